@@ -1,0 +1,97 @@
+#include "common/isa.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+static const struct {
+    ulb_isa_set bit;
+    const char *name;
+} isa_bits[] = {
+#define ULB_ISA_ROW(id, name, bit) {ULB_ISA_##id, name},
+    ULB_ISA_BITS(ULB_ISA_ROW)
+#undef ULB_ISA_ROW
+};
+
+enum { ISA_BIT_COUNT = sizeof isa_bits / sizeof *isa_bits };
+
+#if defined(__x86_64__)
+/* XCR0: bits 1-2 SSE and AVX state, 5-7 AVX-512 state, 17-18 AMX tiles (Intel SDM vol. 1, 13.2). */
+static uint64_t enabled_state(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (uint64_t)high << 32 | low;
+}
+
+static int bit(uint32_t word, int number) { return (int)(word >> number & 1u); }
+
+static ulb_isa_set when(int condition, ulb_isa_set set) { return condition ? set : 0; }
+
+ulb_isa_set ulb_isa_detect(void)
+{
+    uint32_t a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !bit(c, 27))
+        return 0;
+    uint64_t state = enabled_state();
+    int avx = (state & 0x6) == 0x6;
+    int avx512 = avx && (state & 0xE0) == 0xE0;
+    int amx = (state & 0x60000) == 0x60000;
+    ulb_isa_set set = when(avx && bit(c, 12), ULB_ISA_FMA) | when(avx && bit(c, 29), ULB_ISA_F16C);
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return set;
+    set |= when(avx && bit(b, 5), ULB_ISA_AVX2) | when(bit(b, 8), ULB_ISA_BMI2) | when(bit(c, 8), ULB_ISA_GFNI);
+    set |= when(avx512 && bit(b, 16), ULB_ISA_AVX512F) | when(avx512 && bit(b, 30), ULB_ISA_AVX512BW) |
+           when(avx512 && bit(b, 31), ULB_ISA_AVX512VL) | when(avx512 && bit(c, 11), ULB_ISA_AVX512VNNI) |
+           when(avx512 && bit(c, 1), ULB_ISA_AVX512VBMI);
+    set |= when(amx && bit(d, 24), ULB_ISA_AMXTILE) | when(amx && bit(d, 25), ULB_ISA_AMXINT8) |
+           when(amx && bit(d, 22), ULB_ISA_AMXBF16);
+    uint32_t last_subleaf = a;
+    if (last_subleaf >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
+        set |= when(avx && bit(a, 4), ULB_ISA_AVXVNNI) | when(avx512 && bit(a, 5), ULB_ISA_AVX512BF16) |
+               when(avx && bit(d, 4), ULB_ISA_AVXVNNIINT8);
+    return set;
+}
+#else
+ulb_isa_set ulb_isa_detect(void) { return 0; }
+#endif
+
+char *ulb_isa_names(ulb_isa_set set, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < ISA_BIT_COUNT && used < out_bytes; i++) {
+        if (set & isa_bits[i].bit)
+            used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", used ? "," : "", isa_bits[i].name);
+    }
+    return out;
+}
+
+static ulb_isa_set lookup(const char *word, size_t length)
+{
+    for (size_t i = 0; i < ISA_BIT_COUNT; i++) {
+        if (strlen(isa_bits[i].name) == length && strncmp(isa_bits[i].name, word, length) == 0)
+            return isa_bits[i].bit;
+    }
+    return 0;
+}
+
+enum ulb_status ulb_isa_parse(const char *list, ulb_isa_set *set, struct ulb_error *err)
+{
+    *set = 0;
+    for (const char *word = list; *word;) {
+        size_t length = strcspn(word, ",");
+        ulb_isa_set found = lookup(word, length);
+        if (!found) {
+            char known[256];
+            return ulb_fail(err, ULB_BAD_INPUT, "unknown instruction-set bit '%.*s'; known: %s", (int)length, word,
+                            ulb_isa_names(~(ulb_isa_set)0, known, sizeof known));
+        }
+        *set |= found;
+        word += length + (word[length] == ',');
+    }
+    return ULB_OK;
+}

@@ -1,0 +1,44 @@
+#include "common/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum ulb_status ulb_fail(struct ulb_error *err, enum ulb_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    return status;
+}
+
+enum ulb_status ulb_fail_prefix(struct ulb_error *err, enum ulb_status status, const char *format, ...)
+{
+    char old[sizeof err->message];
+    memcpy(old, err->message, sizeof old);
+    va_list args;
+    va_start(args, format);
+    int used = vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    if (used >= 0 && (size_t)used < sizeof err->message)
+        snprintf(err->message + used, sizeof err->message - (size_t)used, ": %s", old);
+    return status;
+}
+
+int ulb_exit_code(enum ulb_status status)
+{
+    switch (status) {
+    case ULB_OK:
+        return 0;
+    case ULB_FINDING:
+        return 1;
+    case ULB_BAD_INPUT:
+        return 2;
+    case ULB_ENVIRONMENT:
+        return 3;
+    case ULB_INTERRUPTED:
+        return 130;
+    }
+    return 3;
+}

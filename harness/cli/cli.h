@@ -1,0 +1,28 @@
+/* The command line: the only place that prints and exits. One file per subcommand (cmd_NAME.c). */
+#ifndef ULB_HARNESS_CLI_H
+#define ULB_HARNESS_CLI_H
+
+#include "common/status.h"
+
+#include <stdbool.h>
+
+/* A subcommand: parses its own argv (argv[0] is "ulb-bench NAME") with argp, prints its result on stdout.
+ * What goes wrong is returned with the message in err; main prints it as one line and exits. */
+struct ulb_command {
+    const char *name;
+    const char *summary; /* one line, for --help */
+    enum ulb_status (*run)(int argc, char **argv, struct ulb_error *err);
+};
+
+/* Writes a JSON document to stdout with a newline; takes the reference. NULL means out of memory.
+ * A failed write (closed pipe, full disk) is ULB_ENVIRONMENT. */
+struct json_t;
+enum ulb_status ulb_print_json(struct json_t *document, struct ulb_error *err);
+
+/* Runs argp with the suite's conventions: a wrong option or a surplus argument is ULB_BAD_INPUT (exit 2),
+ * --help and --version print on stdout and set *done. */
+struct argp;
+enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **argv, void *input, bool *done,
+                                    struct ulb_error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/* ulb-bench: dispatches to the subcommand named first; without one, to run. */
+#include "harness/cli/cli.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct ulb_command *const ulb_commands[];
+extern const size_t ulb_command_count;
+
+static const struct ulb_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < ulb_command_count; i++) {
+        if (strcmp(ulb_commands[i]->name, name) == 0)
+            return ulb_commands[i];
+    }
+    return NULL;
+}
+
+static void print_help(void)
+{
+    printf("Usage: ulb-bench [COMMAND] [OPTION...]\n"
+           "How close a CPU comes to its own limit in ultra-low-bit LLM inference.\n\n"
+           "Commands (the first is the default; each has its own --help):\n");
+    for (size_t i = 0; i < ulb_command_count; i++)
+        printf("  %-10s %s\n", ulb_commands[i]->name, ulb_commands[i]->summary);
+    printf("\nOptions: --help, --version, and those of the command; e.g. ulb-bench --platform auto --quick\n"
+           "Exit codes: 0 done, 1 a finding is bad, 2 wrong usage or input, 3 the environment does not allow it,\n"
+           "130 interrupted (what was measured is kept).\n");
+}
+
+static enum ulb_status unknown_command(const char *name, struct ulb_error *err)
+{
+    char known[256] = "";
+    for (size_t i = 0; i < ulb_command_count; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", ulb_commands[i]->name);
+    }
+    return ulb_fail(err, ULB_BAD_INPUT, "unknown command '%s'; commands are %s", name, known);
+}
+
+static enum ulb_status dispatch(int argc, char **argv, struct ulb_error *err)
+{
+    if (argc < 2 || argv[1][0] == '-')
+        return ulb_commands[0]->run(argc, argv, err);
+    const struct ulb_command *command = find_command(argv[1]);
+    if (!command)
+        return unknown_command(argv[1], err);
+    char name[64];
+    snprintf(name, sizeof name, "ulb-bench %s", command->name);
+    argv[1] = name;
+    return command->run(argc - 1, argv + 1, err);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0)) {
+        print_help();
+        return 0;
+    }
+    struct ulb_error err = {""};
+    enum ulb_status status = dispatch(argc, argv, &err);
+    if (fflush(stdout) != 0 && status == ULB_OK)
+        status = ulb_fail(&err, ULB_ENVIRONMENT, "standard output could not be written; is the disk full?");
+    if (status != ULB_OK)
+        fprintf(stderr, "ulb-bench: %s\n", err.message[0] ? err.message : "failed without a message");
+    return ulb_exit_code(status);
+}

@@ -1,0 +1,51 @@
+#include "harness/cli/cli.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *argp_program_version = "ulb-bench " ULB_VERSION;
+
+enum ulb_status ulb_print_json(struct json_t *document, struct ulb_error *err)
+{
+    if (!document)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the JSON output");
+    int failed = json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0;
+    json_decref(document);
+    failed |= putchar('\n') == EOF;
+    if (failed || fflush(stdout) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "standard output could not be written: %s", strerror(errno));
+    return ULB_OK;
+}
+
+/* argp prints its own messages; they are turned off so that an error is one line in the suite's form. --help,
+ * --usage and --version are handled here for the same reason: argp would exit. */
+enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **argv, void *input, bool *done,
+                                    struct ulb_error *err)
+{
+    *done = false;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) {
+            printf("%s\n", argp_program_version);
+            *done = true;
+            return ULB_OK;
+        }
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-?") == 0) {
+            argp_help(parser, stdout, ARGP_HELP_STD_HELP & ~(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR), argv[0]);
+            *done = true;
+            return ULB_OK;
+        }
+    }
+    err->message[0] = '\0';
+    int index = argc;
+    error_t code = argp_parse(parser, argc, argv, ARGP_SILENT | ARGP_NO_HELP, &index, input);
+    if (code == 0)
+        return ULB_OK;
+    if (err->message[0])
+        return ULB_BAD_INPUT; /* the parser left its own message */
+    int at = index > 1 && index <= argc ? index - 1 : 1;
+    return ulb_fail(err, ULB_BAD_INPUT, "wrong or incomplete option near '%s'; try '%s --help'",
+                    at < argc ? argv[at] : "the end", argv[0]);
+}

@@ -1,0 +1,63 @@
+/* The machine as this suite sees it: core classes, who shares what, and which PUs may be used. */
+#ifndef ULB_HARNESS_TOPOLOGY_H
+#define ULB_HARNESS_TOPOLOGY_H
+
+#include "common/isa.h"
+#include "common/status.h"
+#include "models/models.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growing list of PU numbers (Linux numbering), ascending. */
+struct ulb_pu_list {
+    unsigned *items;
+    size_t n;
+};
+
+struct ulb_core_class {
+    char name[8];                /* "P", "E", "LP-E"; "core" on a homogeneous machine */
+    struct ulb_pu_list pus;      /* every PU of the class, SMT siblings included, also those not allowed */
+    struct ulb_pu_list leaders;  /* one PU per core: the lowest-numbered allowed one; cores without any left out */
+    unsigned cores;
+    unsigned smt;                /* hardware threads per core, the largest in the class */
+    struct ulb_pu_list *l2_clusters; /* PUs that share an L2 */
+    size_t n_l2_clusters;
+    struct ulb_pu_list l3_pus;   /* PUs of the class that have an L3 above them */
+    size_t l1d_bytes, l2_bytes, l3_bytes; /* per cache; 0 when unknown */
+};
+
+struct ulb_topology {
+    bool hybrid;
+    bool this_system; /* false when replayed from HWLOC_XMLFILE with HWLOC_THISSYSTEM=0: nothing may be pinned */
+    size_t n_classes; /* at most ULB_MAX_CLASSES; order P, E, LP-E */
+    struct ulb_core_class classes[ULB_MAX_CLASSES];
+    struct ulb_pu_list all_pus, allowed_pus;
+    unsigned numa_nodes;
+    size_t llc_bytes;  /* sum over distinct last-level caches of the allowed PUs; 0 when unknown */
+    size_t memory_bytes;
+    char cpu_model[64];
+    char hypervisor[32]; /* "" when none */
+    ulb_isa_set isa;     /* of the running CPU; 0 when replayed */
+    char how[96];        /* what told the classes apart: "hwloc CoreType + L3 (LP-E)" */
+};
+
+/* Discovers this machine, or loads what HWLOC_XMLFILE names. ULB_BAD_INPUT for a broken or unsupported XML. */
+enum ulb_status ulb_topology_load(struct ulb_topology *topology, struct ulb_error *err);
+void ulb_topology_free(struct ulb_topology *topology);
+
+/* The JSON of `ulb-bench topology --json`, also the record's "topology"; NULL when out of memory. */
+json_t *ulb_topology_json(const struct ulb_topology *topology);
+
+/* Resolves a set: a class name, "all" (every class but LP-E, unless LP-E is all there is besides none), or a PU
+ * list such as "0-3,8". One PU per core for names; lists are taken literally. Only allowed PUs; ULB_BAD_INPUT
+ * names the unknown class or the PU that may not be used. out is freed by ulb_pu_list_free. */
+enum ulb_status ulb_topology_select(const struct ulb_topology *topology, const char *set, struct ulb_pu_list *out,
+                                    struct ulb_error *err);
+void ulb_pu_list_free(struct ulb_pu_list *list);
+
+/* Class of a PU, or NULL. */
+const struct ulb_core_class *ulb_topology_class_of(const struct ulb_topology *topology, unsigned pu);
+
+#endif

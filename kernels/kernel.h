@@ -1,0 +1,124 @@
+/* Kernels as data: one row says what a kernel reads, needs, costs and how to run it.
+ *
+ * Names: M = output features (rows of W), K = input features, N = tokens; GEMV is N = 1.
+ * A kernel never starts a thread, reads a clock, allocates, prints or keeps state. */
+#ifndef ULB_KERNELS_KERNEL_H
+#define ULB_KERNELS_KERNEL_H
+
+#include "common/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ULB_KERNEL_ABI = 1 };
+
+/* Activation formats: int8 in [-127, 127] with one scale per token (dynamic, absmax), or single precision. */
+enum ulb_activation { ULB_ACT_A8, ULB_ACT_F32 };
+
+/* A weight format, independent of any memory layout. Integer formats hold values min..max times a row's scale. */
+struct ulb_format {
+    const char *name; /* as on the command line: "int2" */
+    const char *summary;
+    unsigned bits; /* per weight */
+    int min, max;  /* logical values of an integer format; unused by floating formats */
+    int step;      /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
+    bool floating; /* values are bfloat16 patterns, no scales */
+};
+
+/* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k, stored tile after tile:
+ * [ceil(M/tile_m)][ceil(K/tile_k)][tile]; then, at a 64-byte boundary, one fp32 scale per padded row.
+ * Rows and columns of padding hold the code of 0, or of min where the format has no 0, with scale 0. */
+struct ulb_layout {
+    const char *name;
+    const struct ulb_format *format;
+    unsigned tile_m, tile_k;
+    /* First bit, within the tile, of the code of (row, col). */
+    unsigned (*bit_offset)(unsigned row, unsigned col);
+    /* The code stored for a logical value, and back. */
+    unsigned (*encode)(int value);
+    int (*decode)(unsigned code);
+};
+
+/* Logical weights, row-major: values[m*K + k] (bfloat16 patterns for a floating format), scales[m]. */
+struct ulb_matrix {
+    size_t m, k;
+    int16_t *values;
+    float *scales;
+};
+
+/* Bytes of a packed M x K matrix, scales and padding included. */
+size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k);
+/* Byte offset of the scales inside a packed matrix. */
+size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k);
+/* Packs rows [m0, m1) (multiples of tile_m, or the end) so that threads can share the work. packed must be
+ * zeroed before the first call. */
+void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
+                     void *packed);
+/* The inverse, for the round-trip test: values and scales of all rows. */
+void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix);
+
+/* One call: y[n*y_stride + m] = sum over k of W[m][k] * x[n][k], for rows m0 <= m < m1.
+ * m0 is a multiple of the row's mr; m1 is one too, or M. x holds round_up(K, kr) elements per token, zero beyond K. */
+struct ulb_gemm {
+    const void *w; /* packed, 64-byte aligned */
+    size_t m, k, n;
+    size_t m0, m1;
+    const void *x; /* int8_t or float by the row's activation format */
+    size_t x_stride; /* elements from one token to the next */
+    const float *x_scale; /* [n], a8 only */
+    const int32_t *x_sum; /* [n], sum of the token's int8 activations, a8 only */
+    float *y;
+    size_t y_stride;
+};
+
+/* Instructions of the inner loop per 32 weights: what the gamma argument of the paper (III-F) counts. */
+struct ulb_mix {
+    double loads, shuffles, logic, multiply_adds;
+};
+
+struct ulb_kernel {
+    uint32_t abi; /* ULB_KERNEL_ABI */
+    const char *variant; /* the sequence: "ref", "pshufb", "blend", "dp" ... */
+    const char *isa;     /* the ISA word of the name */
+    ulb_isa_set needs;
+    const struct ulb_layout *layout;
+    enum ulb_activation activation;
+    unsigned mr, nr, kr; /* register tile */
+    double bytes_per_step; /* weight bytes per 32 weights without scales: B of the roofline */
+    double tolerance; /* 0: bit-equal to the family's _ref; else bound on |error| / sum |a||w| */
+    struct ulb_mix mix;
+    void (*run)(const struct ulb_gemm *args);
+};
+
+/* Every row, those this CPU cannot run included; the table is generated from the list in kernels/CMakeLists.txt. */
+extern const struct ulb_kernel *const ulb_kernels[];
+extern const size_t ulb_kernel_count;
+
+enum { ULB_KERNEL_NAME_MAX = 64 };
+
+/* Writes the computed name, e.g. "int2a8-pshufb-avxvnni-32x1x4"; returns out. */
+char *ulb_kernel_name(const struct ulb_kernel *kernel, char out[ULB_KERNEL_NAME_MAX]);
+
+/* The scalar row of the same weight format. */
+const struct ulb_kernel *ulb_kernel_reference(const struct ulb_kernel *kernel);
+
+/* Plain readers: the yardstick's candidates. run() reads bytes (a multiple of ULB_READER_GRAIN) and returns a
+ * value that depends on all of them. */
+enum { ULB_READER_GRAIN = 4096 };
+
+struct ulb_reader {
+    const char *name; /* "avx2-2s-t1-512": ISA, address streams, prefetch hint and distance */
+    ulb_isa_set needs;
+    bool prefetches;
+    uint64_t (*run)(const void *data, size_t bytes);
+};
+
+extern const struct ulb_reader *const ulb_readers[];
+extern const size_t ulb_reader_count;
+
+/* Quantises n tokens of k floats to int8 (absmax / 127, round to nearest even); fills q [n][stride] with zeros
+ * beyond k, scale[n], sum[n]. A token of zeros gets scale 0. */
+void ulb_quantise_a8(const float *x, size_t n, size_t k, size_t stride, int8_t *q, float *scale, int32_t *sum);
+
+#endif

@@ -1,0 +1,97 @@
+/* The record: one JSON document per run, the hub of the suite. The harness writes it; plots, reports and
+ * exporters read nothing else. Versioned by results/schema.json.
+ *
+ * Numbers that could not be had are NAN in these structs and null in the file, with "<key>_reason". */
+#ifndef ULB_RESULTS_RECORD_H
+#define ULB_RESULTS_RECORD_H
+
+#include "common/status.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ULB_SCHEMA_VERSION = 1 };
+
+struct ulb_beta_cell {
+    char set[32]; /* "P", "E", "LP-E", "core", "all" or a PU list */
+    unsigned threads;
+    char level[8]; /* "L1", "L2", "LLC", "mem" */
+    double gbps, gbps_mad;
+    double bytes_per_cycle; /* per core */
+    char variant[48];       /* which reader won: "avx512-2s-t1-512 huge" */
+    size_t buffer_bytes;    /* per thread */
+    size_t n_samples;
+    double *gbps_samples; /* owned by the record after ulb_record_add_*; copied from the argument */
+};
+
+struct ulb_yardstick {
+    char set[32];
+    unsigned threads;
+    double gbps;          /* median over the run */
+    double gbps_mad;
+    double drift;         /* (max - min) / median of the round medians */
+    char variant[48];
+    size_t n_samples;
+    double *gbps_samples;
+};
+
+struct ulb_gamma_cell {
+    char kernel[64], format[16], isa[16], cls[8];
+    double gamma_cycles, gamma_min_cycles, gamma_mad_cycles;
+    double bytes_per_step, ebw_bytes_per_cycle; /* min(beta, B/gamma) */
+    bool verified;
+    size_t n_samples;
+    double *gamma_samples;
+};
+
+struct ulb_cell {
+    char kernel[64], format[16], model[32], layer[32], set[32], split[16], mode[8], bound[16];
+    size_t m, k, n;
+    unsigned threads;
+    double us, us_mad, us_min, us_ci_lo, us_ci_hi;
+    double gbps, gops, yardstick_gbps, efficiency; /* efficiency = gbps / yardstick_gbps */
+    double predicted_us, residual;                 /* residual = us / predicted_us - 1 */
+    char verdict[128];
+    size_t weight_bytes, ring_bytes;
+    bool verified;
+    size_t n_samples;
+    double *us_samples;
+};
+
+struct ulb_record {
+    json_t *root; /* the whole document */
+};
+
+/* A new record with schema_version, created (UTC, ISO 8601) and empty sections. */
+enum ulb_status ulb_record_new(struct ulb_record *record, struct ulb_error *err);
+void ulb_record_free(struct ulb_record *record);
+
+/* Sets a top-level section ("machine", "build", "topology", "clock", ...); takes the reference of value. */
+enum ulb_status ulb_record_set(struct ulb_record *record, const char *section, json_t *value, struct ulb_error *err);
+
+/* Append one measured figure. The struct's strings and samples are copied. */
+enum ulb_status ulb_record_add_beta(struct ulb_record *record, const struct ulb_beta_cell *cell,
+                                    struct ulb_error *err);
+enum ulb_status ulb_record_add_yardstick(struct ulb_record *record, const struct ulb_yardstick *yardstick,
+                                         struct ulb_error *err);
+enum ulb_status ulb_record_add_gamma(struct ulb_record *record, const struct ulb_gamma_cell *cell,
+                                     struct ulb_error *err);
+enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell, struct ulb_error *err);
+enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Typed reading of the sections back; *out is an array to be freed with ulb_cells_free(). */
+enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,
+                                 struct ulb_error *err);
+void ulb_cells_free(struct ulb_cell *cells, size_t n);
+
+/* Atomic: written to a temporary file beside path, synced, renamed. On failure path is as it was before.
+ * ULB_ENVIRONMENT names the path and the reason (full disk, permission). */
+enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err);
+
+/* Reads and checks a record: missing or broken file, other schema version or wrong types are ULB_BAD_INPUT
+ * with a message that names the file and the place. */
+enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err);
+
+#endif

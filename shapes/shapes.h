@@ -1,0 +1,36 @@
+/* Shapes of the linear layers of real models. M = output features (rows of W), K = input features. */
+#ifndef ULB_SHAPES_SHAPES_H
+#define ULB_SHAPES_SHAPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ulb_layer_shape {
+    const char *layer; /* "qkv", "o", "gate_up", "down", ... as the paper draws them: q/k/v and gate/up fused */
+    size_t m, k;
+    unsigned count;  /* matrices of this shape in the whole model */
+    unsigned active; /* of those, how many one token reads */
+};
+
+struct ulb_model {
+    const char *name;  /* as on the command line, lower case: "falcon3-1b" */
+    const char *title; /* as in figures: "Falcon3-1B" */
+    const char *source;
+    unsigned layers;
+    unsigned vocab, hidden;
+    bool tied_head;
+    size_t n_shapes;
+    struct ulb_layer_shape shapes[8];
+};
+
+/* The built-in catalogue. */
+extern const struct ulb_model ulb_models[];
+extern const size_t ulb_model_count;
+
+/* NULL when the name is unknown. */
+const struct ulb_model *ulb_model_find(const char *name);
+
+/* Parameters of the linear layers and the embedding (norms and biases excluded; a tied head counted once). */
+double ulb_model_parameters(const struct ulb_model *model);
+
+#endif
