@@ -27,9 +27,15 @@ static uint64_t enabled_state(void)
     return (uint64_t)high << 32 | low;
 }
 
-static int bit(uint32_t word, int number) { return (int)(word >> number & 1u); }
+static int bit(uint32_t word, int number)
+{
+    return (int)(word >> number & 1u);
+}
 
-static ulb_isa_set when(int condition, ulb_isa_set set) { return condition ? set : 0; }
+static ulb_isa_set when(int condition, ulb_isa_set set)
+{
+    return condition ? set : 0;
+}
 
 ulb_isa_set ulb_isa_detect(void)
 {
@@ -43,7 +49,8 @@ ulb_isa_set ulb_isa_detect(void)
     ulb_isa_set set = when(avx && bit(c, 12), ULB_ISA_FMA) | when(avx && bit(c, 29), ULB_ISA_F16C);
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return set;
-    set |= when(avx && bit(b, 5), ULB_ISA_AVX2) | when(bit(b, 8), ULB_ISA_BMI2) | when(bit(c, 8), ULB_ISA_GFNI);
+    set |=
+        when(avx && bit(b, 5), ULB_ISA_AVX2) | when(bit(b, 8), ULB_ISA_BMI2) | when(bit(c, 8), ULB_ISA_GFNI);
     set |= when(avx512 && bit(b, 16), ULB_ISA_AVX512F) | when(avx512 && bit(b, 30), ULB_ISA_AVX512BW) |
            when(avx512 && bit(b, 31), ULB_ISA_AVX512VL) | when(avx512 && bit(c, 11), ULB_ISA_AVX512VNNI) |
            when(avx512 && bit(c, 1), ULB_ISA_AVX512VBMI);
@@ -56,7 +63,10 @@ ulb_isa_set ulb_isa_detect(void)
     return set;
 }
 #else
-ulb_isa_set ulb_isa_detect(void) { return 0; }
+ulb_isa_set ulb_isa_detect(void)
+{
+    return 0;
+}
 #endif
 
 char *ulb_isa_names(ulb_isa_set set, char *out, size_t out_bytes)
@@ -87,8 +97,8 @@ enum ulb_status ulb_isa_parse(const char *list, ulb_isa_set *set, struct ulb_err
         ulb_isa_set found = lookup(word, length);
         if (!found) {
             char known[256];
-            return ulb_fail(err, ULB_BAD_INPUT, "unknown instruction-set bit '%.*s'; known: %s", (int)length, word,
-                            ulb_isa_names(~(ulb_isa_set)0, known, sizeof known));
+            return ulb_fail(err, ULB_BAD_INPUT, "unknown instruction-set bit '%.*s'; known: %s", (int)length,
+                            word, ulb_isa_names(~(ulb_isa_set)0, known, sizeof known));
         }
         *set |= found;
         word += length + (word[length] == ',');

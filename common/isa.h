@@ -1,7 +1,8 @@
 /* Instruction-set bits: what the CPU has and the operating system has switched on.
  *
  * "Has it" and "should use it" are two questions: detection answers the first, a mask given on the command
- * line the second. Kernels are chosen by these bits alone, never by the CPU's model (a guest may see a forged one). */
+ * line the second. Kernels are chosen by these bits alone, never by the CPU's model (a guest may see a forged
+ * one). */
 #ifndef ULB_COMMON_ISA_H
 #define ULB_COMMON_ISA_H
 
@@ -13,22 +14,22 @@
 typedef uint64_t ulb_isa_set;
 
 /* name, bit number. Names are those of --isa-mask and of the topology's "isa" list. */
-#define ULB_ISA_BITS(X)                                                                                                \
-    X(AVX2, "avx2", 0)                                                                                                 \
-    X(FMA, "fma", 1)                                                                                                   \
-    X(F16C, "f16c", 2)                                                                                                 \
-    X(BMI2, "bmi2", 3)                                                                                                 \
-    X(GFNI, "gfni", 4)                                                                                                 \
-    X(AVXVNNI, "avxvnni", 5)                                                                                           \
-    X(AVXVNNIINT8, "avxvnniint8", 6)                                                                                   \
-    X(AVX512F, "avx512f", 7)                                                                                           \
-    X(AVX512BW, "avx512bw", 8)                                                                                         \
-    X(AVX512VL, "avx512vl", 9)                                                                                         \
-    X(AVX512VNNI, "avx512vnni", 10)                                                                                    \
-    X(AVX512VBMI, "avx512vbmi", 11)                                                                                    \
-    X(AVX512BF16, "avx512bf16", 12)                                                                                    \
-    X(AMXTILE, "amxtile", 13)                                                                                          \
-    X(AMXINT8, "amxint8", 14)                                                                                          \
+#define ULB_ISA_BITS(X)                                                                                      \
+    X(AVX2, "avx2", 0)                                                                                       \
+    X(FMA, "fma", 1)                                                                                         \
+    X(F16C, "f16c", 2)                                                                                       \
+    X(BMI2, "bmi2", 3)                                                                                       \
+    X(GFNI, "gfni", 4)                                                                                       \
+    X(AVXVNNI, "avxvnni", 5)                                                                                 \
+    X(AVXVNNIINT8, "avxvnniint8", 6)                                                                         \
+    X(AVX512F, "avx512f", 7)                                                                                 \
+    X(AVX512BW, "avx512bw", 8)                                                                               \
+    X(AVX512VL, "avx512vl", 9)                                                                               \
+    X(AVX512VNNI, "avx512vnni", 10)                                                                          \
+    X(AVX512VBMI, "avx512vbmi", 11)                                                                          \
+    X(AVX512BF16, "avx512bf16", 12)                                                                          \
+    X(AMXTILE, "amxtile", 13)                                                                                \
+    X(AMXINT8, "amxint8", 14)                                                                                \
     X(AMXBF16, "amxbf16", 15)
 
 enum {

@@ -17,18 +17,21 @@ enum ulb_status ulb_pages_map(struct ulb_pages *pages, size_t bytes, enum ulb_pa
     if (bytes == 0 || bytes > SIZE_MAX - 2 * HUGE_PAGE)
         return ulb_fail(err, ULB_BAD_INPUT, "cannot map a buffer of %zu bytes", bytes);
     size_t map_bytes = ulb_round_up(bytes, HUGE_PAGE) + HUGE_PAGE;
-    void *map = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *map =
+        mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
-        return ulb_fail(err, ULB_ENVIRONMENT,
-                        "not enough memory: %.1f MiB could not be mapped (%s); raise ulimit -v or the container's limit",
-                        (double)bytes / (1 << 20), strerror(errno));
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "not enough memory: %.1f MiB could not be mapped (%s); raise ulimit -v or the container's limit",
+            (double)bytes / (1 << 20), strerror(errno));
     pages->map = map;
     pages->map_bytes = map_bytes;
     pages->data = (void *)(((uintptr_t)map + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
     pages->bytes = bytes;
     pages->asked = kind;
     /* Advice only: a kernel without transparent huge pages says EINVAL, and what was got is recorded. */
-    madvise(pages->data, ulb_round_up(bytes, HUGE_PAGE), kind == ULB_PAGES_HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    madvise(pages->data, ulb_round_up(bytes, HUGE_PAGE),
+            kind == ULB_PAGES_HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     return ULB_OK;
 }
 

@@ -27,7 +27,8 @@ enum ulb_status ulb_pages_map(struct ulb_pages *pages, size_t bytes, enum ulb_pa
 /* Unmaps; a zeroed struct is allowed. */
 void ulb_pages_unmap(struct ulb_pages *pages);
 
-/* Bytes of the mapping that are backed by huge pages now, by /proc/self/smaps; -1 when that cannot be read. */
+/* Bytes of the mapping that are backed by huge pages now, by /proc/self/smaps; -1 when that cannot be read.
+ */
 long long ulb_pages_huge_bytes(const struct ulb_pages *pages);
 
 /* Bytes that can be used without swapping: MemAvailable, less where RLIMIT_AS or the cgroup allows less.

@@ -8,8 +8,8 @@
 
 enum ulb_status {
     ULB_OK = 0,
-    ULB_FINDING,     /* the work was done and its finding is bad: a kernel differs, a value is out of bounds */
-    ULB_BAD_INPUT,   /* wrong option, unknown name, missing or malformed input file */
+    ULB_FINDING,   /* the work was done and its finding is bad: a kernel differs, a value is out of bounds */
+    ULB_BAD_INPUT, /* wrong option, unknown name, missing or malformed input file */
     ULB_ENVIRONMENT, /* the machine does not allow it: memory, permission, missing program, full disk */
     ULB_INTERRUPTED, /* SIGINT or SIGTERM; what was measured is kept */
 };

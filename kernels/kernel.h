@@ -16,7 +16,8 @@ enum { ULB_KERNEL_ABI = 1 };
 /* Activation formats: int8 in [-127, 127] with one scale per token (dynamic, absmax), or single precision. */
 enum ulb_activation { ULB_ACT_A8, ULB_ACT_F32 };
 
-/* A weight format, independent of any memory layout. Integer formats hold values min..max times a row's scale. */
+/* A weight format, independent of any memory layout. Integer formats hold values min..max times a row's
+ * scale. */
 struct ulb_format {
     const char *name; /* as on the command line: "int2" */
     const char *summary;
@@ -26,8 +27,8 @@ struct ulb_format {
     bool floating; /* values are bfloat16 patterns, no scales */
 };
 
-/* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k, stored tile after tile:
- * [ceil(M/tile_m)][ceil(K/tile_k)][tile]; then, at a 64-byte boundary, one fp32 scale per padded row.
+/* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k, stored tile after
+ * tile: [ceil(M/tile_m)][ceil(K/tile_k)][tile]; then, at a 64-byte boundary, one fp32 scale per padded row.
  * Rows and columns of padding hold the code of 0, or of min where the format has no 0, with scale 0. */
 struct ulb_layout {
     const char *name;
@@ -59,13 +60,14 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix);
 
 /* One call: y[n*y_stride + m] = sum over k of W[m][k] * x[n][k], for rows m0 <= m < m1.
- * m0 is a multiple of the row's mr; m1 is one too, or M. x holds round_up(K, kr) elements per token, zero beyond K. */
+ * m0 is a multiple of the row's mr; m1 is one too, or M. x holds round_up(K, kr) elements per token, zero
+ * beyond K. */
 struct ulb_gemm {
     const void *w; /* packed, 64-byte aligned */
     size_t m, k, n;
     size_t m0, m1;
-    const void *x; /* int8_t or float by the row's activation format */
-    size_t x_stride; /* elements from one token to the next */
+    const void *x;        /* int8_t or float by the row's activation format */
+    size_t x_stride;      /* elements from one token to the next */
     const float *x_scale; /* [n], a8 only */
     const int32_t *x_sum; /* [n], sum of the token's int8 activations, a8 only */
     float *y;
@@ -78,20 +80,22 @@ struct ulb_mix {
 };
 
 struct ulb_kernel {
-    uint32_t abi; /* ULB_KERNEL_ABI */
+    uint32_t abi;        /* ULB_KERNEL_ABI */
     const char *variant; /* the sequence: "ref", "pshufb", "blend", "dp" ... */
     const char *isa;     /* the ISA word of the name */
     ulb_isa_set needs;
     const struct ulb_layout *layout;
     enum ulb_activation activation;
-    unsigned mr, nr, kr; /* register tile */
+    unsigned mr, nr, kr;   /* register tile */
     double bytes_per_step; /* weight bytes per 32 weights without scales: B of the roofline */
-    double tolerance; /* 0: bit-equal to the family's _ref; else bound on |error| / sum |a||w| */
+    double
+        tolerance; /* 0: bit-equal to the family's _ref; else |error| <= tolerance * (K + 8) * sum |w||x| */
     struct ulb_mix mix;
     void (*run)(const struct ulb_gemm *args);
 };
 
-/* Every row, those this CPU cannot run included; the table is generated from the list in kernels/CMakeLists.txt. */
+/* Every row, those this CPU cannot run included; the table is generated from the list in
+ * kernels/CMakeLists.txt. */
 extern const struct ulb_kernel *const ulb_kernels[];
 extern const size_t ulb_kernel_count;
 
@@ -114,11 +118,12 @@ struct ulb_reader {
     uint64_t (*run)(const void *data, size_t bytes);
 };
 
-extern const struct ulb_reader *const ulb_readers[];
-extern const size_t ulb_reader_count;
+/* Readers 0, 1, ... in table order; NULL behind the last. */
+const struct ulb_reader *ulb_reader_at(size_t index);
 
-/* Quantises n tokens of k floats to int8 (absmax / 127, round to nearest even); fills q [n][stride] with zeros
- * beyond k, scale[n], sum[n]. A token of zeros gets scale 0. */
-void ulb_quantise_a8(const float *x, size_t n, size_t k, size_t stride, int8_t *q, float *scale, int32_t *sum);
+/* Quantises n tokens of k floats to int8 (absmax / 127, round to nearest even); fills q [n][stride] with
+ * zeros beyond k, scale[n], sum[n]. A token of zeros gets scale 0. */
+void ulb_quantise_a8(const float *x, size_t n, size_t k, size_t stride, int8_t *q, float *scale,
+                     int32_t *sum);
 
 #endif

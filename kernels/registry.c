@@ -1,1 +1,36 @@
-#include "common/status.h"
+#include "kernels/kernel.h"
+#include "kernels/row.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct ulb_reader_set *const ulb_reader_sets[];
+extern const size_t ulb_reader_set_count;
+
+char *ulb_kernel_name(const struct ulb_kernel *kernel, char out[ULB_KERNEL_NAME_MAX])
+{
+    const char *activation = kernel->activation == ULB_ACT_A8 ? "a8" : "f32";
+    snprintf(out, ULB_KERNEL_NAME_MAX, "%s%s-%s-%s-%ux%ux%u", kernel->layout->format->name, activation,
+             kernel->variant, kernel->isa, kernel->mr, kernel->nr, kernel->kr);
+    return out;
+}
+
+const struct ulb_kernel *ulb_kernel_reference(const struct ulb_kernel *kernel)
+{
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_kernel *row = ulb_kernels[i];
+        if (row->layout->format == kernel->layout->format && strcmp(row->isa, "ref") == 0)
+            return row;
+    }
+    return NULL;
+}
+
+const struct ulb_reader *ulb_reader_at(size_t index)
+{
+    for (size_t i = 0; i < ulb_reader_set_count; i++) {
+        if (index < ulb_reader_sets[i]->n)
+            return &ulb_reader_sets[i]->readers[index];
+        index -= ulb_reader_sets[i]->n;
+    }
+    return NULL;
+}

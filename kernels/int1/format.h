@@ -1,0 +1,14 @@
+/* int1: values -1 and +1, one scale per row; a set bit is -1 (the encoding of arXiv 2508.06753, III-D). */
+#ifndef ULB_KERNELS_INT1_FORMAT_H
+#define ULB_KERNELS_INT1_FORMAT_H
+
+#include "kernels/kernel.h"
+
+/* Kernels that need unsigned weights use value + 1, which is 0 or 2. */
+enum { ULB_INT1_ZERO_POINT = 1 };
+
+extern const struct ulb_format ulb_int1;
+extern const struct ulb_layout ulb_int1_rows;  /* row-major, eight per byte, first in the lowest bit */
+extern const struct ulb_layout ulb_int1_vnni4; /* [M/32][K/4][m32][k4] bits */
+
+#endif

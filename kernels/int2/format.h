@@ -1,0 +1,16 @@
+/* int2: values -2..1, one scale per row. */
+#ifndef ULB_KERNELS_INT2_FORMAT_H
+#define ULB_KERNELS_INT2_FORMAT_H
+
+#include "kernels/kernel.h"
+
+enum { ULB_INT2_ZERO_POINT = 2 };
+
+extern const struct ulb_format ulb_int2;
+extern const struct ulb_layout ulb_int2_rows; /* row-major, four codes per byte, first in the low bits */
+/* VNNI4-interleaved (arXiv 2508.06753, III-B): [M/32][K/4][m8][k4][m4], where the four fields of a byte are
+ * rows 8 apart; the second for 512-bit vectors: 64 rows, fields 16 apart. */
+extern const struct ulb_layout ulb_int2_vnni4i;
+extern const struct ulb_layout ulb_int2_vnni4i_64;
+
+#endif

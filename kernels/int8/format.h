@@ -1,0 +1,14 @@
+/* int8: values -128..127, one scale per row. */
+#ifndef ULB_KERNELS_INT8_FORMAT_H
+#define ULB_KERNELS_INT8_FORMAT_H
+
+#include "kernels/kernel.h"
+
+enum { ULB_INT8_ZERO_POINT = 128 };
+
+extern const struct ulb_format ulb_int8;
+extern const struct ulb_layout ulb_int8_rows;         /* row-major, two's complement */
+extern const struct ulb_layout ulb_int8_vnni4;        /* [M/32][K/4][m32][k4], value + 128 as unsigned byte */
+extern const struct ulb_layout ulb_int8_vnni4_signed; /* the same order, two's complement */
+
+#endif

@@ -1,0 +1,94 @@
+/* For kernel files only: what kernels/CMakeLists.txt hands to a file (ULB_ROW, ULB_ROW_ISA, ULB_ROW_NEEDS),
+ * and the parts that every row shares. */
+#ifndef ULB_KERNELS_ROW_H
+#define ULB_KERNELS_ROW_H
+
+#include "kernels/kernel.h"
+
+/* The readers of one file. */
+struct ulb_reader_set {
+    const struct ulb_reader *readers;
+    size_t n;
+};
+
+/* One tile of a8 results: y = ((float)(D - origin * sum(x)) * row scale) * token scale, where D is the dot
+ * product with codes instead of values and value = code + origin' (D exact modulo 2^32). All rows use this
+ * expression, so results are bit-equal. rows may be less than the tile at the lower edge of the matrix. */
+static inline void ulb_finish_tile(const struct ulb_gemm *g, const float *w_scale, size_t row, size_t rows,
+                                   size_t n, const int32_t *dots, int32_t zero_point)
+{
+    uint32_t correction = (uint32_t)zero_point * (uint32_t)g->x_sum[n];
+    float x_scale = g->x_scale[n];
+    float *y = g->y + n * g->y_stride + row;
+    for (size_t i = 0; i < rows; i++)
+        y[i] = (float)(int32_t)((uint32_t)dots[i] - correction) * w_scale[row + i] * x_scale;
+}
+
+/* Rows of the tile that starts at row. */
+static inline size_t ulb_rows_left(const struct ulb_gemm *g, size_t row, size_t tile_m)
+{
+    return g->m1 - row < tile_m ? g->m1 - row : tile_m;
+}
+
+static inline const float *ulb_row_scales(const struct ulb_gemm *g, const struct ulb_layout *layout)
+{
+    return (const float *)((const char *)g->w + ulb_layout_scales_offset(layout, g->m, g->k));
+}
+
+/* Computes the dot products of one tile of codes (steps of tile_k) with one token. */
+typedef void ulb_tile_fn(const uint8_t *tile, const int8_t *x, size_t steps, int32_t *dots);
+
+enum { ULB_TILE_ROWS_MAX = 64 };
+
+/* The loop over tiles and tokens that every a8 kernel has round its tile function; inlined, so that tile is a
+ * direct call. */
+static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
+                                                                const struct ulb_layout *layout,
+                                                                ulb_tile_fn *tile, int32_t zero_point)
+{
+    size_t steps = (g->k + layout->tile_k - 1) / layout->tile_k;
+    size_t tile_bytes = steps * layout->tile_m * layout->tile_k * layout->format->bits / 8;
+    const float *w_scale = ulb_row_scales(g, layout);
+    for (size_t row = g->m0; row < g->m1; row += layout->tile_m) {
+        const uint8_t *codes = (const uint8_t *)g->w + row / layout->tile_m * tile_bytes;
+        for (size_t n = 0; n < g->n; n++) {
+            int32_t dots[ULB_TILE_ROWS_MAX];
+            tile(codes, (const int8_t *)g->x + n * g->x_stride, steps, dots);
+            ulb_finish_tile(g, w_scale, row, ulb_rows_left(g, row, layout->tile_m), n, dots, zero_point);
+        }
+    }
+}
+
+/* The same for single-precision kernels: y has room for a whole tile. */
+typedef void ulb_float_tile_fn(const uint8_t *tile, const float *x, size_t steps, float *y);
+
+static inline __attribute__((always_inline)) void
+ulb_run_float_tiles(const struct ulb_gemm *g, const struct ulb_layout *layout, ulb_float_tile_fn *tile)
+{
+    size_t steps = (g->k + layout->tile_k - 1) / layout->tile_k;
+    size_t tile_bytes = steps * layout->tile_m * layout->tile_k * layout->format->bits / 8;
+    for (size_t row = g->m0; row < g->m1; row += layout->tile_m) {
+        const uint8_t *weights = (const uint8_t *)g->w + row / layout->tile_m * tile_bytes;
+        for (size_t n = 0; n < g->n; n++) {
+            float y[ULB_TILE_ROWS_MAX];
+            tile(weights, (const float *)g->x + n * g->x_stride, steps, y);
+            size_t rows = ulb_rows_left(g, row, layout->tile_m);
+            for (size_t i = 0; i < rows; i++)
+                g->y[n * g->y_stride + row + i] = y[i];
+        }
+    }
+}
+
+/* Two chains of K/2 FMA, each rounding by at most 2^-24: |error| <= K * 2^-25 * sum |w||x| to first order
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). */
+#define ULB_FLOAT_TOLERANCE (1.0 / (1 << 25))
+
+#ifdef ULB_ROW
+#ifdef ULB_ROW_IS_READER
+extern const struct ulb_reader_set ULB_ROW;
+#else
+extern const struct ulb_kernel ULB_ROW;
+#endif
+#endif
+
+#endif
