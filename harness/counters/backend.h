@@ -1,0 +1,55 @@
+/* Inside harness/counters: what a back end is, and what it asks of the operating system. */
+#ifndef ULB_HARNESS_COUNTERS_BACKEND_H
+#define ULB_HARNESS_COUNTERS_BACKEND_H
+
+#include "harness/counters/counters.h"
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+/* The way to the machine; tests put their own in. */
+struct ulb_counter_system {
+    const char *sysfs;
+    int (*perf_event_open)(struct perf_event_attr *attributes); /* of the calling thread, on any CPU */
+    ssize_t (*read)(int fd, void *data, size_t bytes);
+    int (*close)(int fd);
+    int (*current_cpu)(void);
+    int (*move_to)(int cpu); /* pins the calling thread; -1 when it may not run there */
+    void (*work)(uint64_t adds);
+};
+
+struct ulb_counter_backend {
+    const char *name;
+    enum ulb_status (*open)(struct ulb_cycle_counter *counter, struct ulb_error *err);
+    bool (*read)(struct ulb_cycle_counter *counter, uint64_t *cycles); /* false: the reading is not sound */
+    void (*close)(struct ulb_cycle_counter *counter);
+};
+
+extern const struct ulb_counter_backend ulb_counter_papi, ulb_counter_perf;
+extern const struct ulb_counter_system ulb_counter_host;
+
+/* The public functions on a given system; the probe pins the calling thread and leaves it so. */
+void ulb_counters_probe_on(const struct ulb_counter_system *system,
+                           struct ulb_counter_report reports[ULB_COUNTER_REPORTS]);
+enum ulb_status ulb_cycle_counter_open_on(const struct ulb_counter_system *system,
+                                          struct ulb_cycle_counter *counter, struct ulb_error *err);
+
+/* A PMU that covers only some of the CPUs, as a hybrid chip has one of per kind of core. */
+struct ulb_core_pmu {
+    char name[64];
+    unsigned type;
+    char cpus[256]; /* kernel's list format, "0-11" */
+};
+
+enum { ULB_MAX_CORE_PMUS = 8 };
+
+/* Core PMUs under sysfs, by name, when there are two or more; 0 on a homogeneous machine. */
+size_t ulb_core_pmus(const char *sysfs, struct ulb_core_pmu pmus[ULB_MAX_CORE_PMUS]);
+
+/* The smallest CPU of the list that is >= from, or -1. */
+int ulb_cpu_list_next(const char *list, int from);
+
+/* Whether likwid-perfctr can measure regions of this build here; fills report. */
+void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counter_report *report);
+
+#endif

@@ -1,0 +1,88 @@
+/* PAPI: the preset PAPI_TOT_CYC of the calling thread. */
+#include "harness/counters/backend.h"
+
+#ifdef ULB_HAVE_PAPI
+
+#include <papi.h>
+#include <pthread.h>
+
+static int library_version; /* what PAPI_library_init gave: a version, or a negative error */
+
+static void initialise(void)
+{
+    library_version = PAPI_library_init(PAPI_VER_CURRENT);
+    if (library_version > 0) {
+        int code = PAPI_thread_init((unsigned long (*)(void))pthread_self);
+        if (code != PAPI_OK)
+            library_version = code;
+    }
+}
+
+/* PAPI knows CPUs with cores of several kinds from 7.2 on; before that it counts on one kind and reads 0
+ * elsewhere. */
+static enum ulb_status check_version(const struct ulb_counter_system *system, struct ulb_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, initialise);
+    if (library_version < 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "the library does not start: %s",
+                        PAPI_strerror(library_version));
+    struct ulb_core_pmu pmus[ULB_MAX_CORE_PMUS];
+    if (ulb_core_pmus(system->sysfs, pmus) > 0 && library_version < PAPI_VERSION_NUMBER(7, 2, 0, 0))
+        return ulb_fail(err, ULB_ENVIRONMENT, "PAPI %d.%d does not know hybrid CPUs; 7.2 or later does",
+                        PAPI_VERSION_MAJOR(library_version), PAPI_VERSION_MINOR(library_version));
+    return ULB_OK;
+}
+
+static enum ulb_status papi_open(struct ulb_cycle_counter *counter, struct ulb_error *err)
+{
+    enum ulb_status status = check_version(counter->system, err);
+    if (status != ULB_OK)
+        return status;
+    int set = PAPI_NULL;
+    int code = PAPI_create_eventset(&set);
+    if (code == PAPI_OK)
+        code = PAPI_add_event(set, (int)PAPI_TOT_CYC);
+    if (code == PAPI_OK)
+        code = PAPI_start(set);
+    if (code == PAPI_OK) {
+        counter->handle = set;
+        return ULB_OK;
+    }
+    if (set != PAPI_NULL) {
+        PAPI_cleanup_eventset(set);
+        PAPI_destroy_eventset(&set);
+    }
+    return ulb_fail(err, ULB_ENVIRONMENT, "PAPI_TOT_CYC cannot be counted here: %s", PAPI_strerror(code));
+}
+
+static bool papi_read(struct ulb_cycle_counter *counter, uint64_t *cycles)
+{
+    long long value = 0;
+    int code = PAPI_read(counter->handle, &value);
+    *cycles = (uint64_t)value;
+    return code == PAPI_OK;
+}
+
+static void papi_close(struct ulb_cycle_counter *counter)
+{
+    long long last;
+    PAPI_stop(counter->handle, &last);
+    PAPI_cleanup_eventset(counter->handle);
+    PAPI_destroy_eventset(&counter->handle);
+    PAPI_unregister_thread();
+}
+
+const struct ulb_counter_backend ulb_counter_papi = {"papi", papi_open, papi_read, papi_close};
+
+#else
+
+static enum ulb_status papi_open(struct ulb_cycle_counter *counter, struct ulb_error *err)
+{
+    (void)counter;
+    return ulb_fail(err, ULB_ENVIRONMENT, "not in this build; install libpapi-dev and build again");
+}
+
+const struct ulb_counter_backend ulb_counter_papi = {"papi", papi_open, NULL, NULL};
+
+#endif
