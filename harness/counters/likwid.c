@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double bench_timeout_s = 30, probe_timeout_s = 10;
+static const double bench_timeout_s = 30;
 
 /* The number behind the first key at a line's start, separators skipped; NAN when there is none. */
 static double value_of(const char *text, const char *key)
@@ -72,7 +72,7 @@ void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counte
     struct ulb_error err;
     snprintf(cpu, sizeof cpu, "%d", system->current_cpu());
     char *argv[] = {"likwid-perfctr", "-O", "-c", cpu, "-g", "CLOCK", "sleep", "0.1", NULL};
-    if (ulb_run_program(argv, NULL, 0, probe_timeout_s, &output, &err) != ULB_OK) {
+    if (ulb_run_program(argv, NULL, 0, 10, &output, &err) != ULB_OK) {
         refuse(report, err.message);
         return;
     }

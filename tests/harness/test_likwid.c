@@ -1,0 +1,186 @@
+/* LIKWID's programs, played by shell scripts, and its marker API, played by this file. */
+#include "harness/counters/backend.h"
+#include "harness/counters/likwid.h"
+#include "harness/counters/marker.h"
+#include "harness/counters/program.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[64]; /* first in PATH */
+
+static int setup(void **state)
+{
+    strcpy(directory, "/tmp/ulb-likwid-XXXXXX");
+    *state = mkdtemp(directory);
+    assert_non_null(*state);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+static void put_in_path(const char *program, const char *script)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", directory, program);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(script, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+    snprintf(path, sizeof path, "%s:/usr/bin:/bin", directory);
+    setenv("PATH", path, 1);
+}
+
+static void test_bench_text(void **state)
+{
+    (void)state;
+    static const char text[] = "LIKWID MICRO BENCHMARK\nTest: load_avx\n"
+                               "Group: 0 Thread 0 Global Thread 0 running on hwthread 0 - MByte/s: 1\n"
+                               "Number of Flops:\t0\nMFlops/s:\t\t0.00\n"
+                               "Data volume (Byte):\t16000000000\nMByte/s:\t\t11741.92\n"
+                               "Cycles per update:\t1.703282\n";
+    double gbps;
+    struct ulb_error err;
+    assert_int_equal(ulb_likwid_bench_parse(text, &gbps, &err), ULB_OK);
+    assert_true(gbps > 11.74191 && gbps < 11.74193);
+    assert_int_equal(ulb_likwid_bench_parse("MByte/s:\t\t0.00\n", &gbps, &err), ULB_ENVIRONMENT);
+    assert_int_equal(ulb_likwid_bench_parse("MByte/s:\tinf\n", &gbps, &err), ULB_ENVIRONMENT);
+    assert_int_equal(ulb_likwid_bench_parse("MByte/s:", &gbps, &err), ULB_ENVIRONMENT);
+    assert_int_equal(ulb_likwid_bench_parse("", &gbps, &err), ULB_ENVIRONMENT);
+}
+
+static void test_bench_is_run_on_the_pus(void **state)
+{
+    (void)state;
+    put_in_path("likwid-bench", "#!/bin/sh\n"
+                                "[ \"$3 $4\" = '-W N:2000000kB:1' ] || { echo \"asked $*\"; exit 4; }\n"
+                                "set -- $(grep Cpus_allowed_list /proc/self/status)\n"
+                                "echo \"MByte/s: ${2}500\"\n");
+    unsigned pu = (unsigned)sched_getcpu();
+    double gbps = 0;
+    struct ulb_error err = {""};
+    assert_int_equal(ulb_likwid_bench_bandwidth(&pu, 1, 2000000000, &gbps, &err), ULB_OK);
+    assert_int_equal(gbps * 1e3, pu * 1000.0 + 500);
+    assert_int_equal(ulb_likwid_bench_bandwidth(&pu, 1, 1000, &gbps, &err), ULB_ENVIRONMENT);
+    assert_non_null(strstr(err.message, "-W N:1kB:1"));
+}
+
+static void test_programs_that_fail(void **state)
+{
+    (void)state;
+    char *output;
+    struct ulb_error err;
+    char *missing[] = {"ulb-no-such-program", NULL};
+    assert_int_equal(ulb_run_program(missing, NULL, 0, 5, &output, &err), ULB_ENVIRONMENT);
+    assert_string_equal(err.message, "ulb-no-such-program could not be started; install it or mend PATH");
+    char *bad[] = {"sh", "-c", "echo first; echo the reason >&2; echo; exit 2", NULL};
+    assert_int_equal(ulb_run_program(bad, NULL, 0, 5, &output, &err), ULB_ENVIRONMENT);
+    assert_string_equal(err.message, "sh failed: the reason");
+    char *slow[] = {"sleep", "30", NULL};
+    assert_int_equal(ulb_run_program(slow, NULL, 0, 0.1, &output, &err), ULB_ENVIRONMENT);
+    assert_non_null(strstr(err.message, "did not end within"));
+    assert_null(output);
+    char *good[] = {"sh", "-c", "echo one; echo two >&2", NULL};
+    assert_int_equal(ulb_run_program(good, NULL, 0, 5, &output, &err), ULB_OK);
+    assert_string_equal(output, "one\ntwo\n");
+    free(output);
+}
+
+#ifdef ULB_HAVE_LIKWID
+static char marker_calls[64];
+
+void likwid_markerInit(void);
+void likwid_markerClose(void);
+int likwid_markerStartRegion(const char *name);
+int likwid_markerStopRegion(const char *name);
+
+void likwid_markerInit(void)
+{
+    strcat(marker_calls, "init ");
+}
+void likwid_markerClose(void)
+{
+    strcat(marker_calls, "close");
+}
+int likwid_markerStartRegion(const char *name)
+{
+    strcat(strcat(marker_calls, "+"), name);
+    return 0;
+}
+int likwid_markerStopRegion(const char *name)
+{
+    strcat(strcat(strcat(marker_calls, "-"), name), " ");
+    return 0;
+}
+
+static void assert_likwid(bool works, const char *words)
+{
+    struct ulb_counter_report report;
+    ulb_likwid_probe(&ulb_counter_host, &report);
+    assert_int_equal(report.works, works);
+    if (!strstr(report.reason, words))
+        fail_msg("'%s' is not in '%s'", words, report.reason);
+}
+
+static void test_likwid_probe(void **state)
+{
+    (void)state;
+    put_in_path("likwid-perfctr", "#!/bin/sh\necho 'Runtime (RDTSC) [s],0.1'\necho 'Clock [MHz],3193.4'\n");
+    assert_likwid(true, "3193 MHz");
+    put_in_path("likwid-perfctr", "#!/bin/sh\necho 'Clock [MHz],0'\n");
+    assert_likwid(false, "sees no core clock");
+    put_in_path("likwid-perfctr", "#!/bin/sh\necho 'Cannot get access to MSRs. Please check'; exit 1\n");
+    assert_likwid(false, "Cannot get access to MSRs");
+}
+
+static void test_marker_regions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"LIKWID_MODE", "LIKWID_FILEPATH", "LIKWID_EVENTS", "LIKWID_THREADS"};
+    for (size_t i = 0; i < 4; i++) { /* with some of them missing nothing is called */
+        ulb_marker_init();
+        ulb_marker_start("beta");
+        ulb_marker_stop("beta");
+        ulb_marker_close();
+        assert_string_equal(marker_calls, "");
+        setenv(names[i], "1", 1);
+    }
+    ulb_marker_init();
+    ulb_marker_start("beta");
+    ulb_marker_stop("beta");
+    ulb_marker_close();
+    ulb_marker_start("after");
+    assert_string_equal(marker_calls, "init +beta-beta close");
+    for (size_t i = 0; i < 4; i++)
+        unsetenv(names[i]);
+}
+#endif
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_bench_text),   TEST(test_bench_is_run_on_the_pus), TEST(test_programs_that_fail),
+#ifdef ULB_HAVE_LIKWID
+        TEST(test_likwid_probe), TEST(test_marker_regions),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
