@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# bash completion for ulb-bench
+_ulb_bench() {
+    local commands='run topology counters beta gamma gemv verify model list plot'
+    local common='--json --help --version'
+    local measuring='--kernels --formats --set --isa-mask --seed --progress --verbose --quick'
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=run words=''
+    [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
+    case $previous in
+    --platform)  words='auto arl arlh lnl' ;;
+    --formats)   words='bf16 int8 int2 int1' ;;
+    --models)    words='falcon3-1b mobilellm-1.5b llama3-8b' ;;
+    --set)       words='P E LP-E all' ;;
+    --split)     words='static dynamic weighted' ;;
+    --progress)  words='auto on off' ;;
+    --kernels | --seed | --isa-mask) return ;;
+    --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    *)
+        case $command in
+        run)      words="--platform --models --split --warm --out --full $measuring $common" ;;
+        beta)     words="--set --seed --progress --verbose --quick $common" ;;
+        gemv)     words="--models --split --warm $measuring $common" ;;
+        gamma | verify) words="$measuring $common" ;;
+        model)    words="--platform --check-paper $common" ;;
+        list)     words="kernels formats models shapes platforms counters $common" ;;
+        plot)     words="--out $common"; mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current") ;;
+        *)        words=$common ;;
+        esac
+        ((COMP_CWORD > 1)) || words+=" $commands"
+        ;;
+    esac
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -F _ulb_bench ulb-bench

@@ -1,0 +1,136 @@
+# shellcheck shell=bash
+# Set-up shared by scripts/bench and scripts/test: packages, then the build in build/release.
+# Everything it says goes to standard error, so that the output of the command set up stays clean.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+release=$root/build/release
+
+# What is needed: group, Debian package, and how its presence shows. Packages of the group "optional" are used where
+# present; ulb-bench says what is missing without them.
+requirements='
+build     gcc              program gcc
+build     libc6-dev        header  stdio.h
+build     cmake            program cmake
+build     ninja-build      program ninja
+build     pkg-config       program pkg-config
+build     libhwloc-dev     library hwloc
+build     libjansson-dev   library jansson
+optional  libpapi-dev      library papi
+optional  likwid           program likwid-bench
+optional  gnuplot-nox      program gnuplot
+test      libcmocka-dev    library cmocka
+test      hwloc            program hwloc-annotate
+test      clang            program clang
+test      libomp-14-dev    openmp  clang
+test      clang-format-14  program clang-format-14
+test      qemu-user        program qemu-x86_64
+test      python3-jsonschema module jsonschema
+test      valgrind         program valgrind
+test      mandoc           program mandoc
+test      shellcheck       program shellcheck
+'
+
+note() { echo "setup: $*" >&2; }
+die() { note "$*"; exit 3; }
+
+present() { # KIND NAME
+    case $1 in
+    program) command -v "$2" ;;
+    library) pkg-config --exists "$2" ;;
+    header)  gcc -E -x c - <<<"#include <$2>" ;;
+    openmp)  "$2" -fopenmp -E -x c - <<<"#include <omp.h>" ;;
+    module)  python3 -c "import importlib.util as u; raise SystemExit(u.find_spec('$2') is None)" ;;
+    esac &>/dev/null
+}
+
+# Prints "PACKAGE (KIND NAME)" for every requirement of the groups that is not there.
+missing() { # GROUP...
+    local group package kind name
+    while read -r group package kind name; do
+        if [[ " $* " == *" $group "* ]] && ! present "$kind" "$name"; then
+            echo "$package ($kind $name)"
+        fi
+    done <<<"$requirements"
+}
+
+names() { sed 's/ .*//' | tr '\n' ' '; }
+
+# Those of the packages that the system's package lists offer.
+offered() {
+    apt-cache policy "$@" 2>/dev/null | awk '/^[^ ]/ { sub(":$", ""); name = $0 } /Candidate:/ && $2 != "(none)" { print name }'
+}
+
+apt_install() { # PACKAGE...
+    local as_root=()
+    if [[ $EUID != 0 ]]; then
+        command -v sudo >/dev/null || return 1
+        as_root=(sudo)
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends "$@" >&2
+}
+
+apt_update() {
+    if [[ $EUID == 0 ]]; then apt-get update -q >&2; else sudo apt-get update -q >&2; fi
+}
+
+install_missing() { # GROUP...
+    local wanted packages
+    wanted=$(missing "$@")
+    [[ $wanted ]] || return 0
+    if ! command -v apt-get >/dev/null; then
+        report_missing "no apt-get on this system; install by hand" "$@"
+        return
+    fi
+    if [[ $EUID != 0 ]] && ! command -v sudo >/dev/null; then
+        report_missing "packages are missing, and installing them needs root or sudo" "$@"
+        return
+    fi
+    read -ra packages <<<"$(names <<<"$wanted")"
+    compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_update
+    read -ra packages <<<"$(offered "${packages[@]}" | names)"
+    if ((${#packages[@]})); then
+        note "installing ${packages[*]}"
+        apt_install "${packages[@]}" || { apt_update && apt_install "${packages[@]}"; } || note "apt-get failed"
+    fi
+    report_missing "not in this system's package sources" "$@"
+}
+
+# Says what is still missing; without a requirement that is not optional there is no going on.
+report_missing() { # REASON GROUP...
+    local reason=$1 required=() optional
+    shift
+    for group; do [[ $group == optional ]] || required+=("$group"); done
+    optional=$(missing optional)
+    [[ " $* " != *" optional "* || ! $optional ]] || note "going on without ${optional//$'\n'/, }"
+    local needed
+    needed=$(missing "${required[@]}")
+    [[ ! $needed ]] || die "$reason: ${needed//$'\n'/, }"
+}
+
+# Runs a command quietly; its output is shown when it fails.
+quietly() { # WHAT COMMAND...
+    local what=$1 log
+    shift
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1; then
+        rm -f "$log"
+        return 0
+    fi
+    cat "$log" >&2
+    rm -f "$log"
+    die "$what failed"
+}
+
+# Configures once (CMake looks after later changes), builds what is out of date.
+build_release() { # TESTING(ON|OFF) NINJA-TARGET...
+    local testing=$1 cache=$release/CMakeCache.txt
+    shift
+    if [[ ! -f $release/build.ninja ]] || ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" ||
+        { [[ $testing == ON ]] && ! grep -qx 'BUILD_TESTING:BOOL=ON' "$cache"; }; then
+        note "configuring build/release"
+        (cd "$root" && quietly configuring cmake --fresh --preset release -DBUILD_TESTING="$testing")
+    fi
+    [[ $(ninja -C "$release" -n "$@" | tail -n 1) == *'no work to do'* ]] || note "building build/release"
+    quietly building ninja -C "$release" "$@"
+}

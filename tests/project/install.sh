@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The installed program works from any folder and needs nothing of the source tree; its papers lie beside it.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+DESTDIR='' cmake --install "$ULB_BUILD" --prefix "$scratch/prefix" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+cd /
+installed=$scratch/prefix/bin/ulb-bench
+[[ $("$installed" --version) == 'ulb-bench '[0-9]* ]] || fail "--version"
+"$installed" list models | grep -q llama3-8b || fail "list models"
+"$installed" list platforms | grep -q lnl || fail "list platforms"
+"$installed" model --platform lnl >/dev/null || fail "model --platform lnl"
+if strings "$installed" 2>/dev/null | grep -F "$ULB_SOURCE"; then fail "the binary names the source folder"; fi
+cd "$scratch/prefix/share"
+for file in man/man1/ulb-bench.1 bash-completion/completions/ulb-bench zsh/site-functions/_ulb-bench \
+    fish/vendor_completions.d/ulb-bench.fish ulb-bench/schema.json doc/ulb-bench/LICENSE; do
+    [[ -s $file ]] || fail "$file is not installed"
+done
+grep -q 'BSD 3-Clause' doc/ulb-bench/LICENSE || fail "the licence is another one"
+bash -n bash-completion/completions/ulb-bench
