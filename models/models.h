@@ -2,8 +2,11 @@
  *
  * Source of the formulas: Georganas, Kalamkar, Heinecke, arXiv 2508.06753 ("the paper"), section III-F
  * (effective-bandwidth roofline), IV-B (hybrid aggregate, fork/join overhead) and IV-D (Amdahl).
- * Units: beta and e_bw in bytes per core cycle, gamma in core cycles per step of 32 weights, B in weight bytes
- * per step, frequencies in Hz, bandwidths in bytes per second, times in seconds. */
+ * Units: beta and e_bw in bytes per core cycle, gamma in core cycles per step of 32 weights, B in weight
+ * bytes per step, frequencies in Hz, bandwidths in bytes per second, times in seconds.
+ *
+ * Nothing is guessed: an argument that is NAN, infinite, or not positive where only a positive one has a
+ * meaning makes the result NAN. */
 #ifndef ULB_MODELS_MODELS_H
 #define ULB_MODELS_MODELS_H
 
@@ -38,46 +41,55 @@ struct ulb_platform {
     struct ulb_platform_gamma gammas[ULB_MAX_GAMMAS];
 };
 
+enum ulb_bound { ULB_BOUND_MEMORY, ULB_BOUND_COMPUTE, ULB_BOUND_OVERHEAD };
+
+const char *ulb_bound_name(enum ulb_bound bound); /* "memory", "compute", "overhead" */
+
 /* Ceiling B/gamma that the arithmetic allows, bytes/cycle (the paper's eq. 2). */
 double ulb_compute_ceiling(double bytes_per_step, double gamma);
 
 /* e_bw = min(beta, B/gamma), bytes/cycle (the paper's eq. 3). */
 double ulb_effective_bandwidth(double beta, double bytes_per_step, double gamma);
 
+/* Which term of e_bw is the smaller: MEMORY while beta <= B/gamma (the slanted part of the roofline).
+ * Only for arguments whose e_bw is not NAN. */
+enum ulb_bound ulb_roofline_bound(double beta, double bytes_per_step, double gamma);
+
 /* beta of class c in bytes/cycle when the bandwidth is shared equally by all cores (IV-B). */
 double ulb_platform_beta(const struct ulb_platform *platform, size_t c);
 
 /* Bandwidth in bytes/s of one core of class c under gamma (IV-B: "6.5 GB/s per P core"). */
-double ulb_platform_core_bandwidth(const struct ulb_platform *platform, const struct ulb_platform_gamma *gamma,
-                                   size_t c);
+double ulb_platform_core_bandwidth(const struct ulb_platform *platform,
+                                   const struct ulb_platform_gamma *gamma, size_t c);
 
 /* Sum over classes of cores * hz * e_bw: the modelled bandwidth of the chip, bytes/s (IV-B: 55 and 37). */
 double ulb_platform_bandwidth(const struct ulb_platform *platform, const struct ulb_platform_gamma *gamma);
 
+/* Seconds that a GEMV with so many weights takes when every core gets rows in proportion to its own
+ * bandwidth, so that all end together; fork/join comes on top (IV-B: 6 us for 1600x1600). */
+double ulb_platform_gemv_seconds(const struct ulb_platform *platform, const struct ulb_platform_gamma *gamma,
+                                 double weights);
+
 /* Finds a gamma row by format and sequence (sequence NULL: the first of that format). NULL when absent. */
-const struct ulb_platform_gamma *ulb_platform_gamma_find(const struct ulb_platform *platform, const char *format,
-                                                         const char *sequence);
+const struct ulb_platform_gamma *ulb_platform_gamma_find(const struct ulb_platform *platform,
+                                                         const char *format, const char *sequence);
 
 /* Amdahl: s = 1 / (1 - alpha + alpha/x), alpha = share of the accelerated part, x = its speed-up (IV-D). */
 double ulb_amdahl(double alpha, double x);
 
-/* alpha for which ulb_amdahl(alpha, x) == s; NAN when no alpha in [0, 1] gives s. */
+/* alpha for which ulb_amdahl(alpha, x) == s; NAN when no alpha in [0, 1], or every one (x = 1), gives s. */
 double ulb_amdahl_alpha(double s, double x);
-
-enum ulb_bound { ULB_BOUND_MEMORY, ULB_BOUND_COMPUTE, ULB_BOUND_OVERHEAD };
-
-const char *ulb_bound_name(enum ulb_bound bound); /* "memory", "compute", "overhead" */
 
 /* What one GEMV is made of, for a team whose cores share the rows. */
 struct ulb_gemv_work {
-    double bytes;          /* weight bytes that the whole team reads, scales and padding included */
-    double steps;          /* steps of 32 weights of the whole team (padding included) */
+    double bytes; /* weight bytes that the whole team reads, scales and padding included */
+    double steps; /* steps of 32 weights of the whole team (padding included) */
     unsigned threads;
-    double slowest_share;  /* share of the work that the most loaded thread has; 1/threads when even */
-    double hz;             /* core clock */
-    double beta;           /* bytes/cycle per core while the whole team reads */
-    double gamma;          /* cycles per step */
-    double fork_join_s;
+    double slowest_share; /* share of the work that the most loaded thread has, 1/threads (even) to 1 */
+    double hz;            /* core clock */
+    double beta;          /* bytes/cycle per core while the whole team reads */
+    double gamma;         /* cycles per step */
+    double fork_join_s;   /* 0 for the time without it */
 };
 
 struct ulb_gemv_prediction {
@@ -87,7 +99,8 @@ struct ulb_gemv_prediction {
 };
 
 /* seconds = fork_join + max(memory, compute) of the most loaded thread (eq. 1 plus IV-B's overhead term).
- * bound is OVERHEAD when the fork/join term is the largest of the three. */
+ * bound is OVERHEAD when the fork/join term is the largest of the three. bytes and steps may be 0; a
+ * prediction that cannot be made has every time NAN. */
 struct ulb_gemv_prediction ulb_predict_gemv(const struct ulb_gemv_work *work);
 
 #endif

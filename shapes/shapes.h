@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 struct ulb_layer_shape {
-    const char *layer; /* "qkv", "o", "gate_up", "down", ... as the paper draws them: q/k/v and gate/up fused */
+    const char
+        *layer; /* "qkv", "o", "gate_up", "down", ... as the paper draws them: q/k/v and gate/up fused */
     size_t m, k;
     unsigned count;  /* matrices of this shape in the whole model */
     unsigned active; /* of those, how many one token reads */
@@ -18,7 +19,9 @@ struct ulb_model {
     const char *source;
     unsigned layers;
     unsigned vocab, hidden;
-    bool tied_head;
+    bool tied_head; /* the head's vocab x hidden matrix is the embedding itself */
+    /* The layers of the blocks, which are what gets quantised; the head is vocab x hidden and not among them.
+     */
     size_t n_shapes;
     struct ulb_layer_shape shapes[8];
 };
