@@ -1,0 +1,169 @@
+/* ulb-bench topology: what the machine looks like to this suite. */
+#include "harness/cli/cli.h"
+
+#include "common/units.h"
+#include "harness/topology/topology.h"
+
+#include <argp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 100, INDENT = 14, TEXT_BYTES = 4096 };
+
+/* A paragraph with a label in front, broken at blanks and behind commas so that it stays within WIDTH. */
+static void print_field(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void print_wrapped(const char *text)
+{
+    int column = INDENT;
+    while (*text) {
+        size_t word = strcspn(text, " ,");
+        word += text[word] == ',';
+        if (column > INDENT && column + (int)word > WIDTH) {
+            printf("\n%*s", INDENT, "");
+            column = INDENT;
+            text += *text == ' ';
+            continue;
+        }
+        size_t take = word + (text[word] == ' ');
+        printf("%.*s", (int)(text[take] ? take : word), text);
+        column += (int)take;
+        text += take;
+    }
+    putchar('\n');
+}
+
+static void print_field(const char *label, const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    printf("%-*s", INDENT, label);
+    print_wrapped(text);
+}
+
+/* "2.5 MiB"; "-" when unknown. */
+static const char *size_text(size_t bytes, char *out, size_t out_bytes)
+{
+    double value = (double)bytes;
+    if (!bytes)
+        snprintf(out, out_bytes, "-");
+    else if (value < ULB_MIB)
+        snprintf(out, out_bytes, "%.4g KiB", value / ULB_KIB);
+    else if (value < ULB_GIB)
+        snprintf(out, out_bytes, "%.4g MiB", value / ULB_MIB);
+    else
+        snprintf(out, out_bytes, "%.4g GiB", value / ULB_GIB);
+    return out;
+}
+
+/* "0,1 | 2,3": the lists one after the other. */
+static const char *lists_text(const struct ulb_pu_list *lists, size_t n, char *out, size_t out_bytes)
+{
+    char text[256];
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < n && used < out_bytes; i++)
+        used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", i ? " | " : "",
+                                 ulb_pu_list_text(&lists[i], text, sizeof text));
+    return out;
+}
+
+static void print_machine(const struct ulb_topology *topology)
+{
+    char pus[TEXT_BYTES], size[32], isa[256];
+    print_field("machine", "%s", topology->cpu_model[0] ? topology->cpu_model : "model unknown");
+    print_field("", "packages %u, NUMA nodes %u, memory %s, last-level caches %s", topology->packages,
+                topology->numa_nodes, size_text(topology->memory_bytes, size, sizeof size),
+                size_text(topology->llc_bytes, isa, sizeof isa));
+    print_field("PUs", "%s", ulb_pu_list_text(&topology->all_pus, pus, sizeof pus));
+    print_field("allowed", "%s", ulb_pu_list_text(&topology->allowed_pus, pus, sizeof pus));
+    if (topology->offline_pus.n)
+        print_field("offline", "%s", ulb_pu_list_text(&topology->offline_pus, pus, sizeof pus));
+    for (size_t i = 0; topology->numa_nodes > 1 && i < topology->numa_nodes; i++)
+        print_field(i ? "" : "NUMA", "node %u: %s, PUs %s", topology->numa[i].node,
+                    size_text(topology->numa[i].memory_bytes, size, sizeof size),
+                    ulb_pu_list_text(&topology->numa[i].pus, pus, sizeof pus));
+    print_field("hybrid", "%s (%s)", topology->hybrid ? "yes" : "no", topology->how);
+    if (topology->note[0])
+        print_field("note", "%s", topology->note);
+    if (!topology->this_system) {
+        print_field("replayed",
+                    "from HWLOC_XMLFILE: ISA and hypervisor are not known, nothing can be measured");
+        return;
+    }
+    print_field("hypervisor", "%s", topology->hypervisor[0] ? topology->hypervisor : "none");
+    print_field("ISA", "%s", topology->isa ? ulb_isa_names(topology->isa, isa, sizeof isa) : "no bit in use");
+}
+
+static void print_classes(const struct ulb_topology *topology)
+{
+    printf("\nclass  cores  usable  PUs  SMT  L1d        L2s  L2 each    L3\n");
+    for (size_t c = 0; c < topology->n_classes; c++) {
+        const struct ulb_core_class *class = &topology->classes[c];
+        char l1d[32], l2[32], l3[32];
+        printf("%-5s %6u %7zu %4zu %4u  %-9s %4zu  %-9s  %s\n", class->name, class->cores, class->leaders.n,
+               class->pus.n, class->smt, size_text(class->l1d_bytes, l1d, sizeof l1d), class->n_l2_clusters,
+               size_text(class->l2_bytes, l2, sizeof l2),
+               class->l3_pus.n ? size_text(class->l3_bytes, l3, sizeof l3) : "none");
+    }
+}
+
+static void print_sharing(const struct ulb_topology *topology)
+{
+    char text[TEXT_BYTES];
+    for (size_t c = 0; c < topology->n_classes; c++) {
+        const struct ulb_core_class *class = &topology->classes[c];
+        printf("\n");
+        print_field(class->name, "PUs %s", ulb_pu_list_text(&class->pus, text, sizeof text));
+        if (class->smt > 1)
+            print_field("  SMT", "%s", lists_text(class->smt_siblings, class->cores, text, sizeof text));
+        if (class->n_l2_clusters)
+            print_field("  share an L2", "%s",
+                        lists_text(class->l2_clusters, class->n_l2_clusters, text, sizeof text));
+        if (class->l3_pus.n)
+            print_field("  under an L3", "%s", ulb_pu_list_text(&class->l3_pus, text, sizeof text));
+    }
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    bool *json = state->input;
+    (void)argument;
+    if (key != 'j')
+        return ARGP_ERR_UNKNOWN;
+    *json = true;
+    return 0;
+}
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    static const struct argp_option options[] = {{"json", 'j', 0, 0, "Print one JSON document", 0}, {0}};
+    static const struct argp parser = {.options = options,
+                                       .parser = parse_option,
+                                       .doc = "Core classes, who shares what, and which PUs may be used. "
+                                              "HWLOC_XMLFILE replays a recorded machine."};
+    bool json = false, done;
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &json, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    struct ulb_topology topology;
+    status = ulb_topology_load(&topology, err);
+    if (status != ULB_OK)
+        return status;
+    if (json) {
+        status = ulb_print_json(ulb_topology_json(&topology), err);
+    } else {
+        print_machine(&topology);
+        print_classes(&topology);
+        print_sharing(&topology);
+    }
+    ulb_topology_free(&topology);
+    return status;
+}
+
+const struct ulb_command ulb_command_topology = {"topology", "core classes, caches, usable PUs, ISA", run};

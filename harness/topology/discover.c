@@ -1,0 +1,181 @@
+/* What hwloc knows: opening the topology, the PUs that may be used, the facts about each core. */
+#include "harness/topology/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Format version that the head of an XML export states; 0 when there is none. */
+static int xml_format(const char *path)
+{
+    char head[1024];
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    size_t n = fread(head, 1, sizeof head - 1, file);
+    fclose(file);
+    head[n] = '\0';
+    const char *tag = strstr(head, "<topology");
+    const char *version = tag ? strstr(tag, "version=\"") : NULL;
+    return version ? atoi(version + strlen("version=\"")) : 0;
+}
+
+static enum ulb_status xml_refused(const char *path, int cause, struct ulb_error *err)
+{
+    if (cause == ENOENT || cause == EACCES || cause == EISDIR)
+        return ulb_fail(err, ULB_BAD_INPUT, "HWLOC_XMLFILE=%s: %s; give a file written by `lstopo --of xml`",
+                        path, strerror(cause));
+    int format = xml_format(path);
+    if (format >= 3)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "HWLOC_XMLFILE=%s: XML format %d is newer than hwloc %u.%u reads; write the file with the "
+            "lstopo of hwloc 2, or ask the newer lstopo for format 2",
+            path, format, hwloc_get_api_version() >> 16, hwloc_get_api_version() >> 8 & 0xff);
+    return ulb_fail(
+        err, ULB_BAD_INPUT,
+        "HWLOC_XMLFILE=%s: hwloc cannot read it as a topology; give a file written by `lstopo --of xml`",
+        path);
+}
+
+/* The file is set by hand: where hwloc itself follows HWLOC_XMLFILE and the file is broken, it goes on with
+ * the running machine without a word. */
+enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
+{
+    const char *xml = getenv("HWLOC_XMLFILE");
+    xml = xml && *xml ? xml : NULL;
+    if (hwloc_topology_init(hw) < 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "hwloc could not start: %s", strerror(errno));
+    int failed = hwloc_topology_set_flags(*hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+    errno = 0;
+    failed = failed || (xml && hwloc_topology_set_xml(*hw, xml) < 0) || hwloc_topology_load(*hw) < 0;
+    if (!failed)
+        return ULB_OK;
+    int cause = errno;
+    hwloc_topology_destroy(*hw);
+    *hw = NULL;
+    if (xml)
+        return xml_refused(xml, cause, err);
+    return ulb_fail(err, ULB_ENVIRONMENT,
+                    "hwloc could not discover the machine: %s; are /sys and /proc mounted?", strerror(cause));
+}
+
+/* cgroup by hwloc, taskset by the thread's own mask; a replayed machine has its recorded set only. */
+enum ulb_status ulb_allowed_pus(hwloc_topology_t hw, hwloc_bitmap_t allowed, struct ulb_error *err)
+{
+    int failed = hwloc_bitmap_and(allowed, hwloc_topology_get_allowed_cpuset(hw),
+                                  hwloc_topology_get_topology_cpuset(hw));
+    hwloc_bitmap_t bound = hwloc_bitmap_alloc();
+    failed = failed < 0 || !bound;
+    if (!failed && hwloc_topology_is_thissystem(hw))
+        failed = hwloc_get_cpubind(hw, bound, HWLOC_CPUBIND_THREAD) < 0 ||
+                 hwloc_bitmap_and(allowed, allowed, bound) < 0;
+    hwloc_bitmap_free(bound);
+    if (failed)
+        return ulb_fail(err, ULB_ENVIRONMENT, "the PUs that may be used could not be read: %s",
+                        strerror(errno));
+    if (hwloc_bitmap_iszero(allowed))
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "no PU of the topology may be used; check taskset, the cgroup's cpuset and HWLOC_XMLFILE");
+    return ULB_OK;
+}
+
+static unsigned long larger(unsigned long a, unsigned long b)
+{
+    return a > b ? a : b;
+}
+
+static enum ulb_core_type type_of_name(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum ulb_core_type type;
+    } names[] = {
+        {"IntelCore", ULB_TYPE_PERFORMANCE},
+        {"IntelAtom", ULB_TYPE_EFFICIENCY},
+        {"IntelLowPower", ULB_TYPE_LOW_POWER}, /* from hwloc 2.13 on */
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i].name) == 0)
+            return names[i].type;
+    }
+    return ULB_TYPE_UNKNOWN;
+}
+
+/* Where kinds disagree within a core, the faster is believed: SMT siblings share one pipeline. */
+static void read_kind(hwloc_topology_t hw, hwloc_const_bitmap_t pu, struct ulb_core *core)
+{
+    int kind = hwloc_cpukinds_get_by_cpuset(hw, pu, 0);
+    unsigned n = 0;
+    struct hwloc_info_s *infos = NULL;
+    if (kind < 0 || hwloc_cpukinds_get_info(hw, (unsigned)kind, NULL, NULL, &n, &infos, 0) < 0)
+        return;
+    for (unsigned i = 0; i < n; i++) {
+        const char *value = infos[i].value;
+        if (strcmp(infos[i].name, "FrequencyMaxMHz") == 0)
+            core->max_mhz = larger(core->max_mhz, strtoul(value, NULL, 10));
+        else if (strcmp(infos[i].name, "LinuxCapacity") == 0)
+            core->capacity = larger(core->capacity, strtoul(value, NULL, 10));
+        else if (strcmp(infos[i].name, "CoreType") == 0) {
+            enum ulb_core_type type = type_of_name(value);
+            if (type != ULB_TYPE_UNKNOWN && (core->type == ULB_TYPE_UNKNOWN || type < core->type))
+                core->type = type;
+        }
+    }
+}
+
+static void read_caches(hwloc_obj_t object, struct ulb_core *core)
+{
+    for (hwloc_obj_t at = object; at; at = at->parent) {
+        if (at->type == HWLOC_OBJ_L1CACHE)
+            core->l1d_bytes = (size_t)at->attr->cache.size;
+        else if (at->type == HWLOC_OBJ_L2CACHE)
+            core->l2_bytes = (size_t)at->attr->cache.size;
+        else if (at->type == HWLOC_OBJ_L3CACHE)
+            core->has_l3 = true;
+    }
+}
+
+static bool add_core(hwloc_topology_t hw, hwloc_obj_t object, struct ulb_cores *cores)
+{
+    struct ulb_core *core = &cores->items[cores->n];
+    *core = (struct ulb_core){.pus = hwloc_bitmap_dup(object->cpuset)};
+    if (!core->pus)
+        return false;
+    cores->n++;
+    hwloc_obj_t pu = NULL;
+    while ((pu = hwloc_get_next_obj_inside_cpuset_by_type(hw, core->pus, HWLOC_OBJ_PU, pu)))
+        read_kind(hw, pu->cpuset, core);
+    hwloc_obj_t lowest = hwloc_get_next_obj_inside_cpuset_by_type(hw, core->pus, HWLOC_OBJ_PU, NULL);
+    read_caches(lowest, core);
+    return true;
+}
+
+/* One entry per core in the order of hwloc; a PU without a core above it is a core of its own. */
+enum ulb_status ulb_cores_collect(hwloc_topology_t hw, struct ulb_cores *cores, struct ulb_error *err)
+{
+    int n = hwloc_get_nbobjs_by_type(hw, HWLOC_OBJ_PU);
+    *cores = (struct ulb_cores){calloc((size_t)n, sizeof *cores->items), 0};
+    bool good = cores->items != NULL;
+    hwloc_obj_t previous = NULL;
+    for (hwloc_obj_t pu = NULL; good && (pu = hwloc_get_next_obj_by_type(hw, HWLOC_OBJ_PU, pu));) {
+        hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(hw, HWLOC_OBJ_CORE, pu);
+        if (!core || core != previous)
+            good = add_core(hw, core ? core : pu, cores);
+        previous = core;
+    }
+    if (good)
+        return ULB_OK;
+    ulb_cores_free(cores);
+    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a topology of %d PUs", n);
+}
+
+void ulb_cores_free(struct ulb_cores *cores)
+{
+    for (size_t i = 0; i < cores->n; i++)
+        hwloc_bitmap_free(cores->items[i].pus);
+    free(cores->items);
+    *cores = (struct ulb_cores){NULL, 0};
+}

@@ -1,0 +1,135 @@
+/* Sets of PUs by name or by number. */
+#include "harness/topology/internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_BYTES = 160 };
+
+const struct ulb_core_class *ulb_topology_class_of(const struct ulb_topology *topology, unsigned pu)
+{
+    for (size_t c = 0; c < topology->n_classes; c++) {
+        if (ulb_pu_list_has(&topology->classes[c].pus, pu))
+            return &topology->classes[c];
+    }
+    return NULL;
+}
+
+static const struct ulb_core_class *find_class(const struct ulb_topology *topology, const char *name)
+{
+    for (size_t c = 0; c < topology->n_classes; c++) {
+        if (strcmp(topology->classes[c].name, name) == 0)
+            return &topology->classes[c];
+    }
+    return NULL;
+}
+
+static void add_leaders(hwloc_bitmap_t set, const struct ulb_core_class *class)
+{
+    for (size_t i = 0; i < class->leaders.n; i++)
+        hwloc_bitmap_set(set, class->leaders.items[i]);
+}
+
+static void add_all(hwloc_bitmap_t set, const struct ulb_topology *topology)
+{
+    const struct ulb_core_class *plain_e = find_class(topology, "E");
+    bool skip_lpe = plain_e && plain_e->leaders.n > 0;
+    for (size_t c = 0; c < topology->n_classes; c++) {
+        if (!skip_lpe || strcmp(topology->classes[c].name, "LP-E") != 0)
+            add_leaders(set, &topology->classes[c]);
+    }
+}
+
+static enum ulb_status unknown_set(const struct ulb_topology *topology, const char *set,
+                                   struct ulb_error *err)
+{
+    char known[64] = "";
+    for (size_t c = 0; c < topology->n_classes; c++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s, ", topology->classes[c].name);
+    }
+    return ulb_fail(err, ULB_BAD_INPUT,
+                    "set '%.64s' is unknown on this machine; give %sall or a PU list such as 0-3,8", set,
+                    known);
+}
+
+static enum ulb_status add_pu(hwloc_bitmap_t set, const struct ulb_topology *topology, unsigned long pu,
+                              const char *list, struct ulb_error *err)
+{
+    char text[TEXT_BYTES];
+    if (pu > UINT32_MAX || !ulb_pu_list_has(&topology->all_pus, (unsigned)pu))
+        return ulb_fail(err, ULB_BAD_INPUT, "set '%.64s': there is no PU %lu; the machine has %s", list, pu,
+                        ulb_pu_list_text(&topology->all_pus, text, sizeof text));
+    if (!ulb_pu_list_has(&topology->allowed_pus, (unsigned)pu))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "set '%.64s': PU %lu may not be used (cgroup or taskset); allowed are %s", list, pu,
+                        ulb_pu_list_text(&topology->allowed_pus, text, sizeof text));
+    if (hwloc_bitmap_isset(set, (unsigned)pu))
+        return ulb_fail(err, ULB_BAD_INPUT, "set '%.64s': PU %lu is named twice", list, pu);
+    hwloc_bitmap_set(set, (unsigned)pu);
+    return ULB_OK;
+}
+
+/* Reads one number; false when there is none. Numbers too large to hold stay too large for any machine. */
+static bool read_number(const char **at, unsigned long *number)
+{
+    char *end;
+    if (!isdigit((unsigned char)**at))
+        return false;
+    *number = strtoul(*at, &end, 10);
+    *at = end;
+    return true;
+}
+
+static enum ulb_status add_list(hwloc_bitmap_t set, const struct ulb_topology *topology, const char *list,
+                                struct ulb_error *err)
+{
+    const char *at = list;
+    do {
+        unsigned long first, last;
+        bool good = read_number(&at, &first);
+        last = first;
+        if (good && *at == '-') {
+            at++;
+            good = read_number(&at, &last) && first <= last;
+        }
+        if (!good || (*at && *at != ','))
+            return ulb_fail(err, ULB_BAD_INPUT,
+                            "set '%.64s' is no PU list; write ascending ranges such as 0-3,8", list);
+        for (unsigned long pu = first; pu <= last; pu++) {
+            enum ulb_status status = add_pu(set, topology, pu, list, err);
+            if (status != ULB_OK)
+                return status;
+        }
+    } while (*at++ == ',');
+    return ULB_OK;
+}
+
+enum ulb_status ulb_topology_select(const struct ulb_topology *topology, const char *set,
+                                    struct ulb_pu_list *out, struct ulb_error *err)
+{
+    *out = (struct ulb_pu_list){NULL, 0};
+    hwloc_bitmap_t chosen = hwloc_bitmap_alloc();
+    if (!chosen)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the PU list");
+    enum ulb_status status = ULB_OK;
+    const struct ulb_core_class *class = find_class(topology, set);
+    if (class)
+        add_leaders(chosen, class);
+    else if (strcmp(set, "all") == 0)
+        add_all(chosen, topology);
+    else if (isdigit((unsigned char)set[0]))
+        status = add_list(chosen, topology, set, err);
+    else
+        status = unknown_set(topology, set, err);
+    if (status == ULB_OK && hwloc_bitmap_iszero(chosen))
+        status =
+            ulb_fail(err, ULB_BAD_INPUT, "set '%s': none of its PUs may be used (cgroup or taskset)", set);
+    if (status == ULB_OK && !ulb_pu_list_from_bitmap(out, chosen))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the PU list");
+    hwloc_bitmap_free(chosen);
+    return status;
+}
