@@ -60,18 +60,20 @@ offered() {
     apt-cache policy "$@" 2>/dev/null | awk '/^[^ ]/ { sub(":$", ""); name = $0 } /Candidate:/ && $2 != "(none)" { print name }'
 }
 
-apt_install() { # PACKAGE...
-    local as_root=()
-    if [[ $EUID != 0 ]]; then
-        command -v sudo >/dev/null || return 1
-        as_root=(sudo)
-    fi
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -q --no-install-recommends "$@" >&2
+# Runs a command quietly; its output is shown when it fails.
+quietly() { # COMMAND...
+    local log code=0
+    log=$(mktemp)
+    "$@" >"$log" 2>&1 || code=$?
+    ((code == 0)) || cat "$log" >&2
+    rm -f "$log"
+    return $code
 }
 
-apt_update() {
-    if [[ $EUID == 0 ]]; then apt-get update -q >&2; else sudo apt-get update -q >&2; fi
+apt_get() { # as root
+    local as_root=()
+    [[ $EUID == 0 ]] || as_root=(sudo)
+    quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@"
 }
 
 install_missing() { # GROUP...
@@ -87,13 +89,14 @@ install_missing() { # GROUP...
         return
     fi
     read -ra packages <<<"$(names <<<"$wanted")"
-    compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_update
+    compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_get update || note "apt-get update failed"
     read -ra packages <<<"$(offered "${packages[@]}" | names)"
     if ((${#packages[@]})); then
         note "installing ${packages[*]}"
-        apt_install "${packages[@]}" || { apt_update && apt_install "${packages[@]}"; } || note "apt-get failed"
+        local install=(apt_get install --no-install-recommends "${packages[@]}")
+        "${install[@]}" || { apt_get update && "${install[@]}"; } || note "apt-get failed"
     fi
-    report_missing "not in this system's package sources" "$@"
+    report_missing "still missing after apt-get" "$@"
 }
 
 # Says what is still missing; without a requirement that is not optional there is no going on.
@@ -108,20 +111,6 @@ report_missing() { # REASON GROUP...
     [[ ! $needed ]] || die "$reason: ${needed//$'\n'/, }"
 }
 
-# Runs a command quietly; its output is shown when it fails.
-quietly() { # WHAT COMMAND...
-    local what=$1 log
-    shift
-    log=$(mktemp)
-    if "$@" >"$log" 2>&1; then
-        rm -f "$log"
-        return 0
-    fi
-    cat "$log" >&2
-    rm -f "$log"
-    die "$what failed"
-}
-
 # Configures once (CMake looks after later changes), builds what is out of date.
 build_release() { # TESTING(ON|OFF) NINJA-TARGET...
     local testing=$1 cache=$release/CMakeCache.txt
@@ -129,8 +118,9 @@ build_release() { # TESTING(ON|OFF) NINJA-TARGET...
     if [[ ! -f $release/build.ninja ]] || ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" ||
         { [[ $testing == ON ]] && ! grep -qx 'BUILD_TESTING:BOOL=ON' "$cache"; }; then
         note "configuring build/release"
-        (cd "$root" && quietly configuring cmake --fresh --preset release -DBUILD_TESTING="$testing")
+        (cd "$root" && quietly cmake --fresh --preset release -DBUILD_TESTING="$testing") ||
+            die "configuring failed"
     fi
     [[ $(ninja -C "$release" -n "$@" | tail -n 1) == *'no work to do'* ]] || note "building build/release"
-    quietly building ninja -C "$release" "$@"
+    quietly ninja -C "$release" "$@" || die "the build failed"
 }

@@ -26,8 +26,8 @@ script() { # NAME < TEXT
     chmod +x "$bin/$1"
 }
 script apt-get <<<"#!/bin/sh
-echo \"\$*\" >>$scratch/calls
-[ \"\$1\" = update ] || exit 100"
+echo \"\$3\" \"\$*\" >>$scratch/calls
+[ \"\$3\" = update ] || exit 100"
 script apt-cache <<<"#!/bin/sh
 shift
 for name; do
