@@ -1,1 +1,141 @@
-#include "common/status.h"
+#include "harness/clock.h"
+
+#include "harness/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+enum { CHAIN_ADDS = 32768, CHAIN_TRIES = 3, PROBE_RUNS = 15 };
+static const double CHAIN_SPREAD_MAX = 0.05;
+static const double FREQUENCY_DRIFT_MAX = 0.006;
+
+double ulb_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double ulb_timer_step(void)
+{
+    double smallest = INFINITY;
+    for (int i = 0; i < 1000; i++) {
+        double begin = ulb_now(), end = ulb_now();
+        if (end > begin && end - begin < smallest)
+            smallest = end - begin;
+    }
+    return smallest;
+}
+
+double ulb_chain_hz(void)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+    double best = INFINITY;
+    for (int i = 0; i < CHAIN_TRIES; i++) {
+        double begin = ulb_now();
+        ulb_dependent_adds(CHAIN_ADDS);
+        double seconds = ulb_now() - begin;
+        best = seconds < best ? seconds : best;
+    }
+    return CHAIN_ADDS / best;
+#else
+    return NAN;
+#endif
+}
+
+bool ulb_chain_probe(char reason[160])
+{
+    double hz[PROBE_RUNS];
+    for (int i = 0; i < PROBE_RUNS; i++)
+        hz[i] = ulb_chain_hz();
+    struct ulb_stats stats = ulb_stats_of(hz, PROBE_RUNS, 1);
+    double spread = stats.mad / stats.median;
+    bool works = spread < CHAIN_SPREAD_MAX;
+    if (isnan(stats.median))
+        snprintf(reason, 160, "no chain of dependent additions for this architecture");
+    else
+        snprintf(reason, 160, "%.3f GHz, spread %.1f %% over %d calibrations%s", stats.median / 1e9,
+                 100 * spread, PROBE_RUNS, works ? "" : ": too unsteady, is another process on this core?");
+    return works;
+}
+
+static double ticks(void)
+{
+#if defined(__x86_64__)
+    return (double)__rdtsc();
+#elif defined(__aarch64__)
+    unsigned long long count;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return (double)count;
+#else
+    return ulb_now() * 1e9;
+#endif
+}
+
+void ulb_clock_open(struct ulb_clock *clock)
+{
+    *clock = (struct ulb_clock){.source = "tsc"};
+    struct ulb_error err;
+    if (ulb_cycle_counter_open(&clock->counter, &err) == ULB_OK) {
+        clock->counting = true;
+        clock->source = ulb_cycle_counter_source(&clock->counter);
+        return;
+    }
+    char chain[160];
+    if (ulb_chain_probe(chain))
+        clock->source = "chain";
+    snprintf(clock->reason, sizeof clock->reason, "%.*s", (int)sizeof clock->reason - 1, err.message);
+}
+
+void ulb_clock_close(struct ulb_clock *clock)
+{
+    if (clock->counting)
+        ulb_cycle_counter_close(&clock->counter);
+    *clock = (struct ulb_clock){.source = "tsc"};
+}
+
+static double counted(struct ulb_clock *clock, void (*work)(void *), void *arg, double *seconds)
+{
+    double begin = ulb_now();
+    uint64_t cycles = ulb_cycle_counter_read(&clock->counter);
+    work(arg);
+    cycles = ulb_cycle_counter_read(&clock->counter) - cycles;
+    *seconds = ulb_now() - begin;
+    return clock->counter.sound ? (double)cycles : NAN;
+}
+
+static double chained(void (*work)(void *), void *arg, double *seconds)
+{
+    double before = ulb_chain_hz();
+    double begin = ulb_now();
+    work(arg);
+    *seconds = ulb_now() - begin;
+    double after = ulb_chain_hz();
+    if (fabs(after - before) > FREQUENCY_DRIFT_MAX * before)
+        return NAN;
+    return *seconds * (before + after) / 2;
+}
+
+static double ticked(void (*work)(void *), void *arg, double *seconds)
+{
+    double begin = ulb_now();
+    double cycles = ticks();
+    work(arg);
+    cycles = ticks() - cycles;
+    *seconds = ulb_now() - begin;
+    return cycles;
+}
+
+double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds)
+{
+    if (clock->counting)
+        return counted(clock, work, arg, seconds);
+    if (clock->source[0] == 'c')
+        return chained(work, arg, seconds);
+    return ticked(work, arg, seconds);
+}

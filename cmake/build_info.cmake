@@ -1,0 +1,8 @@
+# Writes build_info.h when its content changes: cmake -DIN= -DOUT= -DROOT= -D... -P build_info.cmake, before every build,
+# so that the commit in a record is the commit that was built.
+execute_process(COMMAND git -C ${ROOT} describe --always --dirty --abbrev=12
+                OUTPUT_VARIABLE ULB_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT ULB_COMMIT)
+    set(ULB_COMMIT "unknown")
+endif()
+configure_file(${IN} ${OUT} @ONLY)

@@ -1,0 +1,69 @@
+#include "harness/arena.h"
+
+#include "common/rng.h"
+#include "common/units.h"
+
+#include <stdint.h>
+
+size_t ulb_arena_ring_bytes(size_t llc_bytes)
+{
+    size_t two_gib = (size_t)2 << 30;
+    return llc_bytes > two_gib / 4 ? 4 * llc_bytes : two_gib;
+}
+
+struct fill {
+    uint64_t *words;
+    size_t n, threads;
+};
+
+static void fill_part(void *arg, size_t thread)
+{
+    struct fill *fill = arg;
+    size_t begin = fill->n / fill->threads * thread;
+    size_t end = thread + 1 == fill->threads ? fill->n : fill->n / fill->threads * (thread + 1);
+    struct ulb_rng rng = {0x9E3779B9u + thread};
+    for (size_t i = begin; i < end; i++)
+        fill->words[i] = (ulb_rng_next(&rng) & 0x80FF80FF80FF80FFull) | 0x3F003F003F003F00ull;
+}
+
+enum ulb_status ulb_arena_open(struct ulb_arena *arena, size_t ring_bytes, size_t largest_copy,
+                               enum ulb_page_kind kind, struct ulb_team *team, struct ulb_error *err)
+{
+    *arena = (struct ulb_arena){.ring_bytes = ring_bytes, .huge_bytes = -1};
+    size_t bytes = ring_bytes + ulb_round_up(largest_copy, ULB_CACHE_LINE);
+    long long available = ulb_memory_available();
+    if (available >= 0 && (unsigned long long)available < bytes)
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "not enough memory: cold weights need a ring of %.0f MiB and %.0f MiB can be used; free memory, "
+            "raise the limit (ulimit -v, cgroup), or take a smaller ring with --ring-mib",
+            (double)bytes / ULB_MIB, (double)available / ULB_MIB);
+    enum ulb_status status = ulb_pages_map(&arena->pages, bytes, kind, err);
+    if (status != ULB_OK)
+        return status;
+    struct fill fill = {arena->pages.data, bytes / sizeof(uint64_t), ulb_team_size(team)};
+    ulb_team_run(team, fill_part, &fill);
+    arena->huge_bytes = ulb_pages_huge_bytes(&arena->pages);
+    return ULB_OK;
+}
+
+void ulb_arena_close(struct ulb_arena *arena)
+{
+    ulb_pages_unmap(&arena->pages);
+    *arena = (struct ulb_arena){0};
+}
+
+static size_t stride(size_t bytes)
+{
+    return ulb_round_up(bytes, ULB_CACHE_LINE);
+}
+
+size_t ulb_arena_copies(const struct ulb_arena *arena, size_t bytes)
+{
+    return (arena->ring_bytes + stride(bytes) - 1) / stride(bytes);
+}
+
+void *ulb_arena_copy(const struct ulb_arena *arena, size_t bytes, size_t i)
+{
+    return (char *)arena->pages.data + i % ulb_arena_copies(arena, bytes) * stride(bytes);
+}

@@ -1,0 +1,36 @@
+/* The cold-weights ring: one large mapping that every cold measurement walks, copy after copy.
+ *
+ * A ring holds distinct copies of a matrix whose total is at least max(2 GiB, 4 x LLC), so that a copy has
+ * left every cache before its turn comes again (XNNPACK's benchmarks rotate buffers for the same reason). All
+ * cells share the mapping. It is filled with random bits that are valid weights of every format: each 16-bit
+ * half is a bfloat16 of magnitude 0.5 to 2, which as integers are codes like any others and as fp32 scales
+ * are normal numbers, so that no denormal slows a kernel. */
+#ifndef ULB_HARNESS_ARENA_H
+#define ULB_HARNESS_ARENA_H
+
+#include "common/mem.h"
+#include "common/status.h"
+#include "harness/team.h"
+
+struct ulb_arena {
+    struct ulb_pages pages;
+    size_t ring_bytes;    /* the least that a ring must hold */
+    long long huge_bytes; /* of the mapping backed by huge pages; -1 unknown */
+};
+
+/* max(2 GiB, 4 x LLC). */
+size_t ulb_arena_ring_bytes(size_t llc_bytes);
+
+/* Maps ring_bytes plus room for the largest copy, and fills it with the team (first touch). ULB_ENVIRONMENT
+ * when memory is short: the message states what is needed, what there is, and the option that makes the ring
+ * smaller. */
+enum ulb_status ulb_arena_open(struct ulb_arena *arena, size_t ring_bytes, size_t largest_copy,
+                               enum ulb_page_kind kind, struct ulb_team *team, struct ulb_error *err);
+void ulb_arena_close(struct ulb_arena *arena);
+
+/* Copies of bytes each that a ring of at least ring_bytes needs, and the i-th of them. Copies start on pages'
+ * lines (64-byte aligned). */
+size_t ulb_arena_copies(const struct ulb_arena *arena, size_t bytes);
+void *ulb_arena_copy(const struct ulb_arena *arena, size_t bytes, size_t i);
+
+#endif

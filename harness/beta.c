@@ -1,0 +1,344 @@
+#include "harness/beta.h"
+
+#include "common/units.h"
+#include "harness/counters/likwid.h"
+#include "harness/counters/marker.h"
+#include "harness/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A memory sample reads this much per thread: long against fork/join and the timer, short enough to
+ * interleave. */
+static const size_t MEMORY_CHUNK = (size_t)8 << 20;
+static const double CACHE_SAMPLE_SECONDS = 150e-6;
+enum { SAMPLES_QUICK = 9, SAMPLES_FULL = 25, CURVE_ALL_UP_TO = 32 };
+
+struct read_job {
+    const struct ulb_reader *reader;
+    char *data;      /* of thread 0 */
+    size_t distance; /* from one thread's buffer to the next */
+    size_t bytes;    /* per thread and pass */
+    size_t passes;
+    _Atomic uint64_t sink; /* keeps the compiler from dropping the reads */
+};
+
+static void read_part(void *arg, size_t thread)
+{
+    struct read_job *job = arg;
+    const char *data = job->data + thread * job->distance;
+    uint64_t sum = 0;
+    ulb_marker_start("beta");
+    for (size_t pass = 0; pass < job->passes; pass++) {
+        sum += job->reader->run(data, job->bytes);
+        /* The buffer could have changed for all the compiler knows: every pass is a pass. */
+        __asm__ volatile("" ::: "memory");
+    }
+    ulb_marker_stop("beta");
+    job->sink += sum;
+}
+
+static double read_once(struct ulb_team *team, struct read_job *job)
+{
+    double begin = ulb_now();
+    ulb_team_run(team, read_part, job);
+    return ulb_now() - begin;
+}
+
+static double bytes_per_second(struct ulb_team *team, struct read_job *job)
+{
+    double seconds = read_once(team, job);
+    return (double)(job->bytes * job->passes * ulb_team_size(team)) / seconds;
+}
+
+/* Walks the ring: each sample reads the next chunk of every thread's own share. */
+static double memory_sample(struct ulb_team *team, const struct ulb_reader *reader,
+                            const struct ulb_arena *arena, size_t sample)
+{
+    size_t share = arena->ring_bytes / ulb_team_size(team) / ULB_READER_GRAIN * ULB_READER_GRAIN;
+    size_t chunk = share < MEMORY_CHUNK ? share : MEMORY_CHUNK;
+    size_t chunks = share / chunk;
+    struct read_job job = {reader, (char *)arena->pages.data + sample % chunks * chunk, share, chunk, 1, 0};
+    return bytes_per_second(team, &job);
+}
+
+struct measured {
+    struct ulb_stats stats;
+    const struct ulb_reader *reader;
+    enum ulb_page_kind pages;
+    double *samples;
+    size_t n;
+};
+
+static void keep_better(struct measured *best, struct measured *now)
+{
+    if (!best->samples || now->stats.median > best->stats.median) {
+        free(best->samples);
+        *best = *now;
+    } else {
+        free(now->samples);
+    }
+}
+
+static enum ulb_status out_of_memory(struct ulb_error *err)
+{
+    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples");
+}
+
+/* Best reader at memory level over one mapping; better results replace *best. */
+static enum ulb_status best_of_memory(struct ulb_session *session, struct ulb_team *team,
+                                      const struct ulb_arena *arena, enum ulb_page_kind pages,
+                                      const struct ulb_reader *only, struct measured *best,
+                                      struct ulb_error *err)
+{
+    size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
+    const struct ulb_reader *reader;
+    size_t position = 0;
+    for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
+        if (!ulb_session_can_run(session, reader->needs) || (only && only != reader))
+            continue;
+        struct measured now = {
+            .reader = reader, .pages = pages, .samples = malloc(n * sizeof(double)), .n = n};
+        if (!now.samples)
+            return out_of_memory(err);
+        for (size_t s = 0; s < n; s++)
+            now.samples[s] = memory_sample(team, reader, arena, position++);
+        now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
+        keep_better(best, &now);
+        enum ulb_status status = ulb_session_check(session, err);
+        if (status != ULB_OK)
+            return status;
+    }
+    return ULB_OK;
+}
+
+/* Passes over a cache-resident buffer that make a sample long enough. */
+static size_t passes_for(struct ulb_team *team, struct read_job *job)
+{
+    read_once(team, job);
+    double once = read_once(team, job);
+    double passes = ceil(CACHE_SAMPLE_SECONDS / fmax(once, 1e-9));
+    return passes < 1 ? 1 : (size_t)passes;
+}
+
+static enum ulb_status best_of_cache(struct ulb_session *session, struct ulb_team *team, size_t bytes,
+                                     struct measured *best, struct ulb_error *err)
+{
+    size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
+    const struct ulb_reader *reader;
+    for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
+        if (!ulb_session_can_run(session, reader->needs) || reader->prefetches)
+            continue;
+        struct read_job job = {reader, session->arena.pages.data, bytes, bytes, 1, 0};
+        job.passes = passes_for(team, &job);
+        struct measured now = {
+            .reader = reader, .pages = ULB_PAGES_HUGE, .samples = malloc(n * sizeof(double)), .n = n};
+        if (!now.samples)
+            return out_of_memory(err);
+        for (size_t s = 0; s < n; s++)
+            now.samples[s] = bytes_per_second(team, &job);
+        now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
+        keep_better(best, &now);
+    }
+    return ulb_session_check(session, err);
+}
+
+static enum ulb_status add_cell(struct ulb_session *session, struct ulb_team *team, const char *set,
+                                const char *level, size_t buffer_bytes, struct measured *m,
+                                struct ulb_error *err)
+{
+    size_t threads = ulb_team_size(team);
+    for (size_t i = 0; i < m->n; i++)
+        m->samples[i] /= ULB_GB;
+    struct ulb_beta_cell cell = {
+        .threads = (unsigned)threads,
+        .gbps = m->stats.median / ULB_GB,
+        .gbps_mad = m->stats.mad / ULB_GB,
+        .bytes_per_cycle = m->stats.median / (double)threads / ulb_team_hz(team),
+        .buffer_bytes = buffer_bytes,
+        .n_samples = m->n,
+        .gbps_samples = m->samples,
+    };
+    snprintf(cell.set, sizeof cell.set, "%s", set);
+    snprintf(cell.level, sizeof cell.level, "%s", level);
+    snprintf(cell.variant, sizeof cell.variant, "%s%s", m->reader->name,
+             m->pages == ULB_PAGES_HUGE ? "+huge" : "");
+    return ulb_record_add_beta(session->record, &cell, err);
+}
+
+/* L1, L2 and LLC of one team. A level that hwloc does not know is left out: the record says only what was
+ * measured. */
+static enum ulb_status measure_caches(struct ulb_session *session, struct ulb_team *team, const char *set,
+                                      const struct ulb_core_class *cls, struct ulb_error *err)
+{
+    size_t per_thread_llc = cls->l3_bytes ? cls->l3_bytes / 2 / ulb_team_size(team) : 0;
+    const struct {
+        const char *level;
+        size_t bytes;
+    } levels[] = {
+        {"L1", cls->l1d_bytes / 2},
+        {"L2", cls->l2_bytes / 2},
+        {"LLC", per_thread_llc > 4 * cls->l2_bytes ? 4 * cls->l2_bytes : per_thread_llc},
+    };
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels && status == ULB_OK; i++) {
+        size_t bytes = levels[i].bytes / ULB_READER_GRAIN * ULB_READER_GRAIN;
+        bool fits = bytes * ulb_team_size(team) <= session->arena.pages.bytes;
+        bool is_beyond_l2 = i < 2 || bytes >= 2 * cls->l2_bytes;
+        if (bytes == 0 || !fits || !is_beyond_l2)
+            continue;
+        struct measured best = {0};
+        status = best_of_cache(session, team, bytes, &best, err);
+        if (status == ULB_OK)
+            status = add_cell(session, team, set, levels[i].level, bytes, &best, err);
+        free(best.samples);
+    }
+    return status;
+}
+
+static enum ulb_status measure_memory(struct ulb_session *session, struct ulb_team *team, const char *set,
+                                      const struct ulb_reader *only, struct ulb_error *err)
+{
+    struct measured best = {0};
+    enum ulb_status status = best_of_memory(session, team, &session->arena, ULB_PAGES_HUGE, only, &best, err);
+    if (status == ULB_OK)
+        status = add_cell(session, team, set, "mem", MEMORY_CHUNK, &best, err);
+    free(best.samples);
+    return status;
+}
+
+/* A team of another set than the session's, whose own team sleeps meanwhile. */
+static enum ulb_status measure_set(struct ulb_session *session, const char *set, const unsigned *pus,
+                                   size_t n, bool caches, const struct ulb_reader *only,
+                                   struct ulb_error *err)
+{
+    const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, pus[0]);
+    struct ulb_team *team = NULL;
+    enum ulb_status status = ulb_team_start(&team, pus, n, err);
+    if (status == ULB_OK && caches && cls)
+        status = measure_caches(session, team, set, cls, err);
+    if (status == ULB_OK)
+        status = measure_memory(session, team, set, only, err);
+    ulb_team_stop(team);
+    return status;
+}
+
+static enum ulb_status measure_classes(struct ulb_session *session, struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    for (size_t c = 0; c < session->topology.n_classes && status == ULB_OK; c++) {
+        const struct ulb_core_class *cls = &session->topology.classes[c];
+        if (cls->leaders.n == 0)
+            continue;
+        char one[32];
+        snprintf(one, sizeof one, "%s:1", cls->name);
+        ulb_session_progress(session, "beta", (double)c / (double)(session->topology.n_classes + 1));
+        status = measure_set(session, one, cls->leaders.items, 1, true, NULL, err);
+        if (status == ULB_OK)
+            status = measure_set(session, cls->name, cls->leaders.items, cls->leaders.n, true, NULL, err);
+    }
+    return status;
+}
+
+/* beta(n): the first n cores of the session's set, with the reader that won for the whole set. */
+static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    size_t n = session->pus.n;
+    for (size_t i = 1; i < n && status == ULB_OK; i = i < CURVE_ALL_UP_TO ? i + 1 : i * 2) {
+        char set[32];
+        snprintf(set, sizeof set, "%s:%zu", session->settings.set ? session->settings.set : "all", i);
+        status = measure_set(session, set, session->pus.items, i, false, session->yardstick, err);
+    }
+    return status;
+}
+
+/* Small pages first, in a mapping of their own that is gone before the ring comes: both together would need
+ * twice the memory. */
+static enum ulb_status small_pages(struct ulb_session *session, struct measured *best, struct ulb_error *err)
+{
+    struct ulb_arena arena;
+    size_t bytes = session->arena.ring_bytes;
+    struct ulb_error refused;
+    if (ulb_arena_open(&arena, bytes, 0, ULB_PAGES_SMALL, session->team, &refused) != ULB_OK)
+        return ulb_record_warn(session->record, err, "yardstick tried with huge pages alone: %s",
+                               refused.message);
+    enum ulb_status status = best_of_memory(session, session->team, &arena, ULB_PAGES_SMALL, NULL, best, err);
+    ulb_arena_close(&arena);
+    return status;
+}
+
+enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *err)
+{
+    if (session->yardstick)
+        return ULB_OK;
+    enum ulb_status status = ulb_session_arena(session, 0, err);
+    struct measured best = {0};
+    if (status == ULB_OK)
+        status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
+    session->yardstick = best.reader;
+    session->yardstick_pages = best.pages;
+    free(best.samples);
+    return status;
+}
+
+/* LIKWID's own reader as a second opinion; when it cannot be had, the record says why. */
+static enum ulb_status likwid_cross_check(struct ulb_session *session, struct ulb_error *err)
+{
+    double gbps = NAN;
+    struct ulb_error why;
+    enum ulb_status status = ulb_likwid_bench_bandwidth(session->pus.items, session->pus.n,
+                                                        session->arena.ring_bytes / 2, &gbps, &why);
+    json_t *value = status == ULB_OK ? json_pack("{s:f}", "gbps", gbps)
+                                     : json_pack("{s:n, s:s}", "gbps", "gbps_reason", why.message);
+    return ulb_record_set(session->record, "likwid_bench", value, err);
+}
+
+static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb_error *err)
+{
+    const char *set = session->settings.set ? session->settings.set : "all";
+    const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[0]);
+    struct measured best = {0};
+    ulb_session_progress(session, "beta", 0.5);
+    enum ulb_status status = cls ? measure_caches(session, session->team, set, cls, err) : ULB_OK;
+    if (status == ULB_OK)
+        status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
+    if (status == ULB_OK)
+        status = small_pages(session, &best, err);
+    if (status == ULB_OK && best.pages == ULB_PAGES_SMALL) {
+        /* Rare, but then kernels get what reads fastest too. */
+        size_t ring = session->arena.ring_bytes, extra = session->arena.pages.bytes - ring;
+        ulb_arena_close(&session->arena);
+        status = ulb_arena_open(&session->arena, ring, extra, ULB_PAGES_SMALL, session->team, err);
+    }
+    if (status == ULB_OK) {
+        session->yardstick = best.reader;
+        session->yardstick_pages = best.pages;
+        status = add_cell(session, session->team, set, "mem", MEMORY_CHUNK, &best, err);
+    }
+    free(best.samples);
+    return status;
+}
+
+enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *err)
+{
+    ulb_session_progress(session, "beta", 0.0);
+    enum ulb_status status = ulb_session_arena(session, 0, err);
+    if (status == ULB_OK)
+        status = measure_whole_set(session, err);
+    if (status == ULB_OK)
+        status = measure_curve(session, err);
+    if (status == ULB_OK)
+        status = measure_classes(session, err);
+    if (status == ULB_OK && !session->settings.quick)
+        status = likwid_cross_check(session, err);
+    ulb_session_progress(session, "beta", 1.0);
+    return status;
+}
+
+double ulb_beta_yardstick(struct ulb_session *session)
+{
+    return memory_sample(session->team, session->yardstick, &session->arena, session->yardstick_position++);
+}

@@ -1,0 +1,18 @@
+/* beta: what a core can read, by level and by set; and the memory yardstick of the run. */
+#ifndef ULB_HARNESS_BETA_H
+#define ULB_HARNESS_BETA_H
+
+#include "harness/session.h"
+
+/* Measures L1, L2, LLC and memory of one core, of each class and of all cores, and the curve beta(n) at
+ * memory level for n = 1..cores of the set; appends the cells to the session's record. Chooses the session's
+ * yardstick: the reader and the kind of pages that read memory fastest with the session's own team. */
+enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *err);
+
+/* Chooses the yardstick alone (what the GEMV commands need). */
+enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *err);
+
+/* One sample of the yardstick with the session's team, bytes per second; walks on in the ring. */
+double ulb_beta_yardstick(struct ulb_session *session);
+
+#endif

@@ -1,0 +1,43 @@
+/* Time and core cycles.
+ *
+ * Cycles come from the first source of this ladder that works, and every figure says which: papi, perf
+ * (counters of the core's own PMU), chain (time multiplied by the core's frequency, which a chain of
+ * dependent additions measures right before and after), tsc (time-stamp ticks, which are not core cycles). */
+#ifndef ULB_HARNESS_CLOCK_H
+#define ULB_HARNESS_CLOCK_H
+
+#include "common/status.h"
+#include "harness/counters/counters.h"
+
+#include <stdbool.h>
+
+/* Seconds since some fixed point, monotonic. */
+double ulb_now(void);
+
+/* Smallest step of ulb_now() seen in a burst of calls, seconds. */
+double ulb_timer_step(void);
+
+/* Frequency of the calling core now, Hz: one addition per cycle in a dependent chain (about 10 us, best of
+ * three, so that an interrupt does not show). NAN on an architecture without the chain. */
+double ulb_chain_hz(void);
+
+/* Whether the chain repeats well enough to serve as a clock: the spread of 15 calibrations is below 5 %. The
+ * reason is written in either case. */
+bool ulb_chain_probe(char reason[160]);
+
+struct ulb_clock {
+    const char *source; /* "papi", "perf", "chain", "tsc" */
+    char reason[160];   /* why not a source higher up */
+    bool counting;
+    struct ulb_cycle_counter counter;
+};
+
+/* Opens the best source for the calling thread, which should be pinned already. */
+void ulb_clock_open(struct ulb_clock *clock);
+void ulb_clock_close(struct ulb_clock *clock);
+
+/* Runs work(arg) once; returns its core cycles and stores the seconds. NAN when the core's frequency moved by
+ * more than 0.6 % between the calibrations before and after (source chain): the caller repeats the sample. */
+double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds);
+
+#endif

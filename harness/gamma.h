@@ -1,0 +1,15 @@
+/* gamma: core cycles per step of 32 weights with weights and activations in L1. */
+#ifndef ULB_HARNESS_GAMMA_H
+#define ULB_HARNESS_GAMMA_H
+
+#include "harness/session.h"
+
+/* Measures the n kernels on one core of every class that the session's set touches, by the difference of two
+ * lengths: (cycles(K2) - cycles(K1)) / steps between, so that the loop's entry, the scales and the call
+ * cancel. Appends to the record and stores medians in table[i * n_classes + class] (NAN where the class has
+ * no core in the set). A kernel is checked against its scalar truth first; one that differs is ULB_FINDING.
+ */
+enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                  size_t n, double *table, struct ulb_error *err);
+
+#endif

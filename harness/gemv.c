@@ -1,0 +1,235 @@
+#include "harness/gemv.h"
+
+#include "common/rng.h"
+#include "common/units.h"
+#include "harness/beta.h"
+#include "harness/counters/marker.h"
+#include "harness/grid.h"
+#include "harness/problem.h"
+#include "harness/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS_QUICK = 5, ROUNDS_FULL = 15, SAMPLES_PER_ROUND = 3, WARM_UP_MAX = 8, TIMER_STEPS = 100 };
+static const double STILL_GETTING_FASTER = 0.95;
+static const double DRIFT_NOISY = 0.10;
+
+/* One GEMV by the team. */
+struct gemv_job {
+    const struct ulb_kernel *kernel;
+    struct ulb_gemm gemm;
+    struct ulb_row_split *split;
+};
+
+static void gemv_part(void *arg, size_t thread)
+{
+    struct gemv_job *job = arg;
+    struct ulb_gemm mine = job->gemm;
+    ulb_marker_start("gemv");
+    while (ulb_split_next(job->split, thread, &mine.m0, &mine.m1))
+        job->kernel->run(&mine);
+    ulb_marker_stop("gemv");
+}
+
+static void run_gemv(struct ulb_session *session, struct gemv_job *job)
+{
+    ulb_split_reset(job->split);
+    ulb_team_run(session->team, gemv_part, job);
+}
+
+/* ---- verification ---- */
+
+static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid *grid,
+                                   const struct ulb_grid_cell *cell, const struct ulb_problem *problem,
+                                   struct ulb_error *err)
+{
+    void *packed = session->arena.pages.data;
+    ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
+    struct ulb_row_split split = ulb_grid_split(session, grid, cell);
+    struct gemv_job job = {cell->kernel, ulb_problem_gemm(problem, packed, grid->y), &split};
+    memset(grid->y, 0xFF, cell->shape->m * sizeof *grid->y);
+    run_gemv(session, &job);
+    return ulb_problem_check(problem, cell->kernel, grid->y, err);
+}
+
+/* Cells of one shape and format stand next to each other and share a problem. */
+static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+{
+    struct ulb_problem problem = {0};
+    const struct ulb_grid_cell *open = NULL;
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
+        const struct ulb_grid_cell *cell = &grid->cells[i];
+        const struct ulb_format *format = cell->kernel->layout->format;
+        ulb_session_progress(session, "verify", (double)i / (double)grid->n);
+        if (!open || open->shape != cell->shape || open->kernel->layout->format != format) {
+            ulb_problem_close(&problem);
+            status = ulb_problem_open(&problem, format, cell->shape->m, cell->shape->k, ULB_FILL_RANDOM,
+                                      session->settings.seed, session->team, err);
+            open = cell;
+        }
+        if (status == ULB_OK)
+            status = verify_cell(session, grid, cell, &problem, err);
+        if (status == ULB_OK)
+            status = ulb_session_check(session, err);
+    }
+    ulb_problem_close(&problem);
+    return status;
+}
+
+/* ---- timing ---- */
+
+static void next_copy(struct ulb_session *session, struct ulb_grid_cell *cell, struct gemv_job *job)
+{
+    size_t copy = session->settings.warm ? 0 : cell->next_copy++;
+    job->gemm.w = ulb_arena_copy(&session->arena, cell->bytes, copy);
+}
+
+/* Seconds of one GEMV, over batch of them on successive copies. */
+static double time_gemv(struct ulb_session *session, struct ulb_grid_cell *cell, struct gemv_job *job,
+                        size_t batch)
+{
+    double begin = ulb_now();
+    for (size_t i = 0; i < batch; i++) {
+        next_copy(session, cell, job);
+        run_gemv(session, job);
+    }
+    return (ulb_now() - begin) / (double)batch;
+}
+
+/* Runs until it stops getting faster; sets the batch that makes a sample long against the timer. */
+static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, struct gemv_job *job)
+{
+    double best = time_gemv(session, cell, job, 1);
+    for (int i = 0; i < WARM_UP_MAX; i++) {
+        double now = time_gemv(session, cell, job, 1);
+        bool faster = now < best * STILL_GETTING_FASTER;
+        best = now < best ? now : best;
+        if (!faster)
+            break;
+    }
+    double least = TIMER_STEPS * ulb_timer_step();
+    cell->batch = best >= least ? 1 : (size_t)ceil(least / best);
+}
+
+static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
+{
+    struct ulb_row_split split = ulb_grid_split(session, grid, cell);
+    struct gemv_job job = {cell->kernel, ulb_grid_gemm(grid, cell), &split};
+    if (cell->batch == 0)
+        warm_up(session, cell, &job);
+    /* One untimed call brings code, activations and the team back from whatever ran before. */
+    time_gemv(session, cell, &job, 1);
+    for (size_t i = 0; i < SAMPLES_PER_ROUND; i++)
+        cell->us[cell->n_samples++] = 1e6 * time_gemv(session, cell, &job, cell->batch);
+    cell->yardstick[cell->n_yardstick++] = ulb_beta_yardstick(session);
+}
+
+/* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit cells
+ * alike; the yardstick is taken before, after every cell, and after all. */
+static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+{
+    struct ulb_rng rng = {session->settings.seed};
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < grid->n; i++)
+        grid->order[i] = i;
+    for (size_t round = 0; round < grid->rounds && status == ULB_OK; round++) {
+        ulb_rng_shuffle(&rng, grid->order, grid->n);
+        double before = ulb_beta_yardstick(session);
+        for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
+            time_cell(session, grid, &grid->cells[grid->order[i]]);
+            double done = (double)(round * grid->n + i + 1) / (double)(grid->rounds * grid->n);
+            ulb_session_progress(session, "gemv", done);
+            status = ulb_session_check(session, err);
+        }
+        grid->yardstick[grid->n_yardstick++] = (before + ulb_beta_yardstick(session)) / 2;
+    }
+    return status;
+}
+
+/* ---- results ---- */
+
+static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid *grid,
+                                    const double *gamma_table, struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
+        struct ulb_grid_cell *from = &grid->cells[i];
+        if (from->n_samples == 0)
+            continue;
+        struct ulb_cell cell;
+        ulb_grid_result(session, grid, from, gamma_table, &cell);
+        status = ulb_record_add_cell(session->record, &cell, err);
+    }
+    return status;
+}
+
+static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_grid *grid,
+                                        struct ulb_error *err)
+{
+    if (grid->n_yardstick == 0)
+        return ULB_OK;
+    for (size_t i = 0; i < grid->n_yardstick; i++)
+        grid->yardstick[i] /= ULB_GB;
+    struct ulb_stats stats = ulb_stats_of(grid->yardstick, grid->n_yardstick, session->settings.seed);
+    struct ulb_yardstick yardstick = {
+        .threads = (unsigned)session->pus.n,
+        .gbps = stats.median,
+        .gbps_mad = stats.mad,
+        .drift = (stats.max - stats.min) / stats.median,
+        .n_samples = grid->n_yardstick,
+        .gbps_samples = grid->yardstick,
+    };
+    snprintf(yardstick.set, sizeof yardstick.set, "%s",
+             session->settings.set ? session->settings.set : "all");
+    snprintf(yardstick.variant, sizeof yardstick.variant, "%s%s", session->yardstick->name,
+             session->yardstick_pages == ULB_PAGES_HUGE ? "+huge" : "");
+    enum ulb_status status = ulb_record_add_yardstick(session->record, &yardstick, err);
+    if (status == ULB_OK && yardstick.drift > DRIFT_NOISY)
+        status = ulb_record_warn(
+            session->record, err,
+            "noisy: the yardstick moved by %.0f %% during the run (bound %.0f %%); close other programs",
+            100 * yardstick.drift, 100 * DRIFT_NOISY);
+    return status;
+}
+
+enum ulb_status ulb_gemv_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                 size_t n, const double *gamma_table, struct ulb_error *err)
+{
+    struct ulb_grid grid;
+    size_t rounds = session->settings.quick ? ROUNDS_QUICK : ROUNDS_FULL;
+    enum ulb_status status = ulb_grid_open(&grid, session, kernels, n, rounds, SAMPLES_PER_ROUND, err);
+    if (status == ULB_OK)
+        status = ulb_session_arena(session, grid.largest, err);
+    if (status == ULB_OK)
+        status = ulb_beta_choose(session, err);
+    if (status == ULB_OK)
+        status = verify_all(session, &grid, err);
+    if (status == ULB_OK)
+        status = time_all(session, &grid, err);
+    if (status == ULB_OK || status == ULB_INTERRUPTED) {
+        struct ulb_error kept = *err;
+        enum ulb_status recorded = record_yardstick(session, &grid, err);
+        if (recorded == ULB_OK)
+            recorded = record_cells(session, &grid, gamma_table, err);
+        if (recorded != ULB_OK)
+            status = recorded;
+        else
+            *err = kept;
+    }
+    ulb_grid_close(&grid);
+    return status;
+}
+
+enum ulb_status ulb_gemv_largest(const struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                 size_t n, size_t *bytes, struct ulb_error *err)
+{
+    struct ulb_grid grid;
+    enum ulb_status status = ulb_grid_open(&grid, session, kernels, n, 1, 1, err);
+    *bytes = grid.largest;
+    ulb_grid_close(&grid);
+    return status;
+}

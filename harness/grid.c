@@ -1,0 +1,292 @@
+#include "harness/grid.h"
+
+#include "common/rng.h"
+#include "common/units.h"
+#include "harness/stats.h"
+#include "models/models.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
+
+enum { CHUNKS_PER_THREAD = 16, X_GRAIN = 256 };
+
+/* Takes the next name off a comma list; NULL when the list is used up or the name is unknown (*bad is set
+ * then). */
+static const struct ulb_model *next_model(const char **list, char bad[64])
+{
+    bad[0] = '\0';
+    size_t length = strcspn(*list, ",");
+    if (length == 0)
+        return NULL;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, *list);
+    *list += length + ((*list)[length] == ',');
+    const struct ulb_model *model = ulb_model_find(name);
+    if (!model)
+        memcpy(bad, name, sizeof name);
+    return model;
+}
+
+static void add_shape(struct ulb_grid *grid, const struct ulb_model *model,
+                      const struct ulb_layer_shape *shape, const struct ulb_kernel *const *kernels, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct ulb_grid_cell *cell = &grid->cells[grid->n++];
+        *cell =
+            (struct ulb_grid_cell){.kernel = kernels[i], .kernel_index = i, .model = model, .shape = shape};
+        cell->bytes = ulb_layout_bytes(kernels[i]->layout, shape->m, shape->k);
+        grid->largest = cell->bytes > grid->largest ? cell->bytes : grid->largest;
+    }
+}
+
+static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_session *session,
+                                  const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
+{
+    const char *list = session->settings.models ? session->settings.models : DEFAULT_MODELS;
+    const struct ulb_model *model;
+    char bad[64];
+    size_t shapes = 0;
+    for (const char *rest = list; (model = next_model(&rest, bad));)
+        shapes += model->n_shapes;
+    if (bad[0])
+        return ulb_fail(err, ULB_BAD_INPUT, "unknown model '%s'; see 'ulb-bench list models'", bad);
+    if (shapes == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "--models names no model; see 'ulb-bench list models'");
+    grid->cells = calloc(shapes * n, sizeof *grid->cells);
+    if (!grid->cells)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a grid of %zu cells", shapes * n);
+    for (const char *rest = list; (model = next_model(&rest, bad));) {
+        for (size_t s = 0; s < model->n_shapes; s++)
+            add_shape(grid, model, &model->shapes[s], kernels, n);
+    }
+    return ULB_OK;
+}
+
+static void share_samples(struct ulb_grid *grid, size_t rounds, size_t per_round)
+{
+    double *at = grid->samples;
+    for (size_t i = 0; i < grid->n; i++, at += rounds * (per_round + 1)) {
+        grid->cells[i].us = at;
+        grid->cells[i].yardstick = at + rounds * per_round;
+    }
+}
+
+static void fill_activations(struct ulb_grid *grid, size_t k, uint64_t seed)
+{
+    struct ulb_rng rng = {seed};
+    for (size_t i = 0; i < k; i++)
+        grid->xf[i] = ulb_rng_float(&rng);
+    ulb_quantise_a8(grid->xf, 1, k, k, grid->x8, &grid->x_scale, &grid->x_sum);
+}
+
+/* Relative rate of each thread's core for the weighted split: bytes/s that its class reads, as measured;
+ * equal where that is not known. */
+static void fill_weights(struct ulb_grid *grid, const struct ulb_session *session)
+{
+    const json_t *cells = json_object_get(json_object_get(session->record->root, "beta"), "cells");
+    for (size_t t = 0; t < session->pus.n; t++) {
+        const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[t]);
+        grid->weights[t] = 1;
+        size_t i;
+        const json_t *cell;
+        json_array_foreach(cells, i, cell)
+        {
+            const char *set = json_string_value(json_object_get(cell, "set"));
+            const char *level = json_string_value(json_object_get(cell, "level"));
+            double threads = json_number_value(json_object_get(cell, "threads"));
+            if (cls && set && level && strcmp(set, cls->name) == 0 && strcmp(level, "mem") == 0 &&
+                threads > 0)
+                grid->weights[t] = json_number_value(json_object_get(cell, "gbps")) / threads;
+        }
+    }
+}
+
+static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session *session, size_t per_round,
+                                struct ulb_error *err)
+{
+    size_t m = 1, k = 1;
+    for (size_t i = 0; i < grid->n; i++) {
+        m = grid->cells[i].shape->m > m ? grid->cells[i].shape->m : m;
+        k = grid->cells[i].shape->k > k ? grid->cells[i].shape->k : k;
+    }
+    k = ulb_round_up(k, X_GRAIN);
+    grid->order = calloc(grid->n, sizeof *grid->order);
+    grid->samples = calloc(grid->n * grid->rounds * (per_round + 1), sizeof *grid->samples);
+    grid->yardstick = calloc(grid->rounds, sizeof *grid->yardstick);
+    grid->y = aligned_alloc(64, ulb_round_up(m * sizeof *grid->y, 64));
+    grid->xf = aligned_alloc(64, ulb_round_up(k * sizeof *grid->xf, 64));
+    grid->x8 = aligned_alloc(64, ulb_round_up(k, 64));
+    grid->shares = aligned_alloc(64, session->pus.n * sizeof *grid->shares);
+    grid->weights = calloc(session->pus.n, sizeof *grid->weights);
+    if (!grid->order || !grid->samples || !grid->yardstick || !grid->y || !grid->xf || !grid->x8 ||
+        !grid->shares || !grid->weights)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
+    share_samples(grid, grid->rounds, per_round);
+    fill_activations(grid, k, session->settings.seed);
+    fill_weights(grid, session);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *session,
+                              const struct ulb_kernel *const *kernels, size_t n, size_t rounds,
+                              size_t per_round, struct ulb_error *err)
+{
+    *grid = (struct ulb_grid){.rounds = rounds};
+    enum ulb_status status = list_cells(grid, session, kernels, n, err);
+    return status == ULB_OK ? allocate(grid, session, per_round, err) : status;
+}
+
+void ulb_grid_close(struct ulb_grid *grid)
+{
+    free(grid->cells);
+    free(grid->order);
+    free(grid->samples);
+    free(grid->yardstick);
+    free(grid->y);
+    free(grid->xf);
+    free(grid->x8);
+    free(grid->shares);
+    free(grid->weights);
+    *grid = (struct ulb_grid){0};
+}
+
+struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ulb_grid *grid,
+                                    const struct ulb_grid_cell *cell)
+{
+    size_t grain = cell->kernel->mr;
+    size_t tiles = (cell->shape->m + grain - 1) / grain;
+    size_t chunk = tiles / session->pus.n / CHUNKS_PER_THREAD;
+    return (struct ulb_row_split){
+        .kind = session->settings.split,
+        .m = cell->shape->m,
+        .grain = grain,
+        .threads = session->pus.n,
+        .chunk = chunk > 0 ? chunk : 1,
+        .weights = grid->weights,
+        .shares = grid->shares,
+    };
+}
+
+struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)
+{
+    return (struct ulb_gemm){
+        .m = cell->shape->m,
+        .k = cell->shape->k,
+        .n = 1,
+        .x = cell->kernel->activation == ULB_ACT_A8 ? (const void *)grid->x8 : (const void *)grid->xf,
+        .x_stride = ulb_round_up(cell->shape->k, X_GRAIN),
+        .x_scale = &grid->x_scale,
+        .x_sum = &grid->x_sum,
+        .y = grid->y,
+        .y_stride = cell->shape->m,
+    };
+}
+
+/* ---- prediction ---- */
+
+static struct ulb_gemv_work work_of(const struct ulb_session *session, struct ulb_grid *grid,
+                                    const struct ulb_grid_cell *cell, double yardstick)
+{
+    const struct ulb_layout *layout = cell->kernel->layout;
+    struct ulb_row_split split = ulb_grid_split(session, grid, cell);
+    double threads = (double)session->pus.n;
+    double padded = (double)ulb_round_up(cell->shape->m, layout->tile_m) *
+                    (double)ulb_round_up(cell->shape->k, layout->tile_k);
+    return (struct ulb_gemv_work){
+        .bytes = (double)cell->bytes,
+        .steps = padded / ULB_STEP_WEIGHTS,
+        .threads = (unsigned)session->pus.n,
+        .slowest_share =
+            session->settings.split == ULB_SPLIT_DYNAMIC ? 1 / threads : ulb_split_slowest(&split),
+        .hz = session->hz,
+        .beta = yardstick / threads / session->hz,
+        .fork_join_s = session->fork_join_s,
+    };
+}
+
+/* The team's slowest class decides; NAN seconds where a gamma is missing. */
+static struct ulb_gemv_prediction predict(const struct ulb_session *session, struct ulb_grid *grid,
+                                          const struct ulb_grid_cell *cell, const double *gamma_table,
+                                          double yardstick, double *gamma)
+{
+    struct ulb_gemv_work work = work_of(session, grid, cell, yardstick);
+    struct ulb_gemv_prediction slowest = {.seconds = NAN};
+    size_t classes = session->topology.n_classes;
+    for (size_t c = 0; c < classes; c++) {
+        work.gamma = gamma_table[cell->kernel_index * classes + c];
+        if (isnan(work.gamma))
+            continue;
+        struct ulb_gemv_prediction now = ulb_predict_gemv(&work);
+        if (isnan(slowest.seconds) || now.seconds > slowest.seconds) {
+            slowest = now;
+            *gamma = work.gamma;
+        }
+    }
+    return slowest;
+}
+
+static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel,
+                          const struct ulb_gemv_prediction *prediction, double gamma)
+{
+    double percent = 100 * cell->efficiency;
+    if (isnan(prediction->seconds))
+        snprintf(cell->verdict, sizeof cell->verdict, "%.0f %% of beta; no gamma, so no prediction", percent);
+    else if (prediction->bound == ULB_BOUND_COMPUTE)
+        snprintf(cell->verdict, sizeof cell->verdict, "compute-bound: gamma %.2f allows %.2f B/cycle", gamma,
+                 ulb_compute_ceiling(kernel->bytes_per_step, gamma));
+    else if (prediction->bound == ULB_BOUND_OVERHEAD)
+        snprintf(cell->verdict, sizeof cell->verdict, "overhead-bound: fork/join is most of the time");
+    else
+        snprintf(cell->verdict, sizeof cell->verdict, "memory-bound, %.0f %% of beta", percent);
+}
+
+static void name_cell(const struct ulb_session *session, const struct ulb_grid_cell *from,
+                      struct ulb_cell *cell)
+{
+    ulb_kernel_name(from->kernel, cell->kernel);
+    snprintf(cell->format, sizeof cell->format, "%s", from->kernel->layout->format->name);
+    snprintf(cell->model, sizeof cell->model, "%s", from->model->name);
+    snprintf(cell->layer, sizeof cell->layer, "%s", from->shape->layer);
+    snprintf(cell->set, sizeof cell->set, "%s", session->settings.set ? session->settings.set : "all");
+    snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(session->settings.split));
+    snprintf(cell->mode, sizeof cell->mode, "%s", session->settings.warm ? "warm" : "cold");
+}
+
+void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
+                     const double *gamma_table, struct ulb_cell *cell)
+{
+    struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
+    double yardstick = ulb_median(from->yardstick, from->n_yardstick);
+    double gamma = NAN;
+    struct ulb_gemv_prediction prediction = predict(session, grid, from, gamma_table, yardstick, &gamma);
+    *cell = (struct ulb_cell){
+        .m = from->shape->m,
+        .k = from->shape->k,
+        .n = 1,
+        .threads = (unsigned)session->pus.n,
+        .us = us.median,
+        .us_mad = us.mad,
+        .us_min = us.min,
+        .us_ci_lo = us.ci_lo,
+        .us_ci_hi = us.ci_hi,
+        .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
+        .gops = 2e-3 * (double)from->shape->m * (double)from->shape->k / us.median,
+        .yardstick_gbps = yardstick / ULB_GB,
+        .predicted_us = 1e6 * prediction.seconds,
+        .weight_bytes = from->bytes,
+        .ring_bytes = session->settings.warm ? from->bytes
+                                             : ulb_arena_copies(&session->arena, from->bytes) * from->bytes,
+        .verified = true,
+        .n_samples = from->n_samples,
+        .us_samples = from->us,
+    };
+    cell->efficiency = cell->gbps / cell->yardstick_gbps;
+    cell->residual = cell->us / cell->predicted_us - 1;
+    name_cell(session, from, cell);
+    snprintf(cell->bound, sizeof cell->bound, "%s", ulb_bound_name(prediction.bound));
+    write_verdict(cell, from->kernel, &prediction, gamma);
+}

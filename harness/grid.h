@@ -1,0 +1,58 @@
+/* The cells of a GEMV grid: which kernel at which shape, their samples, and what the models expect of them.
+ */
+#ifndef ULB_HARNESS_GRID_H
+#define ULB_HARNESS_GRID_H
+
+#include "harness/session.h"
+#include "harness/split.h"
+#include "shapes/shapes.h"
+
+struct ulb_grid_cell {
+    const struct ulb_kernel *kernel;
+    size_t kernel_index; /* in the list the grid was opened with */
+    const struct ulb_model *model;
+    const struct ulb_layer_shape *shape;
+    size_t bytes; /* of the packed matrix */
+    size_t next_copy, batch;
+    double *us; /* samples */
+    size_t n_samples;
+    double *yardstick; /* bytes/s, one beside each round */
+    size_t n_yardstick;
+};
+
+struct ulb_grid {
+    struct ulb_grid_cell *cells; /* by model, shape, format, kernel */
+    size_t n, rounds;
+    size_t largest;    /* bytes of the largest packed matrix */
+    size_t *order;     /* n, for shuffling */
+    double *samples;   /* storage of all us and yardstick arrays */
+    double *yardstick; /* rounds, bytes/s */
+    size_t n_yardstick;
+    float *y, *xf; /* room for the largest M and K */
+    int8_t *x8;
+    float x_scale;
+    int32_t x_sum;
+    struct ulb_share *shares; /* one per thread */
+    double *weights;          /* relative rate per thread, for the weighted split */
+};
+
+/* Lists the cells: kernels x shapes of the session's models. ULB_BAD_INPUT for an unknown model. The grid may
+ * be closed after a failure too. */
+enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *session,
+                              const struct ulb_kernel *const *kernels, size_t n, size_t rounds,
+                              size_t per_round, struct ulb_error *err);
+void ulb_grid_close(struct ulb_grid *grid);
+
+/* The session's split for one cell; uses the grid's shares. */
+struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ulb_grid *grid,
+                                    const struct ulb_grid_cell *cell);
+
+/* Arguments of a timed call; w is still to be set. */
+struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell);
+
+/* Statistics, efficiency, prediction, residual and verdict of a measured cell. Sample arrays stay the grid's.
+ */
+void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
+                     const double *gamma_table, struct ulb_cell *cell);
+
+#endif

@@ -1,0 +1,188 @@
+#include "harness/machine.h"
+
+#include "harness/build_info.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* First line of a file without its newline; false when it cannot be read. */
+static bool first_line(const char *path, char *out, size_t out_bytes)
+{
+    FILE *file = fopen(path, "re");
+    bool read = file && fgets(out, (int)out_bytes, file);
+    if (file)
+        fclose(file);
+    if (read)
+        out[strcspn(out, "\n")] = '\0';
+    return read;
+}
+
+static bool cpuinfo_field(const char *key, char *out, size_t out_bytes)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[512];
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (colon && strncmp(line, key, strlen(key)) == 0) {
+            snprintf(out, out_bytes, "%s", colon + 1 + strspn(colon + 1, " \t"));
+            out[strcspn(out, "\n")] = '\0';
+            found = true;
+        }
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* value, or null with key_reason. */
+static int set_or_reason(json_t *object, const char *key, bool known, const char *value, const char *reason)
+{
+    char reason_key[64];
+    snprintf(reason_key, sizeof reason_key, "%s_reason", key);
+    if (known)
+        return json_object_set_new(object, key, json_string(value));
+    return json_object_set_new(object, key, json_null()) |
+           json_object_set_new(object, reason_key, json_string(reason));
+}
+
+static json_t *isa_json(ulb_isa_set isa)
+{
+    json_t *list = json_array();
+    char names[256];
+    ulb_isa_names(isa, names, sizeof names);
+    for (char *word = strtok(names, ","); word; word = strtok(NULL, ","))
+        json_array_append_new(list, json_string(word));
+    return list;
+}
+
+static json_t *machine_json(const struct ulb_session *session)
+{
+    const struct ulb_topology *topology = &session->topology;
+    struct utsname name;
+    double load[3] = {0};
+    char governor[64], microcode[64];
+    uname(&name);
+    if (getloadavg(load, 3) != 3)
+        load[0] = load[1] = load[2] = NAN;
+    unsigned cores = 0;
+    for (size_t c = 0; c < topology->n_classes; c++)
+        cores += topology->classes[c].cores;
+    json_t *machine =
+        json_pack("{s:s, s:i, s:I, s:s, s:s, s:o}", "cpu_model", topology->cpu_model, "cores", (int)cores,
+                  "memory_bytes", (json_int_t)topology->memory_bytes, "kernel_release", name.release,
+                  "architecture", name.machine, "isa", isa_json(topology->isa));
+    if (!machine)
+        return NULL;
+    bool has_governor =
+        first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor);
+    bool has_microcode = cpuinfo_field("microcode", microcode, sizeof microcode);
+    set_or_reason(machine, "governor", has_governor, governor, "no cpufreq for cpu0");
+    set_or_reason(machine, "microcode", has_microcode, microcode, "not in /proc/cpuinfo");
+    set_or_reason(machine, "hypervisor", topology->hypervisor[0] != '\0', topology->hypervisor, "none seen");
+    json_object_set_new(machine, "load_average", json_pack("[f,f,f]", load[0], load[1], load[2]));
+    json_object_set_new(machine, "memory_available_bytes", json_integer(ulb_memory_available()));
+    return machine;
+}
+
+static json_t *clock_json(const struct ulb_session *session)
+{
+    json_t *clock = json_pack("{s:s, s:f, s:f}", "cycles_source", session->clock.source, "hz", session->hz,
+                              "timer_step_ns", 1e9 * ulb_timer_step());
+    if (clock && session->clock.reason[0])
+        json_object_set_new(clock, "counters_reason", json_string(session->clock.reason));
+    return clock;
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *settings_json(const struct ulb_session *session)
+{
+    const struct ulb_settings *settings = &session->settings;
+    char mask[256];
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:b, s:s, s:I}", "set",
+                     settings->set ? settings->set : "all", "split", ulb_split_name(settings->split),
+                     "models", text_or_null(settings->models), "formats", text_or_null(settings->formats),
+                     "kernels", text_or_null(settings->kernels), "quick", settings->quick, "warm",
+                     settings->warm, "isa_mask", ulb_isa_names(settings->isa_mask, mask, sizeof mask), "seed",
+                     (json_int_t)settings->seed);
+}
+
+static json_t *fork_join_json(const struct ulb_session *session)
+{
+    const char *policy = getenv("OMP_WAIT_POLICY"), *spins = getenv("GOMP_SPINCOUNT");
+    double openmp = ulb_openmp_fork_join(session->pus.items, session->pus.n);
+    return json_pack("{s:f, s:f, s:o, s:o}", "team_us", 1e6 * session->fork_join_s, "openmp_us", 1e6 * openmp,
+                     "omp_wait_policy", text_or_null(policy), "gomp_spincount", text_or_null(spins));
+}
+
+static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ulb_error *err)
+{
+    double load[1];
+    char governor[64];
+    enum ulb_status status = ULB_OK;
+    if (getloadavg(load, 1) == 1 && load[0] > 0.5 + 0.25 * (double)session->topology.allowed_pus.n)
+        status =
+            ulb_record_warn(session->record, err, "other load: load average %.1f on %zu PUs at the start",
+                            load[0], session->topology.allowed_pus.n);
+    if (status == ULB_OK && session->topology.hypervisor[0])
+        status = ulb_record_warn(session->record, err, "guest of %s: neighbours may disturb the figures",
+                                 session->topology.hypervisor);
+    if (status == ULB_OK &&
+        first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor) &&
+        strcmp(governor, "performance") != 0)
+        status = ulb_record_warn(session->record, err,
+                                 "cpufreq governor is %s: clocks may ramp during the run", governor);
+    return status;
+}
+
+enum ulb_status ulb_machine_describe(struct ulb_session *session, struct ulb_error *err)
+{
+    struct {
+        const char *section;
+        json_t *value;
+    } sections[] = {
+        {"machine", machine_json(session)},
+        {"build",
+         json_pack("{s:s, s:s, s:s, s:s, s:s}", "version", ULB_BUILD_VERSION, "commit", ULB_BUILD_COMMIT,
+                   "compiler", ULB_BUILD_COMPILER, "flags", ULB_BUILD_FLAGS, "build_type", ULB_BUILD_TYPE)},
+        {"topology", ulb_topology_json(&session->topology)},
+        {"clock", clock_json(session)},
+        {"settings", settings_json(session)},
+        {"fork_join", fork_join_json(session)},
+    };
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        if (status == ULB_OK)
+            status = ulb_record_set(session->record, sections[i].section, sections[i].value, err);
+        else
+            json_decref(sections[i].value);
+    }
+    return status == ULB_OK ? warn_of_conditions(session, err) : status;
+}
+
+enum ulb_status ulb_machine_huge_pages(struct ulb_session *session, struct ulb_error *err)
+{
+    char mode[128];
+    json_t *machine = json_object_get(session->record->root, "machine");
+    const struct ulb_arena *arena = &session->arena;
+    if (!machine || !arena->pages.data)
+        return ULB_OK;
+    bool known = first_line("/sys/kernel/mm/transparent_hugepage/enabled", mode, sizeof mode);
+    json_t *value = json_pack("{s:b, s:I, s:I}", "asked", arena->pages.asked == ULB_PAGES_HUGE, "got_bytes",
+                              (json_int_t)arena->huge_bytes, "ring_bytes", (json_int_t)arena->ring_bytes);
+    if (!value || json_object_set_new(machine, "huge_pages", value) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    set_or_reason(value, "mode", known, mode, "the kernel has no transparent huge pages");
+    if (arena->pages.asked == ULB_PAGES_HUGE && arena->huge_bytes >= 0 &&
+        (size_t)arena->huge_bytes < arena->pages.bytes / 2)
+        return ulb_record_warn(session->record, err, "huge pages: asked for, got %.0f %% of the ring",
+                               100.0 * (double)arena->huge_bytes / (double)arena->pages.bytes);
+    return ULB_OK;
+}

@@ -1,0 +1,14 @@
+/* The sections of the record that describe where a run was made: machine, build, clock, settings. */
+#ifndef ULB_HARNESS_MACHINE_H
+#define ULB_HARNESS_MACHINE_H
+
+#include "harness/session.h"
+
+/* Sets machine, build, topology, clock, settings and fork_join in the session's record, and warns of what
+ * makes figures doubtful: other load, a hypervisor, no huge pages, a governor other than performance. */
+enum ulb_status ulb_machine_describe(struct ulb_session *session, struct ulb_error *err);
+
+/* Sets machine.huge_pages; to be called when the ring has been mapped. */
+enum ulb_status ulb_machine_huge_pages(struct ulb_session *session, struct ulb_error *err);
+
+#endif

@@ -1,0 +1,272 @@
+#include "harness/problem.h"
+
+#include "common/bf16.h"
+#include "common/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Every kernel's kr divides it. */
+enum { X_GRAIN = 256 };
+
+static int extreme(const struct ulb_format *format, enum ulb_fill fill, size_t row, size_t col)
+{
+    if (fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && (row + col) % 2))
+        return format->min;
+    return format->max;
+}
+
+static int16_t integer_weight(const struct ulb_format *format, enum ulb_fill fill, size_t row, size_t col,
+                              struct ulb_rng *rng)
+{
+    if (fill != ULB_FILL_RANDOM)
+        return (int16_t)extreme(format, fill, row, col);
+    unsigned values = (unsigned)((format->max - format->min) / format->step) + 1;
+    return (int16_t)(format->min + format->step * (int)ulb_rng_below(rng, values));
+}
+
+static int16_t float_weight(enum ulb_fill fill, size_t row, size_t col, struct ulb_rng *rng)
+{
+    float value = fill == ULB_FILL_RANDOM ? ulb_rng_float(rng) : 1.0f;
+    if (fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && (row + col) % 2))
+        value = -value;
+    return (int16_t)ulb_bf16_from_float(value);
+}
+
+struct work {
+    struct ulb_problem *problem;
+    enum ulb_fill fill;
+    uint64_t seed;
+    size_t threads;
+    const struct ulb_kernel *reference;
+    const struct ulb_layout *layout;
+    void *packed;
+    float *y;
+    const struct ulb_kernel *kernel;
+};
+
+/* Rows of a thread: multiples of grain, the last takes what is left. */
+static void part(size_t m, size_t threads, size_t thread, size_t grain, size_t *begin, size_t *end)
+{
+    size_t tiles = (m + grain - 1) / grain;
+    *begin = tiles * thread / threads * grain;
+    *end = tiles * (thread + 1) / threads * grain;
+    if (*end > m)
+        *end = m;
+}
+
+/* Each row has a generator of its own, so that the problem does not depend on the number of threads. */
+static void fill_part(void *arg, size_t thread)
+{
+    struct work *work = arg;
+    const struct ulb_format *format = work->problem->format;
+    struct ulb_matrix *w = &work->problem->weights;
+    size_t begin, end;
+    part(w->m, work->threads, thread, 1, &begin, &end);
+    for (size_t row = begin; row < end; row++) {
+        struct ulb_rng rng = {work->seed + row * 0x9E3779B97F4A7C15ull};
+        for (size_t col = 0; col < w->k; col++)
+            w->values[row * w->k + col] = format->floating
+                                              ? float_weight(work->fill, row, col, &rng)
+                                              : integer_weight(format, work->fill, row, col, &rng);
+        w->scales[row] = 0.5f + 0.25f * ulb_rng_float(&rng);
+    }
+}
+
+static void pack_part(void *arg, size_t thread)
+{
+    struct work *work = arg;
+    const struct ulb_matrix *w = &work->problem->weights;
+    size_t begin, end;
+    part(w->m, work->threads, thread, work->layout->tile_m, &begin, &end);
+    if (begin < end)
+        ulb_layout_pack(work->layout, w, begin, end, work->packed);
+}
+
+static void run_part(void *arg, size_t thread)
+{
+    struct work *work = arg;
+    struct ulb_gemm g = ulb_problem_gemm(work->problem, work->packed, work->y);
+    part(g.m, work->threads, thread, work->kernel->mr, &g.m0, &g.m1);
+    if (g.m0 < g.m1)
+        work->kernel->run(&g);
+}
+
+static void on_team(struct ulb_team *team, void (*job)(void *, size_t), struct work *work)
+{
+    work->threads = team ? ulb_team_size(team) : 1;
+    if (team)
+        ulb_team_run(team, job, work);
+    else
+        job(work, 0);
+}
+
+static void fill_activations(struct ulb_problem *problem, enum ulb_fill fill, uint64_t seed)
+{
+    struct ulb_rng rng = {seed ^ 0xA5A5A5A5u};
+    size_t k = problem->weights.k;
+    for (size_t i = 0; i < k; i++) {
+        float value = fill == ULB_FILL_RANDOM ? ulb_rng_float(&rng) : 1.0f;
+        /* Alternating weights meet alternating signs: every product has the same one. */
+        if (fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && i % 2))
+            value = -value;
+        problem->xf[i] = value;
+    }
+    memset(problem->xf + k, 0, (problem->x_elements - k) * sizeof *problem->xf);
+    ulb_quantise_a8(problem->xf, 1, k, problem->x_elements, problem->x8, &problem->x_scale, &problem->x_sum);
+}
+
+static const struct ulb_kernel *reference_of(const struct ulb_format *format)
+{
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (ulb_kernels[i]->layout->format == format)
+            return ulb_kernel_reference(ulb_kernels[i]);
+    }
+    return NULL;
+}
+
+static void drop_signs(struct ulb_problem *problem)
+{
+    struct ulb_matrix *w = &problem->weights;
+    for (size_t i = 0; i < w->m * w->k; i++)
+        w->values[i] = (int16_t)(w->values[i] & 0x7FFF);
+    for (size_t i = 0; i < w->k; i++)
+        problem->xf[i] = fabsf(problem->xf[i]);
+}
+
+/* The scalar row's result, and for floating formats that of |w| and |x| (the error bound), from scratch
+ * memory. */
+static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team *team, struct ulb_error *err)
+{
+    struct ulb_problem *problem = work->problem;
+    struct ulb_pages scratch;
+    const struct ulb_kernel *reference = reference_of(problem->format);
+    size_t bytes = ulb_layout_bytes(reference->layout, problem->weights.m, problem->weights.k);
+    enum ulb_status status = ulb_pages_map(&scratch, bytes, ULB_PAGES_HUGE, err);
+    if (status != ULB_OK)
+        return status;
+    problem->activation = reference->activation;
+    work->kernel = reference;
+    work->layout = reference->layout;
+    work->packed = scratch.data;
+    if (problem->magnitude) {
+        drop_signs(problem);
+        on_team(team, pack_part, work);
+        work->y = problem->magnitude;
+        on_team(team, run_part, work);
+        on_team(team, fill_part, work);
+        fill_activations(problem, work->fill, seed);
+        memset(scratch.data, 0, bytes);
+    }
+    on_team(team, pack_part, work);
+    work->y = problem->expected;
+    on_team(team, run_part, work);
+    ulb_pages_unmap(&scratch);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_format *format, size_t m,
+                                 size_t k, enum ulb_fill fill, uint64_t seed, struct ulb_team *team,
+                                 struct ulb_error *err)
+{
+    *problem = (struct ulb_problem){.format = format, .weights = {.m = m, .k = k}};
+    if (m == 0 || k == 0 || m > (size_t)1 << 24 || k > (size_t)1 << 24)
+        return ulb_fail(err, ULB_BAD_INPUT, "impossible shape %zu x %zu: M and K must be 1 to 16777216", m,
+                        k);
+    problem->x_elements = ulb_round_up(k, X_GRAIN);
+    size_t value_bytes = ulb_round_up(m * k * sizeof(int16_t), 64);
+    size_t row_bytes = ulb_round_up(m * sizeof(float), 64);
+    size_t x_bytes = problem->x_elements * sizeof(float);
+    enum ulb_status status =
+        ulb_pages_map(&problem->storage, value_bytes + 3 * row_bytes + 2 * x_bytes, ULB_PAGES_HUGE, err);
+    if (status != ULB_OK)
+        return status;
+    char *at = problem->storage.data;
+    problem->weights.values = (int16_t *)(void *)at;
+    problem->weights.scales = (float *)(void *)(at += value_bytes);
+    problem->expected = (float *)(void *)(at += row_bytes);
+    problem->magnitude = format->floating ? (float *)(void *)(at += row_bytes) : NULL;
+    problem->xf = (float *)(void *)(at += row_bytes);
+    problem->x8 = (int8_t *)(at + x_bytes);
+    struct work work = {.problem = problem, .fill = fill, .seed = seed};
+    on_team(team, fill_part, &work);
+    fill_activations(problem, fill, seed);
+    status = answer(&work, seed, team, err);
+    if (status != ULB_OK)
+        ulb_problem_close(problem);
+    return status;
+}
+
+void ulb_problem_close(struct ulb_problem *problem)
+{
+    ulb_pages_unmap(&problem->storage);
+}
+
+void ulb_problem_pack(const struct ulb_problem *problem, const struct ulb_layout *layout, void *packed,
+                      struct ulb_team *team)
+{
+    memset(packed, 0, ulb_layout_bytes(layout, problem->weights.m, problem->weights.k));
+    /* The problem is only read here; the work record is shared with the jobs that fill it. */
+    struct work work = {
+        .problem = (struct ulb_problem *)(uintptr_t)problem, .layout = layout, .packed = packed};
+    on_team(team, pack_part, &work);
+}
+
+struct ulb_gemm ulb_problem_gemm(const struct ulb_problem *problem, const void *w, float *y)
+{
+    return (struct ulb_gemm){
+        .w = w,
+        .m = problem->weights.m,
+        .k = problem->weights.k,
+        .n = 1,
+        .m0 = 0,
+        .m1 = problem->weights.m,
+        .x = problem->activation == ULB_ACT_A8 ? (const void *)problem->x8 : (const void *)problem->xf,
+        .x_stride = problem->x_elements,
+        .x_scale = &problem->x_scale,
+        .x_sum = &problem->x_sum,
+        .y = y,
+        .y_stride = problem->weights.m,
+    };
+}
+
+enum ulb_status ulb_problem_check(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+                                  const float *y, struct ulb_error *err)
+{
+    for (size_t m = 0; m < problem->weights.m; m++) {
+        float expected = problem->expected[m];
+        bool same;
+        if (kernel->tolerance > 0)
+            same = fabs((double)y[m] - (double)expected) <=
+                   kernel->tolerance * ((double)problem->weights.k + 8) * (double)problem->magnitude[m];
+        else
+            same = memcmp(&y[m], &expected, sizeof expected) == 0;
+        if (!same) {
+            char name[ULB_KERNEL_NAME_MAX];
+            return ulb_fail(err, ULB_FINDING,
+                            "kernel %s differs from its scalar truth at %zux%zu, row %zu: %.9g, not %.9g",
+                            ulb_kernel_name(kernel, name), problem->weights.m, problem->weights.k, m,
+                            (double)y[m], (double)expected);
+        }
+    }
+    return ULB_OK;
+}
+
+enum ulb_status ulb_problem_verify(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+                                   struct ulb_error *err)
+{
+    size_t w_bytes = ulb_layout_bytes(kernel->layout, problem->weights.m, problem->weights.k);
+    struct ulb_pages pages;
+    enum ulb_status status =
+        ulb_pages_map(&pages, w_bytes + problem->weights.m * sizeof(float), ULB_PAGES_HUGE, err);
+    if (status != ULB_OK)
+        return status;
+    float *y = (float *)(void *)((char *)pages.data + w_bytes);
+    ulb_problem_pack(problem, kernel->layout, pages.data, NULL);
+    struct ulb_gemm g = ulb_problem_gemm(problem, pages.data, y);
+    kernel->run(&g);
+    status = ulb_problem_check(problem, kernel, y, err);
+    ulb_pages_unmap(&pages);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* One matrix-vector problem with its known answer: logical weights, activations, and the scalar truth's
+ * result. */
+#ifndef ULB_HARNESS_PROBLEM_H
+#define ULB_HARNESS_PROBLEM_H
+
+#include "common/mem.h"
+#include "common/status.h"
+#include "harness/team.h"
+#include "kernels/kernel.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the weights and activations are filled with. Random data never shows a 16-bit overflow: the extremes
+ * do. */
+enum ulb_fill { ULB_FILL_RANDOM, ULB_FILL_MIN, ULB_FILL_MAX, ULB_FILL_ALTERNATING };
+
+struct ulb_problem {
+    const struct ulb_format *format;
+    enum ulb_activation activation;
+    struct ulb_matrix weights;
+    size_t x_elements; /* K rounded up so that any kernel's kr divides it */
+    int8_t *x8;        /* a8 */
+    float *xf;         /* f32 activations; for a8 what they were quantised from */
+    float x_scale;
+    int32_t x_sum;
+    float *expected;  /* [M], by the scalar row */
+    float *magnitude; /* [M], sum |w||x| for kernels with a tolerance; NULL for exact formats */
+    struct ulb_pages storage;
+};
+
+/* Makes an M x K problem and computes its answer with the team (NULL: alone). ULB_ENVIRONMENT when memory is
+ * short. */
+enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_format *format, size_t m,
+                                 size_t k, enum ulb_fill fill, uint64_t seed, struct ulb_team *team,
+                                 struct ulb_error *err);
+void ulb_problem_close(struct ulb_problem *problem);
+
+/* Packs the weights into packed (ulb_layout_bytes() of it, 64-byte aligned) with the team (NULL: alone). */
+void ulb_problem_pack(const struct ulb_problem *problem, const struct ulb_layout *layout, void *packed,
+                      struct ulb_team *team);
+
+/* The arguments of one call over all rows; y and w are the caller's. */
+struct ulb_gemm ulb_problem_gemm(const struct ulb_problem *problem, const void *w, float *y);
+
+/* Compares a result with the answer: bit-equal for exact kernels, else within the kernel's bound. On a
+ * difference the message names kernel, row, both values; ULB_FINDING. */
+enum ulb_status ulb_problem_check(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+                                  const float *y, struct ulb_error *err);
+
+/* Packs, runs every row on the calling thread and checks: the whole verification of one kernel on one
+ * problem. */
+enum ulb_status ulb_problem_verify(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+                                   struct ulb_error *err);
+
+#endif

@@ -1,0 +1,66 @@
+#include "harness/run.h"
+
+#include "harness/beta.h"
+#include "harness/gamma.h"
+#include "harness/gemv.h"
+#include "harness/machine.h"
+
+#include <stdlib.h>
+
+/* Sections that hold cells name the source of their cycles. */
+static enum ulb_status name_cycles_source(struct ulb_session *session, struct ulb_error *err)
+{
+    static const char *const sections[] = {"beta", "gamma"};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        json_t *section = json_object_get(session->record->root, sections[i]);
+        if (!section ||
+            json_object_set_new(section, "cycles_source", json_string(session->clock.source)) != 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    }
+    return ULB_OK;
+}
+
+static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage,
+                               const struct ulb_kernel **kernels, double *gamma_table, struct ulb_error *err)
+{
+    size_t n = 0, largest = 0;
+    enum ulb_status status = ULB_OK;
+    if (stage != ULB_STAGE_BETA)
+        status = ulb_session_kernels(session, kernels, &n, err);
+    if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
+        status = ulb_gemv_largest(session, kernels, n, &largest, err);
+    if (status == ULB_OK)
+        status = ulb_machine_describe(session, err);
+    if (status == ULB_OK)
+        status = name_cycles_source(session, err);
+    if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
+        status = ulb_session_arena(session, largest, err);
+    if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
+        status = ulb_machine_huge_pages(session, err);
+    if (status == ULB_OK && (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL))
+        status = ulb_beta_measure(session, err);
+    if (status == ULB_OK && stage != ULB_STAGE_BETA)
+        status = ulb_gamma_measure(session, kernels, n, gamma_table, err);
+    if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
+        status = ulb_gemv_measure(session, kernels, n, gamma_table, err);
+    return status;
+}
+
+enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stage, struct ulb_record *record,
+                        struct ulb_error *err)
+{
+    struct ulb_session session = {.settings = *settings};
+    enum ulb_status status = ulb_session_open(&session, record, err);
+    if (status != ULB_OK)
+        return status;
+    const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
+    double *gamma_table = calloc(ulb_kernel_count * session.topology.n_classes, sizeof *gamma_table);
+    if (!kernels || !gamma_table)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
+    else
+        status = measure(&session, stage, kernels, gamma_table, err);
+    free(gamma_table);
+    free(kernels);
+    ulb_session_close(&session);
+    return status;
+}

@@ -1,0 +1,179 @@
+#include "harness/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+volatile int ulb_interrupted;
+
+static const char *const split_names[] = {"static", "dynamic", "weighted"};
+
+const char *ulb_split_name(enum ulb_split split)
+{
+    return split_names[split];
+}
+
+void ulb_session_progress(const struct ulb_session *session, const char *stage, double done)
+{
+    if (session->settings.progress)
+        session->settings.progress(session->settings.progress_context, stage, done);
+}
+
+enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_error *err)
+{
+    (void)session;
+    if (ulb_interrupted)
+        return ulb_fail(err, ULB_INTERRUPTED, "interrupted; what was measured so far is kept");
+    return ULB_OK;
+}
+
+static enum ulb_status compile_filter(struct ulb_session *session, struct ulb_error *err)
+{
+    if (!session->settings.kernels)
+        return ULB_OK;
+    int code = regcomp(&session->kernel_filter, session->settings.kernels, REG_EXTENDED | REG_NOSUB);
+    if (code != 0) {
+        char why[128];
+        regerror(code, &session->kernel_filter, why, sizeof why);
+        return ulb_fail(err, ULB_BAD_INPUT, "--kernels '%s' is no regular expression: %s",
+                        session->settings.kernels, why);
+    }
+    session->has_filter = true;
+    return ULB_OK;
+}
+
+/* Every name in a comma list must be a format of some kernel. */
+static enum ulb_status check_formats(const char *list, struct ulb_error *err)
+{
+    for (const char *word = list; word && *word;) {
+        size_t length = strcspn(word, ",");
+        bool found = false;
+        for (size_t i = 0; i < ulb_kernel_count && !found; i++) {
+            const char *name = ulb_kernels[i]->layout->format->name;
+            found = strlen(name) == length && strncmp(name, word, length) == 0;
+        }
+        if (!found)
+            return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%.*s'; see 'ulb-bench list formats'",
+                            (int)length, word);
+        word += length + (word[length] == ',');
+    }
+    return ULB_OK;
+}
+
+static bool in_list(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *word = list; *word;) {
+        size_t n = strcspn(word, ",");
+        if (n == length && strncmp(word, name, n) == 0)
+            return true;
+        word += n + (word[n] == ',');
+    }
+    return false;
+}
+
+static enum ulb_status open_machine(struct ulb_session *session, struct ulb_error *err)
+{
+    enum ulb_status status = ulb_topology_load(&session->topology, err);
+    if (status != ULB_OK)
+        return status;
+    if (!session->topology.this_system)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "HWLOC_XMLFILE describes another machine; unset it to measure, or use 'ulb-bench topology'");
+    session->isa = session->topology.isa & ~session->settings.isa_mask;
+    status = ulb_topology_select(&session->topology, session->settings.set ? session->settings.set : "all",
+                                 &session->pus, err);
+    if (status != ULB_OK)
+        return status;
+    if (!session->settings.split_given)
+        session->settings.split = session->topology.hybrid ? ULB_SPLIT_DYNAMIC : ULB_SPLIT_STATIC;
+    return ulb_team_start(&session->team, session->pus.items, session->pus.n, err);
+}
+
+enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record *record,
+                                 struct ulb_error *err)
+{
+    struct ulb_settings settings = session->settings;
+    *session = (struct ulb_session){.settings = settings, .record = record};
+    enum ulb_status status = compile_filter(session, err);
+    if (status == ULB_OK)
+        status = check_formats(settings.formats, err);
+    if (status == ULB_OK)
+        status = open_machine(session, err);
+    if (status != ULB_OK) {
+        ulb_session_close(session);
+        return status;
+    }
+    session->fork_join_s = ulb_team_fork_join(session->team);
+    ulb_clock_open(&session->clock);
+    session->hz = ulb_team_hz(session->team);
+    return ULB_OK;
+}
+
+void ulb_session_close(struct ulb_session *session)
+{
+    ulb_arena_close(&session->arena);
+    if (session->team)
+        ulb_clock_close(&session->clock);
+    ulb_team_stop(session->team);
+    session->team = NULL;
+    if (session->has_filter)
+        regfree(&session->kernel_filter);
+    session->has_filter = false;
+    ulb_pu_list_free(&session->pus);
+    ulb_topology_free(&session->topology);
+}
+
+enum ulb_status ulb_session_arena(struct ulb_session *session, size_t largest_copy, struct ulb_error *err)
+{
+    if (session->arena.pages.data)
+        return ULB_OK;
+    size_t ring = session->settings.ring_bytes;
+    if (ring == 0)
+        ring = ulb_arena_ring_bytes(session->topology.llc_bytes);
+    ulb_session_progress(session, "memory", 0.0);
+    enum ulb_status status =
+        ulb_arena_open(&session->arena, ring, largest_copy, ULB_PAGES_HUGE, session->team, err);
+    ulb_session_progress(session, "memory", 1.0);
+    return status;
+}
+
+bool ulb_session_can_run(const struct ulb_session *session, ulb_isa_set needs)
+{
+    return (needs & ~session->isa) == 0;
+}
+
+bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kernel *kernel)
+{
+    if (session->settings.formats && !in_list(session->settings.formats, kernel->layout->format->name))
+        return false;
+    if (!session->has_filter)
+        return strcmp(kernel->isa, "ref") != 0;
+    char name[ULB_KERNEL_NAME_MAX];
+    return regexec(&session->kernel_filter, ulb_kernel_name(kernel, name), 0, NULL, 0) == 0;
+}
+
+enum ulb_status ulb_session_kernels(const struct ulb_session *session, const struct ulb_kernel **kernels,
+                                    size_t *n, struct ulb_error *err)
+{
+    const struct ulb_kernel *cannot = NULL;
+    *n = 0;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (!ulb_session_wants(session, ulb_kernels[i]))
+            continue;
+        if (ulb_session_can_run(session, ulb_kernels[i]->needs))
+            kernels[(*n)++] = ulb_kernels[i];
+        else
+            cannot = ulb_kernels[i];
+    }
+    if (*n > 0)
+        return ULB_OK;
+    if (!cannot)
+        return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%s'; see 'ulb-bench list kernels'",
+                        session->settings.kernels ? session->settings.kernels : session->settings.formats);
+    char name[ULB_KERNEL_NAME_MAX], missing[128];
+    return ulb_fail(err, ULB_ENVIRONMENT, "kernel %s cannot run here: missing %s",
+                    ulb_kernel_name(cannot, name),
+                    ulb_isa_names(cannot->needs & ~session->isa, missing, sizeof missing));
+}

@@ -1,0 +1,84 @@
+/* What every measurement needs, opened once: topology, the set of PUs, the team on it, the clock, the cold
+ * ring. */
+#ifndef ULB_HARNESS_SESSION_H
+#define ULB_HARNESS_SESSION_H
+
+#include "harness/arena.h"
+#include "harness/clock.h"
+#include "harness/team.h"
+#include "harness/topology/topology.h"
+#include "kernels/kernel.h"
+#include "results/record.h"
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ulb_split { ULB_SPLIT_STATIC, ULB_SPLIT_DYNAMIC, ULB_SPLIT_WEIGHTED };
+
+/* Told to the caller while a measurement goes on: stage, and the share done so far (0..1). */
+typedef void ulb_progress_fn(void *context, const char *stage, double done);
+
+struct ulb_settings {
+    const char *set;     /* "P", "E", "LP-E", "all" or a PU list */
+    const char *models;  /* comma list, NULL: the default three */
+    const char *formats; /* comma list, NULL: all */
+    const char *kernels; /* regular expression on the kernel's name, NULL: all but the scalar truth */
+    enum ulb_split split;
+    bool split_given; /* false: static on a homogeneous machine, dynamic on a hybrid one */
+    bool quick, warm;
+    ulb_isa_set isa_mask; /* bits not to be used */
+    uint64_t seed;
+    size_t ring_bytes; /* 0: max(2 GiB, 4 x LLC) */
+    ulb_progress_fn *progress;
+    void *progress_context;
+};
+
+struct ulb_session {
+    struct ulb_settings settings;
+    struct ulb_topology topology;
+    struct ulb_pu_list pus; /* of the set, one per thread */
+    ulb_isa_set isa;        /* detected and not masked */
+    regex_t kernel_filter;
+    bool has_filter;
+    struct ulb_team *team;
+    struct ulb_clock clock;
+    struct ulb_arena arena;
+    double hz;                          /* core frequency with the whole team busy, mean over its threads */
+    double fork_join_s;                 /* empty job of the team */
+    const struct ulb_reader *yardstick; /* NULL until ulb_beta_yardstick() chose it */
+    enum ulb_page_kind yardstick_pages;
+    size_t yardstick_position; /* next chunk of the ring */
+    struct ulb_record *record;
+};
+
+/* Set by SIGINT or SIGTERM (the command line installs the handler); every loop looks at it. */
+extern volatile int ulb_interrupted;
+
+/* Opens topology, set, filter, team and clock; not the arena (ulb_session_arena). The caller fills in
+ * settings first; record must outlive the session. */
+enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record *record,
+                                 struct ulb_error *err);
+void ulb_session_close(struct ulb_session *session);
+
+/* Maps the ring with room for the largest matrix that the settings will need; a second call does nothing. */
+enum ulb_status ulb_session_arena(struct ulb_session *session, size_t largest_copy, struct ulb_error *err);
+
+/* Whether the CPU and the mask allow the row, and the filters ask for it. */
+bool ulb_session_can_run(const struct ulb_session *session, ulb_isa_set needs);
+bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kernel *kernel);
+
+/* The rows that are wanted and can run, in table order; *n of them. The array has room for ulb_kernel_count.
+ * ULB_BAD_INPUT when the filters match nothing, ULB_ENVIRONMENT when what they match cannot run here (the
+ * message names the missing bits): a fast kernel never silently gives way to another. */
+enum ulb_status ulb_session_kernels(const struct ulb_session *session, const struct ulb_kernel **kernels,
+                                    size_t *n, struct ulb_error *err);
+
+void ulb_session_progress(const struct ulb_session *session, const char *stage, double done);
+
+/* ULB_INTERRUPTED with its message when a signal came, else ULB_OK. */
+enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_error *err);
+
+const char *ulb_split_name(enum ulb_split split);
+
+#endif

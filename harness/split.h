@@ -1,0 +1,37 @@
+/* How rows are shared out among the threads of a team. */
+#ifndef ULB_HARNESS_SPLIT_H
+#define ULB_HARNESS_SPLIT_H
+
+#include "harness/session.h"
+
+#include <stdint.h>
+
+enum { ULB_SPLIT_THREADS_MAX = 1024 };
+
+/* One thread's tiles [front, back), both halves of one word so that owner and thief agree by one
+ * compare-and-swap. */
+struct ulb_share {
+    _Alignas(64) _Atomic uint64_t range;
+};
+
+struct ulb_row_split {
+    enum ulb_split kind;
+    size_t m, grain;       /* rows; rows per tile */
+    size_t threads, chunk; /* chunk: tiles taken at once by the dynamic split */
+    const double *weights; /* weighted: relative rate of each thread */
+    struct ulb_share *shares;
+};
+
+/* Gives every thread its contiguous part again; to be called before each run. Static and dynamic: equal parts
+ * of whole tiles. Weighted: parts in proportion to the weights. */
+void ulb_split_reset(struct ulb_row_split *split);
+
+/* Next rows of a thread: its own part from the front and, in the dynamic split only, when that is used up,
+ * the back of the part of whoever is met next. false when nothing is left. A contiguous part keeps the
+ * address streams of the kernel whole, which a shared chunk counter would break. */
+bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size_t *m1);
+
+/* Largest share of the rows that one thread gets when nobody steals. */
+double ulb_split_slowest(const struct ulb_row_split *split);
+
+#endif

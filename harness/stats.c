@@ -1,0 +1,57 @@
+#include "harness/stats.h"
+
+#include "common/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BOOTSTRAP_ROUNDS = 400, SAMPLES_MAX = 512 };
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double ulb_median(double *samples, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    qsort(samples, n, sizeof *samples, compare);
+    return n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
+}
+
+/* Medians of resampled sets, in place; the set is cut to SAMPLES_MAX to bound time and stack. */
+static void bootstrap(const double *samples, size_t n, uint64_t seed, double *lo, double *hi)
+{
+    double resampled[SAMPLES_MAX], medians[BOOTSTRAP_ROUNDS];
+    struct ulb_rng rng = {seed};
+    size_t size = n < SAMPLES_MAX ? n : SAMPLES_MAX;
+    for (size_t round = 0; round < BOOTSTRAP_ROUNDS; round++) {
+        for (size_t i = 0; i < size; i++)
+            resampled[i] = samples[ulb_rng_below(&rng, n)];
+        medians[round] = ulb_median(resampled, size);
+    }
+    ulb_median(medians, BOOTSTRAP_ROUNDS);
+    *lo = medians[BOOTSTRAP_ROUNDS / 40];
+    *hi = medians[BOOTSTRAP_ROUNDS - 1 - BOOTSTRAP_ROUNDS / 40];
+}
+
+struct ulb_stats ulb_stats_of(const double *samples, size_t n, uint64_t seed)
+{
+    struct ulb_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, n};
+    double *copy = n ? malloc(n * sizeof *copy) : NULL;
+    if (!copy)
+        return stats;
+    memcpy(copy, samples, n * sizeof *copy);
+    stats.median = ulb_median(copy, n);
+    stats.min = copy[0];
+    stats.max = copy[n - 1];
+    for (size_t i = 0; i < n; i++)
+        copy[i] = fabs(samples[i] - stats.median);
+    stats.mad = ulb_median(copy, n);
+    bootstrap(samples, n, seed, &stats.ci_lo, &stats.ci_hi);
+    free(copy);
+    return stats;
+}

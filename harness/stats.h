@@ -1,0 +1,21 @@
+/* Robust statistics of samples: median, MAD, bootstrap interval. No sample is thrown away here. */
+#ifndef ULB_HARNESS_STATS_H
+#define ULB_HARNESS_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ulb_stats {
+    double median, mad; /* MAD: median of |x - median|, not scaled */
+    double min, max;
+    double ci_lo, ci_hi; /* 95 % percentile bootstrap interval of the median */
+    size_t n;
+};
+
+/* All fields are NAN when n is 0. seed makes the bootstrap reproducible. samples is not changed. */
+struct ulb_stats ulb_stats_of(const double *samples, size_t n, uint64_t seed);
+
+/* Median of n samples (NAN when n is 0); reorders them. */
+double ulb_median(double *samples, size_t n);
+
+#endif

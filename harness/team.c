@@ -1,0 +1,242 @@
+#include "harness/team.h"
+
+#include "common/mem.h"
+#include "harness/clock.h"
+#include "harness/stats.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <math.h>
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
+ * sleeps, so that an idle team leaves its cores to others. */
+enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301 };
+
+struct member {
+    _Alignas(64) _Atomic uint32_t done; /* number of the last job finished */
+    struct ulb_team *team;
+    size_t index;
+    pthread_t thread;
+};
+
+struct ulb_team {
+    _Alignas(64) _Atomic uint32_t job_number; /* the futex that idle members sleep on */
+    _Atomic uint32_t sleepers;
+    _Alignas(64) void (*job)(void *arg, size_t thread);
+    void *arg;
+    bool stopping;
+    size_t n, started;
+    unsigned *pus;
+    struct member *members;
+    cpu_set_t callers_affinity;
+    bool pinned;
+};
+
+static void pause_cpu(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Numbers wrap round: compared for equality only. */
+static void wait_for_job(struct ulb_team *team, uint32_t number)
+{
+    for (unsigned spins = 0; spins < SPINS_BEFORE_SLEEP; spins++) {
+        if (atomic_load_explicit(&team->job_number, memory_order_acquire) == number)
+            return;
+        pause_cpu();
+    }
+    atomic_fetch_add(&team->sleepers, 1);
+    while (atomic_load(&team->job_number) != number)
+        syscall(SYS_futex, &team->job_number, FUTEX_WAIT_PRIVATE, number - 1, NULL, NULL, 0);
+    atomic_fetch_sub(&team->sleepers, 1);
+}
+
+static void publish_job(struct ulb_team *team, uint32_t number)
+{
+    atomic_store(&team->job_number, number);
+    if (atomic_load(&team->sleepers) > 0)
+        syscall(SYS_futex, &team->job_number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void *member_main(void *argument)
+{
+    struct member *member = argument;
+    struct ulb_team *team = member->team;
+    for (uint32_t number = 1;; number++) {
+        wait_for_job(team, number);
+        if (team->stopping)
+            return NULL;
+        team->job(team->arg, member->index);
+        atomic_store_explicit(&member->done, number, memory_order_release);
+    }
+}
+
+static int pin(pthread_t thread, unsigned pu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (pu >= CPU_SETSIZE)
+        return EINVAL;
+    CPU_SET(pu, &set);
+    return pthread_setaffinity_np(thread, sizeof set, &set);
+}
+
+static enum ulb_status start_member(struct ulb_team *team, size_t i, struct ulb_error *err)
+{
+    struct member *member = &team->members[i];
+    member->team = team;
+    member->index = i;
+    int code = i == 0 ? 0 : pthread_create(&member->thread, NULL, member_main, member);
+    if (code != 0)
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "thread %zu of %zu could not be started (%s); raise ulimit -u or choose fewer with --set", i + 1,
+            team->n, strerror(code));
+    team->started = i + 1;
+    code = pin(i == 0 ? pthread_self() : member->thread, team->pus[i]);
+    if (code != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT,
+                        "cannot pin a thread to PU %u (%s); choose other PUs with --set", team->pus[i],
+                        strerror(code));
+    return ULB_OK;
+}
+
+enum ulb_status ulb_team_start(struct ulb_team **out, const unsigned *pus, size_t n, struct ulb_error *err)
+{
+    *out = NULL;
+    struct ulb_team *team = aligned_alloc(64, ulb_round_up(sizeof *team, 64));
+    if (!team)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a team of %zu threads", n);
+    memset(team, 0, sizeof *team);
+    team->n = n;
+    team->pus = malloc(n * sizeof *team->pus);
+    team->members = aligned_alloc(64, n * sizeof *team->members);
+    enum ulb_status status = ULB_OK;
+    if (!team->pus || !team->members) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a team of %zu threads", n);
+        goto failed;
+    }
+    memcpy(team->pus, pus, n * sizeof *pus);
+    memset(team->members, 0, n * sizeof *team->members);
+    team->pinned =
+        pthread_getaffinity_np(pthread_self(), sizeof team->callers_affinity, &team->callers_affinity) == 0;
+    for (size_t i = 0; i < n && status == ULB_OK; i++)
+        status = start_member(team, i, err);
+    if (status == ULB_OK) {
+        *out = team;
+        return ULB_OK;
+    }
+failed:
+    ulb_team_stop(team);
+    return status;
+}
+
+void ulb_team_run(struct ulb_team *team, void (*job)(void *arg, size_t thread), void *arg)
+{
+    team->job = job;
+    team->arg = arg;
+    uint32_t number = atomic_load_explicit(&team->job_number, memory_order_relaxed) + 1;
+    publish_job(team, number);
+    job(arg, 0);
+    for (size_t i = 1; i < team->n; i++) {
+        while (atomic_load_explicit(&team->members[i].done, memory_order_acquire) != number)
+            pause_cpu();
+    }
+}
+
+size_t ulb_team_size(const struct ulb_team *team)
+{
+    return team->n;
+}
+
+const unsigned *ulb_team_pus(const struct ulb_team *team)
+{
+    return team->pus;
+}
+
+void ulb_team_stop(struct ulb_team *team)
+{
+    if (!team)
+        return;
+    if (team->started > 1) {
+        team->stopping = true;
+        publish_job(team, atomic_load(&team->job_number) + 1);
+        for (size_t i = 1; i < team->started; i++)
+            pthread_join(team->members[i].thread, NULL);
+    }
+    if (team->pinned)
+        pthread_setaffinity_np(pthread_self(), sizeof team->callers_affinity, &team->callers_affinity);
+    free(team->members);
+    free(team->pus);
+    free(team);
+}
+
+static void empty_job(void *arg, size_t thread)
+{
+    (void)arg;
+    (void)thread;
+}
+
+double ulb_team_fork_join(struct ulb_team *team)
+{
+    double samples[OVERHEAD_SAMPLES];
+    for (size_t i = 0; i < OVERHEAD_SAMPLES; i++) {
+        double begin = ulb_now();
+        ulb_team_run(team, empty_job, NULL);
+        samples[i] = ulb_now() - begin;
+    }
+    return ulb_median(samples, OVERHEAD_SAMPLES);
+}
+
+static void clock_job(void *arg, size_t thread)
+{
+    double *hz = arg;
+    hz[thread] = ulb_chain_hz();
+}
+
+double ulb_team_hz(struct ulb_team *team)
+{
+    double *hz = calloc(team->n, sizeof *hz);
+    if (!hz)
+        return NAN;
+    ulb_team_run(team, clock_job, hz);
+    double sum = 0;
+    for (size_t i = 0; i < team->n; i++)
+        sum += hz[i];
+    free(hz);
+    return sum / (double)team->n;
+}
+
+double ulb_openmp_fork_join(const unsigned *pus, size_t n)
+{
+    cpu_set_t before;
+    int known = pthread_getaffinity_np(pthread_self(), sizeof before, &before) == 0;
+    double samples[OVERHEAD_SAMPLES];
+    int threads = (int)n;
+#pragma omp parallel num_threads(threads)
+    pin(pthread_self(), pus[omp_get_thread_num()]);
+    for (size_t i = 0; i < OVERHEAD_SAMPLES; i++) {
+        double begin = ulb_now();
+#pragma omp parallel num_threads(threads)
+        empty_job(samples, (size_t)omp_get_thread_num());
+        samples[i] = ulb_now() - begin;
+    }
+    if (known)
+        pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    return ulb_median(samples, OVERHEAD_SAMPLES);
+}
