@@ -3,7 +3,8 @@
 _ulb_bench() {
     local commands='run topology counters beta gamma gemv verify model list plot'
     local common='--json --help --version'
-    local measuring='--kernels --formats --set --isa-mask --seed --progress --verbose --quick'
+    local measuring='--platform --quick --full --models --formats --kernels --set --split --warm --isa-mask --seed
+        --ring-mib --out --progress --verbose'
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=run words=''
     [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
     case $previous in
@@ -13,16 +14,13 @@ _ulb_bench() {
     --set)       words='P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
     --progress)  words='auto on off' ;;
-    --kernels | --seed | --isa-mask) return ;;
+    --kernels | --seed | --ring-mib | --isa-mask) return ;;
     --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
         case $command in
-        run)      words="--platform --models --split --warm --out --full $measuring $common" ;;
-        beta)     words="--set --seed --progress --verbose --quick $common" ;;
-        gemv)     words="--models --split --warm $measuring $common" ;;
-        gamma | verify) words="$measuring $common" ;;
+        run | beta | gamma | gemv | verify) words="$measuring $common" ;;
         model)    words="--platform --check-paper $common" ;;
-        list)     words="kernels formats models shapes platforms counters $common" ;;
+        list)     words="kernels formats models shapes platforms counters --kernels --isa-mask $common" ;;
         plot)     words="--out $common"; mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current") ;;
         *)        words=$common ;;
         esac

@@ -1,7 +1,6 @@
 # fish completion for ulb-bench
 set -l commands run topology counters beta gamma gemv verify model list plot
-set -l other '__fish_seen_subcommand_from topology counters list plot model'
-set -l runs "not $other"
+set -l runs 'not __fish_seen_subcommand_from topology counters list plot model'
 
 complete -c ulb-bench -f
 complete -c ulb-bench -n "not __fish_seen_subcommand_from $commands" -a "$commands"
@@ -11,11 +10,12 @@ complete -c ulb-bench -l version -d 'Show the version'
 complete -c ulb-bench -l platform -x -a 'auto arl arlh lnl' -d 'Machine'
 complete -c ulb-bench -n $runs -l models -x -a 'falcon3-1b mobilellm-1.5b llama3-8b' -d 'Models'
 complete -c ulb-bench -n $runs -l formats -x -a 'bf16 int8 int2 int1' -d 'Weight formats'
-complete -c ulb-bench -n $runs -l kernels -x -d 'Regular expression on names'
+complete -c ulb-bench -l kernels -x -d 'Regular expression on names'
 complete -c ulb-bench -n $runs -l set -x -a 'P E LP-E all' -d 'Cores to use'
 complete -c ulb-bench -n $runs -l split -x -a 'static dynamic weighted' -d 'Rows to threads'
-complete -c ulb-bench -n $runs -l isa-mask -x -d 'Instruction sets not to use'
+complete -c ulb-bench -l isa-mask -x -d 'Instruction sets not to use'
 complete -c ulb-bench -n $runs -l seed -x -d 'Seed'
+complete -c ulb-bench -n $runs -l ring-mib -x -d 'Size of the cold ring'
 complete -c ulb-bench -n $runs -l progress -x -a 'auto on off' -d 'When to show progress'
 complete -c ulb-bench -n $runs -l warm -d 'Weights from the caches'
 complete -c ulb-bench -n $runs -l quick -d 'A shorter run'
