@@ -21,6 +21,7 @@ optional  gnuplot-nox      program gnuplot
 test      libcmocka-dev    library cmocka
 test      hwloc            program hwloc-annotate
 test      clang            program clang
+test      libclang-rt-14-dev runtime tsan
 test      libomp-14-dev    openmp  clang
 test      clang-format-14  program clang-format-14
 test      qemu-user        program qemu-x86_64
@@ -38,6 +39,7 @@ present() { # KIND NAME
     program) command -v "$2" ;;
     library) pkg-config --exists "$2" ;;
     header)  gcc -E -x c - <<<"#include <$2>" ;;
+    runtime) [[ -e $(clang -print-file-name="libclang_rt.$2-$(uname -m).a") ]] ;;
     openmp)  "$2" -fopenmp -E -x c - <<<"#include <omp.h>" ;;
     module)  python3 -c "import importlib.util as u; raise SystemExit(u.find_spec('$2') is None)" ;;
     esac &>/dev/null
