@@ -10,8 +10,9 @@ static bool is_predictable(const struct ulb_gemv_work *work)
     /* The share may miss 1/threads by the rounding of a division. */
     bool share_fits =
         work->threads > 0 && work->slowest_share <= 1 && work->slowest_share * work->threads >= 1 - 1e-9;
-    return share_fits && ulb_is_not_negative(work->bytes) && ulb_is_not_negative(work->steps) && ulb_is_positive(work->hz) &&
-           ulb_is_positive(work->beta) && ulb_is_positive(work->gamma) && ulb_is_not_negative(work->fork_join_s);
+    return share_fits && ulb_is_not_negative(work->bytes) && ulb_is_not_negative(work->steps) &&
+           ulb_is_positive(work->hz) && ulb_is_positive(work->beta) && ulb_is_positive(work->gamma) &&
+           ulb_is_not_negative(work->fork_join_s);
 }
 
 struct ulb_gemv_prediction ulb_predict_gemv(const struct ulb_gemv_work *work)

@@ -1,9 +1,334 @@
+/* ulb-bench list WHAT: the tables that the suite is made of. */
 #include "harness/cli/cli.h"
+#include "harness/cli/table.h"
+#include "common/isa.h"
+#include "common/units.h"
+#include "harness/platform/platform.h"
+#include "kernels/kernel.h"
+#include "shapes/shapes.h"
+
+#include <argp.h>
+#include <jansson.h>
+#include <regex.h>
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+    const char *what;
+    const char *kernels;
+    ulb_isa_set isa_mask;
+    bool only_kernels; /* an option was given that has a meaning for kernels alone */
+    bool json;
+    struct ulb_error *err;
+};
+
+/* One thing that can be listed. rows builds the array that both outputs are made from. */
+struct part {
+    const char *name;
+    enum ulb_status (*rows)(const struct options *options, json_t *rows, struct ulb_error *err);
+    struct ulb_column columns[8];
+    size_t n_columns;
+};
+
+static json_t *bit_names(ulb_isa_set set)
+{
+    json_t *names = json_array();
+    for (unsigned bit = 0; bit < 64; bit++) {
+        char name[32];
+        if (set >> bit & 1)
+            json_array_append_new(names,
+                                  json_string(ulb_isa_names((ulb_isa_set)1 << bit, name, sizeof name)));
+    }
+    return names;
+}
+
+/* Adds the columns of the table that JSON says with more than one key. */
+static void describe_kernel(json_t *row, const struct ulb_kernel *kernel, ulb_isa_set missing)
+{
+    char text[64] = "yes", first[32];
+    int others = __builtin_popcountll(missing) - 1;
+    ulb_isa_names(missing & -missing, first, sizeof first);
+    if (others == 0)
+        snprintf(text, sizeof text, "lacks %s", first);
+    else if (others > 0)
+        snprintf(text, sizeof text, "lacks %s and %d more", first, others);
+    json_object_set_new(row, "here", json_string(text));
+    snprintf(text, sizeof text, "%.0e", kernel->tolerance);
+    json_object_set_new(row, "verified", json_string(kernel->tolerance > 0 ? text : "exact"));
+}
+
+static json_t *kernel_row(const struct ulb_kernel *kernel, ulb_isa_set isa)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    ulb_isa_set missing = kernel->needs & ~isa;
+    json_t *row =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:[iii], s:b, s:f, s:b, s:o, s:o}", "name",
+                  ulb_kernel_name(kernel, name), "format", kernel->layout->format->name, "isa", kernel->isa,
+                  "variant", kernel->variant, "layout", kernel->layout->name, "bytes_per_step",
+                  kernel->bytes_per_step, "tile", (int)kernel->mr, (int)kernel->nr, (int)kernel->kr, "exact",
+                  !(kernel->tolerance > 0), "tolerance", kernel->tolerance, "runs_here", !missing, "needs",
+                  bit_names(kernel->needs), "missing", bit_names(missing));
+    describe_kernel(row, kernel, missing);
+    return row;
+}
+
+static enum ulb_status list_kernels(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    regex_t filter;
+    int code = regcomp(&filter, options->kernels ? options->kernels : "", REG_EXTENDED | REG_NOSUB);
+    if (code != 0) {
+        char why[128];
+        regerror(code, &filter, why, sizeof why);
+        return ulb_fail(err, ULB_BAD_INPUT, "--kernels '%.100s' is no regular expression: %s",
+                        options->kernels, why);
+    }
+    ulb_isa_set isa = ulb_isa_detect() & ~options->isa_mask;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        char name[ULB_KERNEL_NAME_MAX];
+        if (regexec(&filter, ulb_kernel_name(ulb_kernels[i], name), 0, NULL, 0) == 0)
+            json_array_append_new(rows, kernel_row(ulb_kernels[i], isa));
+    }
+    regfree(&filter);
+    if (json_array_size(rows) == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%.100s'; 'ulb-bench list kernels' names all",
+                        options->kernels);
+    return ULB_OK;
+}
+
+/* Formats are those that a kernel row reads, in the order of the table. */
+static enum ulb_status list_formats(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    (void)options;
+    (void)err;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_format *format = ulb_kernels[i]->layout->format;
+        int kernels = 0;
+        bool seen = false;
+        for (size_t j = 0; j < ulb_kernel_count; j++) {
+            bool same = ulb_kernels[j]->layout->format == format;
+            seen |= same && j < i;
+            kernels += same;
+        }
+        if (seen)
+            continue;
+        json_t *row = json_pack("{s:s, s:i, s:f, s:s, s:b, s:i}", "name", format->name, "bits",
+                                (int)format->bits, "bytes_per_step", ulb_kernels[i]->bytes_per_step,
+                                "summary", format->summary, "floating", format->floating, "kernels", kernels);
+        json_object_set_new(row, "min", format->floating ? json_null() : json_integer(format->min));
+        json_object_set_new(row, "max", format->floating ? json_null() : json_integer(format->max));
+        if (format->floating) {
+            json_object_set_new(row, "min_reason", json_string("floating format"));
+            json_object_set_new(row, "max_reason", json_string("floating format"));
+        }
+        json_array_append_new(rows, row);
+    }
+    return ULB_OK;
+}
+
+static enum ulb_status list_models(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    (void)options;
+    (void)err;
+    for (size_t i = 0; i < ulb_model_count; i++) {
+        const struct ulb_model *model = &ulb_models[i];
+        double parameters = ulb_model_parameters(model);
+        json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:i, s:b, s:I, s:s}", "name", model->name, "title",
+                                model->title, "layers", (int)model->layers, "hidden", (int)model->hidden,
+                                "vocab", (int)model->vocab, "tied_head", model->tied_head, "params",
+                                (json_int_t)parameters, "source", model->source);
+        json_array_append_new(rows, row);
+    }
+    return ULB_OK;
+}
+
+static enum ulb_status list_shapes(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    (void)options;
+    (void)err;
+    for (size_t i = 0; i < ulb_model_count; i++) {
+        const struct ulb_model *model = &ulb_models[i];
+        for (size_t s = 0; s < model->n_shapes; s++) {
+            const struct ulb_layer_shape *shape = &model->shapes[s];
+            json_array_append_new(rows, json_pack("{s:s, s:s, s:I, s:I, s:i, s:i}", "model", model->name,
+                                                  "layer", shape->layer, "m", (json_int_t)shape->m, "k",
+                                                  (json_int_t)shape->k, "count", (int)shape->count, "active",
+                                                  (int)shape->active));
+        }
+    }
+    return ULB_OK;
+}
+
+static void describe_platform(json_t *row, const struct ulb_platform *platform)
+{
+    char cores[96] = "";
+    for (size_t c = 0; c < platform->n_classes; c++) {
+        const struct ulb_platform_class *class = &platform->classes[c];
+        size_t used = strlen(cores);
+        snprintf(cores + used, sizeof cores - used, "%s%u %s %.1f GHz", c ? " + " : "", class->cores,
+                 class->name, class->hz / 1e9);
+    }
+    json_object_set_new(row, "cores", json_string(cores));
+    json_object_set_new(row, "bandwidth_gibps", json_real(platform->bandwidth / ULB_GIB));
+}
+
+static enum ulb_status list_platforms(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    (void)options;
+    for (size_t i = 0; ulb_platform_builtin(i); i++) {
+        struct ulb_platform platform;
+        enum ulb_status status = ulb_platform_load(ulb_platform_builtin(i), &platform, err);
+        if (status != ULB_OK)
+            return status;
+        json_t *row = ulb_platform_json(&platform);
+        describe_platform(row, &platform);
+        json_array_append_new(rows, row);
+    }
+    return ULB_OK;
+}
+
+static enum ulb_status list_counters(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    static const char *const counters[][2] = {
+        {"papi", "core cycles through the PAPI library, where the build has it"},
+        {"perf", "core cycles through perf_event_open and the PMU of the core's class"},
+        {"likwid", "the marker API: regions that likwid-perfctr -m counts"},
+        {"chain", "time in units of dependent adds, one a core cycle: needs no permission"},
+        {"tsc", "ticks of the time-stamp counter, which are not core cycles: the last resort"},
+    };
+    (void)options;
+    (void)err;
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s}", "name", counters[i][0], "summary", counters[i][1]));
+    return ULB_OK;
+}
+
+static const struct part parts[] = {
+    {"kernels",
+     list_kernels,
+     {{"name", "kernel", 0},
+      {"layout", "layout", 0},
+      {"bytes_per_step", "B", 0},
+      {"verified", "verified", 0},
+      {"here", "runs here", 0}},
+     5},
+    {"formats",
+     list_formats,
+     {{"name", "format", 0},
+      {"bits", "bits", 0},
+      {"bytes_per_step", "B", 0},
+      {"min", "min", 0},
+      {"max", "max", 0},
+      {"kernels", "kernels", 0},
+      {"summary", "what", 0}},
+     7},
+    {"models",
+     list_models,
+     {{"name", "model", 0},
+      {"layers", "layers", 0},
+      {"hidden", "hidden", 0},
+      {"vocab", "vocab", 0},
+      {"tied_head", "tied", 0},
+      {"params", "parameters", 0},
+      {"source", "source", 0}},
+     7},
+    {"shapes",
+     list_shapes,
+     {{"model", "model", 0},
+      {"layer", "layer", 0},
+      {"m", "M", 0},
+      {"k", "K", 0},
+      {"count", "count", 0},
+      {"active", "active", 0}},
+     6},
+    {"platforms",
+     list_platforms,
+     {{"name", "platform", 0}, {"title", "what", 0}, {"cores", "cores", 0}, {"bandwidth_gibps", "GiB/s", 0}},
+     4},
+    {"counters", list_counters, {{"name", "counter", 0}, {"summary", "what", 0}}, 2},
+};
+enum { N_PARTS = sizeof parts / sizeof *parts };
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'j':
+        options->json = true;
+        return 0;
+    case 'k':
+        options->kernels = argument;
+        options->only_kernels = true;
+        return 0;
+    case 'm':
+        options->only_kernels = true;
+        return ulb_isa_parse(argument, &options->isa_mask, options->err) == ULB_OK ? 0 : EINVAL;
+    case ARGP_KEY_ARG:
+        if (options->what)
+            return EINVAL;
+        options->what = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct part *find_part(const char *name, struct ulb_error *err)
+{
+    char known[128] = "";
+    for (size_t i = 0; i < N_PARTS; i++) {
+        if (name && strcmp(parts[i].name, name) == 0)
+            return &parts[i];
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", parts[i].name);
+    }
+    if (name)
+        ulb_fail(err, ULB_BAD_INPUT, "cannot list '%.64s'; lists are %s", name, known);
+    else
+        ulb_fail(err, ULB_BAD_INPUT, "say what to list: %s", known);
+    return NULL;
+}
+
+static enum ulb_status print_part(const struct part *part, const struct options *options,
+                                  struct ulb_error *err)
+{
+    json_t *rows = json_array();
+    enum ulb_status status = part->rows(options, rows, err);
+    if (status == ULB_OK && options->json)
+        return ulb_print_json(json_pack("{s:o}", part->name, rows), err);
+    if (status == ULB_OK)
+        ulb_print_table(rows, part->columns, part->n_columns);
+    json_decref(rows);
+    return status;
+}
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
-    (void)argc;
-    return ulb_fail(err, ULB_BAD_INPUT, "%s: nothing to list", argv[0]);
+    static const struct argp_option argp_options[] = {
+        {"json", 'j', NULL, 0, "print one JSON document", 0},
+        {"kernels", 'k', "REGEX", 0, "only kernels whose name matches", 0},
+        {"isa-mask", 'm', "BIT,...", 0, "act as if the CPU lacked these instruction-set bits", 0},
+        {0},
+    };
+    static const struct argp parser = {argp_options,
+                                       parse_option,
+                                       "kernels|formats|models|shapes|platforms|counters",
+                                       "Lists what is built in.",
+                                       NULL,
+                                       NULL,
+                                       NULL};
+    struct options options = {.err = err};
+    bool done;
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    const struct part *part = find_part(options.what, err);
+    if (!part)
+        return ULB_BAD_INPUT;
+    if (options.only_kernels && part->rows != list_kernels)
+        return ulb_fail(err, ULB_BAD_INPUT, "--kernels and --isa-mask only go with 'list kernels'");
+    return print_part(part, &options, err);
 }
 
-const struct ulb_command ulb_command_list = {"list", "kernels, formats, models, shapes, platforms, counters", run};
+const struct ulb_command ulb_command_list = {"list", "kernels, formats, models, shapes, platforms, counters",
+                                             run};

@@ -14,6 +14,7 @@
 #include "common/status.h"
 #include "models/models.h"
 
+#include <jansson.h>
 #include <stddef.h>
 
 /* Name of built-in platform 0, 1, ...; NULL behind the last. */
@@ -28,5 +29,8 @@ enum ulb_status ulb_platform_load(const char *name_or_file, struct ulb_platform 
 /* The same from the text of a platform file; origin is what messages call it. */
 enum ulb_status ulb_platform_parse(const char *text, size_t bytes, const char *origin,
                                    struct ulb_platform *platform, struct ulb_error *err);
+
+/* The platform in the form of a platform file; NULL when out of memory. */
+json_t *ulb_platform_json(const struct ulb_platform *platform);
 
 #endif

@@ -1,0 +1,18 @@
+/* Tables for the terminal, printed from the same rows as the JSON output. */
+#ifndef ULB_HARNESS_CLI_TABLE_H
+#define ULB_HARNESS_CLI_TABLE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct ulb_column {
+    const char *key;   /* of the row object */
+    const char *title; /* above the column */
+    int decimals;      /* of a real number; negative: as many as it needs, at most six digits */
+};
+
+/* Prints an array of objects: columns as wide as their content, numbers to the right, null or absent as "-",
+ * lists of strings joined, true and false as yes and no. */
+void ulb_print_table(const json_t *rows, const struct ulb_column *columns, size_t n_columns);
+
+#endif

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# `ulb-bench list` and `ulb-bench model` from outside: JSON that parses, tables within 100 columns, exit codes, and
+# one line on stderr when something is wrong.
+# usage: check-commands.sh ULB-BENCH SOURCE-ROOT
+set -euo pipefail
+bench=$1 root=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# query PYTHON-EXPRESSION ARGUMENT...: the expression must be true of the JSON document d.
+query() {
+    "$bench" "${@:2}" --json >"$scratch/json" 2>"$scratch/err" || fail "${*:2}: exit code $?"
+    [[ ! -s $scratch/err ]] || fail "${*:2}: wrote to stderr"
+    python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' \
+        "$scratch/json" "$1" || fail "${*:2}: not true: $1"
+}
+
+# table ARGUMENT...: succeeds with lines of at most 100 columns.
+table() {
+    "$bench" "$@" >"$scratch/out" || fail "$*: exit code $?"
+    [[ -s $scratch/out ]] || fail "$*: printed nothing"
+    [[ $(wc -L <"$scratch/out") -le 100 ]] || fail "$*: wider than 100 columns"
+}
+
+# refused TEXT ARGUMENT...: exit code 2, nothing on stdout, one line on stderr that holds TEXT.
+refused() {
+    local code=0
+    "$bench" "${@:2}" >"$scratch/out" 2>"$scratch/err" || code=$?
+    [[ $code -eq 2 ]] || fail "${*:2}: exit code $code instead of 2"
+    [[ ! -s $scratch/out ]] || fail "${*:2}: wrote to stdout"
+    [[ $(wc -l <"$scratch/err") -eq 1 ]] || fail "${*:2}: not one line on stderr"
+    grep -qF -- "$1" "$scratch/err" || fail "${*:2}: '$1' is not in: $(cat "$scratch/err")"
+}
+
+for what in kernels formats models shapes platforms counters; do
+    table list $what
+    query "list(d) == ['$what'] and len(d['$what']) > 0" list $what
+done
+query "[p['name'] for p in d['platforms']] == ['arl', 'arlh', 'lnl']" list platforms
+query "[c['name'] for c in d['counters']] == 'papi perf likwid chain tsc'.split()" list counters
+query "{'int8', 'int2', 'int1', 'bf16'} <= {f['name'] for f in d['formats']}" list formats
+query "{s['model'] for s in d['shapes']} == {'falcon3-1b', 'mobilellm-1.5b', 'llama3-8b', 'bitnet-2b-4t'}" list shapes
+query "all(k['runs_here'] == (not k['missing']) for k in d['kernels'])" list kernels
+query "all(k['name'].startswith('int2a8-') and k['bytes_per_step'] == 8 for k in d['kernels'])" \
+    list kernels --kernels '^int2'
+query "all(k['runs_here'] for k in d['kernels'])" list kernels --kernels ref
+query "all('avx2' in k['missing'] for k in d['kernels'] if 'avx2' in k['needs'])" list kernels --isa-mask avx2
+query "all({'avx2', 'fma'} <= set(k['missing']) for k in d['kernels'] if k['isa'] == 'avx2')" \
+    list kernels --isa-mask avx2,fma
+
+for platform in arl arlh lnl; do
+    table model --platform $platform
+    table model --platform "$root/models/platforms/$platform.json"
+done
+query "d['platform']['name'] == 'lnl' and abs(d['totals'][1]['gibps'] - 37.16) < 0.01" model --platform lnl
+query "[r['bound'] for r in d['ceilings']] == ['memory', 'memory', 'memory', 'compute']" model --platform arlh
+# 640,000 bytes at 98 GiB/s and 1 us of fork/join
+query "[round(r['predicted_us'], 2) for r in d['gemv'] if (r['m'], r['k'], r['format']) == (1600, 1600, 'int2')] == [7.08]" \
+    model --platform arl
+query "all(r['predicted_us'] is None and r['predicted_us_reason'] for r in d['gemv'])" model --platform lnl
+# What is printed as the platform is itself a platform file.
+"$bench" model --platform lnl --json | python3 -c \
+    'import json, sys; json.dump(json.load(sys.stdin)["platform"], sys.stdout)' >"$scratch/again.json"
+query "abs(d['totals'][1]['gibps'] - 37.16) < 0.01" model --platform "$scratch/again.json"
+
+table model --check-paper
+query "len(d['rows']) == 22 and all(r['inside'] and r['lo'] <= r['modelled'] <= r['hi'] for r in d['rows'])" \
+    model --check-paper
+
+echo '{"name": "x", "classes": 3}' >"$scratch/bad.json"
+refused "bad.json: title is missing" model --platform "$scratch/bad.json"
+refused "built in (arl, arlh, lnl)" model --platform nosuch
+refused "must be measured" model --platform auto
+refused "either --platform" model
+refused "either --platform" model --platform lnl --check-paper
+refused "near 'surplus'" model --platform lnl surplus
+refused "cannot list 'engines'" list engines
+refused "say what to list" list
+refused "no kernel matches" list kernels --kernels nosuch
+refused "no regular expression" list kernels --kernels '['
+refused "unknown instruction-set bit 'sse9'" list kernels --isa-mask sse9
+refused "only go with 'list kernels'" list shapes --isa-mask avx2
