@@ -7,8 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every kernel's kr divides it. */
-enum { X_GRAIN = 256 };
+enum { X_GRAIN = 256 /* every kernel's kr divides it */ };
+
+/* Huge pages only where they are filled: zeroing one for a tiny problem takes longer than the problem. */
+static enum ulb_page_kind pages_for(size_t bytes)
+{
+    return bytes < (size_t)8 << 20 ? ULB_PAGES_SMALL : ULB_PAGES_HUGE;
+}
 
 static int extreme(const struct ulb_format *format, enum ulb_fill fill, size_t row, size_t col)
 {
@@ -143,7 +148,7 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     struct ulb_pages scratch;
     const struct ulb_kernel *reference = reference_of(problem->format);
     size_t bytes = ulb_layout_bytes(reference->layout, problem->weights.m, problem->weights.k);
-    enum ulb_status status = ulb_pages_map(&scratch, bytes, ULB_PAGES_HUGE, err);
+    enum ulb_status status = ulb_pages_map(&scratch, bytes, pages_for(bytes), err);
     if (status != ULB_OK)
         return status;
     problem->activation = reference->activation;
@@ -178,8 +183,8 @@ enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_f
     size_t value_bytes = ulb_round_up(m * k * sizeof(int16_t), 64);
     size_t row_bytes = ulb_round_up(m * sizeof(float), 64);
     size_t x_bytes = problem->x_elements * sizeof(float);
-    enum ulb_status status =
-        ulb_pages_map(&problem->storage, value_bytes + 3 * row_bytes + 2 * x_bytes, ULB_PAGES_HUGE, err);
+    size_t bytes = value_bytes + 3 * row_bytes + 2 * x_bytes;
+    enum ulb_status status = ulb_pages_map(&problem->storage, bytes, pages_for(bytes), err);
     if (status != ULB_OK)
         return status;
     char *at = problem->storage.data;
@@ -258,8 +263,8 @@ enum ulb_status ulb_problem_verify(const struct ulb_problem *problem, const stru
 {
     size_t w_bytes = ulb_layout_bytes(kernel->layout, problem->weights.m, problem->weights.k);
     struct ulb_pages pages;
-    enum ulb_status status =
-        ulb_pages_map(&pages, w_bytes + problem->weights.m * sizeof(float), ULB_PAGES_HUGE, err);
+    size_t bytes = w_bytes + problem->weights.m * sizeof(float);
+    enum ulb_status status = ulb_pages_map(&pages, bytes, pages_for(bytes), err);
     if (status != ULB_OK)
         return status;
     float *y = (float *)(void *)((char *)pages.data + w_bytes);

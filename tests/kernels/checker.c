@@ -1,0 +1,217 @@
+#include "tests/kernels/checker.h"
+
+#include "common/rng.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, TOKENS = 3 };
+
+static char verdict[1024];
+
+/* Memory between two pages that fault; the data ends at the one behind (at_end) or begins at the one before.
+ */
+struct guarded {
+    char *map;
+    size_t map_bytes;
+    char *data;
+};
+
+static struct guarded guarded_alloc(size_t bytes, int at_end)
+{
+    size_t body = ulb_round_up(bytes ? bytes : 1, PAGE);
+    struct guarded g = {.map_bytes = body + 2 * PAGE};
+    g.map = mmap(NULL, g.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (g.map == MAP_FAILED || mprotect(g.map + PAGE, body, PROT_READ | PROT_WRITE) != 0)
+        abort();
+    g.data = g.map + PAGE + (at_end ? body - bytes : 0);
+    return g;
+}
+
+static void guarded_free(struct guarded *g)
+{
+    munmap(g->map, g->map_bytes);
+}
+
+struct buffers {
+    struct guarded w, x, x_scale, x_sum, y;
+    struct ulb_gemm gemm;
+};
+
+/* Three tokens: the problem's own, its negative, and zeros. */
+static void fill_tokens(const struct ulb_problem *problem, struct buffers *b, size_t columns)
+{
+    float *scale = (float *)(void *)b->x_scale.data;
+    int32_t *sum = (int32_t *)(void *)b->x_sum.data;
+    memset(b->x.data, 0, columns * TOKENS * (problem->activation == ULB_ACT_A8 ? 1 : sizeof(float)));
+    for (size_t i = 0; i < problem->weights.k; i++) {
+        if (problem->activation == ULB_ACT_A8) {
+            ((int8_t *)b->x.data)[i] = problem->x8[i];
+            ((int8_t *)b->x.data)[columns + i] = (int8_t)-problem->x8[i];
+        } else {
+            ((float *)(void *)b->x.data)[i] = problem->xf[i];
+            ((float *)(void *)b->x.data)[columns + i] = -problem->xf[i];
+        }
+    }
+    scale[0] = scale[1] = problem->x_scale;
+    scale[2] = 1;
+    sum[0] = problem->x_sum;
+    sum[1] = -problem->x_sum;
+    sum[2] = 0;
+}
+
+static void open_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel, int at_end,
+                         struct buffers *b)
+{
+    size_t m = problem->weights.m, k = problem->weights.k;
+    size_t columns = ulb_round_up(k, kernel->kr);
+    size_t element = kernel->activation == ULB_ACT_A8 ? 1 : sizeof(float);
+    b->w = guarded_alloc(ulb_layout_bytes(kernel->layout, m, k), at_end);
+    b->x = guarded_alloc(columns * TOKENS * element, at_end);
+    b->x_scale = guarded_alloc(TOKENS * sizeof(float), at_end);
+    b->x_sum = guarded_alloc(TOKENS * sizeof(int32_t), at_end);
+    b->y = guarded_alloc(TOKENS * m * sizeof(float), at_end);
+    ulb_problem_pack(problem, kernel->layout, b->w.data, NULL);
+    fill_tokens(problem, b, columns);
+    b->gemm = ulb_problem_gemm(problem, b->w.data, (float *)(void *)b->y.data);
+    b->gemm.x = b->x.data;
+    b->gemm.x_stride = columns;
+    b->gemm.x_scale = (const float *)(void *)b->x_scale.data;
+    b->gemm.x_sum = (const int32_t *)(void *)b->x_sum.data;
+    b->gemm.n = TOKENS;
+}
+
+static void close_buffers(struct buffers *b)
+{
+    guarded_free(&b->w);
+    guarded_free(&b->x);
+    guarded_free(&b->x_scale);
+    guarded_free(&b->x_sum);
+    guarded_free(&b->y);
+}
+
+/* Token 1 is the negative of token 0, token 2 gives zeros; token 0 is compared with the truth. */
+static const char *check_tokens(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+                                const float *y)
+{
+    struct ulb_error err;
+    size_t m = problem->weights.m;
+    if (ulb_problem_check(problem, kernel, y, &err) != ULB_OK) {
+        snprintf(verdict, sizeof verdict, "%s", err.message);
+        return verdict;
+    }
+    for (size_t i = 0; i < m; i++) {
+        if (y[m + i] != -y[i])
+            return "the second token's result is not the first one's negative";
+        if (y[2 * m + i] != 0)
+            return "a token of zeros does not give zeros";
+    }
+    return "";
+}
+
+/* The same rows in pieces of random size, each a multiple of mr, must give the same bits. */
+static const char *check_split(const struct ulb_kernel *kernel, struct buffers *b, const float *whole)
+{
+    struct ulb_rng rng = {kernel->mr + b->gemm.k};
+    struct ulb_gemm piece = b->gemm;
+    size_t bytes = TOKENS * piece.m * sizeof(float);
+    memset(b->y.data, 0xFF, bytes);
+    for (size_t begin = 0; begin < b->gemm.m; begin = piece.m1) {
+        piece.m0 = begin;
+        piece.m1 = begin + kernel->mr * (1 + ulb_rng_below(&rng, 3));
+        if (piece.m1 > b->gemm.m)
+            piece.m1 = b->gemm.m;
+        kernel->run(&piece);
+    }
+    return memcmp(b->y.data, whole, bytes) == 0 ? "" : "the run in pieces differs from the whole run";
+}
+
+/* Rows outside [m0, m1) must not be touched. */
+static const char *check_canaries(const struct ulb_kernel *kernel, struct buffers *b)
+{
+    struct ulb_gemm piece = b->gemm;
+    if (piece.m <= 2 * kernel->mr)
+        return "";
+    piece.n = 1;
+    piece.m0 = kernel->mr;
+    piece.m1 = 2 * kernel->mr;
+    memset(b->y.data, 0x5A, piece.m * sizeof(float));
+    kernel->run(&piece);
+    for (size_t i = 0; i < piece.m * sizeof(float); i++) {
+        size_t row = i / sizeof(float);
+        if ((row < piece.m0 || row >= piece.m1) && b->y.data[i] != 0x5A)
+            return "a row outside the range was written";
+    }
+    return "";
+}
+
+static const char *check_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+                                 int at_end)
+{
+    struct buffers b;
+    open_buffers(problem, kernel, at_end, &b);
+    size_t bytes = TOKENS * problem->weights.m * sizeof(float);
+    float *whole = malloc(bytes);
+    if (!whole)
+        abort();
+    memset(b.y.data, 0xFF, bytes);
+    kernel->run(&b.gemm);
+    memcpy(whole, b.y.data, bytes);
+    const char *fault = check_tokens(problem, kernel, whole);
+    kernel->run(&b.gemm);
+    if (!*fault && memcmp(whole, b.y.data, bytes) != 0)
+        fault = "a second run differs from the first";
+    if (!*fault)
+        fault = check_split(kernel, &b, whole);
+    if (!*fault)
+        fault = check_canaries(kernel, &b);
+    free(whole);
+    close_buffers(&b);
+    return fault;
+}
+
+static const char *check_here(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill)
+{
+    struct ulb_problem problem;
+    struct ulb_error err;
+    if (ulb_problem_open(&problem, kernel->layout->format, m, k, fill, 42, NULL, &err) != ULB_OK)
+        return "the problem could not be made";
+    const char *fault = "";
+    for (int at_end = 0; at_end < 2 && !*fault; at_end++)
+        fault = check_buffers(&problem, kernel, at_end);
+    ulb_problem_close(&problem);
+    return fault;
+}
+
+const char *check_kernel(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill)
+{
+    int channel[2];
+    if (pipe(channel) != 0)
+        abort();
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        signal(SIGBUS, SIG_DFL);
+        const char *fault = check_here(kernel, m, k, fill);
+        ssize_t written = write(channel[1], fault, strlen(fault));
+        _exit(written < 0);
+    }
+    close(channel[1]);
+    ssize_t length = read(channel[0], verdict, sizeof verdict - 1);
+    close(channel[0]);
+    verdict[length > 0 ? length : 0] = '\0';
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFSIGNALED(status))
+        snprintf(verdict, sizeof verdict, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    return verdict;
+}

@@ -1,0 +1,178 @@
+/* Every row that runs here, or can be emulated here, against its scalar truth; and the checker against
+ * planted bugs. */
+#include "kernels/int2/format.h"
+#include "tests/kernels/checker.h"
+#include "tests/kernels/emulate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct {
+    size_t m, k;
+} shapes[] = {{1, 1},    {5, 4},     {31, 7},     {32, 32},   {33, 65},   {64, 128},  {65, 131},
+              {97, 516}, {160, 896}, {200, 1600}, {66, 5460}, {40, 8640}, {72, 14336}};
+
+/* Shapes for rows whose every dot product traps. */
+static const struct {
+    size_t m, k;
+} emulated_shapes[] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}, {97, 516}, {40, 1600}};
+
+static void expect_clean(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill)
+{
+    const char *fault = check_kernel(kernel, m, k, fill);
+    if (*fault) {
+        char name[ULB_KERNEL_NAME_MAX];
+        fail_msg("%s at %zux%zu, fill %d: %s", ulb_kernel_name(kernel, name), m, k, fill, fault);
+    }
+}
+
+static void native_rows_equal_their_truth(void **state)
+{
+    (void)state;
+    ulb_isa_set isa = ulb_isa_detect();
+    size_t ran = 0;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        char name[ULB_KERNEL_NAME_MAX], missing[128];
+        ulb_kernel_name(ulb_kernels[i], name);
+        if (ulb_kernels[i]->needs & ~isa) {
+            print_message("skipped: %s: this CPU lacks %s\n", name,
+                          ulb_isa_names(ulb_kernels[i]->needs & ~isa, missing, sizeof missing));
+            continue;
+        }
+        ran++;
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++)
+                expect_clean(ulb_kernels[i], shapes[s].m, shapes[s].k, (enum ulb_fill)fill);
+        }
+        /* The bound up to which the overflow arguments in the kernels' comments are stated. */
+        expect_clean(ulb_kernels[i], 3, 65536, ULB_FILL_MIN);
+        expect_clean(ulb_kernels[i], 3, 65536, ULB_FILL_MAX);
+    }
+    assert_true(ran >= 4);
+}
+
+static void emulated_rows_equal_their_truth(void **state)
+{
+    (void)state;
+    ulb_isa_set isa = ulb_isa_detect(), emulated = emulation_start() & ~isa;
+    size_t ran = 0;
+    if (!emulated) {
+        print_message("nothing to emulate: no AVX2, or the CPU has AVX-VNNI and AVX-VNNI-INT8 itself\n");
+        skip();
+    }
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_kernel *kernel = ulb_kernels[i];
+        if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
+            continue;
+        ran++;
+        for (size_t s = 0; s < sizeof emulated_shapes / sizeof *emulated_shapes; s++) {
+            for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++)
+                expect_clean(kernel, emulated_shapes[s].m, emulated_shapes[s].k, (enum ulb_fill)fill);
+        }
+    }
+    /* The checker works in child processes; here once in this one, to see that instructions did trap, at the
+     * bound up to which the overflow arguments are stated. */
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (!(ulb_kernels[i]->needs & emulated) || ulb_kernels[i]->needs & ~(isa | emulated))
+            continue;
+        struct ulb_problem problem;
+        struct ulb_error err;
+        unsigned long before = emulation_count();
+        assert_int_equal(
+            ulb_problem_open(&problem, ulb_kernels[i]->layout->format, 1, 65536, ULB_FILL_MIN, 1, NULL, &err),
+            ULB_OK);
+        assert_int_equal(ulb_problem_verify(&problem, ulb_kernels[i], &err), ULB_OK);
+        ulb_problem_close(&problem);
+        assert_true(emulation_count() > before);
+    }
+    emulation_stop();
+    assert_true(ran >= 3);
+}
+
+/* ---- planted bugs: a checker that misses one of these is not to be trusted ---- */
+
+enum bug { BUG_NONE, BUG_OVER_READ, BUG_TRUNCATION, BUG_SWAPPED_FIELDS, BUG_NARROW_SUM };
+
+static void planted(const struct ulb_gemm *g, enum bug bug)
+{
+    const struct ulb_layout *layout = &ulb_int2_vnni4i;
+    size_t steps = (g->k + 3) / 4;
+    const float *scale =
+        (const float *)(const void *)((const char *)g->w + ulb_layout_scales_offset(layout, g->m, g->k));
+    for (size_t n = 0; n < g->n; n++) {
+        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
+        for (size_t m = g->m0; m < g->m1; m++) {
+            const uint8_t *tile = (const uint8_t *)g->w + m / 32 * steps * 32;
+            size_t columns = bug == BUG_TRUNCATION ? g->k / 4 * 4 : g->k;
+            int32_t sum = 0;
+            for (size_t k = 0; k < columns; k++) {
+                unsigned field = (unsigned)(m % 32 / 8);
+                if (bug == BUG_SWAPPED_FIELDS && (field == 1 || field == 2))
+                    field = 3 - field;
+                unsigned code = tile[k / 4 * 32 + m % 8 * 4 + k % 4] >> 2 * field & 3u;
+                sum += ((int)code - ULB_INT2_ZERO_POINT) * x[k];
+                if (bug == BUG_NARROW_SUM)
+                    sum = (int16_t)sum;
+            }
+            g->y[n * g->y_stride + m] = (float)sum * scale[m] * g->x_scale[n];
+        }
+    }
+    if (bug == BUG_OVER_READ) {
+        const volatile uint8_t *end = (const uint8_t *)g->w + ulb_layout_bytes(layout, g->m, g->k);
+        (void)*end;
+    }
+}
+
+#define PLANTED(name, bug)                                                                                   \
+    static void name(const struct ulb_gemm *g)                                                               \
+    {                                                                                                        \
+        planted(g, bug);                                                                                     \
+    }
+PLANTED(run_clean, BUG_NONE)
+PLANTED(run_over_read, BUG_OVER_READ)
+PLANTED(run_truncated, BUG_TRUNCATION)
+PLANTED(run_swapped, BUG_SWAPPED_FIELDS)
+PLANTED(run_narrow, BUG_NARROW_SUM)
+
+static void checker_catches_planted_bugs(void **state)
+{
+    (void)state;
+    struct ulb_kernel kernel = {
+        .abi = ULB_KERNEL_ABI,
+        .variant = "planted",
+        .isa = "test",
+        .layout = &ulb_int2_vnni4i,
+        .activation = ULB_ACT_A8,
+        .mr = 32,
+        .nr = 1,
+        .kr = 4,
+        .bytes_per_step = 8,
+    };
+    kernel.run = run_clean;
+    assert_string_equal(check_kernel(&kernel, 65, 131, ULB_FILL_RANDOM), "");
+    assert_string_equal(check_kernel(&kernel, 65, 1600, ULB_FILL_MIN), "");
+    kernel.run = run_over_read;
+    assert_non_null(strstr(check_kernel(&kernel, 65, 131, ULB_FILL_RANDOM), "killed by signal"));
+    kernel.run = run_truncated;
+    assert_non_null(strstr(check_kernel(&kernel, 65, 131, ULB_FILL_RANDOM), "differs from its scalar truth"));
+    kernel.run = run_swapped;
+    assert_non_null(strstr(check_kernel(&kernel, 65, 131, ULB_FILL_RANDOM), "differs from its scalar truth"));
+    /* Random data does not show it; the extremes do. */
+    kernel.run = run_narrow;
+    assert_string_equal(check_kernel(&kernel, 32, 131, ULB_FILL_RANDOM), "");
+    assert_non_null(strstr(check_kernel(&kernel, 32, 131, ULB_FILL_MIN), "differs from its scalar truth"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(checker_catches_planted_bugs),
+        cmocka_unit_test(native_rows_equal_their_truth),
+        cmocka_unit_test(emulated_rows_equal_their_truth),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
