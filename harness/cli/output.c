@@ -33,7 +33,8 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
             return ULB_OK;
         }
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-?") == 0) {
-            argp_help(parser, stdout, ARGP_HELP_STD_HELP & ~(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR), argv[0]);
+            argp_help(parser, stdout, ARGP_HELP_STD_HELP & ~(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR),
+                      argv[0]);
             *done = true;
             return ULB_OK;
         }
@@ -41,6 +42,8 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
     err->message[0] = '\0';
     int index = argc;
     error_t code = argp_parse(parser, argc, argv, ARGP_SILENT | ARGP_NO_HELP, &index, input);
+    if (code == 0 && index < argc)
+        return ulb_fail(err, ULB_BAD_INPUT, "surplus argument '%s'; try '%s --help'", argv[index], argv[0]);
     if (code == 0)
         return ULB_OK;
     if (err->message[0])

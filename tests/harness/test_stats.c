@@ -1,0 +1,75 @@
+#include "common/mem.h"
+#include "common/rng.h"
+#include "harness/stats.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void median_and_mad_are_those_by_hand(void **state)
+{
+    (void)state;
+    const double samples[] = {5, 1, 4, 2, 100};
+    struct ulb_stats stats = ulb_stats_of(samples, 5, 1);
+    assert_true(stats.median == 4 && stats.mad == 2 && stats.min == 1 && stats.max == 100);
+    assert_true(stats.ci_lo >= 1 && stats.ci_lo <= 4 && stats.ci_hi >= 4 && stats.ci_hi <= 100);
+    assert_true(samples[0] == 5); /* the caller's order stays */
+    double even[] = {4, 1, 3, 2};
+    assert_true(ulb_median(even, 4) == 2.5);
+}
+
+static void nothing_gives_nan(void **state)
+{
+    (void)state;
+    struct ulb_stats stats = ulb_stats_of(NULL, 0, 1);
+    assert_true(isnan(stats.median) && isnan(stats.mad) && isnan(stats.ci_lo) && stats.n == 0);
+    assert_true(isnan(ulb_median(NULL, 0)));
+}
+
+/* The 95 % interval of the median of 41 uniform samples holds the true median in about 95 % of the cases. */
+static void interval_covers_the_median(void **state)
+{
+    (void)state;
+    struct ulb_rng rng = {1};
+    int covered = 0;
+    for (int round = 0; round < 200; round++) {
+        double samples[41];
+        for (int i = 0; i < 41; i++)
+            samples[i] = (double)ulb_rng_float(&rng);
+        struct ulb_stats stats = ulb_stats_of(samples, 41, (uint64_t)round);
+        covered += stats.ci_lo <= 0 && 0 <= stats.ci_hi;
+    }
+    assert_in_range(covered, 176, 200);
+}
+
+static void shuffles_are_permutations_and_repeat(void **state)
+{
+    (void)state;
+    size_t a[100], b[100];
+    int seen[100] = {0}, moved = 0;
+    for (size_t i = 0; i < 100; i++)
+        a[i] = b[i] = i;
+    struct ulb_rng one = {7}, two = {7};
+    ulb_rng_shuffle(&one, a, 100);
+    ulb_rng_shuffle(&two, b, 100);
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(a[i], b[i]);
+        assert_int_equal(seen[a[i]]++, 0);
+        moved += a[i] != i;
+    }
+    assert_true(moved > 80);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(median_and_mad_are_those_by_hand),
+        cmocka_unit_test(nothing_gives_nan),
+        cmocka_unit_test(interval_covers_the_median),
+        cmocka_unit_test(shuffles_are_permutations_and_repeat),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

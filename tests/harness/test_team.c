@@ -1,0 +1,210 @@
+/* The team and the splits: every job on every thread, every row exactly once, whatever the number of threads.
+ */
+#include "harness/clock.h"
+#include "harness/split.h"
+#include "harness/team.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { THREADS_MAX = 8, ROWS_MAX = 4096 };
+
+/* n threads over the PUs that this process may use, more threads than PUs if need be. */
+static struct ulb_team *team_of(size_t n)
+{
+    unsigned pus[THREADS_MAX], allowed[CPU_SETSIZE];
+    size_t count = 0;
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    for (unsigned pu = 0; pu < CPU_SETSIZE; pu++) {
+        if (CPU_ISSET(pu, &set))
+            allowed[count++] = pu;
+    }
+    for (size_t i = 0; i < n; i++)
+        pus[i] = allowed[i % count];
+    struct ulb_team *team;
+    struct ulb_error err;
+    assert_int_equal(ulb_team_start(&team, pus, n, &err), ULB_OK);
+    return team;
+}
+
+struct tally {
+    _Atomic int runs[THREADS_MAX];
+    const unsigned *pus;
+    _Atomic int elsewhere;
+};
+
+static void count_job(void *arg, size_t thread)
+{
+    struct tally *tally = arg;
+    atomic_fetch_add(&tally->runs[thread], 1);
+    if (sched_getcpu() != (int)tally->pus[thread])
+        atomic_fetch_add(&tally->elsewhere, 1);
+}
+
+static void every_thread_runs_every_job_on_its_pu(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 4; n++) {
+        struct ulb_team *team = team_of(n);
+        struct tally tally = {.pus = ulb_team_pus(team)};
+        for (int i = 0; i < 200; i++)
+            ulb_team_run(team, count_job, &tally);
+        for (size_t t = 0; t < n; t++)
+            assert_int_equal(tally.runs[t], 200);
+        assert_int_equal(tally.elsewhere, 0);
+        ulb_team_stop(team);
+    }
+}
+
+/* Idle members sleep; the next job wakes them. */
+static void a_sleeping_team_wakes(void **state)
+{
+    (void)state;
+    struct ulb_team *team = team_of(3);
+    struct tally tally = {.pus = ulb_team_pus(team)};
+    for (int i = 0; i < 3; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
+        ulb_team_run(team, count_job, &tally);
+    }
+    for (size_t t = 0; t < 3; t++)
+        assert_int_equal(tally.runs[t], 3);
+    ulb_team_stop(team);
+}
+
+static void the_caller_gets_its_affinity_back(void **state)
+{
+    (void)state;
+    cpu_set_t before, after;
+    sched_getaffinity(0, sizeof before, &before);
+    ulb_team_stop(team_of(2));
+    sched_getaffinity(0, sizeof after, &after);
+    assert_true(CPU_EQUAL(&before, &after));
+}
+
+static void a_pu_that_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    struct ulb_team *team;
+    struct ulb_error err = {""};
+    unsigned pus[] = {0, 100000};
+    assert_int_equal(ulb_team_start(&team, pus, 2, &err), ULB_ENVIRONMENT);
+    assert_null(team);
+    assert_non_null(strstr(err.message, "100000"));
+}
+
+struct split_job {
+    struct ulb_row_split split;
+    _Atomic int rows[ROWS_MAX];
+    _Atomic int ragged;
+    size_t slow_thread;
+};
+
+static void take_rows(void *arg, size_t thread)
+{
+    struct split_job *job = arg;
+    size_t m0, m1;
+    while (ulb_split_next(&job->split, thread, &m0, &m1)) {
+        if (m0 % job->split.grain || (m1 % job->split.grain && m1 != job->split.m) || m0 >= m1)
+            atomic_fetch_add(&job->ragged, 1);
+        for (size_t row = m0; row < m1; row++)
+            atomic_fetch_add(&job->rows[row], 1);
+        if (thread == job->slow_thread)
+            sched_yield();
+    }
+}
+
+static void every_row_is_taken_once(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 31, 32, 33, 320, 1600, 4096};
+    static struct ulb_share shares[THREADS_MAX];
+    static const double weights[THREADS_MAX] = {3, 1, 1, 0.5};
+    struct split_job *job = calloc(1, sizeof *job);
+    assert_non_null(job);
+    for (size_t n = 1; n <= 4; n++) {
+        struct ulb_team *team = team_of(n);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_WEIGHTED; kind++) {
+                memset(job, 0, sizeof *job);
+                job->split =
+                    (struct ulb_row_split){(enum ulb_split)kind, sizes[s], 32, n, 2, weights, shares};
+                job->slow_thread = 0;
+                ulb_split_reset(&job->split);
+                ulb_team_run(team, take_rows, job);
+                assert_int_equal(job->ragged, 0);
+                for (size_t row = 0; row < ROWS_MAX; row++)
+                    assert_int_equal(job->rows[row], row < sizes[s]);
+            }
+        }
+        ulb_team_stop(team);
+    }
+    free(job);
+}
+
+/* A thread that does nothing leaves all its rows to the others in the dynamic split, and in that alone. */
+static void only_the_dynamic_split_steals(void **state)
+{
+    (void)state;
+    static struct ulb_share shares[2];
+    for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_DYNAMIC; kind++) {
+        struct ulb_row_split split = {(enum ulb_split)kind, 640, 32, 2, 3, NULL, shares};
+        size_t m0, m1, rows = 0;
+        ulb_split_reset(&split);
+        while (ulb_split_next(&split, 1, &m0, &m1))
+            rows += m1 - m0;
+        assert_int_equal(rows, kind == ULB_SPLIT_DYNAMIC ? 640 : 320);
+    }
+}
+
+static void weights_set_the_parts(void **state)
+{
+    (void)state;
+    static struct ulb_share shares[2];
+    const double weights[2] = {3, 1};
+    struct ulb_row_split split = {ULB_SPLIT_WEIGHTED, 3200, 32, 2, 1, weights, shares};
+    size_t m0, m1;
+    ulb_split_reset(&split);
+    assert_true(ulb_split_next(&split, 0, &m0, &m1));
+    assert_int_equal(m0, 0);
+    assert_int_equal(m1, 2400);
+    assert_true(ulb_split_slowest(&split) == 0.75);
+    split.kind = ULB_SPLIT_STATIC;
+    assert_true(ulb_split_slowest(&split) == 0.5);
+}
+
+/* The chain is one addition a cycle: its frequency is that of some real core, and the clock agrees with it.
+ */
+static void the_clock_counts_core_cycles(void **state)
+{
+    (void)state;
+    struct ulb_team *team = team_of(1);
+    double hz = ulb_chain_hz();
+    assert_true(hz > 2e8 && hz < 8e9);
+    assert_true(ulb_timer_step() > 0 && ulb_timer_step() < 1e-5);
+    ulb_team_stop(team);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_thread_runs_every_job_on_its_pu),
+        cmocka_unit_test(a_sleeping_team_wakes),
+        cmocka_unit_test(the_caller_gets_its_affinity_back),
+        cmocka_unit_test(a_pu_that_is_not_there_is_refused),
+        cmocka_unit_test(every_row_is_taken_once),
+        cmocka_unit_test(only_the_dynamic_split_steals),
+        cmocka_unit_test(weights_set_the_parts),
+        cmocka_unit_test(the_clock_counts_core_cycles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
