@@ -1,7 +1,9 @@
 /* The record: one JSON document per run, the hub of the suite. The harness writes it; plots, reports and
  * exporters read nothing else. Versioned by results/schema.json.
  *
- * Numbers that could not be had are NAN in these structs and null in the file, with "<key>_reason". */
+ * Numbers that could not be had are NAN in these structs and null in the file, with "<key>_reason". A
+ * struct's reason holds that text; left empty it becomes "not measured". Strings that could not be had are
+ * "". */
 #ifndef ULB_RESULTS_RECORD_H
 #define ULB_RESULTS_RECORD_H
 
@@ -14,23 +16,24 @@
 enum { ULB_SCHEMA_VERSION = 1 };
 
 struct ulb_beta_cell {
-    char set[32]; /* "P", "E", "LP-E", "core", "all" or a PU list */
+    char set[32]; /* "P", "E", "LP-E", "core", "all" or a PU list; "SET:n" for its first n cores */
     unsigned threads;
     char level[8]; /* "L1", "L2", "LLC", "mem" */
     double gbps, gbps_mad;
     double bytes_per_cycle; /* per core */
-    char variant[48];       /* which reader won: "avx512-2s-t1-512 huge" */
+    char reason[128];       /* of bytes_per_cycle */
+    char variant[48];       /* which reader won: "avx512-2s-t1-512+huge" */
     size_t buffer_bytes;    /* per thread */
     size_t n_samples;
-    double *gbps_samples; /* owned by the record after ulb_record_add_*; copied from the argument */
+    double *gbps_samples; /* copied by ulb_record_add_*; owned by the array that a reader hands out */
 };
 
 struct ulb_yardstick {
     char set[32];
     unsigned threads;
-    double gbps;          /* median over the run */
+    double gbps; /* median over the run */
     double gbps_mad;
-    double drift;         /* (max - min) / median of the round medians */
+    double drift; /* (max - min) / median of the round medians */
     char variant[48];
     size_t n_samples;
     double *gbps_samples;
@@ -40,18 +43,23 @@ struct ulb_gamma_cell {
     char kernel[64], format[16], isa[16], cls[8];
     double gamma_cycles, gamma_min_cycles, gamma_mad_cycles;
     double bytes_per_step, ebw_bytes_per_cycle; /* min(beta, B/gamma) */
+    char reason[128];                           /* of gamma_*_cycles and ebw_bytes_per_cycle */
     bool verified;
     size_t n_samples;
     double *gamma_samples;
 };
 
 struct ulb_cell {
-    char kernel[64], format[16], model[32], layer[32], set[32], split[16], mode[8], bound[16];
+    char kernel[64], format[16], model[32], layer[32], set[32], split[16];
+    char mode[8];   /* "cold", "warm" */
+    char bound[16]; /* "memory", "compute", "overhead"; "" without a prediction */
     size_t m, k, n;
     unsigned threads;
     double us, us_mad, us_min, us_ci_lo, us_ci_hi;
     double gbps, gops, yardstick_gbps, efficiency; /* efficiency = gbps / yardstick_gbps */
+    char yardstick_reason[128];                    /* of yardstick_gbps and efficiency */
     double predicted_us, residual;                 /* residual = us / predicted_us - 1 */
+    char predicted_reason[128];                    /* of predicted_us, residual and bound */
     char verdict[128];
     size_t weight_bytes, ring_bytes;
     bool verified;
@@ -67,24 +75,47 @@ struct ulb_record {
 enum ulb_status ulb_record_new(struct ulb_record *record, struct ulb_error *err);
 void ulb_record_free(struct ulb_record *record);
 
-/* Sets a top-level section ("machine", "build", "topology", "clock", ...); takes the reference of value. */
-enum ulb_status ulb_record_set(struct ulb_record *record, const char *section, json_t *value, struct ulb_error *err);
+/* Sets a top-level section ("machine", "build", "topology", "clock", ...); takes the reference of value. NULL
+ * is ULB_ENVIRONMENT: jansson gives it for want of memory and for a number that is not finite. */
+enum ulb_status ulb_record_set(struct ulb_record *record, const char *section, json_t *value,
+                               struct ulb_error *err);
 
-/* Append one measured figure. The struct's strings and samples are copied. */
+/* Says what the cycles of the sections beta and gamma were counted with: "papi", "perf", "chain", "tsc". */
+enum ulb_status ulb_record_set_cycles_source(struct ulb_record *record, const char *source,
+                                             struct ulb_error *err);
+
+/* Append one measured figure. The struct's strings and samples are copied. ULB_BAD_INPUT names a figure that
+ * must be finite and is not. */
 enum ulb_status ulb_record_add_beta(struct ulb_record *record, const struct ulb_beta_cell *cell,
                                     struct ulb_error *err);
 enum ulb_status ulb_record_add_yardstick(struct ulb_record *record, const struct ulb_yardstick *yardstick,
                                          struct ulb_error *err);
 enum ulb_status ulb_record_add_gamma(struct ulb_record *record, const struct ulb_gamma_cell *cell,
                                      struct ulb_error *err);
-enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell, struct ulb_error *err);
+enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell,
+                                    struct ulb_error *err);
 enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Typed reading of the sections back; *out is an array to be freed with ulb_cells_free(). */
+/* Typed reading of the sections back; *out is an array (never NULL on success) to be freed with the function
+ * beside it. ULB_BAD_INPUT names the place: "beta.cells[3].gbps: ...". */
+enum ulb_status ulb_record_beta_cells(const struct ulb_record *record, struct ulb_beta_cell **out, size_t *n,
+                                      struct ulb_error *err);
+void ulb_beta_cells_free(struct ulb_beta_cell *cells, size_t n);
+enum ulb_status ulb_record_yardsticks(const struct ulb_record *record, struct ulb_yardstick **out, size_t *n,
+                                      struct ulb_error *err);
+void ulb_yardsticks_free(struct ulb_yardstick *yardsticks, size_t n);
+enum ulb_status ulb_record_gamma_cells(const struct ulb_record *record, struct ulb_gamma_cell **out,
+                                       size_t *n, struct ulb_error *err);
+void ulb_gamma_cells_free(struct ulb_gamma_cell *cells, size_t n);
 enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,
                                  struct ulb_error *err);
 void ulb_cells_free(struct ulb_cell *cells, size_t n);
+
+/* A text or a number by its place ("machine.cpu_model", "clock.hz.P"); NULL or NAN when absent or of another
+ * type. */
+const char *ulb_record_text(const struct ulb_record *record, const char *place);
+double ulb_record_number(const struct ulb_record *record, const char *place);
 
 /* Atomic: written to a temporary file beside path, synced, renamed. On failure path is as it was before.
  * ULB_ENVIRONMENT names the path and the reason (full disk, permission). */
@@ -93,5 +124,9 @@ enum ulb_status ulb_record_write(const struct ulb_record *record, const char *pa
 /* Reads and checks a record: missing or broken file, other schema version or wrong types are ULB_BAD_INPUT
  * with a message that names the file and the place. */
 enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err);
+
+/* The same from memory; name stands for the file in messages. */
+enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, size_t bytes, const char *name,
+                                 struct ulb_error *err);
 
 #endif

@@ -1,0 +1,59 @@
+/* Internal to results/: the arrays of a record as tables of fields, so that a key is spelled once for writing
+ * and for reading. */
+#ifndef ULB_RESULTS_RECORD_FIELDS_H
+#define ULB_RESULTS_RECORD_FIELDS_H
+
+#include "common/status.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+enum ulb_field_kind {
+    ULB_FIELD_TEXT,   /* char[size] */
+    ULB_FIELD_WORD,   /* char[size], one of words; null when "" and a reason is given for that */
+    ULB_FIELD_COUNT,  /* size_t */
+    ULB_FIELD_SMALL,  /* unsigned */
+    ULB_FIELD_FLAG,   /* bool */
+    ULB_FIELD_NUMBER, /* double, finite; NAN is null when a reason is given for that */
+};
+
+struct ulb_field {
+    const char *key;
+    enum ulb_field_kind kind;
+    size_t offset, size;
+    const char *const *words; /* NULL-terminated */
+    size_t reason;       /* offset of the reason's char[128]; 0: none (no struct begins with its reason) */
+    const char *because; /* the reason where it is always the same */
+};
+
+enum { ULB_REASON_BYTES = 128 };
+
+/* One array of a record. */
+struct ulb_section {
+    const char *parent; /* "beta", or NULL at the top level */
+    const char *key;    /* "cells" */
+    const struct ulb_field *fields;
+    size_t n_fields;
+    size_t struct_bytes;
+    const char *samples_key;
+    size_t samples, n_samples; /* offsets */
+};
+
+extern const struct ulb_section ulb_section_beta, ulb_section_yardstick, ulb_section_gamma, ulb_section_cells;
+
+/* "beta.cells" */
+const char *ulb_section_name(const struct ulb_section *section, char out[32]);
+
+/* The array inside root; NULL when it is absent or no array. */
+json_t *ulb_section_array(const json_t *root, const struct ulb_section *section);
+
+/* Appends the struct at item to the array. */
+enum ulb_status ulb_section_append(json_t *root, const struct ulb_section *section, const void *item,
+                                   struct ulb_error *err);
+
+/* Reads the whole array into a new one of structs. */
+enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *section, void **out, size_t *n,
+                                 struct ulb_error *err);
+void ulb_section_free(const struct ulb_section *section, void *items, size_t n);
+
+#endif

@@ -1,0 +1,222 @@
+/* Records on disk: atomic writing, distrustful reading. */
+#include "results/record.h"
+#include "results/record_fields.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A full run is a few MB; what is larger than this is no record. */
+static const size_t LARGEST_FILE = (size_t)64 << 20;
+
+/* --- writing --- */
+
+static enum ulb_status cannot_write(struct ulb_error *err, const char *path, int code)
+{
+    return ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: %s", path, strerror(code));
+}
+
+/* Creates the temporary file beside target with the permissions that the user's umask gives. */
+static int create_beside(const char *target, char temporary[PATH_MAX])
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        int used = snprintf(temporary, PATH_MAX, "%s.%ld-%u.tmp", target, (long)getpid(), i);
+        if (used < 0 || used >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+/* Writes, syncs and closes; 0 or the errno of what failed first. */
+static int fill(int fd, const json_t *root)
+{
+    FILE *file = fdopen(fd, "w");
+    if (!file) {
+        int code = errno;
+        close(fd);
+        return code;
+    }
+    int code = 0;
+    errno = 0;
+    if (json_dumpf(root, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) != 0 || putc('\n', file) == EOF ||
+        fflush(file) != 0 || fsync(fd) != 0)
+        code = errno ? errno : ENOMEM;
+    if (fclose(file) != 0 && code == 0)
+        code = errno;
+    return code;
+}
+
+/* Makes the rename last; file systems that cannot sync a folder say EINVAL and need it not. */
+static int sync_folder(const char *target)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(target, '/');
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - target) + 1, target);
+    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == EACCES ? 0 : errno;
+    int code = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
+    close(fd);
+    return code;
+}
+
+enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err)
+{
+    char target[PATH_MAX], temporary[PATH_MAX];
+    struct stat there;
+    /* A link stays a link to the new record. */
+    if (!realpath(path, target)) {
+        if (errno != ENOENT || strlen(path) >= sizeof target)
+            return cannot_write(err, path, errno == ENOENT ? ENAMETOOLONG : errno);
+        strcpy(target, path);
+    } else if (stat(target, &there) == 0 && !S_ISREG(there.st_mode)) {
+        return ulb_fail(err, ULB_BAD_INPUT, "%s is not a regular file; name a file for the record", path);
+    }
+    int fd = create_beside(target, temporary);
+    if (fd < 0)
+        return cannot_write(err, path, errno);
+    int code = fill(fd, record->root);
+    if (code == 0 && rename(temporary, target) != 0)
+        code = errno;
+    if (code != 0)
+        unlink(temporary);
+    else
+        code = sync_folder(target);
+    return code == 0 ? ULB_OK : cannot_write(err, path, code);
+}
+
+/* --- reading --- */
+
+static enum ulb_status check_version(const json_t *root, struct ulb_error *err)
+{
+    const json_t *version = json_object_get(root, "schema_version");
+    if (!json_is_integer(version))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "not a record of ulb-bench: schema_version, a whole number, is missing");
+    long long number = json_integer_value(version);
+    if (number > ULB_SCHEMA_VERSION)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "schema_version: written by a newer version of ulb-bench (%lld; this one reads %d); update it",
+            number, ULB_SCHEMA_VERSION);
+    if (number < ULB_SCHEMA_VERSION)
+        return ulb_fail(err, ULB_BAD_INPUT, "schema_version: %lld is unknown, %d is needed", number,
+                        ULB_SCHEMA_VERSION);
+    return ULB_OK;
+}
+
+static enum ulb_status check_sections(const json_t *root, struct ulb_error *err)
+{
+    static const char *const objects[] = {"machine", "build", "topology", "clock", "beta", "gamma"};
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        if (!json_is_object(json_object_get(root, objects[i])))
+            return ulb_fail(err, ULB_BAD_INPUT, "%s: an object is needed", objects[i]);
+    }
+    if (!json_is_string(json_object_get(root, "created")))
+        return ulb_fail(err, ULB_BAD_INPUT, "created: a text is needed");
+    const json_t *warnings = json_object_get(root, "warnings"), *warning;
+    if (!json_is_array(warnings))
+        return ulb_fail(err, ULB_BAD_INPUT, "warnings: an array is needed");
+    size_t i;
+    json_array_foreach(warnings, i, warning)
+    {
+        if (!json_is_string(warning))
+            return ulb_fail(err, ULB_BAD_INPUT, "warnings[%zu]: a text is needed", i);
+    }
+    return ULB_OK;
+}
+
+static enum ulb_status check_arrays(const json_t *root, struct ulb_error *err)
+{
+    static const struct ulb_section *const arrays[] = {&ulb_section_beta, &ulb_section_yardstick,
+                                                       &ulb_section_gamma, &ulb_section_cells};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        void *items;
+        size_t n;
+        enum ulb_status status = ulb_section_read(root, arrays[i], &items, &n, err);
+        if (status != ULB_OK)
+            return status;
+        ulb_section_free(arrays[i], items, n);
+    }
+    return ULB_OK;
+}
+
+enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, size_t bytes, const char *name,
+                                 struct ulb_error *err)
+{
+    json_error_t wrong;
+    record->root = NULL;
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &wrong);
+    if (!root)
+        return ulb_fail(err, ULB_BAD_INPUT, "%s: line %d, column %d: %s", name, wrong.line, wrong.column,
+                        wrong.text);
+    enum ulb_status status = check_version(root, err);
+    if (status == ULB_OK)
+        status = check_sections(root, err);
+    if (status == ULB_OK)
+        status = check_arrays(root, err);
+    if (status != ULB_OK) {
+        json_decref(root);
+        return ulb_fail_prefix(err, status, "%s", name);
+    }
+    record->root = root;
+    return ULB_OK;
+}
+
+/* The whole file in memory, up to LARGEST_FILE; also from a pipe, whose size nobody knows. */
+static enum ulb_status slurp(FILE *file, const char *path, char **out, size_t *bytes, struct ulb_error *err)
+{
+    size_t room = (size_t)1 << 16, used = 0;
+    char *text = malloc(room);
+    while (text) {
+        size_t got = fread(text + used, 1, room - used, file);
+        used += got;
+        if (used < room)
+            break;
+        if (room >= LARGEST_FILE) {
+            free(text);
+            return ulb_fail(err, ULB_BAD_INPUT, "%s is larger than %zu MiB and no record", path,
+                            LARGEST_FILE >> 20);
+        }
+        char *larger = realloc(text, room *= 2);
+        if (!larger)
+            free(text);
+        text = larger;
+    }
+    if (!text)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read %s", path);
+    if (ferror(file)) {
+        free(text);
+        return ulb_fail(err, ULB_BAD_INPUT, "%s could not be read: %s", path, strerror(errno));
+    }
+    *out = text;
+    *bytes = used;
+    return ULB_OK;
+}
+
+enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err)
+{
+    record->root = NULL;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return ulb_fail(err, ULB_BAD_INPUT, "%s could not be opened: %s", path, strerror(errno));
+    char *text = NULL;
+    size_t bytes = 0;
+    enum ulb_status status = slurp(file, path, &text, &bytes, err);
+    fclose(file);
+    if (status == ULB_OK)
+        status = ulb_record_parse(record, text, bytes, path, err);
+    free(text);
+    return status;
+}

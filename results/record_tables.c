@@ -1,0 +1,124 @@
+/* What stands in the arrays of a record, field by field, in the order of the file. */
+#include "results/record.h"
+#include "results/record_fields.h"
+
+#define SIZE(type, member) sizeof(((type *)0)->member)
+#define AT(type, member)   .offset = offsetof(type, member), .size = SIZE(type, member)
+#define TEXT(type, member)                                                                                   \
+    {                                                                                                        \
+        .key = #member, .kind = ULB_FIELD_TEXT, AT(type, member)                                             \
+    }
+#define COUNT(type, member)                                                                                  \
+    {                                                                                                        \
+        .key = #member, .kind = ULB_FIELD_COUNT, AT(type, member)                                            \
+    }
+#define SMALL(type, member)                                                                                  \
+    {                                                                                                        \
+        .key = #member, .kind = ULB_FIELD_SMALL, AT(type, member)                                            \
+    }
+#define FLAG(type, member)                                                                                   \
+    {                                                                                                        \
+        .key = #member, .kind = ULB_FIELD_FLAG, AT(type, member)                                             \
+    }
+#define NUMBER(type, member)                                                                                 \
+    {                                                                                                        \
+        .key = #member, .kind = ULB_FIELD_NUMBER, AT(type, member)                                           \
+    }
+/* A statistic that some numbers of samples do not give. */
+#define STATISTIC(type, member)                                                                              \
+    {                                                                                                        \
+        .key = #member, .kind = ULB_FIELD_NUMBER, AT(type, member), .because = "too few samples"             \
+    }
+#define MAYBE(type, member, why)                                                                             \
+    {                                                                                                        \
+        .key = #member, .kind = ULB_FIELD_NUMBER, AT(type, member), .reason = offsetof(type, why)            \
+    }
+
+#define SECTION(name, type, table, in, array, sample)                                                        \
+    const struct ulb_section name = {                                                                        \
+        .parent = (in),                                                                                      \
+        .key = (array),                                                                                      \
+        .fields = (table),                                                                                   \
+        .n_fields = sizeof(table) / sizeof *(table),                                                         \
+        .struct_bytes = sizeof(type),                                                                        \
+        .samples_key = #sample,                                                                              \
+        .samples = offsetof(type, sample),                                                                   \
+        .n_samples = offsetof(type, n_samples),                                                              \
+    }
+
+_Static_assert(SIZE(struct ulb_beta_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_gamma_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_cell, yardstick_reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "reasons have one size");
+
+static const char *const levels[] = {"L1", "L2", "LLC", "mem", NULL};
+static const char *const modes[] = {"cold", "warm", NULL};
+static const char *const bounds[] = {"memory", "compute", "overhead", NULL};
+
+static const struct ulb_field beta_fields[] = {
+    TEXT(struct ulb_beta_cell, set),
+    SMALL(struct ulb_beta_cell, threads),
+    {.key = "level", .kind = ULB_FIELD_WORD, AT(struct ulb_beta_cell, level), .words = levels},
+    NUMBER(struct ulb_beta_cell, gbps),
+    STATISTIC(struct ulb_beta_cell, gbps_mad),
+    MAYBE(struct ulb_beta_cell, bytes_per_cycle, reason),
+    TEXT(struct ulb_beta_cell, variant),
+    COUNT(struct ulb_beta_cell, buffer_bytes),
+};
+SECTION(ulb_section_beta, struct ulb_beta_cell, beta_fields, "beta", "cells", gbps_samples);
+
+static const struct ulb_field yardstick_fields[] = {
+    TEXT(struct ulb_yardstick, set),        SMALL(struct ulb_yardstick, threads),
+    NUMBER(struct ulb_yardstick, gbps),     STATISTIC(struct ulb_yardstick, gbps_mad),
+    STATISTIC(struct ulb_yardstick, drift), TEXT(struct ulb_yardstick, variant),
+};
+SECTION(ulb_section_yardstick, struct ulb_yardstick, yardstick_fields, "beta", "yardstick", gbps_samples);
+
+static const struct ulb_field gamma_fields[] = {
+    TEXT(struct ulb_gamma_cell, kernel),
+    TEXT(struct ulb_gamma_cell, format),
+    TEXT(struct ulb_gamma_cell, isa),
+    {.key = "class", .kind = ULB_FIELD_TEXT, AT(struct ulb_gamma_cell, cls)},
+    MAYBE(struct ulb_gamma_cell, gamma_cycles, reason),
+    MAYBE(struct ulb_gamma_cell, gamma_min_cycles, reason),
+    MAYBE(struct ulb_gamma_cell, gamma_mad_cycles, reason),
+    NUMBER(struct ulb_gamma_cell, bytes_per_step),
+    MAYBE(struct ulb_gamma_cell, ebw_bytes_per_cycle, reason),
+    FLAG(struct ulb_gamma_cell, verified),
+};
+SECTION(ulb_section_gamma, struct ulb_gamma_cell, gamma_fields, "gamma", "cells", gamma_samples);
+
+static const struct ulb_field cell_fields[] = {
+    TEXT(struct ulb_cell, kernel),
+    TEXT(struct ulb_cell, format),
+    TEXT(struct ulb_cell, model),
+    TEXT(struct ulb_cell, layer),
+    COUNT(struct ulb_cell, m),
+    COUNT(struct ulb_cell, k),
+    COUNT(struct ulb_cell, n),
+    TEXT(struct ulb_cell, set),
+    SMALL(struct ulb_cell, threads),
+    TEXT(struct ulb_cell, split),
+    {.key = "mode", .kind = ULB_FIELD_WORD, AT(struct ulb_cell, mode), .words = modes},
+    NUMBER(struct ulb_cell, us),
+    STATISTIC(struct ulb_cell, us_mad),
+    STATISTIC(struct ulb_cell, us_min),
+    STATISTIC(struct ulb_cell, us_ci_lo),
+    STATISTIC(struct ulb_cell, us_ci_hi),
+    NUMBER(struct ulb_cell, gbps),
+    NUMBER(struct ulb_cell, gops),
+    MAYBE(struct ulb_cell, yardstick_gbps, yardstick_reason),
+    MAYBE(struct ulb_cell, efficiency, yardstick_reason),
+    MAYBE(struct ulb_cell, predicted_us, predicted_reason),
+    MAYBE(struct ulb_cell, residual, predicted_reason),
+    {.key = "bound",
+     .kind = ULB_FIELD_WORD,
+     AT(struct ulb_cell, bound),
+     .words = bounds,
+     .reason = offsetof(struct ulb_cell, predicted_reason)},
+    TEXT(struct ulb_cell, verdict),
+    COUNT(struct ulb_cell, weight_bytes),
+    COUNT(struct ulb_cell, ring_bytes),
+    FLAG(struct ulb_cell, verified),
+};
+SECTION(ulb_section_cells, struct ulb_cell, cell_fields, NULL, "cells", us_samples);

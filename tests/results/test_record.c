@@ -1,0 +1,369 @@
+/* The record's API and its file: what goes in comes out, and a failed write leaves nothing behind. */
+#include "tests/results/sample.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* cmocka last: it needs the headers above. */
+#include <cmocka.h>
+
+static struct ulb_error err;
+
+static void make(struct ulb_record *record, enum sample_kind kind)
+{
+    if (sample_record(record, kind, &err) != ULB_OK)
+        fail_msg("%s", err.message);
+}
+
+static size_t files_in(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    size_t n = 0;
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        n += entry->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+static void test_new(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    assert_int_equal(json_integer_value(json_object_get(record.root, "schema_version")), 1);
+    const char *created = ulb_record_text(&record, "created");
+    assert_int_equal(strlen(created), strlen("2025-01-31T12:00:00Z"));
+    assert_int_equal(created[10], 'T');
+    assert_int_equal(created[19], 'Z');
+    static const char *const keys[] = {"machine", "build", "topology", "clock",   "beta",
+                                       "gamma",   "cells", "decode",   "warnings"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_non_null(json_object_get(record.root, keys[i]));
+    assert_string_equal(ulb_record_text(&record, "decode_reason"), "not measured");
+    ulb_record_free(&record);
+}
+
+static void test_cell_round_trip(void **state)
+{
+    (void)state;
+    double samples[] = {10.5, 11.25, 12};
+    struct ulb_cell in = {.kernel = "int1a8-blend-avxvnni-32x1x4",
+                          .format = "int1",
+                          .model = "llama3-8b",
+                          .layer = "down",
+                          .set = "0-3,8",
+                          .split = "static",
+                          .mode = "warm",
+                          .bound = "compute",
+                          .m = 4096,
+                          .k = 14336,
+                          .n = 1,
+                          .threads = 5,
+                          .us = 11.25,
+                          .us_mad = 0.75,
+                          .us_min = 10.5,
+                          .us_ci_lo = 10.5,
+                          .us_ci_hi = 12,
+                          .gbps = 652.5,
+                          .gops = 10440.5,
+                          .yardstick_gbps = 700,
+                          .efficiency = 0.932142857,
+                          .predicted_us = 11,
+                          .residual = 0.0227272727,
+                          .verdict = "compute-bound: gamma 2.40 allows 1.67 B/cycle",
+                          .weight_bytes = 7356416,
+                          .ring_bytes = (size_t)5 << 32,
+                          .verified = true,
+                          .n_samples = 3,
+                          .us_samples = samples};
+    struct ulb_record record;
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    assert_int_equal(ulb_record_add_cell(&record, &in, &err), ULB_OK);
+    samples[0] = 0; /* was copied */
+    struct ulb_cell *out;
+    size_t n;
+    assert_int_equal(ulb_record_cells(&record, &out, &n, &err), ULB_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(out->kernel, in.kernel);
+    assert_string_equal(out->set, "0-3,8");
+    assert_string_equal(out->mode, "warm");
+    assert_string_equal(out->bound, "compute");
+    assert_string_equal(out->verdict, in.verdict);
+    assert_int_equal(out->m, 4096);
+    assert_int_equal(out->k, 14336);
+    assert_int_equal(out->threads, 5);
+    assert_int_equal(out->ring_bytes, (size_t)5 << 32);
+    assert_true(out->us == 11.25 && out->us_mad == 0.75 && out->us_ci_lo == 10.5 && out->us_ci_hi == 12);
+    assert_true(out->gbps == 652.5 && out->gops == 10440.5 && out->efficiency == in.efficiency);
+    assert_true(out->predicted_us == 11 && out->residual == in.residual && out->verified);
+    assert_int_equal(out->n_samples, 3);
+    assert_true(out->us_samples[0] == 10.5 && out->us_samples[2] == 12);
+    ulb_cells_free(out, n);
+    ulb_record_free(&record);
+}
+
+static void test_absent_is_null_with_reason(void **state)
+{
+    (void)state;
+    struct ulb_cell in = {.kernel = "k",
+                          .mode = "cold",
+                          .us = 1,
+                          .us_mad = NAN,
+                          .us_min = NAN,
+                          .us_ci_lo = NAN,
+                          .us_ci_hi = NAN,
+                          .gbps = 1,
+                          .gops = 1,
+                          .yardstick_gbps = NAN,
+                          .efficiency = NAN,
+                          .predicted_us = NAN,
+                          .residual = NAN,
+                          .predicted_reason = "gamma was not measured"};
+    struct ulb_record record;
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    assert_int_equal(ulb_record_add_cell(&record, &in, &err), ULB_OK);
+    const json_t *cell = json_array_get(json_object_get(record.root, "cells"), 0);
+    static const char *const absent[][2] = {
+        {"predicted_us", "gamma was not measured"}, {"residual", "gamma was not measured"},
+        {"bound", "gamma was not measured"},        {"efficiency", "not measured"},
+        {"yardstick_gbps", "not measured"},         {"us_ci_lo", "too few samples"}};
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s_reason", absent[i][0]);
+        assert_true(json_is_null(json_object_get(cell, absent[i][0])));
+        assert_string_equal(json_string_value(json_object_get(cell, key)), absent[i][1]);
+    }
+    assert_null(json_object_get(cell, "us_reason"));
+    struct ulb_cell *out;
+    size_t n;
+    assert_int_equal(ulb_record_cells(&record, &out, &n, &err), ULB_OK);
+    assert_true(isnan(out->predicted_us) && isnan(out->residual) && isnan(out->efficiency) &&
+                isnan(out->us_ci_hi));
+    assert_string_equal(out->bound, "");
+    assert_string_equal(out->predicted_reason, "gamma was not measured");
+    assert_string_equal(out->yardstick_reason, "not measured");
+    ulb_cells_free(out, n);
+    ulb_record_free(&record);
+}
+
+static void test_refuses_what_is_no_figure(void **state)
+{
+    (void)state;
+    double samples[] = {1, INFINITY};
+    struct ulb_record record;
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    struct ulb_beta_cell beta = {.level = "mem", .gbps = NAN};
+    assert_int_equal(ulb_record_add_beta(&record, &beta, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "beta.cells[0]: gbps is not finite");
+    beta = (struct ulb_beta_cell){.level = "L4", .gbps = 1};
+    assert_int_equal(ulb_record_add_beta(&record, &beta, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "beta.cells[0]: level: 'L4' is none of L1, L2, LLC, mem");
+    beta = (struct ulb_beta_cell){.level = "L1", .gbps = 1, .n_samples = 2, .gbps_samples = samples};
+    assert_int_equal(ulb_record_add_beta(&record, &beta, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "beta.cells[0]: gbps_samples[1] is not finite");
+    assert_int_equal(ulb_record_set(&record, "x", json_real(NAN), &err), ULB_ENVIRONMENT);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(record.root, "beta"), "cells")), 0);
+    ulb_record_free(&record);
+}
+
+static void test_file_round_trip(void **state)
+{
+    (void)state;
+    char folder[64], path[128];
+    sample_folder(folder);
+    snprintf(path, sizeof path, "%s/run.json", folder);
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+        struct ulb_record out, in;
+        make(&out, (enum sample_kind)kind);
+        if (ulb_record_write(&out, path, &err) != ULB_OK || ulb_record_read(&in, path, &err) != ULB_OK)
+            fail_msg("%s", err.message);
+        struct ulb_beta_cell *a, *b;
+        struct ulb_gamma_cell *gammas;
+        struct ulb_yardstick *yardsticks;
+        size_t n, m;
+        assert_int_equal(ulb_record_beta_cells(&out, &a, &n, &err), ULB_OK);
+        assert_int_equal(ulb_record_beta_cells(&in, &b, &m, &err), ULB_OK);
+        assert_int_equal(n, m);
+        for (size_t i = 0; i < n; i++) {
+            assert_string_equal(a[i].set, b[i].set);
+            assert_true(fabs(a[i].gbps - b[i].gbps) <= 1e-8 * a[i].gbps);
+            assert_int_equal(isnan(a[i].bytes_per_cycle), isnan(b[i].bytes_per_cycle));
+            assert_int_equal(a[i].n_samples, b[i].n_samples);
+        }
+        ulb_beta_cells_free(a, n);
+        ulb_beta_cells_free(b, m);
+        assert_int_equal(ulb_record_gamma_cells(&in, &gammas, &n, &err), ULB_OK);
+        assert_true(n >= 9);
+        assert_string_equal(gammas[0].cls, kind == SAMPLE_HYBRID    ? "P"
+                                           : kind == SAMPLE_LONGEST ? "corewww"
+                                                                    : "core");
+        ulb_gamma_cells_free(gammas, n);
+        assert_int_equal(ulb_record_yardsticks(&in, &yardsticks, &n, &err), ULB_OK);
+        assert_int_equal(n, 1);
+        ulb_yardsticks_free(yardsticks, n);
+        ulb_record_free(&out);
+        ulb_record_free(&in);
+    }
+    assert_int_equal(files_in(folder), 1); /* no temporary file is left */
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    make(&record, SAMPLE_HYBRID);
+    assert_string_equal(ulb_record_text(&record, "machine.cpu_model"), "Intel(R) Core(TM) Ultra 7 255H");
+    assert_true(ulb_record_number(&record, "clock.hz.E") == 3.6e9);
+    assert_true(isnan(ulb_record_number(&record, "clock.hz.LP-E")));
+    assert_true(isnan(ulb_record_number(&record, "machine.cpu_model")));
+    assert_null(ulb_record_text(&record, "machine.cpu_model.more"));
+    ulb_record_free(&record);
+}
+
+static void test_warnings_are_utf8(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    make(&record, SAMPLE_SERVER);
+    assert_int_equal(ulb_record_warn(&record, &err, "file %s", "caf\xe9.json"), ULB_OK);
+    const json_t *warnings = json_object_get(record.root, "warnings");
+    assert_string_equal(json_string_value(json_array_get(warnings, 1)), "file caf?.json");
+    ulb_record_free(&record);
+}
+
+/* Runs write in a child and returns its status; the child may give up rights and limits. */
+static enum ulb_status write_in_child(const char *path, void (*prepare)(void))
+{
+    pid_t child = fork();
+    if (child == 0) {
+        struct ulb_record record;
+        make(&record, SAMPLE_SERVER);
+        prepare();
+        enum ulb_status status = ulb_record_write(&record, path, &err);
+        if (status == ULB_ENVIRONMENT && !strstr(err.message, path))
+            status = ULB_FINDING;
+        _exit((int)status);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    return (enum ulb_status)WEXITSTATUS(result);
+}
+
+static void limit_files(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit = {10000, 10000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void become_nobody(void)
+{
+    if (geteuid() == 0 && setuid(65534) != 0)
+        _exit(99);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void assert_text(const char *path, const char *expected)
+{
+    char text[64] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, expected);
+}
+
+static void test_full_disk_keeps_the_old(void **state)
+{
+    (void)state;
+    char folder[64], path[128];
+    sample_folder(folder);
+    snprintf(path, sizeof path, "%s/run.json", folder);
+    assert_int_equal(write_in_child(path, limit_files), ULB_ENVIRONMENT);
+    assert_int_equal(files_in(folder), 0);
+    write_text(path, "old");
+    assert_int_equal(write_in_child(path, limit_files), ULB_ENVIRONMENT);
+    assert_text(path, "old");
+    assert_int_equal(files_in(folder), 1);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void test_no_permission(void **state)
+{
+    (void)state;
+    char folder[64], path[128];
+    sample_folder(folder);
+    snprintf(path, sizeof path, "%s/run.json", folder);
+    assert_int_equal(chmod(folder, 0555), 0);
+    assert_int_equal(write_in_child(path, become_nobody), ULB_ENVIRONMENT);
+    assert_int_equal(files_in(folder), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void test_bad_targets(void **state)
+{
+    (void)state;
+    char folder[64], link[128], target[128];
+    sample_folder(folder);
+    struct ulb_record record;
+    make(&record, SAMPLE_SERVER);
+    assert_int_equal(ulb_record_write(&record, folder, &err), ULB_BAD_INPUT);
+    assert_int_equal(ulb_record_write(&record, "/dev/null", &err), ULB_BAD_INPUT);
+    assert_int_equal(ulb_record_write(&record, "/nowhere/run.json", &err), ULB_ENVIRONMENT);
+    assert_string_equal(err.message, "/nowhere/run.json could not be written: No such file or directory");
+    /* A link stays, its target changes. */
+    snprintf(link, sizeof link, "%s/latest.json", folder);
+    snprintf(target, sizeof target, "%s/run.json", folder);
+    write_text(target, "old");
+    assert_int_equal(symlink("run.json", link), 0);
+    assert_int_equal(ulb_record_write(&record, link, &err), ULB_OK);
+    struct stat info;
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(stat(target, &info), 0);
+    assert_true(info.st_size > 10000);
+    unlink(link);
+    unlink(target);
+    rmdir(folder);
+    ulb_record_free(&record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_new),
+        cmocka_unit_test(test_cell_round_trip),
+        cmocka_unit_test(test_absent_is_null_with_reason),
+        cmocka_unit_test(test_refuses_what_is_no_figure),
+        cmocka_unit_test(test_file_round_trip),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_warnings_are_utf8),
+        cmocka_unit_test(test_full_disk_keeps_the_old),
+        cmocka_unit_test(test_no_permission),
+        cmocka_unit_test(test_bad_targets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
