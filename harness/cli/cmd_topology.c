@@ -5,12 +5,13 @@
 #include "harness/topology/topology.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 100, INDENT = 14, TEXT_BYTES = 4096 };
+enum { WIDTH = 100, INDENT = 14, TEXT_BYTES = 32768 };
 
 /* A paragraph with a label in front, broken at blanks and behind commas so that it stays within WIDTH. */
 static void print_field(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -18,19 +19,19 @@ static void print_field(const char *label, const char *format, ...) __attribute_
 static void print_wrapped(const char *text)
 {
     int column = INDENT;
+    bool blank = false;
     while (*text) {
         size_t word = strcspn(text, " ,");
         word += text[word] == ',';
-        if (column > INDENT && column + (int)word > WIDTH) {
+        if (column > INDENT && column + blank + (int)word > WIDTH) {
             printf("\n%*s", INDENT, "");
             column = INDENT;
-            text += *text == ' ';
-            continue;
+            blank = false;
         }
-        size_t take = word + (text[word] == ' ');
-        printf("%.*s", (int)(text[take] ? take : word), text);
-        column += (int)take;
-        text += take;
+        printf("%s%.*s", blank ? " " : "", (int)word, text);
+        column += blank + (int)word;
+        blank = text[word] == ' ';
+        text += word + blank;
     }
     putchar('\n');
 }
@@ -93,7 +94,7 @@ static void print_machine(const struct ulb_topology *topology)
         print_field("note", "%s", topology->note);
     if (!topology->this_system) {
         print_field("replayed",
-                    "from HWLOC_XMLFILE: ISA and hypervisor are not known, nothing can be measured");
+                    "not the running machine: ISA and hypervisor are not known, nothing can be measured");
         return;
     }
     print_field("hypervisor", "%s", topology->hypervisor[0] ? topology->hypervisor : "none");
@@ -102,7 +103,7 @@ static void print_machine(const struct ulb_topology *topology)
 
 static void print_classes(const struct ulb_topology *topology)
 {
-    printf("\nclass  cores  usable  PUs  SMT  L1d        L2s  L2 each    L3\n");
+    printf("\nclass  cores  usable  PUs  SMT  L1d        L2s  L2 each    L3 each\n");
     for (size_t c = 0; c < topology->n_classes; c++) {
         const struct ulb_core_class *class = &topology->classes[c];
         char l1d[32], l2[32], l3[32];
@@ -134,10 +135,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     bool *json = state->input;
     (void)argument;
-    if (key != 'j')
-        return ARGP_ERR_UNKNOWN;
-    *json = true;
-    return 0;
+    switch (key) {
+    case 'j':
+        *json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return EINVAL;
+    }
+    return ARGP_ERR_UNKNOWN;
 }
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)

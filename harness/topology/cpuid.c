@@ -62,6 +62,35 @@ const char *ulb_hypervisor_name(const char *vendor, char *out, size_t out_bytes)
     return out;
 }
 
+/* Both vendors' marks of a heterogeneous part are the same on all its cores, so one core tells whether to
+ * ask. */
+enum ulb_status ulb_pinned_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t allowed,
+                                      enum ulb_core_type (*read)(void), enum ulb_core_type *types,
+                                      struct ulb_error *err)
+{
+    if (read() == ULB_TYPE_UNKNOWN)
+        return ULB_OK;
+    hwloc_bitmap_t before = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
+    enum ulb_status status = ULB_OK;
+    if (!before || !one || hwloc_get_cpubind(hw, before, HWLOC_CPUBIND_THREAD) < 0) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "the thread's CPU affinity could not be read: %s",
+                          strerror(errno));
+        goto end;
+    }
+    for (int pu = hwloc_bitmap_first(allowed); pu >= 0; pu = hwloc_bitmap_next(allowed, pu)) {
+        if (hwloc_bitmap_only(one, (unsigned)pu) == 0 &&
+            hwloc_set_cpubind(hw, one, HWLOC_CPUBIND_THREAD) == 0)
+            types[pu] = read();
+    }
+    if (hwloc_set_cpubind(hw, before, HWLOC_CPUBIND_THREAD) < 0)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "the thread's CPU affinity could not be restored: %s",
+                          strerror(errno));
+end:
+    hwloc_bitmap_free(before);
+    hwloc_bitmap_free(one);
+    return status;
+}
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -78,32 +107,10 @@ static enum ulb_core_type type_of_this_cpu(void)
     return ULB_TYPE_UNKNOWN;
 }
 
-/* Both vendors' marks of a heterogeneous part are the same on all its cores, so one core tells whether to
- * ask. */
 enum ulb_status ulb_cpuid_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t allowed,
                                      enum ulb_core_type *types, struct ulb_error *err)
 {
-    if (type_of_this_cpu() == ULB_TYPE_UNKNOWN)
-        return ULB_OK;
-    hwloc_bitmap_t before = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
-    enum ulb_status status = ULB_OK;
-    if (!before || !one || hwloc_get_cpubind(hw, before, HWLOC_CPUBIND_THREAD) < 0) {
-        status = ulb_fail(err, ULB_ENVIRONMENT, "the thread's CPU affinity could not be read: %s",
-                          strerror(errno));
-        goto end;
-    }
-    for (int pu = hwloc_bitmap_first(allowed); pu >= 0; pu = hwloc_bitmap_next(allowed, pu)) {
-        if (hwloc_bitmap_only(one, (unsigned)pu) == 0 &&
-            hwloc_set_cpubind(hw, one, HWLOC_CPUBIND_THREAD) == 0)
-            types[pu] = type_of_this_cpu();
-    }
-    if (hwloc_set_cpubind(hw, before, HWLOC_CPUBIND_THREAD) < 0)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "the thread's CPU affinity could not be restored: %s",
-                          strerror(errno));
-end:
-    hwloc_bitmap_free(before);
-    hwloc_bitmap_free(one);
-    return status;
+    return ulb_pinned_core_types(hw, allowed, type_of_this_cpu, types, err);
 }
 
 /* A hypervisor that also speaks Hyper-V's interface puts that first and its own 0x100 leaves further on. */

@@ -30,9 +30,9 @@ static enum ulb_status xml_refused(const char *path, int cause, struct ulb_error
     if (format >= 3)
         return ulb_fail(
             err, ULB_BAD_INPUT,
-            "HWLOC_XMLFILE=%s: XML format %d is newer than hwloc %u.%u reads; write the file with the "
-            "lstopo of hwloc 2, or ask the newer lstopo for format 2",
-            path, format, hwloc_get_api_version() >> 16, hwloc_get_api_version() >> 8 & 0xff);
+            "HWLOC_XMLFILE=%s: XML format %d is too new for the hwloc in use, which reads format 2; "
+            "write the file with the lstopo of hwloc 2, or ask the newer lstopo for format 2",
+            path, format);
     return ulb_fail(
         err, ULB_BAD_INPUT,
         "HWLOC_XMLFILE=%s: hwloc cannot read it as a topology; give a file written by `lstopo --of xml`",

@@ -56,7 +56,11 @@ enum ulb_status ulb_core_types_gather(hwloc_topology_t hw, const struct ulb_type
                                       size_t told_bytes, struct ulb_topology *topology,
                                       struct ulb_error *err);
 
-/* cpuid.c */
+/* cpuid.c: ulb_pinned_core_types calls read on each allowed PU, unless the first answer is UNKNOWN, and puts
+ * the thread's affinity back; a PU that cannot be pinned stays UNKNOWN. */
+enum ulb_status ulb_pinned_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t allowed,
+                                      enum ulb_core_type (*read)(void), enum ulb_core_type *types,
+                                      struct ulb_error *err);
 enum ulb_status ulb_cpuid_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t allowed,
                                      enum ulb_core_type *types, struct ulb_error *err);
 enum ulb_core_type ulb_intel_core_type(uint32_t leaf7_edx, uint32_t leaf1a_eax);

@@ -110,7 +110,7 @@ static int set_running(json_t *object, const struct ulb_topology *topology)
     int failed = json_object_set_new(object, "isa", isa_json(topology->isa)) |
                  json_object_set_new(object, "hypervisor", hypervisor);
     if (!topology->this_system) {
-        static const char reason[] = "replayed from HWLOC_XMLFILE";
+        static const char reason[] = "replayed, not the running machine";
         failed |= json_object_set_new(object, "isa_reason", json_string(reason)) |
                   json_object_set_new(object, "hypervisor_reason", json_string(reason));
     }
