@@ -14,6 +14,7 @@
  * interleave. */
 static const size_t MEMORY_CHUNK = (size_t)8 << 20;
 static const double CACHE_SAMPLE_SECONDS = 150e-6;
+static const double PAGES_MARGIN = 1.03;
 enum { SAMPLES_QUICK = 9, SAMPLES_FULL = 25, CURVE_ALL_UP_TO = 32 };
 
 struct read_job {
@@ -72,9 +73,11 @@ struct measured {
     size_t n;
 };
 
+/* Small pages must be clearly better than huge ones: a tie is not decided by noise. */
 static void keep_better(struct measured *best, struct measured *now)
 {
-    if (!best->samples || now->stats.median > best->stats.median) {
+    double margin = best->pages != now->pages ? PAGES_MARGIN : 1.0;
+    if (!best->samples || now->stats.median > margin * best->stats.median) {
         free(best->samples);
         *best = *now;
     } else {
@@ -236,7 +239,7 @@ static enum ulb_status measure_classes(struct ulb_session *session, struct ulb_e
         snprintf(one, sizeof one, "%s:1", cls->name);
         ulb_session_progress(session, "beta", (double)c / (double)(session->topology.n_classes + 1));
         status = measure_set(session, one, cls->leaders.items, 1, true, NULL, err);
-        if (status == ULB_OK)
+        if (status == ULB_OK && session->topology.n_classes > 1)
             status = measure_set(session, cls->name, cls->leaders.items, cls->leaders.n, true, NULL, err);
     }
     return status;
@@ -307,7 +310,7 @@ static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb
         status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     if (status == ULB_OK)
         status = small_pages(session, &best, err);
-    if (status == ULB_OK && best.pages == ULB_PAGES_SMALL) {
+    if (status == ULB_OK && best.pages == ULB_PAGES_SMALL && session->arena.pages.asked == ULB_PAGES_HUGE) {
         /* Rare, but then kernels get what reads fastest too. */
         size_t ring = session->arena.ring_bytes, extra = session->arena.pages.bytes - ring;
         ulb_arena_close(&session->arena);

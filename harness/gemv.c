@@ -125,11 +125,12 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     time_gemv(session, cell, &job, 1);
     for (size_t i = 0; i < SAMPLES_PER_ROUND; i++)
         cell->us[cell->n_samples++] = 1e6 * time_gemv(session, cell, &job, cell->batch);
-    cell->yardstick[cell->n_yardstick++] = ulb_beta_yardstick(session);
+    grid->yardstick[grid->n_yardstick++] = ulb_beta_yardstick(session);
 }
 
-/* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit cells
- * alike; the yardstick is taken before, after every cell, and after all. */
+/* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
+ * cell and the yardstick alike; the yardstick is taken before the first cell, after every cell, and so also
+ * after the last. */
 static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     struct ulb_rng rng = {session->settings.seed};
@@ -138,14 +139,17 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
         grid->order[i] = i;
     for (size_t round = 0; round < grid->rounds && status == ULB_OK; round++) {
         ulb_rng_shuffle(&rng, grid->order, grid->n);
-        double before = ulb_beta_yardstick(session);
+        size_t first = grid->n_yardstick;
+        grid->yardstick[grid->n_yardstick++] = ulb_beta_yardstick(session);
         for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
             time_cell(session, grid, &grid->cells[grid->order[i]]);
             double done = (double)(round * grid->n + i + 1) / (double)(grid->rounds * grid->n);
             ulb_session_progress(session, "gemv", done);
             status = ulb_session_check(session, err);
         }
-        grid->yardstick[grid->n_yardstick++] = (before + ulb_beta_yardstick(session)) / 2;
+        struct ulb_stats spell =
+            ulb_stats_of(grid->yardstick + first, grid->n_yardstick - first, session->settings.seed);
+        grid->spells[grid->n_spells++] = spell.median / ULB_GB;
     }
     return status;
 }
@@ -167,21 +171,20 @@ static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid
     return status;
 }
 
+/* The samples kept are the medians of the rounds: what drifts is the machine, from round to round. */
 static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_grid *grid,
                                         struct ulb_error *err)
 {
-    if (grid->n_yardstick == 0)
+    if (grid->n_spells == 0)
         return ULB_OK;
-    for (size_t i = 0; i < grid->n_yardstick; i++)
-        grid->yardstick[i] /= ULB_GB;
-    struct ulb_stats stats = ulb_stats_of(grid->yardstick, grid->n_yardstick, session->settings.seed);
+    struct ulb_stats stats = ulb_stats_of(grid->spells, grid->n_spells, session->settings.seed);
     struct ulb_yardstick yardstick = {
         .threads = (unsigned)session->pus.n,
-        .gbps = stats.median,
+        .gbps = ulb_grid_yardstick(grid) / ULB_GB,
         .gbps_mad = stats.mad,
         .drift = (stats.max - stats.min) / stats.median,
-        .n_samples = grid->n_yardstick,
-        .gbps_samples = grid->yardstick,
+        .n_samples = grid->n_spells,
+        .gbps_samples = grid->spells,
     };
     snprintf(yardstick.set, sizeof yardstick.set, "%s",
              session->settings.set ? session->settings.set : "all");

@@ -12,6 +12,10 @@
 
 static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
 
+/* Below this fraction of the yardstick a kernel that the roofline calls memory-bound waits for latency
+ * instead. */
+static const double RUNS_AHEAD = 0.80;
+
 enum { CHUNKS_PER_THREAD = 16, X_GRAIN = 256 };
 
 /* Takes the next name off a comma list; NULL when the list is used up or the name is unknown (*bad is set
@@ -66,13 +70,10 @@ static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_sessio
     return ULB_OK;
 }
 
-static void share_samples(struct ulb_grid *grid, size_t rounds, size_t per_round)
+static void share_samples(struct ulb_grid *grid, size_t per_cell)
 {
-    double *at = grid->samples;
-    for (size_t i = 0; i < grid->n; i++, at += rounds * (per_round + 1)) {
-        grid->cells[i].us = at;
-        grid->cells[i].yardstick = at + rounds * per_round;
-    }
+    for (size_t i = 0; i < grid->n; i++)
+        grid->cells[i].us = grid->samples + i * per_cell;
 }
 
 static void fill_activations(struct ulb_grid *grid, size_t k, uint64_t seed)
@@ -115,17 +116,18 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     }
     k = ulb_round_up(k, X_GRAIN);
     grid->order = calloc(grid->n, sizeof *grid->order);
-    grid->samples = calloc(grid->n * grid->rounds * (per_round + 1), sizeof *grid->samples);
-    grid->yardstick = calloc(grid->rounds, sizeof *grid->yardstick);
+    grid->samples = calloc(grid->n * grid->rounds * per_round, sizeof *grid->samples);
+    grid->yardstick = calloc(grid->rounds * (grid->n + 1), sizeof *grid->yardstick);
+    grid->spells = calloc(grid->rounds, sizeof *grid->spells);
     grid->y = aligned_alloc(64, ulb_round_up(m * sizeof *grid->y, 64));
     grid->xf = aligned_alloc(64, ulb_round_up(k * sizeof *grid->xf, 64));
     grid->x8 = aligned_alloc(64, ulb_round_up(k, 64));
     grid->shares = aligned_alloc(64, session->pus.n * sizeof *grid->shares);
     grid->weights = calloc(session->pus.n, sizeof *grid->weights);
-    if (!grid->order || !grid->samples || !grid->yardstick || !grid->y || !grid->xf || !grid->x8 ||
-        !grid->shares || !grid->weights)
+    if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->y || !grid->xf ||
+        !grid->x8 || !grid->shares || !grid->weights)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
-    share_samples(grid, grid->rounds, per_round);
+    share_samples(grid, grid->rounds * per_round);
     fill_activations(grid, k, session->settings.seed);
     fill_weights(grid, session);
     return ULB_OK;
@@ -146,6 +148,7 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->order);
     free(grid->samples);
     free(grid->yardstick);
+    free(grid->spells);
     free(grid->y);
     free(grid->xf);
     free(grid->x8);
@@ -184,6 +187,11 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
         .y = grid->y,
         .y_stride = cell->shape->m,
     };
+}
+
+double ulb_grid_yardstick(const struct ulb_grid *grid)
+{
+    return ulb_stats_of(grid->yardstick, grid->n_yardstick, 1).median;
 }
 
 /* ---- prediction ---- */
@@ -240,6 +248,9 @@ static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel
                  ulb_compute_ceiling(kernel->bytes_per_step, gamma));
     else if (prediction->bound == ULB_BOUND_OVERHEAD)
         snprintf(cell->verdict, sizeof cell->verdict, "overhead-bound: fork/join is most of the time");
+    else if (cell->efficiency < RUNS_AHEAD)
+        snprintf(cell->verdict, sizeof cell->verdict,
+                 "memory-bound, but %.0f %% of beta: loads do not run ahead", percent);
     else
         snprintf(cell->verdict, sizeof cell->verdict, "memory-bound, %.0f %% of beta", percent);
 }
@@ -260,7 +271,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
                      const double *gamma_table, struct ulb_cell *cell)
 {
     struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
-    double yardstick = ulb_median(from->yardstick, from->n_yardstick);
+    double yardstick = ulb_grid_yardstick(grid);
     double gamma = NAN;
     struct ulb_gemv_prediction prediction = predict(session, grid, from, gamma_table, yardstick, &gamma);
     *cell = (struct ulb_cell){

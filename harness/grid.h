@@ -16,8 +16,6 @@ struct ulb_grid_cell {
     size_t next_copy, batch;
     double *us; /* samples */
     size_t n_samples;
-    double *yardstick; /* bytes/s, one beside each round */
-    size_t n_yardstick;
 };
 
 struct ulb_grid {
@@ -25,9 +23,11 @@ struct ulb_grid {
     size_t n, rounds;
     size_t largest;    /* bytes of the largest packed matrix */
     size_t *order;     /* n, for shuffling */
-    double *samples;   /* storage of all us and yardstick arrays */
-    double *yardstick; /* rounds, bytes/s */
+    double *samples;   /* storage of the cells' us arrays */
+    double *yardstick; /* bytes/s: one before each round and one after each cell */
     size_t n_yardstick;
+    double *spells; /* its median in each round, GB/s */
+    size_t n_spells;
     float *y, *xf; /* room for the largest M and K */
     int8_t *x8;
     float x_scale;
@@ -49,6 +49,10 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
 
 /* Arguments of a timed call; w is still to be set. */
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell);
+
+/* Median of the yardstick over the whole run, bytes/s: cells are interleaved in random order, so their
+ * medians and this one come from the same spells of the machine. */
+double ulb_grid_yardstick(const struct ulb_grid *grid);
 
 /* Statistics, efficiency, prediction, residual and verdict of a measured cell. Sample arrays stay the grid's.
  */

@@ -35,10 +35,10 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
         status = name_cycles_source(session, err);
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
         status = ulb_session_arena(session, largest, err);
-    if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
-        status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK && (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL))
         status = ulb_beta_measure(session, err);
+    if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
+        status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK && stage != ULB_STAGE_BETA)
         status = ulb_gamma_measure(session, kernels, n, gamma_table, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)

@@ -1,20 +1,81 @@
 /* Shared by the reader files: which streams and prefetches are tried as the yardstick.
  *
- * A reader walks its bytes in one or two address streams (the second starts half-way, moved by 1 KiB + 64 B
- * so that the two do not meet in the same L1 sets) and may prefetch one line per line read, DISTANCE bytes
- * ahead. All parameters are compile-time constants: a stream count known only at run time costs a fifth of
- * the bandwidth. */
+ * A reader walks its bytes in one, two or four address streams: one core keeps more misses in flight over
+ * several. Each stream starts 1 KiB + 64 B further into its page than the one before, so that they do not
+ * meet in the same L1 sets, and may prefetch every line it reads some distance ahead. All parameters are
+ * compile-time constants: a stream count known only at run time costs a fifth of the bandwidth.
+ *
+ * A file that includes this defines first: ULB_VECTOR (type), ULB_VECTOR_BYTES, and the functions
+ * vector_zero(), vector_add(sum, address of a vector), vector_total(sums[8]). */
 #ifndef ULB_KERNELS_READ_STREAM_H
 #define ULB_KERNELS_READ_STREAM_H
 
 #define ULB_ROW_IS_READER
 #include "kernels/row.h"
 
-/* Offset of the second of two streams; both have then at least half - 2 KiB. Multiples of 64. */
-static inline size_t ulb_second_stream(size_t bytes)
+enum { ULB_STREAM_SKEW = 1024 + 64, ULB_SKEWED_FROM = 65536, ULB_PAGE_MASK = 4095 };
+
+/* Offset of stream i of streams; of stream `streams`, the end. Multiples of 64. */
+static inline size_t ulb_stream_start(size_t bytes, size_t streams, size_t i)
 {
-    size_t half = bytes / 2 & ~(size_t)4095;
-    return bytes < 65536 ? half : half + 1024 + 64;
+    size_t part = bytes / streams & ~(size_t)ULB_PAGE_MASK;
+    return i == streams ? bytes : i * part + (bytes < ULB_SKEWED_FROM ? 0 : i * ULB_STREAM_SKEW);
 }
 
+#ifdef ULB_VECTOR
+
+enum { ULB_BLOCK = 8 * ULB_VECTOR_BYTES };
+
+/* Eight loads folded into eight additions, each with its own sum. */
+static inline __attribute__((always_inline)) void ulb_add_block(const char *p, ULB_VECTOR sums[8])
+{
+    for (int i = 0; i < 8; i++)
+        sums[i] = vector_add(sums[i], p + ULB_VECTOR_BYTES * i);
+}
+
+/* hint: the second argument of __builtin_prefetch's locality, 3 for T0, 2 for T1; -1: none. */
+static inline __attribute__((always_inline)) void ulb_prefetch_block(const char *p, int hint, size_t distance)
+{
+    for (size_t line = 0; line < ULB_BLOCK; line += 64) {
+        if (hint == 3)
+            __builtin_prefetch(p + distance + line, 0, 3);
+        else if (hint == 2)
+            __builtin_prefetch(p + distance + line, 0, 2);
+    }
+}
+
+static inline __attribute__((always_inline)) uint64_t
+ulb_read_streams(const void *data, size_t bytes, size_t streams, int hint, size_t distance)
+{
+    const char *start[4];
+    size_t length[4], common = bytes;
+    ULB_VECTOR sums[8];
+    for (int i = 0; i < 8; i++)
+        sums[i] = vector_zero();
+    for (size_t s = 0; s < streams; s++) {
+        start[s] = (const char *)data + ulb_stream_start(bytes, streams, s);
+        length[s] = ulb_stream_start(bytes, streams, s + 1) - ulb_stream_start(bytes, streams, s);
+        common = length[s] < common ? length[s] : common;
+    }
+    common = common / ULB_BLOCK * ULB_BLOCK;
+    for (size_t i = 0; i < common; i += ULB_BLOCK) {
+        for (size_t s = 0; s < streams; s++) {
+            ulb_add_block(start[s] + i, sums);
+            ulb_prefetch_block(start[s] + i, hint, distance);
+        }
+    }
+    for (size_t s = 0; s < streams; s++) {
+        for (size_t i = common; i < length[s]; i += ULB_VECTOR_BYTES)
+            sums[0] = vector_add(sums[0], start[s] + i);
+    }
+    return vector_total(sums);
+}
+
+#define ULB_READER(name, streams, hint, distance)                                                            \
+    static uint64_t name(const void *data, size_t bytes)                                                     \
+    {                                                                                                        \
+        return ulb_read_streams(data, bytes, streams, hint, distance);                                       \
+    }
+
+#endif
 #endif
