@@ -113,7 +113,7 @@ static void planted(const struct ulb_gemm *g, enum bug bug)
                 unsigned field = (unsigned)(m % 32 / 8);
                 if (bug == BUG_SWAPPED_FIELDS && (field == 1 || field == 2))
                     field = 3 - field;
-                unsigned code = tile[k / 4 * 32 + m % 8 * 4 + k % 4] >> 2 * field & 3u;
+                unsigned code = (unsigned)tile[k / 4 * 32 + m % 8 * 4 + k % 4] >> 2 * field & 3u;
                 sum += ((int)code - ULB_INT2_ZERO_POINT) * x[k];
                 if (bug == BUG_NARROW_SUM)
                     sum = (int16_t)sum;
