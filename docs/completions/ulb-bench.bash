@@ -14,6 +14,8 @@ _ulb_bench() {
     --set)       words='P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
     --progress)  words='auto on off' ;;
+    --figure)    words='roofline bars kernels beta' ;;
+    --format)    words='svg png pdf txt' ;;
     --kernels | --seed | --ring-mib | --isa-mask) return ;;
     --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
@@ -21,7 +23,10 @@ _ulb_bench() {
         run | beta | gamma | gemv | verify) words="$measuring $common" ;;
         model)    words="--platform --check-paper $common" ;;
         list)     words="kernels formats models shapes platforms counters --kernels --isa-mask $common" ;;
-        plot)     words="--out $common"; mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current") ;;
+        plot)
+            words="--figure --format --out $common"
+            mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
+            ;;
         *)        words=$common ;;
         esac
         ((COMP_CWORD > 1)) || words+=" $commands"

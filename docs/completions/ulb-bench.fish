@@ -25,3 +25,5 @@ complete -c ulb-bench -l out -r -a '(__fish_complete_directories)' -d 'Directory
 complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l check-paper -d 'Compare with published values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from list' -a 'kernels formats models shapes platforms counters'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F
+complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels beta' -d 'Which'
+complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l format -x -a 'svg png pdf txt' -d 'File type'

@@ -19,7 +19,8 @@ for file in ulb-bench.1 completions/ulb-bench.bash completions/_ulb-bench comple
     done
     while read -r name; do
         grep -qx -- " --$name" <<<"$options" || fail "$file knows --$name, which no command has"
-    done < <(grep -oE -- "('--|\)--| --|^.It Fl -|, Fl -|-l )[a-z-]+" "$docs/$file" | sed -E 's/.*(--|-l |Fl -)//' | sort -u)
+    done < <(grep -v '^set -l' "$docs/$file" | grep -oE -- "('--|\)--| --|^.It Fl -|, Fl -|-l )[a-z-]+" |
+        sed -E 's/.*(--|-l |Fl -)//' | sort -u)
 done
 
 # shellcheck source=docs/completions/ulb-bench.bash
