@@ -1,0 +1,61 @@
+/* Internal to plots/: what the drawing functions share. A drawing function writes gnuplot commands; terminal
+ * and output are put in front of them by figure.c. */
+#ifndef ULB_PLOTS_CANVAS_H
+#define ULB_PLOTS_CANVAS_H
+
+#include "common/status.h"
+#include "results/record.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct ulb_canvas {
+    FILE *script;
+    unsigned width, height; /* pixels; may be made larger */
+    bool text;              /* drawn with characters: no colours, little room */
+};
+
+typedef enum ulb_status ulb_draw_fn(const struct ulb_record *record, struct ulb_canvas *canvas,
+                                    struct ulb_error *err);
+
+ulb_draw_fn ulb_draw_roofline, ulb_draw_bars, ulb_draw_kernels, ulb_draw_beta;
+
+/* Writes text for use inside a gnuplot string in double quotes. Records may come from strangers: what could
+ * end the string or start a command is replaced. */
+void ulb_put_text(FILE *script, const char *text);
+/* The same, cut to room (at least 2) bytes and closed with a full stop where it is longer. */
+void ulb_put_short_text(FILE *script, const char *text, size_t room);
+
+/* Title of two lines: what is shown; on which machine, with the yardstick of the set of cores. */
+void ulb_put_title(const struct ulb_canvas *canvas, const struct ulb_record *record, const char *what,
+                   const char *set);
+
+/* Legend of so many entries, the longest so many characters, below axes whose x tics have tic_lines lines;
+ * makes room for it. Also the grid. */
+void ulb_put_frame(struct ulb_canvas *canvas, size_t entries, size_t longest, unsigned tic_lines);
+
+/* The yardstick of a set of cores, GB/s; NAN when the record has none. */
+double ulb_yardstick_gbps(const struct ulb_record *record, const char *set);
+
+/* Colour of a weight format, "#0072B2"; colours that all eyes tell apart (Okabe and Ito 2008). */
+const char *ulb_format_colour(const char *format);
+/* Colour number i for things that are not formats. */
+const char *ulb_series_colour(size_t i);
+
+/* The cells that a figure of GEMV results shows: n = 1, one mode and one set of cores. Cold weights before
+ * warm ones, the record's yardstick set before others. Pointers into cells; *chosen is freed by the caller.
+ * ULB_BAD_INPUT when there are none. */
+enum ulb_status ulb_choose_cells(const struct ulb_record *record, const struct ulb_cell *cells, size_t n,
+                                 const struct ulb_cell ***chosen, size_t *n_chosen, struct ulb_error *err);
+
+/* Columns of a figure over shapes: one cell of each different (model, layer, M, K) of the n, in their order.
+ * columns has room for n; returns how many there are. */
+size_t ulb_shape_columns(const struct ulb_cell *const *cells, size_t n, const struct ulb_cell **columns);
+bool ulb_same_shape(const struct ulb_cell *a, const struct ulb_cell *b);
+
+/* Tics of layer and M x K under the columns 0, 1, ..., and above them the models' names with shaded
+ * backgrounds. */
+enum { ULB_SHAPE_TIC_LINES = 3 };
+void ulb_put_shape_axis(const struct ulb_canvas *canvas, const struct ulb_cell *const *columns, size_t n);
+
+#endif

@@ -1,0 +1,27 @@
+/* Figures from a record alone, drawn by the program gnuplot. */
+#ifndef ULB_PLOTS_FIGURE_H
+#define ULB_PLOTS_FIGURE_H
+
+#include "common/status.h"
+#include "results/record.h"
+
+#include <stddef.h>
+
+struct ulb_figure {
+    const char *name;    /* "roofline" */
+    const char *summary; /* one line */
+};
+
+extern const struct ulb_figure ulb_figures[];
+extern const size_t ulb_figure_count;
+
+/* The names of formats, NULL-terminated: "svg", "png", "pdf", "txt". */
+extern const char *const ulb_figure_formats[];
+
+/* Draws one figure into PREFIX-FIGURE.FORMAT ("results/run-roofline.svg") and writes that path into path.
+ * ULB_BAD_INPUT: unknown figure or format, or the record lacks what the figure shows. ULB_ENVIRONMENT: no
+ * gnuplot, or the file cannot be written. On failure a file of that name is as it was before. */
+enum ulb_status ulb_figure_draw(const struct ulb_record *record, const char *figure, const char *format,
+                                const char *prefix, char *path, size_t path_bytes, struct ulb_error *err);
+
+#endif

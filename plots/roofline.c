@@ -1,0 +1,321 @@
+/* Effective-bandwidth rooflines e_bw = min(beta, B/gamma) of measured kernels (the form of the paper's figure
+ * 4), the machine's own beta of each core class as vertical lines, and the measured GEMV results as points.
+ */
+#include "plots/canvas.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CURVES = 32, MAX_BETAS = 4, TITLE = 128 };
+enum { SQUARE = 4, CIRCLE = 6 }; /* gnuplot's point types */
+
+struct curve {
+    const struct ulb_gamma_cell *cell;
+    double ceiling;     /* B/gamma */
+    size_t class_index; /* of its core class, in the order of the record */
+    bool fastest;       /* of its format and class; else one of the paper's sequences */
+};
+
+struct machine_beta {
+    const char *cls;
+    double beta;
+};
+
+struct roofline {
+    struct ulb_gamma_cell *gammas;
+    struct ulb_beta_cell *betas;
+    struct ulb_cell *all;
+    const struct ulb_cell **cells;
+    size_t n_gammas, n_betas, n_all, n_cells;
+    struct curve curves[MAX_CURVES];
+    size_t n_curves;
+    struct machine_beta classes[MAX_BETAS]; /* beta NAN when unknown */
+    size_t n_classes;
+    const struct ulb_beta_cell *whole; /* memory, the set of the GEMV results; NULL when not measured */
+    double lowest, highest;            /* of all that is drawn, bytes/cycle */
+};
+
+static size_t class_index(struct roofline *figure, const char *cls)
+{
+    size_t i = 0;
+    while (i < figure->n_classes && strcmp(figure->classes[i].cls, cls) != 0)
+        i++;
+    if (i == figure->n_classes && i < MAX_BETAS)
+        figure->classes[figure->n_classes++] = (struct machine_beta){cls, NAN};
+    return i;
+}
+
+static double ceiling(const struct ulb_gamma_cell *cell)
+{
+    return cell->bytes_per_step / cell->gamma_cycles;
+}
+
+/* The paper's own sequences are those on 256-bit vectors with a dot-product instruction, in any of its
+ * encodings. */
+static bool is_paper_sequence(const struct ulb_gamma_cell *cell)
+{
+    static const char *const encodings[] = {"avxvnni", "avx512vnni256", "avxvnniint8"};
+    if (!strstr(cell->kernel, "-pshufb-") && !strstr(cell->kernel, "-blend-"))
+        return false;
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+        if (strcmp(cell->isa, encodings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether no other kernel of the same format and class is faster; of equals the first counts. */
+static bool is_fastest(const struct roofline *figure, const struct ulb_gamma_cell *cell, bool among_paper)
+{
+    for (const struct ulb_gamma_cell *other = figure->gammas; other < figure->gammas + figure->n_gammas;
+         other++) {
+        if (strcmp(other->format, cell->format) != 0 || strcmp(other->cls, cell->cls) != 0 ||
+            (among_paper && !is_paper_sequence(other)))
+            continue;
+        if (ceiling(other) > ceiling(cell) || (ceiling(other) == ceiling(cell) && other < cell))
+            return false;
+    }
+    return true;
+}
+
+static void collect_curves(struct roofline *figure)
+{
+    for (size_t i = 0; i < figure->n_gammas && figure->n_curves < MAX_CURVES; i++) {
+        const struct ulb_gamma_cell *cell = &figure->gammas[i];
+        if (!(ceiling(cell) > 0))
+            continue;
+        size_t c = class_index(figure, cell->cls);
+        bool fastest = is_fastest(figure, cell, false);
+        if (c < MAX_BETAS && (fastest || (is_paper_sequence(cell) && is_fastest(figure, cell, true))))
+            figure->curves[figure->n_curves++] = (struct curve){cell, ceiling(cell), c, fastest};
+    }
+}
+
+static const struct ulb_beta_cell *memory_cell(const struct roofline *figure, const char *set)
+{
+    for (size_t i = 0; i < figure->n_betas; i++) {
+        if (strcmp(figure->betas[i].level, "mem") == 0 && strcmp(figure->betas[i].set, set) == 0)
+            return &figure->betas[i];
+    }
+    return NULL;
+}
+
+/* beta of a class while all cores read: its share of the whole set's bandwidth (the paper's IV-B) at the
+ * clock of the class; where the clock is not in the record, what the class reads by itself. */
+static void find_betas(struct roofline *figure, const struct ulb_record *record)
+{
+    const char *set = figure->n_cells ? figure->cells[0]->set : "all";
+    figure->whole = memory_cell(figure, set);
+    for (size_t c = 0; c < figure->n_classes; c++) {
+        struct machine_beta *class = &figure->classes[c];
+        char place[64];
+        snprintf(place, sizeof place, "clock.hz.%s", class->cls);
+        double hz = ulb_record_number(record, place);
+        const struct ulb_beta_cell *own = memory_cell(figure, class->cls);
+        if (figure->whole && hz > 0)
+            class->beta = figure->whole->gbps * 1e9 / figure->whole->threads / hz;
+        else if (own)
+            class->beta = own->bytes_per_cycle;
+    }
+}
+
+/* Observed bytes/cycle of one core: the share of the bandwidth whose bytes/cycle are known. */
+static double observed(const struct roofline *figure, const struct ulb_cell *cell)
+{
+    if (!figure->whole)
+        return NAN;
+    return cell->gbps / figure->whole->gbps * figure->whole->bytes_per_cycle;
+}
+
+static void widen(struct roofline *figure, double value)
+{
+    if (!(value > 0) || !isfinite(value))
+        return;
+    figure->lowest = fmin(figure->lowest, value);
+    figure->highest = fmax(figure->highest, value);
+}
+
+static const struct curve *curve_of(const struct roofline *figure, const char *kernel)
+{
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        if (strcmp(figure->curves[i].cell->kernel, kernel) == 0)
+            return &figure->curves[i];
+    }
+    return NULL;
+}
+
+static void find_range(struct roofline *figure)
+{
+    figure->lowest = INFINITY;
+    figure->highest = 0;
+    for (size_t i = 0; i < figure->n_curves; i++)
+        widen(figure, figure->curves[i].ceiling);
+    for (size_t c = 0; c < figure->n_classes; c++)
+        widen(figure, figure->classes[c].beta);
+    for (size_t i = 0; i < figure->n_cells; i++) {
+        if (curve_of(figure, figure->cells[i]->kernel))
+            widen(figure, observed(figure, figure->cells[i]));
+    }
+    /* Whole powers of two, with some room. */
+    figure->lowest = exp2(floor(log2(figure->lowest / 1.3)));
+    figure->highest = exp2(ceil(log2(figure->highest * 1.3)));
+}
+
+static bool is_leftmost(const struct roofline *figure, const struct machine_beta *class)
+{
+    for (size_t c = 0; c < figure->n_classes; c++) {
+        if (figure->classes[c].beta < class->beta)
+            return false;
+    }
+    return true;
+}
+
+/* Vertical lines; their labels stand above the frame, where no curve runs through them, and left and right of
+ * each other, since the betas of a machine lie close together. */
+static void put_betas(const struct roofline *figure, FILE *script)
+{
+    for (size_t c = 0; c < figure->n_classes; c++) {
+        const struct machine_beta *class = &figure->classes[c];
+        if (!(class->beta > 0))
+            continue;
+        const char *placed = figure->n_classes == 1       ? "center offset 0"
+                             : is_leftmost(figure, class) ? "right offset 0.5"
+                                                          : "left offset -0.5";
+        fprintf(script,
+                "set arrow from first %g, graph 0 to first %g, graph 1 nohead linecolor rgb '#882255' "
+                "linewidth 2 "
+                "dashtype %zu back\n",
+                class->beta, class->beta, c + 1);
+        fprintf(script, "set label \"beta ");
+        ulb_put_text(script, class->cls);
+        fprintf(script, " %.2f\" at first %g, graph 1 %s, %g textcolor rgb '#882255'\n", class->beta,
+                class->beta, placed, c < 2 ? 0.6 : 1.6);
+    }
+}
+
+/* Data of curve i, from where it leaves the slope; returns how many measured points it has. The points of one
+ * kernel stand right of beta, column number so-and-so: at beta itself they would hide each other. */
+static size_t put_curve_data(const struct roofline *figure, FILE *script, size_t i, size_t column)
+{
+    const struct curve *curve = &figure->curves[i];
+    size_t points = 0;
+    fprintf(script, "$curve%zu << END\n%g %g\n%g %g\nEND\n$points%zu << END\n", i, curve->ceiling,
+            curve->ceiling, figure->highest, curve->ceiling, i);
+    for (size_t j = 0; j < figure->n_cells; j++) {
+        double y = observed(figure, figure->cells[j]);
+        if (curve != curve_of(figure, figure->cells[j]->kernel) || !(y > 0))
+            continue;
+        fprintf(script, "%g %g\n", figure->whole->bytes_per_cycle * exp2(0.05 * (double)column), y);
+        points++;
+    }
+    fprintf(script, "END\n");
+    return points;
+}
+
+static void curve_title(const struct curve *curve, char title[TITLE])
+{
+    snprintf(title, TITLE, "%s, %s: gamma %.2f", curve->cell->kernel, curve->cell->cls,
+             curve->cell->gamma_cycles);
+}
+
+/* The slope is common to all curves and drawn last, over their lower ends. */
+static void put_plot(const struct roofline *figure, FILE *script, const size_t *points)
+{
+    size_t any_points = 0;
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        const struct curve *curve = &figure->curves[i];
+        fprintf(script, "set style line %zu linecolor rgb '%s' linewidth %s dashtype %zu\n", i + 1,
+                ulb_format_colour(curve->cell->format), curve->fastest ? "3" : "1.5", curve->class_index + 1);
+    }
+    fprintf(script, "plot ");
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        char title[TITLE];
+        curve_title(&figure->curves[i], title);
+        /* The legend's sample stands apart: some viewers of SVG join it to the curve where both are one path.
+         */
+        fprintf(script,
+                "$curve%zu with lines linestyle %zu notitle, keyentry with lines linestyle %zu title \"", i,
+                i + 1, i + 1);
+        ulb_put_text(script, title);
+        fprintf(script, "\", ");
+    }
+    fprintf(script,
+            "$slope with lines linecolor rgb '#000000' linewidth 2 title \"memory-bound: e_bw = beta\"");
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        any_points += points[i];
+        if (points[i])
+            fprintf(
+                script,
+                ", $points%zu with points pointtype %d pointsize 1 linewidth 1.5 linecolor rgb '%s' notitle",
+                i, figure->curves[i].fastest ? CIRCLE : SQUARE,
+                ulb_format_colour(figure->curves[i].cell->format));
+    }
+    if (any_points)
+        fprintf(script,
+                ", keyentry with points pointtype 6 pointsize 1 linewidth 1.5 linecolor rgb '#000000' title "
+                "\"measured GEMV, %s, one column a kernel\"",
+                figure->cells[0]->mode);
+    fprintf(script, "\n");
+}
+
+static void put_figure(const struct roofline *figure, const struct ulb_record *record,
+                       struct ulb_canvas *canvas)
+{
+    FILE *script = canvas->script;
+    size_t points[MAX_CURVES], longest = 40, columns = 0;
+    double slope_end = figure->lowest;
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        char title[TITLE];
+        curve_title(&figure->curves[i], title);
+        longest = strlen(title) > longest ? strlen(title) : longest;
+        slope_end = fmax(slope_end, figure->curves[i].ceiling);
+        points[i] = put_curve_data(figure, script, i, columns);
+        columns += points[i] > 0;
+    }
+    fprintf(script, "$slope << END\n%g %g\n%g %g\nEND\n", figure->lowest, figure->lowest, slope_end,
+            slope_end);
+    ulb_put_title(canvas, record, "Effective-bandwidth roofline: e_bw = min(beta, B/gamma)",
+                  figure->n_cells ? figure->cells[0]->set : "all");
+    ulb_put_frame(canvas, figure->n_curves + 2, longest, 1);
+    bool two_rows = figure->n_classes > 2; /* of labels above the frame */
+    fprintf(script, "set title offset 0, %d\nset tmargin %d\n", two_rows ? 2 : 1, two_rows ? 6 : 5);
+    fprintf(script, "set logscale xy 2\nset format xy \"%%g\"\nset xrange [%g:%g]\nset yrange [%g:%g]\n",
+            figure->lowest, figure->highest, figure->lowest, figure->highest);
+    fprintf(script, "set xlabel \"beta: available bandwidth of one core, bytes/cycle\"\n"
+                    "set ylabel \"e_bw: effective bandwidth of one core, bytes/cycle\"\n");
+    put_betas(figure, script);
+    put_plot(figure, script, points);
+}
+
+enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_canvas *canvas,
+                                  struct ulb_error *err)
+{
+    struct roofline figure = {.n_curves = 0};
+    struct ulb_error no_results;
+    enum ulb_status status = ulb_record_gamma_cells(record, &figure.gammas, &figure.n_gammas, err);
+    if (status == ULB_OK)
+        status = ulb_record_beta_cells(record, &figure.betas, &figure.n_betas, err);
+    if (status == ULB_OK)
+        status = ulb_record_cells(record, &figure.all, &figure.n_all, err);
+    if (status != ULB_OK)
+        goto done;
+    collect_curves(&figure);
+    if (figure.n_curves == 0) {
+        status = ulb_fail(err, ULB_BAD_INPUT, "the record has no gamma to draw a roofline from");
+        goto done;
+    }
+    /* Without GEMV results the figure has no points, which is no fault. */
+    if (ulb_choose_cells(record, figure.all, figure.n_all, &figure.cells, &figure.n_cells, &no_results) !=
+        ULB_OK)
+        figure.n_cells = 0;
+    find_betas(&figure, record);
+    find_range(&figure);
+    put_figure(&figure, record, canvas);
+done:
+    free(figure.cells);
+    ulb_cells_free(figure.all, figure.n_all);
+    ulb_beta_cells_free(figure.betas, figure.n_betas);
+    ulb_gamma_cells_free(figure.gammas, figure.n_gammas);
+    return status;
+}

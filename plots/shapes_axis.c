@@ -1,0 +1,99 @@
+/* Figures over the shapes of models: which cells, in which columns. */
+#include "plots/canvas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN_CHARACTERS = 8 }; /* what a column has room for */
+
+static size_t keep(const struct ulb_cell *cells, size_t n, const char *mode, const char *set,
+                   const struct ulb_cell **chosen)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ulb_cell *cell = &cells[i];
+        if (cell->n == 1 && strcmp(cell->mode, mode) == 0 && (!set || strcmp(cell->set, set) == 0))
+            chosen[kept++] = cell;
+    }
+    return kept;
+}
+
+enum ulb_status ulb_choose_cells(const struct ulb_record *record, const struct ulb_cell *cells, size_t n,
+                                 const struct ulb_cell ***chosen, size_t *n_chosen, struct ulb_error *err)
+{
+    struct ulb_yardstick *yardsticks;
+    size_t n_yardsticks;
+    enum ulb_status status = ulb_record_yardsticks(record, &yardsticks, &n_yardsticks, err);
+    if (status != ULB_OK)
+        return status;
+    *chosen = calloc(n ? n : 1, sizeof **chosen);
+    if (!*chosen) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+        goto done;
+    }
+    const char *mode = keep(cells, n, "cold", NULL, *chosen) ? "cold" : "warm";
+    *n_chosen = n_yardsticks ? keep(cells, n, mode, yardsticks[0].set, *chosen) : 0;
+    if (*n_chosen == 0 && keep(cells, n, mode, NULL, *chosen) > 0)
+        *n_chosen = keep(cells, n, mode, (*chosen)[0]->set, *chosen);
+    if (*n_chosen == 0) {
+        free(*chosen);
+        *chosen = NULL;
+        status = ulb_fail(err, ULB_BAD_INPUT, "the record has no GEMV results to draw");
+    }
+done:
+    ulb_yardsticks_free(yardsticks, n_yardsticks);
+    return status;
+}
+
+bool ulb_same_shape(const struct ulb_cell *a, const struct ulb_cell *b)
+{
+    return a->m == b->m && a->k == b->k && strcmp(a->model, b->model) == 0 && strcmp(a->layer, b->layer) == 0;
+}
+
+size_t ulb_shape_columns(const struct ulb_cell *const *cells, size_t n, const struct ulb_cell **columns)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t c = 0;
+        while (c < used && !ulb_same_shape(columns[c], cells[i]))
+            c++;
+        if (c == used)
+            columns[used++] = cells[i];
+    }
+    return used;
+}
+
+/* The name of a model above its columns from..to-1. */
+static void put_model(const struct ulb_canvas *canvas, const char *model, size_t from, size_t to, bool shaded)
+{
+    FILE *script = canvas->script;
+    if (shaded && !canvas->text)
+        fprintf(
+            script,
+            "set object rectangle from first %g, graph 0 to first %g, graph 1 behind fillcolor rgb '#EEEEEE' "
+            "fillstyle solid noborder\n",
+            (double)from - 0.5, (double)to - 0.5);
+    fprintf(script, "set label \"");
+    ulb_put_short_text(script, model, COLUMN_CHARACTERS * (to - from));
+    fprintf(script, "\" at first %g, graph 1 center offset 0, %g front\n", (double)(from + to - 1) / 2,
+            canvas->text ? -1.0 : -0.9);
+}
+
+void ulb_put_shape_axis(const struct ulb_canvas *canvas, const struct ulb_cell *const *columns, size_t n)
+{
+    FILE *script = canvas->script;
+    fprintf(script, "set xrange [-0.5:%g]\nset xtics scale 0 (", (double)n - 0.5);
+    for (size_t c = 0; c < n; c++) {
+        fprintf(script, "%s\"", c ? ", " : "");
+        ulb_put_short_text(script, columns[c]->layer, COLUMN_CHARACTERS);
+        fprintf(script, "\\n%zu\\nx %zu\" %zu", columns[c]->m, columns[c]->k, c);
+    }
+    fprintf(script, ")\nset xlabel \"layer, M x K (output x input features)\"\n");
+    size_t from = 0, models = 0;
+    for (size_t c = 1; c <= n; c++) {
+        if (c < n && strcmp(columns[c]->model, columns[from]->model) == 0)
+            continue;
+        put_model(canvas, columns[from]->model, from, c, models++ % 2 == 0);
+        from = c;
+    }
+}

@@ -1,0 +1,261 @@
+/* Figures hold what the record says. Without gnuplot they cannot be drawn, and these tests are skipped. */
+#include "plots/figure.h"
+#include "tests/results/sample.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* cmocka last: it needs the headers above. */
+#include <cmocka.h>
+
+static struct ulb_error err;
+static char folder[64], prefix[80];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    sample_folder(folder);
+    snprintf(prefix, sizeof prefix, "%s/run", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder); /* fails when a file was left behind */
+}
+
+static void need_gnuplot(void)
+{
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        skip();
+}
+
+/* Draws, reads the file into a new text and removes it. */
+static char *draw(const struct ulb_record *record, const char *figure, const char *format, size_t *bytes)
+{
+    char path[256], expected[256];
+    if (ulb_figure_draw(record, figure, format, prefix, path, sizeof path, &err) != ULB_OK)
+        fail_msg("%s.%s: %s", figure, format, err.message);
+    snprintf(expected, sizeof expected, "%s-%s.%s", prefix, figure, format);
+    assert_string_equal(path, expected);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    struct stat info;
+    assert_int_equal(fstat(fileno(file), &info), 0);
+    char *text = calloc(1, (size_t)info.st_size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)info.st_size, file), info.st_size);
+    fclose(file);
+    assert_int_equal(unlink(path), 0);
+    *bytes = (size_t)info.st_size;
+    return text;
+}
+
+static char *draw_kind(enum sample_kind kind, const char *figure, const char *format, size_t *bytes)
+{
+    struct ulb_record record;
+    if (sample_record(&record, kind, &err) != ULB_OK)
+        fail_msg("%s", err.message);
+    char *text = draw(&record, figure, format, bytes);
+    ulb_record_free(&record);
+    return text;
+}
+
+static void assert_has(const char *text, const char *const *words)
+{
+    for (; *words; words++) {
+        if (!strstr(text, *words))
+            fail_msg("'%s' is not in the figure", *words);
+    }
+}
+
+static size_t count(const char *text, const char *word)
+{
+    size_t n = 0;
+    while ((text = strstr(text, word))) {
+        text++;
+        n++;
+    }
+    return n;
+}
+
+static void test_roofline(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    /* The fastest of each format, and the paper's 256-bit sequences where another row is faster. */
+    static const char *const words[] = {
+        "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 2 cores; yardstick 24.6 GB/s",
+        ">beta core 4.73<",
+        ">bf16f32-fma-avx512-32x1x2, core: gamma 2.90<",
+        ">int8a8-dp-avxvnni-32x1x4, core: gamma 1.02<",
+        ">int2a8-pshufb-avxvnni-32x1x4, core: gamma 1.25<",
+        ">int2a8-pshufb-avx512vnni-64x1x4, core: gamma 0.78<",
+        ">int1a8-blend-avxvnni-32x1x4, core: gamma 2.40<",
+        ">int1a8-blend-avx512vnni-32x1x4, core: gamma 0.72<",
+        "measured GEMV, cold",
+        "bytes/cycle",
+        NULL};
+    size_t bytes;
+    char *svg = draw_kind(SAMPLE_SERVER, "roofline", "svg", &bytes);
+    assert_has(svg, words);
+    assert_int_equal(count(svg, "gamma "), 6);
+    free(svg);
+}
+
+static void test_roofline_of_two_classes(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    /* 80.5 GB/s over 14 cores are 5.75 GB/s: 1.44 bytes/cycle at 4.0 GHz, 1.60 at 3.6 GHz. */
+    static const char *const words[] = {">beta P 1.44<",
+                                        ">beta E 1.60<",
+                                        ">int1a8-blend-avxvnni-32x1x4, P: gamma 2.40<",
+                                        ">int1a8-blend-avxvnni-32x1x4, E: gamma 4.71<",
+                                        "stroke-dasharray",
+                                        NULL};
+    size_t bytes;
+    char *svg = draw_kind(SAMPLE_HYBRID, "roofline", "svg", &bytes);
+    assert_has(svg, words);
+    assert_int_equal(count(svg, "gamma "), 8);
+    free(svg);
+}
+
+static void test_bars(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    static const char *const words[] = {">falcon3-1b<",
+                                        ">mobilellm-1.5b<",
+                                        ">llama3-8b<",
+                                        ">gate_up<",
+                                        ">28672<",
+                                        ">x 14336<",
+                                        ">yardstick, 24.6 GB/s<",
+                                        "GB/s (1e9 bytes/s)",
+                                        "cold weights",
+                                        ">int8: int8a8-dp-avxvnni-32x1x4<",
+                                        NULL};
+    /* One bar for each of the 12 shapes, and the legend's sample. */
+    static const char *const colours[] = {
+        "polygon fill = 'rgb(153, 153, 153)'", "polygon fill = 'rgb(  0, 114, 178)'",
+        "polygon fill = 'rgb(  0, 158, 115)'", "polygon fill = 'rgb(230, 159,   0)'"};
+    size_t bytes;
+    char *svg = draw_kind(SAMPLE_SERVER, "bars", "svg", &bytes);
+    assert_has(svg, words);
+    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+        assert_int_equal(count(svg, colours[i]), 13);
+    free(svg);
+}
+
+static void test_kernels_and_beta(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    static const char *const kernels[] = {">int2a8-pshufb-avx512vnni256-32x1x4<",
+                                          ">int2a8-pshufb-avx2-32x1x4<", NULL};
+    static const char *const beta[] = {">set P<", ">set E<", ">set all<", ">cores reading<", NULL};
+    size_t bytes;
+    char *svg = draw_kind(SAMPLE_SERVER, "kernels", "svg", &bytes);
+    assert_has(svg, kernels);
+    assert_int_equal(count(svg, "<text>0."), 9 * 12);
+    free(svg);
+    svg = draw_kind(SAMPLE_HYBRID, "beta", "svg", &bytes);
+    assert_has(svg, beta);
+    free(svg);
+}
+
+static void test_formats(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+        for (size_t i = 0; i < ulb_figure_count; i++) {
+            if (kind == SAMPLE_ABSENT && i == 0)
+                continue;
+            const char *figure = ulb_figures[i].name;
+            size_t bytes;
+            char *file = draw_kind((enum sample_kind)kind, figure, "png", &bytes);
+            assert_memory_equal(file, "\x89PNG\r\n\x1a\n", 8);
+            /* Width, big-endian, in the header: 800 pixels at least. */
+            assert_true((unsigned char)file[18] * 256 + (unsigned char)file[19] >= 800);
+            assert_true(bytes > 5000);
+            free(file);
+            file = draw_kind((enum sample_kind)kind, figure, "pdf", &bytes);
+            assert_memory_equal(file, "%PDF-", 5);
+            free(file);
+            file = draw_kind((enum sample_kind)kind, figure, "txt", &bytes);
+            assert_true(strstr(file, "yardstick") != NULL || kind == SAMPLE_LONGEST);
+            free(file);
+        }
+    }
+}
+
+/* Records may come from strangers: names are text, whatever stands in them. */
+static void test_names_are_not_commands(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    struct ulb_record record;
+    char trap[256];
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    snprintf(trap, sizeof trap, "\"; system(\"touch %s/trap\") #`touch %s/trap`", folder, folder);
+    json_object_set_new(json_object_get(record.root, "machine"), "cpu_model", json_string(trap));
+    json_t *cells = json_object_get(record.root, "cells"), *cell;
+    size_t i;
+    json_array_foreach(cells, i, cell)
+    {
+        json_object_set_new(cell, "model", json_string("a<b&c'\\n`id`"));
+        json_object_set_new(cell, "layer", json_string("\"\nquit\n"));
+    }
+    for (size_t figure = 0; figure < ulb_figure_count; figure++) {
+        size_t bytes;
+        char *svg = draw(&record, ulb_figures[figure].name, "svg", &bytes);
+        if (strcmp(ulb_figures[figure].name, "bars") == 0)
+            assert_non_null(strstr(svg, "a&lt;b&amp;c??n?id?"));
+        free(svg);
+    }
+    ulb_record_free(&record);
+}
+
+static void test_unknown_names(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    char path[256];
+    assert_int_equal(sample_record(&record, SAMPLE_ABSENT, &err), ULB_OK);
+    assert_int_equal(ulb_figure_draw(&record, "pie", "svg", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "unknown figure 'pie'; figures are roofline, bars, kernels, beta");
+    assert_int_equal(ulb_figure_draw(&record, "bars", "gif", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "unknown format 'gif' of figures; formats are svg, png, pdf, txt");
+    assert_int_equal(ulb_figure_draw(&record, "roofline", "svg", prefix, path, sizeof path, &err),
+                     ULB_BAD_INPUT);
+    assert_string_equal(err.message, "figure roofline: the record has no gamma to draw a roofline from");
+    ulb_record_free(&record);
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    assert_int_equal(ulb_figure_draw(&record, "bars", "svg", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "figure bars: the record has no GEMV results to draw");
+    assert_int_equal(ulb_figure_draw(&record, "beta", "svg", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
+    ulb_record_free(&record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_roofline, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_roofline_of_two_classes, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_bars, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_kernels_and_beta, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_formats, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_names_are_not_commands, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_unknown_names, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
