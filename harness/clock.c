@@ -80,6 +80,7 @@ static double ticks(void)
 void ulb_clock_open(struct ulb_clock *clock)
 {
     *clock = (struct ulb_clock){.source = "tsc"};
+    ulb_core_watch_open(&clock->watch);
     struct ulb_error err;
     if (ulb_cycle_counter_open(&clock->counter, &err) == ULB_OK) {
         clock->counting = true;
@@ -131,11 +132,19 @@ static double ticked(void (*work)(void *), void *arg, double *seconds)
     return cycles;
 }
 
-double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds)
+static double any_source(struct ulb_clock *clock, void (*work)(void *), void *arg, double *seconds)
 {
     if (clock->counting)
         return counted(clock, work, arg, seconds);
     if (clock->source[0] == 'c')
         return chained(work, arg, seconds);
     return ticked(work, arg, seconds);
+}
+
+double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds)
+{
+    bool before = ulb_core_watch_alone(&clock->watch);
+    double cycles = any_source(clock, work, arg, seconds);
+    bool after = ulb_core_watch_alone(&clock->watch);
+    return clock->shared_core || (before && after) ? cycles : NAN;
 }

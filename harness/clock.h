@@ -7,6 +7,7 @@
 #define ULB_HARNESS_CLOCK_H
 
 #include "common/status.h"
+#include "harness/core_watch.h"
 #include "harness/counters/counters.h"
 
 #include <stdbool.h>
@@ -30,14 +31,17 @@ struct ulb_clock {
     char reason[160];   /* why not a source higher up */
     bool counting;
     struct ulb_cycle_counter counter;
+    struct ulb_core_watch watch;
+    bool shared_core; /* disturbed samples are taken too: set when the core is hardly ever alone */
 };
 
 /* Opens the best source for the calling thread, which should be pinned already. */
 void ulb_clock_open(struct ulb_clock *clock);
 void ulb_clock_close(struct ulb_clock *clock);
 
-/* Runs work(arg) once; returns its core cycles and stores the seconds. NAN when the core's frequency moved by
- * more than 0.6 % between the calibrations before and after (source chain): the caller repeats the sample. */
+/* Runs work(arg) once; returns its core cycles and stores the seconds. NAN, and the caller repeats the
+ * sample, when the core was not all ours before and after (unless shared_core), or when, with source chain,
+ * its frequency moved by more than 0.6 % between the calibrations before and after. */
 double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds);
 
 #endif

@@ -11,7 +11,14 @@
 #include <string.h>
 
 static const double SAMPLE_SECONDS = 40e-6;
-enum { SAMPLES_QUICK = 15, SAMPLES_FULL = 51, TRIES_PER_SAMPLE = 9, RUNS_PER_SAMPLE = 3, K_GRAIN = 64 };
+enum {
+    SAMPLES_QUICK = 15,
+    SAMPLES_FULL = 51,
+    TRIES_PER_SAMPLE = 24,
+    RUNS_PER_SAMPLE = 3,
+    SAMPLES_LEAST = 5,
+    K_GRAIN = 64
+};
 
 /* One kernel on one tile of rows, K columns, everything in L1. */
 struct loop {
@@ -87,6 +94,17 @@ struct gamma_samples {
     size_t n;
 };
 
+static void take_samples(struct ulb_clock *clock, struct loop loops[2], double steps, size_t wanted,
+                         struct gamma_samples *samples)
+{
+    samples->n = 0;
+    for (size_t i = 0; i < wanted && !ulb_interrupted; i++) {
+        double brief = cycles_per_call(clock, &loops[0]), full = cycles_per_call(clock, &loops[1]);
+        if (!isnan(brief) && !isnan(full))
+            samples->values[samples->n++] = (full - brief) / steps;
+    }
+}
+
 static enum ulb_status sample_kernel(struct ulb_session *session, const struct ulb_kernel *kernel,
                                      size_t l1_bytes, struct ulb_clock *clock, struct gamma_samples *samples,
                                      struct ulb_error *err)
@@ -105,11 +123,10 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
     size_t wanted = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
     calibrate_calls(clock, &loops[0]);
     calibrate_calls(clock, &loops[1]);
-    samples->n = 0;
-    for (size_t i = 0; i < wanted && !ulb_interrupted; i++) {
-        double brief = cycles_per_call(clock, &loops[0]), full = cycles_per_call(clock, &loops[1]);
-        if (!isnan(brief) && !isnan(full))
-            samples->values[samples->n++] = (full - brief) / steps;
+    take_samples(clock, loops, steps, wanted, samples);
+    if (samples->n < SAMPLES_LEAST && !clock->shared_core) {
+        clock->shared_core = true;
+        take_samples(clock, loops, steps, wanted, samples);
     }
     status = ulb_session_check(session, err);
 done:
@@ -191,6 +208,11 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
             status = add_cell(session, kernels[i], cls, &samples, &table[i * session->topology.n_classes + c],
                               err);
     }
+    if (status == ULB_OK && clock.shared_core)
+        status = ulb_record_warn(
+            session->record, err,
+            "gamma: PU %u is hardly ever alone on its core (busy SMT sibling or neighbour): figures too high",
+            pu);
     ulb_clock_close(&clock);
     ulb_team_stop(team);
     return status;

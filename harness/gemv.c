@@ -13,9 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_QUICK = 5, ROUNDS_FULL = 15, SAMPLES_PER_ROUND = 3, WARM_UP_MAX = 8, TIMER_STEPS = 100 };
+enum {
+    ROUNDS_QUICK = 5,
+    ROUNDS_FULL = 15,
+    SAMPLES_PER_ROUND = 3,
+    WARM_UP_MAX = 8,
+    TIMER_STEPS = 100,
+    TRIES_PER_SAMPLE = 6
+};
 static const double STILL_GETTING_FASTER = 0.95;
 static const double DRIFT_NOISY = 0.10;
+static const double DISTURBED_NOISY = 0.10;
 
 /* One GEMV by the team. */
 struct gemv_job {
@@ -115,17 +123,57 @@ static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, str
     cell->batch = best >= least ? 1 : (size_t)ceil(least / best);
 }
 
+/* A figure taken while every core was all ours, before and after; after some tries one is taken as it comes.
+ */
+static double undisturbed(struct ulb_session *session, struct ulb_grid *grid, double (*sample)(void *),
+                          void *arg)
+{
+    double value = NAN;
+    for (int i = 0; i < TRIES_PER_SAMPLE; i++) {
+        bool before = grid->alone;
+        value = sample(arg);
+        grid->alone = ulb_team_alone(session->team);
+        if (before && grid->alone)
+            return value;
+    }
+    grid->disturbed++;
+    return value;
+}
+
+struct cell_sample {
+    struct ulb_session *session;
+    struct ulb_grid_cell *cell;
+    struct gemv_job *job;
+};
+
+static double sample_cell(void *arg)
+{
+    struct cell_sample *s = arg;
+    return 1e6 * time_gemv(s->session, s->cell, s->job, s->cell->batch);
+}
+
+static double sample_yardstick(void *arg)
+{
+    return ulb_beta_yardstick(arg);
+}
+
+static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
+{
+    grid->yardstick[grid->n_yardstick++] = undisturbed(session, grid, sample_yardstick, session);
+}
+
 static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
 {
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     struct gemv_job job = {cell->kernel, ulb_grid_gemm(grid, cell), &split};
+    struct cell_sample sample = {session, cell, &job};
     if (cell->batch == 0)
         warm_up(session, cell, &job);
     /* One untimed call brings code, activations and the team back from whatever ran before. */
     time_gemv(session, cell, &job, 1);
     for (size_t i = 0; i < SAMPLES_PER_ROUND; i++)
-        cell->us[cell->n_samples++] = 1e6 * time_gemv(session, cell, &job, cell->batch);
-    grid->yardstick[grid->n_yardstick++] = ulb_beta_yardstick(session);
+        cell->us[cell->n_samples++] = undisturbed(session, grid, sample_cell, &sample);
+    take_yardstick(session, grid);
 }
 
 /* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
@@ -140,7 +188,7 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
     for (size_t round = 0; round < grid->rounds && status == ULB_OK; round++) {
         ulb_rng_shuffle(&rng, grid->order, grid->n);
         size_t first = grid->n_yardstick;
-        grid->yardstick[grid->n_yardstick++] = ulb_beta_yardstick(session);
+        take_yardstick(session, grid);
         for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
             time_cell(session, grid, &grid->cells[grid->order[i]]);
             double done = (double)(round * grid->n + i + 1) / (double)(grid->rounds * grid->n);
@@ -196,6 +244,15 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
             session->record, err,
             "noisy: the yardstick moved by %.0f %% during the run (bound %.0f %%); close other programs",
             100 * yardstick.drift, 100 * DRIFT_NOISY);
+    size_t samples = grid->n_yardstick;
+    for (size_t i = 0; i < grid->n; i++)
+        samples += grid->cells[i].n_samples;
+    double share = (double)grid->disturbed / (double)samples;
+    if (status == ULB_OK && share > DISTURBED_NOISY)
+        status = ulb_record_warn(
+            session->record, err,
+            "noisy: in %.0f %% of the samples a core was shared with a busy SMT sibling or neighbour",
+            100 * share);
     return status;
 }
 

@@ -28,7 +28,9 @@ struct ulb_grid {
     size_t n_yardstick;
     double *spells; /* its median in each round, GB/s */
     size_t n_spells;
-    float *y, *xf; /* room for the largest M and K */
+    bool alone;       /* whether every core was all ours after the last sample */
+    size_t disturbed; /* samples taken although one was not */
+    float *y, *xf;    /* room for the largest M and K */
     int8_t *x8;
     float x_scale;
     int32_t x_sum;

@@ -2,7 +2,6 @@
 
 #include "harness/build_info.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +62,10 @@ static json_t *machine_json(const struct ulb_session *session)
 {
     const struct ulb_topology *topology = &session->topology;
     struct utsname name;
-    double load[3] = {0};
+    double load;
     char governor[64], microcode[64];
     uname(&name);
-    if (getloadavg(load, 3) != 3)
-        load[0] = load[1] = load[2] = NAN;
+    bool has_load = getloadavg(&load, 1) == 1;
     unsigned cores = 0;
     for (size_t c = 0; c < topology->n_classes; c++)
         cores += topology->classes[c].cores;
@@ -83,15 +81,39 @@ static json_t *machine_json(const struct ulb_session *session)
     set_or_reason(machine, "governor", has_governor, governor, "no cpufreq for cpu0");
     set_or_reason(machine, "microcode", has_microcode, microcode, "not in /proc/cpuinfo");
     set_or_reason(machine, "hypervisor", topology->hypervisor[0] != '\0', topology->hypervisor, "none seen");
-    json_object_set_new(machine, "load_average", json_pack("[f,f,f]", load[0], load[1], load[2]));
+    json_object_set_new(machine, "load_average", has_load ? json_real(load) : json_null());
     json_object_set_new(machine, "memory_available_bytes", json_integer(ulb_memory_available()));
     return machine;
 }
 
+/* Core frequency by class, all threads of the set busy: mean over the class's threads. */
+static json_t *hz_json(const struct ulb_session *session)
+{
+    json_t *object = json_object();
+    double *hz = calloc(session->pus.n, sizeof *hz);
+    if (hz)
+        ulb_team_clock(session->team, hz);
+    for (size_t c = 0; hz && c < session->topology.n_classes; c++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t t = 0; t < session->pus.n; t++) {
+            if (ulb_topology_class_of(&session->topology, session->pus.items[t]) ==
+                &session->topology.classes[c]) {
+                sum += hz[t];
+                n++;
+            }
+        }
+        if (n > 0)
+            json_object_set_new(object, session->topology.classes[c].name, json_real(sum / (double)n));
+    }
+    free(hz);
+    return object;
+}
+
 static json_t *clock_json(const struct ulb_session *session)
 {
-    json_t *clock = json_pack("{s:s, s:f, s:f}", "cycles_source", session->clock.source, "hz", session->hz,
-                              "timer_step_ns", 1e9 * ulb_timer_step());
+    json_t *clock = json_pack("{s:s, s:o, s:f}", "cycles_source", session->clock.source, "hz",
+                              hz_json(session), "timer_step_ns", 1e9 * ulb_timer_step());
     if (clock && session->clock.reason[0])
         json_object_set_new(clock, "counters_reason", json_string(session->clock.reason));
     return clock;

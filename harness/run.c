@@ -7,19 +7,6 @@
 
 #include <stdlib.h>
 
-/* Sections that hold cells name the source of their cycles. */
-static enum ulb_status name_cycles_source(struct ulb_session *session, struct ulb_error *err)
-{
-    static const char *const sections[] = {"beta", "gamma"};
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        json_t *section = json_object_get(session->record->root, sections[i]);
-        if (!section ||
-            json_object_set_new(section, "cycles_source", json_string(session->clock.source)) != 0)
-            return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
-    }
-    return ULB_OK;
-}
-
 static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage,
                                const struct ulb_kernel **kernels, double *gamma_table, struct ulb_error *err)
 {
@@ -32,7 +19,7 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
     if (status == ULB_OK)
         status = ulb_machine_describe(session, err);
     if (status == ULB_OK)
-        status = name_cycles_source(session, err);
+        status = ulb_record_set_cycles_source(session->record, session->clock.source, err);
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
         status = ulb_session_arena(session, largest, err);
     if (status == ULB_OK && (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL))

@@ -27,6 +27,8 @@ struct member {
     _Alignas(64) _Atomic uint32_t done; /* number of the last job finished */
     struct ulb_team *team;
     size_t index;
+    struct ulb_core_watch watch;
+    bool alone;
     pthread_t thread;
 };
 
@@ -203,10 +205,32 @@ double ulb_team_fork_join(struct ulb_team *team)
     return ulb_median(samples, OVERHEAD_SAMPLES);
 }
 
+static void watch_job(void *arg, size_t thread)
+{
+    struct member *member = &((struct ulb_team *)arg)->members[thread];
+    if (member->watch.alone <= 0)
+        ulb_core_watch_open(&member->watch);
+    member->alone = ulb_core_watch_alone(&member->watch);
+}
+
+bool ulb_team_alone(struct ulb_team *team)
+{
+    ulb_team_run(team, watch_job, team);
+    bool alone = true;
+    for (size_t i = 0; i < team->n; i++)
+        alone = alone && team->members[i].alone;
+    return alone;
+}
+
 static void clock_job(void *arg, size_t thread)
 {
     double *hz = arg;
     hz[thread] = ulb_chain_hz();
+}
+
+void ulb_team_clock(struct ulb_team *team, double *hz)
+{
+    ulb_team_run(team, clock_job, hz);
 }
 
 double ulb_team_hz(struct ulb_team *team)
@@ -214,7 +238,7 @@ double ulb_team_hz(struct ulb_team *team)
     double *hz = calloc(team->n, sizeof *hz);
     if (!hz)
         return NAN;
-    ulb_team_run(team, clock_job, hz);
+    ulb_team_clock(team, hz);
     double sum = 0;
     for (size_t i = 0; i < team->n; i++)
         sum += hz[i];

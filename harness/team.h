@@ -8,6 +8,7 @@
 
 #include "common/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ulb_team;
@@ -25,10 +26,17 @@ const unsigned *ulb_team_pus(const struct ulb_team *team);
 /* Ends the threads and gives the caller its affinity back. NULL is allowed. */
 void ulb_team_stop(struct ulb_team *team);
 
+/* Whether every core of the team is all ours now (see core_watch.h); the first call learns, which takes 10
+ * ms. */
+bool ulb_team_alone(struct ulb_team *team);
+
 /* Median seconds of an empty ulb_team_run(). */
 double ulb_team_fork_join(struct ulb_team *team);
 
-/* Core frequency while all threads are busy, mean over them, Hz. */
+/* Core frequency of every thread while all are busy, Hz; hz has room for the team's size. */
+void ulb_team_clock(struct ulb_team *team, double *hz);
+
+/* The mean over the threads; NAN when memory is short. */
 double ulb_team_hz(struct ulb_team *team);
 
 /* Median seconds of an empty OpenMP parallel region on the same PUs, the overhead that a runtime built on

@@ -25,7 +25,8 @@ static void print_help(void)
     for (size_t i = 0; i < ulb_command_count; i++)
         printf("  %-10s %s\n", ulb_commands[i]->name, ulb_commands[i]->summary);
     printf("\nOptions: --help, --version, and those of the command; e.g. ulb-bench --platform auto --quick\n"
-           "Exit codes: 0 done, 1 a finding is bad, 2 wrong usage or input, 3 the environment does not allow it,\n"
+           "Exit codes: 0 done, 1 a finding is bad, 2 wrong usage or input, 3 the environment does not allow "
+           "it,\n"
            "130 interrupted (what was measured is kept).\n");
 }
 
@@ -54,7 +55,8 @@ static enum ulb_status dispatch(int argc, char **argv, struct ulb_error *err)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0)) {
+    if (argc == 2 &&
+        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0)) {
         print_help();
         return 0;
     }

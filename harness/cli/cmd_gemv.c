@@ -1,0 +1,17 @@
+/* ulb-bench gemv */
+#include "harness/cli/report.h"
+#include "harness/cli/section.h"
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    static const struct ulb_section_command command = {
+        .doc = "Runs each kernel's GEMV over the shapes of real models, beside yardstick and prediction.",
+        .stage = ULB_STAGE_GEMV,
+        .section = "cells",
+        .print = ulb_report_cells,
+    };
+    return ulb_section_run(&command, argc, argv, err);
+}
+
+const struct ulb_command ulb_command_gemv = {
+    "gemv", "every kernel over real shapes, beside yardstick and prediction", run};

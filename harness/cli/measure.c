@@ -1,0 +1,200 @@
+#include "harness/cli/measure.h"
+
+#include "harness/cli/progress.h"
+#include "harness/counters/marker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_FULL = 0x100, OPTION_ISA_MASK, OPTION_SEED, OPTION_RING, OPTION_PROGRESS, OPTION_WARM };
+
+static const struct argp_option options[] = {
+    {"platform", 'p', "NAME|FILE", 0,
+     "auto (this machine), or a described platform to model without measuring", 0},
+    {"quick", 'q', NULL, 0, "fewer samples: under a minute", 0},
+    {"full", OPTION_FULL, NULL, 0, "all samples (the default)", 0},
+    {"models", 'm', "A,B", 0, "models whose shapes are run", 0},
+    {"formats", 'f', "A,B", 0, "weight formats", 0},
+    {"kernels", 'k', "REGEX", 0, "kernels by name", 0},
+    {"set", 's', "SET", 0, "cores: P, E, LP-E, all, or PUs such as 0-3,8", 0},
+    {"split", 'S', "KIND", 0, "static, dynamic or weighted", 0},
+    {"warm", OPTION_WARM, NULL, 0, "weights stay in cache (labelled; the default is cold)", 0},
+    {"isa-mask", OPTION_ISA_MASK, "BIT,...", 0, "instruction sets not to use, e.g. avx512f", 0},
+    {"seed", OPTION_SEED, "N", 0, "seed of weights and of the order of cells", 0},
+    {"ring-mib", OPTION_RING, "N", 0, "size of the cold ring (default: the larger of 2048 and 4 x LLC)", 0},
+    {"out", 'o', "DIR", 0, "where the record and the figures go (default: results)", 0},
+    {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
+    {"progress", OPTION_PROGRESS, "WHEN", 0, "auto (on a terminal), on or off", 0},
+    {"verbose", 'v', NULL, 0, "more notes on standard error", 0},
+    {0},
+};
+
+static error_t complain(struct ulb_measure_options *o, const char *option, const char *value,
+                        const char *wanted)
+{
+    ulb_fail(o->err, ULB_BAD_INPUT, "--%s '%s': %s", option, value, wanted);
+    return EINVAL;
+}
+
+static bool parse_count(const char *text, unsigned long long max, unsigned long long *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-' && *value <= max;
+}
+
+static error_t parse_split(struct ulb_measure_options *o, const char *word)
+{
+    for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_WEIGHTED; kind++) {
+        if (strcmp(word, ulb_split_name((enum ulb_split)kind)) == 0) {
+            o->settings.split = (enum ulb_split)kind;
+            o->settings.split_given = true;
+            return 0;
+        }
+    }
+    return complain(o, "split", word, "must be static, dynamic or weighted");
+}
+
+static error_t parse_progress(struct ulb_measure_options *o, const char *word)
+{
+    static const char *const words[] = {"auto", "on", "off"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            o->progress = (enum ulb_progress_mode)i;
+            return 0;
+        }
+    }
+    return complain(o, "progress", word, "must be auto, on or off");
+}
+
+static error_t parse_number(struct ulb_measure_options *o, int key, const char *text)
+{
+    unsigned long long value;
+    if (key == OPTION_SEED) {
+        if (!parse_count(text, UINT64_MAX, &value))
+            return complain(o, "seed", text, "must be a whole number");
+        o->settings.seed = value;
+    } else {
+        if (!parse_count(text, 1 << 20, &value) || value == 0)
+            return complain(o, "ring-mib", text, "must be 1 to 1048576");
+        o->settings.ring_bytes = (size_t)value << 20;
+    }
+    return 0;
+}
+
+static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
+{
+    switch (key) {
+    case 'p':
+        o->platform = text;
+        return 0;
+    case 'm':
+        o->settings.models = text;
+        return 0;
+    case 'f':
+        o->settings.formats = text;
+        return 0;
+    case 'k':
+        o->settings.kernels = text;
+        return 0;
+    case 's':
+        o->settings.set = text;
+        return 0;
+    case 'o':
+        o->out = text;
+        return 0;
+    case 'S':
+        return parse_split(o, text);
+    case OPTION_PROGRESS:
+        return parse_progress(o, text);
+    case OPTION_ISA_MASK:
+        return ulb_isa_parse(text, &o->settings.isa_mask, o->err) == ULB_OK ? 0 : EINVAL;
+    case OPTION_SEED:
+    case OPTION_RING:
+        return parse_number(o, key, text);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct ulb_measure_options *o = state->input;
+    switch (key) {
+    case 'q':
+        o->settings.quick = true;
+        return 0;
+    case OPTION_FULL:
+        o->settings.quick = false;
+        return 0;
+    case OPTION_WARM:
+        o->settings.warm = true;
+        return 0;
+    case 'j':
+        o->json = true;
+        return 0;
+    case 'v':
+        o->verbose = true;
+        return 0;
+    default:
+        return parse_text(o, key, text);
+    }
+}
+
+const struct argp ulb_measure_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
+
+enum ulb_status ulb_measure_parse(int argc, char **argv, const char *doc, struct ulb_measure_options *o,
+                                  bool *done, struct ulb_error *err)
+{
+    *o = (struct ulb_measure_options){.settings = {.seed = 1}, .out = "results", .err = err};
+    struct argp parser = ulb_measure_argp;
+    parser.doc = doc;
+    return ulb_parse_arguments(&parser, argc, argv, o, done, err);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    ulb_interrupted = 1;
+}
+
+/* The first signal ends the run in good order, the second one at once. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit shows as a failed write */
+    signal(SIGPIPE, SIG_IGN);
+}
+
+enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage stage,
+                                struct ulb_record *record, struct ulb_error *err)
+{
+    record->root = NULL;
+    enum ulb_status status = ulb_record_new(record, err);
+    if (status != ULB_OK)
+        return status;
+    catch_signals();
+    struct ulb_progress progress;
+    ulb_progress_open(&progress, o->progress, stage);
+    o->settings.progress = ulb_progress_show;
+    o->settings.progress_context = &progress;
+    ulb_marker_init();
+    status = ulb_run(&o->settings, stage, record, err);
+    ulb_marker_close();
+    ulb_progress_close(&progress);
+    return status;
+}
+
+void ulb_print_warnings(const struct ulb_record *record)
+{
+    size_t i;
+    const json_t *warning;
+    json_array_foreach(json_object_get(record->root, "warnings"), i, warning)
+        fprintf(stderr, "note: %s\n", json_string_value(warning));
+}

@@ -1,0 +1,36 @@
+/* Options that every measuring command shares, and what happens round a measurement. */
+#ifndef ULB_HARNESS_CLI_MEASURE_H
+#define ULB_HARNESS_CLI_MEASURE_H
+
+#include "harness/cli/cli.h"
+#include "harness/run.h"
+
+#include <argp.h>
+
+enum ulb_progress_mode { ULB_PROGRESS_AUTO, ULB_PROGRESS_ON, ULB_PROGRESS_OFF };
+
+struct ulb_measure_options {
+    struct ulb_settings settings;
+    const char *platform; /* NULL or "auto": this machine */
+    const char *out;      /* folder of records and figures */
+    bool json, verbose;
+    enum ulb_progress_mode progress;
+    struct ulb_error *err; /* where the parser leaves its message */
+};
+
+/* Child parser for argp; its input is a struct ulb_measure_options. */
+extern const struct argp ulb_measure_argp;
+
+/* Parses argv of a measuring command with a usage text of its own. */
+enum ulb_status ulb_measure_parse(int argc, char **argv, const char *doc, struct ulb_measure_options *options,
+                                  bool *done, struct ulb_error *err);
+
+/* Makes a record and measures up to stage, with progress on stderr, signals caught and LIKWID's markers set.
+ * The record is the caller's to free whatever the status (root NULL when it could not be made). */
+enum ulb_status ulb_measure_run(struct ulb_measure_options *options, enum ulb_stage stage,
+                                struct ulb_record *record, struct ulb_error *err);
+
+/* Notes on stderr, warnings of a record. */
+void ulb_print_warnings(const struct ulb_record *record);
+
+#endif

@@ -1,0 +1,23 @@
+/* The progress bar on standard error. */
+#ifndef ULB_HARNESS_CLI_PROGRESS_H
+#define ULB_HARNESS_CLI_PROGRESS_H
+
+#include "harness/cli/measure.h"
+
+struct ulb_progress {
+    bool shown, terminal;
+    enum ulb_stage stage;
+    double begin;      /* time of opening */
+    double last_drawn; /* time */
+    char last_stage[16];
+};
+
+void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage);
+
+/* An ulb_progress_fn: redraws at most ten times a second; without a terminal, one line per stage. */
+void ulb_progress_show(void *context, const char *stage, double done);
+
+/* Removes the bar. */
+void ulb_progress_close(struct ulb_progress *progress);
+
+#endif

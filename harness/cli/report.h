@@ -1,0 +1,17 @@
+/* The terminal report of a record, at most 100 columns wide. */
+#ifndef ULB_HARNESS_CLI_REPORT_H
+#define ULB_HARNESS_CLI_REPORT_H
+
+#include "results/record.h"
+
+#include <stdio.h>
+
+/* The whole report: machine, clock, the three tables, warnings. */
+void ulb_report_print(const struct ulb_record *record, FILE *out);
+
+/* One table alone, with its headline: what `ulb-bench beta`, `gamma` and `gemv` print. */
+void ulb_report_beta(const struct ulb_record *record, FILE *out);
+void ulb_report_gamma(const struct ulb_record *record, FILE *out);
+void ulb_report_cells(const struct ulb_record *record, FILE *out);
+
+#endif

@@ -1,0 +1,38 @@
+#include "harness/cli/section.h"
+
+#include <string.h>
+
+/* "cells" is an array in the record; alone it becomes an object, so that every output is one. */
+static json_t *section_json(const struct ulb_record *record, const char *section)
+{
+    json_t *value = json_object_get(record->root, section);
+    return json_is_array(value) ? json_pack("{s:O}", section, value) : json_incref(value);
+}
+
+enum ulb_status ulb_section_run(const struct ulb_section_command *command, int argc, char **argv,
+                                struct ulb_error *err)
+{
+    struct ulb_measure_options options;
+    bool done;
+    enum ulb_status status = ulb_measure_parse(argc, argv, command->doc, &options, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    if (options.platform && strcmp(options.platform, "auto") != 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "--platform %s describes another machine: use 'ulb-bench model'",
+                        options.platform);
+    struct ulb_record record;
+    status = ulb_measure_run(&options, command->stage, &record, err);
+    if (record.root && (status == ULB_OK || status == ULB_INTERRUPTED)) {
+        struct ulb_error unwritten;
+        ulb_print_warnings(&record);
+        if (!options.json)
+            command->print(&record, stdout);
+        else if (ulb_print_json(section_json(&record, command->section), &unwritten) != ULB_OK &&
+                 status == ULB_OK) {
+            *err = unwritten;
+            status = ULB_ENVIRONMENT;
+        }
+    }
+    ulb_record_free(&record);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* Commands that measure one section of a record and show it alone: beta, gamma, gemv. */
+#ifndef ULB_HARNESS_CLI_SECTION_H
+#define ULB_HARNESS_CLI_SECTION_H
+
+#include "harness/cli/measure.h"
+
+#include <stdio.h>
+
+struct ulb_section_command {
+    const char *doc;
+    enum ulb_stage stage;
+    const char *section; /* key of the record; its value is the JSON output */
+    void (*print)(const struct ulb_record *record, FILE *out); /* the table */
+};
+
+/* Parses argv, measures, shows. An interrupted measurement shows what there is and is still ULB_INTERRUPTED.
+ */
+enum ulb_status ulb_section_run(const struct ulb_section_command *command, int argc, char **argv,
+                                struct ulb_error *err);
+
+#endif

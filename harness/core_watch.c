@@ -1,0 +1,78 @@
+#include "harness/core_watch.h"
+
+#include "harness/clock.h"
+#include "harness/stats.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { LEARNING_PROBES = 256, ADDITIONS_PER_PASS = 16, PASSES = 1024, STREAK_TO_BELIEVE = 3 };
+static const double ALONE_FROM = 0.93;  /* of what the core does alone; beside a sibling it is 0.5 to 0.7 */
+static const double HIGHER_FROM = 1.05; /* better than anything believed so far */
+
+/* Independent additions per second. */
+static double additions_per_second(void)
+{
+    double begin = ulb_now();
+    for (int i = 0; i < PASSES; i++) {
+#if defined(__x86_64__)
+        __asm__ volatile("add %%rax, %%rbx\n add %%rax, %%rcx\n add %%rax, %%rdx\n add %%rax, %%rsi\n"
+                         "add %%rax, %%r8\n add %%rax, %%r9\n add %%rax, %%r10\n add %%rax, %%r11\n"
+                         "add %%rax, %%rbx\n add %%rax, %%rcx\n add %%rax, %%rdx\n add %%rax, %%rsi\n"
+                         "add %%rax, %%r8\n add %%rax, %%r9\n add %%rax, %%r10\n add %%rax, %%r11\n"
+                         :
+                         :
+                         : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "cc");
+#elif defined(__aarch64__)
+        __asm__ volatile("add x1, x1, x0\n add x2, x2, x0\n add x3, x3, x0\n add x4, x4, x0\n"
+                         "add x5, x5, x0\n add x6, x6, x0\n add x7, x7, x0\n add x9, x9, x0\n"
+                         "add x1, x1, x0\n add x2, x2, x0\n add x3, x3, x0\n add x4, x4, x0\n"
+                         "add x5, x5, x0\n add x6, x6, x0\n add x7, x7, x0\n add x9, x9, x0\n"
+                         :
+                         :
+                         : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x9");
+#endif
+    }
+    return (double)PASSES * ADDITIONS_PER_PASS / (ulb_now() - begin);
+}
+
+static double additions_per_cycle(void)
+{
+    return additions_per_second() / ulb_chain_hz();
+}
+
+void ulb_core_watch_open(struct ulb_core_watch *watch)
+{
+    double readings[LEARNING_PROBES];
+    size_t n = 0;
+    *watch = (struct ulb_core_watch){0};
+    for (int i = 0; i < LEARNING_PROBES; i++) {
+        double reading = additions_per_cycle();
+        if (!isnan(reading))
+            readings[n++] = reading;
+    }
+    /* A high quantile, not the maximum: a reading is too high when the frequency beside it came out too low.
+     */
+    ulb_median(readings, n);
+    watch->alone = n > 0 ? readings[n - 1 - n / 10] : 0;
+}
+
+bool ulb_core_watch_judge(struct ulb_core_watch *watch, double reading)
+{
+    if (reading > HIGHER_FROM * watch->alone) {
+        watch->higher = watch->streak == 0 || reading < watch->higher ? reading : watch->higher;
+        if (++watch->streak >= STREAK_TO_BELIEVE) {
+            watch->alone = watch->higher;
+            watch->streak = 0;
+        }
+    } else {
+        watch->streak = 0;
+    }
+    return reading >= ALONE_FROM * watch->alone;
+}
+
+bool ulb_core_watch_alone(struct ulb_core_watch *watch)
+{
+    double reading = additions_per_cycle();
+    return isnan(reading) || ulb_core_watch_judge(watch, reading);
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Bad input and hostile surroundings: one clear line on stderr, the documented exit code, nothing measured is lost.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+cd "$scratch"
+export LC_ALL=C
+
+# expect CODE PATTERN COMMAND...: exit code, and a stderr of exactly one line that matches.
+expect() {
+    local code=$1 pattern=$2 status=0
+    shift 2
+    "$@" >out 2>err || status=$?
+    [[ $status == "$code" ]] || fail "exit $status instead of $code: $* : $(head -3 err)"
+    [[ $(wc -l <err) == 1 ]] || fail "$(wc -l <err) lines on stderr: $* : $(head -5 err)"
+    grep -qE -- "$pattern" err || fail "message of '$*' lacks /$pattern/: $(cat err)"
+    grep -q '^ulb-bench: ' err || fail "message of '$*' does not begin with the program's name"
+}
+
+# Names and values.
+expect 2 "unknown command 'frobnicate'.*gemv" "$bench" frobnicate
+expect 2 "frob" "$bench" --frob
+expect 2 "surplus" "$bench" beta surplus
+expect 2 "no kernel matches 'int7'.*list kernels" "$bench" gamma --kernels int7
+expect 2 "no regular expression" "$bench" gamma --kernels '['
+expect 2 "unknown model 'gpt-9'.*list models" "$bench" gemv --models falcon3-1b,gpt-9
+expect 2 "no model" "$bench" gemv --models ''
+expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int9
+expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
+expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways
+expect 2 "seed" "$bench" gemv --seed -1
+expect 2 "ring-mib" "$bench" beta --ring-mib 0
+expect 2 "progress" "$bench" beta --progress maybe
+expect 2 "set|class|PU" "$bench" beta --set Q
+expect 2 "100000" "$bench" beta --set 100000
+expect 2 "arl.*lnl" "$bench" model --platform nosuch
+expect 2 "arl.*lnl" "$bench" --platform nosuch
+expect 2 "use 'ulb-bench model'" "$bench" beta --platform lnl
+
+# A fast kernel that cannot run is an error, never a silent fall-back.
+expect 3 "cannot run here: missing .*avx2" "$bench" gamma --kernels 'int2a8-.*-avx2' --isa-mask avx2
+
+# Platform files.
+echo '{"name": "x", "classes": [' >cut.json
+expect 2 "cut.json.*line" "$bench" model --platform cut.json
+echo '{"name": "x"}' >empty.json
+expect 2 "empty.json" "$bench" model --platform empty.json
+expect 2 "nosuch.json" "$bench" model --platform ./nosuch.json
+
+# Records.
+expect 2 "nosuch.json" "$bench" plot nosuch.json
+head -c 100 /dev/urandom >noise.json
+expect 2 "noise.json" "$bench" plot noise.json
+
+# Output that cannot be written: said before anything is measured.
+expect 3 "/proc/nowhere.*--out" "$bench" --quick --out /proc/nowhere
+expect 3 "standard output" bash -c "'$bench' list kernels --json >/dev/full"
+expect 3 "standard output" bash -c "'$bench' list kernels >/dev/full"
+
+# Too little memory.
+expect 3 "memory" bash -c "ulimit -v 65536; '$bench' --quick --out '$scratch'"
+expect 3 "memory.*--ring-mib" bash -c "ulimit -v 1500000; '$bench' beta --quick"
+
+echo "bad input: all as documented"

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Whole runs: complete, interrupted, without gnuplot. Each must leave a valid record.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+validate=$ULB_SOURCE/tests/results/validate_record.py
+cd "$scratch"
+small=(--quick --models mobilellm-1.5b --ring-mib 256)
+
+# newest FOLDER: its one record.
+newest() { find "$1" -name '*.json' | sort | tail -1; }
+check_record() { python3 "$validate" "$1" || fail "invalid record $1"; }
+
+# Complete: record, report within 100 columns, figures.
+"$bench" "${small[@]}" --out full >report 2>notes || fail "run: $(cat notes)"
+record=$(newest full)
+check_record "$record"
+awk 'length > 100 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 100 columns"
+for word in int1a8 int2a8 int8a8 bf16f32; do grep -q "$word" report || fail "$word is missing in the report"; done
+if command -v gnuplot >/dev/null; then
+    for figure in roofline bars; do
+        for format in svg png; do
+            [[ -s ${record%.json}-$figure.$format ]] || fail "figure $figure.$format is missing: $(cat notes)"
+        done
+    done
+fi
+
+# JSON on stdout is the record and nothing else.
+"$bench" "${small[@]}" --kernels 'int2a8.*pshufb' --out json --json >out.json 2>/dev/null || fail "run --json"
+check_record out.json
+
+# Without gnuplot the run is done all the same.
+mkdir nothing
+status=0
+PATH=$scratch/nothing "$bench" "${small[@]}" --formats int1 --out bare >/dev/null 2>notes || status=$?
+[[ $status == 0 ]] || fail "run without gnuplot: exit $status: $(cat notes)"
+grep -q "gnuplot" notes || fail "nothing said about gnuplot: $(cat notes)"
+check_record "$(newest bare)"
+status=0
+PATH=$scratch/nothing "$bench" plot "$record" -o "$scratch" 2>notes || status=$?
+[[ $status == 3 ]] || fail "plot without gnuplot: exit $status"
+[[ $(wc -l <notes) == 1 ]] && grep -q "gnuplot" notes || fail "plot without gnuplot says: $(cat notes)"
+
+# Interrupted in the grid: exit 130, one line, and what was measured is in a valid record.
+"$bench" --quick --progress on --ring-mib 256 --out cut >/dev/null 2>notes &
+pid=$!
+for _ in $(seq 600); do
+    grep -q '^gemv' notes && break
+    sleep 0.1
+done
+kill -INT $pid
+status=0
+wait $pid || status=$?
+[[ $status == 130 ]] || fail "interrupted run: exit $status: $(cat notes)"
+grep -q "interrupted.*kept" notes || fail "interrupted run says: $(cat notes)"
+record=$(newest cut)
+check_record "$record"
+python3 - "$record" <<'P' || fail "the interrupted record lost what was measured"
+import json, sys
+record = json.load(open(sys.argv[1]))
+assert record["beta"]["cells"] and record["gamma"]["cells"] and record["warnings"]
+P
+
+# A disk that fills up: exit 3, one line with the path, no half-written record.
+status=0
+(ulimit -f 1; "$bench" "${small[@]}" --formats int2 --out tiny >/dev/null 2>notes) || status=$?
+[[ $status == 3 ]] || fail "full disk: exit $status: $(cat notes)"
+grep -q "tiny/" notes || fail "full disk says: $(cat notes)"
+[[ -z $(find tiny -name '*.json*') ]] || fail "a broken record was left behind"
+
+echo "whole runs: all as documented"
