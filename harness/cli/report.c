@@ -1,9 +1,104 @@
 #include "harness/cli/report.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
+enum { WIDTH = 100, NAME = 36 };
+
+/* ---- lines ---- */
+
+/* Printable ASCII: one '?' for each other character, so that bytes are columns and no text drives the
+ * terminal. */
+static void to_ascii(char *text)
+{
+    char *out = text;
+    for (; *text; text++) {
+        if ((*text & 0xC0) != 0x80)
+            *out++ = *text >= ' ' && *text < 0x7F ? *text : '?';
+    }
+    *out = '\0';
+}
+
+/* One line of at most WIDTH columns; what does not fit is cut, which '~' shows. */
+static void print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_line(FILE *out, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    to_ascii(line);
+    if (strlen(line) > WIDTH)
+        strcpy(line + WIDTH - 1, "~");
+    fprintf(out, "%s\n", line);
+}
+
+/* Ends a line whose first `used` columns are in head with text; what does not fit goes on below, between
+ * words. */
+static void print_wrapped(FILE *out, const char *head, size_t used, const char *text)
+{
+    size_t room = WIDTH - used;
+    char words[1024];
+    snprintf(words, sizeof words, "%s", text);
+    to_ascii(words);
+    const char *rest = words;
+    while (strlen(rest) > room) {
+        size_t cut = room;
+        while (cut > 0 && rest[cut] != ' ')
+            cut--;
+        cut = cut > 0 ? cut : room;
+        print_line(out, "%-*s%.*s", (int)used, head, (int)cut, rest);
+        rest += cut + (rest[cut] == ' ');
+        head = "";
+    }
+    print_line(out, "%-*s%s", (int)used, head, rest);
+}
+
+/* A number, "-" for one that could not be had. */
+static const char *number(char out[32], const char *format, double value)
+    __attribute__((format(printf, 2, 0)));
+static const char *number(char out[32], const char *format, double value)
+{
+    if (isfinite(value))
+        snprintf(out, 32, format, value);
+    else
+        strcpy(out, "-");
+    return out;
+}
+
+/* A name that is too long for its column gets a line of its own; returns what is left for the column. */
+static const char *fit_name(FILE *out, const char *name)
+{
+    if (strlen(name) <= NAME)
+        return name;
+    print_line(out, " %s", name);
+    return "";
+}
+
+static const char *known(const char *text)
+{
+    return text ? text : "unknown";
+}
+
 /* ---- beta ---- */
+
+static void print_yardsticks(const struct ulb_record *record, FILE *out)
+{
+    struct ulb_yardstick *yardsticks;
+    struct ulb_error err;
+    size_t n;
+    if (ulb_record_yardsticks(record, &yardsticks, &n, &err) != ULB_OK)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        char mad[32], drift[32];
+        print_line(out, " yardstick of %s, %u threads: %.1f GB/s, +- %s, drift %s %%, %s", yardsticks[i].set,
+                   yardsticks[i].threads, yardsticks[i].gbps, number(mad, "%.1f", yardsticks[i].gbps_mad),
+                   number(drift, "%.1f", 100 * yardsticks[i].drift), yardsticks[i].variant);
+    }
+    ulb_yardsticks_free(yardsticks, n);
+}
 
 void ulb_report_beta(const struct ulb_record *record, FILE *out)
 {
@@ -12,16 +107,33 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out)
     size_t n;
     if (ulb_record_beta_cells(record, &cells, &n, &err) != ULB_OK)
         return;
-    fprintf(out, "Read bandwidth (beta), cycles by %s\n", ulb_record_text(record, "beta.cycles_source"));
-    fprintf(out, "  %-12s %7s %-5s %9s %7s %13s  %s\n", "set", "threads", "level", "GB/s", "+-",
-            "B/cycle/core", "best reader");
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, "  %-12s %7u %-5s %9.1f %7.1f %13.2f  %s\n", cells[i].set, cells[i].threads,
-                cells[i].level, cells[i].gbps, cells[i].gbps_mad, cells[i].bytes_per_cycle, cells[i].variant);
+    print_line(out, "Read bandwidth (beta), 1e9 bytes/s; cycles by %s",
+               known(ulb_record_text(record, "beta.cycles_source")));
+    print_line(out, " %-12s %7s %-5s %9s %7s %12s  %s", "set", "threads", "level", "GB/s", "+-",
+               "B/cycle/core", "best reader");
+    for (size_t i = 0; i < n; i++) {
+        char mad[32], per_cycle[32];
+        print_line(out, " %-12s %7u %-5s %9.1f %7s %12s  %s", cells[i].set, cells[i].threads, cells[i].level,
+                   cells[i].gbps, number(mad, "%.1f", cells[i].gbps_mad),
+                   number(per_cycle, "%.2f", cells[i].bytes_per_cycle), cells[i].variant);
+    }
     ulb_beta_cells_free(cells, n);
+    print_yardsticks(record, out);
 }
 
 /* ---- gamma ---- */
+
+static void print_gamma(const struct ulb_gamma_cell *cell, FILE *out)
+{
+    char median[32], min[32], mad[32], ceiling[32], ebw[32];
+    print_line(out, " %-*s %-5s %7s %7s %7s %5.4g %8s %8s%s", NAME, fit_name(out, cell->kernel), cell->cls,
+               number(median, "%.3f", cell->gamma_cycles), number(min, "%.3f", cell->gamma_min_cycles),
+               number(mad, "%.3f", cell->gamma_mad_cycles), cell->bytes_per_step,
+               number(ceiling, "%.2f", cell->bytes_per_step / cell->gamma_cycles),
+               number(ebw, "%.2f", cell->ebw_bytes_per_cycle), cell->verified ? "" : "  differs");
+    if (!isfinite(cell->gamma_cycles))
+        print_wrapped(out, "   not measured: ", 17, cell->reason);
+}
 
 void ulb_report_gamma(const struct ulb_record *record, FILE *out)
 {
@@ -30,52 +142,56 @@ void ulb_report_gamma(const struct ulb_record *record, FILE *out)
     size_t n;
     if (ulb_record_gamma_cells(record, &cells, &n, &err) != ULB_OK)
         return;
-    fprintf(out, "Compute cost (gamma), core cycles per 32 weights in L1, cycles by %s\n",
-            ulb_record_text(record, "gamma.cycles_source"));
-    fprintf(out, "  %-37s %-6s %7s %7s %7s %5s %9s %9s\n", "kernel", "class", "gamma", "min", "+-", "B",
-            "B/gamma", "e_bw");
-    for (size_t i = 0; i < n; i++) {
-        const struct ulb_gamma_cell *cell = &cells[i];
-        char ebw[16] = "-";
-        if (!isnan(cell->ebw_bytes_per_cycle))
-            snprintf(ebw, sizeof ebw, "%.2f", cell->ebw_bytes_per_cycle);
-        fprintf(out, "  %-37s %-6s %7.3f %7.3f %7.3f %5.4g %9.2f %9s\n", cell->kernel, cell->cls,
-                cell->gamma_cycles, cell->gamma_min_cycles, cell->gamma_mad_cycles, cell->bytes_per_step,
-                cell->bytes_per_step / cell->gamma_cycles, ebw);
-    }
+    print_line(
+        out, "Compute cost (gamma), core cycles per 32 weights in L1; B in bytes, e_bw = min(beta, B/gamma)");
+    print_line(out, " %-*s %-5s %7s %7s %7s %5s %8s %8s", NAME, "kernel", "class", "gamma", "min", "+-", "B",
+               "B/gamma", "e_bw");
+    for (size_t i = 0; i < n; i++)
+        print_gamma(&cells[i], out);
     ulb_gamma_cells_free(cells, n);
 }
 
 /* ---- cells ---- */
 
-/* The part of a verdict that the columns beside it do not say: "compute-bound: gamma 2.40 allows 1.67
- * B/cycle" becomes "gamma 2.40 allows 1.67 B/cycle", "memory-bound, 96 % of beta" becomes "memory-bound". */
-static const char *verdict_in_short(const char *verdict, char out[40])
+static bool same_run(const struct ulb_cell *a, const struct ulb_cell *b)
 {
-    const char *detail = strstr(verdict, ": ");
-    if (detail)
-        snprintf(out, 40, "%s", detail + 2);
-    else
-        snprintf(out, 40, "%.*s", (int)strcspn(verdict, ","), verdict);
-    return out;
+    return a->threads == b->threads && strcmp(a->mode, b->mode) == 0 && strcmp(a->set, b->set) == 0 &&
+           strcmp(a->split, b->split) == 0;
 }
 
-static bool same_shape(const struct ulb_cell *a, const struct ulb_cell *b)
+static bool same_group(const struct ulb_cell *a, const struct ulb_cell *b)
 {
-    return a->m == b->m && a->k == b->k && strcmp(a->model, b->model) == 0 && strcmp(a->layer, b->layer) == 0;
+    return a->m == b->m && a->k == b->k && a->n == b->n && same_run(a, b) &&
+           strcmp(a->model, b->model) == 0 && strcmp(a->layer, b->layer) == 0;
+}
+
+static void print_run(const struct ulb_cell *cell, FILE *out)
+{
+    char yardstick[32];
+    print_line(out, "GEMV, %s weights, %u threads of %s, %s split; share is of the yardstick, %s GB/s",
+               cell->mode, cell->threads, cell->set, cell->split,
+               number(yardstick, "%.1f", cell->yardstick_gbps));
+    print_line(out, " %-*s %7s %6s %5s %7s %6s %s", NAME, "kernel", "us", "GB/s", "share", "model", "resid",
+               "what bounds it");
 }
 
 static void print_cell(const struct ulb_cell *cell, FILE *out)
 {
-    char predicted[16] = "-", residual[16] = "-", verdict[40];
-    if (!isnan(cell->predicted_us))
-        snprintf(predicted, sizeof predicted, "%.1f", cell->predicted_us);
-    if (!isnan(cell->residual))
-        snprintf(residual, sizeof residual, "%+.0f%%", 100 * cell->residual);
-    fprintf(out, "  %-35s %8.1f %8s %6s %6.1f %5.0f%% %.31s\n", cell->kernel, cell->us, predicted, residual,
-            cell->gbps, 100 * cell->efficiency, verdict_in_short(cell->verdict, verdict));
+    char share[32], predicted[32], residual[32], head[256], verdict[160];
+    int used = snprintf(
+        head, sizeof head, " %-*s %7.1f %6.1f %5s %7s %6s ", NAME, fit_name(out, cell->kernel), cell->us,
+        cell->gbps, number(share, "%.0f%%", 100 * cell->efficiency),
+        number(predicted, "%.1f", cell->predicted_us), number(residual, "%+.0f%%", 100 * cell->residual));
+    snprintf(verdict, sizeof verdict, "%s%s", cell->verified ? "" : "not verified; ", cell->verdict);
+    if (used > WIDTH - 20) { /* figures larger than their columns */
+        print_line(out, "%s", head);
+        snprintf(head, sizeof head, "%s", "");
+        used = NAME;
+    }
+    print_wrapped(out, head, (size_t)used, verdict);
 }
 
+/* Cells come in any order; they are shown shape by shape, in the order in which the shapes first appear. */
 void ulb_report_cells(const struct ulb_record *record, FILE *out)
 {
     struct ulb_cell *cells;
@@ -83,18 +199,21 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
     size_t n;
     if (ulb_record_cells(record, &cells, &n, &err) != ULB_OK)
         return;
-    if (n > 0)
-        fprintf(out, "GEMV, %s weights, %u threads (%s, %s), yardstick %.1f GB/s\n", cells[0].mode,
-                cells[0].threads, cells[0].set, cells[0].split, cells[0].yardstick_gbps);
+    const struct ulb_cell *run = NULL;
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || !same_shape(&cells[i], &cells[i - 1])) {
-            char shape[80];
-            snprintf(shape, sizeof shape, "%s %s %zux%zu", cells[i].model, cells[i].layer, cells[i].m,
-                     cells[i].k);
-            fprintf(out, "  %-35.35s %8s %8s %6s %6s %6s\n", shape, "us", "expected", "resid", "GB/s",
-                    "beta");
+        size_t first = 0;
+        while (!same_group(&cells[first], &cells[i]))
+            first++;
+        if (first < i)
+            continue;
+        if (!run || !same_run(run, &cells[i]))
+            print_run(&cells[i], out);
+        run = &cells[i];
+        print_line(out, " -- %s %s, %zu x %zu --", run->model, run->layer, run->m, run->k);
+        for (size_t j = i; j < n; j++) {
+            if (same_group(run, &cells[j]))
+                print_cell(&cells[j], out);
         }
-        print_cell(&cells[i], out);
     }
     ulb_cells_free(cells, n);
 }
@@ -103,29 +222,30 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
 
 static void print_machine(const struct ulb_record *record, FILE *out)
 {
-    const char *cpu = ulb_record_text(record, "machine.cpu_model"),
-               *source = ulb_record_text(record, "clock.cycles_source");
+    static const char *const classes[] = {"P", "E", "LP-E", "core"};
     const char *hypervisor = ulb_record_text(record, "machine.hypervisor");
-    fprintf(out, "%.60s, %.0f cores%s%s\n", cpu ? cpu : "unknown CPU",
-            ulb_record_number(record, "machine.cores"), hypervisor ? ", guest of " : "",
-            hypervisor ? hypervisor : "");
-    fprintf(out, "cycles: %s; fork/join %.2f us (OpenMP region %.2f us)\n\n", source ? source : "unknown",
-            ulb_record_number(record, "fork_join.team_us"), ulb_record_number(record, "fork_join.openmp_us"));
-}
-
-/* Words that do not fit a line of 100 columns go on the next. */
-static void print_wrapped(const char *text, FILE *out)
-{
-    enum { WIDTH = 96 };
-    while (strlen(text) > WIDTH) {
-        int cut = WIDTH;
-        while (cut > 0 && text[cut] != ' ')
-            cut--;
-        cut = cut > 0 ? cut : WIDTH;
-        fprintf(out, "%.*s\n    ", cut, text);
-        text += cut + (text[cut] == ' ');
+    const char *reason = ulb_record_text(record, "clock.counters_reason");
+    char cores[32], gib[32], frequencies[128] = "", team[32], openmp[32];
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
+        char place[32];
+        size_t used = strlen(frequencies);
+        snprintf(place, sizeof place, "clock.hz.%s", classes[c]);
+        double hz = ulb_record_number(record, place);
+        if (hz > 0)
+            snprintf(frequencies + used, sizeof frequencies - used, ", %s %.2f GHz", classes[c], hz / 1e9);
     }
-    fprintf(out, "%s\n", text);
+    print_line(out, "%.48s, %s cores, %s GiB%s%s, Linux %s",
+               known(ulb_record_text(record, "machine.cpu_model")),
+               number(cores, "%.0f", ulb_record_number(record, "machine.cores")),
+               number(gib, "%.1f", ulb_record_number(record, "machine.memory_bytes") / 1073741824.0),
+               hypervisor ? ", guest of " : "", hypervisor ? hypervisor : "",
+               known(ulb_record_text(record, "machine.kernel_release")));
+    print_line(out, "cycles by %s%s; fork/join %s us, OpenMP's own %s us",
+               known(ulb_record_text(record, "clock.cycles_source")), frequencies,
+               number(team, "%.2f", ulb_record_number(record, "fork_join.team_us")),
+               number(openmp, "%.2f", ulb_record_number(record, "fork_join.openmp_us")));
+    if (reason)
+        print_wrapped(out, "  because ", 10, reason);
 }
 
 static void print_warnings(const struct ulb_record *record, FILE *out)
@@ -133,15 +253,13 @@ static void print_warnings(const struct ulb_record *record, FILE *out)
     size_t i;
     const json_t *warning;
     json_array_foreach(json_object_get(record->root, "warnings"), i, warning)
-    {
-        fputs("! ", out);
-        print_wrapped(json_string_value(warning), out);
-    }
+        print_wrapped(out, "! ", 2, json_string_value(warning));
 }
 
 void ulb_report_print(const struct ulb_record *record, FILE *out)
 {
     print_machine(record, out);
+    fputc('\n', out);
     ulb_report_beta(record, out);
     fputc('\n', out);
     ulb_report_gamma(record, out);

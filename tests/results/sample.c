@@ -342,7 +342,7 @@ static enum ulb_status set_sections(struct ulb_record *record, const struct mach
                                classes_json(machine), "allowed_pus", 0, 1, "isa", isa_json(machine),
                                "hypervisor", machine->hypervisor)},
         {"clock", clock_json(machine)},
-        {"fork_join", json_pack("{s:f, s:f}", "team_us", 1.4, "openmp_active_us", 2.2)},
+        {"fork_join", json_pack("{s:f, s:f}", "team_us", 1.4, "openmp_us", 2.2)},
     };
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {

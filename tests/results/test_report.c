@@ -1,0 +1,145 @@
+/* The terminal report: every line within 100 columns of plain ASCII, and the record's figures in it. */
+#include "harness/cli/report.h"
+#include "tests/results/sample.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka last: it needs the headers above. */
+#include <cmocka.h>
+
+static struct ulb_error err;
+
+static char *report_of(const struct ulb_record *record)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    ulb_report_print(record, out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static char *report_of_kind(enum sample_kind kind)
+{
+    struct ulb_record record;
+    if (sample_record(&record, kind, &err) != ULB_OK)
+        fail_msg("%s", err.message);
+    char *text = report_of(&record);
+    ulb_record_free(&record);
+    return text;
+}
+
+static void check_lines(const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        if (length > 100)
+            fail_msg("%zu columns: %.*s", length, (int)length, text);
+        for (size_t i = 0; i < length; i++)
+            assert_in_range(text[i], ' ', '~');
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void assert_has(const char *text, const char *const *words)
+{
+    for (; *words; words++) {
+        if (!strstr(text, *words))
+            fail_msg("'%s' is not in the report:\n%s", *words, text);
+    }
+}
+
+static void test_every_line_fits(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+        char *text = report_of_kind((enum sample_kind)kind);
+        check_lines(text);
+        assert_true(strlen(text) > 5000);
+        free(text);
+    }
+}
+
+static void test_what_it_says(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 2 cores, 8.0 GiB, guest of kvm, Linux "
+        "6.1.0-18-amd64\n",
+        "cycles by chain, core 2.60 GHz; fork/join 1.40 us, OpenMP's own 2.20 us",
+        " core:1             1 L1        156.0     0.6        60.00  avx2-2s-t1-512+huge\n",
+        " yardstick of all, 2 threads: 24.6 GB/s, +- 0.1, drift 1.2 %, avx2-2s-t1-512+huge\n",
+        " int2a8-pshufb-avx512vnni256-32x1x4   core    1.260   1.247   0.004     8     6.35     4.73\n",
+        "GEMV, cold weights, 2 threads of all, static split; share is of the yardstick, 24.6 GB/s\n",
+        " -- llama3-8b down, 4096 x 14336 --\n",
+        "memory-bound, 97 % of beta\n",
+        "! yardstick drifted by 1.2 % during the run: noisy\n",
+        NULL,
+    };
+    char *text = report_of_kind(SAMPLE_SERVER);
+    assert_has(text, words);
+    /* Every cell is there once: 9 kernels with their 12 shapes and one gamma. */
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, " int2a8-pshufb-avx512vnni256-32x1x4 ")); at++)
+        n++;
+    assert_int_equal(n, 13);
+    free(text);
+}
+
+static void test_absent_figures_are_dashes(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "cycles by unknown", "not measured: the core's frequency never stood still", "not predicted", NULL};
+    char *text = report_of_kind(SAMPLE_ABSENT);
+    assert_has(text, words);
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "(null)"));
+    free(text);
+}
+
+static void test_odd_characters(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    json_object_set_new(json_object_get(record.root, "machine"), "cpu_model",
+                        json_string("CPU\x1b[31m \xc2\xae"));
+    assert_int_equal(ulb_record_warn(&record, &err, "%0300d caf\xc3\xa9", 7), ULB_OK);
+    char *text = report_of(&record);
+    check_lines(text);
+    assert_memory_equal(text, "CPU?[31m ?, 2 cores", 19);
+    assert_non_null(strstr(text, "caf?"));
+    free(text);
+    ulb_record_free(&record);
+}
+
+static void test_empty_record(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    char *text = report_of(&record);
+    check_lines(text);
+    assert_null(strstr(text, "nan"));
+    free(text);
+    ulb_record_free(&record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_line_fits),
+        cmocka_unit_test(test_what_it_says),
+        cmocka_unit_test(test_absent_figures_are_dashes),
+        cmocka_unit_test(test_odd_characters),
+        cmocka_unit_test(test_empty_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
