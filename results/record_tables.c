@@ -109,6 +109,7 @@ static const struct ulb_field cell_fields[] = {
     NUMBER(struct ulb_cell, gops),
     MAYBE(struct ulb_cell, yardstick_gbps, yardstick_reason),
     MAYBE(struct ulb_cell, efficiency, yardstick_reason),
+    MAYBE(struct ulb_cell, gamma_cycles, predicted_reason),
     MAYBE(struct ulb_cell, predicted_us, predicted_reason),
     MAYBE(struct ulb_cell, residual, predicted_reason),
     {.key = "bound",

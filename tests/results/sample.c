@@ -206,7 +206,8 @@ static double team_bandwidth(const struct machine *machine, const struct kernel 
 static void predict(struct ulb_cell *cell, double ideal_us, bool memory, enum sample_kind kind)
 {
     if (kind == SAMPLE_ABSENT) {
-        cell->predicted_us = cell->residual = cell->yardstick_gbps = cell->efficiency = NAN;
+        cell->gamma_cycles = cell->predicted_us = cell->residual = NAN;
+        cell->yardstick_gbps = cell->efficiency = NAN;
         snprintf(cell->predicted_reason, sizeof cell->predicted_reason,
                  "gamma of the kernel was not measured");
         put(cell->verdict, sizeof cell->verdict, "not predicted", kind);
@@ -245,6 +246,7 @@ static enum ulb_status add_cell(struct ulb_record *record, const struct machine 
                             .gbps = bytes / us * 1e-3,
                             .gops = 2 * weights / us * 1e-3,
                             .yardstick_gbps = machine->gbps,
+                            .gamma_cycles = kernel->gamma[0],
                             .weight_bytes = (size_t)bytes,
                             .ring_bytes = (size_t)2 << 30,
                             .verified = true,

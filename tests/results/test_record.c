@@ -80,6 +80,7 @@ static void test_cell_round_trip(void **state)
                           .gops = 10440.5,
                           .yardstick_gbps = 700,
                           .efficiency = 0.932142857,
+                          .gamma_cycles = 2.4,
                           .predicted_us = 11,
                           .residual = 0.0227272727,
                           .verdict = "compute-bound: gamma 2.40 allows 1.67 B/cycle",
@@ -107,7 +108,8 @@ static void test_cell_round_trip(void **state)
     assert_int_equal(out->ring_bytes, (size_t)5 << 32);
     assert_true(out->us == 11.25 && out->us_mad == 0.75 && out->us_ci_lo == 10.5 && out->us_ci_hi == 12);
     assert_true(out->gbps == 652.5 && out->gops == 10440.5 && out->efficiency == in.efficiency);
-    assert_true(out->predicted_us == 11 && out->residual == in.residual && out->verified);
+    assert_true(out->gamma_cycles == 2.4 && out->predicted_us == 11 && out->residual == in.residual &&
+                out->verified);
     assert_int_equal(out->n_samples, 3);
     assert_true(out->us_samples[0] == 10.5 && out->us_samples[2] == 12);
     ulb_cells_free(out, n);
@@ -128,6 +130,7 @@ static void test_absent_is_null_with_reason(void **state)
                           .gops = 1,
                           .yardstick_gbps = NAN,
                           .efficiency = NAN,
+                          .gamma_cycles = NAN,
                           .predicted_us = NAN,
                           .residual = NAN,
                           .predicted_reason = "gamma was not measured"};
@@ -135,10 +138,13 @@ static void test_absent_is_null_with_reason(void **state)
     assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
     assert_int_equal(ulb_record_add_cell(&record, &in, &err), ULB_OK);
     const json_t *cell = json_array_get(json_object_get(record.root, "cells"), 0);
-    static const char *const absent[][2] = {
-        {"predicted_us", "gamma was not measured"}, {"residual", "gamma was not measured"},
-        {"bound", "gamma was not measured"},        {"efficiency", "not measured"},
-        {"yardstick_gbps", "not measured"},         {"us_ci_lo", "too few samples"}};
+    static const char *const absent[][2] = {{"predicted_us", "gamma was not measured"},
+                                            {"residual", "gamma was not measured"},
+                                            {"gamma_cycles", "gamma was not measured"},
+                                            {"bound", "gamma was not measured"},
+                                            {"efficiency", "not measured"},
+                                            {"yardstick_gbps", "not measured"},
+                                            {"us_ci_lo", "too few samples"}};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         char key[64];
         snprintf(key, sizeof key, "%s_reason", absent[i][0]);
