@@ -19,7 +19,12 @@ static inline uint64_t vector_total(__m512i sums[8])
 {
     for (int i = 1; i < 8; i++)
         sums[0] = _mm512_add_epi64(sums[0], sums[i]);
-    return (uint64_t)_mm512_reduce_add_epi64(sums[0]);
+    uint64_t lanes[8],
+        total = 0; /* _mm512_reduce_add_epi64 adds signed numbers, whose overflow is undefined */
+    _mm512_storeu_si512(lanes, sums[0]);
+    for (int i = 0; i < 8; i++)
+        total += lanes[i];
+    return total;
 }
 
 #include "kernels/read/stream.h"
