@@ -1,7 +1,6 @@
 #include "harness/gamma.h"
 
-#include "harness/counters/marker.h"
-#include "harness/problem.h"
+#include "harness/gamma_loop.h"
 #include "harness/stats.h"
 #include "models/models.h"
 
@@ -10,35 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double SAMPLE_SECONDS = 40e-6;
-enum {
-    SAMPLES_QUICK = 15,
-    SAMPLES_FULL = 51,
-    TRIES_PER_SAMPLE = 24,
-    RUNS_PER_SAMPLE = 3,
-    SAMPLES_LEAST = 5,
-    K_GRAIN = 64
-};
-
-/* One kernel on one tile of rows, K columns, everything in L1. */
-struct loop {
-    const struct ulb_kernel *kernel;
-    struct ulb_gemm gemm;
-    size_t calls;
-};
+enum { SAMPLES_QUICK = 15, SAMPLES_FULL = 51, TRIES_PER_SAMPLE = 24, RUNS_PER_SAMPLE = 3, SAMPLES_LEAST = 5 };
 
 static void run_loop(void *arg)
 {
-    struct loop *loop = arg;
-    ulb_marker_start("gamma");
-    for (size_t i = 0; i < loop->calls; i++)
-        loop->kernel->run(&loop->gemm);
-    ulb_marker_stop("gamma");
+    ulb_gamma_loop_run(arg, 0);
 }
 
-/* Cycles of one call, the best of three runs as in the chain's calibration: an interrupt or a neighbour's
- * slice is not the kernel's. NAN when the clock was not steady in any try. */
-static double cycles_per_call(struct ulb_clock *clock, struct loop *loop)
+/* Cycles of one call, the best of three runs as in the chain's calibration: an interrupt is not the kernel's.
+ * NAN when the clock was not steady, or the core not all ours, in any try. */
+static double cycles_per_call(struct ulb_clock *clock, struct ulb_gamma_loop *loop)
 {
     double best = NAN;
     for (int tries = 0, good = 0; tries < TRIES_PER_SAMPLE && good < RUNS_PER_SAMPLE; tries++) {
@@ -52,56 +32,19 @@ static double cycles_per_call(struct ulb_clock *clock, struct loop *loop)
     return best / (double)loop->calls;
 }
 
-static void calibrate_calls(struct ulb_clock *clock, struct loop *loop)
-{
-    double seconds = 0;
-    for (loop->calls = 1; loop->calls < 1u << 20; loop->calls *= 2) {
-        ulb_clock_cycles(clock, run_loop, loop, &seconds);
-        if (seconds >= SAMPLE_SECONDS)
-            return;
-    }
-}
-
-/* Columns that keep weights and activations of one tile in three quarters of L1. */
-static size_t long_k(const struct ulb_kernel *kernel, size_t l1_bytes)
-{
-    double per_column = kernel->mr * kernel->bytes_per_step / ULB_STEP_WEIGHTS;
-    per_column += kernel->activation == ULB_ACT_A8 ? 1 : 4;
-    size_t k = (size_t)(0.75 * (double)l1_bytes / per_column);
-    return k < 4 * K_GRAIN ? 4 * K_GRAIN : k / K_GRAIN * K_GRAIN;
-}
-
-static enum ulb_status open_loop(struct loop *loop, struct ulb_problem *problem, struct ulb_pages *pages,
-                                 size_t k, uint64_t seed, struct ulb_error *err)
-{
-    const struct ulb_kernel *kernel = loop->kernel;
-    enum ulb_status status =
-        ulb_problem_open(problem, kernel->layout->format, kernel->mr, k, ULB_FILL_RANDOM, seed, NULL, err);
-    if (status != ULB_OK)
-        return status;
-    size_t bytes = ulb_layout_bytes(kernel->layout, kernel->mr, k);
-    status = ulb_pages_map(pages, bytes + 4096, ULB_PAGES_HUGE, err);
-    if (status != ULB_OK)
-        return status;
-    ulb_problem_pack(problem, kernel->layout, pages->data, NULL);
-    loop->gemm = ulb_problem_gemm(problem, pages->data, (float *)(void *)((char *)pages->data + bytes));
-    kernel->run(&loop->gemm);
-    return ulb_problem_check(problem, kernel, loop->gemm.y, err);
-}
-
 struct gamma_samples {
     double values[SAMPLES_FULL];
     size_t n;
 };
 
-static void take_samples(struct ulb_clock *clock, struct loop loops[2], double steps, size_t wanted,
+static void take_samples(struct ulb_clock *clock, struct ulb_gamma_pair *pair, size_t wanted,
                          struct gamma_samples *samples)
 {
     samples->n = 0;
     for (size_t i = 0; i < wanted && !ulb_interrupted; i++) {
-        double brief = cycles_per_call(clock, &loops[0]), full = cycles_per_call(clock, &loops[1]);
+        double brief = cycles_per_call(clock, &pair->brief), full = cycles_per_call(clock, &pair->full);
         if (!isnan(brief) && !isnan(full))
-            samples->values[samples->n++] = (full - brief) / steps;
+            samples->values[samples->n++] = (full - brief) / pair->steps;
     }
 }
 
@@ -109,32 +52,18 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
                                      size_t l1_bytes, struct ulb_clock *clock, struct gamma_samples *samples,
                                      struct ulb_error *err)
 {
-    struct loop loops[2] = {{.kernel = kernel}, {.kernel = kernel}};
-    struct ulb_problem problems[2] = {0};
-    struct ulb_pages pages[2] = {0};
-    size_t k[2] = {0, long_k(kernel, l1_bytes)};
-    k[0] = k[1] / 4 / K_GRAIN * K_GRAIN;
-    enum ulb_status status = ULB_OK;
-    for (int i = 0; i < 2 && status == ULB_OK; i++)
-        status = open_loop(&loops[i], &problems[i], &pages[i], k[i], session->settings.seed, err);
+    struct ulb_gamma_pair pair;
+    enum ulb_status status = ulb_gamma_pair_open(&pair, kernel, l1_bytes, 1, session->settings.seed, err);
     if (status != ULB_OK)
-        goto done;
-    double steps = (double)(kernel->mr * (k[1] - k[0])) / ULB_STEP_WEIGHTS;
+        return status;
     size_t wanted = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
-    calibrate_calls(clock, &loops[0]);
-    calibrate_calls(clock, &loops[1]);
-    take_samples(clock, loops, steps, wanted, samples);
+    take_samples(clock, &pair, wanted, samples);
     if (samples->n < SAMPLES_LEAST && !clock->shared_core) {
         clock->shared_core = true;
-        take_samples(clock, loops, steps, wanted, samples);
+        take_samples(clock, &pair, wanted, samples);
     }
-    status = ulb_session_check(session, err);
-done:
-    for (int i = 0; i < 2; i++) {
-        ulb_problem_close(&problems[i]);
-        ulb_pages_unmap(&pages[i]);
-    }
-    return status;
+    ulb_gamma_pair_close(&pair);
+    return ulb_session_check(session, err);
 }
 
 /* beta at memory level of a set, for min(beta, B/gamma); NAN when it was not measured. */
@@ -163,10 +92,9 @@ static double class_beta(const struct ulb_session *session, const struct ulb_cor
 
 static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_kernel *kernel,
                                 const struct ulb_core_class *cls, const struct gamma_samples *samples,
-                                double *median, struct ulb_error *err)
+                                struct ulb_error *err)
 {
     struct ulb_stats stats = ulb_stats_of(samples->values, samples->n, session->settings.seed);
-    *median = stats.median;
     struct ulb_gamma_cell cell = {
         .gamma_cycles = stats.median,
         .gamma_min_cycles = stats.min,
@@ -188,8 +116,7 @@ static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_ke
 /* All kernels on the class's first core in the set. The caller's own thread is moved there by a team of one.
  */
 static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsigned pu,
-                                     const struct ulb_kernel *const *kernels, size_t n, double *table,
-                                     struct ulb_error *err)
+                                     const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
     const struct ulb_core_class *cls = &session->topology.classes[c];
     struct ulb_team *team = NULL;
@@ -205,8 +132,7 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
                              (double)(c * n + i) / (double)(session->topology.n_classes * n));
         status = sample_kernel(session, kernels[i], l1, &clock, &samples, err);
         if (status == ULB_OK)
-            status = add_cell(session, kernels[i], cls, &samples, &table[i * session->topology.n_classes + c],
-                              err);
+            status = add_cell(session, kernels[i], cls, &samples, err);
     }
     if (status == ULB_OK && clock.shared_core)
         status = ulb_record_warn(
@@ -219,18 +145,16 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
 }
 
 enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                  size_t n, double *table, struct ulb_error *err)
+                                  size_t n, struct ulb_error *err)
 {
     size_t classes = session->topology.n_classes;
-    for (size_t i = 0; i < n * classes; i++)
-        table[i] = NAN;
     enum ulb_status status = ULB_OK;
     for (size_t c = 0; c < classes && status == ULB_OK; c++) {
         for (size_t t = 0; t < session->pus.n; t++) {
             if (ulb_topology_class_of(&session->topology, session->pus.items[t]) !=
                 &session->topology.classes[c])
                 continue;
-            status = measure_class(session, c, session->pus.items[t], kernels, n, table, err);
+            status = measure_class(session, c, session->pus.items[t], kernels, n, err);
             break;
         }
     }

@@ -4,12 +4,11 @@
 
 #include "harness/session.h"
 
-/* Measures the n kernels on one core of every class that the session's set touches, by the difference of two
- * lengths: (cycles(K2) - cycles(K1)) / steps between, so that the loop's entry, the scales and the call
- * cancel. Appends to the record and stores medians in table[i * n_classes + class] (NAN where the class has
- * no core in the set). A kernel is checked against its scalar truth first; one that differs is ULB_FINDING.
- */
+/* Measures the n kernels on one core of every class that the session's set touches, that core alone at work,
+ * by the difference of two lengths: (cycles(K2) - cycles(K1)) / steps between, so that the loop's entry, the
+ * scales and the call cancel. Appends to the record. A kernel is checked against its scalar truth first; one
+ * that differs is ULB_FINDING. */
 enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                  size_t n, double *table, struct ulb_error *err);
+                                  size_t n, struct ulb_error *err);
 
 #endif

@@ -19,7 +19,9 @@ enum {
     SAMPLES_PER_ROUND = 3,
     WARM_UP_MAX = 8,
     TIMER_STEPS = 100,
-    TRIES_PER_SAMPLE = 6
+    TRIES_PER_SAMPLE = 6,
+    GAMMA_PER_ROUND = 3,
+    HOPELESS_FROM = 64
 };
 static const double STILL_GETTING_FASTER = 0.95;
 static const double DRIFT_NOISY = 0.10;
@@ -52,10 +54,11 @@ static void run_gemv(struct ulb_session *session, struct gemv_job *job)
 
 static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid *grid,
                                    const struct ulb_grid_cell *cell, const struct ulb_problem *problem,
-                                   struct ulb_error *err)
+                                   bool already_packed, struct ulb_error *err)
 {
     void *packed = session->arena.pages.data;
-    ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
+    if (!already_packed)
+        ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     struct gemv_job job = {cell->kernel, ulb_problem_gemm(problem, packed, grid->y), &split};
     memset(grid->y, 0xFF, cell->shape->m * sizeof *grid->y);
@@ -63,24 +66,26 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     return ulb_problem_check(problem, cell->kernel, grid->y, err);
 }
 
-/* Cells of one shape and format stand next to each other and share a problem. */
+/* Cells of one shape and format stand next to each other and share a problem, those of one layout its packed
+ * form. */
 static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     struct ulb_problem problem = {0};
-    const struct ulb_grid_cell *open = NULL;
+    const struct ulb_layout *packed = NULL; /* NULL: the problem is not this cell's */
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
-        const struct ulb_grid_cell *cell = &grid->cells[i];
-        const struct ulb_format *format = cell->kernel->layout->format;
+        const struct ulb_grid_cell *cell = &grid->cells[i], *last = i > 0 ? cell - 1 : cell;
+        const struct ulb_layout *layout = cell->kernel->layout;
         ulb_session_progress(session, "verify", (double)i / (double)grid->n);
-        if (!open || open->shape != cell->shape || open->kernel->layout->format != format) {
+        if (i == 0 || last->shape != cell->shape || last->kernel->layout->format != layout->format) {
             ulb_problem_close(&problem);
-            status = ulb_problem_open(&problem, format, cell->shape->m, cell->shape->k, ULB_FILL_RANDOM,
-                                      session->settings.seed, session->team, err);
-            open = cell;
+            packed = NULL;
+            status = ulb_problem_open(&problem, layout->format, cell->shape->m, cell->shape->k,
+                                      ULB_FILL_RANDOM, session->settings.seed, session->team, err);
         }
         if (status == ULB_OK)
-            status = verify_cell(session, grid, cell, &problem, err);
+            status = verify_cell(session, grid, cell, &problem, packed == layout, err);
+        packed = layout;
         if (status == ULB_OK)
             status = ulb_session_check(session, err);
     }
@@ -129,7 +134,9 @@ static double undisturbed(struct ulb_session *session, struct ulb_grid *grid, do
                           void *arg)
 {
     double value = NAN;
-    for (int i = 0; i < TRIES_PER_SAMPLE; i++) {
+    /* Where hardly a sample is undisturbed, PUs of the set share a core: trying again is in vain. */
+    bool hopeless = ++grid->judged > HOPELESS_FROM && grid->disturbed > grid->judged * 3 / 4;
+    for (int i = 0; i < (hopeless ? 1 : TRIES_PER_SAMPLE); i++) {
         bool before = grid->alone;
         value = sample(arg);
         grid->alone = ulb_team_alone(session->team);
@@ -179,7 +186,8 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
 /* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
  * cell and the yardstick alike; the yardstick is taken before the first cell, after every cell, and so also
  * after the last. */
-static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, size_t n_kernels,
+                                struct ulb_error *err)
 {
     struct ulb_rng rng = {session->settings.seed};
     enum ulb_status status = ULB_OK;
@@ -189,6 +197,8 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
         ulb_rng_shuffle(&rng, grid->order, grid->n);
         size_t first = grid->n_yardstick;
         take_yardstick(session, grid);
+        for (size_t i = 0; i < n_kernels * GAMMA_PER_ROUND; i++)
+            ulb_team_gamma_sample(grid->gamma, i % n_kernels);
         for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
             time_cell(session, grid, &grid->cells[grid->order[i]]);
             double done = (double)(round * grid->n + i + 1) / (double)(grid->rounds * grid->n);
@@ -204,8 +214,7 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
 
 /* ---- results ---- */
 
-static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid *grid,
-                                    const double *gamma_table, struct ulb_error *err)
+static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
@@ -213,7 +222,7 @@ static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid
         if (from->n_samples == 0)
             continue;
         struct ulb_cell cell;
-        ulb_grid_result(session, grid, from, gamma_table, &cell);
+        ulb_grid_result(session, grid, from, &cell);
         status = ulb_record_add_cell(session->record, &cell, err);
     }
     return status;
@@ -244,10 +253,7 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
             session->record, err,
             "noisy: the yardstick moved by %.0f %% during the run (bound %.0f %%); close other programs",
             100 * yardstick.drift, 100 * DRIFT_NOISY);
-    size_t samples = grid->n_yardstick;
-    for (size_t i = 0; i < grid->n; i++)
-        samples += grid->cells[i].n_samples;
-    double share = (double)grid->disturbed / (double)samples;
+    double share = (double)grid->disturbed / (double)grid->judged;
     if (status == ULB_OK && share > DISTURBED_NOISY)
         status = ulb_record_warn(
             session->record, err,
@@ -257,7 +263,7 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
 }
 
 enum ulb_status ulb_gemv_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                 size_t n, const double *gamma_table, struct ulb_error *err)
+                                 size_t n, struct ulb_error *err)
 {
     struct ulb_grid grid;
     size_t rounds = session->settings.quick ? ROUNDS_QUICK : ROUNDS_FULL;
@@ -269,12 +275,14 @@ enum ulb_status ulb_gemv_measure(struct ulb_session *session, const struct ulb_k
     if (status == ULB_OK)
         status = verify_all(session, &grid, err);
     if (status == ULB_OK)
-        status = time_all(session, &grid, err);
+        status = ulb_team_gamma_open(&grid.gamma, session, kernels, n, rounds * GAMMA_PER_ROUND, err);
+    if (status == ULB_OK)
+        status = time_all(session, &grid, n, err);
     if (status == ULB_OK || status == ULB_INTERRUPTED) {
         struct ulb_error kept = *err;
         enum ulb_status recorded = record_yardstick(session, &grid, err);
         if (recorded == ULB_OK)
-            recorded = record_cells(session, &grid, gamma_table, err);
+            recorded = record_cells(session, &grid, err);
         if (recorded != ULB_OK)
             status = recorded;
         else

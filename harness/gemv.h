@@ -5,12 +5,11 @@
 
 #include "harness/session.h"
 
-/* Measures the grid and appends its cells to the record. gamma_table is ulb_gamma_measure()'s; kernels and n
- * are the same. Every kernel is verified at every shape, with the team and the split that are timed, before
- * anything is timed; a kernel that differs is ULB_FINDING. On ULB_INTERRUPTED the cells measured so far are
- * in the record. */
+/* Measures the grid and appends its cells to the record. Every kernel is verified at every shape, with the
+ * team and the split that are timed, before anything is timed; a kernel that differs is ULB_FINDING. On
+ * ULB_INTERRUPTED the cells measured so far are in the record. */
 enum ulb_status ulb_gemv_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                 size_t n, const double *gamma_table, struct ulb_error *err);
+                                 size_t n, struct ulb_error *err);
 
 /* Bytes of the largest packed matrix of the grid, for ulb_session_arena(). ULB_BAD_INPUT for an unknown
  * model. */

@@ -154,6 +154,7 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->x8);
     free(grid->shares);
     free(grid->weights);
+    ulb_team_gamma_close(grid->gamma);
     *grid = (struct ulb_grid){0};
 }
 
@@ -218,14 +219,13 @@ static struct ulb_gemv_work work_of(const struct ulb_session *session, struct ul
 
 /* The team's slowest class decides; NAN seconds where a gamma is missing. */
 static struct ulb_gemv_prediction predict(const struct ulb_session *session, struct ulb_grid *grid,
-                                          const struct ulb_grid_cell *cell, const double *gamma_table,
-                                          double yardstick, double *gamma)
+                                          const struct ulb_grid_cell *cell, double yardstick, double *gamma)
 {
     struct ulb_gemv_work work = work_of(session, grid, cell, yardstick);
     struct ulb_gemv_prediction slowest = {.seconds = NAN};
     size_t classes = session->topology.n_classes;
     for (size_t c = 0; c < classes; c++) {
-        work.gamma = gamma_table[cell->kernel_index * classes + c];
+        work.gamma = ulb_team_gamma_cycles(grid->gamma, cell->kernel_index, c);
         if (isnan(work.gamma))
             continue;
         struct ulb_gemv_prediction now = ulb_predict_gemv(&work);
@@ -268,12 +268,12 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
 }
 
 void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
-                     const double *gamma_table, struct ulb_cell *cell)
+                     struct ulb_cell *cell)
 {
     struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
     double yardstick = ulb_grid_yardstick(grid);
     double gamma = NAN;
-    struct ulb_gemv_prediction prediction = predict(session, grid, from, gamma_table, yardstick, &gamma);
+    struct ulb_gemv_prediction prediction = predict(session, grid, from, yardstick, &gamma);
     *cell = (struct ulb_cell){
         .m = from->shape->m,
         .k = from->shape->k,
@@ -287,6 +287,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
         .gops = 2e-3 * (double)from->shape->m * (double)from->shape->k / us.median,
         .yardstick_gbps = yardstick / ULB_GB,
+        .gamma_cycles = gamma,
         .predicted_us = 1e6 * prediction.seconds,
         .weight_bytes = from->bytes,
         .ring_bytes = session->settings.warm ? from->bytes

@@ -5,6 +5,7 @@
 
 #include "harness/session.h"
 #include "harness/split.h"
+#include "harness/team_gamma.h"
 #include "shapes/shapes.h"
 
 struct ulb_grid_cell {
@@ -28,9 +29,10 @@ struct ulb_grid {
     size_t n_yardstick;
     double *spells; /* its median in each round, GB/s */
     size_t n_spells;
-    bool alone;       /* whether every core was all ours after the last sample */
-    size_t disturbed; /* samples taken although one was not */
-    float *y, *xf;    /* room for the largest M and K */
+    bool alone;                   /* whether every core was all ours after the last sample */
+    size_t judged, disturbed;     /* samples; those taken although a core was not */
+    struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
+    float *y, *xf;                /* room for the largest M and K */
     int8_t *x8;
     float x_scale;
     int32_t x_sum;
@@ -59,6 +61,6 @@ double ulb_grid_yardstick(const struct ulb_grid *grid);
 /* Statistics, efficiency, prediction, residual and verdict of a measured cell. Sample arrays stay the grid's.
  */
 void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
-                     const double *gamma_table, struct ulb_cell *cell);
+                     struct ulb_cell *cell);
 
 #endif

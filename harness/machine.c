@@ -2,6 +2,7 @@
 
 #include "harness/build_info.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,15 @@ static int set_or_reason(json_t *object, const char *key, bool known, const char
            json_object_set_new(object, reason_key, json_string(reason));
 }
 
+/* The same for a number; NAN is unknown. */
+static void set_number(json_t *object, const char *key, double value, const char *reason)
+{
+    if (isnan(value))
+        set_or_reason(object, key, false, NULL, reason);
+    else
+        json_object_set_new(object, key, json_real(value));
+}
+
 static json_t *isa_json(ulb_isa_set isa)
 {
     json_t *list = json_array();
@@ -81,7 +91,7 @@ static json_t *machine_json(const struct ulb_session *session)
     set_or_reason(machine, "governor", has_governor, governor, "no cpufreq for cpu0");
     set_or_reason(machine, "microcode", has_microcode, microcode, "not in /proc/cpuinfo");
     set_or_reason(machine, "hypervisor", topology->hypervisor[0] != '\0', topology->hypervisor, "none seen");
-    json_object_set_new(machine, "load_average", has_load ? json_real(load) : json_null());
+    set_number(machine, "load_average", has_load ? load : NAN, "the system does not tell");
     json_object_set_new(machine, "memory_available_bytes", json_integer(ulb_memory_available()));
     return machine;
 }
@@ -140,8 +150,11 @@ static json_t *fork_join_json(const struct ulb_session *session)
 {
     const char *policy = getenv("OMP_WAIT_POLICY"), *spins = getenv("GOMP_SPINCOUNT");
     double openmp = ulb_openmp_fork_join(session->pus.items, session->pus.n);
-    return json_pack("{s:f, s:f, s:o, s:o}", "team_us", 1e6 * session->fork_join_s, "openmp_us", 1e6 * openmp,
-                     "omp_wait_policy", text_or_null(policy), "gomp_spincount", text_or_null(spins));
+    json_t *object = json_pack("{s:o, s:o}", "omp_wait_policy", text_or_null(policy), "gomp_spincount",
+                               text_or_null(spins));
+    set_number(object, "team_us", 1e6 * session->fork_join_s, "not measured");
+    set_number(object, "openmp_us", 1e6 * openmp, "not measured");
+    return object;
 }
 
 static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ulb_error *err)
@@ -197,10 +210,14 @@ enum ulb_status ulb_machine_huge_pages(struct ulb_session *session, struct ulb_e
     if (!machine || !arena->pages.data)
         return ULB_OK;
     bool known = first_line("/sys/kernel/mm/transparent_hugepage/enabled", mode, sizeof mode);
-    json_t *value = json_pack("{s:b, s:I, s:I}", "asked", arena->pages.asked == ULB_PAGES_HUGE, "got_bytes",
-                              (json_int_t)arena->huge_bytes, "ring_bytes", (json_int_t)arena->ring_bytes);
+    json_t *value = json_pack("{s:b, s:I}", "asked", arena->pages.asked == ULB_PAGES_HUGE, "ring_bytes",
+                              (json_int_t)arena->ring_bytes);
     if (!value || json_object_set_new(machine, "huge_pages", value) != 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    if (arena->huge_bytes >= 0)
+        json_object_set_new(value, "got_bytes", json_integer(arena->huge_bytes));
+    else
+        set_or_reason(value, "got_bytes", false, NULL, "/proc/self/smaps cannot be read");
     set_or_reason(value, "mode", known, mode, "the kernel has no transparent huge pages");
     if (arena->pages.asked == ULB_PAGES_HUGE && arena->huge_bytes >= 0 &&
         (size_t)arena->huge_bytes < arena->pages.bytes / 2)

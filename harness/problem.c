@@ -22,18 +22,19 @@ static int extreme(const struct ulb_format *format, enum ulb_fill fill, size_t r
     return format->max;
 }
 
+/* bits: 16 random ones. */
 static int16_t integer_weight(const struct ulb_format *format, enum ulb_fill fill, size_t row, size_t col,
-                              struct ulb_rng *rng)
+                              unsigned bits)
 {
     if (fill != ULB_FILL_RANDOM)
         return (int16_t)extreme(format, fill, row, col);
     unsigned values = (unsigned)((format->max - format->min) / format->step) + 1;
-    return (int16_t)(format->min + format->step * (int)ulb_rng_below(rng, values));
+    return (int16_t)(format->min + format->step * (int)(bits * values >> 16));
 }
 
-static int16_t float_weight(enum ulb_fill fill, size_t row, size_t col, struct ulb_rng *rng)
+static int16_t float_weight(enum ulb_fill fill, size_t row, size_t col, unsigned bits)
 {
-    float value = fill == ULB_FILL_RANDOM ? ulb_rng_float(rng) : 1.0f;
+    float value = fill == ULB_FILL_RANDOM ? (float)bits / 32768.0f - 1.0f : 1.0f;
     if (fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && (row + col) % 2))
         value = -value;
     return (int16_t)ulb_bf16_from_float(value);
@@ -71,10 +72,14 @@ static void fill_part(void *arg, size_t thread)
     part(w->m, work->threads, thread, 1, &begin, &end);
     for (size_t row = begin; row < end; row++) {
         struct ulb_rng rng = {work->seed + row * 0x9E3779B97F4A7C15ull};
-        for (size_t col = 0; col < w->k; col++)
-            w->values[row * w->k + col] = format->floating
-                                              ? float_weight(work->fill, row, col, &rng)
-                                              : integer_weight(format, work->fill, row, col, &rng);
+        uint64_t bits = 0; /* one draw serves four weights */
+        for (size_t col = 0; col < w->k; col++, bits >>= 16) {
+            if (col % 4 == 0)
+                bits = ulb_rng_next(&rng);
+            w->values[row * w->k + col] =
+                format->floating ? float_weight(work->fill, row, col, (unsigned)(bits & 0xFFFF))
+                                 : integer_weight(format, work->fill, row, col, (unsigned)(bits & 0xFFFF));
+        }
         w->scales[row] = 0.5f + 0.25f * ulb_rng_float(&rng);
     }
 }
@@ -162,7 +167,6 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
         on_team(team, run_part, work);
         on_team(team, fill_part, work);
         fill_activations(problem, work->fill, seed);
-        memset(scratch.data, 0, bytes);
     }
     on_team(team, pack_part, work);
     work->y = problem->expected;
@@ -211,7 +215,6 @@ void ulb_problem_close(struct ulb_problem *problem)
 void ulb_problem_pack(const struct ulb_problem *problem, const struct ulb_layout *layout, void *packed,
                       struct ulb_team *team)
 {
-    memset(packed, 0, ulb_layout_bytes(layout, problem->weights.m, problem->weights.k));
     /* The problem is only read here; the work record is shared with the jobs that fill it. */
     struct work work = {
         .problem = (struct ulb_problem *)(uintptr_t)problem, .layout = layout, .packed = packed};

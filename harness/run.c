@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage,
-                               const struct ulb_kernel **kernels, double *gamma_table, struct ulb_error *err)
+                               const struct ulb_kernel **kernels, struct ulb_error *err)
 {
     size_t n = 0, largest = 0;
     enum ulb_status status = ULB_OK;
@@ -22,14 +22,17 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
         status = ulb_record_set_cycles_source(session->record, session->clock.source, err);
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
         status = ulb_session_arena(session, largest, err);
-    if (status == ULB_OK && (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL))
-        status = ulb_beta_measure(session, err);
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
         status = ulb_machine_huge_pages(session, err);
-    if (status == ULB_OK && stage != ULB_STAGE_BETA)
-        status = ulb_gamma_measure(session, kernels, n, gamma_table, err);
+    if (status == ULB_OK && (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL))
+        status = ulb_beta_measure(session, err);
+    /* Beta changes the ring when small pages read faster. */
+    if (status == ULB_OK && session->arena.pages.asked == ULB_PAGES_SMALL)
+        status = ulb_machine_huge_pages(session, err);
+    if (status == ULB_OK && (stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_ALL))
+        status = ulb_gamma_measure(session, kernels, n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
-        status = ulb_gemv_measure(session, kernels, n, gamma_table, err);
+        status = ulb_gemv_measure(session, kernels, n, err);
     return status;
 }
 
@@ -41,12 +44,10 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
     if (status != ULB_OK)
         return status;
     const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
-    double *gamma_table = calloc(ulb_kernel_count * session.topology.n_classes, sizeof *gamma_table);
-    if (!kernels || !gamma_table)
+    if (!kernels)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     else
-        status = measure(&session, stage, kernels, gamma_table, err);
-    free(gamma_table);
+        status = measure(&session, stage, kernels, err);
     free(kernels);
     ulb_session_close(&session);
     return status;

@@ -4,7 +4,7 @@
 
 #include "harness/session.h"
 
-/* Stages of a run; a stage that needs an earlier one measures that too. */
+/* What is measured: one stage, or all of them. */
 enum ulb_stage { ULB_STAGE_BETA, ULB_STAGE_GAMMA, ULB_STAGE_GEMV, ULB_STAGE_ALL };
 
 /* Opens a session with these settings, measures up to stage, closes it. The record (made by the caller) holds

@@ -52,8 +52,7 @@ struct ulb_matrix {
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Byte offset of the scales inside a packed matrix. */
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k);
-/* Packs rows [m0, m1) (multiples of tile_m, or the end) so that threads can share the work. packed must be
- * zeroed before the first call. */
+/* Packs rows [m0, m1) (multiples of tile_m, or the end) so that threads can share the work. */
 void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
                      void *packed);
 /* The inverse, for the round-trip test: values and scales of all rows. */

@@ -32,18 +32,6 @@ size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
     return ulb_layout_scales_offset(layout, m, k) + ulb_round_up(scales, ULB_CACHE_LINE);
 }
 
-/* Codes are at most 16 bits and never cross a byte unless they fill whole bytes. */
-static void put_code(uint8_t *tile, unsigned offset, unsigned bits, unsigned code)
-{
-    uint8_t *byte = tile + offset / 8;
-    if (bits == 16) {
-        byte[0] = (uint8_t)code;
-        byte[1] = (uint8_t)(code >> 8);
-    } else {
-        *byte = (uint8_t)(*byte | code << offset % 8);
-    }
-}
-
 static unsigned get_code(const uint8_t *tile, unsigned offset, unsigned bits)
 {
     const uint8_t *byte = tile + offset / 8;
@@ -52,60 +40,122 @@ static unsigned get_code(const uint8_t *tile, unsigned offset, unsigned bits)
     return (unsigned)*byte >> offset % 8 & ((1u << bits) - 1);
 }
 
-/* Bit offsets of one tile, row-major: the same for every tile, so they are looked up instead of computed. */
-static void tile_map(const struct ulb_layout *layout, unsigned map[TILE_WEIGHTS_MAX])
+/* One tile, the same for all: which weight (row * tile_k + col) is stored in each slot of bits, in order of
+ * slots. Every slot is used exactly once, so that a tile can be written byte by byte without reading it. */
+struct tile_map {
+    unsigned slots;
+    uint16_t row[TILE_WEIGHTS_MAX], col[TILE_WEIGHTS_MAX];
+};
+
+static void map_tile(const struct ulb_layout *layout, struct tile_map *map)
 {
+    map->slots = layout->tile_m * layout->tile_k;
     for (unsigned row = 0; row < layout->tile_m; row++) {
-        for (unsigned col = 0; col < layout->tile_k; col++)
-            map[row * layout->tile_k + col] = layout->bit_offset(row, col);
+        for (unsigned col = 0; col < layout->tile_k; col++) {
+            unsigned slot = layout->bit_offset(row, col) / layout->format->bits;
+            map->row[slot] = (uint16_t)row;
+            map->col[slot] = (uint16_t)col;
+        }
     }
 }
 
-static void pack_tile(const struct ulb_layout *layout, const struct ulb_matrix *matrix, const unsigned *map,
-                      size_t m, size_t k, uint8_t *tile)
+/* Codes of all values, for a format of at most 8 bits: looking up beats calling encode for every weight. */
+struct code_table {
+    int min;
+    uint8_t code[256];
+};
+
+static void fill_codes(const struct ulb_layout *layout, struct code_table *table)
 {
-    unsigned bits = layout->format->bits;
-    int padding = layout->format->floating || layout->format->min > 0 || layout->format->step > 1
-                      ? layout->format->min
-                      : 0;
-    for (unsigned row = 0; row < layout->tile_m; row++) {
-        for (unsigned col = 0; col < layout->tile_k; col++) {
-            int inside = m + row < matrix->m && k + col < matrix->k;
-            int value = inside ? matrix->values[(m + row) * matrix->k + k + col] : padding;
-            put_code(tile, map[row * layout->tile_k + col], bits, layout->encode(value));
-        }
+    const struct ulb_format *format = layout->format;
+    table->min = format->min;
+    for (int value = format->min; !format->floating && value <= format->max; value += format->step)
+        table->code[value - format->min] = (uint8_t)layout->encode(value);
+}
+
+/* Columns and rows of padding hold 0, or the smallest value where the format has no 0. */
+static int padding_value(const struct ulb_format *format)
+{
+    return format->floating || format->step == 1 ? 0 : format->min;
+}
+
+/* The tile's logical values in order of slots. Tiles at the lower and right edge have padding. */
+static void gather_tile(const struct ulb_matrix *matrix, const struct tile_map *map, int padding, size_t m,
+                        size_t k, int16_t values[TILE_WEIGHTS_MAX])
+{
+    for (unsigned slot = 0; slot < map->slots; slot++) {
+        size_t row = m + map->row[slot], col = k + map->col[slot];
+        int inside = row < matrix->m && col < matrix->k;
+        values[slot] = (int16_t)(inside ? matrix->values[row * matrix->k + col] : padding);
     }
+}
+
+static void gather_inner_tile(const struct ulb_matrix *matrix, const struct tile_map *map, size_t m, size_t k,
+                              int16_t values[TILE_WEIGHTS_MAX])
+{
+    const int16_t *first = matrix->values + m * matrix->k + k;
+    for (unsigned slot = 0; slot < map->slots; slot++)
+        values[slot] = first[map->row[slot] * matrix->k + map->col[slot]];
+}
+
+static void pack_tile(const int16_t *values, unsigned slots, const struct code_table *table, unsigned bits,
+                      uint8_t *tile)
+{
+    if (bits == 16) {
+        memcpy(tile, values, slots * sizeof *values);
+        return;
+    }
+    for (unsigned slot = 0; slot < slots; tile++) {
+        unsigned byte = 0;
+        for (unsigned shift = 0; shift < 8; shift += bits, slot++)
+            byte |= (unsigned)table->code[values[slot] - table->min] << shift;
+        *tile = (uint8_t)byte;
+    }
+}
+
+static void pack_scales(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0,
+                        size_t m1, void *packed)
+{
+    float *scales = (float *)((char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k));
+    size_t padded = m1 < matrix->m ? m1 : padded_rows(layout, matrix->m);
+    for (size_t m = m0; m < padded; m++)
+        scales[m] = m < matrix->m ? matrix->scales[m] : 0.0f;
 }
 
 void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
                      void *packed)
 {
-    unsigned map[TILE_WEIGHTS_MAX];
-    tile_map(layout, map);
+    struct tile_map map;
+    struct code_table table;
+    map_tile(layout, &map);
+    fill_codes(layout, &table);
+    int padding = padding_value(layout->format);
     size_t bytes_per_tile = tile_bits(layout) / 8;
     size_t per_row = tiles_per_row(layout, matrix->k);
     for (size_t m = m0; m < m1; m += layout->tile_m) {
         uint8_t *tile = (uint8_t *)packed + m / layout->tile_m * per_row * bytes_per_tile;
-        for (size_t k = 0; k < matrix->k; k += layout->tile_k, tile += bytes_per_tile)
-            pack_tile(layout, matrix, map, m, k, tile);
+        for (size_t k = 0; k < matrix->k; k += layout->tile_k, tile += bytes_per_tile) {
+            int16_t values[TILE_WEIGHTS_MAX];
+            if (m + layout->tile_m <= matrix->m && k + layout->tile_k <= matrix->k)
+                gather_inner_tile(matrix, &map, m, k, values);
+            else
+                gather_tile(matrix, &map, padding, m, k, values);
+            pack_tile(values, map.slots, &table, layout->format->bits, tile);
+        }
     }
-    if (layout->format->floating)
-        return;
-    float *scales = (float *)((char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k));
-    size_t end = m1 < matrix->m ? m1 : matrix->m;
-    memcpy(scales + m0, matrix->scales + m0, (end - m0) * sizeof *scales);
+    if (!layout->format->floating)
+        pack_scales(layout, matrix, m0, m1, packed);
 }
 
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
 {
-    unsigned map[TILE_WEIGHTS_MAX];
-    tile_map(layout, map);
     size_t bytes_per_tile = tile_bits(layout) / 8;
     size_t per_row = tiles_per_row(layout, matrix->k);
     for (size_t m = 0; m < matrix->m; m++) {
         for (size_t k = 0; k < matrix->k; k++) {
             size_t tile = m / layout->tile_m * per_row + k / layout->tile_k;
-            unsigned offset = map[m % layout->tile_m * layout->tile_k + k % layout->tile_k];
+            unsigned offset =
+                layout->bit_offset((unsigned)(m % layout->tile_m), (unsigned)(k % layout->tile_k));
             unsigned code =
                 get_code((const uint8_t *)packed + tile * bytes_per_tile, offset, layout->format->bits);
             matrix->values[m * matrix->k + k] = (int16_t)layout->decode(code);

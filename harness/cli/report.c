@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { WIDTH = 100, NAME = 36 };
+enum { WIDTH = 100, NAME = 34 };
 
 /* ---- lines ---- */
 
@@ -171,18 +171,31 @@ static void print_run(const struct ulb_cell *cell, FILE *out)
     print_line(out, "GEMV, %s weights, %u threads of %s, %s split; share is of the yardstick, %s GB/s",
                cell->mode, cell->threads, cell->set, cell->split,
                number(yardstick, "%.1f", cell->yardstick_gbps));
-    print_line(out, " %-*s %7s %6s %5s %7s %6s %s", NAME, "kernel", "us", "GB/s", "share", "model", "resid",
+    print_line(out, "%-*s %7s %5s %5s %7s %6s %s", NAME, "kernel", "us", "GB/s", "share", "model", "resid",
                "what bounds it");
+}
+
+/* What a verdict says beyond the columns beside it: "compute-bound: gamma 2.40 allows 1.67 B/cycle" becomes
+ * "gamma 2.40 allows 1.67 B/cycle", "memory-bound, 96 % of beta" becomes "memory-bound". */
+static const char *beyond_columns(const char *verdict, char out[128])
+{
+    const char *detail = strstr(verdict, ": ");
+    if (detail)
+        snprintf(out, 128, "%s", detail + 2);
+    else
+        snprintf(out, 128, "%.*s", (int)strcspn(verdict, ","), verdict);
+    return out;
 }
 
 static void print_cell(const struct ulb_cell *cell, FILE *out)
 {
-    char share[32], predicted[32], residual[32], head[256], verdict[160];
-    int used = snprintf(
-        head, sizeof head, " %-*s %7.1f %6.1f %5s %7s %6s ", NAME, fit_name(out, cell->kernel), cell->us,
-        cell->gbps, number(share, "%.0f%%", 100 * cell->efficiency),
-        number(predicted, "%.1f", cell->predicted_us), number(residual, "%+.0f%%", 100 * cell->residual));
-    snprintf(verdict, sizeof verdict, "%s%s", cell->verified ? "" : "not verified; ", cell->verdict);
+    char share[32], predicted[32], residual[32], head[256], detail[128], verdict[160];
+    int used = snprintf(head, sizeof head, "%-*s %7.1f %5.1f %5s %7s %6s ", NAME, fit_name(out, cell->kernel),
+                        cell->us, cell->gbps, number(share, "%.0f%%", 100 * cell->efficiency),
+                        number(predicted, "%.1f", cell->predicted_us),
+                        number(residual, "%+.0f%%", 100 * cell->residual));
+    snprintf(verdict, sizeof verdict, "%s%s", cell->verified ? "" : "not verified; ",
+             beyond_columns(cell->verdict, detail));
     if (used > WIDTH - 20) { /* figures larger than their columns */
         print_line(out, "%s", head);
         snprintf(head, sizeof head, "%s", "");

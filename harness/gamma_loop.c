@@ -1,0 +1,80 @@
+#include "harness/gamma_loop.h"
+
+#include "harness/counters/marker.h"
+#include "models/models.h"
+
+static const double RUN_SECONDS = 40e-6;
+enum { K_GRAIN = 64, LINE_FLOATS = 16, CALLS_MAX = 1 << 20 };
+
+/* Columns that keep weights and activations of one tile in three quarters of L1. */
+static size_t long_k(const struct ulb_kernel *kernel, size_t l1_bytes)
+{
+    double per_column = kernel->mr * kernel->bytes_per_step / ULB_STEP_WEIGHTS;
+    per_column += kernel->activation == ULB_ACT_A8 ? 1 : 4;
+    size_t k = (size_t)(0.75 * (double)l1_bytes / per_column);
+    return k < 4 * K_GRAIN ? 4 * K_GRAIN : k / K_GRAIN * K_GRAIN;
+}
+
+void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread)
+{
+    struct ulb_gemm mine = loop->gemm;
+    mine.y += thread * loop->y_stride;
+    ulb_marker_start("gamma");
+    for (size_t i = 0; i < loop->calls; i++)
+        loop->kernel->run(&mine);
+    ulb_marker_stop("gamma");
+}
+
+static void calibrate_calls(struct ulb_gamma_loop *loop)
+{
+    for (loop->calls = 1; loop->calls < CALLS_MAX; loop->calls *= 2) {
+        double begin = ulb_now();
+        ulb_gamma_loop_run(loop, 0);
+        if (ulb_now() - begin >= RUN_SECONDS)
+            return;
+    }
+}
+
+static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_kernel *kernel, size_t k,
+                                 size_t threads, uint64_t seed, struct ulb_error *err)
+{
+    loop->kernel = kernel;
+    enum ulb_status status = ulb_problem_open(&loop->problem, kernel->layout->format, kernel->mr, k,
+                                              ULB_FILL_RANDOM, seed, NULL, err);
+    if (status != ULB_OK)
+        return status;
+    size_t bytes = ulb_layout_bytes(kernel->layout, kernel->mr, k);
+    loop->y_stride = ulb_round_up(kernel->mr, LINE_FLOATS);
+    status =
+        ulb_pages_map(&loop->pages, bytes + threads * loop->y_stride * sizeof(float), ULB_PAGES_SMALL, err);
+    if (status != ULB_OK)
+        return status;
+    ulb_problem_pack(&loop->problem, kernel->layout, loop->pages.data, NULL);
+    loop->gemm = ulb_problem_gemm(&loop->problem, loop->pages.data,
+                                  (float *)(void *)((char *)loop->pages.data + bytes));
+    kernel->run(&loop->gemm);
+    calibrate_calls(loop);
+    return ulb_problem_check(&loop->problem, kernel, loop->gemm.y, err);
+}
+
+enum ulb_status ulb_gamma_pair_open(struct ulb_gamma_pair *pair, const struct ulb_kernel *kernel,
+                                    size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err)
+{
+    *pair = (struct ulb_gamma_pair){0};
+    size_t full = long_k(kernel, l1_bytes), brief = full / 4 / K_GRAIN * K_GRAIN;
+    pair->steps = (double)(kernel->mr * (full - brief)) / ULB_STEP_WEIGHTS;
+    enum ulb_status status = open_loop(&pair->brief, kernel, brief, threads, seed, err);
+    if (status == ULB_OK)
+        status = open_loop(&pair->full, kernel, full, threads, seed, err);
+    if (status != ULB_OK)
+        ulb_gamma_pair_close(pair);
+    return status;
+}
+
+void ulb_gamma_pair_close(struct ulb_gamma_pair *pair)
+{
+    ulb_problem_close(&pair->brief.problem);
+    ulb_problem_close(&pair->full.problem);
+    ulb_pages_unmap(&pair->brief.pages);
+    ulb_pages_unmap(&pair->full.pages);
+}

@@ -1,0 +1,138 @@
+#include "harness/team_gamma.h"
+
+#include "harness/gamma_loop.h"
+#include "harness/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const size_t L1_UNKNOWN = (size_t)32 << 10;
+
+struct ulb_team_gamma {
+    struct ulb_session *session;
+    size_t n, classes, threads, samples_max;
+    struct ulb_gamma_pair *pairs; /* n */
+    double *cycles;               /* of the loop just run, by thread: brief, then full */
+    size_t *class_of;             /* by thread */
+    double *samples;              /* [n][classes][samples_max] */
+    size_t *n_samples;            /* [n] */
+    const struct ulb_gamma_loop *running;
+    double *into;
+};
+
+/* Each thread clocks its own run: cycles by the frequency of its own core before and after. */
+static void timed_part(void *arg, size_t thread)
+{
+    struct ulb_team_gamma *gamma = arg;
+    double before = ulb_chain_hz();
+    double begin = ulb_now();
+    ulb_gamma_loop_run(gamma->running, thread);
+    double seconds = ulb_now() - begin;
+    gamma->into[thread] = seconds * (before + ulb_chain_hz()) / 2 / (double)gamma->running->calls;
+}
+
+static void run_on_team(struct ulb_team_gamma *gamma, const struct ulb_gamma_loop *loop, double *into)
+{
+    gamma->running = loop;
+    gamma->into = into;
+    ulb_team_run(gamma->session->team, timed_part, gamma);
+}
+
+void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i)
+{
+    double *brief = gamma->cycles, *full = gamma->cycles + gamma->threads;
+    if (gamma->n_samples[i] == gamma->samples_max)
+        return;
+    run_on_team(gamma, &gamma->pairs[i].brief, brief);
+    run_on_team(gamma, &gamma->pairs[i].full, full);
+    for (size_t c = 0; c < gamma->classes; c++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t t = 0; t < gamma->threads; t++) {
+            if (gamma->class_of[t] == c) {
+                sum += (full[t] - brief[t]) / gamma->pairs[i].steps;
+                n++;
+            }
+        }
+        gamma->samples[(i * gamma->classes + c) * gamma->samples_max + gamma->n_samples[i]] =
+            n ? sum / (double)n : NAN;
+    }
+    gamma->n_samples[i]++;
+}
+
+double ulb_team_gamma_cycles(const struct ulb_team_gamma *gamma, size_t i, size_t cls)
+{
+    const double *samples = gamma->samples + (i * gamma->classes + cls) * gamma->samples_max;
+    if (gamma->n_samples[i] == 0 || isnan(samples[0]))
+        return NAN;
+    return ulb_stats_of(samples, gamma->n_samples[i], 1).median;
+}
+
+/* The smallest L1 among the classes of the team: a loop that fits it fits all. */
+static size_t smallest_l1(const struct ulb_team_gamma *gamma)
+{
+    size_t smallest = 0;
+    for (size_t t = 0; t < gamma->threads; t++) {
+        size_t l1 = gamma->session->topology.classes[gamma->class_of[t]].l1d_bytes;
+        l1 = l1 ? l1 : L1_UNKNOWN;
+        smallest = smallest == 0 || l1 < smallest ? l1 : smallest;
+    }
+    return smallest;
+}
+
+static void find_classes(struct ulb_team_gamma *gamma)
+{
+    const struct ulb_topology *topology = &gamma->session->topology;
+    for (size_t t = 0; t < gamma->threads; t++) {
+        const struct ulb_core_class *cls = ulb_topology_class_of(topology, gamma->session->pus.items[t]);
+        gamma->class_of[t] = cls ? (size_t)(cls - topology->classes) : 0;
+    }
+}
+
+enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_session *session,
+                                    const struct ulb_kernel *const *kernels, size_t n, size_t samples,
+                                    struct ulb_error *err)
+{
+    *out = NULL;
+    struct ulb_team_gamma *gamma = calloc(1, sizeof *gamma);
+    if (!gamma)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the loops of %zu kernels", n);
+    gamma->session = session;
+    gamma->n = n;
+    gamma->classes = session->topology.n_classes;
+    gamma->threads = session->pus.n;
+    gamma->samples_max = samples;
+    gamma->pairs = calloc(n, sizeof *gamma->pairs);
+    gamma->cycles = calloc(2 * gamma->threads, sizeof *gamma->cycles);
+    gamma->class_of = calloc(gamma->threads, sizeof *gamma->class_of);
+    gamma->samples = calloc(n * gamma->classes * samples, sizeof *gamma->samples);
+    gamma->n_samples = calloc(n, sizeof *gamma->n_samples);
+    enum ulb_status status = ULB_OK;
+    if (!gamma->pairs || !gamma->cycles || !gamma->class_of || !gamma->samples || !gamma->n_samples) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the loops of %zu kernels", n);
+    } else {
+        find_classes(gamma);
+        for (size_t i = 0; i < n && status == ULB_OK; i++)
+            status = ulb_gamma_pair_open(&gamma->pairs[i], kernels[i], smallest_l1(gamma), gamma->threads,
+                                         session->settings.seed, err);
+    }
+    if (status != ULB_OK)
+        ulb_team_gamma_close(gamma);
+    else
+        *out = gamma;
+    return status;
+}
+
+void ulb_team_gamma_close(struct ulb_team_gamma *gamma)
+{
+    if (!gamma)
+        return;
+    for (size_t i = 0; gamma->pairs && i < gamma->n; i++)
+        ulb_gamma_pair_close(&gamma->pairs[i]);
+    free(gamma->pairs);
+    free(gamma->cycles);
+    free(gamma->class_of);
+    free(gamma->samples);
+    free(gamma->n_samples);
+    free(gamma);
+}
