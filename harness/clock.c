@@ -77,9 +77,9 @@ static double ticks(void)
 #endif
 }
 
-void ulb_clock_open(struct ulb_clock *clock)
+void ulb_clock_open(struct ulb_clock *clock, double patience)
 {
-    *clock = (struct ulb_clock){.source = "tsc"};
+    *clock = (struct ulb_clock){.source = "tsc", .patience = patience};
     ulb_core_watch_open(&clock->watch);
     struct ulb_error err;
     if (ulb_cycle_counter_open(&clock->counter, &err) == ULB_OK) {
@@ -143,8 +143,13 @@ static double any_source(struct ulb_clock *clock, void (*work)(void *), void *ar
 
 double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds)
 {
+    double begin = ulb_now();
     bool before = ulb_core_watch_alone(&clock->watch);
     double cycles = any_source(clock, work, arg, seconds);
     bool after = ulb_core_watch_alone(&clock->watch);
-    return clock->shared_core || (before && after) ? cycles : NAN;
+    if (clock->shared_core || (before && after))
+        return cycles;
+    clock->patience -= ulb_now() - begin;
+    clock->shared_core = clock->patience <= 0;
+    return NAN;
 }

@@ -32,11 +32,13 @@ struct ulb_clock {
     bool counting;
     struct ulb_cycle_counter counter;
     struct ulb_core_watch watch;
-    bool shared_core; /* disturbed samples are taken too: set when the core is hardly ever alone */
+    double patience;  /* seconds that may still be spent on disturbed samples */
+    bool shared_core; /* patience is used up: disturbed samples are taken too, and the caller says so */
 };
 
-/* Opens the best source for the calling thread, which should be pinned already. */
-void ulb_clock_open(struct ulb_clock *clock);
+/* Opens the best source for the calling thread, which should be pinned already. A neighbour's busy spell may
+ * last seconds: patience is how many to wait in all. */
+void ulb_clock_open(struct ulb_clock *clock, double patience);
 void ulb_clock_close(struct ulb_clock *clock);
 
 /* Runs work(arg) once; returns its core cycles and stores the seconds. NAN, and the caller repeats the

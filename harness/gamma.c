@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_QUICK = 15, SAMPLES_FULL = 51, TRIES_PER_SAMPLE = 24, RUNS_PER_SAMPLE = 3, SAMPLES_LEAST = 5 };
+enum { SAMPLES_QUICK = 15, SAMPLES_FULL = 51, TRIES_PER_SAMPLE = 24, RUNS_PER_SAMPLE = 3 };
+
+/* Seconds that a class's gammas may wait for its core to be alone. */
+static const double PATIENCE_QUICK = 6, PATIENCE_FULL = 40;
 
 static void run_loop(void *arg)
 {
@@ -21,7 +24,9 @@ static void run_loop(void *arg)
 static double cycles_per_call(struct ulb_clock *clock, struct ulb_gamma_loop *loop)
 {
     double best = NAN;
-    for (int tries = 0, good = 0; tries < TRIES_PER_SAMPLE && good < RUNS_PER_SAMPLE; tries++) {
+    for (int tries = 0, good = 0; good < RUNS_PER_SAMPLE && !ulb_interrupted; tries++) {
+        if (tries >= TRIES_PER_SAMPLE && clock->shared_core)
+            break;
         double seconds;
         double cycles = ulb_clock_cycles(clock, run_loop, loop, &seconds);
         if (isnan(cycles))
@@ -58,10 +63,6 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
         return status;
     size_t wanted = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
     take_samples(clock, &pair, wanted, samples);
-    if (samples->n < SAMPLES_LEAST && !clock->shared_core) {
-        clock->shared_core = true;
-        take_samples(clock, &pair, wanted, samples);
-    }
     ulb_gamma_pair_close(&pair);
     return ulb_session_check(session, err);
 }
@@ -124,7 +125,7 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
     enum ulb_status status = ulb_team_start(&team, &pu, 1, err);
     if (status != ULB_OK)
         return status;
-    ulb_clock_open(&clock);
+    ulb_clock_open(&clock, session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL);
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         struct gamma_samples samples;
         size_t l1 = cls->l1d_bytes ? cls->l1d_bytes : (size_t)32 << 10;

@@ -15,29 +15,31 @@ static enum ulb_page_kind pages_for(size_t bytes)
     return bytes < (size_t)8 << 20 ? ULB_PAGES_SMALL : ULB_PAGES_HUGE;
 }
 
-static int extreme(const struct ulb_format *format, enum ulb_fill fill, size_t row, size_t col)
+/* Random weights, four from one draw: 16 bits each, scaled to the number of values, so that no division is
+ * needed. */
+static void random_row(const struct ulb_format *format, struct ulb_rng *rng, size_t k, int16_t *row)
 {
-    if (fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && (row + col) % 2))
-        return format->min;
-    return format->max;
+    unsigned values = format->floating ? 0 : (unsigned)((format->max - format->min) / format->step) + 1;
+    for (size_t col = 0; col < k; col += 4) {
+        uint64_t draw = ulb_rng_next(rng);
+        for (size_t i = col; i < col + 4 && i < k; i++, draw >>= 16) {
+            unsigned bits = (unsigned)(draw & 0xFFFF);
+            row[i] = format->floating ? (int16_t)ulb_bf16_from_float((float)bits / 32768.0f - 1.0f)
+                                      : (int16_t)(format->min + format->step * (int)(bits * values >> 16));
+        }
+    }
 }
 
-/* bits: 16 random ones. */
-static int16_t integer_weight(const struct ulb_format *format, enum ulb_fill fill, size_t row, size_t col,
-                              unsigned bits)
+/* The smallest or largest weight everywhere, or both in turn, with signs alternating from row to row and
+ * column to column. */
+static void extreme_row(const struct ulb_format *format, enum ulb_fill fill, size_t m, size_t k, int16_t *row)
 {
-    if (fill != ULB_FILL_RANDOM)
-        return (int16_t)extreme(format, fill, row, col);
-    unsigned values = (unsigned)((format->max - format->min) / format->step) + 1;
-    return (int16_t)(format->min + format->step * (int)(bits * values >> 16));
-}
-
-static int16_t float_weight(enum ulb_fill fill, size_t row, size_t col, unsigned bits)
-{
-    float value = fill == ULB_FILL_RANDOM ? (float)bits / 32768.0f - 1.0f : 1.0f;
-    if (fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && (row + col) % 2))
-        value = -value;
-    return (int16_t)ulb_bf16_from_float(value);
+    int lowest = format->floating ? ulb_bf16_from_float(-1.0f) : format->min;
+    int highest = format->floating ? ulb_bf16_from_float(1.0f) : format->max;
+    for (size_t col = 0; col < k; col++) {
+        int low = fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && (m + col) % 2);
+        row[col] = (int16_t)(low ? lowest : highest);
+    }
 }
 
 struct work {
@@ -62,25 +64,23 @@ static void part(size_t m, size_t threads, size_t thread, size_t grain, size_t *
         *end = m;
 }
 
-/* Each row has a generator of its own, so that the problem does not depend on the number of threads. */
+/* Each row has a generator of its own, so that the problem does not depend on the number of threads; its
+ * state is itself drawn, because neighbouring states of this generator give the same numbers one draw apart.
+ */
 static void fill_part(void *arg, size_t thread)
 {
     struct work *work = arg;
-    const struct ulb_format *format = work->problem->format;
     struct ulb_matrix *w = &work->problem->weights;
     size_t begin, end;
     part(w->m, work->threads, thread, 1, &begin, &end);
-    for (size_t row = begin; row < end; row++) {
-        struct ulb_rng rng = {work->seed + row * 0x9E3779B97F4A7C15ull};
-        uint64_t bits = 0; /* one draw serves four weights */
-        for (size_t col = 0; col < w->k; col++, bits >>= 16) {
-            if (col % 4 == 0)
-                bits = ulb_rng_next(&rng);
-            w->values[row * w->k + col] =
-                format->floating ? float_weight(work->fill, row, col, (unsigned)(bits & 0xFFFF))
-                                 : integer_weight(format, work->fill, row, col, (unsigned)(bits & 0xFFFF));
-        }
-        w->scales[row] = 0.5f + 0.25f * ulb_rng_float(&rng);
+    for (size_t m = begin; m < end; m++) {
+        struct ulb_rng seeds = {work->seed ^ m << 20};
+        struct ulb_rng rng = {ulb_rng_next(&seeds)};
+        if (work->fill == ULB_FILL_RANDOM)
+            random_row(work->problem->format, &rng, w->k, w->values + m * w->k);
+        else
+            extreme_row(work->problem->format, work->fill, m, w->k, w->values + m * w->k);
+        w->scales[m] = 0.5f + 0.25f * ulb_rng_float(&rng);
     }
 }
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { TILE_WEIGHTS_MAX = 1024 };
+/* A panel holds the rows of one tile and some of their columns; its stride is no power of two. */
+enum { TILE_WEIGHTS_MAX = 1024, PANEL_ROWS_MAX = 64, PANEL_COLUMNS = 128, PANEL_STRIDE = PANEL_COLUMNS + 16 };
 
 static size_t padded_rows(const struct ulb_layout *layout, size_t m)
 {
@@ -40,22 +41,20 @@ static unsigned get_code(const uint8_t *tile, unsigned offset, unsigned bits)
     return (unsigned)*byte >> offset % 8 & ((1u << bits) - 1);
 }
 
-/* One tile, the same for all: which weight (row * tile_k + col) is stored in each slot of bits, in order of
- * slots. Every slot is used exactly once, so that a tile can be written byte by byte without reading it. */
+/* One tile, the same for all: where in a panel the weight of each slot of bits is, in order of slots. Every
+ * slot is used exactly once, so that a tile can be written byte by byte without reading it. */
 struct tile_map {
     unsigned slots;
-    uint16_t row[TILE_WEIGHTS_MAX], col[TILE_WEIGHTS_MAX];
+    uint16_t in_panel[TILE_WEIGHTS_MAX];
 };
 
 static void map_tile(const struct ulb_layout *layout, struct tile_map *map)
 {
     map->slots = layout->tile_m * layout->tile_k;
     for (unsigned row = 0; row < layout->tile_m; row++) {
-        for (unsigned col = 0; col < layout->tile_k; col++) {
-            unsigned slot = layout->bit_offset(row, col) / layout->format->bits;
-            map->row[slot] = (uint16_t)row;
-            map->col[slot] = (uint16_t)col;
-        }
+        for (unsigned col = 0; col < layout->tile_k; col++)
+            map->in_panel[layout->bit_offset(row, col) / layout->format->bits] =
+                (uint16_t)(row * PANEL_STRIDE + col);
     }
 }
 
@@ -79,36 +78,33 @@ static int padding_value(const struct ulb_format *format)
     return format->floating || format->step == 1 ? 0 : format->min;
 }
 
-/* The tile's logical values in order of slots. Tiles at the lower and right edge have padding. */
-static void gather_tile(const struct ulb_matrix *matrix, const struct tile_map *map, int padding, size_t m,
-                        size_t k, int16_t values[TILE_WEIGHTS_MAX])
+/* Copies columns [k, k + columns) of one row of tiles into panel, padding included. Straight from the matrix
+ * a tile's rows would lie a power of two apart, in the same few sets of L1. */
+static void copy_panel(const struct ulb_matrix *matrix, const struct ulb_layout *layout, int padding,
+                       size_t m, size_t k, size_t columns, int16_t *panel)
 {
-    for (unsigned slot = 0; slot < map->slots; slot++) {
-        size_t row = m + map->row[slot], col = k + map->col[slot];
-        int inside = row < matrix->m && col < matrix->k;
-        values[slot] = (int16_t)(inside ? matrix->values[row * matrix->k + col] : padding);
+    size_t inside = k >= matrix->k ? 0 : matrix->k - k < columns ? matrix->k - k : columns;
+    for (unsigned row = 0; row < layout->tile_m; row++, panel += PANEL_STRIDE) {
+        size_t copied = m + row < matrix->m ? inside : 0;
+        memcpy(panel, matrix->values + (m + row) * matrix->k + k, copied * sizeof *panel);
+        for (size_t col = copied; col < columns; col++)
+            panel[col] = (int16_t)padding;
     }
 }
 
-static void gather_inner_tile(const struct ulb_matrix *matrix, const struct tile_map *map, size_t m, size_t k,
-                              int16_t values[TILE_WEIGHTS_MAX])
-{
-    const int16_t *first = matrix->values + m * matrix->k + k;
-    for (unsigned slot = 0; slot < map->slots; slot++)
-        values[slot] = first[map->row[slot] * matrix->k + map->col[slot]];
-}
-
-static void pack_tile(const int16_t *values, unsigned slots, const struct code_table *table, unsigned bits,
-                      uint8_t *tile)
+/* values: the panel's, at the tile's first column. */
+static void pack_tile(const int16_t *values, const struct tile_map *map, const struct code_table *table,
+                      unsigned bits, uint8_t *tile)
 {
     if (bits == 16) {
-        memcpy(tile, values, slots * sizeof *values);
+        for (unsigned slot = 0; slot < map->slots; slot++)
+            memcpy(tile + 2 * slot, values + map->in_panel[slot], sizeof *values);
         return;
     }
-    for (unsigned slot = 0; slot < slots; tile++) {
+    for (unsigned slot = 0; slot < map->slots; tile++) {
         unsigned byte = 0;
         for (unsigned shift = 0; shift < 8; shift += bits, slot++)
-            byte |= (unsigned)table->code[values[slot] - table->min] << shift;
+            byte |= (unsigned)table->code[values[map->in_panel[slot]] - table->min] << shift;
         *tile = (uint8_t)byte;
     }
 }
@@ -132,15 +128,15 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
     int padding = padding_value(layout->format);
     size_t bytes_per_tile = tile_bits(layout) / 8;
     size_t per_row = tiles_per_row(layout, matrix->k);
+    size_t panel_columns = PANEL_COLUMNS / layout->tile_k * layout->tile_k;
     for (size_t m = m0; m < m1; m += layout->tile_m) {
         uint8_t *tile = (uint8_t *)packed + m / layout->tile_m * per_row * bytes_per_tile;
-        for (size_t k = 0; k < matrix->k; k += layout->tile_k, tile += bytes_per_tile) {
-            int16_t values[TILE_WEIGHTS_MAX];
-            if (m + layout->tile_m <= matrix->m && k + layout->tile_k <= matrix->k)
-                gather_inner_tile(matrix, &map, m, k, values);
-            else
-                gather_tile(matrix, &map, padding, m, k, values);
-            pack_tile(values, map.slots, &table, layout->format->bits, tile);
+        for (size_t k = 0; k < matrix->k; k += panel_columns) {
+            int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
+            copy_panel(matrix, layout, padding, m, k, panel_columns, panel);
+            for (size_t col = 0; col < panel_columns && k + col < matrix->k;
+                 col += layout->tile_k, tile += bytes_per_tile)
+                pack_tile(panel + col, &map, &table, layout->format->bits, tile);
         }
     }
     if (!layout->format->floating)

@@ -63,6 +63,25 @@ static void pack_and_unpack_round_trip(void **state)
     }
 }
 
+/* Rows that were copies of each other, shifted or not, would hide a kernel that mixes rows up. */
+static void random_rows_have_nothing_in_common(void **state)
+{
+    (void)state;
+    struct ulb_problem problem;
+    struct ulb_error err;
+    assert_int_equal(
+        ulb_problem_open(&problem, ulb_kernels[1]->layout->format, 4, 256, ULB_FILL_RANDOM, 1, NULL, &err),
+        ULB_OK);
+    const int16_t *values = problem.weights.values;
+    for (size_t row = 1; row < 4; row++) {
+        for (size_t shift = 0; shift < 16; shift++) {
+            assert_memory_not_equal(values + shift, values + row * 256, 64 * sizeof *values);
+            assert_memory_not_equal(values, values + row * 256 + shift, 64 * sizeof *values);
+        }
+    }
+    ulb_problem_close(&problem);
+}
+
 /* The truth's truth: weights and activations as real numbers, summed in double. */
 static double exact(const struct ulb_problem *p, size_t m, double *magnitude)
 {
@@ -146,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_covered_exactly),
         cmocka_unit_test(pack_and_unpack_round_trip),
+        cmocka_unit_test(random_rows_have_nothing_in_common),
         cmocka_unit_test(references_equal_dequantised_doubles),
         cmocka_unit_test(activations_are_quantised_by_their_largest),
         cmocka_unit_test(names_are_unique_and_rows_complete),
