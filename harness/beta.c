@@ -4,6 +4,7 @@
 #include "harness/counters/likwid.h"
 #include "harness/counters/marker.h"
 #include "harness/stats.h"
+#include "harness/undisturbed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@
 static const size_t MEMORY_CHUNK = (size_t)8 << 20;
 static const double CACHE_SAMPLE_SECONDS = 150e-6;
 static const double PAGES_MARGIN = 1.03;
-enum { SAMPLES_QUICK = 9, SAMPLES_FULL = 25, CURVE_ALL_UP_TO = 32 };
+static const double PATIENCE_QUICK = 0.4, PATIENCE_FULL = 3; /* seconds for one level of one set */
+enum { SAMPLES_QUICK = 9, SAMPLES_FULL = 25, CURVE_ALL_UP_TO = 32, TRIES_PER_SAMPLE = 1000 };
 
 struct read_job {
     const struct ulb_reader *reader;
@@ -65,6 +67,40 @@ static double memory_sample(struct ulb_team *team, const struct ulb_reader *read
     return bytes_per_second(team, &job);
 }
 
+static struct ulb_undisturbed watch_of(const struct ulb_session *session, struct ulb_team *team)
+{
+    return (struct ulb_undisturbed){
+        .team = team,
+        .tries = TRIES_PER_SAMPLE,
+        .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
+    };
+}
+
+/* One sample of either kind, for ulb_undisturbed(). */
+struct memory_walk {
+    struct ulb_team *team;
+    const struct ulb_reader *reader;
+    const struct ulb_arena *arena;
+    size_t position;
+};
+
+static double walk_memory(void *arg)
+{
+    struct memory_walk *walk = arg;
+    return memory_sample(walk->team, walk->reader, walk->arena, walk->position++);
+}
+
+struct cache_pass {
+    struct ulb_team *team;
+    struct read_job job;
+};
+
+static double pass_cache(void *arg)
+{
+    struct cache_pass *pass = arg;
+    return bytes_per_second(pass->team, &pass->job);
+}
+
 struct measured {
     struct ulb_stats stats;
     const struct ulb_reader *reader;
@@ -73,11 +109,9 @@ struct measured {
     size_t n;
 };
 
-/* Small pages must be clearly better than huge ones: a tie is not decided by noise. */
 static void keep_better(struct measured *best, struct measured *now)
 {
-    double margin = best->pages != now->pages ? PAGES_MARGIN : 1.0;
-    if (!best->samples || now->stats.median > margin * best->stats.median) {
+    if (!best->samples || now->stats.median > best->stats.median) {
         free(best->samples);
         *best = *now;
     } else {
@@ -98,7 +132,8 @@ static enum ulb_status best_of_memory(struct ulb_session *session, struct ulb_te
 {
     size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
     const struct ulb_reader *reader;
-    size_t position = 0;
+    struct ulb_undisturbed watch = watch_of(session, team);
+    struct memory_walk walk = {team, NULL, arena, 0};
     for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
         if (!ulb_session_can_run(session, reader->needs) || (only && only != reader))
             continue;
@@ -106,8 +141,9 @@ static enum ulb_status best_of_memory(struct ulb_session *session, struct ulb_te
             .reader = reader, .pages = pages, .samples = malloc(n * sizeof(double)), .n = n};
         if (!now.samples)
             return out_of_memory(err);
+        walk.reader = reader;
         for (size_t s = 0; s < n; s++)
-            now.samples[s] = memory_sample(team, reader, arena, position++);
+            now.samples[s] = ulb_undisturbed(&watch, walk_memory, &walk);
         now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
         keep_better(best, &now);
         enum ulb_status status = ulb_session_check(session, err);
@@ -131,17 +167,18 @@ static enum ulb_status best_of_cache(struct ulb_session *session, struct ulb_tea
 {
     size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
     const struct ulb_reader *reader;
+    struct ulb_undisturbed watch = watch_of(session, team);
     for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
         if (!ulb_session_can_run(session, reader->needs) || reader->prefetches)
             continue;
-        struct read_job job = {reader, session->arena.pages.data, bytes, bytes, 1, 0};
-        job.passes = passes_for(team, &job);
+        struct cache_pass pass = {team, {reader, session->arena.pages.data, bytes, bytes, 1, 0}};
+        pass.job.passes = passes_for(team, &pass.job);
         struct measured now = {
             .reader = reader, .pages = ULB_PAGES_HUGE, .samples = malloc(n * sizeof(double)), .n = n};
         if (!now.samples)
             return out_of_memory(err);
         for (size_t s = 0; s < n; s++)
-            now.samples[s] = bytes_per_second(team, &job);
+            now.samples[s] = ulb_undisturbed(&watch, pass_cache, &pass);
         now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
         keep_better(best, &now);
     }
@@ -258,18 +295,41 @@ static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_err
     return status;
 }
 
-/* Small pages first, in a mapping of their own that is gone before the ring comes: both together would need
- * twice the memory. */
-static enum ulb_status small_pages(struct ulb_session *session, struct measured *best, struct ulb_error *err)
+/* Median over turn and turn about of what reader reads of arena, as a multiple of what best reads of the
+ * ring: two mappings measured one after the other would compare two spells of the machine. */
+static double duel(struct ulb_session *session, const struct ulb_reader *reader,
+                   const struct ulb_arena *arena, const struct measured *best)
+{
+    enum { ROUNDS = 15 };
+    double ratios[ROUNDS];
+    struct memory_walk challenger = {session->team, reader, arena, 0};
+    struct memory_walk holder = {session->team, best->reader, &session->arena, 0};
+    struct ulb_undisturbed watch = watch_of(session, session->team);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        double first = ulb_undisturbed(&watch, walk_memory, &challenger);
+        ratios[i] = first / ulb_undisturbed(&watch, walk_memory, &holder);
+    }
+    return ulb_median(ratios, ROUNDS);
+}
+
+/* Whether small pages beat the ring's huge ones; then *best is theirs. */
+static enum ulb_status try_small_pages(struct ulb_session *session, struct measured *best,
+                                       struct ulb_error *err)
 {
     struct ulb_arena arena;
-    size_t bytes = session->arena.ring_bytes;
     struct ulb_error refused;
-    if (ulb_arena_open(&arena, bytes, 0, ULB_PAGES_SMALL, session->team, &refused) != ULB_OK)
+    struct measured small = {0};
+    if (ulb_arena_open(&arena, session->arena.ring_bytes, 0, ULB_PAGES_SMALL, session->team, &refused) !=
+        ULB_OK)
         return ulb_record_warn(session->record, err, "yardstick tried with huge pages alone: %s",
                                refused.message);
-    enum ulb_status status = best_of_memory(session, session->team, &arena, ULB_PAGES_SMALL, NULL, best, err);
+    enum ulb_status status =
+        best_of_memory(session, session->team, &arena, ULB_PAGES_SMALL, NULL, &small, err);
+    bool better = status == ULB_OK && duel(session, small.reader, &arena, best) > PAGES_MARGIN;
     ulb_arena_close(&arena);
+    free(better ? best->samples : small.samples);
+    if (better)
+        *best = small;
     return status;
 }
 
@@ -309,7 +369,7 @@ static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb
     if (status == ULB_OK)
         status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     if (status == ULB_OK)
-        status = small_pages(session, &best, err);
+        status = try_small_pages(session, &best, err);
     if (status == ULB_OK && best.pages == ULB_PAGES_SMALL && session->arena.pages.asked == ULB_PAGES_HUGE) {
         /* Rare, but then kernels get what reads fastest too. */
         size_t ring = session->arena.ring_bytes, extra = session->arena.pages.bytes - ring;

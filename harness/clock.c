@@ -90,7 +90,7 @@ void ulb_clock_open(struct ulb_clock *clock, double patience)
     char chain[160];
     if (ulb_chain_probe(chain))
         clock->source = "chain";
-    snprintf(clock->reason, sizeof clock->reason, "%.*s", (int)sizeof clock->reason - 1, err.message);
+    snprintf(clock->reason, sizeof clock->reason, "%s", err.message);
 }
 
 void ulb_clock_close(struct ulb_clock *clock)

@@ -28,7 +28,7 @@ bool ulb_chain_probe(char reason[160]);
 
 struct ulb_clock {
     const char *source; /* "papi", "perf", "chain", "tsc" */
-    char reason[160];   /* why not a source higher up */
+    char reason[512];   /* why not a source higher up */
     bool counting;
     struct ulb_cycle_counter counter;
     struct ulb_core_watch watch;

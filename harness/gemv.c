@@ -15,15 +15,15 @@
 
 enum {
     ROUNDS_QUICK = 5,
-    ROUNDS_FULL = 15,
+    ROUNDS_FULL = 31,
     SAMPLES_PER_ROUND = 3,
     WARM_UP_MAX = 8,
     TIMER_STEPS = 100,
     TRIES_PER_SAMPLE = 6,
-    GAMMA_PER_ROUND = 3,
-    HOPELESS_FROM = 64
+    GAMMA_PER_ROUND = 3
 };
 static const double STILL_GETTING_FASTER = 0.95;
+static const double PATIENCE_QUICK = 4, PATIENCE_FULL = 30; /* seconds */
 static const double DRIFT_NOISY = 0.10;
 static const double DISTURBED_NOISY = 0.10;
 
@@ -128,25 +128,6 @@ static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, str
     cell->batch = best >= least ? 1 : (size_t)ceil(least / best);
 }
 
-/* A figure taken while every core was all ours, before and after; after some tries one is taken as it comes.
- */
-static double undisturbed(struct ulb_session *session, struct ulb_grid *grid, double (*sample)(void *),
-                          void *arg)
-{
-    double value = NAN;
-    /* Where hardly a sample is undisturbed, PUs of the set share a core: trying again is in vain. */
-    bool hopeless = ++grid->judged > HOPELESS_FROM && grid->disturbed > grid->judged * 3 / 4;
-    for (int i = 0; i < (hopeless ? 1 : TRIES_PER_SAMPLE); i++) {
-        bool before = grid->alone;
-        value = sample(arg);
-        grid->alone = ulb_team_alone(session->team);
-        if (before && grid->alone)
-            return value;
-    }
-    grid->disturbed++;
-    return value;
-}
-
 struct cell_sample {
     struct ulb_session *session;
     struct ulb_grid_cell *cell;
@@ -166,7 +147,7 @@ static double sample_yardstick(void *arg)
 
 static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
 {
-    grid->yardstick[grid->n_yardstick++] = undisturbed(session, grid, sample_yardstick, session);
+    grid->yardstick[grid->n_yardstick++] = ulb_undisturbed(&grid->watch, sample_yardstick, session);
 }
 
 static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
@@ -179,7 +160,7 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     /* One untimed call brings code, activations and the team back from whatever ran before. */
     time_gemv(session, cell, &job, 1);
     for (size_t i = 0; i < SAMPLES_PER_ROUND; i++)
-        cell->us[cell->n_samples++] = undisturbed(session, grid, sample_cell, &sample);
+        cell->us[cell->n_samples++] = ulb_undisturbed(&grid->watch, sample_cell, &sample);
     take_yardstick(session, grid);
 }
 
@@ -253,7 +234,7 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
             session->record, err,
             "noisy: the yardstick moved by %.0f %% during the run (bound %.0f %%); close other programs",
             100 * yardstick.drift, 100 * DRIFT_NOISY);
-    double share = (double)grid->disturbed / (double)grid->judged;
+    double share = (double)grid->watch.disturbed / (double)grid->watch.judged;
     if (status == ULB_OK && share > DISTURBED_NOISY)
         status = ulb_record_warn(
             session->record, err,
@@ -276,6 +257,11 @@ enum ulb_status ulb_gemv_measure(struct ulb_session *session, const struct ulb_k
         status = verify_all(session, &grid, err);
     if (status == ULB_OK)
         status = ulb_team_gamma_open(&grid.gamma, session, kernels, n, rounds * GAMMA_PER_ROUND, err);
+    grid.watch = (struct ulb_undisturbed){
+        .team = session->team,
+        .tries = TRIES_PER_SAMPLE,
+        .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
+    };
     if (status == ULB_OK)
         status = time_all(session, &grid, n, err);
     if (status == ULB_OK || status == ULB_INTERRUPTED) {

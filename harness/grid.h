@@ -6,6 +6,7 @@
 #include "harness/session.h"
 #include "harness/split.h"
 #include "harness/team_gamma.h"
+#include "harness/undisturbed.h"
 #include "shapes/shapes.h"
 
 struct ulb_grid_cell {
@@ -29,8 +30,7 @@ struct ulb_grid {
     size_t n_yardstick;
     double *spells; /* its median in each round, GB/s */
     size_t n_spells;
-    bool alone;                   /* whether every core was all ours after the last sample */
-    size_t judged, disturbed;     /* samples; those taken although a core was not */
+    struct ulb_undisturbed watch;
     struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
     float *y, *xf;                /* room for the largest M and K */
     int8_t *x8;

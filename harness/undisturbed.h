@@ -1,0 +1,19 @@
+/* Samples taken while every core of a team is all ours (core_watch.h), as far as patience goes. */
+#ifndef ULB_HARNESS_UNDISTURBED_H
+#define ULB_HARNESS_UNDISTURBED_H
+
+#include "harness/team.h"
+
+struct ulb_undisturbed {
+    struct ulb_team *team;
+    unsigned tries;           /* for one sample, at most */
+    double patience;          /* seconds that may still go into samples that are thrown away */
+    bool alone;               /* whether every core was all ours after the last sample */
+    size_t judged, disturbed; /* samples given back; those of them taken although a core was not */
+};
+
+/* sample(arg), repeated until the cores were all ours before and after it, or tries or patience are used up.
+ */
+double ulb_undisturbed(struct ulb_undisturbed *u, double (*sample)(void *arg), void *arg);
+
+#endif
