@@ -4,15 +4,36 @@
 #include "models/models.h"
 
 static const double RUN_SECONDS = 40e-6;
-enum { K_GRAIN = 64, LINE_FLOATS = 16, CALLS_MAX = 1 << 20 };
+enum {
+    K_GRAIN = 64,
+    LINE_FLOATS = 16,
+    CALLS_MAX = 1 << 20,
+    TILES_WITH_TABLES = 8,
+    TABLE_BYTES_PER_COLUMN = 8
+};
 
-/* Columns that keep weights and activations of one tile in three quarters of L1. */
-static size_t long_k(const struct ulb_kernel *kernel, size_t l1_bytes)
+struct size {
+    size_t rows, k;
+};
+
+/* Columns that keep weights, activations and tables in three quarters of L1. */
+static size_t columns_in_l1(const struct ulb_kernel *kernel, size_t rows, size_t l1_bytes)
 {
-    double per_column = kernel->mr * kernel->bytes_per_step / ULB_STEP_WEIGHTS;
-    per_column += kernel->activation == ULB_ACT_A8 ? 1 : 4;
+    double per_column = (double)rows * kernel->bytes_per_step / ULB_STEP_WEIGHTS;
+    per_column += (kernel->activation == ULB_ACT_A8 ? 1 : 4) + (kernel->tables ? TABLE_BYTES_PER_COLUMN : 0);
     size_t k = (size_t)(0.75 * (double)l1_bytes / per_column);
     return k < 4 * K_GRAIN ? 4 * K_GRAIN : k / K_GRAIN * K_GRAIN;
+}
+
+static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struct size *brief,
+                         struct size *full)
+{
+    size_t rows = kernel->tables ? TILES_WITH_TABLES * kernel->mr : kernel->mr;
+    *full = (struct size){rows, columns_in_l1(kernel, rows, l1_bytes)};
+    if (kernel->tables)
+        *brief = (struct size){rows / 4, full->k};
+    else
+        *brief = (struct size){rows, full->k / 4 / K_GRAIN * K_GRAIN};
 }
 
 void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread)
@@ -35,16 +56,16 @@ static void calibrate_calls(struct ulb_gamma_loop *loop)
     }
 }
 
-static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_kernel *kernel, size_t k,
-                                 size_t threads, uint64_t seed, struct ulb_error *err)
+static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_kernel *kernel,
+                                 struct size size, size_t threads, uint64_t seed, struct ulb_error *err)
 {
     loop->kernel = kernel;
-    enum ulb_status status = ulb_problem_open(&loop->problem, kernel->layout->format, kernel->mr, k,
+    enum ulb_status status = ulb_problem_open(&loop->problem, kernel->layout->format, size.rows, size.k,
                                               ULB_FILL_RANDOM, seed, NULL, err);
     if (status != ULB_OK)
         return status;
-    size_t bytes = ulb_layout_bytes(kernel->layout, kernel->mr, k);
-    loop->y_stride = ulb_round_up(kernel->mr, LINE_FLOATS);
+    size_t bytes = ulb_layout_bytes(kernel->layout, size.rows, size.k);
+    loop->y_stride = ulb_round_up(size.rows, LINE_FLOATS);
     status =
         ulb_pages_map(&loop->pages, bytes + threads * loop->y_stride * sizeof(float), ULB_PAGES_SMALL, err);
     if (status != ULB_OK)
@@ -61,8 +82,9 @@ enum ulb_status ulb_gamma_pair_open(struct ulb_gamma_pair *pair, const struct ul
                                     size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err)
 {
     *pair = (struct ulb_gamma_pair){0};
-    size_t full = long_k(kernel, l1_bytes), brief = full / 4 / K_GRAIN * K_GRAIN;
-    pair->steps = (double)(kernel->mr * (full - brief)) / ULB_STEP_WEIGHTS;
+    struct size brief, full;
+    choose_sizes(kernel, l1_bytes, &brief, &full);
+    pair->steps = (double)(full.rows * full.k - brief.rows * brief.k) / ULB_STEP_WEIGHTS;
     enum ulb_status status = open_loop(&pair->brief, kernel, brief, threads, seed, err);
     if (status == ULB_OK)
         status = open_loop(&pair->full, kernel, full, threads, seed, err);

@@ -1,4 +1,6 @@
-/* The loop that gamma is measured by: one kernel on one tile of rows, weights in L1, at two lengths of K. */
+/* The loop that gamma is measured by: one kernel, weights in L1, at two sizes. The sizes are two lengths of K
+ * for one tile of rows, so that call and tile overhead cancel; for a kernel that builds tables from the
+ * activations two numbers of rows, so that the tables, which all rows of a real matrix share, cancel too. */
 #ifndef ULB_HARNESS_GAMMA_LOOP_H
 #define ULB_HARNESS_GAMMA_LOOP_H
 

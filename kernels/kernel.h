@@ -90,6 +90,7 @@ struct ulb_kernel {
     double
         tolerance; /* 0: bit-equal to the family's _ref; else |error| <= tolerance * (K + 8) * sum |w||x| */
     struct ulb_mix mix;
+    bool tables; /* builds tables from the activations once per call, for all of its rows */
     void (*run)(const struct ulb_gemm *args);
 };
 

@@ -4,7 +4,12 @@
 #include <string.h>
 
 /* A panel holds the rows of one tile and some of their columns; its stride is no power of two. */
-enum { TILE_WEIGHTS_MAX = 1024, PANEL_ROWS_MAX = 64, PANEL_COLUMNS = 128, PANEL_STRIDE = PANEL_COLUMNS + 16 };
+enum {
+    TILE_WEIGHTS_MAX = 1024,
+    PANEL_ROWS_MAX = 128,
+    PANEL_COLUMNS = 128,
+    PANEL_STRIDE = PANEL_COLUMNS + 16
+};
 
 static size_t padded_rows(const struct ulb_layout *layout, size_t m)
 {

@@ -38,7 +38,7 @@ static inline const float *ulb_row_scales(const struct ulb_gemm *g, const struct
 /* Computes the dot products of one tile of codes (steps of tile_k) with one token. */
 typedef void ulb_tile_fn(const uint8_t *tile, const int8_t *x, size_t steps, int32_t *dots);
 
-enum { ULB_TILE_ROWS_MAX = 64 };
+enum { ULB_TILE_ROWS_MAX = 128 };
 
 /* The loop over tiles and tokens that every a8 kernel has round its tile function; inlined, so that tile is a
  * direct call. */

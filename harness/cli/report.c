@@ -100,6 +100,17 @@ static void print_yardsticks(const struct ulb_record *record, FILE *out)
     ulb_yardsticks_free(yardsticks, n);
 }
 
+/* LIKWID's opinion of the memory level, or why there is none. */
+static void print_likwid(const struct ulb_record *record, FILE *out)
+{
+    double gbps = ulb_record_number(record, "likwid_bench.gbps");
+    const char *reason = ulb_record_text(record, "likwid_bench.gbps_reason");
+    if (isfinite(gbps))
+        print_line(out, " likwid-bench, one plain stream on the same cores: %.1f GB/s", gbps);
+    else if (reason)
+        print_wrapped(out, " no cross-check by likwid-bench: ", 33, reason);
+}
+
 void ulb_report_beta(const struct ulb_record *record, FILE *out)
 {
     struct ulb_beta_cell *cells;
@@ -119,6 +130,7 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out)
     }
     ulb_beta_cells_free(cells, n);
     print_yardsticks(record, out);
+    print_likwid(record, out);
 }
 
 /* ---- gamma ---- */

@@ -13,6 +13,26 @@ static unsigned vnni4(unsigned row, unsigned col)
     return row * 4 + col;
 }
 
+static unsigned fields(unsigned lanes, unsigned row, unsigned col)
+{
+    return (row % lanes * 4 + col) * 8 + row / lanes;
+}
+
+static unsigned fields_8(unsigned row, unsigned col)
+{
+    return fields(8, row, col);
+}
+
+static unsigned fields_16(unsigned row, unsigned col)
+{
+    return fields(16, row, col);
+}
+
+static unsigned nibbles(unsigned row, unsigned col)
+{
+    return row % 32 * 8 + row / 32 * 4 + col;
+}
+
 static unsigned encode(int value)
 {
     return value < 0;
@@ -25,3 +45,6 @@ static int decode(unsigned code)
 
 const struct ulb_layout ulb_int1_rows = {"rows", &ulb_int1, 1, 8, row_major, encode, decode};
 const struct ulb_layout ulb_int1_vnni4 = {"vnni4", &ulb_int1, 32, 4, vnni4, encode, decode};
+const struct ulb_layout ulb_int1_fields = {"fields", &ulb_int1, 64, 4, fields_8, encode, decode};
+const struct ulb_layout ulb_int1_fields_128 = {"fields-128", &ulb_int1, 128, 4, fields_16, encode, decode};
+const struct ulb_layout ulb_int1_nibbles = {"nibbles", &ulb_int1, 64, 4, nibbles, encode, decode};

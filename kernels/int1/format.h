@@ -11,4 +11,12 @@ extern const struct ulb_format ulb_int1;
 extern const struct ulb_layout ulb_int1_rows;  /* row-major, eight per byte, first in the lowest bit */
 extern const struct ulb_layout ulb_int1_vnni4; /* [M/32][K/4][m32][k4] bits */
 
+/* [M/64][K/4][m8][k4][m8]: the eight bits of a byte are rows 8 apart, 64 rows share four activations. */
+extern const struct ulb_layout ulb_int1_fields;
+/* The same for 512-bit vectors: 128 rows, the bits of a byte are rows 16 apart. */
+extern const struct ulb_layout ulb_int1_fields_128;
+/* [M/64][K/4][m32][m2][k4]: a byte holds 4 columns of row r in its low nibble, of row 32 + r in its high one.
+ */
+extern const struct ulb_layout ulb_int1_nibbles;
+
 #endif
