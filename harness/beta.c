@@ -17,7 +17,13 @@ static const size_t MEMORY_CHUNK = (size_t)8 << 20;
 static const double CACHE_SAMPLE_SECONDS = 150e-6;
 static const double PAGES_MARGIN = 1.03;
 static const double PATIENCE_QUICK = 0.4, PATIENCE_FULL = 3; /* seconds for one level of one set */
-enum { SAMPLES_QUICK = 9, SAMPLES_FULL = 25, CURVE_ALL_UP_TO = 32, TRIES_PER_SAMPLE = 1000 };
+enum {
+    SAMPLES_QUICK = 9,
+    SAMPLES_FULL = 25,
+    CURVE_ALL_UP_TO = 32,
+    TRIES_PER_SAMPLE = 1000,
+    READERS_MAX = 64
+};
 
 struct read_job {
     const struct ulb_reader *reader;
@@ -124,33 +130,54 @@ static enum ulb_status out_of_memory(struct ulb_error *err)
     return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples");
 }
 
-/* Best reader at memory level over one mapping; better results replace *best. */
+/* Readers that can run here (or `only`), each with room for n samples; *count of them. */
+static enum ulb_status list_candidates(const struct ulb_session *session, const struct ulb_reader *only,
+                                       enum ulb_page_kind pages, size_t n,
+                                       struct measured candidates[READERS_MAX], size_t *count,
+                                       struct ulb_error *err)
+{
+    const struct ulb_reader *reader;
+    *count = 0;
+    for (size_t i = 0; (reader = ulb_reader_at(i)) && *count < READERS_MAX; i++) {
+        if (!ulb_session_can_run(session, reader->needs) || (only && only != reader))
+            continue;
+        struct measured *now = &candidates[(*count)++];
+        *now = (struct measured){
+            .reader = reader, .pages = pages, .samples = malloc(n * sizeof(double)), .n = n};
+        if (!now->samples)
+            return out_of_memory(err);
+    }
+    return ULB_OK;
+}
+
+/* Best reader at memory level over one mapping; a better result replaces *best. Readers take turns, so that
+ * none is helped by a good spell of the machine. */
 static enum ulb_status best_of_memory(struct ulb_session *session, struct ulb_team *team,
                                       const struct ulb_arena *arena, enum ulb_page_kind pages,
                                       const struct ulb_reader *only, struct measured *best,
                                       struct ulb_error *err)
 {
-    size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
-    const struct ulb_reader *reader;
+    size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL, count;
+    struct measured candidates[READERS_MAX];
     struct ulb_undisturbed watch = watch_of(session, team);
     struct memory_walk walk = {team, NULL, arena, 0};
-    for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
-        if (!ulb_session_can_run(session, reader->needs) || (only && only != reader))
-            continue;
-        struct measured now = {
-            .reader = reader, .pages = pages, .samples = malloc(n * sizeof(double)), .n = n};
-        if (!now.samples)
-            return out_of_memory(err);
-        walk.reader = reader;
-        for (size_t s = 0; s < n; s++)
-            now.samples[s] = ulb_undisturbed(&watch, walk_memory, &walk);
-        now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
-        keep_better(best, &now);
-        enum ulb_status status = ulb_session_check(session, err);
-        if (status != ULB_OK)
-            return status;
+    enum ulb_status status = list_candidates(session, only, pages, n, candidates, &count, err);
+    for (size_t s = 0; s < n && status == ULB_OK; s++) {
+        for (size_t i = 0; i < count; i++) {
+            walk.reader = candidates[i].reader;
+            candidates[i].samples[s] = ulb_undisturbed(&watch, walk_memory, &walk);
+        }
+        status = ulb_session_check(session, err);
     }
-    return ULB_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (status == ULB_OK) {
+            candidates[i].stats = ulb_stats_of(candidates[i].samples, n, session->settings.seed);
+            keep_better(best, &candidates[i]);
+        } else {
+            free(candidates[i].samples);
+        }
+    }
+    return status;
 }
 
 /* Passes over a cache-resident buffer that make a sample long enough. */
