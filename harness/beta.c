@@ -322,12 +322,13 @@ static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_err
     return status;
 }
 
-/* Median over turn and turn about of what reader reads of arena, as a multiple of what best reads of the
- * ring: two mappings measured one after the other would compare two spells of the machine. */
+/* What reader reads of arena as a multiple of what best reads of the ring, turn and turn about: two mappings
+ * measured one after the other would compare two spells of the machine. The lower quartile, so that noise
+ * alone does not win. */
 static double duel(struct ulb_session *session, const struct ulb_reader *reader,
                    const struct ulb_arena *arena, const struct measured *best)
 {
-    enum { ROUNDS = 15 };
+    enum { ROUNDS = 31 };
     double ratios[ROUNDS];
     struct memory_walk challenger = {session->team, reader, arena, 0};
     struct memory_walk holder = {session->team, best->reader, &session->arena, 0};
@@ -336,7 +337,8 @@ static double duel(struct ulb_session *session, const struct ulb_reader *reader,
         double first = ulb_undisturbed(&watch, walk_memory, &challenger);
         ratios[i] = first / ulb_undisturbed(&watch, walk_memory, &holder);
     }
-    return ulb_median(ratios, ROUNDS);
+    ulb_median(ratios, ROUNDS);
+    return ratios[ROUNDS / 4];
 }
 
 /* Whether small pages beat the ring's huge ones; then *best is theirs. */

@@ -161,7 +161,9 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     time_gemv(session, cell, &job, 1);
     for (size_t i = 0; i < SAMPLES_PER_ROUND; i++)
         cell->us[cell->n_samples++] = ulb_undisturbed(&grid->watch, sample_cell, &sample);
+    double before = grid->yardstick[grid->n_yardstick - 1];
     take_yardstick(session, grid);
+    cell->beside[cell->n_beside++] = (before + grid->yardstick[grid->n_yardstick - 1]) / 2;
 }
 
 /* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every

@@ -70,10 +70,15 @@ static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_sessio
     return ULB_OK;
 }
 
-static void share_samples(struct ulb_grid *grid, size_t per_cell)
+static void share_samples(struct ulb_grid *grid, size_t per_round)
 {
-    for (size_t i = 0; i < grid->n; i++)
-        grid->cells[i].us = grid->samples + i * per_cell;
+    double *at = grid->samples;
+    for (size_t i = 0; i < grid->n; i++) {
+        grid->cells[i].per_round = per_round;
+        grid->cells[i].us = at;
+        grid->cells[i].beside = at + grid->rounds * per_round;
+        at += grid->rounds * (per_round + 1);
+    }
 }
 
 static void fill_activations(struct ulb_grid *grid, size_t k, uint64_t seed)
@@ -116,7 +121,7 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     }
     k = ulb_round_up(k, X_GRAIN);
     grid->order = calloc(grid->n, sizeof *grid->order);
-    grid->samples = calloc(grid->n * grid->rounds * per_round, sizeof *grid->samples);
+    grid->samples = calloc(grid->n * grid->rounds * (per_round + 1), sizeof *grid->samples);
     grid->yardstick = calloc(grid->rounds * (grid->n + 1), sizeof *grid->yardstick);
     grid->spells = calloc(grid->rounds, sizeof *grid->spells);
     grid->y = aligned_alloc(64, ulb_round_up(m * sizeof *grid->y, 64));
@@ -127,7 +132,7 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->y || !grid->xf ||
         !grid->x8 || !grid->shares || !grid->weights)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
-    share_samples(grid, grid->rounds * per_round);
+    share_samples(grid, per_round);
     fill_activations(grid, k, session->settings.seed);
     fill_weights(grid, session);
     return ULB_OK;
@@ -267,11 +272,26 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
     snprintf(cell->mode, sizeof cell->mode, "%s", session->settings.warm ? "warm" : "cold");
 }
 
+/* Median of the samples' own ratios to the yardstick beside them: the machine's good and bad spells, which
+ * last longer than a sample, cancel. NAN when there is no memory for the ratios. */
+static double efficiency_of(const struct ulb_grid_cell *cell)
+{
+    double *ratios = malloc(cell->n_samples * sizeof *ratios);
+    if (!ratios)
+        return NAN;
+    size_t n = 0;
+    for (; n < cell->n_samples && n / cell->per_round < cell->n_beside; n++)
+        ratios[n] = (double)cell->bytes / (cell->us[n] * 1e-6) / cell->beside[n / cell->per_round];
+    double median = ulb_median(ratios, n);
+    free(ratios);
+    return median;
+}
+
 void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
                      struct ulb_cell *cell)
 {
     struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
-    double yardstick = ulb_grid_yardstick(grid);
+    double yardstick = ulb_stats_of(from->beside, from->n_beside, session->settings.seed).median;
     double gamma = NAN;
     struct ulb_gemv_prediction prediction = predict(session, grid, from, yardstick, &gamma);
     *cell = (struct ulb_cell){
@@ -296,7 +316,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .n_samples = from->n_samples,
         .us_samples = from->us,
     };
-    cell->efficiency = cell->gbps / cell->yardstick_gbps;
+    cell->efficiency = efficiency_of(from);
     cell->residual = cell->us / cell->predicted_us - 1;
     name_cell(session, from, cell);
     snprintf(cell->bound, sizeof cell->bound, "%s", ulb_bound_name(prediction.bound));

@@ -18,6 +18,8 @@ struct ulb_grid_cell {
     size_t next_copy, batch;
     double *us; /* samples */
     size_t n_samples;
+    double *beside; /* bytes/s: the yardstick around each round's samples */
+    size_t n_beside, per_round;
 };
 
 struct ulb_grid {
@@ -25,7 +27,7 @@ struct ulb_grid {
     size_t n, rounds;
     size_t largest;    /* bytes of the largest packed matrix */
     size_t *order;     /* n, for shuffling */
-    double *samples;   /* storage of the cells' us arrays */
+    double *samples;   /* storage of the cells' arrays */
     double *yardstick; /* bytes/s: one before each round and one after each cell */
     size_t n_yardstick;
     double *spells; /* its median in each round, GB/s */
@@ -54,8 +56,7 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
 /* Arguments of a timed call; w is still to be set. */
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
-/* Median of the yardstick over the whole run, bytes/s: cells are interleaved in random order, so their
- * medians and this one come from the same spells of the machine. */
+/* Median of the yardstick over the whole run, bytes/s. */
 double ulb_grid_yardstick(const struct ulb_grid *grid);
 
 /* Statistics, efficiency, prediction, residual and verdict of a measured cell. Sample arrays stay the grid's.

@@ -56,11 +56,12 @@ struct ulb_cell {
     size_t m, k, n;
     unsigned threads;
     double us, us_mad, us_min, us_ci_lo, us_ci_hi;
-    double gbps, gops, yardstick_gbps, efficiency; /* efficiency = gbps / yardstick_gbps */
-    char yardstick_reason[128];                    /* of yardstick_gbps and efficiency */
-    double gamma_cycles;                           /* with the whole team at work: what the prediction uses */
-    double predicted_us, residual;                 /* residual = us / predicted_us - 1 */
-    char predicted_reason[128];                    /* of predicted_us, residual and bound */
+    double gbps, gops, yardstick_gbps,
+        efficiency;                /* efficiency: median of gbps / yardstick, sample by sample */
+    char yardstick_reason[128];    /* of yardstick_gbps and efficiency */
+    double gamma_cycles;           /* with the whole team at work: what the prediction uses */
+    double predicted_us, residual; /* residual = us / predicted_us - 1 */
+    char predicted_reason[128];    /* of predicted_us, residual and bound */
     char verdict[128];
     size_t weight_bytes, ring_bytes;
     bool verified;
