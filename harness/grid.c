@@ -214,32 +214,78 @@ static struct ulb_gemv_work work_of(const struct ulb_session *session, struct ul
         .bytes = (double)cell->bytes,
         .steps = padded / ULB_STEP_WEIGHTS,
         .threads = (unsigned)session->pus.n,
-        .slowest_share =
-            session->settings.split == ULB_SPLIT_DYNAMIC ? 1 / threads : ulb_split_slowest(&split),
+        .slowest_share = ulb_split_slowest(&split),
         .hz = session->hz,
         .beta = yardstick / threads / session->hz,
         .fork_join_s = session->fork_join_s,
     };
 }
 
-/* The team's slowest class decides; NAN seconds where a gamma is missing. */
+static size_t threads_of(const struct ulb_session *session, size_t cls)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < session->pus.n; t++)
+        n += ulb_topology_class_of(&session->topology, session->pus.items[t]) ==
+             &session->topology.classes[cls];
+    return n;
+}
+
+/* Equal parts: the team's slowest class decides. NAN seconds where no gamma is known. */
+static struct ulb_gemv_prediction predict_equal_parts(const struct ulb_gemv_work *work, const double *gammas,
+                                                      size_t classes, double *gamma)
+{
+    struct ulb_gemv_prediction slowest = {.seconds = NAN};
+    for (size_t c = 0; c < classes; c++) {
+        struct ulb_gemv_work part = *work;
+        part.gamma = gammas[c];
+        struct ulb_gemv_prediction now = ulb_predict_gemv(&part);
+        if (!isnan(now.seconds) && (isnan(slowest.seconds) || now.seconds > slowest.seconds)) {
+            slowest = now;
+            *gamma = gammas[c];
+        }
+    }
+    return slowest;
+}
+
+/* Parts in proportion to what each core gets done: the rates of all threads add up. What bounds the class
+ * that does most of the work is called the bound. */
+static struct ulb_gemv_prediction predict_by_rate(const struct ulb_session *session,
+                                                  const struct ulb_gemv_work *work, const double *gammas,
+                                                  size_t classes, double *gamma)
+{
+    struct ulb_gemv_prediction most = {.seconds = NAN};
+    double rate = 0, largest = 0;
+    for (size_t c = 0; c < classes; c++) {
+        struct ulb_gemv_work alone = *work;
+        alone.gamma = gammas[c];
+        alone.slowest_share = 1;
+        alone.fork_join_s = 0;
+        struct ulb_gemv_prediction now = ulb_predict_gemv(&alone);
+        double share = isnan(now.seconds) ? 0 : (double)threads_of(session, c) / now.seconds;
+        rate += share;
+        if (share > largest) {
+            largest = share;
+            most = now;
+            *gamma = gammas[c];
+        }
+    }
+    most.seconds = rate > 0 ? work->fork_join_s + 1 / rate : NAN;
+    if (work->fork_join_s > 1 / rate)
+        most.bound = ULB_BOUND_OVERHEAD;
+    return most;
+}
+
 static struct ulb_gemv_prediction predict(const struct ulb_session *session, struct ulb_grid *grid,
                                           const struct ulb_grid_cell *cell, double yardstick, double *gamma)
 {
     struct ulb_gemv_work work = work_of(session, grid, cell, yardstick);
-    struct ulb_gemv_prediction slowest = {.seconds = NAN};
+    double gammas[ULB_MAX_CLASSES];
     size_t classes = session->topology.n_classes;
-    for (size_t c = 0; c < classes; c++) {
-        work.gamma = ulb_team_gamma_cycles(grid->gamma, cell->kernel_index, c);
-        if (isnan(work.gamma))
-            continue;
-        struct ulb_gemv_prediction now = ulb_predict_gemv(&work);
-        if (isnan(slowest.seconds) || now.seconds > slowest.seconds) {
-            slowest = now;
-            *gamma = work.gamma;
-        }
-    }
-    return slowest;
+    for (size_t c = 0; c < classes; c++)
+        gammas[c] = ulb_team_gamma_cycles(grid->gamma, cell->kernel_index, c);
+    if (session->settings.split == ULB_SPLIT_STATIC)
+        return predict_equal_parts(&work, gammas, classes, gamma);
+    return predict_by_rate(session, &work, gammas, classes, gamma);
 }
 
 static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel,
