@@ -167,7 +167,7 @@ static enum ulb_status best_of_memory(struct ulb_session *session, struct ulb_te
             walk.reader = candidates[i].reader;
             candidates[i].samples[s] = ulb_undisturbed(&watch, walk_memory, &walk);
         }
-        status = ulb_session_check(session, err);
+        status = ulb_check_interrupted(err);
     }
     for (size_t i = 0; i < count; i++) {
         if (status == ULB_OK) {
@@ -209,7 +209,7 @@ static enum ulb_status best_of_cache(struct ulb_session *session, struct ulb_tea
         now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
         keep_better(best, &now);
     }
-    return ulb_session_check(session, err);
+    return ulb_check_interrupted(err);
 }
 
 static enum ulb_status add_cell(struct ulb_session *session, struct ulb_team *team, const char *set,

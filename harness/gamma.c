@@ -64,7 +64,7 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
     size_t wanted = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
     take_samples(clock, &pair, wanted, samples);
     ulb_gamma_pair_close(&pair);
-    return ulb_session_check(session, err);
+    return ulb_check_interrupted(err);
 }
 
 /* beta at memory level of a set, for min(beta, B/gamma); NAN when it was not measured. */

@@ -87,7 +87,7 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
             status = verify_cell(session, grid, cell, &problem, packed == layout, err);
         packed = layout;
         if (status == ULB_OK)
-            status = ulb_session_check(session, err);
+            status = ulb_check_interrupted(err);
     }
     ulb_problem_close(&problem);
     return status;
@@ -186,7 +186,7 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
             time_cell(session, grid, &grid->cells[grid->order[i]]);
             double done = (double)(round * grid->n + i + 1) / (double)(grid->rounds * grid->n);
             ulb_session_progress(session, "gemv", done);
-            status = ulb_session_check(session, err);
+            status = ulb_check_interrupted(err);
         }
         struct ulb_stats spell =
             ulb_stats_of(grid->yardstick + first, grid->n_yardstick - first, session->settings.seed);

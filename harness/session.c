@@ -19,9 +19,8 @@ void ulb_session_progress(const struct ulb_session *session, const char *stage, 
         session->settings.progress(session->settings.progress_context, stage, done);
 }
 
-enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_error *err)
+enum ulb_status ulb_check_interrupted(struct ulb_error *err)
 {
-    (void)session;
     if (ulb_interrupted)
         return ulb_fail(err, ULB_INTERRUPTED, "interrupted; what was measured so far is kept");
     return ULB_OK;

@@ -77,7 +77,7 @@ enum ulb_status ulb_session_kernels(const struct ulb_session *session, const str
 void ulb_session_progress(const struct ulb_session *session, const char *stage, double done);
 
 /* ULB_INTERRUPTED with its message when a signal came, else ULB_OK. */
-enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_error *err);
+enum ulb_status ulb_check_interrupted(struct ulb_error *err);
 
 const char *ulb_split_name(enum ulb_split split);
 

@@ -6,8 +6,6 @@
 
 #include <stdint.h>
 
-enum { ULB_SPLIT_THREADS_MAX = 1024 };
-
 /* One thread's tiles [front, back), both halves of one word so that owner and thief agree by one
  * compare-and-swap. */
 struct ulb_share {

@@ -3,6 +3,7 @@
 #include "harness/verify.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char doc[] =
@@ -80,9 +81,10 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     status = ulb_record_new(&record, err);
     if (status != ULB_OK)
         return status;
-    const struct ulb_kernel *runnable[256];
+    const struct ulb_kernel **runnable = calloc(ulb_kernel_count, sizeof *runnable);
     size_t n;
-    status = ulb_session_open(&session, &record, err);
+    status = runnable ? ulb_session_open(&session, &record, err)
+                      : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     if (status == ULB_OK)
         status = ulb_session_kernels(&session, runnable, &n, err);
     if (status == ULB_OK) {
@@ -96,6 +98,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
             status = ULB_ENVIRONMENT;
         }
     }
+    free(runnable);
     ulb_session_close(&session);
     ulb_record_free(&record);
     return status;

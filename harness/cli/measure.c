@@ -1,9 +1,11 @@
 #include "harness/cli/measure.h"
 
+#include "common/units.h"
 #include "harness/cli/progress.h"
 #include "harness/counters/marker.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ static const struct argp_option options[] = {
     {"out", 'o', "DIR", 0, "where the record and the figures go (default: results)", 0},
     {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
     {"progress", OPTION_PROGRESS, "WHEN", 0, "auto (on a terminal), on or off", 0},
-    {"verbose", 'v', NULL, 0, "more notes on standard error", 0},
+    {"verbose", 'v', NULL, 0, "notes on standard error of what the run was made with", 0},
     {0},
 };
 
@@ -172,6 +174,22 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* What a run was made with, for --verbose. */
+static void print_conditions(const struct ulb_record *record)
+{
+    static const char *const places[] = {"topology.how", "clock.cycles_source", "clock.counters_reason",
+                                         "machine.huge_pages.mode"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *text = ulb_record_text(record, places[i]);
+        if (text)
+            fprintf(stderr, "note: %s: %s\n", places[i], text);
+    }
+    double ring = ulb_record_number(record, "machine.huge_pages.ring_bytes");
+    if (isfinite(ring))
+        fprintf(stderr, "note: cold ring of %.0f MiB, %.0f MiB of the mapping in huge pages\n",
+                ring / ULB_MIB, ulb_record_number(record, "machine.huge_pages.got_bytes") / ULB_MIB);
+}
+
 enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage stage,
                                 struct ulb_record *record, struct ulb_error *err)
 {
@@ -188,6 +206,8 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     status = ulb_run(&o->settings, stage, record, err);
     ulb_marker_close();
     ulb_progress_close(&progress);
+    if (o->verbose)
+        print_conditions(record);
     return status;
 }
 
