@@ -73,9 +73,34 @@ struct ulb_gemm {
     size_t y_stride;
 };
 
-/* Instructions of the inner loop per 32 weights: what the gamma argument of the paper (III-F) counts. */
+/* Instructions of the inner loop per 32 weights, at the row's own vector width: what the gamma argument of
+ * the paper (III-F) counts, and what a core's port table turns into a lower limit. A load that the compiler
+ * folds into its user still counts as a load. The scalar rows leave it empty. */
+#define ULB_MIX_OPS(X)                                                                                       \
+    X(loads)      /* whole vectors */                                                                        \
+    X(broadcasts) /* one element or 128-bit lane from memory to all lanes */                                 \
+    X(prefetches)                                                                                            \
+    X(logic) /* and, andnot, or, xor, ternary logic */                                                       \
+    X(shifts)                                                                                                \
+    X(adds)         /* integer add, subtract, absolute value, sign */                                        \
+    X(compares)     /* to a vector mask */                                                                   \
+    X(shuffles)     /* bytes within 128-bit lanes (vpshufb), unpack */                                       \
+    X(permutes)     /* bytes across lanes (vpermb, vpermi2b) */                                              \
+    X(blends)       /* by a vector mask (vpblendvb) */                                                       \
+    X(masked_moves) /* by a mask register, the register's load included */                                   \
+    X(affines)      /* gf2p8affineqb */                                                                      \
+    X(dot_products) /* vpdpbusd, vpdpbssd */                                                                 \
+    X(maddubs)      /* vpmaddubsw */                                                                         \
+    X(madds)        /* vpmaddwd */                                                                           \
+    X(fmas)
+
 struct ulb_mix {
-    double loads, shuffles, logic, multiply_adds;
+#define ULB_MIX_FIELD(op) double op;
+    ULB_MIX_OPS(ULB_MIX_FIELD)
+#undef ULB_MIX_FIELD
+    unsigned vector_bits;
+    unsigned
+        chains; /* accumulators that dot products (or FMAs) are chained through; 0: no such chain limits */
 };
 
 struct ulb_kernel {

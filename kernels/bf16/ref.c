@@ -28,6 +28,5 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 1,
     .bytes_per_step = 64,
-    .mix = {.loads = 64, .logic = 64, .multiply_adds = 32},
     .run = run,
 };

@@ -65,6 +65,12 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4,
     .bytes_per_step = 4,
-    .mix = {.loads = 0.125, .logic = 0.4375, .multiply_adds = 0.5},
+    .mix = {.loads = 0.0625,
+            .broadcasts = 0.0625,
+            .prefetches = 0.0625,
+            .logic = 0.4375,
+            .dot_products = 0.5,
+            .vector_bits = 512,
+            .chains = 16},
     .run = run,
 };

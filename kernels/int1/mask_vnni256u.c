@@ -67,6 +67,12 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4,
     .bytes_per_step = 4,
-    .mix = {.loads = 0.25, .logic = 0.875, .multiply_adds = 1},
+    .mix = {.loads = 0.125,
+            .broadcasts = 0.125,
+            .prefetches = 0.125,
+            .logic = 0.875,
+            .dot_products = 1,
+            .vector_bits = 256,
+            .chains = 8},
     .run = run,
 };

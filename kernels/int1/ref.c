@@ -22,6 +22,5 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 8,
     .bytes_per_step = 4,
-    .mix = {.loads = 64, .logic = 64, .multiply_adds = 32},
     .run = run,
 };

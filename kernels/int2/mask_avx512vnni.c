@@ -59,6 +59,12 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4,
     .bytes_per_step = 8,
-    .mix = {.loads = 0.25, .logic = 0.375, .multiply_adds = 0.5},
+    .mix = {.loads = 0.125,
+            .broadcasts = 0.125,
+            .prefetches = 0.125,
+            .logic = 0.375,
+            .dot_products = 0.5,
+            .vector_bits = 512,
+            .chains = 16},
     .run = run,
 };

@@ -68,6 +68,12 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4,
     .bytes_per_step = 8,
-    .mix = {.loads = 0.5, .logic = 0.75, .multiply_adds = 1},
+    .mix = {.loads = 0.25,
+            .broadcasts = 0.25,
+            .prefetches = 0.25,
+            .logic = 0.75,
+            .dot_products = 1,
+            .vector_bits = 256,
+            .chains = 12},
     .run = run,
 };

@@ -53,6 +53,11 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4,
     .bytes_per_step = 32,
-    .mix = {.loads = 0.75, .multiply_adds = 0.5},
+    .mix = {.loads = 0.5,
+            .broadcasts = 0.25,
+            .prefetches = 0.5,
+            .dot_products = 0.5,
+            .vector_bits = 512,
+            .chains = 8},
     .run = run,
 };

@@ -60,6 +60,11 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4,
     .bytes_per_step = 32,
-    .mix = {.loads = 1.25, .multiply_adds = 1},
+    .mix = {.loads = 1,
+            .broadcasts = 0.25,
+            .prefetches = 0.5,
+            .dot_products = 1,
+            .vector_bits = 256,
+            .chains = 8},
     .run = run,
 };

@@ -22,6 +22,5 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 1,
     .bytes_per_step = 32,
-    .mix = {.loads = 64, .logic = 0, .multiply_adds = 32},
     .run = run,
 };

@@ -57,6 +57,12 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4,
     .bytes_per_step = 32,
-    .mix = {.loads = 1.25, .logic = 3, .multiply_adds = 2},
+    .mix = {.loads = 1,
+            .broadcasts = 0.25,
+            .prefetches = 0.5,
+            .adds = 3,
+            .maddubs = 1,
+            .madds = 1,
+            .vector_bits = 256},
     .run = run,
 };
