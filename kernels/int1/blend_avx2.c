@@ -5,7 +5,7 @@
 #include "kernels/int1/blend.h"
 #include "kernels/int1/format.h"
 #include "kernels/row.h"
-#include "kernels/x86/avx2.h"
+#include "kernels/x86/vec.h"
 
 enum { STEP_BYTES = 16, FLUSH_STEPS = 32, PREFETCH = 1024 };
 

@@ -5,18 +5,18 @@
  * of their own. */
 #include "kernels/int1/format.h"
 #include "kernels/row.h"
-#include "kernels/x86/dp512.h"
+#include "kernels/x86/vnni.h"
 
 enum { STEP_BYTES = 16, PREFETCH = 1024 };
 
 static inline void step(const uint8_t *w, const int8_t *x, __m512i sums[2])
 {
     __m512i plus = _mm512_set1_epi8(1 + ULB_INT1_ZERO_POINT);
-    __m512i x4 = ulb_broadcast4_512(x);
+    __m512i x4 = ulb_broadcast4(x);
     for (int i = 0; i < 2; i++) {
         __mmask64 is_minus = _load_mask64((__mmask64 *)(uintptr_t)(w + 8 * i));
         __m512i weights = _mm512_mask_blend_epi8(is_minus, plus, _mm512_setzero_si512());
-        ulb_dp512(&sums[i], weights, x4);
+        ulb_dp(&sums[i], weights, x4);
     }
 }
 

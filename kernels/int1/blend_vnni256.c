@@ -8,7 +8,7 @@
 #include "kernels/int1/blend.h"
 #include "kernels/int1/format.h"
 #include "kernels/row.h"
-#include "kernels/x86/dp256.h"
+#include "kernels/x86/vnni.h"
 
 enum { STEP_BYTES = 16, PREFETCH = 1024 };
 
@@ -24,7 +24,7 @@ static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t
     for (size_t s = 0; s < steps; s++) {
         __m256i four = ulb_broadcast4(x + s * 4);
         for (int i = 0; i < 4; i++)
-            ulb_dp256(&sums[i], ulb_int1_expand(w + s * STEP_BYTES + 4 * i, plus, minus), four);
+            ulb_dp(&sums[i], ulb_int1_expand(w + s * STEP_BYTES + 4 * i, plus, minus), four);
         _mm_prefetch((const char *)w + s * STEP_BYTES + PREFETCH, _MM_HINT_T0);
     }
     for (int i = 0; i < 4; i++)

@@ -5,7 +5,7 @@
 #include "kernels/int2/format.h"
 #include "kernels/int2/pshufb.h"
 #include "kernels/row.h"
-#include "kernels/x86/avx2.h"
+#include "kernels/x86/vec.h"
 
 enum { STEP_BYTES = 32, FLUSH_STEPS = 32, PREFETCH = 1024 };
 

@@ -5,7 +5,7 @@
  * alone. Two sets of 4 accumulators (even and odd columns) hide the dot product's latency. */
 #include "kernels/int2/format.h"
 #include "kernels/row.h"
-#include "kernels/x86/dp512.h"
+#include "kernels/x86/vnni.h"
 
 enum { STEP_BYTES = 64, PREFETCH = 1024 };
 
@@ -24,11 +24,11 @@ static inline void step(const uint8_t *w, const int8_t *x, __m512i low_field, __
     __m512i packed = _mm512_loadu_si512(w);
     __m512i low = _mm512_and_si512(packed, nibble);
     __m512i high = _mm512_and_si512(_mm512_srli_epi32(packed, 4), nibble);
-    __m512i x4 = ulb_broadcast4_512(x);
-    ulb_dp512(&sums[0], _mm512_shuffle_epi8(low_field, low), x4);
-    ulb_dp512(&sums[1], _mm512_shuffle_epi8(high_field, low), x4);
-    ulb_dp512(&sums[2], _mm512_shuffle_epi8(low_field, high), x4);
-    ulb_dp512(&sums[3], _mm512_shuffle_epi8(high_field, high), x4);
+    __m512i x4 = ulb_broadcast4(x);
+    ulb_dp(&sums[0], _mm512_shuffle_epi8(low_field, low), x4);
+    ulb_dp(&sums[1], _mm512_shuffle_epi8(high_field, low), x4);
+    ulb_dp(&sums[2], _mm512_shuffle_epi8(low_field, high), x4);
+    ulb_dp(&sums[3], _mm512_shuffle_epi8(high_field, high), x4);
     _mm_prefetch((const char *)w + PREFETCH, _MM_HINT_T0);
 }
 

@@ -6,7 +6,7 @@
 #include "kernels/int2/format.h"
 #include "kernels/int2/pshufb.h"
 #include "kernels/row.h"
-#include "kernels/x86/dp256.h"
+#include "kernels/x86/vnni.h"
 
 enum { STEP_BYTES = 32, PREFETCH = 1024 };
 
@@ -17,7 +17,7 @@ static inline void step(const uint8_t *w, const int8_t *x, __m256i low_field, __
     ulb_int2_unpack(_mm256_loadu_si256((const __m256i *)w), low_field, high_field, codes);
     __m256i four = ulb_broadcast4(x);
     for (int i = 0; i < 4; i++)
-        ulb_dp256(&sums[i], codes[i], four);
+        ulb_dp(&sums[i], codes[i], four);
 }
 
 static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)

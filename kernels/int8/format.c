@@ -38,6 +38,8 @@ static int decode_signed(unsigned code)
 }
 
 const struct ulb_layout ulb_int8_rows = {"rows", &ulb_int8, 1, 1, row_major, encode_signed, decode_signed};
-const struct ulb_layout ulb_int8_vnni4 = {"vnni4", &ulb_int8, 32, 4, vnni4, encode_biased, decode_biased};
-const struct ulb_layout ulb_int8_vnni4_signed = {"vnni4-signed", &ulb_int8,     32,           4,
+const struct ulb_layout ulb_int8_vnni4 = {"vnni4", &ulb_int8, 48, 4, vnni4, encode_biased, decode_biased};
+const struct ulb_layout ulb_int8_vnni4_96 = {"vnni4-96", &ulb_int8,     96,           4,
+                                             vnni4,      encode_biased, decode_biased};
+const struct ulb_layout ulb_int8_vnni4_signed = {"vnni4-signed", &ulb_int8,     48,           4,
                                                  vnni4,          encode_signed, decode_signed};

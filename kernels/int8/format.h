@@ -7,8 +7,9 @@
 enum { ULB_INT8_ZERO_POINT = 128 };
 
 extern const struct ulb_format ulb_int8;
-extern const struct ulb_layout ulb_int8_rows;         /* row-major, two's complement */
-extern const struct ulb_layout ulb_int8_vnni4;        /* [M/32][K/4][m32][k4], value + 128 as unsigned byte */
+extern const struct ulb_layout ulb_int8_rows;  /* row-major, two's complement */
+extern const struct ulb_layout ulb_int8_vnni4; /* [M/32][K/4][m32][k4], value + 128 as unsigned byte */
+extern const struct ulb_layout ulb_int8_vnni4_96;
 extern const struct ulb_layout ulb_int8_vnni4_signed; /* the same order, two's complement */
 
 #endif

@@ -2,43 +2,39 @@
  * activation.
  *
  * |w| <= 128 and |x| <= 127, so a pair sums to at most 2 * 128 * 127 = 32,512 and 16 bits never saturate;
- * every pair is widened at once. Per 32 weights: abs, sign, maddubs, madd, add on at most three ports. Two
- * address streams. */
+ * every pair is widened at once.
+ * Registers: 6 accumulators, shared by two streams.
+ * Ports: per 32 weights abs, sign, maddubs, madd and add; the first four have two ports on Golden Cove: 2.0
+ * cycles. */
 #include "kernels/int8/format.h"
-#include "kernels/row.h"
-#include "kernels/x86/avx2.h"
+#include "kernels/x86/streams.h"
 
-enum { STEP_BYTES = 128, PREFETCH = 512 };
+enum { VECTORS = 6 };
 
-static inline void step(const uint8_t *w, const int8_t *x, __m256i sums[4])
+static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
+                                     .columns = 4,
+                                     .vectors = VECTORS,
+                                     .streams = 2,
+                                     .sets = 1,
+                                     .prefetch = 512,
+                                     .gap = ULB_LINE};
+
+static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
 {
-    __m256i x4 = ulb_broadcast4(x);
-    __m256i ones = _mm256_set1_epi16(1);
-    for (int i = 0; i < 4; i++) {
-        __m256i weights = _mm256_loadu_si256((const __m256i *)(w + 32 * i));
-        __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_sign_epi8(x4, weights));
-        sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(pairs, ones));
+    ulb_vec x4 = ulb_broadcast4(x);
+#pragma GCC unroll 8
+    for (int i = 0; i < VECTORS; i++) {
+        ulb_vec weights = ulb_load(w + i * ULB_VEC_BYTES);
+        ulb_vec pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_sign_epi8(x4, weights));
+        sums[i] = ulb_add32(sums[i], _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
     }
-    _mm_prefetch((const char *)w + PREFETCH, _MM_HINT_T0);
-    _mm_prefetch((const char *)w + PREFETCH + 64, _MM_HINT_T0);
 }
 
 static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
 {
-    __m256i sums[4];
-    for (int i = 0; i < 4; i++)
-        sums[i] = _mm256_setzero_si256();
-    size_t half = steps / 2;
-    const uint8_t *w2 = w + half * STEP_BYTES;
-    const int8_t *x2 = x + half * 4;
-    for (size_t s = 0; s < half; s++) {
-        step(w + s * STEP_BYTES, x + s * 4, sums);
-        step(w2 + s * STEP_BYTES, x2 + s * 4, sums);
-    }
-    if (steps % 2)
-        step(w2 + half * STEP_BYTES, x2 + half * 4, sums);
-    for (int i = 0; i < 4; i++)
-        _mm256_storeu_si256((__m256i *)dots + i, sums[i]);
+    ulb_vec sums[ULB_ACCUMULATORS_MAX];
+    ulb_walk_tile(&walk, step, w, x, steps, sums);
+    ulb_store_all(dots, sums, VECTORS);
 }
 
 static void run(const struct ulb_gemm *g)
@@ -53,12 +49,12 @@ const struct ulb_kernel ULB_ROW = {
     .needs = ULB_ROW_NEEDS,
     .layout = &ulb_int8_vnni4_signed,
     .activation = ULB_ACT_A8,
-    .mr = 32,
+    .mr = VECTORS * ULB_LANES,
     .nr = 1,
     .kr = 4,
     .bytes_per_step = 32,
     .mix = {.loads = 1,
-            .broadcasts = 0.25,
+            .broadcasts = 1.0 / VECTORS,
             .prefetches = 0.5,
             .adds = 3,
             .maddubs = 1,

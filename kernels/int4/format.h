@@ -1,0 +1,16 @@
+/* int4: values -8..7, one scale per row. */
+#ifndef ULB_KERNELS_INT4_FORMAT_H
+#define ULB_KERNELS_INT4_FORMAT_H
+
+#include "kernels/kernel.h"
+
+enum { ULB_INT4_ZERO_POINT = 8 };
+
+extern const struct ulb_format ulb_int4;
+extern const struct ulb_layout ulb_int4_rows; /* row-major, two codes per byte, first in the low bits */
+/* [M/48][K/4][m3][m8][k4][m2]: the two fields of a byte are rows 8 apart, three such pairs of vectors share
+ * four activations; the second for 512-bit vectors: 96 rows, fields 16 apart. */
+extern const struct ulb_layout ulb_int4_vnni4i;
+extern const struct ulb_layout ulb_int4_vnni4i_96;
+
+#endif

@@ -1,0 +1,76 @@
+/* int4 without unpacking (see int2/mask_vnniu.c): D0 = x.(w & 0F), raw = x.w, S1 = (raw - D0) / 16.
+ *
+ * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
+ * Registers: 3 vectors of 2 fields in 2 sets: 12 chains of latency 5 on two ports.
+ * Ports: per vector 1 and, 2 dp, 1 load, 1/3 broadcast, half a prefetch (one a line): 3 operations on three
+ * ports are 0.5 cycle per 32 weights at 256 bits, on two 0.375 at 512. */
+#include "kernels/int4/format.h"
+#include "kernels/x86/streams.h"
+#include "kernels/x86/vnni.h"
+
+#ifdef ULB_DP_512
+#define LAYOUT ulb_int4_vnni4i_96
+#else
+#define LAYOUT ulb_int4_vnni4i
+#endif
+
+enum { VECTORS = 3, FIELDS = 2, STREAMS = 2 };
+
+static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
+                                     .columns = 4,
+                                     .vectors = VECTORS * FIELDS,
+                                     .streams = STREAMS,
+                                     .sets = STREAMS,
+                                     .prefetch = 1024,
+                                     .gap = ULB_LINE};
+
+static const ulb_vec low = ULB_BYTES(0x0F);
+
+static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+{
+    ulb_vec x = ulb_broadcast4(x4);
+#pragma GCC unroll 4
+    for (int i = 0; i < VECTORS; i++) {
+        ulb_vec packed, field;
+        __asm__(ULB_MOVE " %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0") ULB_ASM_DP("packed", "s1")
+                : [s0] ULB_SUM(sums[2 * i]), [s1] ULB_SUM(sums[2 * i + 1]), [packed] ULB_SCRATCH(packed),
+                  [field] ULB_SCRATCH(field)
+                : [w] ULB_WEIGHTS(w + i * ULB_VEC_BYTES), [x] ULB_REGISTER(x), [low] ULB_KEPT(low));
+    }
+}
+
+static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+{
+    ulb_vec sums[ULB_ACCUMULATORS_MAX];
+    ulb_walk_tile(&walk, step, w, x, steps, sums);
+#pragma GCC unroll 4
+    for (int i = 0; i < VECTORS; i++)
+        ulb_split_fields(sums + FIELDS * i, FIELDS, 4);
+    ulb_store_all(dots, sums, VECTORS * FIELDS);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_tiles(g, &LAYOUT, tile, ULB_INT4_ZERO_POINT);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "mask",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ULB_ACT_A8,
+    .mr = VECTORS * FIELDS * ULB_LANES,
+    .nr = 1,
+    .kr = 4,
+    .bytes_per_step = 16,
+    .mix = {.loads = 128.0 / ULB_VEC_BITS,
+            .broadcasts = 128.0 / ULB_VEC_BITS / VECTORS,
+            .prefetches = 0.25,
+            .logic = 128.0 / ULB_VEC_BITS,
+            .dot_products = 256.0 / ULB_VEC_BITS,
+            .vector_bits = ULB_VEC_BITS,
+            .chains = VECTORS * FIELDS * STREAMS},
+    .run = run,
+};

@@ -1,0 +1,68 @@
+/* int8 by dot products.
+ *
+ * Per 4 columns of a tile of 6 vectors: 1 broadcast, 6 loads, 6 dot products.
+ * Registers: 6 accumulators in 2 sets: 12 chains of latency 5 on two ports.
+ * Ports: the dot products alone are 0.5 cycle per 32 weights at 256 bits; loads and
+ * prefetches (every other line) are 8.5 per 6 vectors on three ports, 0.47. At 512 bits the two load ports
+ * decide: 1 + 1/6 + 1/2 per vector, 0.42. */
+#include "kernels/int8/format.h"
+#include "kernels/x86/streams.h"
+#include "kernels/x86/vnni.h"
+
+#if defined(ULB_DP_SIGNED)
+#define LAYOUT ulb_int8_vnni4_signed
+#elif defined(ULB_DP_512)
+#define LAYOUT ulb_int8_vnni4_96
+#else
+#define LAYOUT ulb_int8_vnni4
+#endif
+
+enum { VECTORS = 6, STREAMS = 2 };
+
+static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
+                                     .columns = 4,
+                                     .vectors = VECTORS,
+                                     .streams = STREAMS,
+                                     .sets = STREAMS,
+                                     .prefetch = 512,
+                                     .gap = 2 * ULB_LINE};
+
+static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
+{
+    ulb_vec four = ulb_broadcast4(x);
+#pragma GCC unroll 8
+    for (int i = 0; i < VECTORS; i++)
+        ulb_dp_at(&sums[i], w + i * ULB_VEC_BYTES, four);
+}
+
+static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+{
+    ulb_vec sums[ULB_ACCUMULATORS_MAX];
+    ulb_walk_tile(&walk, step, w, x, steps, sums);
+    ulb_store_all(dots, sums, VECTORS);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_tiles(g, &LAYOUT, tile, ULB_DP_ZERO(ULB_INT8_ZERO_POINT));
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "dp",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ULB_ACT_A8,
+    .mr = VECTORS * ULB_LANES,
+    .nr = 1,
+    .kr = 4,
+    .bytes_per_step = 32,
+    .mix = {.loads = 256.0 / ULB_VEC_BITS,
+            .broadcasts = 256.0 / ULB_VEC_BITS / VECTORS,
+            .prefetches = 0.25,
+            .dot_products = 256.0 / ULB_VEC_BITS,
+            .vector_bits = ULB_VEC_BITS,
+            .chains = VECTORS * STREAMS},
+    .run = run,
+};

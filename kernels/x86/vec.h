@@ -1,0 +1,140 @@
+/* One vector type for rows that are written once for 256 and 512 bits (ULB_DP_512). */
+#ifndef ULB_KERNELS_X86_VEC_H
+#define ULB_KERNELS_X86_VEC_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#ifdef ULB_DP_512
+
+typedef __m512i ulb_vec;
+
+static inline ulb_vec ulb_load(const void *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+static inline void ulb_store(void *p, ulb_vec v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
+static inline ulb_vec ulb_zero(void)
+{
+    return _mm512_setzero_si512();
+}
+
+static inline ulb_vec ulb_all8(int value)
+{
+    return _mm512_set1_epi8((char)value);
+}
+
+static inline ulb_vec ulb_all32(int32_t value)
+{
+    return _mm512_set1_epi32(value);
+}
+
+static inline ulb_vec ulb_and(ulb_vec a, ulb_vec b)
+{
+    return _mm512_and_si512(a, b);
+}
+
+static inline ulb_vec ulb_add8(ulb_vec a, ulb_vec b)
+{
+    return _mm512_add_epi8(a, b);
+}
+
+static inline ulb_vec ulb_add32(ulb_vec a, ulb_vec b)
+{
+    return _mm512_add_epi32(a, b);
+}
+
+static inline ulb_vec ulb_sub32(ulb_vec a, ulb_vec b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
+static inline ulb_vec ulb_asr32(ulb_vec v, unsigned bits)
+{
+    return _mm512_srai_epi32(v, bits);
+}
+
+#else
+
+typedef __m256i ulb_vec;
+
+static inline ulb_vec ulb_load(const void *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+static inline void ulb_store(void *p, ulb_vec v)
+{
+    _mm256_storeu_si256((__m256i *)p, v);
+}
+
+static inline ulb_vec ulb_zero(void)
+{
+    return _mm256_setzero_si256();
+}
+
+static inline ulb_vec ulb_all8(int value)
+{
+    return _mm256_set1_epi8((char)value);
+}
+
+static inline ulb_vec ulb_all32(int32_t value)
+{
+    return _mm256_set1_epi32(value);
+}
+
+static inline ulb_vec ulb_and(ulb_vec a, ulb_vec b)
+{
+    return _mm256_and_si256(a, b);
+}
+
+static inline ulb_vec ulb_add8(ulb_vec a, ulb_vec b)
+{
+    return _mm256_add_epi8(a, b);
+}
+
+static inline ulb_vec ulb_add32(ulb_vec a, ulb_vec b)
+{
+    return _mm256_add_epi32(a, b);
+}
+
+static inline ulb_vec ulb_sub32(ulb_vec a, ulb_vec b)
+{
+    return _mm256_sub_epi32(a, b);
+}
+
+static inline ulb_vec ulb_asr32(ulb_vec v, unsigned bits)
+{
+    return _mm256_srai_epi32(v, (int)bits);
+}
+
+#endif
+
+enum {
+    ULB_VEC_BYTES = sizeof(ulb_vec),
+    ULB_VEC_BITS = 8 * ULB_VEC_BYTES,
+    ULB_LANES = ULB_VEC_BYTES / 4 /* 32-bit lanes: rows of one vector */
+};
+
+/* Four activations in every 32-bit lane. */
+static inline ulb_vec ulb_broadcast4(const int8_t *x)
+{
+    int32_t four;
+    __builtin_memcpy(&four, x, sizeof four);
+    return ulb_all32(four);
+}
+
+/* Unrolled, so that compilers see an array of accumulators as registers. */
+static inline __attribute__((always_inline)) void ulb_store_all(int32_t *out, const ulb_vec *vectors, int n)
+{
+#pragma GCC unroll 16
+    for (int i = 0; i < n; i++)
+        ulb_store(out + ULB_LANES * i, vectors[i]);
+}
+
+#endif
