@@ -21,7 +21,7 @@ enum ulb_activation { ULB_ACT_A8, ULB_ACT_F32 };
 struct ulb_format {
     const char *name; /* as on the command line: "int2" */
     const char *summary;
-    unsigned bits; /* per weight */
+    double bits;   /* per weight, without scales; 1.6 where five digits share a byte */
     int min, max;  /* logical values of an integer format; unused by floating formats */
     int step;      /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
     bool floating; /* values are bfloat16 patterns, no scales */
@@ -39,6 +39,11 @@ struct ulb_layout {
     /* The code stored for a logical value, and back. */
     unsigned (*encode)(int value);
     int (*decode)(unsigned code);
+    /* Instead of these three, where a weight is no field of one byte: the bytes of a tile, and its whole
+     * conversion from and to values (row r at values + r * stride). */
+    size_t tile_bytes;
+    void (*pack_tile)(const int16_t *values, size_t stride, uint8_t *tile);
+    void (*unpack_tile)(const uint8_t *tile, int16_t *values, size_t stride);
 };
 
 /* Logical weights, row-major: values[m*K + k] (bfloat16 patterns for a floating format), scales[m]. */
@@ -48,6 +53,8 @@ struct ulb_matrix {
     float *scales;
 };
 
+/* Bytes of one tile. */
+size_t ulb_layout_tile_bytes(const struct ulb_layout *layout);
 /* Bytes of a packed M x K matrix, scales and padding included. */
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Byte offset of the scales inside a packed matrix. */

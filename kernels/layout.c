@@ -16,9 +16,15 @@ static size_t padded_rows(const struct ulb_layout *layout, size_t m)
     return ulb_round_up(m, layout->tile_m);
 }
 
-static size_t tile_bits(const struct ulb_layout *layout)
+static unsigned field_bits(const struct ulb_layout *layout)
 {
-    return (size_t)layout->tile_m * layout->tile_k * layout->format->bits;
+    return (unsigned)layout->format->bits;
+}
+
+size_t ulb_layout_tile_bytes(const struct ulb_layout *layout)
+{
+    return layout->pack_tile ? layout->tile_bytes
+                             : (size_t)layout->tile_m * layout->tile_k * field_bits(layout) / 8;
 }
 
 static size_t tiles_per_row(const struct ulb_layout *layout, size_t k)
@@ -29,7 +35,7 @@ static size_t tiles_per_row(const struct ulb_layout *layout, size_t k)
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k)
 {
     size_t tiles = padded_rows(layout, m) / layout->tile_m * tiles_per_row(layout, k);
-    return ulb_round_up((tiles * tile_bits(layout) + 7) / 8, ULB_CACHE_LINE);
+    return ulb_round_up(tiles * ulb_layout_tile_bytes(layout), ULB_CACHE_LINE);
 }
 
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
@@ -58,7 +64,7 @@ static void map_tile(const struct ulb_layout *layout, struct tile_map *map)
     map->slots = layout->tile_m * layout->tile_k;
     for (unsigned row = 0; row < layout->tile_m; row++) {
         for (unsigned col = 0; col < layout->tile_k; col++)
-            map->in_panel[layout->bit_offset(row, col) / layout->format->bits] =
+            map->in_panel[layout->bit_offset(row, col) / field_bits(layout)] =
                 (uint16_t)(row * PANEL_STRIDE + col);
     }
 }
@@ -98,8 +104,8 @@ static void copy_panel(const struct ulb_matrix *matrix, const struct ulb_layout 
 }
 
 /* values: the panel's, at the tile's first column. */
-static void pack_tile(const int16_t *values, const struct tile_map *map, const struct code_table *table,
-                      unsigned bits, uint8_t *tile)
+static void pack_fields(const int16_t *values, const struct tile_map *map, const struct code_table *table,
+                        unsigned bits, uint8_t *tile)
 {
     if (bits == 16) {
         for (unsigned slot = 0; slot < map->slots; slot++)
@@ -128,10 +134,14 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
 {
     struct tile_map map;
     struct code_table table;
-    map_tile(layout, &map);
-    fill_codes(layout, &table);
+    map.slots = 0;
+    table.min = 0;
+    if (!layout->pack_tile) {
+        map_tile(layout, &map);
+        fill_codes(layout, &table);
+    }
     int padding = padding_value(layout->format);
-    size_t bytes_per_tile = tile_bits(layout) / 8;
+    size_t bytes_per_tile = ulb_layout_tile_bytes(layout);
     size_t per_row = tiles_per_row(layout, matrix->k);
     size_t panel_columns = PANEL_COLUMNS / layout->tile_k * layout->tile_k;
     for (size_t m = m0; m < m1; m += layout->tile_m) {
@@ -140,26 +150,42 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
             int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
             copy_panel(matrix, layout, padding, m, k, panel_columns, panel);
             for (size_t col = 0; col < panel_columns && k + col < matrix->k;
-                 col += layout->tile_k, tile += bytes_per_tile)
-                pack_tile(panel + col, &map, &table, layout->format->bits, tile);
+                 col += layout->tile_k, tile += bytes_per_tile) {
+                if (layout->pack_tile)
+                    layout->pack_tile(panel + col, PANEL_STRIDE, tile);
+                else
+                    pack_fields(panel + col, &map, &table, field_bits(layout), tile);
+            }
         }
     }
     if (!layout->format->floating)
         pack_scales(layout, matrix, m0, m1, packed);
 }
 
+static void unpack_fields(const struct ulb_layout *layout, const uint8_t *tile, int16_t *values)
+{
+    for (unsigned row = 0; row < layout->tile_m; row++) {
+        for (unsigned col = 0; col < layout->tile_k; col++) {
+            unsigned code = get_code(tile, layout->bit_offset(row, col), field_bits(layout));
+            values[row * PANEL_STRIDE + col] = (int16_t)layout->decode(code);
+        }
+    }
+}
+
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
 {
-    size_t bytes_per_tile = tile_bits(layout) / 8;
-    size_t per_row = tiles_per_row(layout, matrix->k);
-    for (size_t m = 0; m < matrix->m; m++) {
-        for (size_t k = 0; k < matrix->k; k++) {
-            size_t tile = m / layout->tile_m * per_row + k / layout->tile_k;
-            unsigned offset =
-                layout->bit_offset((unsigned)(m % layout->tile_m), (unsigned)(k % layout->tile_k));
-            unsigned code =
-                get_code((const uint8_t *)packed + tile * bytes_per_tile, offset, layout->format->bits);
-            matrix->values[m * matrix->k + k] = (int16_t)layout->decode(code);
+    const uint8_t *tile = packed;
+    for (size_t m = 0; m < matrix->m; m += layout->tile_m) {
+        for (size_t k = 0; k < matrix->k; k += layout->tile_k, tile += ulb_layout_tile_bytes(layout)) {
+            int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
+            if (layout->unpack_tile)
+                layout->unpack_tile(tile, panel, PANEL_STRIDE);
+            else
+                unpack_fields(layout, tile, panel);
+            size_t columns = matrix->k - k < layout->tile_k ? matrix->k - k : layout->tile_k;
+            for (size_t row = 0; row < layout->tile_m && m + row < matrix->m; row++)
+                memcpy(matrix->values + (m + row) * matrix->k + k, panel + row * PANEL_STRIDE,
+                       columns * sizeof *panel);
         }
     }
     if (!layout->format->floating)

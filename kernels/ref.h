@@ -12,7 +12,7 @@ static inline __attribute__((always_inline)) void
 ulb_run_ref(const struct ulb_gemm *g, const struct ulb_layout *layout, ulb_value_fn *value)
 {
     size_t tiles = (g->k + layout->tile_k - 1) / layout->tile_k;
-    size_t row_bytes = tiles * layout->tile_k * layout->format->bits / 8;
+    size_t row_bytes = tiles * ulb_layout_tile_bytes(layout);
     const float *scale = ulb_row_scales(g, layout);
     for (size_t n = 0; n < g->n; n++) {
         const int8_t *x = (const int8_t *)g->x + n * g->x_stride;

@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
                                                                 ulb_tile_fn *tile, int32_t zero_point)
 {
     size_t steps = (g->k + layout->tile_k - 1) / layout->tile_k;
-    size_t tile_bytes = steps * layout->tile_m * layout->tile_k * layout->format->bits / 8;
+    size_t tile_bytes = steps * ulb_layout_tile_bytes(layout);
     const float *w_scale = ulb_row_scales(g, layout);
     for (size_t row = g->m0; row < g->m1; row += layout->tile_m) {
         const uint8_t *codes = (const uint8_t *)g->w + row / layout->tile_m * tile_bytes;
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void
 ulb_run_float_tiles(const struct ulb_gemm *g, const struct ulb_layout *layout, ulb_float_tile_fn *tile)
 {
     size_t steps = (g->k + layout->tile_k - 1) / layout->tile_k;
-    size_t tile_bytes = steps * layout->tile_m * layout->tile_k * layout->format->bits / 8;
+    size_t tile_bytes = steps * ulb_layout_tile_bytes(layout);
     for (size_t row = g->m0; row < g->m1; row += layout->tile_m) {
         const uint8_t *weights = (const uint8_t *)g->w + row / layout->tile_m * tile_bytes;
         for (size_t n = 0; n < g->n; n++) {

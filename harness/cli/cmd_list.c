@@ -111,9 +111,9 @@ static enum ulb_status list_formats(const struct options *options, json_t *rows,
         }
         if (seen)
             continue;
-        json_t *row = json_pack("{s:s, s:i, s:f, s:s, s:b, s:i}", "name", format->name, "bits",
-                                (int)format->bits, "bytes_per_step", ulb_kernels[i]->bytes_per_step,
-                                "summary", format->summary, "floating", format->floating, "kernels", kernels);
+        json_t *row = json_pack("{s:s, s:f, s:f, s:s, s:b, s:i}", "name", format->name, "bits", format->bits,
+                                "bytes_per_step", ulb_kernels[i]->bytes_per_step, "summary", format->summary,
+                                "floating", format->floating, "kernels", kernels);
         json_object_set_new(row, "min", format->floating ? json_null() : json_integer(format->min));
         json_object_set_new(row, "max", format->floating ? json_null() : json_integer(format->max));
         if (format->floating) {

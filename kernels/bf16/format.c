@@ -23,5 +23,17 @@ static int decode(unsigned code)
     return (int)(int16_t)(uint16_t)code;
 }
 
-const struct ulb_layout ulb_bf16_rows = {"rows", &ulb_bf16, 1, 1, row_major, encode, decode};
-const struct ulb_layout ulb_bf16_vnni2 = {"vnni2", &ulb_bf16, 32, 2, vnni2, encode, decode};
+const struct ulb_layout ulb_bf16_rows = {.name = "rows",
+                                         .format = &ulb_bf16,
+                                         .tile_m = 1,
+                                         .tile_k = 1,
+                                         .bit_offset = row_major,
+                                         .encode = encode,
+                                         .decode = decode};
+const struct ulb_layout ulb_bf16_vnni2 = {.name = "vnni2",
+                                          .format = &ulb_bf16,
+                                          .tile_m = 32,
+                                          .tile_k = 2,
+                                          .bit_offset = vnni2,
+                                          .encode = encode,
+                                          .decode = decode};

@@ -43,8 +43,38 @@ static int decode(unsigned code)
     return code ? -1 : 1;
 }
 
-const struct ulb_layout ulb_int1_rows = {"rows", &ulb_int1, 1, 8, row_major, encode, decode};
-const struct ulb_layout ulb_int1_vnni4 = {"vnni4", &ulb_int1, 32, 4, vnni4, encode, decode};
-const struct ulb_layout ulb_int1_fields = {"fields", &ulb_int1, 64, 4, fields_8, encode, decode};
-const struct ulb_layout ulb_int1_fields_128 = {"fields-128", &ulb_int1, 128, 4, fields_16, encode, decode};
-const struct ulb_layout ulb_int1_nibbles = {"nibbles", &ulb_int1, 64, 4, nibbles, encode, decode};
+const struct ulb_layout ulb_int1_rows = {.name = "rows",
+                                         .format = &ulb_int1,
+                                         .tile_m = 1,
+                                         .tile_k = 8,
+                                         .bit_offset = row_major,
+                                         .encode = encode,
+                                         .decode = decode};
+const struct ulb_layout ulb_int1_vnni4 = {.name = "vnni4",
+                                          .format = &ulb_int1,
+                                          .tile_m = 32,
+                                          .tile_k = 4,
+                                          .bit_offset = vnni4,
+                                          .encode = encode,
+                                          .decode = decode};
+const struct ulb_layout ulb_int1_fields = {.name = "fields",
+                                           .format = &ulb_int1,
+                                           .tile_m = 64,
+                                           .tile_k = 4,
+                                           .bit_offset = fields_8,
+                                           .encode = encode,
+                                           .decode = decode};
+const struct ulb_layout ulb_int1_fields_128 = {.name = "fields-128",
+                                               .format = &ulb_int1,
+                                               .tile_m = 128,
+                                               .tile_k = 4,
+                                               .bit_offset = fields_16,
+                                               .encode = encode,
+                                               .decode = decode};
+const struct ulb_layout ulb_int1_nibbles = {.name = "nibbles",
+                                            .format = &ulb_int1,
+                                            .tile_m = 64,
+                                            .tile_k = 4,
+                                            .bit_offset = nibbles,
+                                            .encode = encode,
+                                            .decode = decode};

@@ -37,8 +37,24 @@ static int decode(unsigned code)
     return (int)code - ULB_INT2_ZERO_POINT;
 }
 
-const struct ulb_layout ulb_int2_rows = {"rows", &ulb_int2, 1, 4, row_major, encode, decode};
-const struct ulb_layout ulb_int2_vnni4i = {"vnni4-interleaved", &ulb_int2, 32,    4,
-                                           interleaved_8,       encode,    decode};
-const struct ulb_layout ulb_int2_vnni4i_64 = {"vnni4-interleaved-64", &ulb_int2, 64,    4,
-                                              interleaved_16,         encode,    decode};
+const struct ulb_layout ulb_int2_rows = {.name = "rows",
+                                         .format = &ulb_int2,
+                                         .tile_m = 1,
+                                         .tile_k = 4,
+                                         .bit_offset = row_major,
+                                         .encode = encode,
+                                         .decode = decode};
+const struct ulb_layout ulb_int2_vnni4i = {.name = "vnni4-interleaved",
+                                           .format = &ulb_int2,
+                                           .tile_m = 32,
+                                           .tile_k = 4,
+                                           .bit_offset = interleaved_8,
+                                           .encode = encode,
+                                           .decode = decode};
+const struct ulb_layout ulb_int2_vnni4i_64 = {.name = "vnni4-interleaved-64",
+                                              .format = &ulb_int2,
+                                              .tile_m = 64,
+                                              .tile_k = 4,
+                                              .bit_offset = interleaved_16,
+                                              .encode = encode,
+                                              .decode = decode};

@@ -38,8 +38,24 @@ static int decode(unsigned code)
     return (int)code - ULB_INT4_ZERO_POINT;
 }
 
-const struct ulb_layout ulb_int4_rows = {"rows", &ulb_int4, 1, 2, row_major, encode, decode};
-const struct ulb_layout ulb_int4_vnni4i = {"vnni4-interleaved", &ulb_int4, 48,    4,
-                                           interleaved_8,       encode,    decode};
-const struct ulb_layout ulb_int4_vnni4i_96 = {"vnni4-interleaved-96", &ulb_int4, 96,    4,
-                                              interleaved_16,         encode,    decode};
+const struct ulb_layout ulb_int4_rows = {.name = "rows",
+                                         .format = &ulb_int4,
+                                         .tile_m = 1,
+                                         .tile_k = 2,
+                                         .bit_offset = row_major,
+                                         .encode = encode,
+                                         .decode = decode};
+const struct ulb_layout ulb_int4_vnni4i = {.name = "vnni4-interleaved",
+                                           .format = &ulb_int4,
+                                           .tile_m = 48,
+                                           .tile_k = 4,
+                                           .bit_offset = interleaved_8,
+                                           .encode = encode,
+                                           .decode = decode};
+const struct ulb_layout ulb_int4_vnni4i_96 = {.name = "vnni4-interleaved-96",
+                                              .format = &ulb_int4,
+                                              .tile_m = 96,
+                                              .tile_k = 4,
+                                              .bit_offset = interleaved_16,
+                                              .encode = encode,
+                                              .decode = decode};

@@ -37,9 +37,31 @@ static int decode_signed(unsigned code)
     return (int)(int8_t)(uint8_t)code;
 }
 
-const struct ulb_layout ulb_int8_rows = {"rows", &ulb_int8, 1, 1, row_major, encode_signed, decode_signed};
-const struct ulb_layout ulb_int8_vnni4 = {"vnni4", &ulb_int8, 48, 4, vnni4, encode_biased, decode_biased};
-const struct ulb_layout ulb_int8_vnni4_96 = {"vnni4-96", &ulb_int8,     96,           4,
-                                             vnni4,      encode_biased, decode_biased};
-const struct ulb_layout ulb_int8_vnni4_signed = {"vnni4-signed", &ulb_int8,     48,           4,
-                                                 vnni4,          encode_signed, decode_signed};
+const struct ulb_layout ulb_int8_rows = {.name = "rows",
+                                         .format = &ulb_int8,
+                                         .tile_m = 1,
+                                         .tile_k = 1,
+                                         .bit_offset = row_major,
+                                         .encode = encode_signed,
+                                         .decode = decode_signed};
+const struct ulb_layout ulb_int8_vnni4 = {.name = "vnni4",
+                                          .format = &ulb_int8,
+                                          .tile_m = 48,
+                                          .tile_k = 4,
+                                          .bit_offset = vnni4,
+                                          .encode = encode_biased,
+                                          .decode = decode_biased};
+const struct ulb_layout ulb_int8_vnni4_96 = {.name = "vnni4-96",
+                                             .format = &ulb_int8,
+                                             .tile_m = 96,
+                                             .tile_k = 4,
+                                             .bit_offset = vnni4,
+                                             .encode = encode_biased,
+                                             .decode = decode_biased};
+const struct ulb_layout ulb_int8_vnni4_signed = {.name = "vnni4-signed",
+                                                 .format = &ulb_int8,
+                                                 .tile_m = 48,
+                                                 .tile_k = 4,
+                                                 .bit_offset = vnni4,
+                                                 .encode = encode_signed,
+                                                 .decode = decode_signed};

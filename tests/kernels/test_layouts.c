@@ -16,7 +16,9 @@ static void tiles_are_covered_exactly(void **state)
     (void)state;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_layout *layout = ulb_kernels[i]->layout;
-        unsigned bits = layout->format->bits, total = layout->tile_m * layout->tile_k * bits;
+        if (layout->pack_tile) /* no fields: the round trip says it all */
+            continue;
+        unsigned bits = (unsigned)layout->format->bits, total = layout->tile_m * layout->tile_k * bits;
         unsigned char *used = calloc(total, 1);
         assert_non_null(used);
         assert_int_equal(total % 8, 0);
@@ -153,7 +155,7 @@ static void names_are_unique_and_rows_complete(void **state)
         assert_non_null(row->run);
         assert_int_equal(row->mr % row->layout->tile_m, 0);
         assert_int_equal(row->kr % row->layout->tile_k, 0);
-        assert_true(row->bytes_per_step == 32.0 * row->layout->format->bits / 8);
+        assert_true(fabs(row->bytes_per_step - 32.0 * row->layout->format->bits / 8) < 1e-9);
         assert_non_null(ulb_kernel_reference(row));
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(name, ulb_kernel_name(ulb_kernels[j], other));
