@@ -6,9 +6,10 @@
 static const double RUN_SECONDS = 40e-6;
 enum {
     K_GRAIN = 64,
+    K_GRAIN_WITH_TABLES = 256,
     LINE_FLOATS = 16,
     CALLS_MAX = 1 << 20,
-    TILES_WITH_TABLES = 8,
+    TILES_WITH_TABLES = 2,
     TABLE_BYTES_PER_COLUMN = 8
 };
 
@@ -22,7 +23,8 @@ static size_t columns_in_l1(const struct ulb_kernel *kernel, size_t rows, size_t
     double per_column = (double)rows * kernel->bytes_per_step / ULB_STEP_WEIGHTS;
     per_column += (kernel->activation == ULB_ACT_A8 ? 1 : 4) + (kernel->tables ? TABLE_BYTES_PER_COLUMN : 0);
     size_t k = (size_t)(0.75 * (double)l1_bytes / per_column);
-    return k < 4 * K_GRAIN ? 4 * K_GRAIN : k / K_GRAIN * K_GRAIN;
+    size_t grain = kernel->tables ? K_GRAIN_WITH_TABLES : K_GRAIN;
+    return k < 4 * K_GRAIN ? 4 * K_GRAIN : k / grain * grain;
 }
 
 static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struct size *brief,
@@ -31,7 +33,7 @@ static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struc
     size_t rows = kernel->tables ? TILES_WITH_TABLES * kernel->mr : kernel->mr;
     *full = (struct size){rows, columns_in_l1(kernel, rows, l1_bytes)};
     if (kernel->tables)
-        *brief = (struct size){rows / 4, full->k};
+        *brief = (struct size){kernel->mr, full->k};
     else
         *brief = (struct size){rows, full->k / 4 / K_GRAIN * K_GRAIN};
 }

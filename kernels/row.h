@@ -14,14 +14,28 @@ struct ulb_reader_set {
 /* One tile of a8 results: y = ((float)(D - origin * sum(x)) * row scale) * token scale, where D is the dot
  * product with codes instead of values and value = code + origin' (D exact modulo 2^32). All rows use this
  * expression, so results are bit-equal. rows may be less than the tile at the lower edge of the matrix. */
-static inline void ulb_finish_tile(const struct ulb_gemm *g, const float *w_scale, size_t row, size_t rows,
-                                   size_t n, const int32_t *dots, int32_t zero_point)
+static inline __attribute__((always_inline)) void ulb_finish_rows(float *restrict y,
+                                                                  const int32_t *restrict dots,
+                                                                  const float *restrict w_scale, size_t rows,
+                                                                  uint32_t correction, float x_scale)
+{
+    for (size_t i = 0; i < rows; i++)
+        y[i] = (float)(int32_t)((uint32_t)dots[i] - correction) * w_scale[i] * x_scale;
+}
+
+/* tile_m, a constant of the row, makes the usual case a loop of known length. */
+static inline __attribute__((always_inline)) void ulb_finish_tile(const struct ulb_gemm *g,
+                                                                  const float *w_scale, size_t row,
+                                                                  size_t tile_m, size_t n,
+                                                                  const int32_t *dots, int32_t zero_point)
 {
     uint32_t correction = (uint32_t)zero_point * (uint32_t)g->x_sum[n];
-    float x_scale = g->x_scale[n];
     float *y = g->y + n * g->y_stride + row;
-    for (size_t i = 0; i < rows; i++)
-        y[i] = (float)(int32_t)((uint32_t)dots[i] - correction) * w_scale[row + i] * x_scale;
+    size_t rows = g->m1 - row;
+    if (rows >= tile_m)
+        ulb_finish_rows(y, dots, w_scale + row, tile_m, correction, g->x_scale[n]);
+    else
+        ulb_finish_rows(y, dots, w_scale + row, rows, correction, g->x_scale[n]);
 }
 
 /* Rows of the tile that starts at row. */
@@ -41,20 +55,20 @@ typedef void ulb_tile_fn(const uint8_t *tile, const int8_t *x, size_t steps, int
 enum { ULB_TILE_ROWS_MAX = 128 };
 
 /* The loop over tiles and tokens that every a8 kernel has round its tile function; inlined, so that tile is a
- * direct call. */
+ * direct call. rows: of a tile, as a constant. */
 static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
-                                                                const struct ulb_layout *layout,
+                                                                const struct ulb_layout *layout, size_t rows,
                                                                 ulb_tile_fn *tile, int32_t zero_point)
 {
     size_t steps = (g->k + layout->tile_k - 1) / layout->tile_k;
     size_t tile_bytes = steps * ulb_layout_tile_bytes(layout);
     const float *w_scale = ulb_row_scales(g, layout);
-    for (size_t row = g->m0; row < g->m1; row += layout->tile_m) {
-        const uint8_t *codes = (const uint8_t *)g->w + row / layout->tile_m * tile_bytes;
+    for (size_t row = g->m0; row < g->m1; row += rows) {
+        const uint8_t *codes = (const uint8_t *)g->w + row / rows * tile_bytes;
         for (size_t n = 0; n < g->n; n++) {
             int32_t dots[ULB_TILE_ROWS_MAX];
             tile(codes, (const int8_t *)g->x + n * g->x_stride, steps, dots);
-            ulb_finish_tile(g, w_scale, row, ulb_rows_left(g, row, layout->tile_m), n, dots, zero_point);
+            ulb_finish_tile(g, w_scale, row, rows, n, dots, zero_point);
         }
     }
 }

@@ -40,7 +40,7 @@ static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tiles(g, &ulb_int1_vnni4, tile, ULB_INT1_ZERO_POINT);
+    ulb_run_tiles(g, &ulb_int1_vnni4, 32, tile, ULB_INT1_ZERO_POINT);
 }
 
 const struct ulb_kernel ULB_ROW = {

@@ -65,7 +65,7 @@ static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tiles(g, &LAYOUT, tile, -1);
+    ulb_run_tiles(g, &LAYOUT, FIELDS * ULB_LANES, tile, -1);
 }
 
 const struct ulb_kernel ULB_ROW = {

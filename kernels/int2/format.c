@@ -27,6 +27,29 @@ static unsigned interleaved_16(unsigned row, unsigned col)
     return interleaved(16, row, col);
 }
 
+/* Bit by bit: a field's two bits lie in different nibbles, which no bit_offset can say. */
+static void pack_planes(const int16_t *values, size_t stride, uint8_t *tile)
+{
+    for (size_t row = 0; row < 32; row++) {
+        unsigned byte = 0;
+        for (unsigned col = 0; col < 4; col++) {
+            unsigned code = (unsigned)(values[row * stride + col] + ULB_INT2_ZERO_POINT);
+            byte |= (code & 1) << col | code >> 1 << (4 + col);
+        }
+        tile[row] = (uint8_t)byte;
+    }
+}
+
+static void unpack_planes(const uint8_t *tile, int16_t *values, size_t stride)
+{
+    for (size_t row = 0; row < 32; row++) {
+        for (unsigned col = 0; col < 4; col++) {
+            int code = (tile[row] >> col & 1) | (tile[row] >> (4 + col) & 1) << 1;
+            values[row * stride + col] = (int16_t)(code - ULB_INT2_ZERO_POINT);
+        }
+    }
+}
+
 static unsigned encode(int value)
 {
     return (unsigned)(value + ULB_INT2_ZERO_POINT);
@@ -58,3 +81,10 @@ const struct ulb_layout ulb_int2_vnni4i_64 = {.name = "vnni4-interleaved-64",
                                               .bit_offset = interleaved_16,
                                               .encode = encode,
                                               .decode = decode};
+const struct ulb_layout ulb_int2_planes = {.name = "planes",
+                                           .format = &ulb_int2,
+                                           .tile_m = 32,
+                                           .tile_k = 4,
+                                           .tile_bytes = 32,
+                                           .pack_tile = pack_planes,
+                                           .unpack_tile = unpack_planes};

@@ -51,7 +51,7 @@ static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tiles(g, &LAYOUT, tile, ULB_INT4_ZERO_POINT);
+    ulb_run_tiles(g, &LAYOUT, VECTORS * FIELDS * ULB_LANES, tile, ULB_INT4_ZERO_POINT);
 }
 
 const struct ulb_kernel ULB_ROW = {

@@ -39,7 +39,7 @@ static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tiles(g, &ulb_int8_vnni4_signed, tile, 0);
+    ulb_run_tiles(g, &ulb_int8_vnni4_signed, VECTORS * ULB_LANES, tile, 0);
 }
 
 const struct ulb_kernel ULB_ROW = {

@@ -1,0 +1,34 @@
+/* int1 by exact tables (see x86/nibble_table.h): the nibbles of a byte are 4 columns of rows r and 32 + r. */
+#include "kernels/int1/format.h"
+#include "kernels/x86/nibble_table.h"
+
+/* A set bit is -1: the row's sum is sum(x) - 2 T. */
+static void combine(const int32_t *sums, int32_t *dots)
+{
+    for (int i = 0; i < ULB_NIBBLE_SUMS; i++)
+        dots[i] = -2 * sums[i];
+}
+
+static const struct ulb_nibble_row row = {
+    .layout = &ulb_int1_nibbles, .rows = 64, .zero_point = -1, .combine = combine};
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_nibbles(g, &row);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "table",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &ulb_int1_nibbles,
+    .activation = ULB_ACT_A8,
+    .mr = 64,
+    .nr = 1,
+    .kr = 4,
+    .bytes_per_step = 4,
+    .mix = ULB_NIBBLE_MIX(1),
+    .tables = true,
+    .run = run,
+};

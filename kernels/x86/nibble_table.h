@@ -1,0 +1,310 @@
+/* Exact sums over bits by table look-up: no multiplication, no VNNI, good on every core with AVX2.
+ *
+ * For each 4 columns a table of 16 entries holds v = sum of x over the set bits + 512, which is 4 to 1020 and
+ * stored as v & 31 and v >> 5, so that one byte shuffle each looks up 32 rows of 4 bits. A weight byte holds
+ * two such nibbles: the low ones of 32 bytes are sums 0-31 of a tile, the high ones sums 32-63. Bytes add
+ * safely for 8 look-ups (8 * 31 = 248), then vpmaddubsw by (1, 32) joins the halves into 16 bits, safe for 64
+ * look-ups (64 * 1020 = 65,280 unsigned), then 32 bits. Registers: 4 byte sums, 4 word sums, 5 of a step's
+ * own; the 32-bit sums wait in memory. Ports: per 256 bits 1 load, 2 table loads, half a prefetch; and, shift
+ * + and (or one gf2p8affineqb), 4 pshufb, 4 add, and 12 of joining per 8: 12.5 operations (11.5) on three
+ * ports are 0.52 cycle (0.48) per 32 bits. A tile's columns are read as four address streams (quarters of a
+ * block of K), 8 look-ups of each in turn; near the end of a stream the lines of the same stream of the next
+ * tile are prefetched. Tables take 8 bytes per column: K goes in blocks of up to 4096 columns, whose tables
+ * stay in L1; partial sums of a block wait in y, whose rows are this call's. Tables are built once per call
+ * and shared by all of its rows. */
+#ifndef ULB_KERNELS_X86_NIBBLE_TABLE_H
+#define ULB_KERNELS_X86_NIBBLE_TABLE_H
+
+#include "kernels/row.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+enum {
+    ULB_NIBBLE_SUMS = 64,   /* of a tile */
+    ULB_NIBBLE_STEP = 32,   /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
+    ULB_NIBBLE_BLOCK = 1024 /* steps whose tables fit L1 */
+};
+
+/* What becomes of a tile's sums of v - 512: dots[rows] from sums[64]. */
+struct ulb_nibble_row {
+    const struct ulb_layout *layout;
+    size_t rows; /* of a tile */
+    int32_t zero_point;
+    void (*combine)(const int32_t *sums, int32_t *dots);
+};
+
+/* Entry n of a step's table is the sum of x[i] over the set bits i of n, plus 512. Patterns are in the order
+ * that packing leaves right. */
+static inline void ulb_nibble_build(const int8_t *x, size_t steps, uint8_t *tables)
+{
+    int8_t bits[2][32];
+    for (int n = 0; n < 16; n++) {
+        for (int i = 0; i < 4; i++)
+            bits[n / 4 % 2][n / 8 * 16 + n % 4 * 4 + i] = (int8_t)(n >> i & 1);
+    }
+    const __m256i even = _mm256_loadu_si256((const __m256i *)bits[0]);
+    const __m256i odd = _mm256_loadu_si256((const __m256i *)bits[1]);
+    const __m256i ones = _mm256_set1_epi16(1);
+    for (size_t s = 0; s < steps; s++) {
+        int32_t four;
+        memcpy(&four, x + 4 * s, sizeof four);
+        __m256i x4 = _mm256_set1_epi32(four);
+        __m256i first = _mm256_madd_epi16(_mm256_maddubs_epi16(even, x4), ones);
+        __m256i second = _mm256_madd_epi16(_mm256_maddubs_epi16(odd, x4), ones);
+        __m256i sum = _mm256_add_epi16(_mm256_packs_epi32(first, second), _mm256_set1_epi16(512));
+        __m256i low = _mm256_and_si256(sum, _mm256_set1_epi16(31)), high = _mm256_srli_epi16(sum, 5);
+        __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xD8);
+        _mm256_storeu_si256((__m256i *)(tables + s * ULB_NIBBLE_STEP), both);
+    }
+}
+
+/* Instructions per 32 weights of so many bits. */
+#ifdef __GFNI__
+#define ULB_NIBBLE_MIX(bits)                                                                                 \
+    {                                                                                                        \
+        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.0625 * (bits),                 \
+        .logic = 0.125 * (bits), .affines = 0.125 * (bits), .shuffles = (0.5 + 4 / 64.0) * (bits),           \
+        .adds = (0.5 + 4 / 64.0) * (bits), .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                  \
+    }
+#else
+#define ULB_NIBBLE_MIX(bits)                                                                                 \
+    {                                                                                                        \
+        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.0625 * (bits),                 \
+        .logic = 0.25 * (bits), .shifts = 0.125 * (bits), .shuffles = (0.5 + 4 / 64.0) * (bits),             \
+        .adds = (0.5 + 4 / 64.0) * (bits), .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                  \
+    }
+#endif
+
+/* Both, or the matrix alone, isolate the high nibble of every byte. */
+#ifdef __GFNI__
+#define ULB_NIBBLE_MATRIX _mm256_set1_epi64x(0x1020408000000000)
+#define ULB_HIGH_NIBBLE   "vgf2p8affineqb $0, %[high_nibble], %[packed], %[packed]\n\t"
+#else
+#define ULB_NIBBLE_MATRIX nibble
+#define ULB_HIGH_NIBBLE   "vpsrlw $4, %[packed], %[packed]\n\tvpand %[nibble], %[packed], %[packed]\n\t"
+#endif
+
+/* Loads the weights and the table of the step at so many bytes: first and packed are the low and high
+ * nibbles. */
+#define ULB_NIBBLE_LOAD(at)                                                                                  \
+    "vmovdqu " at "(%[w]), %[packed]\n\t"                                                                    \
+    "vbroadcasti128 " at "(%[table]), %[low]\n\t"                                                            \
+    "vbroadcasti128 16+" at "(%[table]), %[high]\n\t"                                                        \
+    "vpand %[nibble], %[packed], %[first]\n\t" ULB_HIGH_NIBBLE
+#define ULB_NIBBLE_LOOK_UP(index, part, to) "vpshufb %[" index "], %[" part "], %[" to "]\n\t"
+#define ULB_NIBBLE_ADD(index, part, sum)                                                                     \
+    ULB_NIBBLE_LOOK_UP(index, part, "found") "vpaddb %[found], " sum ", " sum "\n\t"
+#define ULB_NIBBLE_STEP_ADD(at)                                                                              \
+    ULB_NIBBLE_LOAD(at)                                                                                      \
+    ULB_NIBBLE_ADD("first", "low", "%[b0]")                                                                  \
+    ULB_NIBBLE_ADD("first", "high", "%[b1]")                                                                 \
+    ULB_NIBBLE_ADD("packed", "low", "%[b2]")                                                                 \
+    ULB_NIBBLE_ADD("packed", "high", "%[b3]")
+#define ULB_NIBBLE_PREFETCH_LINE "prefetcht0 (%[w], %[ahead])\n\t"
+#define ULB_NIBBLE_INPUTS                                                                                    \
+    [w] "r"(w), [table] "r"(table), [nibble] "x"(nibble), [high_nibble] "x"(high_nibble),                    \
+        "m"(*(const uint8_t(*)[64])w), "m"(*(const uint8_t(*)[64])table)
+#define ULB_NIBBLE_BYTES(constraint)                                                                         \
+    [b0] constraint(bytes[0]), [b1] constraint(bytes[1]), [b2] constraint(bytes[2]),                         \
+        [b3] constraint(bytes[3]), [packed] "=&x"(packed), [first] "=&x"(first), [low] "=&x"(low),           \
+        [high] "=&x"(high)
+
+/* bytes: low and high parts of sums 0-31, then of sums 32-63, of one step. */
+static inline void ulb_nibble_first(const uint8_t *w, const uint8_t *table, __m256i bytes[4])
+{
+    const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
+    __m256i packed, first, low, high;
+    __asm__(ULB_NIBBLE_LOAD("0") ULB_NIBBLE_LOOK_UP("first", "low", "b0")
+                ULB_NIBBLE_LOOK_UP("first", "high", "b1") ULB_NIBBLE_LOOK_UP("packed", "low", "b2")
+                    ULB_NIBBLE_LOOK_UP("packed", "high", "b3")
+            : ULB_NIBBLE_BYTES("=&x")
+            : ULB_NIBBLE_INPUTS);
+}
+
+/* bytes += those of another step. */
+static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m256i bytes[4])
+{
+    const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
+    __m256i packed, first, low, high, found;
+    __asm__(ULB_NIBBLE_STEP_ADD("0") : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found) : ULB_NIBBLE_INPUTS);
+}
+
+/* bytes += those of the two steps of a line. */
+static inline void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table, size_t ahead, __m256i bytes[4])
+{
+    const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
+    __m256i packed, first, low, high, found;
+    __asm__(ULB_NIBBLE_PREFETCH_LINE ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("32")
+            : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
+            : ULB_NIBBLE_INPUTS, [ahead] "r"(ahead));
+}
+
+/* sum += words. The empty statement keeps each sum a chain: GCC would add up the words of several bursts
+ * first, and spill them while they wait. */
+static inline void ulb_nibble_add16(__m256i *sum, __m256i words)
+{
+    *sum = _mm256_add_epi16(*sum, words);
+    __asm__("" : "+x"(*sum));
+}
+
+/* 16-bit sums += byte sums: words 0 and 1 are sums 0-31, 2 and 3 sums 32-63, in the order that unpacking
+ * leaves. */
+static inline __attribute__((always_inline)) void ulb_nibble_join(const __m256i bytes[4], __m256i words[4])
+{
+    __m256i weights = _mm256_set1_epi16(32 << 8 | 1);
+#pragma GCC unroll 2
+    for (int i = 0; i < 4; i += 2) {
+        __m256i low = _mm256_unpacklo_epi8(bytes[i], bytes[i + 1]);
+        __m256i high = _mm256_unpackhi_epi8(bytes[i], bytes[i + 1]);
+        ulb_nibble_add16(&words[i], _mm256_maddubs_epi16(low, weights));
+        ulb_nibble_add16(&words[i + 1], _mm256_maddubs_epi16(high, weights));
+    }
+}
+
+/* Bytes hold 8 look-ups, words 8 such bursts. */
+enum { ULB_NIBBLE_BURST = 8, ULB_NIBBLE_FULL = 64 };
+
+static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
+                                                                   size_t ahead, __m256i words[4])
+{
+    __m256i bytes[4];
+    _mm_prefetch((const char *)w + ahead, _MM_HINT_T0);
+    ulb_nibble_first(w, table, bytes);
+    ulb_nibble_add(w + ULB_NIBBLE_STEP, table + ULB_NIBBLE_STEP, bytes);
+#pragma GCC unroll 4
+    for (size_t at = 2 * ULB_NIBBLE_STEP; at < ULB_NIBBLE_BURST * ULB_NIBBLE_STEP; at += 2 * ULB_NIBBLE_STEP)
+        ulb_nibble_add_line(w + at, table + at, ahead, bytes);
+    ulb_nibble_join(bytes, words);
+}
+
+static inline void ulb_nibble_add_words(int32_t *sums, __m128i words)
+{
+    __m256i sum = _mm256_loadu_si256((const __m256i *)sums);
+    _mm256_storeu_si256((__m256i *)sums, _mm256_add_epi32(sum, _mm256_cvtepu16_epi32(words)));
+}
+
+/* Unpacking leaves rows 0-7 and 16-23 in even words, 8-15 and 24-31 in odd ones. */
+static inline void ulb_nibble_widen(const __m256i words[4], int32_t *sums)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        int32_t *at = sums + i / 2 * 32 + i % 2 * 8;
+        ulb_nibble_add_words(at, _mm256_castsi256_si128(words[i]));
+        ulb_nibble_add_words(at + 16, _mm256_extracti128_si256(words[i], 1));
+    }
+}
+
+enum { ULB_NIBBLE_STREAMS = 4, ULB_NIBBLE_PREFETCH = 3072 };
+
+static inline __attribute__((always_inline)) void ulb_nibble_clear(__m256i words[4])
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        words[i] = _mm256_setzero_si256();
+}
+
+/* All streams, two bursts of each at a time; part: steps per stream; next: bytes from here to the next tile.
+ */
+static inline __attribute__((always_inline)) void ulb_nibble_streams(const uint8_t *w, const uint8_t *tables,
+                                                                     size_t part, size_t next, int32_t *sums)
+{
+    size_t prefetched = ULB_NIBBLE_PREFETCH / ULB_NIBBLE_STEP;
+    for (size_t s = 0; s < part; s += ULB_NIBBLE_FULL / ULB_NIBBLE_STREAMS) {
+        /* Behind the end of its stream a line's successor is in the next tile. */
+        size_t ahead =
+            s + prefetched < part ? ULB_NIBBLE_PREFETCH : next - part * ULB_NIBBLE_STEP + ULB_NIBBLE_PREFETCH;
+        __m256i words[4];
+        ulb_nibble_clear(words);
+#pragma GCC unroll 4
+        for (size_t i = 0; i < ULB_NIBBLE_STREAMS; i++) {
+            size_t at = (i * part + s) * ULB_NIBBLE_STEP;
+            ulb_nibble_burst(w + at, tables + at, ahead, words);
+            at += ULB_NIBBLE_BURST * ULB_NIBBLE_STEP;
+            ulb_nibble_burst(w + at, tables + at, ahead, words);
+        }
+        ulb_nibble_widen(words, sums);
+    }
+}
+
+/* What the streams leave: up to 63 steps and those that begin no full burst. */
+static inline void ulb_nibble_rest(const uint8_t *w, const uint8_t *tables, size_t steps, size_t ahead,
+                                   int32_t *sums)
+{
+    while (steps > 0) {
+        __m256i words[4];
+        ulb_nibble_clear(words);
+        size_t full = steps < ULB_NIBBLE_FULL ? steps : ULB_NIBBLE_FULL;
+        size_t s = 0;
+        for (; s + ULB_NIBBLE_BURST <= full; s += ULB_NIBBLE_BURST)
+            ulb_nibble_burst(w + s * ULB_NIBBLE_STEP, tables + s * ULB_NIBBLE_STEP, ahead, words);
+        for (; s < full; s++) {
+            __m256i bytes[4];
+            ulb_nibble_first(w + s * ULB_NIBBLE_STEP, tables + s * ULB_NIBBLE_STEP, bytes);
+            ulb_nibble_join(bytes, words);
+        }
+        ulb_nibble_widen(words, sums);
+        w += full * ULB_NIBBLE_STEP;
+        tables += full * ULB_NIBBLE_STEP;
+        steps -= full;
+    }
+}
+
+/* Sums of v over a block of steps, for one tile; next: bytes from here to the same block of the next tile. */
+static inline void ulb_nibble_block(const uint8_t *w, const uint8_t *tables, size_t steps, size_t next,
+                                    int32_t *sums)
+{
+    size_t pair = ULB_NIBBLE_FULL / ULB_NIBBLE_STREAMS;
+    size_t part = steps / ULB_NIBBLE_STREAMS / pair * pair;
+    ulb_nibble_streams(w, tables, part, next, sums);
+    size_t done = ULB_NIBBLE_STREAMS * part * ULB_NIBBLE_STEP;
+    ulb_nibble_rest(w + done, tables + done, steps - ULB_NIBBLE_STREAMS * part, next, sums);
+}
+
+/* Adds a block's sums to those of the blocks before, which wait in y, and finishes the rows after the last.
+ */
+static inline __attribute__((always_inline)) void
+ulb_nibble_finish(const struct ulb_gemm *g, const struct ulb_nibble_row *row, const float *w_scale, size_t m,
+                  size_t n, bool first, bool last, const int32_t *sums)
+{
+    size_t rows = ulb_rows_left(g, m, row->rows);
+    float *y = g->y + n * g->y_stride + m;
+    int32_t dots[ULB_NIBBLE_SUMS];
+    row->combine(sums, dots);
+    if (!first) {
+        int32_t before[ULB_NIBBLE_SUMS] = {0};
+        memcpy(before, y, rows * sizeof *before);
+        for (size_t i = 0; i < row->rows; i++)
+            dots[i] += before[i];
+    }
+    if (last)
+        ulb_finish_tile(g, w_scale, m, row->rows, n, dots, row->zero_point);
+    else
+        memcpy(y, dots, rows * sizeof *dots);
+}
+
+static inline __attribute__((always_inline)) void ulb_run_nibbles(const struct ulb_gemm *g,
+                                                                  const struct ulb_nibble_row *row)
+{
+    _Alignas(64) uint8_t tables[ULB_NIBBLE_BLOCK * ULB_NIBBLE_STEP];
+    size_t steps = (g->k + 3) / 4, tile_bytes = steps * ULB_NIBBLE_STEP;
+    const float *w_scale = ulb_row_scales(g, row->layout);
+    size_t blocks = (steps + ULB_NIBBLE_BLOCK - 1) / ULB_NIBBLE_BLOCK;
+    for (size_t n = 0; n < g->n; n++) {
+        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
+        for (size_t b = 0; b < blocks; b++) {
+            size_t begin = b * steps / blocks, count = (b + 1) * steps / blocks - begin;
+            ulb_nibble_build(x + 4 * begin, count, tables);
+            for (size_t m = g->m0; m < g->m1; m += row->rows) {
+                int32_t sums[ULB_NIBBLE_SUMS];
+                for (size_t i = 0; i < ULB_NIBBLE_SUMS; i++)
+                    sums[i] = -512 * (int32_t)count;
+                const uint8_t *w = (const uint8_t *)g->w + m / row->rows * tile_bytes;
+                ulb_nibble_block(w + begin * ULB_NIBBLE_STEP, tables, count, tile_bytes, sums);
+                ulb_nibble_finish(g, row, w_scale, m, n, b == 0, b + 1 == blocks, sums);
+            }
+        }
+    }
+}
+
+#endif
