@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { X_GRAIN = 256 /* every kernel's kr divides it */ };
+enum { X_GRAIN = 768 /* every kernel's kr divides it */ };
 
 /* Huge pages only where they are filled: zeroing one for a tiny problem takes longer than the problem. */
 static enum ulb_page_kind pages_for(size_t bytes)

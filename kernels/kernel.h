@@ -27,13 +27,16 @@ struct ulb_format {
     bool floating; /* values are bfloat16 patterns, no scales */
 };
 
-/* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k, stored tile after
- * tile: [ceil(M/tile_m)][ceil(K/tile_k)][tile]; then, at a 64-byte boundary, one fp32 scale per padded row.
- * Rows and columns of padding hold the code of 0, or of min where the format has no 0, with scale 0. */
+/* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k; K into slices of
+ * equally many tiles, each of which is stored for all rows before the next, so that a kernel that reads all
+ * slices at once reads as many contiguous streams: [slices][ceil(M/tile_m)][steps][tile] with steps =
+ * ceil(K/tile_k/slices); then, at a 64-byte boundary, one fp32 scale per padded row. Rows and columns of
+ * padding hold the code of 0, or of min where the format has no 0, with scale 0. */
 struct ulb_layout {
     const char *name;
     const struct ulb_format *format;
     unsigned tile_m, tile_k;
+    unsigned slices; /* 0 means 1 */
     /* First bit, within the tile, of the code of (row, col). */
     unsigned (*bit_offset)(unsigned row, unsigned col);
     /* The code stored for a logical value, and back. */
@@ -55,6 +58,10 @@ struct ulb_matrix {
 
 /* Bytes of one tile. */
 size_t ulb_layout_tile_bytes(const struct ulb_layout *layout);
+/* Tiles of a slice side by side. */
+size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k);
+/* Bytes from a slice to the next. */
+size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Bytes of a packed M x K matrix, scales and padding included. */
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Byte offset of the scales inside a packed matrix. */

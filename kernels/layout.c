@@ -27,15 +27,26 @@ size_t ulb_layout_tile_bytes(const struct ulb_layout *layout)
                              : (size_t)layout->tile_m * layout->tile_k * field_bits(layout) / 8;
 }
 
-static size_t tiles_per_row(const struct ulb_layout *layout, size_t k)
+static size_t slices(const struct ulb_layout *layout)
 {
-    return (k + layout->tile_k - 1) / layout->tile_k;
+    return layout->slices ? layout->slices : 1;
+}
+
+size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k)
+{
+    size_t columns = layout->tile_k * slices(layout);
+    return (k + columns - 1) / columns;
+}
+
+size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k)
+{
+    size_t tiles = padded_rows(layout, m) / layout->tile_m * ulb_layout_steps(layout, k);
+    return ulb_round_up(tiles * ulb_layout_tile_bytes(layout), ULB_CACHE_LINE);
 }
 
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    size_t tiles = padded_rows(layout, m) / layout->tile_m * tiles_per_row(layout, k);
-    return ulb_round_up(tiles * ulb_layout_tile_bytes(layout), ULB_CACHE_LINE);
+    return slices(layout) * ulb_layout_slice_bytes(layout, m, k);
 }
 
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
@@ -129,6 +140,26 @@ static void pack_scales(const struct ulb_layout *layout, const struct ulb_matrix
         scales[m] = m < matrix->m ? matrix->scales[m] : 0.0f;
 }
 
+/* One row of tiles of one slice, whose first column is k. */
+static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m, size_t k,
+                       size_t steps, const struct tile_map *map, const struct code_table *table,
+                       uint8_t *tile)
+{
+    int padding = padding_value(layout->format);
+    size_t per_panel = PANEL_COLUMNS / layout->tile_k;
+    for (size_t step = 0; step < steps; step++, tile += ulb_layout_tile_bytes(layout)) {
+        int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
+        const int16_t *values = panel + step % per_panel * layout->tile_k;
+        if (step % per_panel == 0)
+            copy_panel(matrix, layout, padding, m, k + step * layout->tile_k, per_panel * layout->tile_k,
+                       panel);
+        if (layout->pack_tile)
+            layout->pack_tile(values, PANEL_STRIDE, tile);
+        else
+            pack_fields(values, map, table, field_bits(layout), tile);
+    }
+}
+
 void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
                      void *packed)
 {
@@ -140,23 +171,14 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
         map_tile(layout, &map);
         fill_codes(layout, &table);
     }
-    int padding = padding_value(layout->format);
-    size_t bytes_per_tile = ulb_layout_tile_bytes(layout);
-    size_t per_row = tiles_per_row(layout, matrix->k);
-    size_t panel_columns = PANEL_COLUMNS / layout->tile_k * layout->tile_k;
+    size_t steps = ulb_layout_steps(layout, matrix->k);
+    size_t row_bytes = steps * ulb_layout_tile_bytes(layout);
+    size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
     for (size_t m = m0; m < m1; m += layout->tile_m) {
-        uint8_t *tile = (uint8_t *)packed + m / layout->tile_m * per_row * bytes_per_tile;
-        for (size_t k = 0; k < matrix->k; k += panel_columns) {
-            int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
-            copy_panel(matrix, layout, padding, m, k, panel_columns, panel);
-            for (size_t col = 0; col < panel_columns && k + col < matrix->k;
-                 col += layout->tile_k, tile += bytes_per_tile) {
-                if (layout->pack_tile)
-                    layout->pack_tile(panel + col, PANEL_STRIDE, tile);
-                else
-                    pack_fields(panel + col, &map, &table, field_bits(layout), tile);
-            }
-        }
+        uint8_t *tiles = (uint8_t *)packed + m / layout->tile_m * row_bytes;
+        for (size_t i = 0; i < slices(layout); i++)
+            pack_slice(layout, matrix, m, i * steps * layout->tile_k, steps, &map, &table,
+                       tiles + i * slice_bytes);
     }
     if (!layout->format->floating)
         pack_scales(layout, matrix, m0, m1, packed);
@@ -174,10 +196,14 @@ static void unpack_fields(const struct ulb_layout *layout, const uint8_t *tile, 
 
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
 {
-    const uint8_t *tile = packed;
+    size_t steps = ulb_layout_steps(layout, matrix->k);
+    size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
     for (size_t m = 0; m < matrix->m; m += layout->tile_m) {
-        for (size_t k = 0; k < matrix->k; k += layout->tile_k, tile += ulb_layout_tile_bytes(layout)) {
+        for (size_t k = 0; k < matrix->k; k += layout->tile_k) {
             int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
+            size_t step = k / layout->tile_k;
+            const uint8_t *tile = (const uint8_t *)packed + step / steps * slice_bytes +
+                                  (m / layout->tile_m * steps + step % steps) * ulb_layout_tile_bytes(layout);
             if (layout->unpack_tile)
                 layout->unpack_tile(tile, panel, PANEL_STRIDE);
             else

@@ -11,8 +11,7 @@ typedef int ulb_value_fn(const uint8_t *row, size_t k);
 static inline __attribute__((always_inline)) void
 ulb_run_ref(const struct ulb_gemm *g, const struct ulb_layout *layout, ulb_value_fn *value)
 {
-    size_t tiles = (g->k + layout->tile_k - 1) / layout->tile_k;
-    size_t row_bytes = tiles * ulb_layout_tile_bytes(layout);
+    size_t row_bytes = ulb_layout_steps(layout, g->k) * ulb_layout_tile_bytes(layout);
     const float *scale = ulb_row_scales(g, layout);
     for (size_t n = 0; n < g->n; n++) {
         const int8_t *x = (const int8_t *)g->x + n * g->x_stride;

@@ -49,25 +49,35 @@ static inline const float *ulb_row_scales(const struct ulb_gemm *g, const struct
     return (const float *)((const char *)g->w + ulb_layout_scales_offset(layout, g->m, g->k));
 }
 
-/* Computes the dot products of one tile of codes (steps of tile_k) with one token. */
-typedef void ulb_tile_fn(const uint8_t *tile, const int8_t *x, size_t steps, int32_t *dots);
+/* The codes of one row of tiles and the activations of one token. */
+struct ulb_tiles {
+    const uint8_t *w;   /* of the first slice */
+    size_t slice_bytes; /* to the same tiles of the next slice */
+    size_t steps;       /* tiles of a slice */
+    const int8_t *x;
+};
+
+/* Their dot products, one per row of a tile. */
+typedef void ulb_tile_fn(const struct ulb_tiles *tiles, int32_t *dots);
 
 enum { ULB_TILE_ROWS_MAX = 128 };
 
-/* The loop over tiles and tokens that every a8 kernel has round its tile function; inlined, so that tile is a
- * direct call. rows: of a tile, as a constant. */
+/* The loop over rows of tiles and tokens that every a8 kernel has round its tile function; inlined, so that
+ * tile is a direct call. rows: of a tile, as a constant. */
 static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
                                                                 const struct ulb_layout *layout, size_t rows,
                                                                 ulb_tile_fn *tile, int32_t zero_point)
 {
-    size_t steps = (g->k + layout->tile_k - 1) / layout->tile_k;
-    size_t tile_bytes = steps * ulb_layout_tile_bytes(layout);
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
+                              .steps = ulb_layout_steps(layout, g->k)};
+    size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
     const float *w_scale = ulb_row_scales(g, layout);
     for (size_t row = g->m0; row < g->m1; row += rows) {
-        const uint8_t *codes = (const uint8_t *)g->w + row / rows * tile_bytes;
+        tiles.w = (const uint8_t *)g->w + row / rows * row_bytes;
         for (size_t n = 0; n < g->n; n++) {
             int32_t dots[ULB_TILE_ROWS_MAX];
-            tile(codes, (const int8_t *)g->x + n * g->x_stride, steps, dots);
+            tiles.x = (const int8_t *)g->x + n * g->x_stride;
+            tile(&tiles, dots);
             ulb_finish_tile(g, w_scale, row, rows, n, dots, zero_point);
         }
     }

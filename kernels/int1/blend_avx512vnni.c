@@ -20,8 +20,11 @@ static inline void step(const uint8_t *w, const int8_t *x, __m512i sums[2])
     }
 }
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
+    const uint8_t *w = tiles->w;
+    const int8_t *x = tiles->x;
+    size_t steps = tiles->steps;
     __m512i even[2], odd[2];
     for (int i = 0; i < 2; i++)
         even[i] = odd[i] = _mm512_setzero_si512();

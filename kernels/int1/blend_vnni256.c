@@ -12,8 +12,11 @@
 
 enum { STEP_BYTES = 16, PREFETCH = 1024 };
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
+    const uint8_t *w = tiles->w;
+    const int8_t *x = tiles->x;
+    size_t steps = tiles->steps;
     /* A clear bit is +1, a set one -1; unsigned weights are those values + 1. */
     int zero_point = ULB_DP_ZERO(ULB_INT1_ZERO_POINT);
     __m256i plus = _mm256_set1_epi8((char)(1 + zero_point)),

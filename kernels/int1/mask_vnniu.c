@@ -23,7 +23,7 @@ enum { FIELDS = 8 };
 static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = FIELDS,
-                                     .streams = 4,
+                                     .slices = 4,
                                      .sets = SETS,
                                      .prefetch = 1024,
                                      .gap = ULB_LINE};
@@ -51,10 +51,10 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
               [m6] ULB_MASK(mask[6]));
 }
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tile(&walk, step, w, x, steps, sums);
+    ulb_walk_tiles(&walk, step, tiles, sums);
     ulb_split_fields(sums, FIELDS, 1);
     /* -2 T: ulb_run_tiles adds sum(x). */
 #pragma GCC unroll 8
@@ -77,7 +77,7 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = FIELDS * ULB_LANES,
     .nr = 1,
-    .kr = 4,
+    .kr = 16,
     .bytes_per_step = 4,
     .mix = {.loads = 32.0 / ULB_VEC_BITS,
             .broadcasts = 32.0 / ULB_VEC_BITS,

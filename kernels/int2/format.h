@@ -12,6 +12,9 @@ extern const struct ulb_layout ulb_int2_rows; /* row-major, four codes per byte,
  * rows 8 apart; the second for 512-bit vectors: 64 rows, fields 16 apart. */
 extern const struct ulb_layout ulb_int2_vnni4i;
 extern const struct ulb_layout ulb_int2_vnni4i_64;
+/* The same tiles in three and four slices of K. */
+extern const struct ulb_layout ulb_int2_fields;
+extern const struct ulb_layout ulb_int2_fields_64;
 /* [M/32][K/4][m32]: a byte holds the low bits of 4 columns in its low nibble, their high bits in the high
  * one. */
 extern const struct ulb_layout ulb_int2_planes;

@@ -12,11 +12,11 @@
 #include "kernels/x86/vnni.h"
 
 #ifdef ULB_DP_512
-#define LAYOUT ulb_int2_vnni4i_64
-enum { STREAMS = 4 };
+#define LAYOUT ulb_int2_fields_64
+enum { SLICES = 4 };
 #else
-#define LAYOUT ulb_int2_vnni4i
-enum { STREAMS = 3 };
+#define LAYOUT ulb_int2_fields
+enum { SLICES = 3 };
 #endif
 
 enum { FIELDS = 4 };
@@ -24,8 +24,8 @@ enum { FIELDS = 4 };
 static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = FIELDS,
-                                     .streams = STREAMS,
-                                     .sets = STREAMS,
+                                     .slices = SLICES,
+                                     .sets = SLICES,
                                      .prefetch = 1024,
                                      .gap = ULB_LINE};
 
@@ -45,10 +45,10 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
               [m2] ULB_MASK(mask2));
 }
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tile(&walk, step, w, x, steps, sums);
+    ulb_walk_tiles(&walk, step, tiles, sums);
     ulb_split_fields(sums, FIELDS, 2);
     ulb_store_all(dots, sums, FIELDS);
 }
@@ -67,7 +67,7 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = FIELDS * ULB_LANES,
     .nr = 1,
-    .kr = 4,
+    .kr = 4 * SLICES,
     .bytes_per_step = 8,
     .mix = {.loads = 64.0 / ULB_VEC_BITS,
             .broadcasts = 64.0 / ULB_VEC_BITS,
@@ -75,6 +75,6 @@ const struct ulb_kernel ULB_ROW = {
             .logic = 192.0 / ULB_VEC_BITS,
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
-            .chains = FIELDS * STREAMS},
+            .chains = FIELDS * SLICES},
     .run = run,
 };

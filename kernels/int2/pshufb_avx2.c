@@ -20,8 +20,11 @@ static inline void step(const uint8_t *w, const int8_t *x, __m256i low_field, __
     _mm_prefetch((const char *)w + PREFETCH, _MM_HINT_T0);
 }
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
+    const uint8_t *w = tiles->w;
+    const int8_t *x = tiles->x;
+    size_t steps = tiles->steps;
     __m256i low_field = ulb_int2_table(0, 0), high_field = ulb_int2_table(1, 0);
     __m256i sums[4], pairs[4];
     for (int i = 0; i < 4; i++)

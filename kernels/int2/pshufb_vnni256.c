@@ -20,8 +20,11 @@ static inline void step(const uint8_t *w, const int8_t *x, __m256i low_field, __
         ulb_dp(&sums[i], codes[i], four);
 }
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
+    const uint8_t *w = tiles->w;
+    const int8_t *x = tiles->x;
+    size_t steps = tiles->steps;
     int offset = ULB_DP_ZERO(ULB_INT2_ZERO_POINT) - ULB_INT2_ZERO_POINT;
     __m256i low_field = ulb_int2_table(0, offset), high_field = ulb_int2_table(1, offset);
     __m256i sums[4];

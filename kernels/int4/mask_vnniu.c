@@ -14,13 +14,13 @@
 #define LAYOUT ulb_int4_vnni4i
 #endif
 
-enum { VECTORS = 3, FIELDS = 2, STREAMS = 2 };
+enum { VECTORS = 3, FIELDS = 2, SLICES = 2 };
 
 static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = VECTORS * FIELDS,
-                                     .streams = STREAMS,
-                                     .sets = STREAMS,
+                                     .slices = SLICES,
+                                     .sets = SLICES,
                                      .prefetch = 1024,
                                      .gap = ULB_LINE};
 
@@ -39,10 +39,10 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
     }
 }
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tile(&walk, step, w, x, steps, sums);
+    ulb_walk_tiles(&walk, step, tiles, sums);
 #pragma GCC unroll 4
     for (int i = 0; i < VECTORS; i++)
         ulb_split_fields(sums + FIELDS * i, FIELDS, 4);
@@ -63,7 +63,7 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = VECTORS * FIELDS * ULB_LANES,
     .nr = 1,
-    .kr = 4,
+    .kr = 4 * SLICES,
     .bytes_per_step = 16,
     .mix = {.loads = 128.0 / ULB_VEC_BITS,
             .broadcasts = 128.0 / ULB_VEC_BITS / VECTORS,
@@ -71,6 +71,6 @@ const struct ulb_kernel ULB_ROW = {
             .logic = 128.0 / ULB_VEC_BITS,
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
-            .chains = VECTORS * FIELDS * STREAMS},
+            .chains = VECTORS * FIELDS * SLICES},
     .run = run,
 };

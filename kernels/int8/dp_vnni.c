@@ -17,13 +17,13 @@
 #define LAYOUT ulb_int8_vnni4
 #endif
 
-enum { VECTORS = 6, STREAMS = 2 };
+enum { VECTORS = 6, SLICES = 2 };
 
 static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = VECTORS,
-                                     .streams = STREAMS,
-                                     .sets = STREAMS,
+                                     .slices = SLICES,
+                                     .sets = SLICES,
                                      .prefetch = 512,
                                      .gap = 2 * ULB_LINE};
 
@@ -35,10 +35,10 @@ static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
         ulb_dp_at(&sums[i], w + i * ULB_VEC_BYTES, four);
 }
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tile(&walk, step, w, x, steps, sums);
+    ulb_walk_tiles(&walk, step, tiles, sums);
     ulb_store_all(dots, sums, VECTORS);
 }
 
@@ -56,13 +56,13 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = VECTORS * ULB_LANES,
     .nr = 1,
-    .kr = 4,
+    .kr = 4 * SLICES,
     .bytes_per_step = 32,
     .mix = {.loads = 256.0 / ULB_VEC_BITS,
             .broadcasts = 256.0 / ULB_VEC_BITS / VECTORS,
             .prefetches = 0.25,
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
-            .chains = VECTORS * STREAMS},
+            .chains = VECTORS * SLICES},
     .run = run,
 };

@@ -14,7 +14,7 @@ enum { VECTORS = 6 };
 static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = VECTORS,
-                                     .streams = 2,
+                                     .slices = 2,
                                      .sets = 1,
                                      .prefetch = 512,
                                      .gap = ULB_LINE};
@@ -30,10 +30,10 @@ static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
     }
 }
 
-static inline void tile(const uint8_t *w, const int8_t *x, size_t steps, int32_t *dots)
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tile(&walk, step, w, x, steps, sums);
+    ulb_walk_tiles(&walk, step, tiles, sums);
     ulb_store_all(dots, sums, VECTORS);
 }
 
@@ -51,7 +51,7 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = VECTORS * ULB_LANES,
     .nr = 1,
-    .kr = 4,
+    .kr = 8,
     .bytes_per_step = 32,
     .mix = {.loads = 1,
             .broadcasts = 1.0 / VECTORS,

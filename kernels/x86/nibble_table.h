@@ -195,7 +195,8 @@ static inline void ulb_nibble_widen(const __m256i words[4], int32_t *sums)
     }
 }
 
-enum { ULB_NIBBLE_STREAMS = 4, ULB_NIBBLE_PREFETCH = 3072 };
+/* Slices of the layouts; prefetch distance in each, in bytes. */
+enum { ULB_NIBBLE_SLICES = 4, ULB_NIBBLE_PREFETCH = 3072 };
 
 static inline __attribute__((always_inline)) void ulb_nibble_clear(__m256i words[4])
 {
@@ -204,61 +205,52 @@ static inline __attribute__((always_inline)) void ulb_nibble_clear(__m256i words
         words[i] = _mm256_setzero_si256();
 }
 
-/* All streams, two bursts of each at a time; part: steps per stream; next: bytes from here to the next tile.
+/* One block of one row of tiles: steps [begin, end) of every slice, whose tables are [slices][end - begin].
  */
-static inline __attribute__((always_inline)) void ulb_nibble_streams(const uint8_t *w, const uint8_t *tables,
-                                                                     size_t part, size_t next, int32_t *sums)
+struct ulb_nibble_block {
+    struct ulb_tiles tiles;
+    size_t begin, end;
+    const uint8_t *tables;
+};
+
+/* Adds up to 8 steps, less than a burst. */
+static inline void ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_t steps, __m256i words[4])
 {
-    size_t prefetched = ULB_NIBBLE_PREFETCH / ULB_NIBBLE_STEP;
-    for (size_t s = 0; s < part; s += ULB_NIBBLE_FULL / ULB_NIBBLE_STREAMS) {
-        /* Behind the end of its stream a line's successor is in the next tile. */
-        size_t ahead =
-            s + prefetched < part ? ULB_NIBBLE_PREFETCH : next - part * ULB_NIBBLE_STEP + ULB_NIBBLE_PREFETCH;
-        __m256i words[4];
+    __m256i bytes[4];
+    ulb_nibble_first(w, table, bytes);
+    for (size_t s = 1; s < steps; s++)
+        ulb_nibble_add(w + s * ULB_NIBBLE_STEP, table + s * ULB_NIBBLE_STEP, bytes);
+    ulb_nibble_join(bytes, words);
+}
+
+/* Sums of v over the block: two bursts of each slice in turn fill 16 bits. */
+static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_nibble_block *block,
+                                                                 int32_t *sums)
+{
+    size_t count = block->end - block->begin, s = 0;
+    const uint8_t *w = block->tiles.w + block->begin * ULB_NIBBLE_STEP;
+    __m256i words[4];
+    for (; s + 2 * ULB_NIBBLE_BURST <= count; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
 #pragma GCC unroll 4
-        for (size_t i = 0; i < ULB_NIBBLE_STREAMS; i++) {
-            size_t at = (i * part + s) * ULB_NIBBLE_STEP;
-            ulb_nibble_burst(w + at, tables + at, ahead, words);
+        for (size_t i = 0; i < ULB_NIBBLE_SLICES; i++) {
+            const uint8_t *at = w + i * block->tiles.slice_bytes + s * ULB_NIBBLE_STEP;
+            const uint8_t *table = block->tables + (i * count + s) * ULB_NIBBLE_STEP;
+            ulb_nibble_burst(at, table, ULB_NIBBLE_PREFETCH, words);
             at += ULB_NIBBLE_BURST * ULB_NIBBLE_STEP;
-            ulb_nibble_burst(w + at, tables + at, ahead, words);
+            table += ULB_NIBBLE_BURST * ULB_NIBBLE_STEP;
+            ulb_nibble_burst(at, table, ULB_NIBBLE_PREFETCH, words);
         }
         ulb_nibble_widen(words, sums);
     }
-}
-
-/* What the streams leave: up to 63 steps and those that begin no full burst. */
-static inline void ulb_nibble_rest(const uint8_t *w, const uint8_t *tables, size_t steps, size_t ahead,
-                                   int32_t *sums)
-{
-    while (steps > 0) {
-        __m256i words[4];
+    for (; s < count; s += ULB_NIBBLE_BURST) {
+        size_t steps = count - s < ULB_NIBBLE_BURST ? count - s : ULB_NIBBLE_BURST;
         ulb_nibble_clear(words);
-        size_t full = steps < ULB_NIBBLE_FULL ? steps : ULB_NIBBLE_FULL;
-        size_t s = 0;
-        for (; s + ULB_NIBBLE_BURST <= full; s += ULB_NIBBLE_BURST)
-            ulb_nibble_burst(w + s * ULB_NIBBLE_STEP, tables + s * ULB_NIBBLE_STEP, ahead, words);
-        for (; s < full; s++) {
-            __m256i bytes[4];
-            ulb_nibble_first(w + s * ULB_NIBBLE_STEP, tables + s * ULB_NIBBLE_STEP, bytes);
-            ulb_nibble_join(bytes, words);
-        }
+        for (size_t i = 0; i < ULB_NIBBLE_SLICES; i++)
+            ulb_nibble_rest(w + i * block->tiles.slice_bytes + s * ULB_NIBBLE_STEP,
+                            block->tables + (i * count + s) * ULB_NIBBLE_STEP, steps, words);
         ulb_nibble_widen(words, sums);
-        w += full * ULB_NIBBLE_STEP;
-        tables += full * ULB_NIBBLE_STEP;
-        steps -= full;
     }
-}
-
-/* Sums of v over a block of steps, for one tile; next: bytes from here to the same block of the next tile. */
-static inline void ulb_nibble_block(const uint8_t *w, const uint8_t *tables, size_t steps, size_t next,
-                                    int32_t *sums)
-{
-    size_t pair = ULB_NIBBLE_FULL / ULB_NIBBLE_STREAMS;
-    size_t part = steps / ULB_NIBBLE_STREAMS / pair * pair;
-    ulb_nibble_streams(w, tables, part, next, sums);
-    size_t done = ULB_NIBBLE_STREAMS * part * ULB_NIBBLE_STEP;
-    ulb_nibble_rest(w + done, tables + done, steps - ULB_NIBBLE_STREAMS * part, next, sums);
 }
 
 /* Adds a block's sums to those of the blocks before, which wait in y, and finishes the rows after the last.
@@ -283,26 +275,42 @@ ulb_nibble_finish(const struct ulb_gemm *g, const struct ulb_nibble_row *row, co
         memcpy(y, dots, rows * sizeof *dots);
 }
 
+/* All rows of one token, for one block of K. */
+static inline __attribute__((always_inline)) void ulb_nibble_rows(const struct ulb_gemm *g,
+                                                                  const struct ulb_nibble_row *row, size_t n,
+                                                                  struct ulb_nibble_block *block)
+{
+    const float *w_scale = ulb_row_scales(g, row->layout);
+    int32_t bias = -512 * ULB_NIBBLE_SLICES * (int32_t)(block->end - block->begin);
+    for (size_t m = g->m0; m < g->m1; m += row->rows) {
+        int32_t sums[ULB_NIBBLE_SUMS];
+        for (size_t i = 0; i < ULB_NIBBLE_SUMS; i++)
+            sums[i] = bias;
+        block->tiles.w = (const uint8_t *)g->w + m / row->rows * block->tiles.steps * ULB_NIBBLE_STEP;
+        ulb_nibble_sum(block, sums);
+        ulb_nibble_finish(g, row, w_scale, m, n, block->begin == 0, block->end == block->tiles.steps, sums);
+    }
+}
+
 static inline __attribute__((always_inline)) void ulb_run_nibbles(const struct ulb_gemm *g,
                                                                   const struct ulb_nibble_row *row)
 {
     _Alignas(64) uint8_t tables[ULB_NIBBLE_BLOCK * ULB_NIBBLE_STEP];
-    size_t steps = (g->k + 3) / 4, tile_bytes = steps * ULB_NIBBLE_STEP;
-    const float *w_scale = ulb_row_scales(g, row->layout);
-    size_t blocks = (steps + ULB_NIBBLE_BLOCK - 1) / ULB_NIBBLE_BLOCK;
+    size_t steps = ulb_layout_steps(row->layout, g->k);
+    size_t blocks = (steps * ULB_NIBBLE_SLICES + ULB_NIBBLE_BLOCK - 1) / ULB_NIBBLE_BLOCK;
+    struct ulb_nibble_block block = {
+        .tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k), .steps = steps},
+        .tables = tables};
     for (size_t n = 0; n < g->n; n++) {
         const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
         for (size_t b = 0; b < blocks; b++) {
-            size_t begin = b * steps / blocks, count = (b + 1) * steps / blocks - begin;
-            ulb_nibble_build(x + 4 * begin, count, tables);
-            for (size_t m = g->m0; m < g->m1; m += row->rows) {
-                int32_t sums[ULB_NIBBLE_SUMS];
-                for (size_t i = 0; i < ULB_NIBBLE_SUMS; i++)
-                    sums[i] = -512 * (int32_t)count;
-                const uint8_t *w = (const uint8_t *)g->w + m / row->rows * tile_bytes;
-                ulb_nibble_block(w + begin * ULB_NIBBLE_STEP, tables, count, tile_bytes, sums);
-                ulb_nibble_finish(g, row, w_scale, m, n, b == 0, b + 1 == blocks, sums);
-            }
+            block.begin = b * steps / blocks;
+            block.end = (b + 1) * steps / blocks;
+            size_t count = block.end - block.begin;
+            for (size_t i = 0; i < ULB_NIBBLE_SLICES; i++)
+                ulb_nibble_build(x + 4 * (i * steps + block.begin), count,
+                                 tables + i * count * ULB_NIBBLE_STEP);
+            ulb_nibble_rows(g, row, n, &block);
         }
     }
 }
