@@ -36,7 +36,9 @@ struct ulb_layout {
     const char *name;
     const struct ulb_format *format;
     unsigned tile_m, tile_k;
-    unsigned slices; /* 0 means 1 */
+    unsigned slices; /* or a multiple of it; 0 means 1 */
+    unsigned
+        slice_tiles; /* most tiles side by side in a slice, which bounds what tables take; 0: any number */
     /* First bit, within the tile, of the code of (row, col). */
     unsigned (*bit_offset)(unsigned row, unsigned col);
     /* The code stored for a logical value, and back. */
@@ -58,7 +60,8 @@ struct ulb_matrix {
 
 /* Bytes of one tile. */
 size_t ulb_layout_tile_bytes(const struct ulb_layout *layout);
-/* Tiles of a slice side by side. */
+/* Slices of K columns, and the tiles of one side by side. */
+size_t ulb_layout_slices(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k);
 /* Bytes from a slice to the next. */
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k);

@@ -27,14 +27,16 @@ size_t ulb_layout_tile_bytes(const struct ulb_layout *layout)
                              : (size_t)layout->tile_m * layout->tile_k * field_bits(layout) / 8;
 }
 
-static size_t slices(const struct ulb_layout *layout)
+size_t ulb_layout_slices(const struct ulb_layout *layout, size_t k)
 {
-    return layout->slices ? layout->slices : 1;
+    size_t least = layout->slices ? layout->slices : 1;
+    size_t columns = layout->tile_k * least * layout->slice_tiles;
+    return columns ? least * ((k + columns - 1) / columns) : least;
 }
 
 size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k)
 {
-    size_t columns = layout->tile_k * slices(layout);
+    size_t columns = layout->tile_k * ulb_layout_slices(layout, k);
     return (k + columns - 1) / columns;
 }
 
@@ -46,7 +48,7 @@ size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t 
 
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    return slices(layout) * ulb_layout_slice_bytes(layout, m, k);
+    return ulb_layout_slices(layout, k) * ulb_layout_slice_bytes(layout, m, k);
 }
 
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
@@ -176,7 +178,7 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
     size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
     for (size_t m = m0; m < m1; m += layout->tile_m) {
         uint8_t *tiles = (uint8_t *)packed + m / layout->tile_m * row_bytes;
-        for (size_t i = 0; i < slices(layout); i++)
+        for (size_t i = 0; i < ulb_layout_slices(layout, matrix->k); i++)
             pack_slice(layout, matrix, m, i * steps * layout->tile_k, steps, &map, &table,
                        tiles + i * slice_bytes);
     }

@@ -78,6 +78,7 @@ const struct ulb_layout ulb_int1_nibbles = {.name = "nibbles",
                                             .tile_m = 64,
                                             .tile_k = 4,
                                             .slices = 4,
+                                            .slice_tiles = 256,
                                             .bit_offset = nibbles,
                                             .encode = encode,
                                             .decode = decode};

@@ -86,6 +86,7 @@ const struct ulb_layout ulb_int2_planes = {.name = "planes",
                                            .tile_m = 32,
                                            .tile_k = 4,
                                            .slices = 4,
+                                           .slice_tiles = 256,
                                            .tile_bytes = 32,
                                            .pack_tile = pack_planes,
                                            .unpack_tile = unpack_planes};

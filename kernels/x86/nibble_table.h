@@ -21,9 +21,11 @@
 #include <string.h>
 
 enum {
-    ULB_NIBBLE_SUMS = 64,   /* of a tile */
-    ULB_NIBBLE_STEP = 32,   /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
-    ULB_NIBBLE_BLOCK = 1024 /* steps whose tables fit L1 */
+    ULB_NIBBLE_PREFETCH = 3072, /* bytes ahead in each slice */
+    ULB_NIBBLE_SUMS = 64,       /* of a tile */
+    ULB_NIBBLE_STEP = 32,  /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
+    ULB_NIBBLE_SLICES = 4, /* of the layout that are read at once, */
+    ULB_NIBBLE_SLICE_STEPS = 256 /* and their length, whose tables fit L1 */
 };
 
 /* What becomes of a tile's sums of v - 512: dots[rows] from sums[64]. */
@@ -101,7 +103,7 @@ static inline void ulb_nibble_build(const int8_t *x, size_t steps, uint8_t *tabl
     ULB_NIBBLE_ADD("first", "high", "%[b1]")                                                                 \
     ULB_NIBBLE_ADD("packed", "low", "%[b2]")                                                                 \
     ULB_NIBBLE_ADD("packed", "high", "%[b3]")
-#define ULB_NIBBLE_PREFETCH_LINE "prefetcht0 (%[w], %[ahead])\n\t"
+#define ULB_NIBBLE_PREFETCH_LINE "prefetcht0 %c[ahead](%[w])\n\t"
 #define ULB_NIBBLE_INPUTS                                                                                    \
     [w] "r"(w), [table] "r"(table), [nibble] "x"(nibble), [high_nibble] "x"(high_nibble),                    \
         "m"(*(const uint8_t(*)[64])w), "m"(*(const uint8_t(*)[64])table)
@@ -131,13 +133,13 @@ static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m256
 }
 
 /* bytes += those of the two steps of a line. */
-static inline void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table, size_t ahead, __m256i bytes[4])
+static inline void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table, __m256i bytes[4])
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m256i packed, first, low, high, found;
     __asm__(ULB_NIBBLE_PREFETCH_LINE ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("32")
             : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
-            : ULB_NIBBLE_INPUTS, [ahead] "r"(ahead));
+            : ULB_NIBBLE_INPUTS, [ahead] "i"(ULB_NIBBLE_PREFETCH));
 }
 
 /* sum += words. The empty statement keeps each sum a chain: GCC would add up the words of several bursts
@@ -163,18 +165,18 @@ static inline __attribute__((always_inline)) void ulb_nibble_join(const __m256i 
 }
 
 /* Bytes hold 8 look-ups, words 8 such bursts. */
-enum { ULB_NIBBLE_BURST = 8, ULB_NIBBLE_FULL = 64 };
+enum { ULB_NIBBLE_BURST = 8 };
 
 static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
-                                                                   size_t ahead, __m256i words[4])
+                                                                   __m256i words[4])
 {
     __m256i bytes[4];
-    _mm_prefetch((const char *)w + ahead, _MM_HINT_T0);
+    _mm_prefetch((const char *)w + ULB_NIBBLE_PREFETCH, _MM_HINT_T0);
     ulb_nibble_first(w, table, bytes);
     ulb_nibble_add(w + ULB_NIBBLE_STEP, table + ULB_NIBBLE_STEP, bytes);
 #pragma GCC unroll 4
     for (size_t at = 2 * ULB_NIBBLE_STEP; at < ULB_NIBBLE_BURST * ULB_NIBBLE_STEP; at += 2 * ULB_NIBBLE_STEP)
-        ulb_nibble_add_line(w + at, table + at, ahead, bytes);
+        ulb_nibble_add_line(w + at, table + at, bytes);
     ulb_nibble_join(bytes, words);
 }
 
@@ -195,23 +197,12 @@ static inline void ulb_nibble_widen(const __m256i words[4], int32_t *sums)
     }
 }
 
-/* Slices of the layouts; prefetch distance in each, in bytes. */
-enum { ULB_NIBBLE_SLICES = 4, ULB_NIBBLE_PREFETCH = 3072 };
-
 static inline __attribute__((always_inline)) void ulb_nibble_clear(__m256i words[4])
 {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++)
         words[i] = _mm256_setzero_si256();
 }
-
-/* One block of one row of tiles: steps [begin, end) of every slice, whose tables are [slices][end - begin].
- */
-struct ulb_nibble_block {
-    struct ulb_tiles tiles;
-    size_t begin, end;
-    const uint8_t *tables;
-};
 
 /* Adds up to 8 steps, less than a burst. */
 static inline void ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_t steps, __m256i words[4])
@@ -223,37 +214,36 @@ static inline void ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_
     ulb_nibble_join(bytes, words);
 }
 
-/* Sums of v over the block: two bursts of each slice in turn fill 16 bits. */
-static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_nibble_block *block,
-                                                                 int32_t *sums)
+/* Sums of v over four slices: two bursts of each in turn fill 16 bits. tables: [slices][steps]. */
+static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
+                                                                 const uint8_t *tables, int32_t *sums)
 {
-    size_t count = block->end - block->begin, s = 0;
-    const uint8_t *w = block->tiles.w + block->begin * ULB_NIBBLE_STEP;
+    size_t s = 0;
     __m256i words[4];
-    for (; s + 2 * ULB_NIBBLE_BURST <= count; s += 2 * ULB_NIBBLE_BURST) {
+    for (; s + 2 * ULB_NIBBLE_BURST <= tiles->steps; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_NIBBLE_SLICES; i++) {
-            const uint8_t *at = w + i * block->tiles.slice_bytes + s * ULB_NIBBLE_STEP;
-            const uint8_t *table = block->tables + (i * count + s) * ULB_NIBBLE_STEP;
-            ulb_nibble_burst(at, table, ULB_NIBBLE_PREFETCH, words);
-            at += ULB_NIBBLE_BURST * ULB_NIBBLE_STEP;
-            table += ULB_NIBBLE_BURST * ULB_NIBBLE_STEP;
-            ulb_nibble_burst(at, table, ULB_NIBBLE_PREFETCH, words);
+            const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * ULB_NIBBLE_STEP;
+            const uint8_t *table = tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP;
+            ulb_nibble_burst(w, table, words);
+            ulb_nibble_burst(w + ULB_NIBBLE_BURST * ULB_NIBBLE_STEP,
+                             table + ULB_NIBBLE_BURST * ULB_NIBBLE_STEP, words);
         }
         ulb_nibble_widen(words, sums);
     }
-    for (; s < count; s += ULB_NIBBLE_BURST) {
-        size_t steps = count - s < ULB_NIBBLE_BURST ? count - s : ULB_NIBBLE_BURST;
+    for (; s < tiles->steps; s += ULB_NIBBLE_BURST) {
+        size_t steps = tiles->steps - s < ULB_NIBBLE_BURST ? tiles->steps - s : ULB_NIBBLE_BURST;
         ulb_nibble_clear(words);
         for (size_t i = 0; i < ULB_NIBBLE_SLICES; i++)
-            ulb_nibble_rest(w + i * block->tiles.slice_bytes + s * ULB_NIBBLE_STEP,
-                            block->tables + (i * count + s) * ULB_NIBBLE_STEP, steps, words);
+            ulb_nibble_rest(tiles->w + i * tiles->slice_bytes + s * ULB_NIBBLE_STEP,
+                            tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, words);
         ulb_nibble_widen(words, sums);
     }
 }
 
-/* Adds a block's sums to those of the blocks before, which wait in y, and finishes the rows after the last.
+/* Adds four slices' sums to those of the slices before, which wait in y, and finishes the rows after the
+ * last.
  */
 static inline __attribute__((always_inline)) void
 ulb_nibble_finish(const struct ulb_gemm *g, const struct ulb_nibble_row *row, const float *w_scale, size_t m,
@@ -275,42 +265,36 @@ ulb_nibble_finish(const struct ulb_gemm *g, const struct ulb_nibble_row *row, co
         memcpy(y, dots, rows * sizeof *dots);
 }
 
-/* All rows of one token, for one block of K. */
+/* All rows of one token, for four slices from slice on. */
 static inline __attribute__((always_inline)) void ulb_nibble_rows(const struct ulb_gemm *g,
                                                                   const struct ulb_nibble_row *row, size_t n,
-                                                                  struct ulb_nibble_block *block)
+                                                                  size_t slice, struct ulb_tiles *tiles,
+                                                                  const uint8_t *tables)
 {
     const float *w_scale = ulb_row_scales(g, row->layout);
-    int32_t bias = -512 * ULB_NIBBLE_SLICES * (int32_t)(block->end - block->begin);
+    const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
+    bool last = slice + ULB_NIBBLE_SLICES == ulb_layout_slices(row->layout, g->k);
     for (size_t m = g->m0; m < g->m1; m += row->rows) {
         int32_t sums[ULB_NIBBLE_SUMS];
         for (size_t i = 0; i < ULB_NIBBLE_SUMS; i++)
-            sums[i] = bias;
-        block->tiles.w = (const uint8_t *)g->w + m / row->rows * block->tiles.steps * ULB_NIBBLE_STEP;
-        ulb_nibble_sum(block, sums);
-        ulb_nibble_finish(g, row, w_scale, m, n, block->begin == 0, block->end == block->tiles.steps, sums);
+            sums[i] = -512 * ULB_NIBBLE_SLICES * (int32_t)tiles->steps;
+        tiles->w = w + m / row->rows * tiles->steps * ULB_NIBBLE_STEP;
+        ulb_nibble_sum(tiles, tables, sums);
+        ulb_nibble_finish(g, row, w_scale, m, n, slice == 0, last, sums);
     }
 }
 
 static inline __attribute__((always_inline)) void ulb_run_nibbles(const struct ulb_gemm *g,
                                                                   const struct ulb_nibble_row *row)
 {
-    _Alignas(64) uint8_t tables[ULB_NIBBLE_BLOCK * ULB_NIBBLE_STEP];
-    size_t steps = ulb_layout_steps(row->layout, g->k);
-    size_t blocks = (steps * ULB_NIBBLE_SLICES + ULB_NIBBLE_BLOCK - 1) / ULB_NIBBLE_BLOCK;
-    struct ulb_nibble_block block = {
-        .tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k), .steps = steps},
-        .tables = tables};
+    _Alignas(64) uint8_t tables[ULB_NIBBLE_SLICES * ULB_NIBBLE_SLICE_STEPS * ULB_NIBBLE_STEP];
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(row->layout, g->k)};
     for (size_t n = 0; n < g->n; n++) {
         const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
-        for (size_t b = 0; b < blocks; b++) {
-            block.begin = b * steps / blocks;
-            block.end = (b + 1) * steps / blocks;
-            size_t count = block.end - block.begin;
-            for (size_t i = 0; i < ULB_NIBBLE_SLICES; i++)
-                ulb_nibble_build(x + 4 * (i * steps + block.begin), count,
-                                 tables + i * count * ULB_NIBBLE_STEP);
-            ulb_nibble_rows(g, row, n, &block);
+        for (size_t slice = 0; slice < ulb_layout_slices(row->layout, g->k); slice += ULB_NIBBLE_SLICES) {
+            ulb_nibble_build(x + 4 * slice * tiles.steps, ULB_NIBBLE_SLICES * tiles.steps, tables);
+            ulb_nibble_rows(g, row, n, slice, &tiles, tables);
         }
     }
 }
