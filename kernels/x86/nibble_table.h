@@ -222,13 +222,11 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ul
     __m256i words[4];
     for (; s + 2 * ULB_NIBBLE_BURST <= tiles->steps; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
-#pragma GCC unroll 4
-        for (size_t i = 0; i < ULB_NIBBLE_SLICES; i++) {
-            const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * ULB_NIBBLE_STEP;
-            const uint8_t *table = tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP;
-            ulb_nibble_burst(w, table, words);
-            ulb_nibble_burst(w + ULB_NIBBLE_BURST * ULB_NIBBLE_STEP,
-                             table + ULB_NIBBLE_BURST * ULB_NIBBLE_STEP, words);
+#pragma GCC unroll 8
+        for (size_t i = 0; i < 2 * ULB_NIBBLE_SLICES; i++) {
+            size_t slice = i % ULB_NIBBLE_SLICES, at = s + i / ULB_NIBBLE_SLICES * ULB_NIBBLE_BURST;
+            ulb_nibble_burst(tiles->w + slice * tiles->slice_bytes + at * ULB_NIBBLE_STEP,
+                             tables + (slice * tiles->steps + at) * ULB_NIBBLE_STEP, words);
         }
         ulb_nibble_widen(words, sums);
     }
