@@ -53,17 +53,11 @@ void ulb_arena_close(struct ulb_arena *arena)
     *arena = (struct ulb_arena){0};
 }
 
-static size_t stride(size_t bytes)
+void *ulb_arena_next(struct ulb_arena *arena, size_t bytes, size_t alignment)
 {
-    return ulb_round_up(bytes, ULB_CACHE_LINE);
-}
-
-size_t ulb_arena_copies(const struct ulb_arena *arena, size_t bytes)
-{
-    return (arena->ring_bytes + stride(bytes) - 1) / stride(bytes);
-}
-
-void *ulb_arena_copy(const struct ulb_arena *arena, size_t bytes, size_t i)
-{
-    return (char *)arena->pages.data + i % ulb_arena_copies(arena, bytes) * stride(bytes);
+    size_t at = ulb_round_up(arena->position, alignment);
+    if (at >= arena->ring_bytes || at + bytes > arena->pages.bytes)
+        at = 0;
+    arena->position = at + bytes;
+    return (char *)arena->pages.data + at;
 }

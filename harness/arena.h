@@ -1,10 +1,12 @@
-/* The cold-weights ring: one large mapping that every cold measurement walks, copy after copy.
+/* The cold-weights ring: one large mapping that all cold measurements walk together.
  *
- * A ring holds distinct copies of a matrix whose total is at least max(2 GiB, 4 x LLC), so that a copy has
- * left every cache before its turn comes again (XNNPACK's benchmarks rotate buffers for the same reason). All
- * cells share the mapping. It is filled with random bits that are valid weights of every format: each 16-bit
- * half is a bfloat16 of magnitude 0.5 to 2, which as integers are codes like any others and as fp32 scales
- * are normal numbers, so that no denormal slows a kernel. */
+ * Whoever measures takes the next piece of the ring, so that between two readings of the same bytes, by
+ * whatever kernel or reader, the whole ring has been read: max(2 GiB, 4 x LLC), which leaves nothing of a
+ * piece in any cache (XNNPACK's benchmarks rotate buffers for the same reason). A walk of each cell's own
+ * would not do: cells of equal size would follow one another over the same bytes. The mapping is filled with
+ * random bits that are valid weights of every format: each 16-bit half is a bfloat16 of magnitude 0.5 to 2,
+ * which as integers are codes like any others and as fp32 scales are normal numbers, so that no denormal
+ * slows a kernel. */
 #ifndef ULB_HARNESS_ARENA_H
 #define ULB_HARNESS_ARENA_H
 
@@ -16,6 +18,7 @@ struct ulb_arena {
     struct ulb_pages pages;
     size_t ring_bytes;    /* the least that a ring must hold */
     long long huge_bytes; /* of the mapping backed by huge pages; -1 unknown */
+    size_t position;      /* of the walk */
 };
 
 /* max(2 GiB, 4 x LLC). */
@@ -28,9 +31,8 @@ enum ulb_status ulb_arena_open(struct ulb_arena *arena, size_t ring_bytes, size_
                                enum ulb_page_kind kind, struct ulb_team *team, struct ulb_error *err);
 void ulb_arena_close(struct ulb_arena *arena);
 
-/* Copies of bytes each that a ring of at least ring_bytes needs, and the i-th of them. Copies start on pages'
- * lines (64-byte aligned). */
-size_t ulb_arena_copies(const struct ulb_arena *arena, size_t bytes);
-void *ulb_arena_copy(const struct ulb_arena *arena, size_t bytes, size_t i);
+/* The next piece of the ring: bytes (at most the mapping's) at a multiple of alignment, a power of two of at
+ * least a cache line. */
+void *ulb_arena_next(struct ulb_arena *arena, size_t bytes, size_t alignment);
 
 #endif

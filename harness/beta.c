@@ -62,14 +62,13 @@ static double bytes_per_second(struct ulb_team *team, struct read_job *job)
     return (double)(job->bytes * job->passes * ulb_team_size(team)) / seconds;
 }
 
-/* Walks the ring: each sample reads the next chunk of every thread's own share. */
-static double memory_sample(struct ulb_team *team, const struct ulb_reader *reader,
-                            const struct ulb_arena *arena, size_t sample)
+/* Each sample reads the next piece of the ring, a chunk for every thread. */
+static double memory_sample(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena)
 {
     size_t share = arena->ring_bytes / ulb_team_size(team) / ULB_READER_GRAIN * ULB_READER_GRAIN;
     size_t chunk = share < MEMORY_CHUNK ? share : MEMORY_CHUNK;
-    size_t chunks = share / chunk;
-    struct read_job job = {reader, (char *)arena->pages.data + sample % chunks * chunk, share, chunk, 1, 0};
+    char *data = ulb_arena_next(arena, chunk * ulb_team_size(team), ULB_READER_GRAIN);
+    struct read_job job = {reader, data, chunk, chunk, 1, 0};
     return bytes_per_second(team, &job);
 }
 
@@ -86,14 +85,13 @@ static struct ulb_undisturbed watch_of(const struct ulb_session *session, struct
 struct memory_walk {
     struct ulb_team *team;
     const struct ulb_reader *reader;
-    const struct ulb_arena *arena;
-    size_t position;
+    struct ulb_arena *arena;
 };
 
 static double walk_memory(void *arg)
 {
     struct memory_walk *walk = arg;
-    return memory_sample(walk->team, walk->reader, walk->arena, walk->position++);
+    return memory_sample(walk->team, walk->reader, walk->arena);
 }
 
 struct cache_pass {
@@ -153,14 +151,14 @@ static enum ulb_status list_candidates(const struct ulb_session *session, const 
 /* Best reader at memory level over one mapping; a better result replaces *best. Readers take turns, so that
  * none is helped by a good spell of the machine. */
 static enum ulb_status best_of_memory(struct ulb_session *session, struct ulb_team *team,
-                                      const struct ulb_arena *arena, enum ulb_page_kind pages,
+                                      struct ulb_arena *arena, enum ulb_page_kind pages,
                                       const struct ulb_reader *only, struct measured *best,
                                       struct ulb_error *err)
 {
     size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL, count;
     struct measured candidates[READERS_MAX];
     struct ulb_undisturbed watch = watch_of(session, team);
-    struct memory_walk walk = {team, NULL, arena, 0};
+    struct memory_walk walk = {team, NULL, arena};
     enum ulb_status status = list_candidates(session, only, pages, n, candidates, &count, err);
     for (size_t s = 0; s < n && status == ULB_OK; s++) {
         for (size_t i = 0; i < count; i++) {
@@ -325,13 +323,13 @@ static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_err
 /* What reader reads of arena as a multiple of what best reads of the ring, turn and turn about: two mappings
  * measured one after the other would compare two spells of the machine. The lower quartile, so that noise
  * alone does not win. */
-static double duel(struct ulb_session *session, const struct ulb_reader *reader,
-                   const struct ulb_arena *arena, const struct measured *best)
+static double duel(struct ulb_session *session, const struct ulb_reader *reader, struct ulb_arena *arena,
+                   const struct measured *best)
 {
     enum { ROUNDS = 31 };
     double ratios[ROUNDS];
-    struct memory_walk challenger = {session->team, reader, arena, 0};
-    struct memory_walk holder = {session->team, best->reader, &session->arena, 0};
+    struct memory_walk challenger = {session->team, reader, arena};
+    struct memory_walk holder = {session->team, best->reader, &session->arena};
     struct ulb_undisturbed watch = watch_of(session, session->team);
     for (size_t i = 0; i < ROUNDS; i++) {
         double first = ulb_undisturbed(&watch, walk_memory, &challenger);
@@ -432,5 +430,5 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
 
 double ulb_beta_yardstick(struct ulb_session *session)
 {
-    return memory_sample(session->team, session->yardstick, &session->arena, session->yardstick_position++);
+    return memory_sample(session->team, session->yardstick, &session->arena);
 }

@@ -95,10 +95,10 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
 
 /* ---- timing ---- */
 
-static void next_copy(struct ulb_session *session, struct ulb_grid_cell *cell, struct gemv_job *job)
+static void next_copy(struct ulb_session *session, const struct ulb_grid_cell *cell, struct gemv_job *job)
 {
-    size_t copy = session->settings.warm ? 0 : cell->next_copy++;
-    job->gemm.w = ulb_arena_copy(&session->arena, cell->bytes, copy);
+    job->gemm.w = session->settings.warm ? session->arena.pages.data
+                                         : ulb_arena_next(&session->arena, cell->bytes, ULB_CACHE_LINE);
 }
 
 /* Seconds of one GEMV, over batch of them on successive copies. */

@@ -356,8 +356,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .gamma_cycles = gamma,
         .predicted_us = 1e6 * prediction.seconds,
         .weight_bytes = from->bytes,
-        .ring_bytes = session->settings.warm ? from->bytes
-                                             : ulb_arena_copies(&session->arena, from->bytes) * from->bytes,
+        .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
         .verified = true,
         .n_samples = from->n_samples,
         .us_samples = from->us,

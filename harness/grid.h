@@ -15,7 +15,7 @@ struct ulb_grid_cell {
     const struct ulb_model *model;
     const struct ulb_layer_shape *shape;
     size_t bytes; /* of the packed matrix */
-    size_t next_copy, batch;
+    size_t batch;
     double *us; /* samples */
     size_t n_samples;
     double *beside; /* bytes/s: the yardstick around each round's samples */

@@ -48,7 +48,6 @@ struct ulb_session {
     double fork_join_s;                 /* empty job of the team */
     const struct ulb_reader *yardstick; /* NULL until ulb_beta_yardstick() chose it */
     enum ulb_page_kind yardstick_pages;
-    size_t yardstick_position; /* next chunk of the ring */
     struct ulb_record *record;
 };
 
