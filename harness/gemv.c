@@ -61,7 +61,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
         ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     struct gemv_job job = {cell->kernel, ulb_problem_gemm(problem, packed, grid->y), &split};
-    memset(grid->y, 0xFF, cell->shape->m * sizeof *grid->y);
+    memset(grid->y, 0xFF, cell->m * sizeof *grid->y);
     run_gemv(session, &job);
     return ulb_problem_check(problem, cell->kernel, grid->y, err);
 }
@@ -77,11 +77,12 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
         const struct ulb_grid_cell *cell = &grid->cells[i], *last = i > 0 ? cell - 1 : cell;
         const struct ulb_layout *layout = cell->kernel->layout;
         ulb_session_progress(session, "verify", (double)i / (double)grid->n);
-        if (i == 0 || last->shape != cell->shape || last->kernel->layout->format != layout->format) {
+        if (i == 0 || last->m != cell->m || last->k != cell->k ||
+            last->kernel->layout->format != layout->format) {
             ulb_problem_close(&problem);
             packed = NULL;
-            status = ulb_problem_open(&problem, layout->format, cell->shape->m, cell->shape->k,
-                                      ULB_FILL_RANDOM, session->settings.seed, session->team, err);
+            status = ulb_problem_open(&problem, layout->format, cell->m, cell->k, ULB_FILL_RANDOM,
+                                      session->settings.seed, session->team, err);
         }
         if (status == ULB_OK)
             status = verify_cell(session, grid, cell, &problem, packed == layout, err);

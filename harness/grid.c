@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
+static const char GIVEN_SHAPES[] = "shapes"; /* stands for the model of --shapes */
 
 /* Below this fraction of the yardstick a kernel that the roofline calls memory-bound waits for latency
  * instead. */
@@ -35,38 +36,97 @@ static const struct ulb_model *next_model(const char **list, char bad[64])
     return model;
 }
 
-static void add_shape(struct ulb_grid *grid, const struct ulb_model *model,
-                      const struct ulb_layer_shape *shape, const struct ulb_kernel *const *kernels, size_t n)
+static enum ulb_status count_models(const char *list, size_t *shapes, struct ulb_error *err)
+{
+    const struct ulb_model *model;
+    char bad[64];
+    size_t n = 0;
+    while ((model = next_model(&list, bad)))
+        n += model->n_shapes;
+    if (bad[0])
+        return ulb_fail(err, ULB_BAD_INPUT, "unknown model '%s'; see 'ulb-bench list models'", bad);
+    if (n == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "--models names no model; see 'ulb-bench list models'");
+    *shapes += n;
+    return ULB_OK;
+}
+
+static enum ulb_status count_given(const char *list, size_t *shapes, struct ulb_error *err)
+{
+    struct ulb_shape shape;
+    bool found = true;
+    enum ulb_status status = ULB_OK;
+    size_t n = 0;
+    while (status == ULB_OK && found) {
+        status = ulb_shape_next(&list, &shape, &found, err);
+        n += found;
+    }
+    if (status == ULB_OK && n == 0)
+        status = ulb_fail(err, ULB_BAD_INPUT, "--shapes names no shape; MxK is needed, e.g. 4096x14336");
+    *shapes += n;
+    return status;
+}
+
+/* The cells of one shape; like holds what they have in common. */
+static void add_shape(struct ulb_grid *grid, const struct ulb_grid_cell *like,
+                      const struct ulb_kernel *const *kernels, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct ulb_grid_cell *cell = &grid->cells[grid->n++];
-        *cell =
-            (struct ulb_grid_cell){.kernel = kernels[i], .kernel_index = i, .model = model, .shape = shape};
-        cell->bytes = ulb_layout_bytes(kernels[i]->layout, shape->m, shape->k);
+        *cell = *like;
+        cell->kernel = kernels[i];
+        cell->kernel_index = i;
+        cell->bytes = ulb_layout_bytes(kernels[i]->layout, like->m, like->k);
         grid->largest = cell->bytes > grid->largest ? cell->bytes : grid->largest;
+    }
+}
+
+static void add_models(struct ulb_grid *grid, const char *list, const struct ulb_kernel *const *kernels,
+                       size_t n)
+{
+    const struct ulb_model *model;
+    char bad[64];
+    while ((model = next_model(&list, bad))) {
+        for (size_t s = 0; s < model->n_shapes; s++) {
+            const struct ulb_layer_shape *shape = &model->shapes[s];
+            struct ulb_grid_cell like = {
+                .model = model->name, .layer = shape->layer, .m = shape->m, .k = shape->k};
+            add_shape(grid, &like, kernels, n);
+        }
+    }
+}
+
+static void add_given(struct ulb_grid *grid, const char *list, const struct ulb_kernel *const *kernels,
+                      size_t n)
+{
+    struct ulb_shape shape;
+    struct ulb_error unused;
+    bool found;
+    while (ulb_shape_next(&list, &shape, &found, &unused) == ULB_OK && found) {
+        struct ulb_grid_cell like = {.model = GIVEN_SHAPES, .m = shape.m, .k = shape.k};
+        add_shape(grid, &like, kernels, n);
     }
 }
 
 static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_session *session,
                                   const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
-    const char *list = session->settings.models ? session->settings.models : DEFAULT_MODELS;
-    const struct ulb_model *model;
-    char bad[64];
+    const char *given = session->settings.shapes, *models = session->settings.models;
+    if (!models && !given)
+        models = DEFAULT_MODELS;
     size_t shapes = 0;
-    for (const char *rest = list; (model = next_model(&rest, bad));)
-        shapes += model->n_shapes;
-    if (bad[0])
-        return ulb_fail(err, ULB_BAD_INPUT, "unknown model '%s'; see 'ulb-bench list models'", bad);
-    if (shapes == 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "--models names no model; see 'ulb-bench list models'");
+    enum ulb_status status = models ? count_models(models, &shapes, err) : ULB_OK;
+    if (status == ULB_OK && given)
+        status = count_given(given, &shapes, err);
+    if (status != ULB_OK)
+        return status;
     grid->cells = calloc(shapes * n, sizeof *grid->cells);
     if (!grid->cells)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a grid of %zu cells", shapes * n);
-    for (const char *rest = list; (model = next_model(&rest, bad));) {
-        for (size_t s = 0; s < model->n_shapes; s++)
-            add_shape(grid, model, &model->shapes[s], kernels, n);
-    }
+    if (models)
+        add_models(grid, models, kernels, n);
+    if (given)
+        add_given(grid, given, kernels, n);
     return ULB_OK;
 }
 
@@ -116,8 +176,8 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
 {
     size_t m = 1, k = 1;
     for (size_t i = 0; i < grid->n; i++) {
-        m = grid->cells[i].shape->m > m ? grid->cells[i].shape->m : m;
-        k = grid->cells[i].shape->k > k ? grid->cells[i].shape->k : k;
+        m = grid->cells[i].m > m ? grid->cells[i].m : m;
+        k = grid->cells[i].k > k ? grid->cells[i].k : k;
     }
     k = ulb_round_up(k, X_GRAIN);
     grid->order = calloc(grid->n, sizeof *grid->order);
@@ -167,11 +227,11 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
                                     const struct ulb_grid_cell *cell)
 {
     size_t grain = cell->kernel->mr;
-    size_t tiles = (cell->shape->m + grain - 1) / grain;
+    size_t tiles = (cell->m + grain - 1) / grain;
     size_t chunk = tiles / session->pus.n / CHUNKS_PER_THREAD;
     return (struct ulb_row_split){
         .kind = session->settings.split,
-        .m = cell->shape->m,
+        .m = cell->m,
         .grain = grain,
         .threads = session->pus.n,
         .chunk = chunk > 0 ? chunk : 1,
@@ -183,15 +243,15 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
     return (struct ulb_gemm){
-        .m = cell->shape->m,
-        .k = cell->shape->k,
+        .m = cell->m,
+        .k = cell->k,
         .n = 1,
         .x = cell->kernel->activation == ULB_ACT_A8 ? (const void *)grid->x8 : (const void *)grid->xf,
-        .x_stride = ulb_round_up(cell->shape->k, X_GRAIN),
+        .x_stride = ulb_round_up(cell->k, X_GRAIN),
         .x_scale = &grid->x_scale,
         .x_sum = &grid->x_sum,
         .y = grid->y,
-        .y_stride = cell->shape->m,
+        .y_stride = cell->m,
     };
 }
 
@@ -208,8 +268,8 @@ static struct ulb_gemv_work work_of(const struct ulb_session *session, struct ul
     const struct ulb_layout *layout = cell->kernel->layout;
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     double threads = (double)session->pus.n;
-    double padded = (double)ulb_round_up(cell->shape->m, layout->tile_m) *
-                    (double)ulb_round_up(cell->shape->k, layout->tile_k);
+    double padded =
+        (double)ulb_round_up(cell->m, layout->tile_m) * (double)ulb_round_up(cell->k, layout->tile_k);
     return (struct ulb_gemv_work){
         .bytes = (double)cell->bytes,
         .steps = padded / ULB_STEP_WEIGHTS,
@@ -311,8 +371,11 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
 {
     ulb_kernel_name(from->kernel, cell->kernel);
     snprintf(cell->format, sizeof cell->format, "%s", from->kernel->layout->format->name);
-    snprintf(cell->model, sizeof cell->model, "%s", from->model->name);
-    snprintf(cell->layer, sizeof cell->layer, "%s", from->shape->layer);
+    snprintf(cell->model, sizeof cell->model, "%s", from->model);
+    if (from->layer)
+        snprintf(cell->layer, sizeof cell->layer, "%s", from->layer);
+    else
+        snprintf(cell->layer, sizeof cell->layer, "%zux%zu", from->m, from->k);
     snprintf(cell->set, sizeof cell->set, "%s", session->settings.set ? session->settings.set : "all");
     snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(session->settings.split));
     snprintf(cell->mode, sizeof cell->mode, "%s", session->settings.warm ? "warm" : "cold");
@@ -341,8 +404,8 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
     double gamma = NAN;
     struct ulb_gemv_prediction prediction = predict(session, grid, from, yardstick, &gamma);
     *cell = (struct ulb_cell){
-        .m = from->shape->m,
-        .k = from->shape->k,
+        .m = from->m,
+        .k = from->k,
         .n = 1,
         .threads = (unsigned)session->pus.n,
         .us = us.median,
@@ -351,7 +414,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .us_ci_lo = us.ci_lo,
         .us_ci_hi = us.ci_hi,
         .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
-        .gops = 2e-3 * (double)from->shape->m * (double)from->shape->k / us.median,
+        .gops = 2e-3 * (double)from->m * (double)from->k / us.median,
         .yardstick_gbps = yardstick / ULB_GB,
         .gamma_cycles = gamma,
         .predicted_us = 1e6 * prediction.seconds,

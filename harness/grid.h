@@ -11,9 +11,9 @@
 
 struct ulb_grid_cell {
     const struct ulb_kernel *kernel;
-    size_t kernel_index; /* in the list the grid was opened with */
-    const struct ulb_model *model;
-    const struct ulb_layer_shape *shape;
+    size_t kernel_index;       /* in the list the grid was opened with */
+    const char *model, *layer; /* names; layer NULL: the shape's own size is its name */
+    size_t m, k;
     size_t bytes; /* of the packed matrix */
     size_t batch;
     double *us; /* samples */
@@ -42,8 +42,8 @@ struct ulb_grid {
     double *weights;          /* relative rate per thread, for the weighted split */
 };
 
-/* Lists the cells: kernels x shapes of the session's models. ULB_BAD_INPUT for an unknown model. The grid may
- * be closed after a failure too. */
+/* Lists the cells: kernels x shapes of the session's models and of its explicit shapes. ULB_BAD_INPUT for an
+ * unknown model and for what is no shape. The grid may be closed after a failure too. */
 enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *session,
                               const struct ulb_kernel *const *kernels, size_t n, size_t rounds,
                               size_t per_round, struct ulb_error *err);

@@ -22,6 +22,7 @@ typedef void ulb_progress_fn(void *context, const char *stage, double done);
 struct ulb_settings {
     const char *set;     /* "P", "E", "LP-E", "all" or a PU list */
     const char *models;  /* comma list, NULL: the default three */
+    const char *shapes;  /* comma list of MxK, NULL: none; with models NULL these alone */
     const char *formats; /* comma list, NULL: all */
     const char *kernels; /* regular expression on the kernel's name, NULL: all but the scalar truth */
     enum ulb_split split;

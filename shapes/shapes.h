@@ -2,6 +2,8 @@
 #ifndef ULB_SHAPES_SHAPES_H
 #define ULB_SHAPES_SHAPES_H
 
+#include "common/status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,6 +34,16 @@ extern const size_t ulb_model_count;
 
 /* NULL when the name is unknown. */
 const struct ulb_model *ulb_model_find(const char *name);
+
+/* One shape without a model. */
+struct ulb_shape {
+    size_t m, k;
+};
+
+/* Takes the next "MxK" off a comma list: *list moves behind it, *found is false at the end. M and K are 1 to
+ * 16777216, what a problem can be; anything else is ULB_BAD_INPUT. */
+enum ulb_status ulb_shape_next(const char **list, struct ulb_shape *shape, bool *found,
+                               struct ulb_error *err);
 
 /* Parameters of the linear layers and the embedding (norms and biases excluded; a tied head counted once). */
 double ulb_model_parameters(const struct ulb_model *model);

@@ -3,7 +3,7 @@
 _ulb_bench() {
     local commands='run topology counters beta gamma gemv verify model list plot'
     local common='--json --help --version'
-    local measuring='--platform --quick --full --models --formats --kernels --set --split --warm --isa-mask --seed
+    local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --isa-mask --seed
         --ring-mib --out --progress --verbose'
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=run words=''
     [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
@@ -16,7 +16,7 @@ _ulb_bench() {
     --progress)  words='auto on off' ;;
     --figure)    words='roofline bars kernels beta' ;;
     --format)    words='svg png pdf txt' ;;
-    --kernels | --seed | --ring-mib | --isa-mask) return ;;
+    --shapes | --kernels | --seed | --ring-mib | --isa-mask) return ;;
     --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
         case $command in

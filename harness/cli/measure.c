@@ -11,7 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FULL = 0x100, OPTION_ISA_MASK, OPTION_SEED, OPTION_RING, OPTION_PROGRESS, OPTION_WARM };
+enum {
+    OPTION_FULL = 0x100,
+    OPTION_ISA_MASK,
+    OPTION_SEED,
+    OPTION_RING,
+    OPTION_PROGRESS,
+    OPTION_WARM,
+    OPTION_SHAPES
+};
 
 static const struct argp_option options[] = {
     {"platform", 'p', "NAME|FILE", 0,
@@ -19,6 +27,8 @@ static const struct argp_option options[] = {
     {"quick", 'q', NULL, 0, "fewer samples: under a minute", 0},
     {"full", OPTION_FULL, NULL, 0, "all samples (the default)", 0},
     {"models", 'm', "A,B", 0, "models whose shapes are run", 0},
+    {"shapes", OPTION_SHAPES, "MxK,...", 0, "shapes of your own, instead of the models or beside --models",
+     0},
     {"formats", 'f', "A,B", 0, "weight formats", 0},
     {"kernels", 'k', "REGEX", 0, "kernels by name", 0},
     {"set", 's', "SET", 0, "cores: P, E, LP-E, all, or PUs such as 0-3,8", 0},
@@ -96,6 +106,9 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         return 0;
     case 'm':
         o->settings.models = text;
+        return 0;
+    case OPTION_SHAPES:
+        o->settings.shapes = text;
         return 0;
     case 'f':
         o->settings.formats = text;

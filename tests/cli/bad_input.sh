@@ -24,6 +24,12 @@ expect 2 "no kernel matches 'int7'.*list kernels" "$bench" gamma --kernels int7
 expect 2 "no regular expression" "$bench" gamma --kernels '['
 expect 2 "unknown model 'gpt-9'.*list models" "$bench" gemv --models falcon3-1b,gpt-9
 expect 2 "no model" "$bench" gemv --models ''
+expect 2 "'4096' is no shape: MxK" "$bench" gemv --shapes 64x64,4096
+expect 2 "'0x64' is no shape" "$bench" gemv --shapes 0x64
+expect 2 "'64x64x2' is no shape" "$bench" gemv --shapes 64x64x2
+expect 2 "'64x-1' is no shape" "$bench" gemv --shapes 64x-1
+expect 2 "'99999999x64' is no shape.*16777216" "$bench" gemv --shapes 99999999x64
+expect 2 "names no shape" "$bench" gemv --shapes ''
 expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int9
 expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
 expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways

@@ -80,12 +80,49 @@ static void test_tied_head_counts_once(void **state)
     assert_true(ulb_model_parameters(&model) == 30 + 2 * 20);
 }
 
+static void test_given_shapes(void **state)
+{
+    (void)state;
+    static const struct ulb_shape wanted[] = {{4096, 14336}, {1, 1}, {16777216, 2}};
+    const char *list = "4096x14336,1x1,16777216x2";
+    struct ulb_shape shape;
+    struct ulb_error err;
+    bool found;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ulb_shape_next(&list, &shape, &found, &err), ULB_OK);
+        assert_true(found && shape.m == wanted[i].m && shape.k == wanted[i].k);
+    }
+    assert_int_equal(ulb_shape_next(&list, &shape, &found, &err), ULB_OK);
+    assert_false(found);
+
+    static const char *const wrong[] = {"x",
+                                        "4096",
+                                        "4096x",
+                                        "x4096",
+                                        "0x1",
+                                        "1x0",
+                                        "1x2x3",
+                                        "1 x2",
+                                        "1x 2",
+                                        "+1x2",
+                                        "-1x2",
+                                        "16777217x1",
+                                        "1x99999999999999999999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        list = wrong[i];
+        if (ulb_shape_next(&list, &shape, &found, &err) != ULB_BAD_INPUT)
+            fail_msg("'%s' was taken", wrong[i]);
+        assert_non_null(strstr(err.message, wrong[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_rows_are_complete),
         cmocka_unit_test(test_tied_head_counts_once),
+        cmocka_unit_test(test_given_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
