@@ -17,7 +17,7 @@ static bool is_predictable(const struct ulb_gemv_work *work)
 
 struct ulb_gemv_prediction ulb_predict_gemv(const struct ulb_gemv_work *work)
 {
-    struct ulb_gemv_prediction prediction = {NAN, NAN, NAN, ULB_BOUND_MEMORY};
+    struct ulb_gemv_prediction prediction = {NAN, NAN, NAN, NAN, ULB_BOUND_MEMORY};
     if (!is_predictable(work))
         return prediction;
     double memory_s = work->bytes * work->slowest_share / (work->beta * work->hz);
@@ -26,6 +26,7 @@ struct ulb_gemv_prediction ulb_predict_gemv(const struct ulb_gemv_work *work)
 
     prediction.memory_s = memory_s;
     prediction.compute_s = compute_s;
+    prediction.shorter_s = compute_s > memory_s ? memory_s : compute_s;
     prediction.seconds = work->fork_join_s + longer_s;
     if (work->fork_join_s > longer_s)
         prediction.bound = ULB_BOUND_OVERHEAD;

@@ -10,6 +10,7 @@
 #ifndef ULB_MODELS_MODELS_H
 #define ULB_MODELS_MODELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { ULB_MAX_CLASSES = 4, ULB_MAX_GAMMAS = 16, ULB_STEP_WEIGHTS = 32 };
@@ -95,6 +96,7 @@ struct ulb_gemv_work {
 struct ulb_gemv_prediction {
     double seconds;
     double memory_s, compute_s; /* of the most loaded thread */
+    double shorter_s;           /* the shorter of the two: what seconds takes to be hidden */
     enum ulb_bound bound;
 };
 
@@ -102,5 +104,44 @@ struct ulb_gemv_prediction {
  * bound is OVERHEAD when the fork/join term is the largest of the three. bytes and steps may be 0; a
  * prediction that cannot be made has every time NAN. */
 struct ulb_gemv_prediction ulb_predict_gemv(const struct ulb_gemv_work *work);
+
+/* What a GEMV of one kernel on one set of cores costs beyond fork/join and the longer of its two terms. */
+struct ulb_overlap {
+    double c;        /* share of the shorter term that the longer one does not hide */
+    double tile_s;   /* per tile of rows of the most loaded thread */
+    double call_s;   /* per call */
+    double column_s; /* per call and input feature */
+};
+
+/* seconds = fork_join + max(memory, compute) + c * min(memory, compute)
+ *           + tiles * tile_s + call_s + columns * column_s
+ *
+ * The roofline lets the shorter term disappear behind the longer one. Its two extremes are c = 0, everything
+ * overlaps, and c = 1, nothing does: the sum. c above 1 says that loads are issued so late that they wait for
+ * latency; slightly below 0, that the kernel reads faster than the yardstick. tile_s is what begins anew with
+ * every tile of rows: address streams that must first fill the load queues, and sums that are stored. call_s
+ * and column_s are what a call costs whatever its rows: the first misses, tables built from the activations.
+ * Overlapping and non-overlapping time apart is the idea of the execution-cache-memory model (Treibig and
+ * Hager, PPAM 2009); one share c per kernel and the costs of tiles and calls are this suite's. NAN where
+ * plain or overlap is. */
+double ulb_predict_overlap(const struct ulb_gemv_prediction *plain, double tiles, double columns,
+                           const struct ulb_overlap *overlap);
+
+/* One measured GEMV that an overlap is taken from: plain is what the roofline says of it. */
+struct ulb_overlap_point {
+    double seconds;
+    struct ulb_gemv_prediction plain;
+    double tiles, columns;
+};
+
+/* The overlap that leaves the least sum of squared relative errors, tile_s and the fixed cost not negative.
+ * The fixed cost is column_s for a kernel that builds tables, else call_s; the other one is 0. Every field is
+ * NAN for less than three points, or for one that is not positive and finite. Points of one shape alone, or
+ * of one length of rows alone, do not tell the unknowns apart. */
+struct ulb_overlap ulb_overlap_fit(const struct ulb_overlap_point *points, size_t n, bool tables);
+
+/* c alone, by the same measure, with the costs of tiles and calls as given: how c scatters from one set of
+ * samples to the next. */
+double ulb_overlap_refit(const struct ulb_overlap_point *points, size_t n, const struct ulb_overlap *costs);
 
 #endif
