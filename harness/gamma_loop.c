@@ -48,6 +48,13 @@ void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread)
     ulb_marker_stop("gamma");
 }
 
+void ulb_gamma_loop_warm(const struct ulb_gamma_loop *loop, size_t thread)
+{
+    struct ulb_gemm mine = loop->gemm;
+    mine.y += thread * loop->y_stride;
+    loop->kernel->run(&mine);
+}
+
 static void calibrate_calls(struct ulb_gamma_loop *loop)
 {
     for (loop->calls = 1; loop->calls < CALLS_MAX; loop->calls *= 2) {

@@ -30,4 +30,7 @@ void ulb_gamma_pair_close(struct ulb_gamma_pair *pair);
 /* One timed run's work, for one thread: calls of the kernel. */
 void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread);
 
+/* One call, which brings weights and activations back into L1 after other work. */
+void ulb_gamma_loop_warm(const struct ulb_gamma_loop *loop, size_t thread);
+
 #endif

@@ -5,6 +5,7 @@
 #include "harness/beta.h"
 #include "harness/counters/marker.h"
 #include "harness/grid.h"
+#include "harness/overlap.h"
 #include "harness/problem.h"
 #include "harness/stats.h"
 
@@ -73,10 +74,10 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
     struct ulb_problem problem = {0};
     const struct ulb_layout *packed = NULL; /* NULL: the problem is not this cell's */
     enum ulb_status status = ULB_OK;
-    for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
+    for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
         const struct ulb_grid_cell *cell = &grid->cells[i], *last = i > 0 ? cell - 1 : cell;
         const struct ulb_layout *layout = cell->kernel->layout;
-        ulb_session_progress(session, "verify", (double)i / (double)grid->n);
+        ulb_session_progress(session, "verify", (double)i / (double)grid->judged);
         if (i == 0 || last->m != cell->m || last->k != cell->k ||
             last->kernel->layout->format != layout->format) {
             ulb_problem_close(&problem);
@@ -182,7 +183,7 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
         size_t first = grid->n_yardstick;
         take_yardstick(session, grid);
         for (size_t i = 0; i < n_kernels * GAMMA_PER_ROUND; i++)
-            ulb_team_gamma_sample(grid->gamma, i % n_kernels);
+            ulb_team_gamma_sample(grid->gamma, i % n_kernels, &grid->watch);
         for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
             time_cell(session, grid, &grid->cells[grid->order[i]]);
             double done = (double)(round * grid->n + i + 1) / (double)(grid->rounds * grid->n);
@@ -200,8 +201,9 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
 
 static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
-    enum ulb_status status = ULB_OK;
-    for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
+    ulb_grid_settle(grid, session);
+    enum ulb_status status = ulb_overlap_measure(session, grid, err);
+    for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
         struct ulb_grid_cell *from = &grid->cells[i];
         if (from->n_samples == 0)
             continue;
@@ -209,7 +211,7 @@ static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid
         ulb_grid_result(session, grid, from, &cell);
         status = ulb_record_add_cell(session->record, &cell, err);
     }
-    return status;
+    return status == ULB_OK ? ulb_record_judge_predictions(session->record, err) : status;
 }
 
 /* The samples kept are the medians of the rounds: what drifts is the machine, from round to round. */

@@ -1,9 +1,8 @@
 #include "harness/grid.h"
 
 #include "common/rng.h"
-#include "common/units.h"
+#include "harness/overlap.h"
 #include "harness/stats.h"
-#include "models/models.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,10 +11,6 @@
 
 static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
 static const char GIVEN_SHAPES[] = "shapes"; /* stands for the model of --shapes */
-
-/* Below this fraction of the yardstick a kernel that the roofline calls memory-bound waits for latency
- * instead. */
-static const double RUNS_AHEAD = 0.80;
 
 enum { CHUNKS_PER_THREAD = 16, X_GRAIN = 256 };
 
@@ -108,6 +103,20 @@ static void add_given(struct ulb_grid *grid, const char *list, const struct ulb_
     }
 }
 
+/* Cold weights alone: what is in a cache has no memory time to overlap. */
+static void add_calibration(struct ulb_grid *grid, const struct ulb_session *session,
+                            const struct ulb_kernel *const *kernels, size_t n)
+{
+    for (size_t i = 0; i < n && !session->settings.warm; i++) {
+        for (size_t s = 0; s < ULB_OVERLAP_SHAPES; s++) {
+            struct ulb_shape shape = ulb_overlap_shape(kernels[i], session->pus.n, s);
+            struct ulb_grid_cell like = {.m = shape.m, .k = shape.k};
+            add_shape(grid, &like, &kernels[i], 1);
+            grid->cells[grid->n - 1].kernel_index = i;
+        }
+    }
+}
+
 static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_session *session,
                                   const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
@@ -120,13 +129,15 @@ static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_sessio
         status = count_given(given, &shapes, err);
     if (status != ULB_OK)
         return status;
-    grid->cells = calloc(shapes * n, sizeof *grid->cells);
+    grid->cells = calloc((shapes + ULB_OVERLAP_SHAPES) * n, sizeof *grid->cells);
     if (!grid->cells)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a grid of %zu cells", shapes * n);
     if (models)
         add_models(grid, models, kernels, n);
     if (given)
         add_given(grid, given, kernels, n);
+    grid->judged = grid->n;
+    add_calibration(grid, session, kernels, n);
     return ULB_OK;
 }
 
@@ -171,8 +182,8 @@ static void fill_weights(struct ulb_grid *grid, const struct ulb_session *sessio
     }
 }
 
-static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session *session, size_t per_round,
-                                struct ulb_error *err)
+static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session *session, size_t n_kernels,
+                                size_t per_round, struct ulb_error *err)
 {
     size_t m = 1, k = 1;
     for (size_t i = 0; i < grid->n; i++) {
@@ -189,9 +200,14 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     grid->x8 = aligned_alloc(64, ulb_round_up(k, 64));
     grid->shares = aligned_alloc(64, session->pus.n * sizeof *grid->shares);
     grid->weights = calloc(session->pus.n, sizeof *grid->weights);
+    grid->n_kernels = n_kernels;
+    grid->rates = calloc(n_kernels * session->topology.n_classes, sizeof *grid->rates);
+    grid->overlaps = calloc(n_kernels, sizeof *grid->overlaps);
     if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->y || !grid->xf ||
-        !grid->x8 || !grid->shares || !grid->weights)
+        !grid->x8 || !grid->shares || !grid->weights || !grid->overlaps || !grid->rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
+    for (size_t i = 0; i < n_kernels; i++)
+        grid->overlaps[i] = (struct ulb_overlap){NAN, NAN, NAN, NAN};
     share_samples(grid, per_round);
     fill_activations(grid, k, session->settings.seed);
     fill_weights(grid, session);
@@ -204,7 +220,7 @@ enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *s
 {
     *grid = (struct ulb_grid){.rounds = rounds};
     enum ulb_status status = list_cells(grid, session, kernels, n, err);
-    return status == ULB_OK ? allocate(grid, session, per_round, err) : status;
+    return status == ULB_OK ? allocate(grid, session, n, per_round, err) : status;
 }
 
 void ulb_grid_close(struct ulb_grid *grid)
@@ -219,6 +235,8 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->x8);
     free(grid->shares);
     free(grid->weights);
+    free(grid->overlaps);
+    free(grid->rates);
     ulb_team_gamma_close(grid->gamma);
     *grid = (struct ulb_grid){0};
 }
@@ -255,178 +273,18 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
     };
 }
 
+void ulb_grid_settle(struct ulb_grid *grid, const struct ulb_session *session)
+{
+    size_t classes = session->topology.n_classes;
+    for (size_t c = 0; c < classes; c++) {
+        double hz = ulb_team_gamma_hz(grid->gamma, c);
+        for (size_t i = 0; i < grid->n_kernels; i++)
+            grid->rates[i * classes + c] =
+                (struct ulb_core_rate){ulb_team_gamma_cycles(grid->gamma, i, c), hz};
+    }
+}
+
 double ulb_grid_yardstick(const struct ulb_grid *grid)
 {
     return ulb_stats_of(grid->yardstick, grid->n_yardstick, 1).median;
-}
-
-/* ---- prediction ---- */
-
-static struct ulb_gemv_work work_of(const struct ulb_session *session, struct ulb_grid *grid,
-                                    const struct ulb_grid_cell *cell, double yardstick)
-{
-    const struct ulb_layout *layout = cell->kernel->layout;
-    struct ulb_row_split split = ulb_grid_split(session, grid, cell);
-    double threads = (double)session->pus.n;
-    double padded =
-        (double)ulb_round_up(cell->m, layout->tile_m) * (double)ulb_round_up(cell->k, layout->tile_k);
-    return (struct ulb_gemv_work){
-        .bytes = (double)cell->bytes,
-        .steps = padded / ULB_STEP_WEIGHTS,
-        .threads = (unsigned)session->pus.n,
-        .slowest_share = ulb_split_slowest(&split),
-        .hz = session->hz,
-        .beta = yardstick / threads / session->hz,
-        .fork_join_s = session->fork_join_s,
-    };
-}
-
-static size_t threads_of(const struct ulb_session *session, size_t cls)
-{
-    size_t n = 0;
-    for (size_t t = 0; t < session->pus.n; t++)
-        n += ulb_topology_class_of(&session->topology, session->pus.items[t]) ==
-             &session->topology.classes[cls];
-    return n;
-}
-
-/* Equal parts: the team's slowest class decides. NAN seconds where no gamma is known. */
-static struct ulb_gemv_prediction predict_equal_parts(const struct ulb_gemv_work *work, const double *gammas,
-                                                      size_t classes, double *gamma)
-{
-    struct ulb_gemv_prediction slowest = {.seconds = NAN};
-    for (size_t c = 0; c < classes; c++) {
-        struct ulb_gemv_work part = *work;
-        part.gamma = gammas[c];
-        struct ulb_gemv_prediction now = ulb_predict_gemv(&part);
-        if (!isnan(now.seconds) && (isnan(slowest.seconds) || now.seconds > slowest.seconds)) {
-            slowest = now;
-            *gamma = gammas[c];
-        }
-    }
-    return slowest;
-}
-
-/* Parts in proportion to what each core gets done: the rates of all threads add up. What bounds the class
- * that does most of the work is called the bound. */
-static struct ulb_gemv_prediction predict_by_rate(const struct ulb_session *session,
-                                                  const struct ulb_gemv_work *work, const double *gammas,
-                                                  size_t classes, double *gamma)
-{
-    struct ulb_gemv_prediction most = {.seconds = NAN};
-    double rate = 0, largest = 0;
-    for (size_t c = 0; c < classes; c++) {
-        struct ulb_gemv_work alone = *work;
-        alone.gamma = gammas[c];
-        alone.slowest_share = 1;
-        alone.fork_join_s = 0;
-        struct ulb_gemv_prediction now = ulb_predict_gemv(&alone);
-        double share = isnan(now.seconds) ? 0 : (double)threads_of(session, c) / now.seconds;
-        rate += share;
-        if (share > largest) {
-            largest = share;
-            most = now;
-            *gamma = gammas[c];
-        }
-    }
-    most.seconds = rate > 0 ? work->fork_join_s + 1 / rate : NAN;
-    if (work->fork_join_s > 1 / rate)
-        most.bound = ULB_BOUND_OVERHEAD;
-    return most;
-}
-
-static struct ulb_gemv_prediction predict(const struct ulb_session *session, struct ulb_grid *grid,
-                                          const struct ulb_grid_cell *cell, double yardstick, double *gamma)
-{
-    struct ulb_gemv_work work = work_of(session, grid, cell, yardstick);
-    double gammas[ULB_MAX_CLASSES];
-    size_t classes = session->topology.n_classes;
-    for (size_t c = 0; c < classes; c++)
-        gammas[c] = ulb_team_gamma_cycles(grid->gamma, cell->kernel_index, c);
-    if (session->settings.split == ULB_SPLIT_STATIC)
-        return predict_equal_parts(&work, gammas, classes, gamma);
-    return predict_by_rate(session, &work, gammas, classes, gamma);
-}
-
-static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel,
-                          const struct ulb_gemv_prediction *prediction, double gamma)
-{
-    double percent = 100 * cell->efficiency;
-    if (isnan(prediction->seconds))
-        snprintf(cell->verdict, sizeof cell->verdict, "%.0f %% of beta; no gamma, so no prediction", percent);
-    else if (prediction->bound == ULB_BOUND_COMPUTE)
-        snprintf(cell->verdict, sizeof cell->verdict, "compute-bound: gamma %.2f allows %.2f B/cycle", gamma,
-                 ulb_compute_ceiling(kernel->bytes_per_step, gamma));
-    else if (prediction->bound == ULB_BOUND_OVERHEAD)
-        snprintf(cell->verdict, sizeof cell->verdict, "overhead-bound: fork/join is most of the time");
-    else if (cell->efficiency < RUNS_AHEAD)
-        snprintf(cell->verdict, sizeof cell->verdict,
-                 "memory-bound, but %.0f %% of beta: loads do not run ahead", percent);
-    else
-        snprintf(cell->verdict, sizeof cell->verdict, "memory-bound, %.0f %% of beta", percent);
-}
-
-static void name_cell(const struct ulb_session *session, const struct ulb_grid_cell *from,
-                      struct ulb_cell *cell)
-{
-    ulb_kernel_name(from->kernel, cell->kernel);
-    snprintf(cell->format, sizeof cell->format, "%s", from->kernel->layout->format->name);
-    snprintf(cell->model, sizeof cell->model, "%s", from->model);
-    if (from->layer)
-        snprintf(cell->layer, sizeof cell->layer, "%s", from->layer);
-    else
-        snprintf(cell->layer, sizeof cell->layer, "%zux%zu", from->m, from->k);
-    snprintf(cell->set, sizeof cell->set, "%s", session->settings.set ? session->settings.set : "all");
-    snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(session->settings.split));
-    snprintf(cell->mode, sizeof cell->mode, "%s", session->settings.warm ? "warm" : "cold");
-}
-
-/* Median of the samples' own ratios to the yardstick beside them: the machine's good and bad spells, which
- * last longer than a sample, cancel. NAN when there is no memory for the ratios. */
-static double efficiency_of(const struct ulb_grid_cell *cell)
-{
-    double *ratios = malloc(cell->n_samples * sizeof *ratios);
-    if (!ratios)
-        return NAN;
-    size_t n = 0;
-    for (; n < cell->n_samples && n / cell->per_round < cell->n_beside; n++)
-        ratios[n] = (double)cell->bytes / (cell->us[n] * 1e-6) / cell->beside[n / cell->per_round];
-    double median = ulb_median(ratios, n);
-    free(ratios);
-    return median;
-}
-
-void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
-                     struct ulb_cell *cell)
-{
-    struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
-    double yardstick = ulb_stats_of(from->beside, from->n_beside, session->settings.seed).median;
-    double gamma = NAN;
-    struct ulb_gemv_prediction prediction = predict(session, grid, from, yardstick, &gamma);
-    *cell = (struct ulb_cell){
-        .m = from->m,
-        .k = from->k,
-        .n = 1,
-        .threads = (unsigned)session->pus.n,
-        .us = us.median,
-        .us_mad = us.mad,
-        .us_min = us.min,
-        .us_ci_lo = us.ci_lo,
-        .us_ci_hi = us.ci_hi,
-        .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
-        .gops = 2e-3 * (double)from->m * (double)from->k / us.median,
-        .yardstick_gbps = yardstick / ULB_GB,
-        .gamma_cycles = gamma,
-        .predicted_us = 1e6 * prediction.seconds,
-        .weight_bytes = from->bytes,
-        .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
-        .verified = true,
-        .n_samples = from->n_samples,
-        .us_samples = from->us,
-    };
-    cell->efficiency = efficiency_of(from);
-    cell->residual = cell->us / cell->predicted_us - 1;
-    name_cell(session, from, cell);
-    snprintf(cell->bound, sizeof cell->bound, "%s", ulb_bound_name(prediction.bound));
-    write_verdict(cell, from->kernel, &prediction, gamma);
 }

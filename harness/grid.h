@@ -7,12 +7,14 @@
 #include "harness/split.h"
 #include "harness/team_gamma.h"
 #include "harness/undisturbed.h"
+#include "models/models.h"
 #include "shapes/shapes.h"
 
 struct ulb_grid_cell {
     const struct ulb_kernel *kernel;
-    size_t kernel_index;       /* in the list the grid was opened with */
-    const char *model, *layer; /* names; layer NULL: the shape's own size is its name */
+    size_t kernel_index; /* in the list the grid was opened with */
+    const char *model,
+        *layer; /* names; layer NULL: the shape's own size is its name; model NULL: calibrates */
     size_t m, k;
     size_t bytes; /* of the packed matrix */
     size_t batch;
@@ -22,18 +24,26 @@ struct ulb_grid_cell {
     size_t n_beside, per_round;
 };
 
+/* One class's core under one kernel with the whole team at work. */
+struct ulb_core_rate {
+    double gamma, hz; /* NAN for a class without a thread, and before anything was sampled */
+};
+
 struct ulb_grid {
-    struct ulb_grid_cell *cells; /* by model, shape, format, kernel */
-    size_t n, rounds;
-    size_t largest;    /* bytes of the largest packed matrix */
-    size_t *order;     /* n, for shuffling */
-    double *samples;   /* storage of the cells' arrays */
-    double *yardstick; /* bytes/s: one before each round and one after each cell */
+    struct ulb_grid_cell *cells; /* those judged: by model, shape, format, kernel; then those that calibrate:
+                                    ULB_OVERLAP_SHAPES of each kernel; none with warm weights */
+    size_t judged, n, rounds, n_kernels;
+    struct ulb_overlap *overlaps; /* of each kernel; NAN until ulb_overlap_measure() */
+    size_t largest;               /* bytes of the largest packed matrix */
+    size_t *order;                /* n, for shuffling */
+    double *samples;              /* storage of the cells' arrays */
+    double *yardstick;            /* bytes/s: one before each round and one after each cell */
     size_t n_yardstick;
     double *spells; /* its median in each round, GB/s */
     size_t n_spells;
     struct ulb_undisturbed watch;
     struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
+    struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_settle() */
     float *y, *xf;                /* room for the largest M and K */
     int8_t *x8;
     float x_scale;
@@ -55,6 +65,13 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
 
 /* Arguments of a timed call; w is still to be set. */
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell);
+
+/* Median of the samples' own ratios to the yardstick beside them: the machine's good and bad spells, which
+ * last longer than a sample, cancel. NAN when there is no memory for the ratios. */
+double ulb_grid_efficiency(const struct ulb_grid_cell *cell);
+
+/* Sums up what the team's gamma was sampled as; before any prediction. */
+void ulb_grid_settle(struct ulb_grid *grid, const struct ulb_session *session);
 
 /* Median of the yardstick over the whole run, bytes/s. */
 double ulb_grid_yardstick(const struct ulb_grid *grid);

@@ -106,7 +106,6 @@ enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record 
     }
     session->fork_join_s = ulb_team_fork_join(session->team);
     ulb_clock_open(&session->clock, 0);
-    session->hz = ulb_team_hz(session->team);
     return ULB_OK;
 }
 

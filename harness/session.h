@@ -45,7 +45,6 @@ struct ulb_session {
     struct ulb_team *team;
     struct ulb_clock clock;
     struct ulb_arena arena;
-    double hz;                          /* core frequency with the whole team busy, mean over its threads */
     double fork_join_s;                 /* empty job of the team */
     const struct ulb_reader *yardstick; /* NULL until ulb_beta_yardstick() chose it */
     enum ulb_page_kind yardstick_pages;

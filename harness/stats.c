@@ -3,6 +3,7 @@
 #include "common/rng.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,20 @@ double ulb_median(double *samples, size_t n)
         return NAN;
     qsort(samples, n, sizeof *samples, compare);
     return n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
+}
+
+double ulb_median_of(const double *samples, size_t n)
+{
+    double median = NAN, *copy = n ? malloc(n * sizeof *copy) : NULL;
+    bool known = copy != NULL;
+    for (size_t i = 0; i < n && known; i++) {
+        copy[i] = samples[i];
+        known = !isnan(samples[i]);
+    }
+    if (known)
+        median = ulb_median(copy, n);
+    free(copy);
+    return median;
 }
 
 /* Medians of resampled sets, in place; the set is cut to SAMPLES_MAX to bound time and stack. */

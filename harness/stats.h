@@ -18,4 +18,7 @@ struct ulb_stats ulb_stats_of(const double *samples, size_t n, uint64_t seed);
 /* Median of n samples (NAN when n is 0); reorders them. */
 double ulb_median(double *samples, size_t n);
 
+/* The same without reordering them; NAN also when one of them is NAN, or memory is short. */
+double ulb_median_of(const double *samples, size_t n);
+
 #endif

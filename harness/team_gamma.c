@@ -16,6 +16,9 @@ struct ulb_team_gamma {
     size_t *class_of;             /* by thread */
     double *samples;              /* [n][classes][samples_max] */
     size_t *n_samples;            /* [n] */
+    double *hz;                   /* of the core under the loop just run, by thread */
+    double *hz_samples;           /* [classes][n * samples_max], under any kernel */
+    size_t n_hz;
     const struct ulb_gamma_loop *running;
     double *into;
 };
@@ -24,11 +27,13 @@ struct ulb_team_gamma {
 static void timed_part(void *arg, size_t thread)
 {
     struct ulb_team_gamma *gamma = arg;
+    ulb_gamma_loop_warm(gamma->running, thread);
     double before = ulb_chain_hz();
     double begin = ulb_now();
     ulb_gamma_loop_run(gamma->running, thread);
     double seconds = ulb_now() - begin;
-    gamma->into[thread] = seconds * (before + ulb_chain_hz()) / 2 / (double)gamma->running->calls;
+    gamma->hz[thread] = (before + ulb_chain_hz()) / 2;
+    gamma->into[thread] = seconds * gamma->hz[thread] / (double)gamma->running->calls;
 }
 
 static void run_on_team(struct ulb_team_gamma *gamma, const struct ulb_gamma_loop *loop, double *into)
@@ -38,34 +43,62 @@ static void run_on_team(struct ulb_team_gamma *gamma, const struct ulb_gamma_loo
     ulb_team_run(gamma->session->team, timed_part, gamma);
 }
 
-void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i)
+/* Mean over the threads of a class; NAN for a class without one. */
+static double mean_of_class(const struct ulb_team_gamma *gamma, const double *by_thread, size_t cls)
 {
-    double *brief = gamma->cycles, *full = gamma->cycles + gamma->threads;
+    double sum = 0;
+    size_t n = 0;
+    for (size_t t = 0; t < gamma->threads; t++) {
+        if (gamma->class_of[t] == cls) {
+            sum += by_thread[t];
+            n++;
+        }
+    }
+    return n ? sum / (double)n : NAN;
+}
+
+struct pair_sample {
+    struct ulb_team_gamma *gamma;
+    const struct ulb_gamma_pair *pair;
+};
+
+/* Both loops once; the result is in gamma->cycles, by thread. */
+static double run_pair(void *arg)
+{
+    struct pair_sample *sample = arg;
+    struct ulb_team_gamma *gamma = sample->gamma;
+    run_on_team(gamma, &sample->pair->brief, gamma->cycles);
+    run_on_team(gamma, &sample->pair->full, gamma->cycles + gamma->threads);
+    return gamma->cycles[gamma->threads];
+}
+
+void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch)
+{
+    const double *brief = gamma->cycles, *full = gamma->cycles + gamma->threads;
+    struct pair_sample sample = {gamma, &gamma->pairs[i]};
     if (gamma->n_samples[i] == gamma->samples_max)
         return;
-    run_on_team(gamma, &gamma->pairs[i].brief, brief);
-    run_on_team(gamma, &gamma->pairs[i].full, full);
+    ulb_undisturbed(watch, run_pair, &sample);
     for (size_t c = 0; c < gamma->classes; c++) {
-        double sum = 0;
-        size_t n = 0;
-        for (size_t t = 0; t < gamma->threads; t++) {
-            if (gamma->class_of[t] == c) {
-                sum += (full[t] - brief[t]) / gamma->pairs[i].steps;
-                n++;
-            }
-        }
+        double cycles = mean_of_class(gamma, full, c) - mean_of_class(gamma, brief, c);
         gamma->samples[(i * gamma->classes + c) * gamma->samples_max + gamma->n_samples[i]] =
-            n ? sum / (double)n : NAN;
+            cycles / gamma->pairs[i].steps;
+        gamma->hz_samples[c * gamma->n * gamma->samples_max + gamma->n_hz] =
+            mean_of_class(gamma, gamma->hz, c);
     }
     gamma->n_samples[i]++;
+    gamma->n_hz++;
 }
 
 double ulb_team_gamma_cycles(const struct ulb_team_gamma *gamma, size_t i, size_t cls)
 {
-    const double *samples = gamma->samples + (i * gamma->classes + cls) * gamma->samples_max;
-    if (gamma->n_samples[i] == 0 || isnan(samples[0]))
-        return NAN;
-    return ulb_stats_of(samples, gamma->n_samples[i], 1).median;
+    return ulb_median_of(gamma->samples + (i * gamma->classes + cls) * gamma->samples_max,
+                         gamma->n_samples[i]);
+}
+
+double ulb_team_gamma_hz(const struct ulb_team_gamma *gamma, size_t cls)
+{
+    return ulb_median_of(gamma->hz_samples + cls * gamma->n * gamma->samples_max, gamma->n_hz);
 }
 
 /* The smallest L1 among the classes of the team: a loop that fits it fits all. */
@@ -107,8 +140,11 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
     gamma->class_of = calloc(gamma->threads, sizeof *gamma->class_of);
     gamma->samples = calloc(n * gamma->classes * samples, sizeof *gamma->samples);
     gamma->n_samples = calloc(n, sizeof *gamma->n_samples);
+    gamma->hz = calloc(gamma->threads, sizeof *gamma->hz);
+    gamma->hz_samples = calloc(gamma->classes * n * samples, sizeof *gamma->hz_samples);
     enum ulb_status status = ULB_OK;
-    if (!gamma->pairs || !gamma->cycles || !gamma->class_of || !gamma->samples || !gamma->n_samples) {
+    if (!gamma->pairs || !gamma->cycles || !gamma->class_of || !gamma->samples || !gamma->n_samples ||
+        !gamma->hz || !gamma->hz_samples) {
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the loops of %zu kernels", n);
     } else {
         find_classes(gamma);
@@ -134,5 +170,7 @@ void ulb_team_gamma_close(struct ulb_team_gamma *gamma)
     free(gamma->class_of);
     free(gamma->samples);
     free(gamma->n_samples);
+    free(gamma->hz);
+    free(gamma->hz_samples);
     free(gamma);
 }

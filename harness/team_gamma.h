@@ -1,13 +1,14 @@
 /* gamma with the whole team at work: what the prediction of a team's GEMV needs.
  *
  * The gamma of one core alone is the kernel's own. When all cores of a set run the same loop, shared parts of
- * the machine (SMT siblings that a hypervisor shows as cores, a neighbour's load, a lower clock is seen by
- * cycles already) make it larger, just as beta is smaller when all read. Samples are taken in the same rounds
- * as the cells. */
+ * the machine (SMT siblings that a hypervisor shows as cores; a lower clock is seen by cycles already) make
+ * it larger, just as beta is smaller when all read. Samples are taken in the same rounds as the cells, and
+ * with the same patience with neighbours. */
 #ifndef ULB_HARNESS_TEAM_GAMMA_H
 #define ULB_HARNESS_TEAM_GAMMA_H
 
 #include "harness/session.h"
+#include "harness/undisturbed.h"
 
 struct ulb_team_gamma;
 
@@ -17,11 +18,15 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
                                     const struct ulb_kernel *const *kernels, size_t n, size_t samples,
                                     struct ulb_error *err);
 
-/* One sample of kernel i: cycles per 32 weights by class, mean over the class's threads. */
-void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i);
+/* Takes one sample of kernel i, cycles per 32 weights by class, mean over the class's threads; watch may have
+ * it taken again. */
+void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch);
 
 /* Median over the samples; NAN for a class without a thread, or before any sample. */
 double ulb_team_gamma_cycles(const struct ulb_team_gamma *gamma, size_t i, size_t cls);
+
+/* Core frequency of a class under these loops, Hz, in the same way. */
+double ulb_team_gamma_hz(const struct ulb_team_gamma *gamma, size_t cls);
 
 /* NULL is allowed. */
 void ulb_team_gamma_close(struct ulb_team_gamma *gamma);

@@ -19,13 +19,14 @@ enum ulb_status ulb_record_new(struct ulb_record *record, struct ulb_error *err)
     char created[32];
     gmtime_r(&now, &utc);
     strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    record->root = json_pack(
-        "{s:i, s:s, s:{}, s:{}, s:{}, s:{}, s:{s:[], s:[], s:n, s:s}, s:{s:[], s:n, s:s}, s:[], s:n, "
-        "s:s, s:[]}",
-        "schema_version", ULB_SCHEMA_VERSION, "created", created, "machine", "build", "topology", "clock",
-        "beta", "cells", "yardstick", "cycles_source", "cycles_source_reason", "not measured", "gamma",
-        "cells", "cycles_source", "cycles_source_reason", "not measured", "cells", "decode", "decode_reason",
-        "not measured", "warnings");
+    record->root =
+        json_pack("{s:i, s:s, s:{}, s:{}, s:{}, s:{}, s:{s:[], s:[], s:n, s:s}, s:{s:[], s:n, s:s}, "
+                  "s:{s:[]}, s:[], s:n, "
+                  "s:s, s:[]}",
+                  "schema_version", ULB_SCHEMA_VERSION, "created", created, "machine", "build", "topology",
+                  "clock", "beta", "cells", "yardstick", "cycles_source", "cycles_source_reason",
+                  "not measured", "gamma", "cells", "cycles_source", "cycles_source_reason", "not measured",
+                  "overlap", "cells", "cells", "decode", "decode_reason", "not measured", "warnings");
     return record->root ? ULB_OK : no_memory(err);
 }
 
@@ -74,6 +75,12 @@ enum ulb_status ulb_record_add_gamma(struct ulb_record *record, const struct ulb
                                      struct ulb_error *err)
 {
     return ulb_section_append(record->root, &ulb_section_gamma, cell, err);
+}
+
+enum ulb_status ulb_record_add_overlap(struct ulb_record *record, const struct ulb_overlap_cell *cell,
+                                       struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_overlap, cell, err);
 }
 
 enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell,
@@ -141,6 +148,20 @@ enum ulb_status ulb_record_gamma_cells(const struct ulb_record *record, struct u
 void ulb_gamma_cells_free(struct ulb_gamma_cell *cells, size_t n)
 {
     ulb_section_free(&ulb_section_gamma, cells, n);
+}
+
+enum ulb_status ulb_record_overlaps(const struct ulb_record *record, struct ulb_overlap_cell **out, size_t *n,
+                                    struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_overlap, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_overlaps_free(struct ulb_overlap_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_overlap, cells, n);
 }
 
 enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,

@@ -49,6 +49,18 @@ struct ulb_gamma_cell {
     double *gamma_samples;
 };
 
+/* How a kernel's memory and compute time overlap on one set of cores:
+ * us = fork/join + max + overlap * min + tiles * tile_us + call_us + k * column_ns / 1000. */
+struct ulb_overlap_cell {
+    char kernel[64], format[16], set[32];
+    unsigned threads;
+    double overlap, overlap_mad, tile_us, call_us, column_ns;
+    char reason[128]; /* of the five */
+    char shapes[128]; /* "4096x1792,...": what it was measured on */
+    size_t n_samples;
+    double *overlap_samples; /* one of each round */
+};
+
 struct ulb_cell {
     char kernel[64], format[16], model[32], layer[32], set[32], split[16];
     char mode[8];   /* "cold", "warm" */
@@ -60,8 +72,10 @@ struct ulb_cell {
         efficiency;                /* efficiency: median of gbps / yardstick, sample by sample */
     char yardstick_reason[128];    /* of yardstick_gbps and efficiency */
     double gamma_cycles;           /* with the whole team at work: what the prediction uses */
-    double predicted_us, residual; /* residual = us / predicted_us - 1 */
-    char predicted_reason[128];    /* of predicted_us, residual and bound */
+    double predicted_us, residual; /* with the kernel's overlap; residual = us / predicted_us - 1 */
+    double predicted_plain_us, residual_plain; /* the roofline's max(memory, compute) alone */
+    char predicted_reason[128];                /* of all four and of bound */
+    double noise; /* half the 95 % interval of us and that of the yardstick beside it, relative, added up */
     char verdict[128];
     size_t weight_bytes, ring_bytes;
     bool verified;
@@ -94,8 +108,17 @@ enum ulb_status ulb_record_add_yardstick(struct ulb_record *record, const struct
                                          struct ulb_error *err);
 enum ulb_status ulb_record_add_gamma(struct ulb_record *record, const struct ulb_gamma_cell *cell,
                                      struct ulb_error *err);
+enum ulb_status ulb_record_add_overlap(struct ulb_record *record, const struct ulb_overlap_cell *cell,
+                                       struct ulb_error *err);
 enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell,
                                     struct ulb_error *err);
+
+/* Sets the section "prediction": median and 95th percentile of |residual| over the cells that have one, with
+ * the overlap and without. Cells whose own noise is beyond ULB_NOISE_MAX judge nothing and are counted apart.
+ */
+#define ULB_NOISE_MAX 0.15
+enum ulb_status ulb_record_judge_predictions(struct ulb_record *record, struct ulb_error *err);
+
 enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -110,6 +133,9 @@ void ulb_yardsticks_free(struct ulb_yardstick *yardsticks, size_t n);
 enum ulb_status ulb_record_gamma_cells(const struct ulb_record *record, struct ulb_gamma_cell **out,
                                        size_t *n, struct ulb_error *err);
 void ulb_gamma_cells_free(struct ulb_gamma_cell *cells, size_t n);
+enum ulb_status ulb_record_overlaps(const struct ulb_record *record, struct ulb_overlap_cell **out, size_t *n,
+                                    struct ulb_error *err);
+void ulb_overlaps_free(struct ulb_overlap_cell *cells, size_t n);
 enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,
                                  struct ulb_error *err);
 void ulb_cells_free(struct ulb_cell *cells, size_t n);

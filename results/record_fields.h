@@ -39,7 +39,8 @@ struct ulb_section {
     size_t samples, n_samples; /* offsets */
 };
 
-extern const struct ulb_section ulb_section_beta, ulb_section_yardstick, ulb_section_gamma, ulb_section_cells;
+extern const struct ulb_section ulb_section_beta, ulb_section_yardstick, ulb_section_gamma,
+    ulb_section_overlap, ulb_section_cells;
 
 /* "beta.cells" */
 const char *ulb_section_name(const struct ulb_section *section, char out[32]);

@@ -118,7 +118,8 @@ static enum ulb_status check_version(const json_t *root, struct ulb_error *err)
 
 static enum ulb_status check_sections(const json_t *root, struct ulb_error *err)
 {
-    static const char *const objects[] = {"machine", "build", "topology", "clock", "beta", "gamma"};
+    static const char *const objects[] = {"machine", "build", "topology", "clock",
+                                          "beta",    "gamma", "overlap"};
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
         if (!json_is_object(json_object_get(root, objects[i])))
             return ulb_fail(err, ULB_BAD_INPUT, "%s: an object is needed", objects[i]);
@@ -140,7 +141,8 @@ static enum ulb_status check_sections(const json_t *root, struct ulb_error *err)
 static enum ulb_status check_arrays(const json_t *root, struct ulb_error *err)
 {
     static const struct ulb_section *const arrays[] = {&ulb_section_beta, &ulb_section_yardstick,
-                                                       &ulb_section_gamma, &ulb_section_cells};
+                                                       &ulb_section_gamma, &ulb_section_overlap,
+                                                       &ulb_section_cells};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         void *items;
         size_t n;

@@ -48,6 +48,7 @@
 
 _Static_assert(SIZE(struct ulb_beta_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_gamma_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_overlap_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, yardstick_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "reasons have one size");
 
@@ -88,6 +89,20 @@ static const struct ulb_field gamma_fields[] = {
 };
 SECTION(ulb_section_gamma, struct ulb_gamma_cell, gamma_fields, "gamma", "cells", gamma_samples);
 
+static const struct ulb_field overlap_fields[] = {
+    TEXT(struct ulb_overlap_cell, kernel),
+    TEXT(struct ulb_overlap_cell, format),
+    TEXT(struct ulb_overlap_cell, set),
+    SMALL(struct ulb_overlap_cell, threads),
+    MAYBE(struct ulb_overlap_cell, overlap, reason),
+    MAYBE(struct ulb_overlap_cell, overlap_mad, reason),
+    MAYBE(struct ulb_overlap_cell, tile_us, reason),
+    MAYBE(struct ulb_overlap_cell, call_us, reason),
+    MAYBE(struct ulb_overlap_cell, column_ns, reason),
+    TEXT(struct ulb_overlap_cell, shapes),
+};
+SECTION(ulb_section_overlap, struct ulb_overlap_cell, overlap_fields, "overlap", "cells", overlap_samples);
+
 static const struct ulb_field cell_fields[] = {
     TEXT(struct ulb_cell, kernel),
     TEXT(struct ulb_cell, format),
@@ -112,6 +127,9 @@ static const struct ulb_field cell_fields[] = {
     MAYBE(struct ulb_cell, gamma_cycles, predicted_reason),
     MAYBE(struct ulb_cell, predicted_us, predicted_reason),
     MAYBE(struct ulb_cell, residual, predicted_reason),
+    MAYBE(struct ulb_cell, predicted_plain_us, predicted_reason),
+    MAYBE(struct ulb_cell, residual_plain, predicted_reason),
+    STATISTIC(struct ulb_cell, noise),
     {.key = "bound",
      .kind = ULB_FIELD_WORD,
      AT(struct ulb_cell, bound),

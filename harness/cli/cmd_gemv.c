@@ -4,10 +4,12 @@
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
+    static const char *const beside[] = {"overlap", "prediction", NULL};
     static const struct ulb_section_command command = {
         .doc = "Runs each kernel's GEMV over the shapes of real models, beside yardstick and prediction.",
         .stage = ULB_STAGE_GEMV,
         .section = "cells",
+        .beside = beside,
         .print = ulb_report_cells,
     };
     return ulb_section_run(&command, argc, argv, err);

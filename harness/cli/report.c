@@ -163,6 +163,58 @@ void ulb_report_gamma(const struct ulb_record *record, FILE *out)
     ulb_gamma_cells_free(cells, n);
 }
 
+/* ---- overlap ---- */
+
+static void print_overlap(const struct ulb_overlap_cell *cell, FILE *out)
+{
+    char c[32], mad[32], tile[32], call[32];
+    /* What tables cost per input feature, for a row of 4096. */
+    double call_us = cell->call_us + 4.096 * cell->column_ns;
+    print_line(out, " %-*s %8s %7s %9s %9s", NAME, fit_name(out, cell->kernel),
+               number(c, "%.2f", cell->overlap), number(mad, "%.2f", cell->overlap_mad),
+               number(tile, "%.3f", cell->tile_us), number(call, "%.2f", call_us));
+    if (!isfinite(cell->overlap))
+        print_wrapped(out, "   not measured: ", 17, cell->reason);
+}
+
+static void print_overlaps(const struct ulb_record *record, FILE *out)
+{
+    struct ulb_overlap_cell *cells;
+    struct ulb_error err;
+    size_t n;
+    if (ulb_record_overlaps(record, &cells, &n, &err) != ULB_OK)
+        return;
+    if (n > 0) {
+        print_line(out,
+                   "Overlap on %s, %u threads: us = fork/join + max + c min + tiles * tile + call, with "
+                   "max and min",
+                   cells[0].set, cells[0].threads);
+        print_line(out, "of memory and compute time; c is 0 when the shorter hides behind the longer, 1 when "
+                        "they add up");
+        print_line(out, " %-*s %8s %7s %9s %9s", NAME, "kernel", "c", "+-", "us/tile", "us/call");
+    }
+    for (size_t i = 0; i < n; i++)
+        print_overlap(&cells[i], out);
+    ulb_overlaps_free(cells, n);
+}
+
+static void print_prediction(const struct ulb_record *record, FILE *out)
+{
+    double cells = ulb_record_number(record, "prediction.cells");
+    double noisy = ulb_record_number(record, "prediction.noisy_cells");
+    if (!(cells > 0))
+        return;
+    print_line(out, "prediction: |residual| %.1f %% median, %.1f %% at the 95th percentile of %.0f cells",
+               100 * ulb_record_number(record, "prediction.median_abs_residual"),
+               100 * ulb_record_number(record, "prediction.p95_abs_residual"), cells);
+    print_line(out, "  of the roofline alone: %.1f %% and %.1f %%",
+               100 * ulb_record_number(record, "prediction.median_abs_residual_plain"),
+               100 * ulb_record_number(record, "prediction.p95_abs_residual_plain"));
+    if (noisy > 0)
+        print_line(out, "  %.0f cells left out: their own noise is beyond %.0f %%", noisy,
+                   100 * ULB_NOISE_MAX);
+}
+
 /* ---- cells ---- */
 
 static bool same_run(const struct ulb_cell *a, const struct ulb_cell *b)
@@ -183,16 +235,21 @@ static void print_run(const struct ulb_cell *cell, FILE *out)
     print_line(out, "GEMV, %s weights, %u threads of %s, %s split; share is of the yardstick, %s GB/s",
                cell->mode, cell->threads, cell->set, cell->split,
                number(yardstick, "%.1f", cell->yardstick_gbps));
-    print_line(out, "%-*s %7s %5s %5s %7s %6s %s", NAME, "kernel", "us", "GB/s", "share", "model", "resid",
-               "what bounds it");
+    print_line(out, "model and resid are with the kernel's overlap, plain is the residual of the roofline "
+                    "without it");
+    print_line(out, "%-*s %7s %5s %5s %7s %5s %5s %s", NAME, "kernel", "us", "GB/s", "share", "model",
+               "resid", "plain", "what bounds it");
 }
 
 /* What a verdict says beyond the columns beside it: "compute-bound: gamma 2.40 allows 1.67 B/cycle" becomes
- * "gamma 2.40 allows 1.67 B/cycle", "memory-bound, 96 % of beta" becomes "memory-bound". */
+ * "gamma 2.40: 1.67 B/cycle", "memory-bound, 96 % of beta" becomes "memory-bound". */
 static const char *beyond_columns(const char *verdict, char out[128])
 {
-    const char *detail = strstr(verdict, ": ");
-    if (detail)
+    static const char allows[] = " allows ";
+    const char *detail = strstr(verdict, ": "), *limit = detail ? strstr(detail, allows) : NULL;
+    if (limit)
+        snprintf(out, 128, "%.*s: %s", (int)(limit - detail - 2), detail + 2, limit + sizeof allows - 1);
+    else if (detail)
         snprintf(out, 128, "%s", detail + 2);
     else
         snprintf(out, 128, "%.*s", (int)strcspn(verdict, ","), verdict);
@@ -201,11 +258,12 @@ static const char *beyond_columns(const char *verdict, char out[128])
 
 static void print_cell(const struct ulb_cell *cell, FILE *out)
 {
-    char share[32], predicted[32], residual[32], head[256], detail[128], verdict[160];
-    int used = snprintf(head, sizeof head, "%-*s %7.1f %5.1f %5s %7s %6s ", NAME, fit_name(out, cell->kernel),
-                        cell->us, cell->gbps, number(share, "%.0f%%", 100 * cell->efficiency),
-                        number(predicted, "%.1f", cell->predicted_us),
-                        number(residual, "%+.0f%%", 100 * cell->residual));
+    char share[32], predicted[32], residual[32], plain[32], head[256], detail[128], verdict[160];
+    int used = snprintf(
+        head, sizeof head, "%-*s %7.1f %5.1f %5s %7s %5s %5s ", NAME, fit_name(out, cell->kernel), cell->us,
+        cell->gbps, number(share, "%.0f%%", 100 * cell->efficiency),
+        number(predicted, "%.1f", cell->predicted_us), number(residual, "%+.0f%%", 100 * cell->residual),
+        number(plain, "%+.0f%%", 100 * cell->residual_plain));
     snprintf(verdict, sizeof verdict, "%s%s", cell->verified ? "" : "not verified; ",
              beyond_columns(cell->verdict, detail));
     if (used > WIDTH - 20) { /* figures larger than their columns */
@@ -225,6 +283,7 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
     if (ulb_record_cells(record, &cells, &n, &err) != ULB_OK)
         return;
     const struct ulb_cell *run = NULL;
+    print_overlaps(record, out);
     for (size_t i = 0; i < n; i++) {
         size_t first = 0;
         while (!same_group(&cells[first], &cells[i]))
@@ -240,6 +299,7 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
                 print_cell(&cells[j], out);
         }
     }
+    print_prediction(record, out);
     ulb_cells_free(cells, n);
 }
 

@@ -2,11 +2,22 @@
 
 #include <string.h>
 
-/* "cells" is an array in the record; alone it becomes an object, so that every output is one. */
-static json_t *section_json(const struct ulb_record *record, const char *section)
+/* "cells" is an array in the record; here it becomes an object, so that every output is one, with what
+ * belongs to the cells beside them. */
+static json_t *section_json(const struct ulb_record *record, const struct ulb_section_command *command)
 {
-    json_t *value = json_object_get(record->root, section);
-    return json_is_array(value) ? json_pack("{s:O}", section, value) : json_incref(value);
+    json_t *value = json_object_get(record->root, command->section);
+    if (!json_is_array(value))
+        return json_incref(value);
+    json_t *document = json_pack("{s:O}", command->section, value);
+    for (const char *const *key = command->beside; key && *key && document; key++) {
+        json_t *more = json_object_get(record->root, *key);
+        if (more && json_object_set(document, *key, more) != 0) {
+            json_decref(document);
+            document = NULL;
+        }
+    }
+    return document;
 }
 
 enum ulb_status ulb_section_run(const struct ulb_section_command *command, int argc, char **argv,
@@ -27,8 +38,7 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
         ulb_print_warnings(&record);
         if (!options.json)
             command->print(&record, stdout);
-        else if (ulb_print_json(section_json(&record, command->section), &unwritten) != ULB_OK &&
-                 status == ULB_OK) {
+        else if (ulb_print_json(section_json(&record, command), &unwritten) != ULB_OK && status == ULB_OK) {
             *err = unwritten;
             status = ULB_ENVIRONMENT;
         }

@@ -10,6 +10,8 @@ struct ulb_section_command {
     const char *doc;
     enum ulb_stage stage;
     const char *section; /* key of the record; its value is the JSON output */
+    const char *const
+        *beside; /* further keys that stand beside it when it is an array; NULL-terminated, or NULL */
     void (*print)(const struct ulb_record *record, FILE *out); /* the table */
 };
 

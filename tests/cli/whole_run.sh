@@ -16,6 +16,27 @@ record=$(newest full)
 check_record "$record"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 100 columns"
 for word in int1a8 int2a8 int8a8 bf16f32; do grep -q "$word" report || fail "$word is missing in the report"; done
+grep -q '^Overlap on all' report || fail "no overlap in the report"
+grep -qE '^prediction: .residual. [0-9.]+ % median, [0-9.]+ % at the 95th percentile of [0-9]+ cells' report ||
+    fail "no summary of the predictions in the report"
+python3 - "$record" <<'P' || fail "the record's predictions"
+import json, statistics, sys
+record = json.load(open(sys.argv[1]))
+kernels = {cell["kernel"] for cell in record["cells"]}
+assert {cell["kernel"] for cell in record["overlap"]["cells"]} == kernels
+for cell in record["overlap"]["cells"]:
+    assert -1 < cell["overlap"] < 5 and len(cell["overlap_samples"]) == 5, cell
+    assert cell["tile_us"] >= 0 and cell["call_us"] >= 0 and cell["column_ns"] >= 0, cell
+    shapes = {tuple(map(int, shape.split("x"))) for shape in cell["shapes"].split(",")}
+    assert len(shapes) == 3 and not shapes & {(c["m"], c["k"]) for c in record["cells"]}, cell
+for cell in record["cells"]:
+    assert abs(cell["us"] / cell["predicted_us"] - 1 - cell["residual"]) < 1e-6, cell
+    assert abs(cell["us"] / cell["predicted_plain_us"] - 1 - cell["residual_plain"]) < 1e-6, cell
+summary = record["prediction"]
+assert summary["cells"] + summary["noisy_cells"] == len(record["cells"])
+judged = [abs(cell["residual"]) for cell in record["cells"] if cell["noise"] <= 0.15]
+assert not judged or abs(statistics.median(judged) - summary["median_abs_residual"]) < 1e-6
+P
 if command -v gnuplot >/dev/null; then
     for figure in roofline bars; do
         for format in svg png; do

@@ -29,6 +29,17 @@ static void nothing_gives_nan(void **state)
     assert_true(isnan(ulb_median(NULL, 0)));
 }
 
+static void median_of_leaves_the_samples_alone(void **state)
+{
+    (void)state;
+    double samples[] = {3, 1, 2, 4};
+    assert_true(ulb_median_of(samples, 4) == 2.5 && ulb_median_of(samples, 3) == 2);
+    assert_true(samples[0] == 3 && samples[3] == 4);
+    assert_true(isnan(ulb_median_of(samples, 0)));
+    samples[1] = NAN;
+    assert_true(isnan(ulb_median_of(samples, 4)) && ulb_median_of(samples, 1) == 3);
+}
+
 /* The 95 % interval of the median of 41 uniform samples holds the true median in about 95 % of the cases. */
 static void interval_covers_the_median(void **state)
 {
@@ -66,9 +77,8 @@ static void shuffles_are_permutations_and_repeat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(median_and_mad_are_those_by_hand),
-        cmocka_unit_test(nothing_gives_nan),
-        cmocka_unit_test(interval_covers_the_median),
+        cmocka_unit_test(median_and_mad_are_those_by_hand),     cmocka_unit_test(nothing_gives_nan),
+        cmocka_unit_test(median_of_leaves_the_samples_alone),   cmocka_unit_test(interval_covers_the_median),
         cmocka_unit_test(shuffles_are_permutations_and_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

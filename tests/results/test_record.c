@@ -83,6 +83,9 @@ static void test_cell_round_trip(void **state)
                           .gamma_cycles = 2.4,
                           .predicted_us = 11,
                           .residual = 0.0227272727,
+                          .predicted_plain_us = 9,
+                          .residual_plain = 0.25,
+                          .noise = 0.0625,
                           .verdict = "compute-bound: gamma 2.40 allows 1.67 B/cycle",
                           .weight_bytes = 7356416,
                           .ring_bytes = (size_t)5 << 32,
@@ -110,6 +113,7 @@ static void test_cell_round_trip(void **state)
     assert_true(out->gbps == 652.5 && out->gops == 10440.5 && out->efficiency == in.efficiency);
     assert_true(out->gamma_cycles == 2.4 && out->predicted_us == 11 && out->residual == in.residual &&
                 out->verified);
+    assert_true(out->predicted_plain_us == 9 && out->residual_plain == 0.25 && out->noise == 0.0625);
     assert_int_equal(out->n_samples, 3);
     assert_true(out->us_samples[0] == 10.5 && out->us_samples[2] == 12);
     ulb_cells_free(out, n);
@@ -133,6 +137,9 @@ static void test_absent_is_null_with_reason(void **state)
                           .gamma_cycles = NAN,
                           .predicted_us = NAN,
                           .residual = NAN,
+                          .predicted_plain_us = NAN,
+                          .residual_plain = NAN,
+                          .noise = NAN,
                           .predicted_reason = "gamma was not measured"};
     struct ulb_record record;
     assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
@@ -140,6 +147,9 @@ static void test_absent_is_null_with_reason(void **state)
     const json_t *cell = json_array_get(json_object_get(record.root, "cells"), 0);
     static const char *const absent[][2] = {{"predicted_us", "gamma was not measured"},
                                             {"residual", "gamma was not measured"},
+                                            {"predicted_plain_us", "gamma was not measured"},
+                                            {"residual_plain", "gamma was not measured"},
+                                            {"noise", "too few samples"},
                                             {"gamma_cycles", "gamma was not measured"},
                                             {"bound", "gamma was not measured"},
                                             {"efficiency", "not measured"},
@@ -161,6 +171,82 @@ static void test_absent_is_null_with_reason(void **state)
     assert_string_equal(out->predicted_reason, "gamma was not measured");
     assert_string_equal(out->yardstick_reason, "not measured");
     ulb_cells_free(out, n);
+    ulb_record_free(&record);
+}
+
+static void test_overlap_round_trip(void **state)
+{
+    (void)state;
+    double samples[] = {0.25, 0.5};
+    struct ulb_overlap_cell in = {.kernel = "int2a8-mask-avxvnni-32x1x4",
+                                  .format = "int2",
+                                  .set = "P",
+                                  .threads = 6,
+                                  .overlap = 0.375,
+                                  .overlap_mad = 0.125,
+                                  .tile_us = 0.5,
+                                  .call_us = 1.5,
+                                  .column_ns = 0.75,
+                                  .shapes = "4096x1792",
+                                  .n_samples = 2,
+                                  .overlap_samples = samples},
+                            absent = {.overlap = NAN,
+                                      .overlap_mad = NAN,
+                                      .tile_us = NAN,
+                                      .call_us = NAN,
+                                      .column_ns = NAN,
+                                      .reason = "interrupted"},
+                            *out;
+    struct ulb_record record;
+    size_t n;
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    assert_int_equal(ulb_record_add_overlap(&record, &in, &err), ULB_OK);
+    assert_int_equal(ulb_record_add_overlap(&record, &absent, &err), ULB_OK);
+    assert_int_equal(ulb_record_overlaps(&record, &out, &n, &err), ULB_OK);
+    assert_int_equal(n, 2);
+    assert_string_equal(out[0].kernel, in.kernel);
+    assert_string_equal(out[0].set, "P");
+    assert_string_equal(out[0].shapes, "4096x1792");
+    assert_true(out[0].overlap == 0.375 && out[0].overlap_mad == 0.125 && out[0].tile_us == 0.5 &&
+                out[0].call_us == 1.5 && out[0].column_ns == 0.75 && out[0].threads == 6);
+    assert_int_equal(out[0].n_samples, 2);
+    assert_true(out[0].overlap_samples[1] == 0.5);
+    assert_true(isnan(out[1].overlap) && isnan(out[1].column_ns));
+    assert_string_equal(out[1].reason, "interrupted");
+    ulb_overlaps_free(out, n);
+    ulb_record_free(&record);
+}
+
+/* residuals 1 % to 20 %, the plain ones ten times as large, one cell whose noise hides everything, one
+ * without a prediction. */
+static void test_predictions_are_judged(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    assert_int_equal(ulb_record_judge_predictions(&record, &err), ULB_OK);
+    assert_true(ulb_record_number(&record, "prediction.cells") == 0);
+    assert_true(isnan(ulb_record_number(&record, "prediction.p95_abs_residual")));
+    assert_string_equal(ulb_record_text(&record, "prediction.median_abs_residual_reason"),
+                        "no cell with a prediction");
+    for (int i = 1; i <= 22; i++) {
+        struct ulb_cell cell = {.mode = "cold",
+                                .us = 1,
+                                .residual = (i % 2 ? -0.01 : 0.01) * i,
+                                .residual_plain = 0.1 * i,
+                                .noise = i == 21 ? 0.16 : 0.15};
+        snprintf(cell.bound, sizeof cell.bound, "memory");
+        if (i == 22)
+            cell.residual = cell.residual_plain = NAN;
+        assert_int_equal(ulb_record_add_cell(&record, &cell, &err), ULB_OK);
+    }
+    assert_int_equal(ulb_record_judge_predictions(&record, &err), ULB_OK);
+    assert_true(ulb_record_number(&record, "prediction.cells") == 20);
+    assert_true(ulb_record_number(&record, "prediction.noisy_cells") == 1);
+    assert_true(fabs(ulb_record_number(&record, "prediction.median_abs_residual") - 0.105) < 1e-12);
+    assert_true(fabs(ulb_record_number(&record, "prediction.p95_abs_residual") - 0.19) < 1e-12);
+    assert_true(fabs(ulb_record_number(&record, "prediction.median_abs_residual_plain") - 1.05) < 1e-12);
+    assert_true(fabs(ulb_record_number(&record, "prediction.p95_abs_residual_plain") - 1.9) < 1e-12);
     ulb_record_free(&record);
 }
 
@@ -363,6 +449,8 @@ int main(void)
         cmocka_unit_test(test_new),
         cmocka_unit_test(test_cell_round_trip),
         cmocka_unit_test(test_absent_is_null_with_reason),
+        cmocka_unit_test(test_overlap_round_trip),
+        cmocka_unit_test(test_predictions_are_judged),
         cmocka_unit_test(test_refuses_what_is_no_figure),
         cmocka_unit_test(test_file_round_trip),
         cmocka_unit_test(test_places),

@@ -37,11 +37,12 @@ def damages(record):
         "beta.cells": lambda r: r["beta"]["cells"][0],
         "beta.yardstick": lambda r: r["beta"]["yardstick"][0],
         "gamma.cells": lambda r: r["gamma"]["cells"][0],
+        "overlap.cells": lambda r: r["overlap"]["cells"][0],
         "cells": lambda r: r["cells"][0],
     }
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
-            if key in ("platform", "settings", "fork_join") or (place == "machine" and key.endswith("_reason")):
+            if key in ("platform", "settings", "fork_join", "prediction") or (place == "machine" and key.endswith("_reason")):
                 continue
             damaged = copy.deepcopy(record)
             del row(damaged)[key]
@@ -59,6 +60,10 @@ def damages(record):
                 damaged = copy.deepcopy(record)
                 row(damaged)[key] = None
                 yield f"{place}: {key} null without a reason", damaged
+    for key in record["prediction"]:
+        damaged = copy.deepcopy(record)
+        del damaged["prediction"][key]
+        yield f"prediction without {key}", damaged
     for key, value in (("schema_version", 2), ("created", "yesterday"), ("warnings", [1]), ("cells", {})):
         damaged = copy.deepcopy(record)
         damaged[key] = value
@@ -77,7 +82,7 @@ def self_test(validator, program):
     wrong = [f"{name}: {fault}" for name, record in records.items() for fault in faults(validator, record)]
     tried = 0
     for name, record in records.items():
-        for rows in (record["cells"], record["beta"]["cells"], record["gamma"]["cells"]):
+        for rows in (record["cells"], record["beta"]["cells"], record["gamma"]["cells"], record["overlap"]["cells"]):
             del rows[1:]
         for what, damaged in damages(record):
             tried += 1

@@ -1,0 +1,107 @@
+#include "harness/grid.h"
+
+#include "common/units.h"
+#include "harness/prediction.h"
+#include "harness/stats.h"
+#include "models/models.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Below this fraction of the yardstick a kernel that the roofline calls memory-bound waits for latency
+ * instead. */
+static const double RUNS_AHEAD = 0.80;
+
+static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel,
+                          const struct ulb_gemv_prediction *prediction, double gamma)
+{
+    double percent = 100 * cell->efficiency;
+    if (isnan(prediction->seconds))
+        snprintf(cell->verdict, sizeof cell->verdict, "%.0f %% of beta; no gamma, so no prediction", percent);
+    else if (prediction->bound == ULB_BOUND_COMPUTE)
+        snprintf(cell->verdict, sizeof cell->verdict, "compute-bound: gamma %.2f allows %.2f B/cycle", gamma,
+                 ulb_compute_ceiling(kernel->bytes_per_step, gamma));
+    else if (prediction->bound == ULB_BOUND_OVERHEAD)
+        snprintf(cell->verdict, sizeof cell->verdict, "overhead-bound: fork/join is most of the time");
+    else if (cell->efficiency < RUNS_AHEAD)
+        snprintf(cell->verdict, sizeof cell->verdict,
+                 "memory-bound, but %.0f %% of beta: loads do not run ahead", percent);
+    else
+        snprintf(cell->verdict, sizeof cell->verdict, "memory-bound, %.0f %% of beta", percent);
+}
+
+static void name_cell(const struct ulb_session *session, const struct ulb_grid_cell *from,
+                      struct ulb_cell *cell)
+{
+    ulb_kernel_name(from->kernel, cell->kernel);
+    snprintf(cell->format, sizeof cell->format, "%s", from->kernel->layout->format->name);
+    snprintf(cell->model, sizeof cell->model, "%s", from->model);
+    if (from->layer)
+        snprintf(cell->layer, sizeof cell->layer, "%s", from->layer);
+    else
+        snprintf(cell->layer, sizeof cell->layer, "%zux%zu", from->m, from->k);
+    snprintf(cell->set, sizeof cell->set, "%s", session->settings.set ? session->settings.set : "all");
+    snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(session->settings.split));
+    snprintf(cell->mode, sizeof cell->mode, "%s", session->settings.warm ? "warm" : "cold");
+}
+
+double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
+{
+    double *ratios = malloc(cell->n_samples * sizeof *ratios);
+    if (!ratios)
+        return NAN;
+    size_t n = 0;
+    for (; n < cell->n_samples && n / cell->per_round < cell->n_beside; n++)
+        ratios[n] = (double)cell->bytes / (cell->us[n] * 1e-6) / cell->beside[n / cell->per_round];
+    double median = ulb_median(ratios, n);
+    free(ratios);
+    return median;
+}
+
+static double half_interval(const struct ulb_stats *stats)
+{
+    return (stats->ci_hi - stats->ci_lo) / 2 / stats->median;
+}
+
+void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
+                     struct ulb_cell *cell)
+{
+    struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
+    struct ulb_stats beside = ulb_stats_of(from->beside, from->n_beside, session->settings.seed);
+    struct ulb_prediction prediction = ulb_predict_cell(session, grid, from, beside.median);
+    *cell = (struct ulb_cell){
+        .m = from->m,
+        .k = from->k,
+        .n = 1,
+        .threads = (unsigned)session->pus.n,
+        .us = us.median,
+        .us_mad = us.mad,
+        .us_min = us.min,
+        .us_ci_lo = us.ci_lo,
+        .us_ci_hi = us.ci_hi,
+        .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
+        .gops = 2e-3 * (double)from->m * (double)from->k / us.median,
+        .yardstick_gbps = beside.median / ULB_GB,
+        .gamma_cycles = prediction.gamma,
+        .predicted_us = 1e6 * ulb_prediction_seconds(grid, from, &prediction),
+        .predicted_plain_us = 1e6 * prediction.plain.seconds,
+        .noise = half_interval(&us) + half_interval(&beside),
+        .weight_bytes = from->bytes,
+        .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
+        .verified = true,
+        .n_samples = from->n_samples,
+        .us_samples = from->us,
+    };
+    cell->efficiency = ulb_grid_efficiency(from);
+    cell->residual = cell->us / cell->predicted_us - 1;
+    cell->residual_plain = cell->us / cell->predicted_plain_us - 1;
+    name_cell(session, from, cell);
+    if (isnan(cell->predicted_us) && !isnan(cell->predicted_plain_us))
+        snprintf(cell->predicted_reason, sizeof cell->predicted_reason, "%s",
+                 session->settings.warm ? "the overlap is measured with cold weights"
+                                        : "the kernel's overlap was not measured");
+    if (!isnan(cell->predicted_plain_us))
+        snprintf(cell->bound, sizeof cell->bound, "%s", ulb_bound_name(prediction.plain.bound));
+    write_verdict(cell, from->kernel, &prediction.plain, prediction.gamma);
+}

@@ -1,0 +1,104 @@
+#include "harness/overlap.h"
+
+#include "harness/prediction.h"
+#include "harness/stats.h"
+#include "models/models.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Lengths of rows that no model of the catalogue has, multiples of 256 as every tile divides; bytes of
+ * weights per thread. A call on the large ones lasts some 100 us, so that its own cost hardly counts. */
+static const struct {
+    size_t k;
+    double bytes;
+} shapes[ULB_OVERLAP_SHAPES] = {{1792, 2 << 20}, {7168, 2 << 20}, {1792, 256 << 10}};
+
+struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i)
+{
+    double tile_bytes = (double)(kernel->mr * shapes[i].k) / ULB_STEP_WEIGHTS * kernel->bytes_per_step;
+    double tiles = fmax(1, round(shapes[i].bytes / tile_bytes));
+    return (struct ulb_shape){(size_t)tiles * kernel->mr * threads, shapes[i].k};
+}
+
+static struct ulb_overlap_point point_of(const struct ulb_session *session, struct ulb_grid *grid,
+                                         const struct ulb_grid_cell *cell, double seconds, double yardstick)
+{
+    struct ulb_prediction prediction = ulb_predict_cell(session, grid, cell, yardstick);
+    return (struct ulb_overlap_point){seconds, prediction.plain, prediction.tiles, (double)cell->k};
+}
+
+/* Over all rounds: the median of the samples' ratios to the yardstick beside them, in seconds at its median.
+ */
+static struct ulb_overlap_point point_of_run(const struct ulb_session *session, struct ulb_grid *grid,
+                                             const struct ulb_grid_cell *cell)
+{
+    double yardstick = ulb_median_of(cell->beside, cell->n_beside);
+    double seconds = (double)cell->bytes / ulb_grid_efficiency(cell) / yardstick;
+    return point_of(session, grid, cell, seconds, yardstick);
+}
+
+static struct ulb_overlap_point point_of_round(const struct ulb_session *session, struct ulb_grid *grid,
+                                               const struct ulb_grid_cell *cell, size_t round)
+{
+    double us = ulb_median_of(cell->us + round * cell->per_round, cell->per_round);
+    return point_of(session, grid, cell, 1e-6 * us, cell->beside[round]);
+}
+
+static void name_cell(const struct ulb_session *session, const struct ulb_grid_cell *first,
+                      struct ulb_overlap_cell *cell)
+{
+    size_t used = 0;
+    ulb_kernel_name(first->kernel, cell->kernel);
+    snprintf(cell->format, sizeof cell->format, "%s", first->kernel->layout->format->name);
+    snprintf(cell->set, sizeof cell->set, "%s", session->settings.set ? session->settings.set : "all");
+    for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
+        used += (size_t)snprintf(cell->shapes + used, sizeof cell->shapes - used, "%s%zux%zu", i ? "," : "",
+                                 first[i].m, first[i].k);
+}
+
+/* Of the kernel whose calibrating cells begin at first. samples has room for one c per round. */
+static void measure_kernel(const struct ulb_session *session, struct ulb_grid *grid,
+                           const struct ulb_grid_cell *first, double *samples, struct ulb_overlap_cell *cell)
+{
+    struct ulb_overlap_point points[ULB_OVERLAP_SHAPES];
+    struct ulb_overlap *overlap = &grid->overlaps[first->kernel_index];
+    size_t rounds = grid->rounds;
+    for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
+        rounds = first[i].n_beside < rounds ? first[i].n_beside : rounds;
+    *cell = (struct ulb_overlap_cell){.threads = (unsigned)session->pus.n, .overlap_samples = samples};
+    name_cell(session, first, cell);
+    for (size_t i = 0; i < ULB_OVERLAP_SHAPES && rounds > 0; i++)
+        points[i] = point_of_run(session, grid, &first[i]);
+    if (rounds > 0)
+        *overlap = ulb_overlap_fit(points, ULB_OVERLAP_SHAPES, first->kernel->tables);
+    for (size_t round = 0; round < rounds && !isnan(overlap->c); round++) {
+        for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
+            points[i] = point_of_round(session, grid, &first[i], round);
+        samples[cell->n_samples++] = ulb_overlap_refit(points, ULB_OVERLAP_SHAPES, overlap);
+    }
+    cell->overlap = overlap->c;
+    cell->overlap_mad = ulb_stats_of(samples, cell->n_samples, session->settings.seed).mad;
+    cell->tile_us = 1e6 * overlap->tile_s;
+    cell->call_us = 1e6 * overlap->call_s;
+    cell->column_ns = 1e9 * overlap->column_s;
+    if (isnan(overlap->c))
+        snprintf(cell->reason, sizeof cell->reason, "%s",
+                 rounds > 0 ? "no gamma, so no times to overlap" : "interrupted before it was measured");
+}
+
+enum ulb_status ulb_overlap_measure(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+{
+    double *samples = calloc(grid->rounds, sizeof *samples);
+    if (!samples)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of the overlap");
+    enum ulb_status status = ULB_OK;
+    for (size_t i = grid->judged; i < grid->n && status == ULB_OK; i += ULB_OVERLAP_SHAPES) {
+        struct ulb_overlap_cell cell;
+        measure_kernel(session, grid, &grid->cells[i], samples, &cell);
+        status = ulb_record_add_overlap(session->record, &cell, err);
+    }
+    free(samples);
+    return status;
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The command gemv: shapes of the user's own, what stands beside the cells, and weights that stay in cache.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+cd "$scratch"
+small=(--quick --ring-mib 256 --kernels 'int2a8-.*-avx2' --json)
+
+# run_or_skip ARGUMENTS: the rows need AVX2.
+run_or_skip() {
+    local status=0
+    "$bench" gemv "${small[@]}" "$@" >out.json 2>notes || status=$?
+    if [[ $status == 3 ]] && grep -q 'cannot run here' notes; then
+        echo "skipped: $(cat notes)"
+        exit 77
+    fi
+    [[ $status == 0 ]] || fail "gemv $*: exit $status: $(cat notes)"
+}
+
+run_or_skip --shapes 640x768,96x4096
+python3 - <<'P' || fail "explicit shapes"
+import json
+document = json.load(open("out.json"))
+assert {(c["model"], c["layer"], c["m"], c["k"]) for c in document["cells"]} == \
+    {("shapes", "640x768", 640, 768), ("shapes", "96x4096", 96, 4096)}
+assert all(c["verified"] and c["predicted_us"] > 0 and c["predicted_plain_us"] > 0 for c in document["cells"])
+assert {c["kernel"] for c in document["overlap"]["cells"]} == {c["kernel"] for c in document["cells"]}
+assert document["prediction"]["cells"] + document["prediction"]["noisy_cells"] == 2
+P
+
+run_or_skip --shapes 640x768 --models mobilellm-1.5b
+python3 -c 'import json; c = json.load(open("out.json"))["cells"]
+assert list(dict.fromkeys(x["model"] for x in c)) == ["mobilellm-1.5b", "shapes"], c' || fail "shapes beside models"
+
+# Weights in cache have no memory time to overlap: said, not guessed.
+run_or_skip --shapes 640x768 --warm
+python3 - <<'P' || fail "warm weights"
+import json
+document = json.load(open("out.json"))
+assert document["overlap"]["cells"] == [] and document["prediction"]["cells"] == 0
+for cell in document["cells"]:
+    assert cell["mode"] == "warm" and cell["predicted_us"] is None and cell["predicted_plain_us"] > 0
+    assert cell["predicted_us_reason"] == "the overlap is measured with cold weights"
+P
+echo "gemv: shapes, predictions and warm weights as documented"
