@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum {
-    ULB_NIBBLE_PREFETCH = 3072, /* bytes ahead in each slice */
+    ULB_NIBBLE_PREFETCH = 1280, /* bytes ahead in each slice */
     ULB_NIBBLE_SUMS = 64,       /* of a tile */
     ULB_NIBBLE_STEP = 32,  /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
     ULB_NIBBLE_SLICES = 4, /* of the layout that are read at once, */
