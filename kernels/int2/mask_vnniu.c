@@ -26,7 +26,9 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .vectors = FIELDS,
                                      .slices = SLICES,
                                      .sets = SLICES,
-                                     .prefetch = 1024,
+                                     .visit = 2 * ULB_LINE,
+                                     .near = 1024,
+                                     .far = 6144,
                                      .gap = ULB_LINE};
 
 static const ulb_vec mask0 = ULB_BYTES(0x03), mask1 = ULB_BYTES(0x0C), mask2 = ULB_BYTES(0x30);
@@ -71,7 +73,7 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 8,
     .mix = {.loads = 64.0 / ULB_VEC_BITS,
             .broadcasts = 64.0 / ULB_VEC_BITS,
-            .prefetches = 0.125,
+            .prefetches = 0.25,
             .logic = 192.0 / ULB_VEC_BITS,
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,

@@ -14,14 +14,16 @@
 #define LAYOUT ulb_int4_vnni4i
 #endif
 
-enum { VECTORS = 3, FIELDS = 2, SLICES = 2 };
+enum { VECTORS = 3, FIELDS = 2, SETS = 2 };
 
 static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = VECTORS * FIELDS,
-                                     .slices = SLICES,
-                                     .sets = SLICES,
-                                     .prefetch = 1024,
+                                     .slices = 2 * SETS,
+                                     .sets = SETS,
+                                     .visit = 2 * ULB_LINE,
+                                     .near = 1024,
+                                     .far = 4096,
                                      .gap = ULB_LINE};
 
 static const ulb_vec low = ULB_BYTES(0x0F);
@@ -63,14 +65,14 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = VECTORS * FIELDS * ULB_LANES,
     .nr = 1,
-    .kr = 4 * SLICES,
+    .kr = 8 * SETS,
     .bytes_per_step = 16,
     .mix = {.loads = 128.0 / ULB_VEC_BITS,
             .broadcasts = 128.0 / ULB_VEC_BITS / VECTORS,
-            .prefetches = 0.25,
+            .prefetches = 0.5,
             .logic = 128.0 / ULB_VEC_BITS,
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
-            .chains = VECTORS * FIELDS * SLICES},
+            .chains = VECTORS * FIELDS * SETS},
     .run = run,
 };

@@ -24,7 +24,9 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .vectors = VECTORS,
                                      .slices = SLICES,
                                      .sets = SLICES,
-                                     .prefetch = 512,
+                                     .visit = ULB_LINE,
+                                     .near = 512,
+                                     .far = 0,
                                      .gap = 2 * ULB_LINE};
 
 static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)

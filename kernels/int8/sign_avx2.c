@@ -16,7 +16,9 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .vectors = VECTORS,
                                      .slices = 2,
                                      .sets = 1,
-                                     .prefetch = 512,
+                                     .visit = ULB_LINE,
+                                     .near = 512,
+                                     .far = 0,
                                      .gap = ULB_LINE};
 
 static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)

@@ -15,12 +15,14 @@ enum { ULB_LINE = 64 };
 struct ulb_walk {
     size_t step_bytes; /* weights of one step: columns columns of the tile */
     size_t columns;
-    size_t vectors;  /* accumulators that a step adds to */
-    size_t slices;   /* of the layout: address streams */
-    size_t sets;     /* of accumulators; divides slices */
-    size_t prefetch; /* bytes ahead, a multiple of 64 */
-    size_t gap;      /* from one prefetched line to the next: 64, or 128 to leave every other line to the
-                      * neighbour fetch of L2, where loads are what limits in L1 */
+    size_t vectors; /* accumulators that a step adds to */
+    size_t slices;  /* of the layout: address streams */
+    size_t sets;    /* of accumulators; divides slices */
+    size_t visit;   /* bytes of a stream in turn: whole lines */
+    size_t near;    /* bytes ahead, in the stream, of the prefetch into L1 */
+    size_t far;     /* and of the one into L2; 0: none. Multiples of 64 */
+    size_t gap;     /* from one prefetched line to the next: 64, or 128 to leave every other line to the
+                     * neighbour fetch of L2, where loads are what limits in L1 */
 };
 
 /* Adds one step's products to the set of accumulators. */
@@ -28,11 +30,18 @@ typedef void ulb_step_fn(const uint8_t *w, const int8_t *x, ulb_vec *sums);
 
 enum { ULB_ACCUMULATORS_MAX = 24 };
 
+static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_walk *walk, const uint8_t *w)
+{
+    _mm_prefetch((const char *)w + walk->near, _MM_HINT_T0);
+    if (walk->far)
+        _mm_prefetch((const char *)w + walk->far, _MM_HINT_T1);
+}
+
 /* Sums of one row of tiles into sums[vectors], the first set. */
 static inline __attribute__((always_inline)) void
 ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
-    size_t unit = walk->step_bytes < ULB_LINE ? ULB_LINE / walk->step_bytes : 1;
+    size_t unit = walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
     size_t even = tiles->steps / unit * unit;
 #pragma GCC unroll 32
     for (size_t i = 0; i < walk->sets * walk->vectors; i++)
@@ -47,12 +56,14 @@ ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_
                 step(w + u * walk->step_bytes, x + u * walk->columns, sums + i % walk->sets * walk->vectors);
 #pragma GCC unroll 8
             for (size_t line = 0; line < unit * walk->step_bytes; line += walk->gap)
-                _mm_prefetch((const char *)w + walk->prefetch + line, _MM_HINT_T0);
+                ulb_prefetch(walk, w + line);
         }
     }
-    for (size_t i = 0; i < walk->slices && even < tiles->steps; i++)
-        step(tiles->w + i * tiles->slice_bytes + even * walk->step_bytes,
-             tiles->x + (i * tiles->steps + even) * walk->columns, sums);
+    for (size_t s = even; s < tiles->steps; s++) {
+        for (size_t i = 0; i < walk->slices; i++)
+            step(tiles->w + i * tiles->slice_bytes + s * walk->step_bytes,
+                 tiles->x + (i * tiles->steps + s) * walk->columns, sums);
+    }
 #pragma GCC unroll 8
     for (size_t set = 1; set < walk->sets; set++) {
 #pragma GCC unroll 16
