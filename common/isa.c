@@ -62,10 +62,37 @@ ulb_isa_set ulb_isa_detect(void)
                when(avx && bit(d, 4), ULB_ISA_AVXVNNIINT8);
     return set;
 }
+
+/* Leaf 1 EAX: the extended family counts for family 15, the extended model for 6 and 15 (Intel SDM vol. 2,
+ * CPUID; AMD APM vol. 3, appendix E). */
+struct ulb_cpu_signature ulb_cpu_signature(void)
+{
+    struct ulb_cpu_signature cpu = {.vendor = ""};
+    uint32_t a, b, c, d;
+    if (!__get_cpuid(0, &a, &b, &c, &d))
+        return cpu;
+    memcpy(cpu.vendor, &b, 4);
+    memcpy(cpu.vendor + 4, &d, 4);
+    memcpy(cpu.vendor + 8, &c, 4);
+    if (!__get_cpuid(1, &a, &b, &c, &d))
+        return cpu;
+    cpu.family = a >> 8 & 0xF;
+    cpu.model = a >> 4 & 0xF;
+    if (cpu.family == 6 || cpu.family == 15)
+        cpu.model |= (a >> 16 & 0xF) << 4;
+    if (cpu.family == 15)
+        cpu.family += a >> 20 & 0xFF;
+    return cpu;
+}
 #else
 ulb_isa_set ulb_isa_detect(void)
 {
     return 0;
+}
+
+struct ulb_cpu_signature ulb_cpu_signature(void)
+{
+    return (struct ulb_cpu_signature){.vendor = ""};
 }
 #endif
 

@@ -41,6 +41,15 @@ enum {
 /* Bits usable on the calling CPU: CPUID, and XGETBV for the register state that the OS must save. */
 ulb_isa_set ulb_isa_detect(void);
 
+/* What CPUID calls the CPU: vendor "" and zeros where there is no CPUID. It chooses no kernel; it only names
+ * the core whose port table a measured figure is set beside. */
+struct ulb_cpu_signature {
+    char vendor[16];        /* "GenuineIntel" */
+    unsigned family, model; /* extended parts included */
+};
+
+struct ulb_cpu_signature ulb_cpu_signature(void);
+
 /* Writes the names of set, comma separated, into out (always terminated); returns out. */
 char *ulb_isa_names(ulb_isa_set set, char *out, size_t out_bytes);
 

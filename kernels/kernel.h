@@ -6,6 +6,7 @@
 #define ULB_KERNELS_KERNEL_H
 
 #include "common/isa.h"
+#include "common/mix.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,36 +89,6 @@ struct ulb_gemm {
     const int32_t *x_sum; /* [n], sum of the token's int8 activations, a8 only */
     float *y;
     size_t y_stride;
-};
-
-/* Instructions of the inner loop per 32 weights, at the row's own vector width: what the gamma argument of
- * the paper (III-F) counts, and what a core's port table turns into a lower limit. A load that the compiler
- * folds into its user still counts as a load. The scalar rows leave it empty. */
-#define ULB_MIX_OPS(X)                                                                                       \
-    X(loads)      /* whole vectors */                                                                        \
-    X(broadcasts) /* one element or 128-bit lane from memory to all lanes */                                 \
-    X(prefetches)                                                                                            \
-    X(logic) /* and, andnot, or, xor, ternary logic */                                                       \
-    X(shifts)                                                                                                \
-    X(adds)         /* integer add, subtract, absolute value, sign */                                        \
-    X(compares)     /* to a vector mask */                                                                   \
-    X(shuffles)     /* bytes within 128-bit lanes (vpshufb), unpack */                                       \
-    X(permutes)     /* bytes across lanes (vpermb, vpermi2b) */                                              \
-    X(blends)       /* by a vector mask (vpblendvb) */                                                       \
-    X(masked_moves) /* by a mask register, the register's load included */                                   \
-    X(affines)      /* gf2p8affineqb */                                                                      \
-    X(dot_products) /* vpdpbusd, vpdpbssd */                                                                 \
-    X(maddubs)      /* vpmaddubsw */                                                                         \
-    X(madds)        /* vpmaddwd */                                                                           \
-    X(fmas)
-
-struct ulb_mix {
-#define ULB_MIX_FIELD(op) double op;
-    ULB_MIX_OPS(ULB_MIX_FIELD)
-#undef ULB_MIX_FIELD
-    unsigned vector_bits;
-    unsigned
-        chains; /* accumulators that dot products (or FMAs) are chained through; 0: no such chain limits */
 };
 
 struct ulb_kernel {

@@ -26,7 +26,8 @@ struct ulb_platform_gamma {
 struct ulb_platform_class {
     char name[8]; /* "P", "E", "LP-E", "core" */
     unsigned cores;
-    double hz;
+    double hz;     /* under load; NAN when unknown */
+    char core[24]; /* a name of the table of cores: "lion-cove"; "" when unknown */
 };
 
 /* A described machine: the paper's ARL, ARLH, LNL, or one that was measured. */
@@ -36,8 +37,10 @@ struct ulb_platform {
     char source[160];
     size_t n_classes;
     struct ulb_platform_class classes[ULB_MAX_CLASSES];
-    double bandwidth;   /* read bandwidth of all cores together, bytes/s */
-    double fork_join_s; /* NAN when unknown */
+    size_t n_unused;
+    struct ulb_platform_class unused[ULB_MAX_CLASSES]; /* cores that the source leaves idle */
+    double bandwidth;                                  /* read bandwidth of all cores together, bytes/s */
+    double fork_join_s;                                /* NAN when unknown */
     size_t n_gammas;
     struct ulb_platform_gamma gammas[ULB_MAX_GAMMAS];
 };

@@ -13,6 +13,9 @@ struct ulb_embedded {
 extern const struct ulb_embedded ulb_embedded_platforms[];
 extern const size_t ulb_embedded_platform_count;
 
+/* models/cores.json */
+extern const unsigned char ulb_cores_json[];
+
 /* results/reference/paper-values.csv */
 extern const unsigned char ulb_paper_values_csv[];
 

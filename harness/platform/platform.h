@@ -2,11 +2,12 @@
  *
  * A platform file is one object:
  *   name, title, source       strings
- *   classes                   [{"name", "cores", "ghz"}]: the core classes, clock under full load
- *   bandwidth_gibps           read bandwidth of all cores in 2^30 bytes/s; or bandwidth_gbps, in 1e9 bytes/s
- *   fork_join_us              parallel region and barrier; null when unknown, with fork_join_us_reason
- *   gammas                    [{"format", "sequence", "bytes_per_step", "cycles": {CLASS: number}}], may be
- * empty
+ *   classes                   [{"name", "cores", "ghz", "core"}]: the core classes, clock under full load;
+ * core is a name of the table of cores and may be left out unused_classes            [{"name", "cores",
+ * "core"}]: cores of the chip that its figures leave out; may be left out itself bandwidth_gibps read
+ * bandwidth of all cores in 2^30 bytes/s; or bandwidth_gbps, in 1e9 bytes/s fork_join_us parallel region and
+ * barrier; null when unknown, with fork_join_us_reason gammas                    [{"format", "sequence",
+ * "bytes_per_step", "cycles": {CLASS: number}}], may be empty
  */
 #ifndef ULB_HARNESS_PLATFORM_H
 #define ULB_HARNESS_PLATFORM_H

@@ -26,7 +26,7 @@ static struct ulb_platform small_platform(void)
 {
     return (struct ulb_platform){
         .n_classes = 2,
-        .classes = {{"P", 4, 5e9}, {"E", 2, 2.5e9}},
+        .classes = {{"P", 4, 5e9, ""}, {"E", 2, 2.5e9, ""}},
         .bandwidth = 60e9,
         .fork_join_s = NAN,
         .n_gammas = 2,

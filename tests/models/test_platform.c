@@ -77,6 +77,8 @@ static void test_builtin(void **state)
         assert_int_equal(platform.classes[1].cores, truths[i].e);
         assert_true(platform.classes[0].hz == truths[i].p_ghz * 1e9);
         assert_true(platform.classes[1].hz == truths[i].e_ghz * 1e9);
+        assert_string_equal(platform.classes[0].core, "lion-cove");
+        assert_string_equal(platform.classes[1].core, "skymont");
         assert_true(platform.bandwidth == truths[i].gib * ULB_GIB);
         if (i == 0)
             assert_true(fabs(platform.fork_join_s - 1e-6) < 1e-18);
@@ -91,6 +93,69 @@ static void test_builtin(void **state)
         assert_true(int1->bytes_per_step == 4 && int1->cycles[0] == 2.4 && int1->cycles[1] == 4.71);
     }
     assert_null(ulb_platform_builtin(3));
+}
+
+/* ARLH's low-power cores, which the paper does not use: no clock, no share of the bandwidth. */
+static void test_unused_classes(void **state)
+{
+    (void)state;
+    struct ulb_platform platform;
+    struct ulb_error err = {""};
+    assert_int_equal(ulb_platform_load("arlh", &platform, &err), ULB_OK);
+    assert_int_equal(platform.n_unused, 1);
+    assert_string_equal(platform.unused[0].name, "LP-E");
+    assert_string_equal(platform.unused[0].core, "crestmont");
+    assert_int_equal(platform.unused[0].cores, 2);
+    assert_true(isnan(platform.unused[0].hz));
+    assert_true(fabs(ulb_platform_beta(&platform, 0) * 4e9 * 14 / (75 * ULB_GIB) - 1) < 1e-12);
+
+    struct document other = correct;
+#define UNUSED(row) "\"unused_classes\": [" row "], \"fork_join_us\": 1"
+    other.fork_join = UNUSED("{\"name\": \"LP-E\", \"cores\": 2}");
+    assert_int_equal(parse(&other, &platform, &err), ULB_OK);
+    assert_string_equal(platform.unused[0].core, "");
+    other.fork_join = UNUSED("{\"name\": \"LP-E\", \"cores\": 2, \"ghz\": 2}");
+    expect_refused(&other, "unused_classes[0].ghz is an unknown key", "name, cores, core");
+    other.fork_join = UNUSED("{\"name\": \"E\", \"cores\": 2}");
+    expect_refused(&other, "unused_classes[0].name 'E' occurs twice", "rename");
+    other.fork_join = UNUSED("");
+    expect_refused(&other, "unused_classes has 0 items", "1 to 4");
+#undef UNUSED
+}
+
+/* What is printed of a platform is a platform file. */
+static void test_written_and_read(void **state)
+{
+    (void)state;
+    struct ulb_platform platform, copy;
+    struct ulb_error err = {""};
+    assert_int_equal(ulb_platform_load("arlh", &platform, &err), ULB_OK);
+    json_t *document = ulb_platform_json(&platform);
+    char *text = json_dumps(document, 0);
+    assert_int_equal(ulb_platform_parse(text, strlen(text), "again", &copy, &err), ULB_OK);
+    for (size_t c = 0; c < 2; c++) {
+        assert_string_equal(copy.classes[c].core, platform.classes[c].core);
+        assert_true(fabs(copy.classes[c].hz / platform.classes[c].hz - 1) < 1e-12);
+    }
+    assert_int_equal(copy.n_unused, 1);
+    assert_string_equal(copy.unused[0].core, "crestmont");
+    free(text);
+    json_decref(document);
+}
+
+static void test_core_names(void **state)
+{
+    (void)state;
+    struct ulb_platform platform;
+    struct ulb_error err = {""};
+    struct document other = correct;
+    other.classes = "\"classes\": [{\"name\": \"P\", \"cores\": 2, \"ghz\": 3, \"core\": \"zen5\"},"
+                    "{\"name\": \"E\", \"cores\": 2, \"ghz\": 3}]";
+    assert_int_equal(parse(&other, &platform, &err), ULB_OK);
+    assert_string_equal(platform.classes[0].core, "zen5");
+    assert_string_equal(platform.classes[1].core, "");
+    other.classes = "\"classes\": [{\"name\": \"P\", \"cores\": 2, \"ghz\": 3, \"core\": \"zen9\"}]";
+    expect_refused(&other, "classes[0].core 'zen9' is not in the table", "golden-cove");
 }
 
 static void test_correct_file(void **state)
@@ -287,7 +352,8 @@ int main(void)
         cmocka_unit_test(test_strings),     cmocka_unit_test(test_classes),
         cmocka_unit_test(test_numbers),     cmocka_unit_test(test_gammas),
         cmocka_unit_test(test_no_document), cmocka_unit_test(test_damaged_file),
-        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_load),        cmocka_unit_test(test_unused_classes),
+        cmocka_unit_test(test_core_names),  cmocka_unit_test(test_written_and_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

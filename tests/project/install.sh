@@ -12,7 +12,7 @@ installed=$scratch/prefix/bin/ulb-bench
 if strings "$installed" 2>/dev/null | grep -F "$ULB_SOURCE"; then fail "the binary names the source folder"; fi
 cd "$scratch/prefix/share"
 for file in man/man1/ulb-bench.1 bash-completion/completions/ulb-bench zsh/site-functions/_ulb-bench \
-    fish/vendor_completions.d/ulb-bench.fish ulb-bench/schema.json doc/ulb-bench/LICENSE; do
+    fish/vendor_completions.d/ulb-bench.fish ulb-bench/schema.json ulb-bench/cores.json doc/ulb-bench/LICENSE; do
     [[ -s $file ]] || fail "$file is not installed"
 done
 grep -q 'BSD 3-Clause' doc/ulb-bench/LICENSE || fail "the licence is another one"
