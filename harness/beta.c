@@ -428,6 +428,50 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
     return status;
 }
 
+enum ulb_status ulb_beta_measure_memory(struct ulb_session *session, struct ulb_error *err)
+{
+    const struct ulb_topology *topology = &session->topology;
+    const char *set = session->settings.set ? session->settings.set : "all";
+    ulb_session_progress(session, "beta", 0.0);
+    enum ulb_status status = ulb_session_arena(session, 0, err);
+    if (status == ULB_OK)
+        status = measure_memory(session, session->team, set, NULL, err);
+    for (size_t c = 0; c < topology->n_classes && topology->n_classes > 1 && status == ULB_OK; c++) {
+        const struct ulb_core_class *cls = &topology->classes[c];
+        ulb_session_progress(session, "beta", (double)(c + 1) / (double)(topology->n_classes + 1));
+        if (cls->leaders.n > 0)
+            status = measure_set(session, cls->name, cls->leaders.items, cls->leaders.n, false, NULL, err);
+    }
+    ulb_session_progress(session, "beta", 1.0);
+    return status;
+}
+
+/* beta at memory level of a set; NAN when it was not measured. */
+static double beta_of_set(const struct ulb_record *record, const char *wanted)
+{
+    const json_t *cells = json_object_get(json_object_get(record->root, "beta"), "cells");
+    size_t i;
+    const json_t *cell;
+    json_array_foreach(cells, i, cell)
+    {
+        const char *set = json_string_value(json_object_get(cell, "set"));
+        const char *level = json_string_value(json_object_get(cell, "level"));
+        const json_t *value = json_object_get(cell, "bytes_per_cycle");
+        if (set && level && strcmp(set, wanted) == 0 && strcmp(level, "mem") == 0)
+            return json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return NAN;
+}
+
+double ulb_beta_of_class(const struct ulb_record *record, const char *class_name)
+{
+    const json_t *classes = json_object_get(json_object_get(record->root, "topology"), "classes");
+    const char *set = ulb_record_text(record, "settings.set");
+    if (json_array_size(classes) > 1)
+        return beta_of_set(record, class_name);
+    return beta_of_set(record, set ? set : "all");
+}
+
 double ulb_beta_yardstick(struct ulb_session *session)
 {
     return memory_sample(session->team, session->yardstick, &session->arena);

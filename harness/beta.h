@@ -9,6 +9,15 @@
  * yardstick: the reader and the kind of pages that read memory fastest with the session's own team. */
 enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *err);
 
+/* Measures memory alone, of the session's set and on a hybrid machine of each class: the betas of a roofline.
+ */
+enum ulb_status ulb_beta_measure_memory(struct ulb_session *session, struct ulb_error *err);
+
+/* beta at memory level of a core class, bytes/cycle of one core, from the cells of a record. A class is
+ * measured as a set of its own on hybrid machines only; elsewhere it is the record's set. NAN when it was not
+ * measured. */
+double ulb_beta_of_class(const struct ulb_record *record, const char *class_name);
+
 /* Chooses the yardstick alone (what the GEMV commands need). */
 enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *err);
 

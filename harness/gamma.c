@@ -1,5 +1,6 @@
 #include "harness/gamma.h"
 
+#include "harness/beta.h"
 #include "harness/gamma_loop.h"
 #include "harness/stats.h"
 #include "models/models.h"
@@ -67,30 +68,6 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
     return ulb_check_interrupted(err);
 }
 
-/* beta at memory level of a set, for min(beta, B/gamma); NAN when it was not measured. */
-static double set_beta(const struct ulb_record *record, const char *wanted)
-{
-    const json_t *cells = json_object_get(json_object_get(record->root, "beta"), "cells");
-    size_t i;
-    const json_t *cell;
-    json_array_foreach(cells, i, cell)
-    {
-        const char *set = json_string_value(json_object_get(cell, "set"));
-        const char *level = json_string_value(json_object_get(cell, "level"));
-        if (set && level && strcmp(set, wanted) == 0 && strcmp(level, "mem") == 0)
-            return json_number_value(json_object_get(cell, "bytes_per_cycle"));
-    }
-    return NAN;
-}
-
-/* A class is measured as a set of its own on hybrid machines only; elsewhere it is the session's set. */
-static double class_beta(const struct ulb_session *session, const struct ulb_core_class *cls)
-{
-    if (session->topology.n_classes > 1)
-        return set_beta(session->record, cls->name);
-    return set_beta(session->record, session->settings.set ? session->settings.set : "all");
-}
-
 static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_kernel *kernel,
                                 const struct ulb_core_class *cls, const struct gamma_samples *samples,
                                 struct ulb_error *err)
@@ -101,8 +78,8 @@ static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_ke
         .gamma_min_cycles = stats.min,
         .gamma_mad_cycles = stats.mad,
         .bytes_per_step = kernel->bytes_per_step,
-        .ebw_bytes_per_cycle =
-            ulb_effective_bandwidth(class_beta(session, cls), kernel->bytes_per_step, stats.median),
+        .ebw_bytes_per_cycle = ulb_effective_bandwidth(ulb_beta_of_class(session->record, cls->name),
+                                                       kernel->bytes_per_step, stats.median),
         .verified = true,
         .n_samples = samples->n,
         .gamma_samples = (double *)(uintptr_t)samples->values,

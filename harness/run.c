@@ -7,12 +7,33 @@
 
 #include <stdlib.h>
 
+static bool needs_kernels(enum ulb_stage stage)
+{
+    return stage != ULB_STAGE_BETA && stage != ULB_STAGE_MEMORY;
+}
+
+static enum ulb_status measure_beta(struct ulb_session *session, enum ulb_stage stage, struct ulb_error *err)
+{
+    if (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL)
+        return ulb_beta_measure(session, err);
+    if (stage == ULB_STAGE_MEMORY || stage == ULB_STAGE_LIMITS)
+        return ulb_beta_measure_memory(session, err);
+    return ULB_OK;
+}
+
+static enum ulb_status measure_gamma(struct ulb_session *session, enum ulb_stage stage,
+                                     const struct ulb_kernel **kernels, size_t n, struct ulb_error *err)
+{
+    bool wanted = stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_LIMITS || stage == ULB_STAGE_ALL;
+    return wanted ? ulb_gamma_measure(session, kernels, n, err) : ULB_OK;
+}
+
 static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage,
                                const struct ulb_kernel **kernels, struct ulb_error *err)
 {
     size_t n = 0, largest = 0;
     enum ulb_status status = ULB_OK;
-    if (stage != ULB_STAGE_BETA)
+    if (needs_kernels(stage))
         status = ulb_session_kernels(session, kernels, &n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
         status = ulb_gemv_largest(session, kernels, n, &largest, err);
@@ -24,13 +45,13 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
         status = ulb_session_arena(session, largest, err);
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
         status = ulb_machine_huge_pages(session, err);
-    if (status == ULB_OK && (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL))
-        status = ulb_beta_measure(session, err);
+    if (status == ULB_OK)
+        status = measure_beta(session, stage, err);
     /* Beta changes the ring when small pages read faster. */
     if (status == ULB_OK && session->arena.pages.asked == ULB_PAGES_SMALL)
         status = ulb_machine_huge_pages(session, err);
-    if (status == ULB_OK && (stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_ALL))
-        status = ulb_gamma_measure(session, kernels, n, err);
+    if (status == ULB_OK)
+        status = measure_gamma(session, stage, kernels, n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
         status = ulb_gemv_measure(session, kernels, n, err);
     return status;

@@ -4,8 +4,15 @@
 
 #include "harness/session.h"
 
-/* What is measured: one stage, or all of them. */
-enum ulb_stage { ULB_STAGE_BETA, ULB_STAGE_GAMMA, ULB_STAGE_GEMV, ULB_STAGE_ALL };
+/* What is measured: one stage, some, or all of them. */
+enum ulb_stage {
+    ULB_STAGE_BETA,
+    ULB_STAGE_MEMORY, /* beta at memory level alone */
+    ULB_STAGE_GAMMA,
+    ULB_STAGE_LIMITS, /* MEMORY and GAMMA: what a roofline is drawn from */
+    ULB_STAGE_GEMV,
+    ULB_STAGE_ALL, /* BETA, GAMMA and GEMV */
+};
 
 /* Opens a session with these settings, measures up to stage, closes it. The record (made by the caller) holds
  * what was measured whatever the status: ULB_INTERRUPTED, ULB_FINDING (a kernel differs) and ULB_ENVIRONMENT

@@ -16,13 +16,14 @@ _ulb_bench() {
     --progress)  words='auto on off' ;;
     --figure)    words='roofline bars kernels beta' ;;
     --format)    words='svg png pdf txt' ;;
-    --shapes | --kernels | --seed | --ring-mib | --isa-mask) return ;;
+    --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
     --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
         case $command in
-        run | beta | gamma | gemv | verify) words="$measuring $common" ;;
+        gamma)    words="$measuring --explain $common" ;;
+        run | beta | gemv | verify) words="$measuring $common" ;;
         model)    words="--platform --check-paper $common" ;;
-        list)     words="kernels formats models shapes platforms counters --kernels --isa-mask $common" ;;
+        list)     words="kernels formats models shapes platforms cores counters --kernels --isa-mask $common" ;;
         plot)
             words="--figure --format --out $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")

@@ -3,6 +3,7 @@
 #include "harness/cli/table.h"
 #include "common/isa.h"
 #include "common/units.h"
+#include "harness/platform/cores.h"
 #include "harness/platform/platform.h"
 #include "kernels/kernel.h"
 #include "shapes/shapes.h"
@@ -186,6 +187,17 @@ static enum ulb_status list_platforms(const struct options *options, json_t *row
     return ULB_OK;
 }
 
+static enum ulb_status list_cores(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    struct ulb_core_list cores;
+    (void)options;
+    enum ulb_status status = ulb_core_list_load(&cores, err);
+    for (size_t i = 0; i < cores.n && status == ULB_OK; i++)
+        json_array_append_new(rows, ulb_core_json(&cores.items[i]));
+    ulb_core_list_free(&cores);
+    return status;
+}
+
 static enum ulb_status list_counters(const struct options *options, json_t *rows, struct ulb_error *err)
 {
     static const char *const counters[][2] = {
@@ -244,6 +256,13 @@ static const struct part parts[] = {
     {"platforms",
      list_platforms,
      {{"name", "platform", 0}, {"title", "what", 0}, {"cores", "cores", 0}, {"bandwidth_gibps", "GiB/s", 0}},
+     4},
+    {"cores",
+     list_cores,
+     {{"name", "core", 0},
+      {"chips", "found in", 0},
+      {"issue_width", "uops/cycle", 0},
+      {"pipes_inferred", "inferred", 0}},
      4},
     {"counters", list_counters, {{"name", "counter", 0}, {"summary", "what", 0}}, 2},
 };
@@ -312,7 +331,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     };
     static const struct argp parser = {argp_options,
                                        parse_option,
-                                       "kernels|formats|models|shapes|platforms|counters",
+                                       "kernels|formats|models|shapes|platforms|cores|counters",
                                        "Lists what is built in.",
                                        NULL,
                                        NULL,
@@ -330,5 +349,5 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     return print_part(part, &options, err);
 }
 
-const struct ulb_command ulb_command_list = {"list", "kernels, formats, models, shapes, platforms, counters",
-                                             run};
+const struct ulb_command ulb_command_list = {
+    "list", "kernels, formats, models, shapes, platforms, cores, counters", run};

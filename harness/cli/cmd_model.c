@@ -200,7 +200,8 @@ enum ulb_status ulb_print_model(const char *name_or_file, bool json, struct ulb_
     json_t *document = model_json(&platform);
     if (json || !document)
         return ulb_print_json(document, err);
-    printf("%s: %s\nsource: %s\n", platform.name, platform.title, platform.source);
+    printf("%s: %s\n", platform.name, platform.title);
+    ulb_print_wrapped("source: ", platform.source);
     printf("read bandwidth %.1f GiB/s = %.1f GB/s; nothing here was measured by this run\n",
            platform.bandwidth / ULB_GIB, platform.bandwidth / ULB_GB);
     print_limits(document);

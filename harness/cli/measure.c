@@ -162,10 +162,23 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 const struct argp ulb_measure_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
 
+void ulb_measure_defaults(struct ulb_measure_options *o, struct ulb_error *err)
+{
+    *o = (struct ulb_measure_options){.settings = {.seed = 1}, .out = "results", .err = err};
+}
+
+enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *o, struct ulb_error *err)
+{
+    if (!o->platform || strcmp(o->platform, "auto") == 0)
+        return ULB_OK;
+    return ulb_fail(err, ULB_BAD_INPUT, "--platform %s describes another machine: use 'ulb-bench model'",
+                    o->platform);
+}
+
 enum ulb_status ulb_measure_parse(int argc, char **argv, const char *doc, struct ulb_measure_options *o,
                                   bool *done, struct ulb_error *err)
 {
-    *o = (struct ulb_measure_options){.settings = {.seed = 1}, .out = "results", .err = err};
+    ulb_measure_defaults(o, err);
     struct argp parser = ulb_measure_argp;
     parser.doc = doc;
     return ulb_parse_arguments(&parser, argc, argv, o, done, err);

@@ -25,6 +25,12 @@ extern const struct argp ulb_measure_argp;
 enum ulb_status ulb_measure_parse(int argc, char **argv, const char *doc, struct ulb_measure_options *options,
                                   bool *done, struct ulb_error *err);
 
+/* The options before any is given. */
+void ulb_measure_defaults(struct ulb_measure_options *options, struct ulb_error *err);
+
+/* ULB_BAD_INPUT when --platform names another machine, which cannot be measured here. */
+enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, struct ulb_error *err);
+
 /* Makes a record and measures up to stage, with progress on stderr, signals caught and LIKWID's markers set.
  * The record is the caller's to free whatever the status (root NULL when it could not be made). */
 enum ulb_status ulb_measure_run(struct ulb_measure_options *options, enum ulb_stage stage,

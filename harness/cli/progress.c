@@ -30,9 +30,12 @@ static bool takes_part(enum ulb_stage stage, const char *name)
          memory = strcmp(name, "memory") == 0;
     switch (stage) {
     case ULB_STAGE_BETA:
+    case ULB_STAGE_MEMORY:
         return memory || beta;
     case ULB_STAGE_GAMMA:
         return gamma;
+    case ULB_STAGE_LIMITS:
+        return memory || beta || gamma;
     case ULB_STAGE_GEMV:
         return !beta;
     case ULB_STAGE_ALL:

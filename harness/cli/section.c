@@ -20,23 +20,18 @@ static json_t *section_json(const struct ulb_record *record, const struct ulb_se
     return document;
 }
 
-enum ulb_status ulb_section_run(const struct ulb_section_command *command, int argc, char **argv,
-                                struct ulb_error *err)
+enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
+                                    struct ulb_measure_options *options, struct ulb_error *err)
 {
-    struct ulb_measure_options options;
-    bool done;
-    enum ulb_status status = ulb_measure_parse(argc, argv, command->doc, &options, &done, err);
-    if (status != ULB_OK || done)
+    enum ulb_status status = ulb_refuse_platform(options, err);
+    if (status != ULB_OK)
         return status;
-    if (options.platform && strcmp(options.platform, "auto") != 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "--platform %s describes another machine: use 'ulb-bench model'",
-                        options.platform);
     struct ulb_record record;
-    status = ulb_measure_run(&options, command->stage, &record, err);
+    status = ulb_measure_run(options, command->stage, &record, err);
     if (record.root && (status == ULB_OK || status == ULB_INTERRUPTED)) {
         struct ulb_error unwritten;
         ulb_print_warnings(&record);
-        if (!options.json)
+        if (!options->json)
             command->print(&record, stdout);
         else if (ulb_print_json(section_json(&record, command), &unwritten) != ULB_OK && status == ULB_OK) {
             *err = unwritten;
@@ -45,4 +40,15 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
     }
     ulb_record_free(&record);
     return status;
+}
+
+enum ulb_status ulb_section_run(const struct ulb_section_command *command, int argc, char **argv,
+                                struct ulb_error *err)
+{
+    struct ulb_measure_options options;
+    bool done;
+    enum ulb_status status = ulb_measure_parse(argc, argv, command->doc, &options, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    return ulb_section_measure(command, &options, err);
 }

@@ -15,8 +15,11 @@ struct ulb_section_command {
     void (*print)(const struct ulb_record *record, FILE *out); /* the table */
 };
 
-/* Parses argv, measures, shows. An interrupted measurement shows what there is and is still ULB_INTERRUPTED.
- */
+/* Measures and shows. An interrupted measurement shows what there is and is still ULB_INTERRUPTED. */
+enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
+                                    struct ulb_measure_options *options, struct ulb_error *err);
+
+/* Parses argv, then the same. */
 enum ulb_status ulb_section_run(const struct ulb_section_command *command, int argc, char **argv,
                                 struct ulb_error *err);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 192 };
+enum { CELL_BYTES = 192, WIDTH = 100 };
 
 static void join(const json_t *list, char out[CELL_BYTES])
 {
@@ -74,4 +74,20 @@ void ulb_print_table(const json_t *rows, const struct ulb_column *columns, size_
             print_cell(text, measure(rows, &columns[c]), c + 1 == n_columns);
         }
     }
+}
+
+void ulb_print_wrapped(const char *head, const char *text)
+{
+    int indent = (int)strlen(head);
+    size_t room = WIDTH - (size_t)indent;
+    printf("%s", head);
+    while (strlen(text) > room) {
+        size_t cut = room;
+        while (cut > 0 && text[cut] != ' ')
+            cut--;
+        cut = cut > 0 ? cut : room;
+        printf("%.*s\n%*s", (int)cut, text, indent, "");
+        text += cut + (text[cut] == ' ');
+    }
+    printf("%s\n", text);
 }

@@ -15,4 +15,8 @@ struct ulb_column {
  * lists of strings joined, true and false as yes and no. */
 void ulb_print_table(const json_t *rows, const struct ulb_column *columns, size_t n_columns);
 
+/* Prints text behind head, at most 100 columns wide; what does not fit goes on below, between words, indented
+ * as far as head is long. */
+void ulb_print_wrapped(const char *head, const char *text);
+
 #endif

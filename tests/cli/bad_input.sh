@@ -22,6 +22,12 @@ expect 2 "frob" "$bench" --frob
 expect 2 "surplus" "$bench" beta surplus
 expect 2 "no kernel matches 'int7'.*list kernels" "$bench" gamma --kernels int7
 expect 2 "no regular expression" "$bench" gamma --kernels '['
+expect 2 "no kernel matches 'int7'.*list kernels" "$bench" gamma --explain int1a8-table,int7
+expect 2 "no regular expression" "$bench" gamma --explain '['
+expect 2 "names no kernel" "$bench" gamma --explain ,
+expect 2 "leave out --kernels" "$bench" gamma --explain int1 --formats int1
+expect 2 "use 'ulb-bench model'" "$bench" gamma --explain int1 --platform lnl
+expect 2 "surplus" "$bench" gamma --explain int1 surplus
 expect 2 "unknown model 'gpt-9'.*list models" "$bench" gemv --models falcon3-1b,gpt-9
 expect 2 "no model" "$bench" gemv --models ''
 expect 2 "'4096' is no shape: MxK" "$bench" gemv --shapes 64x64,4096

@@ -37,11 +37,17 @@ refused() {
     grep -qF -- "$1" "$scratch/err" || fail "${*:2}: '$1' is not in: $(cat "$scratch/err")"
 }
 
-for what in kernels formats models shapes platforms counters; do
+for what in kernels formats models shapes platforms cores counters; do
     table list $what
     query "list(d) == ['$what'] and len(d['$what']) > 0" list $what
 done
 query "[p['name'] for p in d['platforms']] == ['arl', 'arlh', 'lnl']" list platforms
+query "{'golden-cove', 'sapphire-rapids', 'raptor-cove', 'redwood-cove', 'lion-cove', 'gracemont', 'crestmont', 'skymont',
+    'ice-lake', 'tiger-lake', 'zen3', 'zen4', 'zen5-client', 'zen5'} == {c['name'] for c in d['cores']}" list cores
+query "all(c['source'] and c['ports']['256']['logic']['uops'] >= 1 for c in d['cores'])" list cores
+query "[c['name'] for c in d['cores'] if c['pipes_inferred']] == ['gracemont', 'crestmont', 'skymont']" list cores
+query "[c['name'] for c in d['cores'] if '512' in c['ports']] == [c['name'] for c in d['cores'] if 'avx512f' in c['isa']]" \
+    list cores
 query "[c['name'] for c in d['counters']] == 'papi perf likwid chain tsc'.split()" list counters
 query "{'int8', 'int2', 'int1', 'bf16'} <= {f['name'] for f in d['formats']}" list formats
 query "{s['model'] for s in d['shapes']} == {'falcon3-1b', 'mobilellm-1.5b', 'llama3-8b', 'bitnet-2b-4t'}" list shapes
