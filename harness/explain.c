@@ -1,34 +1,13 @@
 #include "harness/explain.h"
 
 #include "harness/beta.h"
+#include "harness/json_figure.h"
 #include "harness/platform/platform.h"
 #include "models/models.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* A figure, or null with "<key>_reason". */
-static void set_figure(json_t *row, const char *key, double value, const char *reason)
-{
-    char reason_key[64];
-    if (isfinite(value)) {
-        json_object_set_new(row, key, json_real(value));
-        return;
-    }
-    snprintf(reason_key, sizeof reason_key, "%s_reason", key);
-    json_object_set_new(row, key, json_null());
-    json_object_set_new(row, reason_key, json_string(reason));
-}
-
-static void set_text(json_t *row, const char *key, const char *value, const char *reason)
-{
-    char reason_key[64];
-    snprintf(reason_key, sizeof reason_key, "%s_reason", key);
-    json_object_set_new(row, key, value ? json_string(value) : json_null());
-    if (!value)
-        json_object_set_new(row, reason_key, json_string(reason));
-}
 
 static const char no_chains[] = "no chain of accumulators limits it";
 
@@ -47,7 +26,7 @@ static void set_count(json_t *row, const char *key, unsigned value, const char *
     if (value > 0)
         json_object_set_new(row, key, json_integer(value));
     else
-        set_figure(row, key, NAN, reason);
+        ulb_set_figure(row, key, NAN, reason);
 }
 
 static void set_mix(json_t *document, const struct ulb_mix *mix)
@@ -78,11 +57,11 @@ static json_t *bound_row(const struct ulb_core *core, const struct ulb_kernel *k
                             "pipes_inferred", core->inferred, "source", core->source);
     if (core->inferred)
         json_object_set_new(row, "note", json_string("pipes inferred from throughput"));
-    set_figure(row, "bound_cycles", known ? bound.cycles : NAN, reason);
-    set_text(row, "decided_by", known ? ulb_limit_name(bound.decides) : NULL, reason);
+    ulb_set_figure(row, "bound_cycles", known ? bound.cycles : NAN, reason);
+    ulb_set_text(row, "decided_by", known ? ulb_limit_name(bound.decides) : NULL, reason);
     for (size_t i = 0; i < ULB_LIMITS; i++) {
         bool limits = known && (i != ULB_LIMIT_LATENCY || kernel->mix.chains > 0);
-        set_figure(row, keys[i], limits ? bound.limits[i] : NAN, known ? no_chains : reason);
+        ulb_set_figure(row, keys[i], limits ? bound.limits[i] : NAN, known ? no_chains : reason);
     }
     return row;
 }
@@ -141,13 +120,14 @@ static json_t *measured_row(const struct ulb_explain *explain, const struct ulb_
     const struct ulb_core *core =
         ulb_core_identify(explain->cores, &explain->cpu, explain->isa, class_name, no_core);
     json_t *row = json_pack("{s:s}", "class", class_name);
-    set_text(row, "core", core ? core->name : NULL, no_core);
+    ulb_set_text(row, "core", core ? core->name : NULL, no_core);
     if (core)
         bound = core_bound(core, kernel, no_core);
-    set_figure(row, "gamma_cycles", gamma, no_gamma);
-    set_figure(row, "bound_cycles", bound, no_core);
-    set_figure(row, "ratio", gamma / bound, isfinite(bound) ? no_gamma : no_core);
-    set_figure(row, "ceiling_bytes_per_cycle", ulb_compute_ceiling(kernel->bytes_per_step, gamma), no_gamma);
+    ulb_set_figure(row, "gamma_cycles", gamma, no_gamma);
+    ulb_set_figure(row, "bound_cycles", bound, no_core);
+    ulb_set_figure(row, "ratio", gamma / bound, isfinite(bound) ? no_gamma : no_core);
+    ulb_set_figure(row, "ceiling_bytes_per_cycle", ulb_compute_ceiling(kernel->bytes_per_step, gamma),
+                   no_gamma);
     return row;
 }
 
@@ -170,13 +150,14 @@ static json_t *turning_row(const struct place *place, const struct ulb_kernel *k
     bool known = isfinite(turn) && isfinite(place->beta);
     json_t *row =
         json_pack("{s:s, s:s, s:s}", "where", place->where, "class", place->class_name, "gamma_from", from);
-    set_text(row, "core", place->core ? place->core->name : NULL, place->no_core);
-    set_figure(row, "beta_bytes_per_cycle", place->beta, place->no_beta);
-    set_figure(row, "gamma_cycles", gamma, no_gamma);
-    set_figure(row, "turn_beta_bytes_per_cycle", turn, no_gamma);
-    set_text(row, "bound",
-             known ? ulb_bound_name(ulb_roofline_bound(place->beta, kernel->bytes_per_step, gamma)) : NULL,
-             isfinite(turn) ? place->no_beta : no_gamma);
+    ulb_set_text(row, "core", place->core ? place->core->name : NULL, place->no_core);
+    ulb_set_figure(row, "beta_bytes_per_cycle", place->beta, place->no_beta);
+    ulb_set_figure(row, "gamma_cycles", gamma, no_gamma);
+    ulb_set_figure(row, "turn_beta_bytes_per_cycle", turn, no_gamma);
+    ulb_set_text(row, "bound",
+                 known ? ulb_bound_name(ulb_roofline_bound(place->beta, kernel->bytes_per_step, gamma))
+                       : NULL,
+                 isfinite(turn) ? place->no_beta : no_gamma);
     return row;
 }
 

@@ -18,7 +18,7 @@ struct ulb_canvas {
 typedef enum ulb_status ulb_draw_fn(const struct ulb_record *record, struct ulb_canvas *canvas,
                                     struct ulb_error *err);
 
-ulb_draw_fn ulb_draw_roofline, ulb_draw_bars, ulb_draw_kernels, ulb_draw_beta;
+ulb_draw_fn ulb_draw_roofline, ulb_draw_bars, ulb_draw_kernels, ulb_draw_beta, ulb_draw_model;
 
 /* Writes text for use inside a gnuplot string in double quotes. Records may come from strangers: what could
  * end the string or start a command is replaced. */
@@ -33,6 +33,27 @@ void ulb_put_title(const struct ulb_canvas *canvas, const struct ulb_record *rec
 /* Legend of so many entries, the longest so many characters, below axes whose x tics have tic_lines lines;
  * makes room for it. Also the grid. */
 void ulb_put_frame(struct ulb_canvas *canvas, size_t entries, size_t longest, unsigned tic_lines);
+
+/* What a roofline's two logarithmic axes cover, bytes/cycle: everything added, in whole powers of two. */
+struct ulb_extent {
+    double lowest, highest;
+};
+struct ulb_extent ulb_extent_empty(void);
+void ulb_extent_add(struct ulb_extent *extent, double value); /* what is not positive and finite counts not */
+void ulb_extent_close(struct ulb_extent *extent);
+
+/* The beta of one core class; NAN when unknown. */
+struct ulb_beta_line {
+    const char *cls;
+    double beta;
+};
+
+/* Axes of a roofline with the betas of so many classes. */
+void ulb_put_roof_axes(FILE *script, const struct ulb_extent *extent, size_t n_classes);
+
+/* Vertical lines; their labels stand above the frame, where no curve runs through them, and left and right of
+ * each other, since the betas of a machine lie close together. */
+void ulb_put_betas(FILE *script, const struct ulb_beta_line *classes, size_t n);
 
 /* The yardstick of a set of cores, GB/s; NAN when the record has none. */
 double ulb_yardstick_gbps(const struct ulb_record *record, const char *set);

@@ -38,6 +38,26 @@ static enum ulb_status find_drawer(const char *figure, ulb_draw_fn **draw, struc
     return ulb_fail(err, ULB_BAD_INPUT, "unknown figure '%s'; figures are %s", figure, known);
 }
 
+/* The document of a platform's models has a roofline alone, drawn in a way of its own. */
+static enum ulb_status choose_drawer(const struct ulb_record *record, const char *figure, ulb_draw_fn **draw,
+                                     struct ulb_error *err)
+{
+    enum ulb_status status = find_drawer(figure, draw, err);
+    if (status != ULB_OK || !ulb_is_model(record))
+        return status;
+    if (*draw != ulb_draw_roofline)
+        return ulb_fail(err, ULB_BAD_INPUT, "the document of a model has no figure %s; it has a roofline",
+                        figure);
+    *draw = ulb_draw_model;
+    return ULB_OK;
+}
+
+bool ulb_is_model(const struct ulb_record *record)
+{
+    const char *kind = ulb_record_text(record, "kind");
+    return kind && strcmp(kind, "model") == 0;
+}
+
 static enum ulb_status check_format(const char *format, struct ulb_error *err)
 {
     for (size_t i = 0; ulb_figure_formats[i]; i++) {
@@ -97,7 +117,7 @@ enum ulb_status ulb_figure_draw(const struct ulb_record *record, const char *fig
     ulb_draw_fn *draw = NULL;
     char *script = NULL, temporary[PATH_MAX];
     size_t bytes = 0;
-    enum ulb_status status = find_drawer(figure, &draw, err);
+    enum ulb_status status = choose_drawer(record, figure, &draw, err);
     if (status == ULB_OK)
         status = check_format(format, err);
     if (status != ULB_OK)

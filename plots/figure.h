@@ -5,6 +5,7 @@
 #include "common/status.h"
 #include "results/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ulb_figure {
@@ -17,6 +18,10 @@ extern const size_t ulb_figure_count;
 
 /* The names of formats, NULL-terminated: "svg", "png", "pdf", "txt". */
 extern const char *const ulb_figure_formats[];
+
+/* Whether this is no record but the document that `ulb-bench model` prints of a platform ("kind": "model"),
+ * of which the figure roofline can be drawn. */
+bool ulb_is_model(const struct ulb_record *record);
 
 /* Draws one figure into PREFIX-FIGURE.FORMAT ("results/run-roofline.svg") and writes that path into path.
  * ULB_BAD_INPUT: unknown figure or format, or the record lacks what the figure shows. ULB_ENVIRONMENT: no

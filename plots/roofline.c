@@ -17,11 +17,6 @@ struct curve {
     bool fastest;       /* of its format and class; else one of the paper's sequences */
 };
 
-struct machine_beta {
-    const char *cls;
-    double beta;
-};
-
 struct roofline {
     struct ulb_gamma_cell *gammas;
     struct ulb_beta_cell *betas;
@@ -30,10 +25,10 @@ struct roofline {
     size_t n_gammas, n_betas, n_all, n_cells;
     struct curve curves[MAX_CURVES];
     size_t n_curves;
-    struct machine_beta classes[MAX_BETAS]; /* beta NAN when unknown */
+    struct ulb_beta_line classes[MAX_BETAS]; /* beta NAN when unknown */
     size_t n_classes;
     const struct ulb_beta_cell *whole; /* memory, the set of the GEMV results; NULL when not measured */
-    double lowest, highest;            /* of all that is drawn, bytes/cycle */
+    struct ulb_extent extent;          /* of all that is drawn */
 };
 
 static size_t class_index(struct roofline *figure, const char *cls)
@@ -42,7 +37,7 @@ static size_t class_index(struct roofline *figure, const char *cls)
     while (i < figure->n_classes && strcmp(figure->classes[i].cls, cls) != 0)
         i++;
     if (i == figure->n_classes && i < MAX_BETAS)
-        figure->classes[figure->n_classes++] = (struct machine_beta){cls, NAN};
+        figure->classes[figure->n_classes++] = (struct ulb_beta_line){cls, NAN};
     return i;
 }
 
@@ -108,7 +103,7 @@ static void find_betas(struct roofline *figure, const struct ulb_record *record)
     const char *set = figure->n_cells ? figure->cells[0]->set : "all";
     figure->whole = memory_cell(figure, set);
     for (size_t c = 0; c < figure->n_classes; c++) {
-        struct machine_beta *class = &figure->classes[c];
+        struct ulb_beta_line *class = &figure->classes[c];
         char place[64];
         snprintf(place, sizeof place, "clock.hz.%s", class->cls);
         double hz = ulb_record_number(record, place);
@@ -128,14 +123,6 @@ static double observed(const struct roofline *figure, const struct ulb_cell *cel
     return cell->gbps / figure->whole->gbps * figure->whole->bytes_per_cycle;
 }
 
-static void widen(struct roofline *figure, double value)
-{
-    if (!(value > 0) || !isfinite(value))
-        return;
-    figure->lowest = fmin(figure->lowest, value);
-    figure->highest = fmax(figure->highest, value);
-}
-
 static const struct curve *curve_of(const struct roofline *figure, const char *kernel)
 {
     for (size_t i = 0; i < figure->n_curves; i++) {
@@ -147,51 +134,16 @@ static const struct curve *curve_of(const struct roofline *figure, const char *k
 
 static void find_range(struct roofline *figure)
 {
-    figure->lowest = INFINITY;
-    figure->highest = 0;
+    figure->extent = ulb_extent_empty();
     for (size_t i = 0; i < figure->n_curves; i++)
-        widen(figure, figure->curves[i].ceiling);
+        ulb_extent_add(&figure->extent, figure->curves[i].ceiling);
     for (size_t c = 0; c < figure->n_classes; c++)
-        widen(figure, figure->classes[c].beta);
+        ulb_extent_add(&figure->extent, figure->classes[c].beta);
     for (size_t i = 0; i < figure->n_cells; i++) {
         if (curve_of(figure, figure->cells[i]->kernel))
-            widen(figure, observed(figure, figure->cells[i]));
+            ulb_extent_add(&figure->extent, observed(figure, figure->cells[i]));
     }
-    /* Whole powers of two, with some room. */
-    figure->lowest = exp2(floor(log2(figure->lowest / 1.3)));
-    figure->highest = exp2(ceil(log2(figure->highest * 1.3)));
-}
-
-static bool is_leftmost(const struct roofline *figure, const struct machine_beta *class)
-{
-    for (size_t c = 0; c < figure->n_classes; c++) {
-        if (figure->classes[c].beta < class->beta)
-            return false;
-    }
-    return true;
-}
-
-/* Vertical lines; their labels stand above the frame, where no curve runs through them, and left and right of
- * each other, since the betas of a machine lie close together. */
-static void put_betas(const struct roofline *figure, FILE *script)
-{
-    for (size_t c = 0; c < figure->n_classes; c++) {
-        const struct machine_beta *class = &figure->classes[c];
-        if (!(class->beta > 0))
-            continue;
-        const char *placed = figure->n_classes == 1       ? "center offset 0"
-                             : is_leftmost(figure, class) ? "right offset 0.5"
-                                                          : "left offset -0.5";
-        fprintf(script,
-                "set arrow from first %g, graph 0 to first %g, graph 1 nohead linecolor rgb '#882255' "
-                "linewidth 2 "
-                "dashtype %zu back\n",
-                class->beta, class->beta, c + 1);
-        fprintf(script, "set label \"beta ");
-        ulb_put_text(script, class->cls);
-        fprintf(script, " %.2f\" at first %g, graph 1 %s, %g textcolor rgb '#882255'\n", class->beta,
-                class->beta, placed, c < 2 ? 0.6 : 1.6);
-    }
+    ulb_extent_close(&figure->extent);
 }
 
 /* Data of curve i, from where it leaves the slope; returns how many measured points it has. The points of one
@@ -201,7 +153,7 @@ static size_t put_curve_data(const struct roofline *figure, FILE *script, size_t
     const struct curve *curve = &figure->curves[i];
     size_t points = 0;
     fprintf(script, "$curve%zu << END\n%g %g\n%g %g\nEND\n$points%zu << END\n", i, curve->ceiling,
-            curve->ceiling, figure->highest, curve->ceiling, i);
+            curve->ceiling, figure->extent.highest, curve->ceiling, i);
     for (size_t j = 0; j < figure->n_cells; j++) {
         double y = observed(figure, figure->cells[j]);
         if (curve != curve_of(figure, figure->cells[j]->kernel) || !(y > 0))
@@ -264,7 +216,7 @@ static void put_figure(const struct roofline *figure, const struct ulb_record *r
 {
     FILE *script = canvas->script;
     size_t points[MAX_CURVES], longest = 40, columns = 0;
-    double slope_end = figure->lowest;
+    double slope_end = figure->extent.lowest;
     for (size_t i = 0; i < figure->n_curves; i++) {
         char title[TITLE];
         curve_title(&figure->curves[i], title);
@@ -273,18 +225,13 @@ static void put_figure(const struct roofline *figure, const struct ulb_record *r
         points[i] = put_curve_data(figure, script, i, columns);
         columns += points[i] > 0;
     }
-    fprintf(script, "$slope << END\n%g %g\n%g %g\nEND\n", figure->lowest, figure->lowest, slope_end,
-            slope_end);
+    fprintf(script, "$slope << END\n%g %g\n%g %g\nEND\n", figure->extent.lowest, figure->extent.lowest,
+            slope_end, slope_end);
     ulb_put_title(canvas, record, "Effective-bandwidth roofline: e_bw = min(beta, B/gamma)",
                   figure->n_cells ? figure->cells[0]->set : "all");
     ulb_put_frame(canvas, figure->n_curves + 2, longest, 1);
-    bool two_rows = figure->n_classes > 2; /* of labels above the frame */
-    fprintf(script, "set title offset 0, %d\nset tmargin %d\n", two_rows ? 2 : 1, two_rows ? 6 : 5);
-    fprintf(script, "set logscale xy 2\nset format xy \"%%g\"\nset xrange [%g:%g]\nset yrange [%g:%g]\n",
-            figure->lowest, figure->highest, figure->lowest, figure->highest);
-    fprintf(script, "set xlabel \"beta: available bandwidth of one core, bytes/cycle\"\n"
-                    "set ylabel \"e_bw: effective bandwidth of one core, bytes/cycle\"\n");
-    put_betas(figure, script);
+    ulb_put_roof_axes(script, &figure->extent, figure->n_classes);
+    ulb_put_betas(script, figure->classes, figure->n_classes);
     put_plot(figure, script, points);
 }
 

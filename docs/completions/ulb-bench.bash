@@ -17,12 +17,14 @@ _ulb_bench() {
     --figure)    words='roofline bars kernels beta' ;;
     --format)    words='svg png pdf txt' ;;
     --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
+    --record)    mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
     --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
         case $command in
         gamma)    words="$measuring --explain $common" ;;
-        run | beta | gemv | verify) words="$measuring $common" ;;
-        model)    words="--platform --check-paper $common" ;;
+        run)      words="$measuring --record $common" ;;
+        beta | gemv | verify) words="$measuring $common" ;;
+        model)    words="--platform --record --measure --out --check-paper $common" ;;
         list)     words="kernels formats models shapes platforms cores counters --kernels --isa-mask $common" ;;
         plot)
             words="--figure --format --out $common"

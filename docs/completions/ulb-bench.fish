@@ -24,6 +24,8 @@ complete -c ulb-bench -n $runs -l full -d 'The complete run'
 complete -c ulb-bench -n $runs -l verbose -d 'More on standard error'
 complete -c ulb-bench -n '__fish_seen_subcommand_from gamma' -l explain -x -d 'Why it costs that'
 complete -c ulb-bench -l out -r -a '(__fish_complete_directories)' -d 'Directory'
+complete -c ulb-bench -n '__fish_seen_subcommand_from model run' -l record -r -F -d 'Of the 1-bit kernels'
+complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l measure -d 'Measure the 1-bit kernels now'
 complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l check-paper -d 'Compare with published values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from list' -a 'kernels formats models shapes platforms cores counters'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F

@@ -5,6 +5,7 @@
 #include "common/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* A subcommand: parses its own argv (argv[0] is "ulb-bench NAME") with argp, prints its result on stdout.
  * What goes wrong is returned with the message in err; main prints it as one line and exits. */
@@ -24,5 +25,13 @@ enum ulb_status ulb_print_json(struct json_t *document, struct ulb_error *err);
 struct argp;
 enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **argv, void *input, bool *done,
                                     struct ulb_error *err);
+
+/* Makes the folder that a command writes to, before it does anything else: ULB_ENVIRONMENT when it cannot be
+ * made or written in. */
+enum ulb_status ulb_make_folder(const char *folder, struct ulb_error *err);
+
+/* FOLDER/WORD-2026-01-31T120000Z-PID: the common part of the names of what a command writes, unique and
+ * sorted by time. What a file name should not hold becomes '_'. */
+void ulb_output_stem(const char *folder, const char *word, char *stem, size_t bytes);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 struct request {
-    const char *figures, *formats, *folder; /* folder NULL: beside the record */
+    const char *figures, *formats, *folder; /* NULL: the usual ones; beside the record */
     char **records;                         /* what is left of argv */
     size_t n_records;
     bool json;
@@ -105,17 +105,33 @@ static enum ulb_status make_prefix(const char *record, const char *folder, char 
     return ULB_OK;
 }
 
+/* A record, or the document of a model, which is no record and is checked by what draws it. */
+static enum ulb_status read_document(struct ulb_record *record, const char *path, struct ulb_error *err)
+{
+    enum ulb_status status = ulb_record_read(record, path, err);
+    if (status != ULB_BAD_INPUT)
+        return status;
+    record->root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    if (record->root && ulb_is_model(record))
+        return ULB_OK;
+    ulb_record_free(record);
+    return status;
+}
+
 static enum ulb_status draw_record(struct request *request, const char *path, struct ulb_error *err)
 {
     struct ulb_record record;
     char prefix[PATH_MAX];
     enum ulb_status status = make_prefix(path, request->folder, prefix, err);
     if (status == ULB_OK)
-        status = ulb_record_read(&record, path, err);
+        status = read_document(&record, path, err);
     if (status != ULB_OK)
         return status;
     struct drawing drawing = {.record = &record, .prefix = prefix};
-    status = for_words(request->figures, request, &drawing, draw_figure, err);
+    const char *figures = request->figures        ? request->figures
+                          : ulb_is_model(&record) ? "roofline"
+                                                  : "roofline,bars";
+    status = for_words(figures, request, &drawing, draw_figure, err);
     ulb_record_free(&record);
     return status;
 }
@@ -143,9 +159,11 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {0},
     };
     static const struct argp parser = {
-        options, parse_option, "RECORD...", "Draws the figures of records, each into RECORD-FIGURE.FORMAT.",
-        NULL,    NULL,         NULL};
-    struct request request = {.figures = "roofline,bars", .formats = "svg,png"};
+        options,     parse_option,
+        "RECORD...", "Draws the figures of records and models, each into RECORD-FIGURE.FORMAT.",
+        NULL,        NULL,
+        NULL};
+    struct request request = {.formats = "svg,png"};
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)

@@ -4,41 +4,14 @@
 #include "harness/cli/report.h"
 #include "plots/figure.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 static const char doc[] = "Discovers the machine, measures beta, gamma and the GEMV grid, sets the models "
                           "beside them, and writes one record "
                           "and its figures.\vExit codes: 0 done, 1 a kernel differs from its scalar truth, 2 "
                           "wrong usage, 3 the environment "
                           "does not allow it, 130 interrupted (what was measured is kept).";
-
-/* Checked before anything is measured: a run must not end with nowhere to write. */
-static enum ulb_status make_folder(const char *folder, struct ulb_error *err)
-{
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return ulb_fail(err, ULB_ENVIRONMENT, "cannot make the folder '%s' (%s); choose another with --out",
-                        folder, strerror(errno));
-    if (access(folder, W_OK | X_OK) != 0)
-        return ulb_fail(err, ULB_ENVIRONMENT, "cannot write in '%s' (%s); choose another folder with --out",
-                        folder, strerror(errno));
-    return ULB_OK;
-}
-
-/* DIR/ulb-2026-01-31T120000Z-PID: unique, and sorted by time. */
-static void record_stem(const char *folder, char *stem, size_t bytes)
-{
-    char when[32];
-    time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(when, sizeof when, "%Y-%m-%dT%H%M%SZ", &utc);
-    snprintf(stem, bytes, "%s/ulb-%s-%ld", folder, when, (long)getpid());
-}
 
 static bool has_cells(const struct ulb_record *record)
 {
@@ -77,7 +50,7 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
 {
     struct ulb_error kept = *err;
     char stem[4096], path[4128];
-    record_stem(options->out, stem, sizeof stem);
+    ulb_output_stem(options->out, "ulb", stem, sizeof stem);
     snprintf(path, sizeof path, "%s.json", stem);
     if (measured == ULB_INTERRUPTED)
         ulb_record_warn(record, err, "interrupted: the record holds what was measured until then");
@@ -93,24 +66,67 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
     return measured != ULB_OK ? measured : shown;
 }
 
-static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+struct options {
+    struct ulb_measure_options measure;
+    const char *record; /* of the 1-bit rows, for another machine's model */
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-    struct ulb_measure_options options;
-    bool done;
-    enum ulb_status status = ulb_measure_parse(argc, argv, doc, &options, &done, err);
-    if (status != ULB_OK || done)
-        return status;
-    if (options.platform && strcmp(options.platform, "auto") != 0)
-        return ulb_print_model(options.platform, options.json, err); /* modelled, not measured */
-    status = make_folder(options.out, err);
+    struct options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->measure;
+        return 0;
+    case 'r':
+        options->record = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum ulb_status measure_machine(struct ulb_measure_options *options, struct ulb_error *err)
+{
+    enum ulb_status status = ulb_make_folder(options->out, err);
     if (status != ULB_OK)
         return status;
     struct ulb_record record;
-    status = ulb_measure_run(&options, ULB_STAGE_ALL, &record, err);
+    status = ulb_measure_run(options, ULB_STAGE_ALL, &record, err);
     if (has_cells(&record))
-        status = finish(&options, &record, status, err);
+        status = finish(options, &record, status, err);
     ulb_record_free(&record);
     return status;
+}
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    static const struct argp_option argp_options[] = {
+        {"record", 'r', "RECORD", 0,
+         "with another machine's --platform: take the ratio of the 1-bit rows from there, measure nothing",
+         0},
+        {0},
+    };
+    static const struct argp_child children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
+    static const struct argp parser = {argp_options, parse_option, NULL, doc, children, NULL, NULL};
+    struct options options = {0};
+    bool done;
+    ulb_measure_defaults(&options.measure, err);
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    const char *platform = options.measure.platform;
+    if (platform && strcmp(platform, "auto") != 0) {
+        const struct ulb_model_request request = {.platform = platform,
+                                                  .record = options.record,
+                                                  .measure = true,
+                                                  .out = options.measure.out,
+                                                  .json = options.measure.json};
+        return ulb_model_run(&request, &options.measure, err);
+    }
+    if (options.record)
+        return ulb_fail(err, ULB_BAD_INPUT, "--record goes with --platform NAME; this machine is measured");
+    return measure_machine(&options.measure, err);
 }
 
 const struct ulb_command ulb_command_run = {

@@ -56,21 +56,6 @@ static enum ulb_status choose(const char *list, bool *chosen, struct ulb_error *
     return status;
 }
 
-/* "^(a|b)$" of the chosen kernels that can run, to be freed; "" when none can, NULL without memory. */
-static char *filter_of(const bool *chosen, ulb_isa_set isa)
-{
-    char *filter = calloc(ulb_kernel_count + 1, ULB_KERNEL_NAME_MAX + 1), name[ULB_KERNEL_NAME_MAX];
-    size_t used = 0, bytes = (ulb_kernel_count + 1) * (ULB_KERNEL_NAME_MAX + 1);
-    for (size_t i = 0; filter && i < ulb_kernel_count; i++) {
-        if (chosen[i] && (ulb_kernels[i]->needs & ~isa) == 0)
-            used += (size_t)snprintf(filter + used, bytes - used, "%s%s", used ? "|" : "^(",
-                                     ulb_kernel_name(ulb_kernels[i], name));
-    }
-    if (used > 0)
-        snprintf(filter + used, bytes - used, ")$");
-    return filter;
-}
-
 /* --- printing --- */
 
 static void print_mix(const json_t *document)
@@ -287,7 +272,7 @@ enum ulb_status ulb_explain_run(const char *list, struct ulb_measure_options *op
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     status = choose(list, chosen, err);
     if (status == ULB_OK) {
-        filter = filter_of(chosen, ulb_isa_detect() & ~options->settings.isa_mask);
+        filter = ulb_kernel_filter(chosen, ulb_isa_detect() & ~options->settings.isa_mask);
         status = filter ? measure_and_show(chosen, filter, options, err)
                         : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     }

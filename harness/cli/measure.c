@@ -184,6 +184,20 @@ enum ulb_status ulb_measure_parse(int argc, char **argv, const char *doc, struct
     return ulb_parse_arguments(&parser, argc, argv, o, done, err);
 }
 
+char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa)
+{
+    char *filter = calloc(ulb_kernel_count + 1, ULB_KERNEL_NAME_MAX + 1), name[ULB_KERNEL_NAME_MAX];
+    size_t used = 0, bytes = (ulb_kernel_count + 1) * (ULB_KERNEL_NAME_MAX + 1);
+    for (size_t i = 0; filter && i < ulb_kernel_count; i++) {
+        if (chosen[i] && (ulb_kernels[i]->needs & ~isa) == 0)
+            used += (size_t)snprintf(filter + used, bytes - used, "%s%s", used ? "|" : "^(",
+                                     ulb_kernel_name(ulb_kernels[i], name));
+    }
+    if (used > 0)
+        snprintf(filter + used, bytes - used, ")$");
+    return filter;
+}
+
 static void on_signal(int number)
 {
     (void)number;

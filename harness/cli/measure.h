@@ -31,6 +31,10 @@ void ulb_measure_defaults(struct ulb_measure_options *options, struct ulb_error 
 /* ULB_BAD_INPUT when --platform names another machine, which cannot be measured here. */
 enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, struct ulb_error *err);
 
+/* A regular expression of exactly the chosen rows (one flag per row of the table) that these instruction sets
+ * can run, to be freed; "" when they can run none, NULL without memory. */
+char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa);
+
 /* Makes a record and measures up to stage, with progress on stderr, signals caught and LIKWID's markers set.
  * The record is the caller's to free whatever the status (root NULL when it could not be made). */
 enum ulb_status ulb_measure_run(struct ulb_measure_options *options, enum ulb_stage stage,

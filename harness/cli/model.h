@@ -1,13 +1,27 @@
-/* Output of the models: shared by `ulb-bench model` and `ulb-bench run --platform NAME`. */
+/* Models of described platforms: shared by `ulb-bench model` and `ulb-bench run --platform NAME`. */
 #ifndef ULB_HARNESS_CLI_MODEL_H
 #define ULB_HARNESS_CLI_MODEL_H
 
-#include "common/status.h"
+#include "harness/cli/measure.h"
+#include "models/models.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 
-/* Prints what the models say of a built-in platform or a platform file. */
-enum ulb_status ulb_print_model(const char *name_or_file, bool json, struct ulb_error *err);
+struct ulb_model_request {
+    const char *platform; /* built-in, or a platform file */
+    const char *record;   /* file with the gammas of the two 1-bit rows; NULL: none */
+    bool measure;         /* without a record: measure them now */
+    const char *out;      /* folder of the document and its figure; NULL: neither is written */
+    bool json;
+};
+
+/* Models a platform, shows and writes what is said of it. measuring: how to measure. */
+enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ulb_measure_options *measuring,
+                              struct ulb_error *err);
+
+/* The document as text. */
+void ulb_model_print(const struct ulb_platform *platform, const json_t *document);
 
 /* Prints every published value that the models give beside the modelled one. ULB_FINDING, after printing,
  * when one is outside its interval. */

@@ -1,10 +1,14 @@
 #include "harness/cli/cli.h"
 
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 const char *argp_program_version = "ulb-bench " ULB_VERSION;
 
@@ -51,4 +55,30 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
     int at = index > 1 && index <= argc ? index - 1 : 1;
     return ulb_fail(err, ULB_BAD_INPUT, "wrong or incomplete option near '%s'; try '%s --help'",
                     at < argc ? argv[at] : "the end", argv[0]);
+}
+
+enum ulb_status ulb_make_folder(const char *folder, struct ulb_error *err)
+{
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return ulb_fail(err, ULB_ENVIRONMENT, "cannot make the folder '%s' (%s); choose another with --out",
+                        folder, strerror(errno));
+    if (access(folder, W_OK | X_OK) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "cannot write in '%s' (%s); choose another folder with --out",
+                        folder, strerror(errno));
+    return ULB_OK;
+}
+
+void ulb_output_stem(const char *folder, const char *word, char *stem, size_t bytes)
+{
+    char when[32], name[64];
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(when, sizeof when, "%Y-%m-%dT%H%M%SZ", &utc);
+    snprintf(name, sizeof name, "%s", word);
+    for (char *at = name; *at; at++) {
+        if (!isalnum((unsigned char)*at) && !strchr("-_.", *at))
+            *at = '_';
+    }
+    snprintf(stem, bytes, "%s/%s-%s-%ld", folder, name, when, (long)getpid());
 }

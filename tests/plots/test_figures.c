@@ -128,6 +128,82 @@ static void test_roofline_of_two_classes(void **state)
     free(svg);
 }
 
+/* The document of a platform's models: each sequence once per source of its gamma, labelled. */
+static const char model_text[] =
+    "{\"kind\": \"model\", \"platform\": {\"title\": \"A chip\"}, \"classes\": ["
+    "{\"name\": \"P\", \"beta_bytes_per_cycle\": 3.175}, {\"name\": \"E\", \"beta_bytes_per_cycle\": 3.519}],"
+    "\"ceilings\": [{\"format\": \"int1\", \"sequence\": \"blend\", \"class\": \"P\", \"gamma_from\": "
+    "\"paper\","
+    " \"gamma_cycles\": 2.4, \"ceiling_bytes_per_cycle\": 1.667}],"
+    "\"totals\": [{\"format\": \"int1\", \"sequence\": \"blend\", \"gamma_from\": \"paper\", \"gibps\": "
+    "37.2}],"
+    "\"port_bounds\": {\"ceilings\": [{\"format\": \"int1\", \"sequence\": \"blend\", \"class\": \"E\","
+    " \"gamma_from\": \"port bound\", \"core\": \"skymont\", \"gamma_cycles\": 4, "
+    "\"ceiling_bytes_per_cycle\": 1},"
+    "{\"format\": \"int1\", \"sequence\": \"blend\", \"class\": \"LP-E\", \"gamma_from\": \"port bound\","
+    " \"gamma_cycles\": 3.9, \"ceiling_bytes_per_cycle\": 1.03},"
+    "{\"format\": \"int1\", \"sequence\": \"none\", \"class\": \"P\", \"gamma_from\": \"port bound\","
+    " \"gamma_cycles\": null, \"ceiling_bytes_per_cycle\": null}]},"
+    "\"modelled_int1\": {\"ceilings\": [{\"format\": \"int1\", \"sequence\": \"table\", \"class\": \"P\","
+    " \"gamma_from\": \"modelled\", \"gamma_cycles\": 0.548, \"ceiling_bytes_per_cycle\": 7.3}],"
+    "\"totals\": [{\"format\": \"int1\", \"sequence\": \"table\", \"gamma_from\": \"modelled\", \"gibps\": "
+    "97}]}}";
+
+static void test_model(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    static const char *const words[] = {">int1 blend, P: gamma 2.400, paper<",
+                                        ">int1 blend, E: gamma 4.000, port bound of skymont<",
+                                        ">int1 table, P: gamma 0.548, modelled<",
+                                        ">beta P 3.17<",
+                                        ">beta E 3.52<",
+                                        "37.2 blend (paper)",
+                                        "97.0 table (modelled)",
+                                        "A chip",
+                                        "stroke-dasharray",
+                                        NULL};
+    struct ulb_record record = {json_loads(model_text, 0, NULL)};
+    assert_non_null(record.root);
+    assert_true(ulb_is_model(&record));
+    size_t bytes;
+    char *svg = draw(&record, "roofline", "svg", &bytes);
+    assert_has(svg, words);
+    /* A class without a beta and a gamma that could not be had have no curve. */
+    assert_int_equal(count(svg, "gamma "), 3);
+    free(svg);
+    ulb_record_free(&record);
+}
+
+/* Documents may come from strangers too. */
+static void test_damaged_model(void **state)
+{
+    (void)state;
+    char path[256];
+    struct ulb_record record = {json_loads(model_text, 0, NULL)};
+    assert_int_equal(ulb_figure_draw(&record, "bars", "svg", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "the document of a model has no figure bars; it has a roofline");
+    json_object_set_new(record.root, "ceilings", json_integer(3));
+    json_object_set_new(record.root, "modelled_int1", json_string("ceilings"));
+    json_object_del(record.root, "port_bounds");
+    assert_int_equal(ulb_figure_draw(&record, "roofline", "svg", prefix, path, sizeof path, &err),
+                     ULB_BAD_INPUT);
+    assert_string_equal(err.message, "figure roofline: the document has no ceilings to draw a roofline from");
+    ulb_record_free(&record);
+
+    need_gnuplot();
+    record.root = json_loads(model_text, 0, NULL);
+    json_t *row = json_array_get(json_object_get(record.root, "ceilings"), 0);
+    json_object_set_new(row, "sequence", json_string("\"\nquit\n`id`"));
+    json_object_set_new(row, "gamma_cycles", json_string("much"));
+    json_object_set_new(json_array_get(json_object_get(record.root, "classes"), 1), "name", json_integer(1));
+    size_t bytes;
+    char *svg = draw(&record, "roofline", "svg", &bytes);
+    assert_non_null(strstr(svg, "int1 ??quit??id?, P: gamma nan"));
+    free(svg);
+    ulb_record_free(&record);
+}
+
 static void test_bars(void **state)
 {
     (void)state;
@@ -251,6 +327,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_roofline, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_roofline_of_two_classes, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_model, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_damaged_model, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_bars, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_kernels_and_beta, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_formats, make_folder, remove_folder),

@@ -1,0 +1,171 @@
+/* The roofline of a modelled platform (the form of the paper's figure 4), from the document of the models:
+ * the sequences with the gammas of the platform's file, with the port bounds of its real cores, and the 1-bit
+ * row that was measured elsewhere. */
+#include "plots/canvas.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CURVES = 32, MAX_CLASSES = 4, TITLE = 128 };
+
+struct curve {
+    char title[TITLE];
+    double ceiling;
+    size_t class_index, group; /* group: sequence and where its gamma comes from */
+    bool modelled;
+};
+
+struct figure {
+    struct curve curves[MAX_CURVES];
+    struct ulb_beta_line classes[MAX_CLASSES];
+    size_t n_curves, n_classes;
+    const char *groups[MAX_CURVES][3]; /* format, sequence, gamma_from */
+    size_t n_groups;
+    struct ulb_extent extent;
+};
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+static double number_of(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static size_t class_index(const struct figure *figure, const char *name)
+{
+    size_t c = 0;
+    while (c < figure->n_classes && strcmp(figure->classes[c].cls, name) != 0)
+        c++;
+    return c;
+}
+
+static size_t group_index(struct figure *figure, const json_t *row)
+{
+    const char *const words[3] = {text_of(row, "format"), text_of(row, "sequence"),
+                                  text_of(row, "gamma_from")};
+    size_t g = 0;
+    while (g < figure->n_groups &&
+           (strcmp(figure->groups[g][0], words[0]) != 0 || strcmp(figure->groups[g][1], words[1]) != 0 ||
+            strcmp(figure->groups[g][2], words[2]) != 0))
+        g++;
+    if (g == figure->n_groups)
+        memcpy(figure->groups[figure->n_groups++], words, sizeof words);
+    return g;
+}
+
+static void add_curve(struct figure *figure, const json_t *row)
+{
+    double ceiling = number_of(row, "ceiling_bytes_per_cycle");
+    size_t c = class_index(figure, text_of(row, "class"));
+    if (!(ceiling > 0) || !isfinite(ceiling) || c == figure->n_classes || figure->n_curves == MAX_CURVES)
+        return;
+    struct curve *curve = &figure->curves[figure->n_curves++];
+    const char *core = text_of(row, "core"), *from = text_of(row, "gamma_from");
+    *curve = (struct curve){.ceiling = ceiling,
+                            .class_index = c,
+                            .group = group_index(figure, row),
+                            .modelled = strcmp(from, "modelled") == 0};
+    snprintf(curve->title, TITLE, "%.15s %.31s, %.7s: gamma %.3f, %.15s%s%.23s", text_of(row, "format"),
+             text_of(row, "sequence"), text_of(row, "class"), number_of(row, "gamma_cycles"), from,
+             core[0] ? " of " : "", core);
+}
+
+static void collect(struct figure *figure, const json_t *document)
+{
+    const json_t *const parts[] = {document, json_object_get(document, "port_bounds"),
+                                   json_object_get(document, "modelled_int1")};
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(document, "classes"), i, row)
+    {
+        if (figure->n_classes < MAX_CLASSES)
+            figure->classes[figure->n_classes++] =
+                (struct ulb_beta_line){text_of(row, "name"), number_of(row, "beta_bytes_per_cycle")};
+    }
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        json_array_foreach(json_object_get(parts[p], "ceilings"), i, row) add_curve(figure, row);
+    }
+    figure->extent = ulb_extent_empty();
+    for (i = 0; i < figure->n_curves; i++)
+        ulb_extent_add(&figure->extent, figure->curves[i].ceiling);
+    for (i = 0; i < figure->n_classes; i++)
+        ulb_extent_add(&figure->extent, figure->classes[i].beta);
+    ulb_extent_close(&figure->extent);
+}
+
+/* Second line: the chip, and what its GEMV reaches by each source of the 1-bit gammas. */
+static void put_title(FILE *script, const json_t *document)
+{
+    const json_t *const parts[] = {document, json_object_get(document, "port_bounds"),
+                                   json_object_get(document, "modelled_int1")};
+    const json_t *platform = json_object_get(document, "platform"), *row;
+    size_t i;
+    fprintf(script, "set title \"Modelled roofline: e_bw = min(beta, B/gamma). ");
+    ulb_put_short_text(script, text_of(platform, "title"), 60);
+    fprintf(script, "\\n1-bit GEMV of the chip, GiB/s:");
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        json_array_foreach(json_object_get(parts[p], "totals"), i, row)
+        {
+            double gib = number_of(row, "gibps");
+            if (strcmp(text_of(row, "format"), "int1") != 0 || !isfinite(gib))
+                continue;
+            fprintf(script, "  %.1f ", gib);
+            ulb_put_short_text(script, text_of(row, "sequence"), 16);
+            fprintf(script, " (");
+            ulb_put_short_text(script, text_of(row, "gamma_from"), 16);
+            fprintf(script, ")");
+        }
+    }
+    fprintf(script, "\"\n");
+}
+
+/* The slope is common to all curves and drawn last, over their lower ends. */
+static void put_curves(const struct figure *figure, FILE *script)
+{
+    double slope_end = figure->extent.lowest;
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        const struct curve *curve = &figure->curves[i];
+        slope_end = fmax(slope_end, curve->ceiling);
+        fprintf(script, "$curve%zu << END\n%g %g\n%g %g\nEND\n", i, curve->ceiling, curve->ceiling,
+                figure->extent.highest, curve->ceiling);
+        fprintf(script, "set style line %zu linecolor rgb '%s' linewidth %s dashtype %zu\n", i + 1,
+                ulb_series_colour(curve->group), curve->modelled ? "4" : "1.8", curve->class_index + 1);
+    }
+    fprintf(script, "$slope << END\n%g %g\n%g %g\nEND\nplot ", figure->extent.lowest, figure->extent.lowest,
+            slope_end, slope_end);
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        fprintf(script,
+                "$curve%zu with lines linestyle %zu notitle, keyentry with lines linestyle %zu title \"", i,
+                i + 1, i + 1);
+        ulb_put_text(script, figure->curves[i].title);
+        fprintf(script, "\", ");
+    }
+    fprintf(script,
+            "$slope with lines linecolor rgb '#000000' linewidth 2 title \"memory-bound: e_bw = beta\"\n");
+}
+
+enum ulb_status ulb_draw_model(const struct ulb_record *record, struct ulb_canvas *canvas,
+                               struct ulb_error *err)
+{
+    struct figure figure = {.n_curves = 0};
+    size_t longest = 0;
+    collect(&figure, record->root);
+    if (figure.n_curves == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "the document has no ceilings to draw a roofline from");
+    for (size_t i = 0; i < figure.n_curves; i++)
+        longest = strlen(figure.curves[i].title) > longest ? strlen(figure.curves[i].title) : longest;
+    if (!canvas->text)
+        canvas->width = 1120; /* room for two columns of the legend */
+    put_title(canvas->script, record->root);
+    ulb_put_frame(canvas, figure.n_curves + 1, longest, 1);
+    ulb_put_roof_axes(canvas->script, &figure.extent, figure.n_classes);
+    ulb_put_betas(canvas->script, figure.classes, figure.n_classes);
+    put_curves(&figure, canvas->script);
+    return ULB_OK;
+}
