@@ -2,6 +2,7 @@
 
 #include "common/rng.h"
 #include "harness/overlap.h"
+#include "harness/problem.h"
 #include "harness/stats.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
 static const char GIVEN_SHAPES[] = "shapes"; /* stands for the model of --shapes */
 
-enum { CHUNKS_PER_THREAD = 16, X_GRAIN = 256 };
+enum { CHUNKS_PER_THREAD = 16 };
 
 /* Takes the next name off a comma list; NULL when the list is used up or the name is unknown (*bad is set
  * then). */
@@ -190,7 +191,7 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
         m = grid->cells[i].m > m ? grid->cells[i].m : m;
         k = grid->cells[i].k > k ? grid->cells[i].k : k;
     }
-    k = ulb_round_up(k, X_GRAIN);
+    k = ulb_round_up(k, ULB_X_GRAIN);
     grid->order = calloc(grid->n, sizeof *grid->order);
     grid->samples = calloc(grid->n * grid->rounds * (per_round + 1), sizeof *grid->samples);
     grid->yardstick = calloc(grid->rounds * (grid->n + 1), sizeof *grid->yardstick);
@@ -265,7 +266,7 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
         .k = cell->k,
         .n = 1,
         .x = cell->kernel->activation == ULB_ACT_A8 ? (const void *)grid->x8 : (const void *)grid->xf,
-        .x_stride = ulb_round_up(cell->k, X_GRAIN),
+        .x_stride = ulb_round_up(cell->k, ULB_X_GRAIN),
         .x_scale = &grid->x_scale,
         .x_sum = &grid->x_sum,
         .y = grid->y,

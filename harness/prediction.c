@@ -10,8 +10,8 @@ static struct ulb_gemv_work work_of(const struct ulb_session *session, const str
 {
     const struct ulb_layout *layout = cell->kernel->layout;
     double threads = (double)session->pus.n;
-    double padded =
-        (double)ulb_round_up(cell->m, layout->tile_m) * (double)ulb_round_up(cell->k, layout->tile_k);
+    size_t columns = ulb_layout_slices(layout, cell->k) * ulb_layout_steps(layout, cell->k) * layout->tile_k;
+    double padded = (double)ulb_round_up(cell->m, layout->tile_m) * (double)columns;
     return (struct ulb_gemv_work){
         .bytes = (double)cell->bytes,
         .steps = padded / ULB_STEP_WEIGHTS,

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { X_GRAIN = 768 /* every kernel's kr divides it */ };
-
 /* Huge pages only where they are filled: zeroing one for a tiny problem takes longer than the problem. */
 static enum ulb_page_kind pages_for(size_t bytes)
 {
@@ -183,7 +181,7 @@ enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_f
     if (m == 0 || k == 0 || m > (size_t)1 << 24 || k > (size_t)1 << 24)
         return ulb_fail(err, ULB_BAD_INPUT, "impossible shape %zu x %zu: M and K must be 1 to 16777216", m,
                         k);
-    problem->x_elements = ulb_round_up(k, X_GRAIN);
+    problem->x_elements = ulb_round_up(k, ULB_X_GRAIN);
     size_t value_bytes = ulb_round_up(m * k * sizeof(int16_t), 64);
     size_t row_bytes = ulb_round_up(m * sizeof(float), 64);
     size_t x_bytes = problem->x_elements * sizeof(float);

@@ -15,6 +15,8 @@
  * do. */
 enum ulb_fill { ULB_FILL_RANDOM, ULB_FILL_MIN, ULB_FILL_MAX, ULB_FILL_ALTERNATING };
 
+enum { ULB_X_GRAIN = 768 /* columns of activations: every kernel's kr divides it */ };
+
 struct ulb_problem {
     const struct ulb_format *format;
     enum ulb_activation activation;

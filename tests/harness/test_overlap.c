@@ -180,7 +180,9 @@ static void shapes_are_whole_tiles_and_nobodys(void **state)
                 assert_true(shape.m > 0);
                 assert_int_equal(shape.m % (kernel->mr * threads), 0);
                 assert_int_equal(shape.m % (kernel->layout->tile_m * threads), 0);
-                assert_int_equal(shape.k % kernel->layout->tile_k, 0);
+                assert_int_equal(ulb_layout_slices(kernel->layout, shape.k) *
+                                     ulb_layout_steps(kernel->layout, shape.k) * kernel->layout->tile_k,
+                                 shape.k);
                 assert_int_equal(shape.k % kernel->kr, 0);
                 for (size_t m = 0; m < ulb_model_count; m++) {
                     for (size_t l = 0; l < ulb_models[m].n_shapes; l++)
