@@ -6,6 +6,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 static const struct {
     ulb_isa_set bit;
@@ -27,6 +31,18 @@ static uint64_t enabled_state(void)
     return (uint64_t)high << 32 | low;
 }
 
+/* Linux saves the state of tiles for those processes alone that ask (Documentation/arch/x86/xstate.rst); to
+ * ask twice does no harm. Elsewhere nobody has to. */
+static int may_use_tiles(void)
+{
+#if defined(__linux__)
+    enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
+    return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+#else
+    return 1;
+#endif
+}
+
 static int bit(uint32_t word, int number)
 {
     return (int)(word >> number & 1u);
@@ -45,7 +61,7 @@ ulb_isa_set ulb_isa_detect(void)
     uint64_t state = enabled_state();
     int avx = (state & 0x6) == 0x6;
     int avx512 = avx && (state & 0xE0) == 0xE0;
-    int amx = (state & 0x60000) == 0x60000;
+    int amx = (state & 0x60000) == 0x60000 && may_use_tiles();
     ulb_isa_set set = when(avx && bit(c, 12), ULB_ISA_FMA) | when(avx && bit(c, 29), ULB_ISA_F16C);
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return set;

@@ -92,10 +92,17 @@ static void pack_part(void *arg, size_t thread)
         ulb_layout_pack(work->layout, w, begin, end, work->packed);
 }
 
+static size_t bases_of(const struct ulb_problem *problem)
+{
+    return problem->n < ULB_PROBLEM_BASES ? problem->n : ULB_PROBLEM_BASES;
+}
+
+/* The scalar truth of the bases. */
 static void run_part(void *arg, size_t thread)
 {
     struct work *work = arg;
     struct ulb_gemm g = ulb_problem_gemm(work->problem, work->packed, work->y);
+    g.n = bases_of(work->problem);
     part(g.m, work->threads, thread, work->kernel->mr, &g.m0, &g.m1);
     if (g.m0 < g.m1)
         work->kernel->run(&g);
@@ -110,19 +117,43 @@ static void on_team(struct ulb_team *team, void (*job)(void *, size_t), struct w
         job(work, 0);
 }
 
-static void fill_activations(struct ulb_problem *problem, enum ulb_fill fill, uint64_t seed)
+static void fill_base(float *x, size_t k, enum ulb_fill fill, struct ulb_rng *rng)
 {
-    struct ulb_rng rng = {seed ^ 0xA5A5A5A5u};
-    size_t k = problem->weights.k;
     for (size_t i = 0; i < k; i++) {
-        float value = fill == ULB_FILL_RANDOM ? ulb_rng_float(&rng) : 1.0f;
+        float value = fill == ULB_FILL_RANDOM ? ulb_rng_float(rng) : 1.0f;
         /* Alternating weights meet alternating signs: every product has the same one. */
         if (fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && i % 2))
             value = -value;
-        problem->xf[i] = value;
+        x[i] = value;
     }
-    memset(problem->xf + k, 0, (problem->x_elements - k) * sizeof *problem->xf);
-    ulb_quantise_a8(problem->xf, 1, k, problem->x_elements, problem->x8, &problem->x_scale, &problem->x_sum);
+}
+
+/* What token n is of its base: sign and power of two, so small that no product leaves the normal numbers.
+ * Multiplying by it is exact everywhere: int8 activations only change their sign, and scale and result change
+ * by the factor. */
+static float factor_of(size_t n)
+{
+    enum { LARGEST = 15, POWERS = 2 * LARGEST + 1 };
+    size_t turn = n / ULB_PROBLEM_BASES;
+    int power = (int)(turn / 2 % POWERS); /* 0, 1 .. 15, -1 .. -15 */
+    float factor = ldexpf(1.0f, power <= LARGEST ? power : LARGEST - power);
+    return turn % 2 ? -factor : factor;
+}
+
+static void fill_activations(struct ulb_problem *problem, enum ulb_fill fill, uint64_t seed)
+{
+    struct ulb_rng rng = {seed ^ 0xA5A5A5A5u};
+    size_t k = problem->weights.k, stride = problem->x_elements;
+    for (size_t n = 0; n < problem->n; n++) {
+        float *x = problem->xf + n * stride;
+        const float *base = problem->xf + n % ULB_PROBLEM_BASES * stride;
+        if (n < ULB_PROBLEM_BASES)
+            fill_base(x, k, fill, &rng);
+        for (size_t i = 0; i < k && n >= ULB_PROBLEM_BASES; i++)
+            x[i] = base[i] * factor_of(n);
+        memset(x + k, 0, (stride - k) * sizeof *x);
+        ulb_quantise_a8(x, 1, k, stride, problem->x8 + n * stride, &problem->x_scale[n], &problem->x_sum[n]);
+    }
 }
 
 static const struct ulb_kernel *reference_of(const struct ulb_format *format)
@@ -139,7 +170,7 @@ static void drop_signs(struct ulb_problem *problem)
     struct ulb_matrix *w = &problem->weights;
     for (size_t i = 0; i < w->m * w->k; i++)
         w->values[i] = (int16_t)(w->values[i] & 0x7FFF);
-    for (size_t i = 0; i < w->k; i++)
+    for (size_t i = 0; i < bases_of(problem) * problem->x_elements; i++)
         problem->xf[i] = fabsf(problem->xf[i]);
 }
 
@@ -177,25 +208,48 @@ enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_f
                                  size_t k, enum ulb_fill fill, uint64_t seed, struct ulb_team *team,
                                  struct ulb_error *err)
 {
-    *problem = (struct ulb_problem){.format = format, .weights = {.m = m, .k = k}};
-    if (m == 0 || k == 0 || m > (size_t)1 << 24 || k > (size_t)1 << 24)
-        return ulb_fail(err, ULB_BAD_INPUT, "impossible shape %zu x %zu: M and K must be 1 to 16777216", m,
-                        k);
-    problem->x_elements = ulb_round_up(k, ULB_X_GRAIN);
-    size_t value_bytes = ulb_round_up(m * k * sizeof(int16_t), 64);
-    size_t row_bytes = ulb_round_up(m * sizeof(float), 64);
-    size_t x_bytes = problem->x_elements * sizeof(float);
-    size_t bytes = value_bytes + 3 * row_bytes + 2 * x_bytes;
+    return ulb_problem_open_tokens(problem, format, m, k, 1, fill, seed, team, err);
+}
+
+/* Hands out parts of one mapping. */
+static enum ulb_status map_storage(struct ulb_problem *problem, struct ulb_error *err)
+{
+    size_t m = problem->weights.m, n = problem->n;
+    size_t value_bytes = ulb_round_up(m * problem->weights.k * sizeof(int16_t), 64);
+    size_t scale_bytes = ulb_round_up(m * sizeof(float), 64), token_bytes = ulb_round_up(n * 4, 64);
+    size_t answer_bytes = ulb_round_up(bases_of(problem) * m * sizeof(float), 64);
+    size_t x_bytes = n * problem->x_elements;
+    size_t bytes = value_bytes + scale_bytes + 2 * answer_bytes + 2 * token_bytes + 5 * x_bytes;
     enum ulb_status status = ulb_pages_map(&problem->storage, bytes, pages_for(bytes), err);
     if (status != ULB_OK)
         return status;
     char *at = problem->storage.data;
     problem->weights.values = (int16_t *)(void *)at;
     problem->weights.scales = (float *)(void *)(at += value_bytes);
-    problem->expected = (float *)(void *)(at += row_bytes);
-    problem->magnitude = format->floating ? (float *)(void *)(at += row_bytes) : NULL;
-    problem->xf = (float *)(void *)(at += row_bytes);
-    problem->x8 = (int8_t *)(at + x_bytes);
+    problem->expected = (float *)(void *)(at += scale_bytes);
+    problem->magnitude = problem->format->floating ? (float *)(void *)(at + answer_bytes) : NULL;
+    problem->x_scale = (float *)(void *)(at += 2 * answer_bytes);
+    problem->x_sum = (int32_t *)(void *)(at += token_bytes);
+    problem->xf = (float *)(void *)(at += token_bytes);
+    problem->x8 = (int8_t *)(at + x_bytes * sizeof(float));
+    return ULB_OK;
+}
+
+enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struct ulb_format *format,
+                                        size_t m, size_t k, size_t n, enum ulb_fill fill, uint64_t seed,
+                                        struct ulb_team *team, struct ulb_error *err)
+{
+    *problem = (struct ulb_problem){.format = format, .weights = {.m = m, .k = k}, .n = n};
+    if (m == 0 || k == 0 || m > (size_t)1 << 24 || k > (size_t)1 << 24)
+        return ulb_fail(err, ULB_BAD_INPUT, "impossible shape %zu x %zu: M and K must be 1 to 16777216", m,
+                        k);
+    if (n == 0 || n > ULB_TOKENS_MAX)
+        return ulb_fail(err, ULB_BAD_INPUT, "impossible number of tokens %zu: N must be 1 to %d", n,
+                        ULB_TOKENS_MAX);
+    problem->x_elements = ulb_round_up(k, ULB_X_GRAIN);
+    enum ulb_status status = map_storage(problem, err);
+    if (status != ULB_OK)
+        return status;
     struct work work = {.problem = problem, .fill = fill, .seed = seed};
     on_team(team, fill_part, &work);
     fill_activations(problem, fill, seed);
@@ -225,35 +279,46 @@ struct ulb_gemm ulb_problem_gemm(const struct ulb_problem *problem, const void *
         .w = w,
         .m = problem->weights.m,
         .k = problem->weights.k,
-        .n = 1,
+        .n = problem->n,
         .m0 = 0,
         .m1 = problem->weights.m,
         .x = problem->activation == ULB_ACT_A8 ? (const void *)problem->x8 : (const void *)problem->xf,
         .x_stride = problem->x_elements,
-        .x_scale = &problem->x_scale,
-        .x_sum = &problem->x_sum,
+        .x_scale = problem->x_scale,
+        .x_sum = problem->x_sum,
         .y = y,
         .y_stride = problem->weights.m,
     };
 }
 
+/* Whether row m of token n is right; *expected is what it should be. */
+static bool is_right(const struct ulb_problem *problem, const struct ulb_kernel *kernel, size_t n, size_t m,
+                     float y, float *expected)
+{
+    size_t at = n % ULB_PROBLEM_BASES * problem->weights.m + m;
+    float factor = factor_of(n);
+    *expected = problem->expected[at] * factor + 0.0f; /* 0, not -0: as the sum of integers gives it */
+    if (kernel->tolerance > 0)
+        return fabs((double)y - (double)*expected) <= kernel->tolerance * ((double)problem->weights.k + 8) *
+                                                          (double)(problem->magnitude[at] * fabsf(factor));
+    return memcmp(&y, expected, sizeof y) == 0;
+}
+
 enum ulb_status ulb_problem_check(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
                                   const float *y, struct ulb_error *err)
 {
-    for (size_t m = 0; m < problem->weights.m; m++) {
-        float expected = problem->expected[m];
-        bool same;
-        if (kernel->tolerance > 0)
-            same = fabs((double)y[m] - (double)expected) <=
-                   kernel->tolerance * ((double)problem->weights.k + 8) * (double)problem->magnitude[m];
-        else
-            same = memcmp(&y[m], &expected, sizeof expected) == 0;
-        if (!same) {
-            char name[ULB_KERNEL_NAME_MAX];
+    for (size_t n = 0; n < problem->n; n++) {
+        for (size_t m = 0; m < problem->weights.m; m++, y++) {
+            float expected;
+            char name[ULB_KERNEL_NAME_MAX], token[48] = "";
+            if (is_right(problem, kernel, n, m, *y, &expected))
+                continue;
+            if (problem->n > 1)
+                snprintf(token, sizeof token, ", token %zu of %zu", n, problem->n);
             return ulb_fail(err, ULB_FINDING,
-                            "kernel %s differs from its scalar truth at %zux%zu, row %zu: %.9g, not %.9g",
-                            ulb_kernel_name(kernel, name), problem->weights.m, problem->weights.k, m,
-                            (double)y[m], (double)expected);
+                            "kernel %s differs from its scalar truth at %zux%zu, row %zu%s: %.9g, not %.9g",
+                            ulb_kernel_name(kernel, name), problem->weights.m, problem->weights.k, m, token,
+                            (double)*y, (double)expected);
         }
     }
     return ULB_OK;
@@ -264,7 +329,7 @@ enum ulb_status ulb_problem_verify(const struct ulb_problem *problem, const stru
 {
     size_t w_bytes = ulb_layout_bytes(kernel->layout, problem->weights.m, problem->weights.k);
     struct ulb_pages pages;
-    size_t bytes = w_bytes + problem->weights.m * sizeof(float);
+    size_t bytes = w_bytes + problem->n * problem->weights.m * sizeof(float);
     enum ulb_status status = ulb_pages_map(&pages, bytes, pages_for(bytes), err);
     if (status != ULB_OK)
         return status;

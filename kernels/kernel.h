@@ -134,6 +134,20 @@ struct ulb_reader {
 /* Readers 0, 1, ... in table order; NULL behind the last. */
 const struct ulb_reader *ulb_reader_at(size_t index);
 
+/* What an instruction can do at most: loops on registers alone, the compute limit of the rows of the same
+ * activation format. run() executes passes * ops_per_pass operations; a multiplication and its addition are
+ * two. */
+struct ulb_peak {
+    const char *isa; /* the ISA word of its file */
+    ulb_isa_set needs;
+    enum ulb_activation activation; /* a8: dot products of int8; f32: multiply-adds in single precision */
+    double ops_per_pass;
+    void (*run)(size_t passes);
+};
+
+/* Peak loops 0, 1, ... in table order; NULL behind the last. */
+const struct ulb_peak *ulb_peak_at(size_t index);
+
 /* Quantises n tokens of k floats to int8 (absmax / 127, round to nearest even); fills q [n][stride] with
  * zeros beyond k, scale[n], sum[n]. A token of zeros gets scale 0. */
 void ulb_quantise_a8(const float *x, size_t n, size_t k, size_t stride, int8_t *q, float *scale,

@@ -6,6 +6,7 @@
 
 extern const struct ulb_reader_set *const ulb_reader_sets[];
 extern const size_t ulb_reader_set_count;
+extern const struct ulb_peak *const ulb_peaks[]; /* NULL-terminated */
 
 char *ulb_kernel_name(const struct ulb_kernel *kernel, char out[ULB_KERNEL_NAME_MAX])
 {
@@ -31,6 +32,15 @@ const struct ulb_reader *ulb_reader_at(size_t index)
         if (index < ulb_reader_sets[i]->n)
             return &ulb_reader_sets[i]->readers[index];
         index -= ulb_reader_sets[i]->n;
+    }
+    return NULL;
+}
+
+const struct ulb_peak *ulb_peak_at(size_t index)
+{
+    for (size_t i = 0; ulb_peaks[i]; i++) {
+        if (i == index)
+            return ulb_peaks[i];
     }
     return NULL;
 }

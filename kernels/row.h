@@ -108,8 +108,10 @@ ulb_run_float_tiles(const struct ulb_gemm *g, const struct ulb_layout *layout, u
 #define ULB_FLOAT_TOLERANCE (1.0 / (1 << 25))
 
 #ifdef ULB_ROW
-#ifdef ULB_ROW_IS_READER
+#if defined(ULB_ROW_IS_READER)
 extern const struct ulb_reader_set ULB_ROW;
+#elif defined(ULB_ROW_IS_PEAK)
+extern const struct ulb_peak ULB_ROW;
 #else
 extern const struct ulb_kernel ULB_ROW;
 #endif

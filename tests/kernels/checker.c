@@ -59,10 +59,10 @@ static void fill_tokens(const struct ulb_problem *problem, struct buffers *b, si
             ((float *)(void *)b->x.data)[columns + i] = -problem->xf[i];
         }
     }
-    scale[0] = scale[1] = problem->x_scale;
+    scale[0] = scale[1] = problem->x_scale[0];
     scale[2] = 1;
-    sum[0] = problem->x_sum;
-    sum[1] = -problem->x_sum;
+    sum[0] = problem->x_sum[0];
+    sum[1] = -problem->x_sum[0];
     sum[2] = 0;
 }
 

@@ -93,7 +93,7 @@ static double exact(const struct ulb_problem *p, size_t m, double *magnitude)
         int16_t value = p->weights.values[m * p->weights.k + k];
         double w = p->format->floating ? (double)ulb_bf16_to_float((uint16_t)value)
                                        : (double)value * (double)p->weights.scales[m];
-        double x = p->activation == ULB_ACT_A8 ? (double)p->x8[k] * (double)p->x_scale : (double)p->xf[k];
+        double x = p->activation == ULB_ACT_A8 ? (double)p->x8[k] * (double)p->x_scale[0] : (double)p->xf[k];
         sum += w * x;
         *magnitude += fabs(w * x);
     }

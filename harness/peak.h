@@ -1,0 +1,27 @@
+/* The compute limit: what the register-only loops of kernels/peak reach with the whole team at work. */
+#ifndef ULB_HARNESS_PEAK_H
+#define ULB_HARNESS_PEAK_H
+
+#include "harness/session.h"
+#include "harness/undisturbed.h"
+
+struct ulb_peak_meter;
+
+/* The loops that can run here, each with room for so many samples. */
+enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_session *session, size_t samples,
+                              struct ulb_error *err);
+
+/* One sample of each loop. */
+void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_undisturbed *watch);
+
+/* 1e9 operations per second of the best loop for rows with these activations, median over the samples; NAN
+ * when there is none. */
+double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation);
+
+/* Appends what was sampled to the record. */
+enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, struct ulb_error *err);
+
+/* NULL is allowed. */
+void ulb_peak_close(struct ulb_peak_meter *meter);
+
+#endif
