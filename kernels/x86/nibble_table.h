@@ -282,6 +282,18 @@ static inline __attribute__((always_inline)) void ulb_nibble_rows(const struct u
     }
 }
 
+/* Tables of count steps from step on; behind the last column every entry stands for a sum of nothing. */
+static inline void ulb_nibble_tables(const struct ulb_gemm *g, const int8_t *x, size_t step, size_t count,
+                                     uint8_t *tables)
+{
+    size_t all = (g->k + 3) / 4, real = all < step ? 0 : all - step < count ? all - step : count;
+    ulb_nibble_build(x + 4 * step, real, tables);
+    for (size_t s = real; s < count; s++) {
+        memset(tables + s * ULB_NIBBLE_STEP, 512 % 32, 16);
+        memset(tables + s * ULB_NIBBLE_STEP + 16, 512 / 32, 16);
+    }
+}
+
 static inline __attribute__((always_inline)) void ulb_run_nibbles(const struct ulb_gemm *g,
                                                                   const struct ulb_nibble_row *row)
 {
@@ -291,7 +303,7 @@ static inline __attribute__((always_inline)) void ulb_run_nibbles(const struct u
     for (size_t n = 0; n < g->n; n++) {
         const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
         for (size_t slice = 0; slice < ulb_layout_slices(row->layout, g->k); slice += ULB_NIBBLE_SLICES) {
-            ulb_nibble_build(x + 4 * slice * tiles.steps, ULB_NIBBLE_SLICES * tiles.steps, tables);
+            ulb_nibble_tables(g, x, slice * tiles.steps, ULB_NIBBLE_SLICES * tiles.steps, tables);
             ulb_nibble_rows(g, row, n, slice, &tiles, tables);
         }
     }
