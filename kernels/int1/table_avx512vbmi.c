@@ -1,0 +1,240 @@
+/* int1 by exact tables of 64 entries: vpermb looks 6 bits up at once.
+ *
+ * For each 6 columns a table holds v = sum of x over the set bits + 762, which is 0 to 1524, as v % 40 and v
+ * / 40. Three bytes of a row hold 24 columns: vpermb ignores the high two bits of its index, so that the low
+ * 6 bits of each byte are indices as they are, and the high bits of the three together are the fourth (3
+ * shifts, 2 vpternlog). Bytes add safely for 6 look-ups (6 * 39 = 234), then vpmaddubsw by (1, 40) joins them
+ * into 16 bits, safe for 7 times as many (7 * 6 * 1524 = 64,008), then 32 bits. Registers: two blocks of 64
+ * rows share the tables' loads: 4 byte sums, 4 word sums, 8 indices; 32-bit sums wait in memory. Ports: per
+ * 128 rows of 24 columns 16 vpermb (port 5 alone), 16 add, 10 for indices, 8 of joining, 2.7 of widening and
+ * 14 loads: 53 operations on two ports are 0.28 cycle per 32 weights. Three slices of K at a time are address
+ * streams; slices are short (480 columns), so that their tables, 21 bytes a column, stay in L1; sums of the
+ * slices before wait in y, whose rows are this call's. */
+#include "kernels/int1/format.h"
+#include "kernels/row.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+enum {
+    ROWS = 128,
+    COLUMNS = 24,
+    STEP_BYTES = ROWS * COLUMNS / 8,
+    TABLE_BYTES = COLUMNS / 6 * 128, /* per step: 4 times 64 low parts, 64 high parts */
+    BIAS = 762,
+    RADIX = 40,
+    BURSTS = 3, /* of 2 x 6 look-ups, that words hold */
+    PREFETCH = 1536
+};
+
+/* ---- tables ---- */
+
+/* Entry n is the sum of x[i] over the set bits i of n, plus BIAS: first of 5 columns, 32 entries, then of 6.
+ */
+static inline void build_table(const int8_t x[6], uint8_t *table)
+{
+    static const __mmask32 has[5] = {0xAAAAAAAA, 0xCCCCCCCC, 0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000};
+    __m512i sum[2], high[2], low[2];
+    sum[0] = _mm512_set1_epi16(BIAS);
+    for (int i = 0; i < 5; i++)
+        sum[0] = _mm512_mask_add_epi16(sum[0], has[i], sum[0], _mm512_set1_epi16(x[i]));
+    sum[1] = _mm512_add_epi16(sum[0], _mm512_set1_epi16(x[5]));
+    for (int i = 0; i < 2; i++) {
+        /* v * 1639 / 65536 is v / 40, rounded down, for v < 1640. */
+        high[i] = _mm512_mulhi_epu16(sum[i], _mm512_set1_epi16(1639));
+        low[i] = _mm512_sub_epi16(sum[i], _mm512_mullo_epi16(high[i], _mm512_set1_epi16(RADIX)));
+        _mm256_storeu_si256((__m256i *)(table + 32 * i), _mm512_cvtepi16_epi8(low[i]));
+        _mm256_storeu_si256((__m256i *)(table + 64 + 32 * i), _mm512_cvtepi16_epi8(high[i]));
+    }
+}
+
+/* Tables of count steps from step on; behind the last column every entry stands for a sum of nothing. */
+static void build_tables(const struct ulb_gemm *g, const int8_t *x, size_t step, size_t count,
+                         uint8_t *tables)
+{
+    size_t all = (g->k + COLUMNS - 1) / COLUMNS;
+    for (size_t s = step; s < step + count; s++) {
+        for (size_t i = 0; i < COLUMNS; i += 6, tables += 128) {
+            if (s < all) {
+                build_table(x + s * COLUMNS + i, tables);
+            } else {
+                memset(tables, BIAS % RADIX, 64);
+                memset(tables + 64, BIAS / RADIX, 64);
+            }
+        }
+    }
+}
+
+/* ---- look-up ---- */
+
+/* The four indices of 64 rows. */
+static inline void load_indices(const uint8_t *w, __m512i index[4])
+{
+    for (int i = 0; i < 3; i++)
+        index[i] = _mm512_loadu_si512(w + 64 * i);
+    const __m512i bits23 = _mm512_set1_epi8(0x0C), bits45 = _mm512_set1_epi8(0x30);
+    /* 0xCA: the second operand where the first has a 1, else the third. */
+    __m512i low = _mm512_ternarylogic_epi32(bits23, _mm512_srli_epi16(index[1], 4),
+                                            _mm512_srli_epi16(index[0], 6), 0xCA);
+    index[3] = _mm512_ternarylogic_epi32(bits45, _mm512_srli_epi16(index[2], 2), low, 0xCA);
+}
+
+/* Sums of one block of 64 rows: low and high parts. The empty statement keeps each sum a chain. */
+static inline void add_bytes(__m512i *sum, __m512i bytes)
+{
+    *sum = _mm512_add_epi8(*sum, bytes);
+    __asm__("" : "+v"(*sum));
+}
+
+/* Look-up j of a step for both blocks. */
+static inline void look_up(const uint8_t *table, int j, __m512i index[2][4], __m512i bytes[2][2])
+{
+    __m512i low = _mm512_loadu_si512(table + 128 * j), high = _mm512_loadu_si512(table + 128 * j + 64);
+#pragma GCC unroll 2
+    for (int b = 0; b < 2; b++) {
+        add_bytes(&bytes[b][0], _mm512_permutexvar_epi8(index[b][j], low));
+        add_bytes(&bytes[b][1], _mm512_permutexvar_epi8(index[b][j], high));
+    }
+}
+
+/* Moves byte sums to 16-bit sums; rows are stored so that widening leaves them in order. */
+static inline void join(__m512i bytes[2][2], __m512i words[2][2])
+{
+    const __m512i weights = _mm512_set1_epi16(RADIX << 8 | 1);
+#pragma GCC unroll 2
+    for (int b = 0; b < 2; b++) {
+        __m512i low = _mm512_unpacklo_epi8(bytes[b][0], bytes[b][1]);
+        __m512i high = _mm512_unpackhi_epi8(bytes[b][0], bytes[b][1]);
+        words[b][0] = _mm512_add_epi16(words[b][0], _mm512_maddubs_epi16(low, weights));
+        words[b][1] = _mm512_add_epi16(words[b][1], _mm512_maddubs_epi16(high, weights));
+        bytes[b][0] = bytes[b][1] = _mm512_setzero_si512();
+    }
+}
+
+static inline void widen(__m512i words[2][2], int32_t *sums)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        __m512i *at = (__m512i *)(void *)(sums + 32 * i);
+        __m512i word = words[i / 2][i % 2];
+        at[0] = _mm512_add_epi32(at[0], _mm512_cvtepu16_epi32(_mm512_castsi512_si256(word)));
+        at[1] = _mm512_add_epi32(at[1], _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(word, 1)));
+        words[i / 2][i % 2] = _mm512_setzero_si512();
+    }
+}
+
+/* One step of each of the three slices: twelve look-ups, joined by sixes. */
+static inline void burst(const uint8_t *w, const uint8_t *table, const struct ulb_tiles *tiles,
+                         __m512i words[2][2])
+{
+    __m512i bytes[2][2] = {{_mm512_setzero_si512(), _mm512_setzero_si512()},
+                           {_mm512_setzero_si512(), _mm512_setzero_si512()}};
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++, w += tiles->slice_bytes, table += tiles->steps * TABLE_BYTES) {
+        __m512i index[2][4];
+        load_indices(w, index[0]);
+        load_indices(w + STEP_BYTES / 2, index[1]);
+#pragma GCC unroll 6
+        for (int line = 0; line < STEP_BYTES; line += 64)
+            _mm_prefetch((const char *)w + PREFETCH + line, _MM_HINT_T0);
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) {
+            look_up(table, j, index, bytes);
+            if ((4 * i + j) % 6 == 5)
+                join(bytes, words);
+        }
+    }
+}
+
+/* Sums of v over three slices, for one row of tiles. */
+static inline void sum_tiles(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
+{
+    __m512i words[2][2] = {{_mm512_setzero_si512(), _mm512_setzero_si512()},
+                           {_mm512_setzero_si512(), _mm512_setzero_si512()}};
+    for (size_t s = 0; s < tiles->steps;) {
+        size_t full = tiles->steps - s < BURSTS ? tiles->steps : s + BURSTS;
+        for (; s < full; s++)
+            burst(tiles->w + s * STEP_BYTES, tables + s * TABLE_BYTES, tiles, words);
+        widen(words, sums);
+    }
+}
+
+/* ---- rows ---- */
+
+/* Adds three slices' sums to those of the slices before, which wait in y, and finishes the rows after the
+ * last. A set bit is -1: the row's sum is sum(x) - 2 T. */
+static inline void finish(const struct ulb_gemm *g, const float *w_scale, size_t m, size_t n, bool first,
+                          bool last, int32_t *sums)
+{
+    float *y = g->y + n * g->y_stride + m;
+    size_t rows = ulb_rows_left(g, m, ROWS);
+    if (!first) {
+        int32_t before[ROWS] = {0};
+        memcpy(before, y, rows * sizeof *before);
+        for (size_t i = 0; i < ROWS; i++)
+            sums[i] += before[i];
+    }
+    if (!last) {
+        memcpy(y, sums, rows * sizeof *sums);
+        return;
+    }
+    for (size_t i = 0; i < ROWS; i++)
+        sums[i] *= -2;
+    ulb_finish_tile(g, w_scale, m, ROWS, n, sums, -1);
+}
+
+static void run_slices(const struct ulb_gemm *g, size_t n, size_t slice, struct ulb_tiles *tiles,
+                       const uint8_t *tables)
+{
+    const float *w_scale = ulb_row_scales(g, &ulb_int1_sixes);
+    const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
+    bool last = slice + ULB_INT1_SIXES_SLICES == ulb_layout_slices(&ulb_int1_sixes, g->k);
+    int32_t look_ups = ULB_INT1_SIXES_SLICES * (int32_t)tiles->steps * (COLUMNS / 6);
+    for (size_t m = g->m0; m < g->m1; m += ROWS) {
+        _Alignas(64) int32_t sums[ROWS];
+        for (size_t i = 0; i < ROWS; i++)
+            sums[i] = -BIAS * look_ups;
+        tiles->w = w + m / ROWS * tiles->steps * STEP_BYTES;
+        sum_tiles(tiles, tables, sums);
+        finish(g, w_scale, m, n, slice == 0, last, sums);
+    }
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    _Alignas(64) uint8_t tables[ULB_INT1_SIXES_SLICES * ULB_INT1_SIXES_STEPS * TABLE_BYTES];
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(&ulb_int1_sixes, g->m, g->k),
+                              .steps = ulb_layout_steps(&ulb_int1_sixes, g->k)};
+    for (size_t n = 0; n < g->n; n++) {
+        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
+        for (size_t slice = 0; slice < ulb_layout_slices(&ulb_int1_sixes, g->k);
+             slice += ULB_INT1_SIXES_SLICES) {
+            build_tables(g, x, slice * tiles.steps, ULB_INT1_SIXES_SLICES * tiles.steps, tables);
+            run_slices(g, n, slice, &tiles, tables);
+        }
+    }
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "table",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &ulb_int1_sixes,
+    .activation = ULB_ACT_A8,
+    .mr = ROWS,
+    .nr = 1,
+    .kr = COLUMNS,
+    .bytes_per_step = 4,
+    .mix = {.loads = 14 / 96.0,
+            .prefetches = 6 / 96.0,
+            .logic = 4 / 96.0,
+            .shifts = 6 / 96.0,
+            .adds = (16 + 8 / 3.0 + 8 / 9.0) / 96,
+            .shuffles = 16 / 3.0 / 96,
+            .permutes = (16 + 8 / 9.0) / 96,
+            .maddubs = 8 / 3.0 / 96,
+            .vector_bits = 512},
+    .tables = true,
+    .run = run,
+};
