@@ -12,10 +12,14 @@ enum { STEP_BYTES = 16, PREFETCH = 1024 };
 static inline void step(const uint8_t *w, const int8_t *x, __m512i sums[2])
 {
     __m512i plus = _mm512_set1_epi8(1 + ULB_INT1_ZERO_POINT);
+    __m512i minus = _mm512_setzero_si512();
     __m512i x4 = ulb_broadcast4(x);
     for (int i = 0; i < 2; i++) {
-        __mmask64 is_minus = _load_mask64((__mmask64 *)(uintptr_t)(w + 8 * i));
-        __m512i weights = _mm512_mask_blend_epi8(is_minus, plus, _mm512_setzero_si512());
+        __m512i weights;
+        __mmask64 is_minus;
+        __asm__("kmovq %[word], %[is_minus]\n\tvpblendmb %[minus], %[plus], %[weights]%{%[is_minus]%}"
+                : [weights] "=v"(weights), [is_minus] "=&Yk"(is_minus)
+                : [word] "m"(*(const uint8_t(*)[8])(w + 8 * i)), [plus] "v"(plus), [minus] "v"(minus));
         ulb_dp(&sums[i], weights, x4);
     }
 }

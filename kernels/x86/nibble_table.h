@@ -87,26 +87,27 @@ static inline void ulb_nibble_build(const int8_t *x, size_t steps, uint8_t *tabl
 #define ULB_HIGH_NIBBLE   "vpsrlw $4, %[packed], %[packed]\n\tvpand %[nibble], %[packed], %[packed]\n\t"
 #endif
 
-/* Loads the weights and the table of the step at so many bytes: first and packed are the low and high
- * nibbles. */
-#define ULB_NIBBLE_LOAD(at)                                                                                  \
-    "vmovdqu " at "(%[w]), %[packed]\n\t"                                                                    \
-    "vbroadcasti128 " at "(%[table]), %[low]\n\t"                                                            \
-    "vbroadcasti128 16+" at "(%[table]), %[high]\n\t"                                                        \
+/* Loads the weights and the table of step i of a statement: first and packed are the low and high nibbles. */
+#define ULB_NIBBLE_LOAD(i)                                                                                   \
+    "vmovdqu %[w" i "], %[packed]\n\t"                                                                       \
+    "vbroadcasti128 %[low" i "], %[low]\n\t"                                                                 \
+    "vbroadcasti128 %[high" i "], %[high]\n\t"                                                               \
     "vpand %[nibble], %[packed], %[first]\n\t" ULB_HIGH_NIBBLE
 #define ULB_NIBBLE_LOOK_UP(index, part, to) "vpshufb %[" index "], %[" part "], %[" to "]\n\t"
 #define ULB_NIBBLE_ADD(index, part, sum)                                                                     \
     ULB_NIBBLE_LOOK_UP(index, part, "found") "vpaddb %[found], " sum ", " sum "\n\t"
-#define ULB_NIBBLE_STEP_ADD(at)                                                                              \
-    ULB_NIBBLE_LOAD(at)                                                                                      \
+#define ULB_NIBBLE_STEP_ADD(i)                                                                               \
+    ULB_NIBBLE_LOAD(i)                                                                                       \
     ULB_NIBBLE_ADD("first", "low", "%[b0]")                                                                  \
     ULB_NIBBLE_ADD("first", "high", "%[b1]")                                                                 \
     ULB_NIBBLE_ADD("packed", "low", "%[b2]")                                                                 \
     ULB_NIBBLE_ADD("packed", "high", "%[b3]")
-#define ULB_NIBBLE_PREFETCH_LINE "prefetcht0 %c[ahead](%[w])\n\t"
-#define ULB_NIBBLE_INPUTS                                                                                    \
-    [w] "r"(w), [table] "r"(table), [nibble] "x"(nibble), [high_nibble] "x"(high_nibble),                    \
-        "m"(*(const uint8_t(*)[64])w), "m"(*(const uint8_t(*)[64])table)
+/* Operands of step i, in memory at both compilers' choice of address, and those that all steps share. */
+#define ULB_NIBBLE_OPERANDS(i)                                                                               \
+    [w##i] "m"(*(const uint8_t(*)[32])(w + i * ULB_NIBBLE_STEP)),                                            \
+        [low##i] "m"(*(const uint8_t(*)[16])(table + i * ULB_NIBBLE_STEP)),                                  \
+        [high##i] "m"(*(const uint8_t(*)[16])(table + i * ULB_NIBBLE_STEP + 16))
+#define ULB_NIBBLE_CONSTANTS [nibble] "x"(nibble), [high_nibble] "x"(high_nibble)
 #define ULB_NIBBLE_BYTES(constraint)                                                                         \
     [b0] constraint(bytes[0]), [b1] constraint(bytes[1]), [b2] constraint(bytes[2]),                         \
         [b3] constraint(bytes[3]), [packed] "=&x"(packed), [first] "=&x"(first), [low] "=&x"(low),           \
@@ -121,7 +122,7 @@ static inline void ulb_nibble_first(const uint8_t *w, const uint8_t *table, __m2
                 ULB_NIBBLE_LOOK_UP("first", "high", "b1") ULB_NIBBLE_LOOK_UP("packed", "low", "b2")
                     ULB_NIBBLE_LOOK_UP("packed", "high", "b3")
             : ULB_NIBBLE_BYTES("=&x")
-            : ULB_NIBBLE_INPUTS);
+            : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_CONSTANTS);
 }
 
 /* bytes += those of another step. */
@@ -129,7 +130,9 @@ static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m256
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m256i packed, first, low, high, found;
-    __asm__(ULB_NIBBLE_STEP_ADD("0") : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found) : ULB_NIBBLE_INPUTS);
+    __asm__(ULB_NIBBLE_STEP_ADD("0")
+            : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
+            : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_CONSTANTS);
 }
 
 /* bytes += those of the two steps of a line. */
@@ -137,31 +140,27 @@ static inline void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table, _
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m256i packed, first, low, high, found;
-    __asm__(ULB_NIBBLE_PREFETCH_LINE ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("32")
+    __asm__("prefetcht0 %[ahead]\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")
             : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
-            : ULB_NIBBLE_INPUTS, [ahead] "i"(ULB_NIBBLE_PREFETCH));
+            : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_OPERANDS(1),
+              ULB_NIBBLE_CONSTANTS, [ahead] "m"(w[ULB_NIBBLE_PREFETCH]));
 }
 
-/* sum += words. The empty statement keeps each sum a chain: GCC would add up the words of several bursts
- * first, and spill them while they wait. */
-static inline void ulb_nibble_add16(__m256i *sum, __m256i words)
+/* 16-bit sums of 32 rows += their byte sums: words[0] is rows 0-7 and 16-23, words[1] 8-15 and 24-31, as
+ * unpacking leaves them. One statement: compilers would add up the words of several bursts first, and spill
+ * them meanwhile. */
+static inline void ulb_nibble_join(__m256i low, __m256i high, __m256i words[2])
 {
-    *sum = _mm256_add_epi16(*sum, words);
-    __asm__("" : "+x"(*sum));
-}
-
-/* 16-bit sums += byte sums: words 0 and 1 are sums 0-31, 2 and 3 sums 32-63, in the order that unpacking
- * leaves. */
-static inline __attribute__((always_inline)) void ulb_nibble_join(const __m256i bytes[4], __m256i words[4])
-{
-    __m256i weights = _mm256_set1_epi16(32 << 8 | 1);
-#pragma GCC unroll 2
-    for (int i = 0; i < 4; i += 2) {
-        __m256i low = _mm256_unpacklo_epi8(bytes[i], bytes[i + 1]);
-        __m256i high = _mm256_unpackhi_epi8(bytes[i], bytes[i + 1]);
-        ulb_nibble_add16(&words[i], _mm256_maddubs_epi16(low, weights));
-        ulb_nibble_add16(&words[i + 1], _mm256_maddubs_epi16(high, weights));
-    }
+    const __m256i weights = _mm256_set1_epi16(32 << 8 | 1);
+    __m256i upper;
+    __asm__("vpunpckhbw %[high], %[low], %[upper]\n\t"
+            "vpunpcklbw %[high], %[low], %[low]\n\t"
+            "vpmaddubsw %[weights], %[low], %[low]\n\t"
+            "vpmaddubsw %[weights], %[upper], %[upper]\n\t"
+            "vpaddw %[low], %[w0], %[w0]\n\t"
+            "vpaddw %[upper], %[w1], %[w1]"
+            : [w0] "+x"(words[0]), [w1] "+x"(words[1]), [low] "+x"(low), [upper] "=&x"(upper)
+            : [high] "x"(high), [weights] "x"(weights));
 }
 
 /* Bytes hold 8 look-ups, words 8 such bursts. */
@@ -177,7 +176,8 @@ static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t
 #pragma GCC unroll 4
     for (size_t at = 2 * ULB_NIBBLE_STEP; at < ULB_NIBBLE_BURST * ULB_NIBBLE_STEP; at += 2 * ULB_NIBBLE_STEP)
         ulb_nibble_add_line(w + at, table + at, bytes);
-    ulb_nibble_join(bytes, words);
+    ulb_nibble_join(bytes[0], bytes[1], words);
+    ulb_nibble_join(bytes[2], bytes[3], words + 2);
 }
 
 static inline void ulb_nibble_add_words(int32_t *sums, __m128i words)
@@ -211,7 +211,8 @@ static inline void ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_
     ulb_nibble_first(w, table, bytes);
     for (size_t s = 1; s < steps; s++)
         ulb_nibble_add(w + s * ULB_NIBBLE_STEP, table + s * ULB_NIBBLE_STEP, bytes);
-    ulb_nibble_join(bytes, words);
+    ulb_nibble_join(bytes[0], bytes[1], words);
+    ulb_nibble_join(bytes[2], bytes[3], words + 2);
 }
 
 /* Sums of v over four slices: two bursts of each in turn fill 16 bits. tables: [slices][steps]. */
