@@ -17,6 +17,8 @@
 enum {
     ROUNDS_QUICK = 5,
     ROUNDS_FULL = 31,
+    GEMM_ROUNDS_QUICK = 3,
+    GEMM_ROUNDS_FULL = 9,
     SAMPLES_PER_ROUND = 3,
     WARM_UP_MAX = 8,
     TIMER_STEPS = 100,
@@ -28,7 +30,33 @@ static const double PATIENCE_QUICK = 4, PATIENCE_FULL = 30; /* seconds */
 static const double DRIFT_NOISY = 0.10;
 static const double DISTURBED_NOISY = 0.10;
 
-/* One GEMV by the team. */
+/* A call longer than this warms up on its own way, and one sample of it tells a round: seconds. */
+static const double LONG_CALL = 3e-3;
+
+static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
+static const char GEMM_SHAPES[] = "4096x4096";
+static const char GEMM_TOKENS_QUICK[] = "4,16,64", GEMM_TOKENS_FULL[] = "2,4,8,16,32,64,128,512";
+
+static struct ulb_grid_plan plan_of(const struct ulb_settings *settings, enum ulb_product product)
+{
+    bool gemv = product == ULB_GEMV, quick = settings->quick;
+    struct ulb_grid_plan plan = {
+        .models = settings->models,
+        .shapes = settings->shapes,
+        .tokens = gemv ? "1" : settings->tokens,
+        .rounds =
+            gemv ? (quick ? ROUNDS_QUICK : ROUNDS_FULL) : (quick ? GEMM_ROUNDS_QUICK : GEMM_ROUNDS_FULL),
+        .per_round = SAMPLES_PER_ROUND,
+        .predicts = gemv,
+    };
+    if (!plan.models && !plan.shapes)
+        *(gemv ? &plan.models : &plan.shapes) = gemv ? DEFAULT_MODELS : GEMM_SHAPES;
+    if (!plan.tokens)
+        plan.tokens = quick ? GEMM_TOKENS_QUICK : GEMM_TOKENS_FULL;
+    return plan;
+}
+
+/* One product by the team. */
 struct gemv_job {
     const struct ulb_kernel *kernel;
     struct ulb_gemm gemm;
@@ -53,18 +81,21 @@ static void run_gemv(struct ulb_session *session, struct gemv_job *job)
 
 /* ---- verification ---- */
 
+/* The first tokens of the problem, as many as the cell has. */
 static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid *grid,
                                    const struct ulb_grid_cell *cell, const struct ulb_problem *problem,
                                    bool already_packed, struct ulb_error *err)
 {
+    struct ulb_problem part = *problem;
+    part.n = cell->n;
     void *packed = session->arena.pages.data;
     if (!already_packed)
         ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
-    struct gemv_job job = {cell->kernel, ulb_problem_gemm(problem, packed, grid->y), &split};
-    memset(grid->y, 0xFF, cell->m * sizeof *grid->y);
+    struct gemv_job job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
+    memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
     run_gemv(session, &job);
-    return ulb_problem_check(problem, cell->kernel, grid->y, err);
+    return ulb_problem_check(&part, cell->kernel, grid->y, err);
 }
 
 /* Cells of one shape and format stand next to each other and share a problem, those of one layout its packed
@@ -82,8 +113,8 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
             last->kernel->layout->format != layout->format) {
             ulb_problem_close(&problem);
             packed = NULL;
-            status = ulb_problem_open(&problem, layout->format, cell->m, cell->k, ULB_FILL_RANDOM,
-                                      session->settings.seed, session->team, err);
+            status = ulb_problem_open_tokens(&problem, layout->format, cell->m, cell->k, grid->tokens,
+                                             ULB_FILL_RANDOM, session->settings.seed, session->team, err);
         }
         if (status == ULB_OK)
             status = verify_cell(session, grid, cell, &problem, packed == layout, err);
@@ -115,7 +146,8 @@ static double time_gemv(struct ulb_session *session, struct ulb_grid_cell *cell,
     return (ulb_now() - begin) / (double)batch;
 }
 
-/* Runs until it stops getting faster; sets the batch that makes a sample long against the timer. */
+/* Runs until it stops getting faster; sets the batch that makes a sample long against the timer, and the
+ * samples of a round. */
 static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, struct gemv_job *job)
 {
     double best = time_gemv(session, cell, job, 1);
@@ -128,6 +160,7 @@ static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, str
     }
     double least = TIMER_STEPS * ulb_timer_step();
     cell->batch = best >= least ? 1 : (size_t)ceil(least / best);
+    cell->per_round = best > LONG_CALL ? 1 : SAMPLES_PER_ROUND;
 }
 
 struct cell_sample {
@@ -160,34 +193,42 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     if (cell->batch == 0)
         warm_up(session, cell, &job);
     /* One untimed call brings code, activations and the team back from whatever ran before. */
-    time_gemv(session, cell, &job, 1);
-    for (size_t i = 0; i < SAMPLES_PER_ROUND; i++)
+    if (cell->per_round > 1)
+        time_gemv(session, cell, &job, 1);
+    for (size_t i = 0; i < cell->per_round; i++)
         cell->us[cell->n_samples++] = ulb_undisturbed(&grid->watch, sample_cell, &sample);
     double before = grid->yardstick[grid->n_yardstick - 1];
     take_yardstick(session, grid);
     cell->beside[cell->n_beside++] = (before + grid->yardstick[grid->n_yardstick - 1]) / 2;
 }
 
+/* What a round takes besides the cells: the yardstick, the compute limit, the kernels' gammas. */
+static void take_limits(struct ulb_session *session, struct ulb_grid *grid)
+{
+    take_yardstick(session, grid);
+    ulb_peak_sample(grid->peak, &grid->watch);
+    for (size_t i = 0; grid->gamma && i < grid->n_kernels * GAMMA_PER_ROUND; i++)
+        ulb_team_gamma_sample(grid->gamma, i % grid->n_kernels, &grid->watch);
+}
+
 /* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
  * cell and the yardstick alike; the yardstick is taken before the first cell, after every cell, and so also
  * after the last. */
-static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, size_t n_kernels,
-                                struct ulb_error *err)
+static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     struct ulb_rng rng = {session->settings.seed};
     enum ulb_status status = ULB_OK;
+    size_t rounds = grid->plan.rounds;
     for (size_t i = 0; i < grid->n; i++)
         grid->order[i] = i;
-    for (size_t round = 0; round < grid->rounds && status == ULB_OK; round++) {
+    for (size_t round = 0; round < rounds && status == ULB_OK; round++) {
         ulb_rng_shuffle(&rng, grid->order, grid->n);
         size_t first = grid->n_yardstick;
-        take_yardstick(session, grid);
-        for (size_t i = 0; i < n_kernels * GAMMA_PER_ROUND; i++)
-            ulb_team_gamma_sample(grid->gamma, i % n_kernels, &grid->watch);
+        take_limits(session, grid);
         for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
             time_cell(session, grid, &grid->cells[grid->order[i]]);
-            double done = (double)(round * grid->n + i + 1) / (double)(grid->rounds * grid->n);
-            ulb_session_progress(session, "gemv", done);
+            double done = (double)(round * grid->n + i + 1) / (double)(rounds * grid->n);
+            ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm", done);
             status = ulb_check_interrupted(err);
         }
         struct ulb_stats spell =
@@ -201,8 +242,11 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
 
 static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
-    ulb_grid_settle(grid, session);
-    enum ulb_status status = ulb_overlap_measure(session, grid, err);
+    enum ulb_status status = ulb_peak_record(grid->peak, err);
+    if (status == ULB_OK && grid->plan.predicts) {
+        ulb_grid_settle(grid, session);
+        status = ulb_overlap_measure(session, grid, err);
+    }
     for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
         struct ulb_grid_cell *from = &grid->cells[i];
         if (from->n_samples == 0)
@@ -211,7 +255,10 @@ static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid
         ulb_grid_result(session, grid, from, &cell);
         status = ulb_record_add_cell(session->record, &cell, err);
     }
-    return status == ULB_OK ? ulb_record_judge_predictions(session->record, err) : status;
+    if (status != ULB_OK)
+        return status;
+    return grid->plan.predicts ? ulb_record_judge_predictions(session->record, err)
+                               : ulb_record_judge_tokens(session->record, err);
 }
 
 /* The samples kept are the medians of the rounds: what drifts is the machine, from round to round. */
@@ -248,28 +295,40 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
     return status;
 }
 
-enum ulb_status ulb_gemv_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                 size_t n, struct ulb_error *err)
+/* Everything before the first sample. */
+static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *grid,
+                               const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
-    struct ulb_grid grid;
-    size_t rounds = session->settings.quick ? ROUNDS_QUICK : ROUNDS_FULL;
-    enum ulb_status status = ulb_grid_open(&grid, session, kernels, n, rounds, SAMPLES_PER_ROUND, err);
-    if (status == ULB_OK)
-        status = ulb_session_arena(session, grid.largest, err);
+    size_t rounds = grid->plan.rounds;
+    enum ulb_status status = ulb_session_arena(session, grid->largest, err);
     if (status == ULB_OK)
         status = ulb_beta_choose(session, err);
     if (status == ULB_OK)
-        status = verify_all(session, &grid, err);
+        status = verify_all(session, grid, err);
     if (status == ULB_OK)
-        status = ulb_team_gamma_open(&grid.gamma, session, kernels, n, rounds * GAMMA_PER_ROUND, err);
-    grid.watch = (struct ulb_undisturbed){
+        status = ulb_peak_open(&grid->peak, session, rounds, err);
+    if (status == ULB_OK && grid->plan.predicts)
+        status = ulb_team_gamma_open(&grid->gamma, session, kernels, n, rounds * GAMMA_PER_ROUND, err);
+    grid->watch = (struct ulb_undisturbed){
         .team = session->team,
         .tries = TRIES_PER_SAMPLE,
         .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
     };
+    return status;
+}
+
+enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product product,
+                                 const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
+{
+    struct ulb_grid grid;
+    struct ulb_grid_plan plan = plan_of(&session->settings, product);
+    enum ulb_status status = ulb_grid_open(&grid, session, &plan, kernels, n, err);
     if (status == ULB_OK)
-        status = time_all(session, &grid, n, err);
-    if (status == ULB_OK || status == ULB_INTERRUPTED) {
+        status = prepare(session, &grid, kernels, n, err);
+    bool timed = status == ULB_OK;
+    if (timed)
+        status = time_all(session, &grid, err);
+    if (timed) {
         struct ulb_error kept = *err;
         enum ulb_status recorded = record_yardstick(session, &grid, err);
         if (recorded == ULB_OK)
@@ -283,11 +342,14 @@ enum ulb_status ulb_gemv_measure(struct ulb_session *session, const struct ulb_k
     return status;
 }
 
-enum ulb_status ulb_gemv_largest(const struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                 size_t n, size_t *bytes, struct ulb_error *err)
+enum ulb_status ulb_grid_largest(const struct ulb_session *session, enum ulb_product product,
+                                 const struct ulb_kernel *const *kernels, size_t n, size_t *bytes,
+                                 struct ulb_error *err)
 {
     struct ulb_grid grid;
-    enum ulb_status status = ulb_grid_open(&grid, session, kernels, n, 1, 1, err);
+    struct ulb_grid_plan plan = plan_of(&session->settings, product);
+    plan.rounds = plan.per_round = 1;
+    enum ulb_status status = ulb_grid_open(&grid, session, &plan, kernels, n, err);
     *bytes = grid.largest;
     ulb_grid_close(&grid);
     return status;

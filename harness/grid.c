@@ -1,6 +1,7 @@
 #include "harness/grid.h"
 
 #include "common/rng.h"
+#include "common/units.h"
 #include "harness/overlap.h"
 #include "harness/problem.h"
 #include "harness/stats.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
 static const char GIVEN_SHAPES[] = "shapes"; /* stands for the model of --shapes */
 
 enum { CHUNKS_PER_THREAD = 16 };
@@ -63,17 +63,45 @@ static enum ulb_status count_given(const char *list, size_t *shapes, struct ulb_
     return status;
 }
 
-/* The cells of one shape; like holds what they have in common. */
+static enum ulb_status count_tokens(struct ulb_grid *grid, const char *list, size_t *count,
+                                    struct ulb_error *err)
+{
+    bool found = true;
+    enum ulb_status status = ULB_OK;
+    while (status == ULB_OK && found) {
+        size_t n = 0;
+        status = ulb_tokens_next(&list, ULB_TOKENS_MAX, &n, &found, err);
+        *count += status == ULB_OK && found;
+        grid->tokens = n > grid->tokens ? n : grid->tokens;
+    }
+    if (status == ULB_OK && *count == 0)
+        status = ulb_fail(err, ULB_BAD_INPUT, "--n names no number of tokens; e.g. 4,16,64");
+    return status;
+}
+
+/* One cell; like holds what is not the kernel's. */
+static void add_cell(struct ulb_grid *grid, const struct ulb_grid_cell *like, const struct ulb_kernel *kernel,
+                     size_t kernel_index)
+{
+    struct ulb_grid_cell *cell = &grid->cells[grid->n++];
+    *cell = *like;
+    cell->kernel = kernel;
+    cell->kernel_index = kernel_index;
+    cell->bytes = ulb_layout_bytes(kernel->layout, like->m, like->k);
+    grid->largest = cell->bytes > grid->largest ? cell->bytes : grid->largest;
+}
+
+/* The cells of one shape. */
 static void add_shape(struct ulb_grid *grid, const struct ulb_grid_cell *like,
                       const struct ulb_kernel *const *kernels, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct ulb_grid_cell *cell = &grid->cells[grid->n++];
-        *cell = *like;
-        cell->kernel = kernels[i];
-        cell->kernel_index = i;
-        cell->bytes = ulb_layout_bytes(kernels[i]->layout, like->m, like->k);
-        grid->largest = cell->bytes > grid->largest ? cell->bytes : grid->largest;
+        const char *list = grid->plan.tokens;
+        struct ulb_grid_cell cell = *like;
+        struct ulb_error unused;
+        bool found;
+        while (ulb_tokens_next(&list, ULB_TOKENS_MAX, &cell.n, &found, &unused) == ULB_OK && found)
+            add_cell(grid, &cell, kernels[i], i);
     }
 }
 
@@ -108,12 +136,11 @@ static void add_given(struct ulb_grid *grid, const char *list, const struct ulb_
 static void add_calibration(struct ulb_grid *grid, const struct ulb_session *session,
                             const struct ulb_kernel *const *kernels, size_t n)
 {
-    for (size_t i = 0; i < n && !session->settings.warm; i++) {
+    for (size_t i = 0; i < n && grid->plan.predicts && !session->settings.warm; i++) {
         for (size_t s = 0; s < ULB_OVERLAP_SHAPES; s++) {
             struct ulb_shape shape = ulb_overlap_shape(kernels[i], session->pus.n, s);
-            struct ulb_grid_cell like = {.m = shape.m, .k = shape.k};
-            add_shape(grid, &like, &kernels[i], 1);
-            grid->cells[grid->n - 1].kernel_index = i;
+            struct ulb_grid_cell like = {.m = shape.m, .k = shape.k, .n = 1};
+            add_cell(grid, &like, kernels[i], i);
         }
     }
 }
@@ -121,18 +148,19 @@ static void add_calibration(struct ulb_grid *grid, const struct ulb_session *ses
 static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_session *session,
                                   const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
-    const char *given = session->settings.shapes, *models = session->settings.models;
-    if (!models && !given)
-        models = DEFAULT_MODELS;
-    size_t shapes = 0;
+    const char *given = grid->plan.shapes, *models = grid->plan.models;
+    size_t shapes = 0, counts = 0;
     enum ulb_status status = models ? count_models(models, &shapes, err) : ULB_OK;
     if (status == ULB_OK && given)
         status = count_given(given, &shapes, err);
+    if (status == ULB_OK)
+        status = count_tokens(grid, grid->plan.tokens, &counts, err);
     if (status != ULB_OK)
         return status;
-    grid->cells = calloc((shapes + ULB_OVERLAP_SHAPES) * n, sizeof *grid->cells);
+    grid->cells = calloc((shapes * counts + ULB_OVERLAP_SHAPES) * n, sizeof *grid->cells);
     if (!grid->cells)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a grid of %zu cells", shapes * n);
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a grid of %zu cells",
+                        shapes * counts * n);
     if (models)
         add_models(grid, models, kernels, n);
     if (given)
@@ -148,17 +176,17 @@ static void share_samples(struct ulb_grid *grid, size_t per_round)
     for (size_t i = 0; i < grid->n; i++) {
         grid->cells[i].per_round = per_round;
         grid->cells[i].us = at;
-        grid->cells[i].beside = at + grid->rounds * per_round;
-        at += grid->rounds * (per_round + 1);
+        grid->cells[i].beside = at + grid->plan.rounds * per_round;
+        at += grid->plan.rounds * (per_round + 1);
     }
 }
 
 static void fill_activations(struct ulb_grid *grid, size_t k, uint64_t seed)
 {
     struct ulb_rng rng = {seed};
-    for (size_t i = 0; i < k; i++)
+    for (size_t i = 0; i < grid->tokens * k; i++)
         grid->xf[i] = ulb_rng_float(&rng);
-    ulb_quantise_a8(grid->xf, 1, k, k, grid->x8, &grid->x_scale, &grid->x_sum);
+    ulb_quantise_a8(grid->xf, grid->tokens, k, k, grid->x8, grid->x_scale, grid->x_sum);
 }
 
 /* Relative rate of each thread's core for the weighted split: bytes/s that its class reads, as measured;
@@ -183,45 +211,65 @@ static void fill_weights(struct ulb_grid *grid, const struct ulb_session *sessio
     }
 }
 
-static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session *session, size_t n_kernels,
-                                size_t per_round, struct ulb_error *err)
+/* Results, and activations in both formats: what grows with N. */
+static enum ulb_status allocate_tokens(struct ulb_grid *grid, size_t m, size_t k, struct ulb_error *err)
 {
-    size_t m = 1, k = 1;
+    size_t n = grid->tokens, bytes = n * (m * sizeof *grid->y + k * (sizeof *grid->xf + sizeof *grid->x8));
+    long long available = ulb_memory_available();
+    bool fits = available < 0 || bytes <= (unsigned long long)available;
+    if (fits) {
+        grid->y = aligned_alloc(64, ulb_round_up(n * m * sizeof *grid->y, 64));
+        grid->xf = aligned_alloc(64, ulb_round_up(n * k * sizeof *grid->xf, 64));
+        grid->x8 = aligned_alloc(64, ulb_round_up(n * k, 64));
+        grid->x_scale = calloc(n, sizeof *grid->x_scale);
+        grid->x_sum = calloc(n, sizeof *grid->x_sum);
+    }
+    if (!grid->y || !grid->xf || !grid->x8 || !grid->x_scale || !grid->x_sum)
+        return ulb_fail(err, ULB_ENVIRONMENT,
+                        "not enough memory: %zu tokens of %zu x %zu need %.0f MiB; take fewer with --n", n, m,
+                        k, (double)bytes / ULB_MIB);
+    return ULB_OK;
+}
+
+static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session *session, size_t n_kernels,
+                                struct ulb_error *err)
+{
+    size_t m = 1, k = 1, rounds = grid->plan.rounds;
     for (size_t i = 0; i < grid->n; i++) {
         m = grid->cells[i].m > m ? grid->cells[i].m : m;
         k = grid->cells[i].k > k ? grid->cells[i].k : k;
     }
     k = ulb_round_up(k, ULB_X_GRAIN);
+    grid->n_kernels = n_kernels;
     grid->order = calloc(grid->n, sizeof *grid->order);
-    grid->samples = calloc(grid->n * grid->rounds * (per_round + 1), sizeof *grid->samples);
-    grid->yardstick = calloc(grid->rounds * (grid->n + 1), sizeof *grid->yardstick);
-    grid->spells = calloc(grid->rounds, sizeof *grid->spells);
-    grid->y = aligned_alloc(64, ulb_round_up(m * sizeof *grid->y, 64));
-    grid->xf = aligned_alloc(64, ulb_round_up(k * sizeof *grid->xf, 64));
-    grid->x8 = aligned_alloc(64, ulb_round_up(k, 64));
+    grid->samples = calloc(grid->n * rounds * (grid->plan.per_round + 1), sizeof *grid->samples);
+    grid->yardstick = calloc(rounds * (grid->n + 1), sizeof *grid->yardstick);
+    grid->spells = calloc(rounds, sizeof *grid->spells);
     grid->shares = aligned_alloc(64, session->pus.n * sizeof *grid->shares);
     grid->weights = calloc(session->pus.n, sizeof *grid->weights);
-    grid->n_kernels = n_kernels;
     grid->rates = calloc(n_kernels * session->topology.n_classes, sizeof *grid->rates);
     grid->overlaps = calloc(n_kernels, sizeof *grid->overlaps);
-    if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->y || !grid->xf ||
-        !grid->x8 || !grid->shares || !grid->weights || !grid->overlaps || !grid->rates)
+    if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->shares ||
+        !grid->weights || !grid->overlaps || !grid->rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
+    enum ulb_status status = allocate_tokens(grid, m, k, err);
+    if (status != ULB_OK)
+        return status;
     for (size_t i = 0; i < n_kernels; i++)
         grid->overlaps[i] = (struct ulb_overlap){NAN, NAN, NAN, NAN};
-    share_samples(grid, per_round);
+    share_samples(grid, grid->plan.per_round);
     fill_activations(grid, k, session->settings.seed);
     fill_weights(grid, session);
     return ULB_OK;
 }
 
 enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *session,
-                              const struct ulb_kernel *const *kernels, size_t n, size_t rounds,
-                              size_t per_round, struct ulb_error *err)
+                              const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
+                              size_t n, struct ulb_error *err)
 {
-    *grid = (struct ulb_grid){.rounds = rounds};
+    *grid = (struct ulb_grid){.plan = *plan};
     enum ulb_status status = list_cells(grid, session, kernels, n, err);
-    return status == ULB_OK ? allocate(grid, session, n, per_round, err) : status;
+    return status == ULB_OK ? allocate(grid, session, n, err) : status;
 }
 
 void ulb_grid_close(struct ulb_grid *grid)
@@ -234,11 +282,14 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->y);
     free(grid->xf);
     free(grid->x8);
+    free(grid->x_scale);
+    free(grid->x_sum);
     free(grid->shares);
     free(grid->weights);
     free(grid->overlaps);
     free(grid->rates);
     ulb_team_gamma_close(grid->gamma);
+    ulb_peak_close(grid->peak);
     *grid = (struct ulb_grid){0};
 }
 
@@ -264,11 +315,11 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
     return (struct ulb_gemm){
         .m = cell->m,
         .k = cell->k,
-        .n = 1,
+        .n = cell->n,
         .x = cell->kernel->activation == ULB_ACT_A8 ? (const void *)grid->x8 : (const void *)grid->xf,
         .x_stride = ulb_round_up(cell->k, ULB_X_GRAIN),
-        .x_scale = &grid->x_scale,
-        .x_sum = &grid->x_sum,
+        .x_scale = grid->x_scale,
+        .x_sum = grid->x_sum,
         .y = grid->y,
         .y_stride = cell->m,
     };

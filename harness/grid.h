@@ -1,8 +1,9 @@
-/* The cells of a GEMV grid: which kernel at which shape, their samples, and what the models expect of them.
- */
+/* The cells of a grid of GEMVs or GEMMs: which kernel at which shape and number of tokens, their samples, and
+ * what the models expect of them. */
 #ifndef ULB_HARNESS_GRID_H
 #define ULB_HARNESS_GRID_H
 
+#include "harness/peak.h"
 #include "harness/session.h"
 #include "harness/split.h"
 #include "harness/team_gamma.h"
@@ -15,7 +16,7 @@ struct ulb_grid_cell {
     size_t kernel_index; /* in the list the grid was opened with */
     const char *model,
         *layer; /* names; layer NULL: the shape's own size is its name; model NULL: calibrates */
-    size_t m, k;
+    size_t m, k, n;
     size_t bytes; /* of the packed matrix */
     size_t batch;
     double *us; /* samples */
@@ -29,10 +30,18 @@ struct ulb_core_rate {
     double gamma, hz; /* NAN for a class without a thread, and before anything was sampled */
 };
 
+/* What a grid is made of. */
+struct ulb_grid_plan {
+    const char *models, *shapes, *tokens; /* comma lists; models or shapes may be NULL, not both */
+    size_t rounds, per_round;
+    bool predicts; /* beside the models: needs gammas and cells that calibrate */
+};
+
 struct ulb_grid {
-    struct ulb_grid_cell *cells; /* those judged: by model, shape, format, kernel; then those that calibrate:
-                                    ULB_OVERLAP_SHAPES of each kernel; none with warm weights */
-    size_t judged, n, rounds, n_kernels;
+    struct ulb_grid_plan plan;
+    struct ulb_grid_cell *cells; /* those judged: by model, shape, format, kernel, n; then those that
+                                    calibrate: ULB_OVERLAP_SHAPES of each kernel; none with warm weights */
+    size_t judged, n, n_kernels;
     struct ulb_overlap *overlaps; /* of each kernel; NAN until ulb_overlap_measure() */
     size_t largest;               /* bytes of the largest packed matrix */
     size_t *order;                /* n, for shuffling */
@@ -44,19 +53,21 @@ struct ulb_grid {
     struct ulb_undisturbed watch;
     struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
     struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_settle() */
-    float *y, *xf;                /* room for the largest M and K */
+    struct ulb_peak_meter *peak;  /* closed with the grid */
+    size_t tokens;                /* the largest N */
+    float *y, *xf;                /* room for the largest M, K and N */
     int8_t *x8;
-    float x_scale;
-    int32_t x_sum;
+    float *x_scale; /* [tokens] */
+    int32_t *x_sum;
     struct ulb_share *shares; /* one per thread */
     double *weights;          /* relative rate per thread, for the weighted split */
 };
 
-/* Lists the cells: kernels x shapes of the session's models and of its explicit shapes. ULB_BAD_INPUT for an
- * unknown model and for what is no shape. The grid may be closed after a failure too. */
+/* Lists the cells: kernels x shapes x numbers of tokens. ULB_BAD_INPUT for an unknown model and for what is
+ * no shape or number. The grid may be closed after a failure too. */
 enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *session,
-                              const struct ulb_kernel *const *kernels, size_t n, size_t rounds,
-                              size_t per_round, struct ulb_error *err);
+                              const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
+                              size_t n, struct ulb_error *err);
 void ulb_grid_close(struct ulb_grid *grid);
 
 /* The session's split for one cell; uses the grid's shares. */

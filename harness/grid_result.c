@@ -6,12 +6,30 @@
 #include "models/models.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Below this fraction of the yardstick a kernel that the roofline calls memory-bound waits for latency
  * instead. */
 static const double RUNS_AHEAD = 0.80;
+
+/* Without a prediction, for many tokens: which limit is nearer. */
+static void write_limits(struct ulb_cell *cell)
+{
+    bool computes = cell->peak_share > cell->efficiency;
+    cell->verdict[0] = '\0';
+    if (isnan(cell->peak_share)) {
+        snprintf(cell->verdict, sizeof cell->verdict, "%.0f %% of beta; no compute limit is known",
+                 100 * cell->efficiency);
+        return;
+    }
+    snprintf(cell->bound, sizeof cell->bound, "%s",
+             ulb_bound_name(computes ? ULB_BOUND_COMPUTE : ULB_BOUND_MEMORY));
+    snprintf(cell->verdict, sizeof cell->verdict,
+             "%s is nearer: %.0f %% of beta, %.0f %% of the compute limit", computes ? "compute" : "memory",
+             100 * cell->efficiency, 100 * cell->peak_share);
+}
 
 static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel,
                           const struct ulb_gemv_prediction *prediction, double gamma)
@@ -64,16 +82,42 @@ static double half_interval(const struct ulb_stats *stats)
     return (stats->ci_hi - stats->ci_lo) / 2 / stats->median;
 }
 
+/* The fields of a prediction; without one they are absent, with the reason. */
+static void predict_result(const struct ulb_session *session, struct ulb_grid *grid,
+                           const struct ulb_grid_cell *from, double yardstick, struct ulb_cell *cell)
+{
+    struct ulb_prediction prediction = ulb_predict_cell(session, grid, from, yardstick);
+    cell->gamma_cycles = prediction.gamma;
+    cell->predicted_us = 1e6 * ulb_prediction_seconds(grid, from, &prediction);
+    cell->predicted_plain_us = 1e6 * prediction.plain.seconds;
+    cell->residual = cell->us / cell->predicted_us - 1;
+    cell->residual_plain = cell->us / cell->predicted_plain_us - 1;
+    if (isnan(cell->predicted_us) && !isnan(cell->predicted_plain_us))
+        snprintf(cell->predicted_reason, sizeof cell->predicted_reason, "%s",
+                 session->settings.warm ? "the overlap is measured with cold weights"
+                                        : "the kernel's overlap was not measured");
+    if (!isnan(cell->predicted_plain_us))
+        snprintf(cell->bound, sizeof cell->bound, "%s", ulb_bound_name(prediction.plain.bound));
+    write_verdict(cell, from->kernel, &prediction.plain, prediction.gamma);
+}
+
+static void no_prediction(struct ulb_cell *cell)
+{
+    cell->gamma_cycles = cell->predicted_us = cell->predicted_plain_us = NAN;
+    cell->residual = cell->residual_plain = NAN;
+    snprintf(cell->predicted_reason, sizeof cell->predicted_reason, "the models are of one token");
+    write_limits(cell);
+}
+
 void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
                      struct ulb_cell *cell)
 {
     struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
     struct ulb_stats beside = ulb_stats_of(from->beside, from->n_beside, session->settings.seed);
-    struct ulb_prediction prediction = ulb_predict_cell(session, grid, from, beside.median);
     *cell = (struct ulb_cell){
         .m = from->m,
         .k = from->k,
-        .n = 1,
+        .n = from->n,
         .threads = (unsigned)session->pus.n,
         .us = us.median,
         .us_mad = us.mad,
@@ -81,11 +125,10 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .us_ci_lo = us.ci_lo,
         .us_ci_hi = us.ci_hi,
         .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
-        .gops = 2e-3 * (double)from->m * (double)from->k / us.median,
+        .gops = 2e-3 * (double)from->m * (double)from->k * (double)from->n / us.median,
         .yardstick_gbps = beside.median / ULB_GB,
-        .gamma_cycles = prediction.gamma,
-        .predicted_us = 1e6 * ulb_prediction_seconds(grid, from, &prediction),
-        .predicted_plain_us = 1e6 * prediction.plain.seconds,
+        .peak_gops = grid->peak ? ulb_peak_gops(grid->peak, from->kernel->activation) : NAN,
+        .peak_reason = "no loop for the compute limit runs here",
         .noise = half_interval(&us) + half_interval(&beside),
         .weight_bytes = from->bytes,
         .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
@@ -94,14 +137,10 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .us_samples = from->us,
     };
     cell->efficiency = ulb_grid_efficiency(from);
-    cell->residual = cell->us / cell->predicted_us - 1;
-    cell->residual_plain = cell->us / cell->predicted_plain_us - 1;
+    cell->peak_share = cell->gops / cell->peak_gops;
     name_cell(session, from, cell);
-    if (isnan(cell->predicted_us) && !isnan(cell->predicted_plain_us))
-        snprintf(cell->predicted_reason, sizeof cell->predicted_reason, "%s",
-                 session->settings.warm ? "the overlap is measured with cold weights"
-                                        : "the kernel's overlap was not measured");
-    if (!isnan(cell->predicted_plain_us))
-        snprintf(cell->bound, sizeof cell->bound, "%s", ulb_bound_name(prediction.plain.bound));
-    write_verdict(cell, from->kernel, &prediction.plain, prediction.gamma);
+    if (grid->plan.predicts)
+        predict_result(session, grid, from, beside.median, cell);
+    else
+        no_prediction(cell);
 }

@@ -64,7 +64,7 @@ static void measure_kernel(const struct ulb_session *session, struct ulb_grid *g
 {
     struct ulb_overlap_point points[ULB_OVERLAP_SHAPES];
     struct ulb_overlap *overlap = &grid->overlaps[first->kernel_index];
-    size_t rounds = grid->rounds;
+    size_t rounds = grid->plan.rounds;
     for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
         rounds = first[i].n_beside < rounds ? first[i].n_beside : rounds;
     *cell = (struct ulb_overlap_cell){.threads = (unsigned)session->pus.n, .overlap_samples = samples};
@@ -90,7 +90,7 @@ static void measure_kernel(const struct ulb_session *session, struct ulb_grid *g
 
 enum ulb_status ulb_overlap_measure(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
-    double *samples = calloc(grid->rounds, sizeof *samples);
+    double *samples = calloc(grid->plan.rounds, sizeof *samples);
     if (!samples)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of the overlap");
     enum ulb_status status = ULB_OK;

@@ -32,11 +32,12 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
                                const struct ulb_kernel **kernels, struct ulb_error *err)
 {
     size_t n = 0, largest = 0;
+    enum ulb_product product = stage == ULB_STAGE_GEMM ? ULB_GEMM : ULB_GEMV;
     enum ulb_status status = ULB_OK;
     if (needs_kernels(stage))
         status = ulb_session_kernels(session, kernels, &n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
-        status = ulb_gemv_largest(session, kernels, n, &largest, err);
+        status = ulb_grid_largest(session, product, kernels, n, &largest, err);
     if (status == ULB_OK)
         status = ulb_machine_describe(session, err);
     if (status == ULB_OK)
@@ -53,7 +54,7 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
     if (status == ULB_OK)
         status = measure_gamma(session, stage, kernels, n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
-        status = ulb_gemv_measure(session, kernels, n, err);
+        status = ulb_grid_measure(session, product, kernels, n, err);
     return status;
 }
 

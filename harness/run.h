@@ -4,13 +4,14 @@
 
 #include "harness/session.h"
 
-/* What is measured: one stage, some, or all of them. */
+/* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs. */
 enum ulb_stage {
     ULB_STAGE_BETA,
     ULB_STAGE_MEMORY, /* beta at memory level alone */
     ULB_STAGE_GAMMA,
     ULB_STAGE_LIMITS, /* MEMORY and GAMMA: what a roofline is drawn from */
     ULB_STAGE_GEMV,
+    ULB_STAGE_GEMM,
     ULB_STAGE_ALL, /* BETA, GAMMA and GEMV */
 };
 

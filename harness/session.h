@@ -23,6 +23,7 @@ struct ulb_settings {
     const char *set;     /* "P", "E", "LP-E", "all" or a PU list */
     const char *models;  /* comma list, NULL: the default three */
     const char *shapes;  /* comma list of MxK, NULL: none; with models NULL these alone */
+    const char *tokens;  /* comma list of N of the GEMMs, NULL: the default */
     const char *formats; /* comma list, NULL: all */
     const char *kernels; /* regular expression on the kernel's name, NULL: all but the scalar truth */
     enum ulb_split split;

@@ -21,12 +21,12 @@ enum ulb_status ulb_record_new(struct ulb_record *record, struct ulb_error *err)
     strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
     record->root =
         json_pack("{s:i, s:s, s:{}, s:{}, s:{}, s:{}, s:{s:[], s:[], s:n, s:s}, s:{s:[], s:n, s:s}, "
-                  "s:{s:[]}, s:[], s:n, "
-                  "s:s, s:[]}",
+                  "s:{s:[]}, s:[], s:[], "
+                  "s:n, s:s, s:[]}",
                   "schema_version", ULB_SCHEMA_VERSION, "created", created, "machine", "build", "topology",
                   "clock", "beta", "cells", "yardstick", "cycles_source", "cycles_source_reason",
                   "not measured", "gamma", "cells", "cycles_source", "cycles_source_reason", "not measured",
-                  "overlap", "cells", "cells", "decode", "decode_reason", "not measured", "warnings");
+                  "overlap", "cells", "peak", "cells", "decode", "decode_reason", "not measured", "warnings");
     return record->root ? ULB_OK : no_memory(err);
 }
 
@@ -81,6 +81,12 @@ enum ulb_status ulb_record_add_overlap(struct ulb_record *record, const struct u
                                        struct ulb_error *err)
 {
     return ulb_section_append(record->root, &ulb_section_overlap, cell, err);
+}
+
+enum ulb_status ulb_record_add_peak(struct ulb_record *record, const struct ulb_peak_cell *cell,
+                                    struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_peak, cell, err);
 }
 
 enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell,
@@ -162,6 +168,20 @@ enum ulb_status ulb_record_overlaps(const struct ulb_record *record, struct ulb_
 void ulb_overlaps_free(struct ulb_overlap_cell *cells, size_t n)
 {
     ulb_section_free(&ulb_section_overlap, cells, n);
+}
+
+enum ulb_status ulb_record_peaks(const struct ulb_record *record, struct ulb_peak_cell **out, size_t *n,
+                                 struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_peak, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_peaks_free(struct ulb_peak_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_peak, cells, n);
 }
 
 enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,

@@ -61,6 +61,15 @@ struct ulb_overlap_cell {
     double *overlap_samples; /* one of each round */
 };
 
+/* The compute limit as one register-only loop reaches it on a set of cores. */
+struct ulb_peak_cell {
+    char isa[16], activation[8], set[32]; /* activation: "a8", "f32" */
+    unsigned threads;
+    double gops, gops_mad;
+    size_t n_samples;
+    double *gops_samples;
+};
+
 struct ulb_cell {
     char kernel[64], format[16], model[32], layer[32], set[32], split[16];
     char mode[8];   /* "cold", "warm" */
@@ -71,6 +80,8 @@ struct ulb_cell {
     double gbps, gops, yardstick_gbps,
         efficiency;                /* efficiency: median of gbps / yardstick, sample by sample */
     char yardstick_reason[128];    /* of yardstick_gbps and efficiency */
+    double peak_gops, peak_share;  /* of the best loop for the kernel's activations; gops / peak_gops */
+    char peak_reason[128];         /* of both */
     double gamma_cycles;           /* with the whole team at work: what the prediction uses */
     double predicted_us, residual; /* with the kernel's overlap; residual = us / predicted_us - 1 */
     double predicted_plain_us, residual_plain; /* the roofline's max(memory, compute) alone */
@@ -110,6 +121,8 @@ enum ulb_status ulb_record_add_gamma(struct ulb_record *record, const struct ulb
                                      struct ulb_error *err);
 enum ulb_status ulb_record_add_overlap(struct ulb_record *record, const struct ulb_overlap_cell *cell,
                                        struct ulb_error *err);
+enum ulb_status ulb_record_add_peak(struct ulb_record *record, const struct ulb_peak_cell *cell,
+                                    struct ulb_error *err);
 enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell,
                                     struct ulb_error *err);
 
@@ -118,6 +131,11 @@ enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_
  */
 #define ULB_NOISE_MAX 0.15
 enum ulb_status ulb_record_judge_predictions(struct ulb_record *record, struct ulb_error *err);
+
+/* Sets the sections "best", the fastest kernel of each format at each shape and N, and "crossover", the N at
+ * which another kernel takes over: one whose 95 % interval lies below that of the kernel it takes over from.
+ * Made from the cells alone. */
+enum ulb_status ulb_record_judge_tokens(struct ulb_record *record, struct ulb_error *err);
 
 enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -136,6 +154,9 @@ void ulb_gamma_cells_free(struct ulb_gamma_cell *cells, size_t n);
 enum ulb_status ulb_record_overlaps(const struct ulb_record *record, struct ulb_overlap_cell **out, size_t *n,
                                     struct ulb_error *err);
 void ulb_overlaps_free(struct ulb_overlap_cell *cells, size_t n);
+enum ulb_status ulb_record_peaks(const struct ulb_record *record, struct ulb_peak_cell **out, size_t *n,
+                                 struct ulb_error *err);
+void ulb_peaks_free(struct ulb_peak_cell *cells, size_t n);
 enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,
                                  struct ulb_error *err);
 void ulb_cells_free(struct ulb_cell *cells, size_t n);

@@ -40,7 +40,7 @@ struct ulb_section {
 };
 
 extern const struct ulb_section ulb_section_beta, ulb_section_yardstick, ulb_section_gamma,
-    ulb_section_overlap, ulb_section_cells;
+    ulb_section_overlap, ulb_section_peak, ulb_section_cells;
 
 /* "beta.cells" */
 const char *ulb_section_name(const struct ulb_section *section, char out[32]);

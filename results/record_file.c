@@ -140,9 +140,9 @@ static enum ulb_status check_sections(const json_t *root, struct ulb_error *err)
 
 static enum ulb_status check_arrays(const json_t *root, struct ulb_error *err)
 {
-    static const struct ulb_section *const arrays[] = {&ulb_section_beta, &ulb_section_yardstick,
+    static const struct ulb_section *const arrays[] = {&ulb_section_beta,  &ulb_section_yardstick,
                                                        &ulb_section_gamma, &ulb_section_overlap,
-                                                       &ulb_section_cells};
+                                                       &ulb_section_peak,  &ulb_section_cells};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         void *items;
         size_t n;

@@ -49,11 +49,13 @@
 _Static_assert(SIZE(struct ulb_beta_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_gamma_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_overlap_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_cell, peak_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, yardstick_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "reasons have one size");
 
 static const char *const levels[] = {"L1", "L2", "LLC", "mem", NULL};
 static const char *const modes[] = {"cold", "warm", NULL};
+static const char *const activations[] = {"a8", "f32", NULL};
 static const char *const bounds[] = {"memory", "compute", "overhead", NULL};
 
 static const struct ulb_field beta_fields[] = {
@@ -103,6 +105,16 @@ static const struct ulb_field overlap_fields[] = {
 };
 SECTION(ulb_section_overlap, struct ulb_overlap_cell, overlap_fields, "overlap", "cells", overlap_samples);
 
+static const struct ulb_field peak_fields[] = {
+    TEXT(struct ulb_peak_cell, isa),
+    {.key = "activation", .kind = ULB_FIELD_WORD, AT(struct ulb_peak_cell, activation), .words = activations},
+    TEXT(struct ulb_peak_cell, set),
+    SMALL(struct ulb_peak_cell, threads),
+    NUMBER(struct ulb_peak_cell, gops),
+    STATISTIC(struct ulb_peak_cell, gops_mad),
+};
+SECTION(ulb_section_peak, struct ulb_peak_cell, peak_fields, NULL, "peak", gops_samples);
+
 static const struct ulb_field cell_fields[] = {
     TEXT(struct ulb_cell, kernel),
     TEXT(struct ulb_cell, format),
@@ -124,6 +136,8 @@ static const struct ulb_field cell_fields[] = {
     NUMBER(struct ulb_cell, gops),
     MAYBE(struct ulb_cell, yardstick_gbps, yardstick_reason),
     MAYBE(struct ulb_cell, efficiency, yardstick_reason),
+    MAYBE(struct ulb_cell, peak_gops, peak_reason),
+    MAYBE(struct ulb_cell, peak_share, peak_reason),
     MAYBE(struct ulb_cell, gamma_cycles, predicted_reason),
     MAYBE(struct ulb_cell, predicted_us, predicted_reason),
     MAYBE(struct ulb_cell, residual, predicted_reason),

@@ -1,4 +1,4 @@
-/* Shapes that a user gives one by one. */
+/* Shapes and numbers of tokens that a user gives one by one. */
 #include "shapes/shapes.h"
 
 #include <stdlib.h>
@@ -32,6 +32,21 @@ enum ulb_status ulb_shape_next(const char **list, struct ulb_shape *shape, bool 
         return ulb_fail(err, ULB_BAD_INPUT,
                         "'%.*s' is no shape: MxK is needed, e.g. 4096x14336, with M and K from 1 to %d",
                         (int)length, *list, SIZE_MAX_GIVEN);
+    *list += length + ((*list)[length] == ',');
+    return ULB_OK;
+}
+
+enum ulb_status ulb_tokens_next(const char **list, size_t most, size_t *n, bool *found, struct ulb_error *err)
+{
+    const char *at = *list;
+    size_t length = strcspn(at, ",");
+    *found = length > 0;
+    if (!*found)
+        return ULB_OK;
+    *n = take_size(&at);
+    if (at != *list + length || *n == 0 || *n > most)
+        return ulb_fail(err, ULB_BAD_INPUT, "'%.*s' is no number of tokens: 1 to %zu is needed", (int)length,
+                        *list, most);
     *list += length + ((*list)[length] == ',');
     return ULB_OK;
 }

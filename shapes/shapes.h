@@ -45,6 +45,10 @@ struct ulb_shape {
 enum ulb_status ulb_shape_next(const char **list, struct ulb_shape *shape, bool *found,
                                struct ulb_error *err);
 
+/* The same for a list of numbers of tokens, each 1 to most. */
+enum ulb_status ulb_tokens_next(const char **list, size_t most, size_t *n, bool *found,
+                                struct ulb_error *err);
+
 /* Parameters of the linear layers and the embedding (norms and biases excluded; a tied head counted once). */
 double ulb_model_parameters(const struct ulb_model *model);
 

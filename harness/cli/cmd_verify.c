@@ -73,7 +73,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     struct ulb_measure_options options;
     bool done;
-    enum ulb_status status = ulb_measure_parse(argc, argv, doc, &options, &done, err);
+    enum ulb_status status = ulb_measure_parse(argc, argv, &ulb_measure_argp, doc, &options, &done, err);
     if (status != ULB_OK || done)
         return status;
     struct ulb_session session = {.settings = options.settings};

@@ -162,6 +162,29 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 const struct argp ulb_measure_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
 
+static error_t parse_tokens(int key, char *text, struct argp_state *state)
+{
+    struct ulb_measure_options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = o;
+        return 0;
+    case 'n':
+        o->settings.tokens = text;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option gemm_options[] = {
+    {"n", 'n', "N,...", 0, "numbers of tokens (default: 2,4,8,16,32,64,128,512; quick: 4,16,64)", 0},
+    {0},
+};
+static const struct argp_child gemm_children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
+
+const struct argp ulb_gemm_argp = {gemm_options, parse_tokens, NULL, NULL, gemm_children, NULL, NULL};
+
 void ulb_measure_defaults(struct ulb_measure_options *o, struct ulb_error *err)
 {
     *o = (struct ulb_measure_options){.settings = {.seed = 1}, .out = "results", .err = err};
@@ -175,11 +198,11 @@ enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *o, struct 
                     o->platform);
 }
 
-enum ulb_status ulb_measure_parse(int argc, char **argv, const char *doc, struct ulb_measure_options *o,
-                                  bool *done, struct ulb_error *err)
+enum ulb_status ulb_measure_parse(int argc, char **argv, const struct argp *kind, const char *doc,
+                                  struct ulb_measure_options *o, bool *done, struct ulb_error *err)
 {
     ulb_measure_defaults(o, err);
-    struct argp parser = ulb_measure_argp;
+    struct argp parser = *kind;
     parser.doc = doc;
     return ulb_parse_arguments(&parser, argc, argv, o, done, err);
 }

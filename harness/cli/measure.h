@@ -21,9 +21,12 @@ struct ulb_measure_options {
 /* Child parser for argp; its input is a struct ulb_measure_options. */
 extern const struct argp ulb_measure_argp;
 
-/* Parses argv of a measuring command with a usage text of its own. */
-enum ulb_status ulb_measure_parse(int argc, char **argv, const char *doc, struct ulb_measure_options *options,
-                                  bool *done, struct ulb_error *err);
+/* The same and --n. */
+extern const struct argp ulb_gemm_argp;
+
+/* Parses argv of a measuring command by one of these, with a usage text of its own. */
+enum ulb_status ulb_measure_parse(int argc, char **argv, const struct argp *kind, const char *doc,
+                                  struct ulb_measure_options *options, bool *done, struct ulb_error *err);
 
 /* The options before any is given. */
 void ulb_measure_defaults(struct ulb_measure_options *options, struct ulb_error *err);

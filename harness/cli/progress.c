@@ -11,7 +11,8 @@ static const double REDRAW_SECONDS = 0.1;
 static const struct {
     const char *name;
     double share;
-} parts[] = {{"memory", 0.04}, {"beta", 0.20}, {"gamma", 0.10}, {"verify", 0.26}, {"gemv", 0.40}};
+} parts[] = {{"memory", 0.04}, {"beta", 0.20}, {"gamma", 0.10},
+             {"verify", 0.26}, {"gemv", 0.40}, {"gemm", 0.40}};
 
 void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage)
 {
@@ -27,7 +28,7 @@ void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mod
 static bool takes_part(enum ulb_stage stage, const char *name)
 {
     bool beta = strcmp(name, "beta") == 0, gamma = strcmp(name, "gamma") == 0,
-         memory = strcmp(name, "memory") == 0;
+         memory = strcmp(name, "memory") == 0, gemm = strcmp(name, "gemm") == 0;
     switch (stage) {
     case ULB_STAGE_BETA:
     case ULB_STAGE_MEMORY:
@@ -37,9 +38,11 @@ static bool takes_part(enum ulb_stage stage, const char *name)
     case ULB_STAGE_LIMITS:
         return memory || beta || gamma;
     case ULB_STAGE_GEMV:
-        return !beta;
+        return !beta && !gamma && !gemm;
+    case ULB_STAGE_GEMM:
+        return !beta && !gamma && strcmp(name, "gemv") != 0;
     case ULB_STAGE_ALL:
-        return true;
+        return !gemm;
     }
     return true;
 }

@@ -303,6 +303,96 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
     ulb_cells_free(cells, n);
 }
 
+/* ---- GEMM ---- */
+
+static void print_peaks(const struct ulb_record *record, FILE *out)
+{
+    struct ulb_peak_cell *peaks;
+    struct ulb_error err;
+    size_t n;
+    if (ulb_record_peaks(record, &peaks, &n, &err) != ULB_OK)
+        return;
+    for (size_t i = 0; i < n; i++)
+        print_line(out, " compute limit of %s, %u threads: %8.1f GOP/s, %s by %s", peaks[i].set,
+                   peaks[i].threads, peaks[i].gops,
+                   strcmp(peaks[i].activation, "a8") == 0 ? "int8 dot products" : "single precision",
+                   peaks[i].isa);
+    ulb_peaks_free(peaks, n);
+}
+
+static void print_gemm_head(const struct ulb_cell *cell, FILE *out)
+{
+    char yardstick[32];
+    print_line(out, "GEMM, %s weights, %u threads of %s, %s split; share is of the yardstick, %s GB/s,",
+               cell->mode, cell->threads, cell->set, cell->split,
+               number(yardstick, "%.1f", cell->yardstick_gbps));
+    print_line(out, "peak of the best compute limit for the kernel's activations");
+    print_line(out, "%-*s %10s %6s %5s %8s %5s  %s", NAME, "kernel", "us", "GB/s", "share", "GOP/s", "peak",
+               "nearer limit");
+}
+
+static void print_gemm_cell(const struct ulb_cell *cell, FILE *out)
+{
+    char share[32], peak[32];
+    print_line(out, "%-*s %10.1f %6.1f %5s %8.1f %5s  %s%s", NAME, fit_name(out, cell->kernel), cell->us,
+               cell->gbps, number(share, "%.0f%%", 100 * cell->efficiency), cell->gops,
+               number(peak, "%.0f%%", 100 * cell->peak_share), cell->bound[0] ? cell->bound : "-",
+               cell->verified ? "" : "; not verified");
+}
+
+/* Value of a key as text or number, for the two lists below. */
+static const char *text_of(const json_t *row, const char *key)
+{
+    return known(json_string_value(json_object_get(row, key)));
+}
+
+static void print_tokens(const struct ulb_record *record, FILE *out)
+{
+    size_t i;
+    const json_t *row;
+    json_t *best = json_object_get(record->root, "best");
+    json_t *crossover = json_object_get(record->root, "crossover");
+    if (json_array_size(best) > 0)
+        print_line(out, "Fastest kernel by format and number of tokens");
+    json_array_foreach(best, i, row) print_line(
+        out, " %-14s %-16s %-8s N = %-5.0f %-*s %8.1f GOP/s", text_of(row, "model"), text_of(row, "layer"),
+        text_of(row, "format"), json_number_value(json_object_get(row, "n")), NAME, text_of(row, "kernel"),
+        json_number_value(json_object_get(row, "gops")));
+    json_array_foreach(crossover, i, row)
+    {
+        print_line(out, " %-14s %-16s %-8s from N = %.0f on %s", text_of(row, "model"), text_of(row, "layer"),
+                   text_of(row, "format"), json_number_value(json_object_get(row, "n")), text_of(row, "to"));
+        print_line(out, "   takes over from %s", text_of(row, "from"));
+    }
+}
+
+void ulb_report_gemm(const struct ulb_record *record, FILE *out)
+{
+    struct ulb_cell *cells;
+    struct ulb_error err;
+    size_t n;
+    if (ulb_record_cells(record, &cells, &n, &err) != ULB_OK)
+        return;
+    print_peaks(record, out);
+    for (size_t i = 0; i < n; i++) {
+        size_t first = 0;
+        while (!same_group(&cells[first], &cells[i]))
+            first++;
+        if (first < i)
+            continue;
+        if (i == 0)
+            print_gemm_head(&cells[0], out);
+        print_line(out, " -- %s %s, %zu x %zu, N = %zu --", cells[i].model, cells[i].layer, cells[i].m,
+                   cells[i].k, cells[i].n);
+        for (size_t j = i; j < n; j++) {
+            if (same_group(&cells[i], &cells[j]))
+                print_gemm_cell(&cells[j], out);
+        }
+    }
+    print_tokens(record, out);
+    ulb_cells_free(cells, n);
+}
+
 /* ---- the whole ---- */
 
 static void print_machine(const struct ulb_record *record, FILE *out)

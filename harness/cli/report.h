@@ -9,9 +9,10 @@
 /* The whole report: machine, clock, the three tables, warnings. */
 void ulb_report_print(const struct ulb_record *record, FILE *out);
 
-/* One table alone, with its headline: what `ulb-bench beta`, `gamma` and `gemv` print. */
+/* One table alone, with its headline: what `ulb-bench beta`, `gamma`, `gemv` and `gemm` print. */
 void ulb_report_beta(const struct ulb_record *record, FILE *out);
 void ulb_report_gamma(const struct ulb_record *record, FILE *out);
 void ulb_report_cells(const struct ulb_record *record, FILE *out);
+void ulb_report_gemm(const struct ulb_record *record, FILE *out);
 
 #endif

@@ -47,7 +47,9 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
 {
     struct ulb_measure_options options;
     bool done;
-    enum ulb_status status = ulb_measure_parse(argc, argv, command->doc, &options, &done, err);
+    enum ulb_status status =
+        ulb_measure_parse(argc, argv, command->options ? command->options : &ulb_measure_argp, command->doc,
+                          &options, &done, err);
     if (status != ULB_OK || done)
         return status;
     return ulb_section_measure(command, &options, err);

@@ -1,4 +1,4 @@
-/* Commands that measure one section of a record and show it alone: beta, gamma, gemv. */
+/* Commands that measure one section of a record and show it alone: beta, gamma, gemv, gemm. */
 #ifndef ULB_HARNESS_CLI_SECTION_H
 #define ULB_HARNESS_CLI_SECTION_H
 
@@ -8,6 +8,7 @@
 
 struct ulb_section_command {
     const char *doc;
+    const struct argp *options; /* NULL: those that every measuring command has */
     enum ulb_stage stage;
     const char *section; /* key of the record; its value is the JSON output */
     const char *const

@@ -63,7 +63,7 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
     s->grid = (struct ulb_grid){.cells = s->cells,
                                 .judged = JUDGED,
                                 .n = JUDGED + ULB_OVERLAP_SHAPES,
-                                .rounds = ROUNDS,
+                                .plan = {.rounds = ROUNDS, .predicts = true},
                                 .n_kernels = 1,
                                 .overlaps = &s->overlap,
                                 .rates = &s->rate,
@@ -80,6 +80,7 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
                                              .us = s->us[i],
                                              .beside = s->beside[i],
                                              .per_round = PER_ROUND,
+                                             .n = 1,
                                              .bytes = ulb_layout_bytes(kernel->layout, shape.m, shape.k)};
     }
 }
