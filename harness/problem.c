@@ -310,7 +310,7 @@ enum ulb_status ulb_problem_check(const struct ulb_problem *problem, const struc
     for (size_t n = 0; n < problem->n; n++) {
         for (size_t m = 0; m < problem->weights.m; m++, y++) {
             float expected;
-            char name[ULB_KERNEL_NAME_MAX], token[48] = "";
+            char name[ULB_KERNEL_NAME_MAX], token[64] = "";
             if (is_right(problem, kernel, n, m, *y, &expected))
                 continue;
             if (problem->n > 1)

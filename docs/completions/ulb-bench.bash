@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv verify model list plot'
+    local commands='run topology counters beta gamma gemv gemm verify model list plot'
     local common='--json --help --version'
     local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --isa-mask --seed
         --ring-mib --out --progress --verbose'
@@ -16,13 +16,14 @@ _ulb_bench() {
     --progress)  words='auto on off' ;;
     --figure)    words='roofline bars kernels beta' ;;
     --format)    words='svg png pdf txt' ;;
-    --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
+    --n | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
     --record)    mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
     --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
         case $command in
         gamma)    words="$measuring --explain $common" ;;
         run)      words="$measuring --record $common" ;;
+        gemm)     words="--n $measuring $common" ;;
         beta | gemv | verify) words="$measuring $common" ;;
         model)    words="--platform --record --measure --out --check-paper $common" ;;
         list)     words="kernels formats models shapes platforms cores counters --kernels --isa-mask $common" ;;

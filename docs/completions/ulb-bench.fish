@@ -1,5 +1,5 @@
 # fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv verify model list plot
+set -l commands run topology counters beta gamma gemv gemm verify model list plot
 set -l runs 'not __fish_seen_subcommand_from topology counters list plot model'
 
 complete -c ulb-bench -f
@@ -10,6 +10,7 @@ complete -c ulb-bench -l version -d 'Show the version'
 complete -c ulb-bench -l platform -x -a 'auto arl arlh lnl' -d 'Machine'
 complete -c ulb-bench -n $runs -l models -x -a 'falcon3-1b mobilellm-1.5b llama3-8b' -d 'Models'
 complete -c ulb-bench -n $runs -l shapes -x -d 'Shapes of your own, MxK'
+complete -c ulb-bench -n '__fish_seen_subcommand_from gemm' -l n -x -d 'Numbers of tokens'
 complete -c ulb-bench -n $runs -l formats -x -a 'bf16 int8 int2 int1' -d 'Weight formats'
 complete -c ulb-bench -l kernels -x -d 'Regular expression on names'
 complete -c ulb-bench -n $runs -l set -x -a 'P E LP-E all' -d 'Cores to use'

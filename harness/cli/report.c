@@ -355,12 +355,12 @@ static void print_tokens(const struct ulb_record *record, FILE *out)
     if (json_array_size(best) > 0)
         print_line(out, "Fastest kernel by format and number of tokens");
     json_array_foreach(best, i, row) print_line(
-        out, " %-14s %-16s %-8s N = %-5.0f %-*s %8.1f GOP/s", text_of(row, "model"), text_of(row, "layer"),
+        out, " %-14s %-12s %-8s N = %-5.0f %-*s %8.1f GOP/s", text_of(row, "model"), text_of(row, "layer"),
         text_of(row, "format"), json_number_value(json_object_get(row, "n")), NAME, text_of(row, "kernel"),
         json_number_value(json_object_get(row, "gops")));
     json_array_foreach(crossover, i, row)
     {
-        print_line(out, " %-14s %-16s %-8s from N = %.0f on %s", text_of(row, "model"), text_of(row, "layer"),
+        print_line(out, " %-14s %-12s %-8s from N = %.0f on %s", text_of(row, "model"), text_of(row, "layer"),
                    text_of(row, "format"), json_number_value(json_object_get(row, "n")), text_of(row, "to"));
         print_line(out, "   takes over from %s", text_of(row, "from"));
     }

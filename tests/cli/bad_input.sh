@@ -36,6 +36,12 @@ expect 2 "'64x64x2' is no shape" "$bench" gemv --shapes 64x64x2
 expect 2 "'64x-1' is no shape" "$bench" gemv --shapes 64x-1
 expect 2 "'99999999x64' is no shape.*16777216" "$bench" gemv --shapes 99999999x64
 expect 2 "names no shape" "$bench" gemv --shapes ''
+expect 2 "'0' is no number of tokens: 1 to 4096" "$bench" gemm --n 4,0
+expect 2 "'4097' is no number of tokens" "$bench" gemm --n 4097
+expect 2 "'2x' is no number of tokens" "$bench" gemm --n 2x
+expect 2 "names no number of tokens" "$bench" gemm --n ''
+expect 2 "wrong or incomplete option near .*gemv --help" "$bench" gemv --n 4
+expect 2 "no shape" "$bench" gemm --shapes 4096
 expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int9
 expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
 expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways

@@ -176,11 +176,17 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
     return fault;
 }
 
-static const char *check_here(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill)
+struct check {
+    size_t m, k, n;
+    enum ulb_fill fill;
+};
+
+static const char *check_here(const struct ulb_kernel *kernel, const struct check *check)
 {
     struct ulb_problem problem;
     struct ulb_error err;
-    if (ulb_problem_open(&problem, kernel->layout->format, m, k, fill, 42, NULL, &err) != ULB_OK)
+    if (ulb_problem_open(&problem, kernel->layout->format, check->m, check->k, check->fill, 42, NULL, &err) !=
+        ULB_OK)
         return "the problem could not be made";
     const char *fault = "";
     for (int at_end = 0; at_end < 2 && !*fault; at_end++)
@@ -189,7 +195,55 @@ static const char *check_here(const struct ulb_kernel *kernel, size_t m, size_t 
     return fault;
 }
 
-const char *check_kernel(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill)
+/* n tokens with an answer each, their rows of x as tight as the kernel may ask for. */
+static void open_token_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel, int at_end,
+                               struct buffers *b)
+{
+    size_t m = problem->weights.m, k = problem->weights.k, n = problem->n;
+    size_t columns = ulb_round_up(k, kernel->kr);
+    size_t element = kernel->activation == ULB_ACT_A8 ? 1 : sizeof(float);
+    const char *x = kernel->activation == ULB_ACT_A8 ? (const char *)problem->x8 : (const char *)problem->xf;
+    b->w = guarded_alloc(ulb_layout_bytes(kernel->layout, m, k), at_end);
+    b->x = guarded_alloc(columns * n * element, at_end);
+    b->x_scale = guarded_alloc(n * sizeof(float), at_end);
+    b->x_sum = guarded_alloc(n * sizeof(int32_t), at_end);
+    b->y = guarded_alloc(n * m * sizeof(float), at_end);
+    ulb_problem_pack(problem, kernel->layout, b->w.data, NULL);
+    for (size_t i = 0; i < n; i++)
+        memcpy(b->x.data + i * columns * element, x + i * problem->x_elements * element, columns * element);
+    memcpy(b->x_scale.data, problem->x_scale, n * sizeof(float));
+    memcpy(b->x_sum.data, problem->x_sum, n * sizeof(int32_t));
+    b->gemm = ulb_problem_gemm(problem, b->w.data, (float *)(void *)b->y.data);
+    b->gemm.x = b->x.data;
+    b->gemm.x_stride = columns;
+    b->gemm.x_scale = (const float *)(void *)b->x_scale.data;
+    b->gemm.x_sum = (const int32_t *)(void *)b->x_sum.data;
+}
+
+static const char *check_tokens_here(const struct ulb_kernel *kernel, const struct check *check)
+{
+    struct ulb_problem problem;
+    struct ulb_error err;
+    if (ulb_problem_open_tokens(&problem, kernel->layout->format, check->m, check->k, check->n, check->fill,
+                                42, NULL, &err) != ULB_OK)
+        return "the problem could not be made";
+    enum ulb_status status = ULB_OK;
+    for (int at_end = 0; at_end < 2 && status == ULB_OK; at_end++) {
+        struct buffers b;
+        open_token_buffers(&problem, kernel, at_end, &b);
+        memset(b.y.data, 0xFF, check->n * check->m * sizeof(float));
+        kernel->run(&b.gemm);
+        status = ulb_problem_check(&problem, kernel, (const float *)(const void *)b.y.data, &err);
+        close_buffers(&b);
+    }
+    ulb_problem_close(&problem);
+    snprintf(verdict, sizeof verdict, "%s", status == ULB_OK ? "" : err.message);
+    return verdict;
+}
+
+/* In a child process: a fault or a trap is a verdict like any other. */
+static const char *in_child(const struct ulb_kernel *kernel, const struct check *check,
+                            const char *(*work)(const struct ulb_kernel *, const struct check *))
 {
     int channel[2];
     if (pipe(channel) != 0)
@@ -199,7 +253,7 @@ const char *check_kernel(const struct ulb_kernel *kernel, size_t m, size_t k, en
     if (child == 0) {
         signal(SIGSEGV, SIG_DFL);
         signal(SIGBUS, SIG_DFL);
-        const char *fault = check_here(kernel, m, k, fill);
+        const char *fault = work(kernel, check);
         ssize_t written = write(channel[1], fault, strlen(fault));
         _exit(written < 0);
     }
@@ -214,4 +268,17 @@ const char *check_kernel(const struct ulb_kernel *kernel, size_t m, size_t k, en
         snprintf(verdict, sizeof verdict, "killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     return verdict;
+}
+
+const char *check_kernel(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill)
+{
+    struct check check = {m, k, 1, fill};
+    return in_child(kernel, &check, check_here);
+}
+
+const char *check_kernel_tokens(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n,
+                                enum ulb_fill fill)
+{
+    struct check check = {m, k, n, fill};
+    return in_child(kernel, &check, check_tokens_here);
 }

@@ -9,4 +9,8 @@
  * reported. */
 const char *check_kernel(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill);
 
+/* n tokens that all differ, each against the truth; guard pages as above. */
+const char *check_kernel_tokens(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n,
+                                enum ulb_fill fill);
+
 #endif

@@ -55,6 +55,30 @@ static void native_rows_equal_their_truth(void **state)
     assert_true(ran >= 4);
 }
 
+/* Around every register tile of tokens that a row may have, and beyond the tokens that the truth computes one
+ * by one. */
+static void many_tokens_equal_their_truth(void **state)
+{
+    (void)state;
+    static const size_t tokens[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33, 70};
+    static const size_t token_shapes[][2] = {{1, 1}, {33, 65}, {97, 516}, {64, 1600}};
+    ulb_isa_set isa = ulb_isa_detect();
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (ulb_kernels[i]->needs & ~isa)
+            continue;
+        for (size_t t = 0; t < sizeof tokens / sizeof *tokens; t++) {
+            for (size_t s = 0; s < sizeof token_shapes / sizeof *token_shapes; s++) {
+                enum ulb_fill fill = (s + t) % 4 == 3 ? ULB_FILL_MIN : ULB_FILL_RANDOM;
+                const char *fault = check_kernel_tokens(ulb_kernels[i], token_shapes[s][0],
+                                                        token_shapes[s][1], tokens[t], fill);
+                char name[ULB_KERNEL_NAME_MAX];
+                if (*fault)
+                    fail_msg("%s, %zu tokens: %s", ulb_kernel_name(ulb_kernels[i], name), tokens[t], fault);
+            }
+        }
+    }
+}
+
 static void emulated_rows_equal_their_truth(void **state)
 {
     (void)state;
@@ -95,7 +119,17 @@ static void emulated_rows_equal_their_truth(void **state)
 
 /* ---- planted bugs: a checker that misses one of these is not to be trusted ---- */
 
-enum bug { BUG_NONE, BUG_OVER_READ, BUG_TRUNCATION, BUG_SWAPPED_FIELDS, BUG_NARROW_SUM };
+enum bug {
+    BUG_NONE,
+    BUG_OVER_READ,
+    BUG_TRUNCATION,
+    BUG_SWAPPED_FIELDS,
+    BUG_NARROW_SUM,
+    BUG_LAST_TOKENS,    /* what does not fill a tile of 4 tokens is left out */
+    BUG_SWAPPED_TOKENS, /* of each pair */
+    BUG_TOKEN_STRIDE,   /* x_stride taken for K */
+    BUG_SCALE_OF_FIRST  /* one scale for all tokens */
+};
 
 static void planted(const struct ulb_gemm *g, enum bug bug)
 {
@@ -103,8 +137,11 @@ static void planted(const struct ulb_gemm *g, enum bug bug)
     size_t steps = (g->k + 3) / 4;
     const float *scale =
         (const float *)(const void *)((const char *)g->w + ulb_layout_scales_offset(layout, g->m, g->k));
-    for (size_t n = 0; n < g->n; n++) {
-        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
+    size_t tokens = bug == BUG_LAST_TOKENS ? g->n / 4 * 4 : g->n;
+    for (size_t n = 0; n < tokens; n++) {
+        size_t from = bug == BUG_SWAPPED_TOKENS && (n ^ 1) < g->n ? n ^ 1 : n;
+        const int8_t *x = (const int8_t *)g->x + from * (bug == BUG_TOKEN_STRIDE ? g->k : g->x_stride);
+        float x_scale = g->x_scale[bug == BUG_SCALE_OF_FIRST ? 0 : from];
         for (size_t m = g->m0; m < g->m1; m++) {
             const uint8_t *tile = (const uint8_t *)g->w + m / 32 * steps * 32;
             size_t columns = bug == BUG_TRUNCATION ? g->k / 4 * 4 : g->k;
@@ -118,7 +155,7 @@ static void planted(const struct ulb_gemm *g, enum bug bug)
                 if (bug == BUG_NARROW_SUM)
                     sum = (int16_t)sum;
             }
-            g->y[n * g->y_stride + m] = (float)sum * scale[m] * g->x_scale[n];
+            g->y[n * g->y_stride + m] = (float)sum * scale[m] * x_scale;
         }
     }
     if (bug == BUG_OVER_READ) {
@@ -137,6 +174,10 @@ PLANTED(run_over_read, BUG_OVER_READ)
 PLANTED(run_truncated, BUG_TRUNCATION)
 PLANTED(run_swapped, BUG_SWAPPED_FIELDS)
 PLANTED(run_narrow, BUG_NARROW_SUM)
+PLANTED(run_last_tokens, BUG_LAST_TOKENS)
+PLANTED(run_swapped_tokens, BUG_SWAPPED_TOKENS)
+PLANTED(run_token_stride, BUG_TOKEN_STRIDE)
+PLANTED(run_scale_of_first, BUG_SCALE_OF_FIRST)
 
 static void checker_catches_planted_bugs(void **state)
 {
@@ -165,6 +206,17 @@ static void checker_catches_planted_bugs(void **state)
     kernel.run = run_narrow;
     assert_string_equal(check_kernel(&kernel, 32, 131, ULB_FILL_RANDOM), "");
     assert_non_null(strstr(check_kernel(&kernel, 32, 131, ULB_FILL_MIN), "differs from its scalar truth"));
+    /* Bugs that one token does not show. */
+    static void (*const token_bugs[])(const struct ulb_gemm *) = {run_last_tokens, run_swapped_tokens,
+                                                                  run_token_stride, run_scale_of_first};
+    kernel.run = run_clean;
+    assert_string_equal(check_kernel_tokens(&kernel, 65, 131, 30, ULB_FILL_RANDOM), "");
+    for (size_t i = 0; i < sizeof token_bugs / sizeof *token_bugs; i++) {
+        kernel.run = token_bugs[i];
+        const char *fault = check_kernel_tokens(&kernel, 65, 131, 30, ULB_FILL_RANDOM);
+        if (!strstr(fault, "differs from its scalar truth") || !strstr(fault, ", token "))
+            fail_msg("token bug %zu is not seen: '%s'", i, fault);
+    }
 }
 
 int main(void)
@@ -172,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checker_catches_planted_bugs),
         cmocka_unit_test(native_rows_equal_their_truth),
+        cmocka_unit_test(many_tokens_equal_their_truth),
         cmocka_unit_test(emulated_rows_equal_their_truth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

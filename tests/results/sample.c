@@ -214,6 +214,21 @@ static enum ulb_status add_overlap(struct ulb_record *record, const struct machi
     return ulb_record_add_overlap(record, &cell, err);
 }
 
+static enum ulb_status add_peak(struct ulb_record *record, const struct machine *machine,
+                                enum sample_kind kind, struct ulb_error *err)
+{
+    double samples[SAMPLES];
+    struct ulb_peak_cell cell = {.threads = cores_of(machine),
+                                 .gops = 1400,
+                                 .gops_mad = kind == SAMPLE_ABSENT ? NAN : 3,
+                                 .n_samples = SAMPLES,
+                                 .gops_samples = scatter(samples, 1400)};
+    put(cell.isa, sizeof cell.isa, machine->isa[1], kind);
+    snprintf(cell.activation, sizeof cell.activation, "a8");
+    put(cell.set, sizeof cell.set, machine->set, kind);
+    return ulb_record_add_peak(record, &cell, err);
+}
+
 /* Bytes per second that the whole team reaches with the kernel. */
 static double team_bandwidth(const struct machine *machine, const struct kernel *kernel)
 {
@@ -230,12 +245,16 @@ static void predict(struct ulb_cell *cell, double ideal_us, bool memory, enum sa
         cell->gamma_cycles = cell->predicted_us = cell->residual = NAN;
         cell->predicted_plain_us = cell->residual_plain = NAN;
         cell->yardstick_gbps = cell->efficiency = cell->noise = NAN;
+        cell->peak_gops = cell->peak_share = NAN;
+        snprintf(cell->peak_reason, sizeof cell->peak_reason, "no loop for the compute limit runs here");
         snprintf(cell->predicted_reason, sizeof cell->predicted_reason,
                  "gamma of the kernel was not measured");
         put(cell->verdict, sizeof cell->verdict, "not predicted", kind);
         return;
     }
     cell->efficiency = cell->gbps / cell->yardstick_gbps;
+    cell->peak_gops = 1400;
+    cell->peak_share = cell->gops / cell->peak_gops;
     cell->predicted_us = 1.02 * ideal_us + 2.0;
     cell->residual = cell->us / cell->predicted_us - 1;
     cell->predicted_plain_us = ideal_us + 1.4;
@@ -302,7 +321,11 @@ static enum ulb_status add_kernels(struct ulb_record *record, const struct machi
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes && status == ULB_OK; s++)
             status = add_cell(record, machine, &kernels[i], &shapes[s], kind, err);
     }
-    return status == ULB_OK ? ulb_record_judge_predictions(record, err) : status;
+    if (status == ULB_OK)
+        status = add_peak(record, machine, kind, err);
+    if (status == ULB_OK)
+        status = ulb_record_judge_predictions(record, err);
+    return status == ULB_OK ? ulb_record_judge_tokens(record, err) : status;
 }
 
 static json_t *classes_json(const struct machine *machine)

@@ -125,6 +125,75 @@ static void test_odd_characters(void **state)
     ulb_record_free(&record);
 }
 
+static void add_gemm_cell(struct ulb_record *record, const char *kernel, size_t n, double us)
+{
+    struct ulb_cell cell = {.model = "shapes",
+                            .layer = "4096x4096",
+                            .format = "int2",
+                            .set = "all",
+                            .split = "static",
+                            .mode = "cold",
+                            .bound = "compute",
+                            .m = 4096,
+                            .k = 4096,
+                            .n = n,
+                            .threads = 2,
+                            .us = us,
+                            .us_ci_lo = us,
+                            .us_ci_hi = us,
+                            .gbps = 4211 / us,
+                            .gops = 33554.432 * (double)n / us,
+                            .yardstick_gbps = 30,
+                            .efficiency = 0.5,
+                            .peak_gops = 1400,
+                            .peak_share = 0.25,
+                            .verified = true};
+    snprintf(cell.kernel, sizeof cell.kernel, "%s", kernel);
+    assert_int_equal(ulb_record_add_cell(record, &cell, &err), ULB_OK);
+}
+
+static void test_gemm(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        " compute limit of all, 2 threads:   1400.0 GOP/s, int8 dot products by avx512vnni\n",
+        "GEMM, cold weights, 2 threads of all, static split; share is of the yardstick, 30.0 GB/s,\n",
+        " -- shapes 4096x4096, 4096 x 4096, N = 16 --\n",
+        "int2a8-mask-avxvnni-32x1x4             1000.0    4.2   50%    536.9   25%  compute\n",
+        "Fastest kernel by format and number of tokens\n",
+        " shapes         4096x4096    int2     N = 4     int2a8-pshufb-avxvnni-32x1x4          447.4 GOP/s\n",
+        " shapes         4096x4096    int2     from N = 16 on int2a8-mask-avxvnni-32x1x4\n",
+        "   takes over from int2a8-pshufb-avxvnni-32x1x4\n",
+        NULL,
+    };
+    struct ulb_record record;
+    double samples[] = {1400};
+    struct ulb_peak_cell peak = {.isa = "avx512vnni",
+                                 .activation = "a8",
+                                 .set = "all",
+                                 .threads = 2,
+                                 .gops = 1400,
+                                 .n_samples = 1,
+                                 .gops_samples = samples};
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    assert_int_equal(ulb_record_add_peak(&record, &peak, &err), ULB_OK);
+    add_gemm_cell(&record, "int2a8-pshufb-avxvnni-32x1x4", 4, 300);
+    add_gemm_cell(&record, "int2a8-pshufb-avxvnni-32x1x4", 16, 1200);
+    add_gemm_cell(&record, "int2a8-mask-avxvnni-32x1x4", 4, 310);
+    add_gemm_cell(&record, "int2a8-mask-avxvnni-32x1x4", 16, 1000);
+    assert_int_equal(ulb_record_judge_tokens(&record, &err), ULB_OK);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    ulb_report_gemm(&record, out);
+    assert_int_equal(fclose(out), 0);
+    check_lines(text);
+    assert_has(text, words);
+    free(text);
+    ulb_record_free(&record);
+}
+
 static void test_empty_record(void **state)
 {
     (void)state;
@@ -144,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_what_it_says),
         cmocka_unit_test(test_absent_figures_are_dashes),
         cmocka_unit_test(test_odd_characters),
+        cmocka_unit_test(test_gemm),
         cmocka_unit_test(test_empty_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,11 +38,12 @@ def damages(record):
         "beta.yardstick": lambda r: r["beta"]["yardstick"][0],
         "gamma.cells": lambda r: r["gamma"]["cells"][0],
         "overlap.cells": lambda r: r["overlap"]["cells"][0],
+        "peak": lambda r: r["peak"][0],
         "cells": lambda r: r["cells"][0],
     }
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
-            if key in ("platform", "settings", "fork_join", "prediction") or (place == "machine" and key.endswith("_reason")):
+            if key in ("platform", "settings", "fork_join", "prediction", "best", "crossover") or (place == "machine" and key.endswith("_reason")):
                 continue
             damaged = copy.deepcopy(record)
             del row(damaged)[key]
@@ -60,6 +61,11 @@ def damages(record):
                 damaged = copy.deepcopy(record)
                 row(damaged)[key] = None
                 yield f"{place}: {key} null without a reason", damaged
+    for place in ("best", "crossover"):
+        for key in record[place][0] if record[place] else ():
+            damaged = copy.deepcopy(record)
+            del damaged[place][0][key]
+            yield f"{place} without {key}", damaged
     for key in record["prediction"]:
         damaged = copy.deepcopy(record)
         del damaged["prediction"][key]
@@ -82,7 +88,8 @@ def self_test(validator, program):
     wrong = [f"{name}: {fault}" for name, record in records.items() for fault in faults(validator, record)]
     tried = 0
     for name, record in records.items():
-        for rows in (record["cells"], record["beta"]["cells"], record["gamma"]["cells"], record["overlap"]["cells"]):
+        for rows in (record["cells"], record["beta"]["cells"], record["gamma"]["cells"], record["overlap"]["cells"], record["peak"],
+                     record["best"], record["crossover"]):
             del rows[1:]
         for what, damaged in damages(record):
             tried += 1

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# The command gemm: cells of many tokens beside both limits, verified, and who is the fastest for how many.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+cd "$scratch"
+
+"$bench" gemm --quick --ring-mib 256 --shapes 384x768,192x1536 --n 1,3,64 --json >out.json 2>notes ||
+    fail "gemm: $(cat notes)"
+python3 - <<'P' || fail "cells, limits, best and crossover"
+import json
+document = json.load(open("out.json"))
+cells = document["cells"]
+kernels = {c["kernel"] for c in cells}
+assert {(c["m"], c["k"], c["n"]) for c in cells} == {(m, k, n) for m, k in ((384, 768), (192, 1536)) for n in (1, 3, 64)}
+assert len(cells) == 6 * len(kernels)
+peaks = {}
+for peak in document["peak"]:
+    assert peak["gops"] > 0 and len(peak["gops_samples"]) == 3, peak
+    peaks[peak["activation"]] = max(peaks.get(peak["activation"], 0), peak["gops"])
+for c in cells:
+    assert c["verified"] and c["mode"] == "cold" and len(c["us_samples"]) == 9, c
+    assert abs(c["gops"] * c["us"] / (2e-3 * c["m"] * c["k"] * c["n"]) - 1) < 1e-6, c
+    assert abs(c["gbps"] * c["us"] / (1e-3 * c["weight_bytes"]) - 1) < 1e-6, c
+    assert c["predicted_us"] is None and c["predicted_us_reason"] == "the models are of one token", c
+    peak = peaks.get("a8" if "a8-" in c["kernel"] else "f32")
+    if peak:
+        assert abs(c["peak_gops"] / peak - 1) < 1e-6 and abs(c["peak_share"] - c["gops"] / peak) < 1e-6, c
+        assert c["peak_share"] < 1.2, c  # nothing beats registers alone, but for noise
+        assert c["bound"] == ("compute" if c["peak_share"] > c["efficiency"] else "memory"), c
+    else:
+        assert c["peak_gops"] is None and c["bound"] is None, c
+formats = {c["format"] for c in cells}
+assert {(b["m"], b["format"], b["n"]) for b in document["best"]} == {(m, f, n) for m in (384, 192) for f in formats for n in (1, 3, 64)}
+for best in document["best"]:
+    rivals = [c["us"] for c in cells if all(c[key] == best[key] for key in ("m", "k", "n", "format"))]
+    assert best["us"] == min(rivals), best
+for change in document["crossover"]:
+    assert change["n"] in (3, 64) and change["from"] != change["to"], change
+P
+
+# Without --json: a table within 100 columns that says the same.
+"$bench" gemm --quick --ring-mib 256 --shapes 384x768 --n 2,5 --formats int8 >table 2>notes || fail "gemm table: $(cat notes)"
+awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
+for words in 'GEMM, cold weights' '-- shapes 384x768, 384 x 768, N = 5 --' 'Fastest kernel by format'; do
+    grep -qF -- "$words" table || fail "'$words' is missing: $(head -20 table)"
+done
+
+# The layers of a model, and more tokens than memory holds.
+"$bench" gemm --quick --ring-mib 256 --models mobilellm-1.5b --n 2 --formats int8 --json >out.json 2>notes ||
+    fail "gemm of a model: $(cat notes)"
+python3 -c 'import json; assert {c["layer"] for c in json.load(open("out.json"))["cells"]} == {"qkv", "o", "gate_up", "down"}' ||
+    fail "layers of a model"
+status=0
+(ulimit -v 3000000; "$bench" gemm --quick --ring-mib 64 --shapes 1000000x64 --n 4096 --formats int8 >out.json 2>notes) || status=$?
+[[ $status == 3 ]] && grep -q 'memory.*--n' notes || fail "too many tokens: exit $status: $(cat notes)"
+echo "gemm: many tokens as documented"
