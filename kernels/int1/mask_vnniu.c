@@ -1,4 +1,4 @@
-/* int1 without expansion: each bit stays where it is in its byte (see int2/mask_vnniu.c).
+/* int1 without expansion: each bit stays where it is in its byte (see int2/mask.h).
  *
  * With T_j the sum of x over the set bits of field j: D_j = x.(w & 1 << j) = 2^j T_j for j < 7, raw = x.w,
  * and T_7 = (raw - D_0 - ... - D_6) / 128; a set bit is -1, so that the row's sum is sum(x) - 2 T. |raw| <=

@@ -1,16 +1,13 @@
 /* int2 by exact tables (see x86/nibble_table.h), a bit at a time: the low nibble of a byte holds the low bits
  * of 4 columns of a row, the high nibble their high bits, so that the row's sum is T_low + 2 T_high. */
+#include "kernels/int2/fields.h"
 #include "kernels/int2/format.h"
 #include "kernels/x86/nibble_table.h"
 
-static void combine(const int32_t *sums, int32_t *dots)
-{
-    for (int i = 0; i < 32; i++)
-        dots[i] = sums[i] + 2 * sums[32 + i];
-}
-
-static const struct ulb_nibble_row row = {
-    .layout = &ulb_int2_planes, .rows = 32, .zero_point = ULB_INT2_ZERO_POINT, .combine = combine};
+static const struct ulb_nibble_row row = {.layout = &ulb_int2_planes,
+                                          .rows = ULB_PLANES2_ROWS,
+                                          .zero_point = ULB_INT2_ZERO_POINT,
+                                          .combine = ulb_planes2_combine};
 
 static void run(const struct ulb_gemm *g)
 {
@@ -24,7 +21,7 @@ const struct ulb_kernel ULB_ROW = {
     .needs = ULB_ROW_NEEDS,
     .layout = &ulb_int2_planes,
     .activation = ULB_ACT_A8,
-    .mr = 32,
+    .mr = ULB_PLANES2_ROWS,
     .nr = 1,
     .kr = 4 * ULB_NIBBLE_SLICES,
     .bytes_per_step = 8,

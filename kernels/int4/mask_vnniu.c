@@ -1,4 +1,4 @@
-/* int4 without unpacking (see int2/mask_vnniu.c): D0 = x.(w & 0F), raw = x.w, S1 = (raw - D0) / 16.
+/* int4 without unpacking (see int2/mask.h): D0 = x.(w & 0F), raw = x.w, S1 = (raw - D0) / 16.
  *
  * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
  * Registers: 3 vectors of 2 fields in 2 sets: 12 chains of latency 5 on two ports.

@@ -1,0 +1,69 @@
+/* Dot products of 2-bit fields without unpacking, for int2 and tern2: a field stays where it is in its byte,
+ * and the dot product of the masked byte is that of the field times a power of four, because vpdpbusd takes
+ * the weights as unsigned bytes.
+ *
+ * D0 = x.(w & 03), D1 = x.(w & 0C) = 4 S1, D2 = x.(w & 30) = 16 S2, raw = x.w, so that at the end of the tile
+ * S3 = (raw - D0 - D1 - D2) / 64. |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
+ * Registers: 4 accumulators in 3 sets (256 bits) or 4 (512 bits): 12 or 16 chains of latency 5 on two ports;
+ * at 256 bits the three masks are memory operands.
+ * Ports: per vector of 128 or 256 weights 3 and, 4 dp, 1 load, 1 broadcast: 7 operations on three ports are
+ * 0.58 cycle per 32 weights at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits. */
+#ifndef ULB_KERNELS_INT2_MASK_H
+#define ULB_KERNELS_INT2_MASK_H
+
+#include "kernels/x86/streams.h"
+#include "kernels/x86/vnni.h"
+
+enum {
+    ULB_FIELDS2 = 4,
+#ifdef ULB_DP_512
+    ULB_FIELDS2_SLICES = 4
+#else
+    ULB_FIELDS2_SLICES = 3
+#endif
+};
+
+static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
+                                                 .columns = 4,
+                                                 .vectors = ULB_FIELDS2,
+                                                 .slices = ULB_FIELDS2_SLICES,
+                                                 .sets = ULB_FIELDS2_SLICES,
+                                                 .visit = 2 * ULB_LINE,
+                                                 .near = 1024,
+                                                 .far = 6144,
+                                                 .gap = ULB_LINE};
+
+static const ulb_vec ulb_fields2_mask0 = ULB_BYTES(0x03), ulb_fields2_mask1 = ULB_BYTES(0x0C),
+                     ulb_fields2_mask2 = ULB_BYTES(0x30);
+
+static inline void ulb_fields2_step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+{
+    ulb_vec packed, x, field;
+    __asm__(ULB_ASM_LOAD /* clang-format off */
+            ULB_ASM_FIELD("m0", "s0")
+            ULB_ASM_FIELD("m1", "s1")
+            ULB_ASM_FIELD("m2", "s2")
+            ULB_ASM_DP("packed", "s3") /* clang-format on */
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x), [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [m0] ULB_KEPT(ulb_fields2_mask0),
+              [m1] ULB_MASK(ulb_fields2_mask1), [m2] ULB_MASK(ulb_fields2_mask2));
+}
+
+static inline void ulb_fields2_tile(const struct ulb_tiles *tiles, int32_t *dots)
+{
+    ulb_vec sums[ULB_ACCUMULATORS_MAX];
+    ulb_walk_tiles(&ulb_fields2_walk, ulb_fields2_step, tiles, sums);
+    ulb_split_fields(sums, ULB_FIELDS2, 2);
+    ulb_store_all(dots, sums, ULB_FIELDS2);
+}
+
+/* Of a row: struct ulb_mix. */
+#define ULB_FIELDS2_MIX                                                                                      \
+    {                                                                                                        \
+        .loads = 64.0 / ULB_VEC_BITS, .broadcasts = 64.0 / ULB_VEC_BITS, .prefetches = 0.25,                 \
+        .logic = 192.0 / ULB_VEC_BITS, .dot_products = 256.0 / ULB_VEC_BITS, .vector_bits = ULB_VEC_BITS,    \
+        .chains = ULB_FIELDS2 * ULB_FIELDS2_SLICES                                                           \
+    }
+
+#endif

@@ -1,0 +1,125 @@
+#include "kernels/int3/format.h"
+
+const struct ulb_format ulb_int3 = {.name = "int3",
+                                    .summary = "3-bit integers, one scale per row",
+                                    .bits = 3,
+                                    .min = -4,
+                                    .max = 3,
+                                    .step = 1};
+
+static unsigned encode(int value)
+{
+    return (unsigned)(value + ULB_INT3_ZERO_POINT);
+}
+
+static int16_t decode(unsigned code)
+{
+    return (int16_t)((int)(code & 7) - ULB_INT3_ZERO_POINT);
+}
+
+static void pack_rows(const int16_t *values, size_t stride, uint8_t *tile)
+{
+    (void)stride;
+    unsigned bits = 0;
+    for (unsigned i = 0; i < ULB_INT3_FIELDS; i++)
+        bits |= encode(values[i]) << 3 * i;
+    for (unsigned i = 0; i < 3; i++)
+        tile[i] = (uint8_t)(bits >> 8 * i);
+}
+
+static void unpack_rows(const uint8_t *tile, int16_t *values, size_t stride)
+{
+    (void)stride;
+    unsigned bits = tile[0] | (unsigned)tile[1] << 8 | (unsigned)tile[2] << 16;
+    for (unsigned i = 0; i < ULB_INT3_FIELDS; i++)
+        values[i] = decode(bits >> 3 * i);
+}
+
+/* Eight codes as bytes A, B, C, which lie plane bytes apart. */
+static void pack_bytes(const unsigned code[ULB_INT3_FIELDS], size_t plane, uint8_t *a)
+{
+    a[0] = (uint8_t)(code[0] | code[1] << 3 | code[6] << 6);
+    a[plane] = (uint8_t)(code[2] | code[3] << 3 | code[7] << 6);
+    a[2 * plane] = (uint8_t)(code[4] | code[5] << 3 | code[6] >> 2 << 6 | code[7] >> 2 << 7);
+}
+
+static void unpack_bytes(const uint8_t *bytes, size_t plane, unsigned code[ULB_INT3_FIELDS])
+{
+    unsigned a = bytes[0], b = bytes[plane], c = bytes[2 * plane];
+    code[0] = a;
+    code[1] = a >> 3;
+    code[2] = b;
+    code[3] = b >> 3;
+    code[4] = c;
+    code[5] = c >> 3;
+    code[6] = a >> 6 | (c >> 6 & 1) << 2;
+    code[7] = b >> 6 | c >> 7 << 2;
+}
+
+static void pack(unsigned lanes, const int16_t *values, size_t stride, uint8_t *tile)
+{
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        for (unsigned col = 0; col < 4; col++) {
+            unsigned code[ULB_INT3_FIELDS];
+            for (unsigned i = 0; i < ULB_INT3_FIELDS; i++)
+                code[i] = encode(values[(lane + i * lanes) * stride + col]);
+            pack_bytes(code, lanes * 4, tile + lane * 4 + col);
+        }
+    }
+}
+
+static void unpack(unsigned lanes, const uint8_t *tile, int16_t *values, size_t stride)
+{
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        for (unsigned col = 0; col < 4; col++) {
+            unsigned code[ULB_INT3_FIELDS];
+            unpack_bytes(tile + lane * 4 + col, lanes * 4, code);
+            for (unsigned i = 0; i < ULB_INT3_FIELDS; i++)
+                values[(lane + i * lanes) * stride + col] = decode(code[i]);
+        }
+    }
+}
+
+static void pack_8(const int16_t *values, size_t stride, uint8_t *tile)
+{
+    pack(8, values, stride, tile);
+}
+
+static void unpack_8(const uint8_t *tile, int16_t *values, size_t stride)
+{
+    unpack(8, tile, values, stride);
+}
+
+static void pack_16(const int16_t *values, size_t stride, uint8_t *tile)
+{
+    pack(16, values, stride, tile);
+}
+
+static void unpack_16(const uint8_t *tile, int16_t *values, size_t stride)
+{
+    unpack(16, tile, values, stride);
+}
+
+const struct ulb_layout ulb_int3_rows = {.name = "rows",
+                                         .format = &ulb_int3,
+                                         .tile_m = 1,
+                                         .tile_k = ULB_INT3_FIELDS,
+                                         .tile_bytes = 3,
+                                         .pack_tile = pack_rows,
+                                         .unpack_tile = unpack_rows};
+const struct ulb_layout ulb_int3_vnni4 = {.name = "vnni4-thirds",
+                                          .format = &ulb_int3,
+                                          .tile_m = 64,
+                                          .tile_k = 4,
+                                          .slices = ULB_INT3_SLICES,
+                                          .tile_bytes = 96,
+                                          .pack_tile = pack_8,
+                                          .unpack_tile = unpack_8};
+const struct ulb_layout ulb_int3_vnni4_128 = {.name = "vnni4-thirds-128",
+                                              .format = &ulb_int3,
+                                              .tile_m = 128,
+                                              .tile_k = 4,
+                                              .slices = ULB_INT3_SLICES,
+                                              .tile_bytes = 192,
+                                              .pack_tile = pack_16,
+                                              .unpack_tile = unpack_16};

@@ -1,0 +1,26 @@
+/* tern1.6: values -1, 0, 1, five of them in one byte (3^5 = 243 codes), one scale per row. */
+#ifndef ULB_KERNELS_TERN1_6_FORMAT_H
+#define ULB_KERNELS_TERN1_6_FORMAT_H
+
+#include "kernels/kernel.h"
+
+/* A digit is value + 1. */
+enum {
+    ULB_TERN1_6_ZERO_POINT = 1,
+    ULB_TERN1_6_DIGITS = 5,
+    ULB_TERN1_6_SLICES = 4,
+    ULB_TERN1_6_TABLES_SLICES = 3
+};
+
+extern const struct ulb_format ulb_tern1_6;
+/* The digits d0 .. d4 of a byte as a fraction of 256 in base 3: the byte is ceil(256 N / 243) with N = 81 d0
+ * + 27 d1 + 9 d2 + 3 d3 + d4. [M/5][K]: five rows in a byte, first digit first. */
+extern const struct ulb_layout ulb_tern1_6_rows;
+/* [M/40][K/4][m8][k4]: the same bytes; their digits are rows 8 apart, so that 40 rows share four activations;
+ * the second for 512-bit vectors: 80 rows, digits 16 apart. */
+extern const struct ulb_layout ulb_tern1_6_vnni4;
+extern const struct ulb_layout ulb_tern1_6_vnni4_80;
+/* The same order of bytes, numbered for tables of 64 entries: see permute_avx512vbmi.c. */
+extern const struct ulb_layout ulb_tern1_6_tables_80;
+
+#endif

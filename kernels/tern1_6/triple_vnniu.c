@@ -1,0 +1,98 @@
+/* tern1.6 without digits.
+ *
+ * A byte is a base-3 fraction of 256. With x0 the byte and x(i+1) = 3 x(i) mod 256, digit i is what x(i+1)
+ * lost: 256 d(i) = 3 x(i) - x(i+1). So the digits are never taken apart: with D(i) the dot product of x(i),
+ * the sum of digit i is S(i) = (3 D(i) - D(i+1)) / 256.
+ * |D| <= 255 * 127 * K < 2^31 up to K = 65,536; 256 S is beyond 32 bits, see digit_sums().
+ * Registers: 6 accumulators in 2 sets: 12 chains of latency 5 on two ports.
+ * Ports: per vector of 160 or 320 weights 10 add, 6 dp, 1 load, 1 broadcast: 16 operations on three ports are
+ * 1.07 cycles per 32 weights at 256 bits, on two 0.8 at 512. */
+#include "kernels/tern1_6/format.h"
+#include "kernels/x86/streams.h"
+#include "kernels/x86/vnni.h"
+
+#ifdef ULB_DP_512
+#define LAYOUT ulb_tern1_6_vnni4_80
+#else
+#define LAYOUT ulb_tern1_6_vnni4
+#endif
+
+enum { DIGITS = ULB_TERN1_6_DIGITS, SUMS = DIGITS + 1, SLICES = ULB_TERN1_6_SLICES, SETS = 2 };
+
+static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
+                                     .columns = 4,
+                                     .vectors = SUMS,
+                                     .slices = SLICES,
+                                     .sets = SETS,
+                                     .visit = ULB_LINE,
+                                     .near = 1024,
+                                     .far = 2048,
+                                     .gap = ULB_LINE};
+
+/* packed = 3 packed mod 256 */
+#define ASM_TRIPLE "vpaddb %[packed], %[packed], %[twice]\n\tvpaddb %[twice], %[packed], %[packed]\n\t"
+
+static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+{
+    ulb_vec packed, x, twice;
+    __asm__(ULB_ASM_LOAD /* clang-format off */
+            ULB_ASM_DP("packed", "s0") ASM_TRIPLE
+            ULB_ASM_DP("packed", "s1") ASM_TRIPLE
+            ULB_ASM_DP("packed", "s2") ASM_TRIPLE
+            ULB_ASM_DP("packed", "s3") ASM_TRIPLE
+            ULB_ASM_DP("packed", "s4") ASM_TRIPLE
+            ULB_ASM_DP("packed", "s5") /* clang-format on */
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x),
+              [twice] ULB_SCRATCH(twice)
+            : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4));
+}
+
+/* sums[i] = (3 sums[i] - sums[i + 1]) / 256, in two parts because the numerator is beyond 32 bits: that of
+ * the quotients by 256, and that of the remainders, which divides without remainder too. */
+static inline void digit_sums(ulb_vec *sums)
+{
+    ulb_vec low = ulb_all32(255);
+#pragma GCC unroll 8
+    for (int i = 0; i < DIGITS; i++) {
+        ulb_vec quotient = ulb_asr32(sums[i], 8), rest = ulb_and(sums[i], low);
+        ulb_vec next_quotient = ulb_asr32(sums[i + 1], 8), next_rest = ulb_and(sums[i + 1], low);
+        ulb_vec quotients = ulb_sub32(ulb_add32(ulb_add32(quotient, quotient), quotient), next_quotient);
+        ulb_vec rests = ulb_sub32(ulb_add32(ulb_add32(rest, rest), rest), next_rest);
+        sums[i] = ulb_add32(quotients, ulb_asr32(rests, 8));
+    }
+}
+
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
+{
+    ulb_vec sums[ULB_ACCUMULATORS_MAX];
+    ulb_walk_tiles(&walk, step, tiles, sums);
+    digit_sums(sums);
+    ulb_store_all(dots, sums, DIGITS);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_tiles(g, &LAYOUT, DIGITS * ULB_LANES, tile, ULB_TERN1_6_ZERO_POINT);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "triple",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ULB_ACT_A8,
+    .mr = DIGITS * ULB_LANES,
+    .nr = 1,
+    .kr = 4 * SLICES,
+    .bytes_per_step = 6.4,
+    .mix = {.loads = 51.2 / ULB_VEC_BITS,
+            .broadcasts = 51.2 / ULB_VEC_BITS,
+            .prefetches = 0.2,
+            .adds = 512.0 / ULB_VEC_BITS,
+            .dot_products = 307.2 / ULB_VEC_BITS,
+            .vector_bits = ULB_VEC_BITS,
+            .chains = SUMS * SETS},
+    .run = run,
+};

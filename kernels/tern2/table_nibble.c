@@ -1,0 +1,30 @@
+/* tern2 by exact tables, a bit at a time: see int2/table_nibble.c. */
+#include "kernels/int2/fields.h"
+#include "kernels/tern2/format.h"
+#include "kernels/x86/nibble_table.h"
+
+static const struct ulb_nibble_row row = {.layout = &ulb_tern2_planes,
+                                          .rows = ULB_PLANES2_ROWS,
+                                          .zero_point = ULB_TERN2_ZERO_POINT,
+                                          .combine = ulb_planes2_combine};
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_nibbles(g, &row);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "table",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &ulb_tern2_planes,
+    .activation = ULB_ACT_A8,
+    .mr = ULB_PLANES2_ROWS,
+    .nr = 1,
+    .kr = 4 * ULB_NIBBLE_SLICES,
+    .bytes_per_step = 8,
+    .mix = ULB_NIBBLE_MIX(2),
+    .tables = true,
+    .run = run,
+};
