@@ -17,9 +17,11 @@
 enum {
     ULB_FIELDS2 = 4,
 #ifdef ULB_DP_512
-    ULB_FIELDS2_SLICES = 4
+    ULB_FIELDS2_SLICES = 4,
+    ULB_FIELDS2_VISIT = ULB_LINE
 #else
-    ULB_FIELDS2_SLICES = 3
+    ULB_FIELDS2_SLICES = 3,
+    ULB_FIELDS2_VISIT = 2 * ULB_LINE
 #endif
 };
 
@@ -28,9 +30,9 @@ static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
                                                  .vectors = ULB_FIELDS2,
                                                  .slices = ULB_FIELDS2_SLICES,
                                                  .sets = ULB_FIELDS2_SLICES,
-                                                 .visit = 2 * ULB_LINE,
+                                                 .visit = ULB_FIELDS2_VISIT,
                                                  .near = 1024,
-                                                 .far = 6144,
+                                                 .far = 2048,
                                                  .gap = ULB_LINE};
 
 static const ulb_vec ulb_fields2_mask0 = ULB_BYTES(0x03), ulb_fields2_mask1 = ULB_BYTES(0x0C),

@@ -28,7 +28,7 @@ static const struct ulb_walk walk = {.step_bytes = 3 * ULB_VEC_BYTES,
                                      .sets = SETS,
                                      .visit = 3 * ULB_LINE,
                                      .near = 1024,
-                                     .far = 2048,
+                                     .far = 1536,
                                      .gap = ULB_LINE};
 
 static const ulb_vec mask0 = ULB_BYTES(0x07), mask1 = ULB_BYTES(0x38), mask2 = ULB_BYTES(0x40);

@@ -127,7 +127,7 @@ const struct ulb_layout ulb_tern1_6_tables_80 = {.name = "vnni4-tables-80",
                                                  .format = &ulb_tern1_6,
                                                  .tile_m = 80,
                                                  .tile_k = 4,
-                                                 .slices = ULB_TERN1_6_TABLES_SLICES,
+                                                 .slices = ULB_TERN1_6_SLICES,
                                                  .tile_bytes = 64,
                                                  .pack_tile = pack_tables_16,
                                                  .unpack_tile = unpack_tables_16};

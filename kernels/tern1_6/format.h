@@ -5,12 +5,7 @@
 #include "kernels/kernel.h"
 
 /* A digit is value + 1. */
-enum {
-    ULB_TERN1_6_ZERO_POINT = 1,
-    ULB_TERN1_6_DIGITS = 5,
-    ULB_TERN1_6_SLICES = 4,
-    ULB_TERN1_6_TABLES_SLICES = 3
-};
+enum { ULB_TERN1_6_ZERO_POINT = 1, ULB_TERN1_6_DIGITS = 5, ULB_TERN1_6_SLICES = 6 };
 
 extern const struct ulb_format ulb_tern1_6;
 /* The digits d0 .. d4 of a byte as a fraction of 256 in base 3: the byte is ceil(256 N / 243) with N = 81 d0

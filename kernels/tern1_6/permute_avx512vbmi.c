@@ -13,13 +13,13 @@
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"
 
-enum { SUMS = 5, SLICES = ULB_TERN1_6_TABLES_SLICES };
+enum { SUMS = 5, SLICES = ULB_TERN1_6_SLICES, SETS = 3 };
 
 static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = SUMS,
                                      .slices = SLICES,
-                                     .sets = SLICES,
+                                     .sets = SETS,
                                      .visit = ULB_LINE,
                                      .near = 1024,
                                      .far = 2048,
@@ -110,6 +110,6 @@ const struct ulb_kernel ULB_ROW = {
             .permutes = 0.3,
             .dot_products = 0.5,
             .vector_bits = 512,
-            .chains = SUMS * SLICES},
+            .chains = SUMS * SETS},
     .run = run,
 };

@@ -4,7 +4,7 @@
  * lost: 256 d(i) = 3 x(i) - x(i+1). So the digits are never taken apart: with D(i) the dot product of x(i),
  * the sum of digit i is S(i) = (3 D(i) - D(i+1)) / 256.
  * |D| <= 255 * 127 * K < 2^31 up to K = 65,536; 256 S is beyond 32 bits, see digit_sums().
- * Registers: 6 accumulators in 2 sets: 12 chains of latency 5 on two ports.
+ * Registers: 6 accumulators in 2 sets, at 512 bits 3: 12 or 18 chains of latency 5 on two ports.
  * Ports: per vector of 160 or 320 weights 10 add, 6 dp, 1 load, 1 broadcast: 16 operations on three ports are
  * 1.07 cycles per 32 weights at 256 bits, on two 0.8 at 512. */
 #include "kernels/tern1_6/format.h"
@@ -13,11 +13,13 @@
 
 #ifdef ULB_DP_512
 #define LAYOUT ulb_tern1_6_vnni4_80
+enum { SETS = 3 };
 #else
 #define LAYOUT ulb_tern1_6_vnni4
+enum { SETS = 2 };
 #endif
 
-enum { DIGITS = ULB_TERN1_6_DIGITS, SUMS = DIGITS + 1, SLICES = ULB_TERN1_6_SLICES, SETS = 2 };
+enum { DIGITS = ULB_TERN1_6_DIGITS, SUMS = DIGITS + 1, SLICES = ULB_TERN1_6_SLICES };
 
 static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .columns = 4,
@@ -26,7 +28,7 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .sets = SETS,
                                      .visit = ULB_LINE,
                                      .near = 1024,
-                                     .far = 2048,
+                                     .far = 1536,
                                      .gap = ULB_LINE};
 
 /* packed = 3 packed mod 256 */
