@@ -1,8 +1,9 @@
 /* Shared by the reader files: which streams and prefetches are tried as the yardstick.
  *
- * A reader walks its bytes in one, two or four address streams: one core keeps more misses in flight over
+ * A reader walks its bytes in one to eight address streams: one core keeps more misses in flight over
  * several. Each stream starts 1 KiB + 64 B further into its page than the one before, so that they do not
- * meet in the same L1 sets, and may prefetch every line it reads some distance ahead. All parameters are
+ * meet in the same L1 sets, and may prefetch every line it reads some distance ahead, into L1, into L2 from
+ * further away, or both. All parameters are
  * compile-time constants: a stream count known only at run time costs a fifth of the bandwidth.
  *
  * A file that includes this defines first: ULB_VECTOR (type), ULB_VECTOR_BYTES, and the functions
@@ -33,22 +34,22 @@ static inline __attribute__((always_inline)) void ulb_add_block(const char *p, U
         sums[i] = vector_add(sums[i], p + ULB_VECTOR_BYTES * i);
 }
 
-/* hint: the second argument of __builtin_prefetch's locality, 3 for T0, 2 for T1; -1: none. */
-static inline __attribute__((always_inline)) void ulb_prefetch_block(const char *p, int hint, size_t distance)
+/* near: bytes ahead of the prefetch into L1, far: of the one into L2; 0: none. */
+static inline __attribute__((always_inline)) void ulb_prefetch_block(const char *p, size_t near, size_t far)
 {
     for (size_t line = 0; line < ULB_BLOCK; line += 64) {
-        if (hint == 3)
-            __builtin_prefetch(p + distance + line, 0, 3);
-        else if (hint == 2)
-            __builtin_prefetch(p + distance + line, 0, 2);
+        if (near)
+            __builtin_prefetch(p + near + line, 0, 3);
+        if (far)
+            __builtin_prefetch(p + far + line, 0, 2);
     }
 }
 
 static inline __attribute__((always_inline)) uint64_t
-ulb_read_streams(const void *data, size_t bytes, size_t streams, int hint, size_t distance)
+ulb_read_streams(const void *data, size_t bytes, size_t streams, size_t near, size_t far)
 {
-    const char *start[4];
-    size_t length[4], common = bytes;
+    const char *start[8];
+    size_t length[8], common = bytes;
     ULB_VECTOR sums[8];
     for (int i = 0; i < 8; i++)
         sums[i] = vector_zero();
@@ -61,7 +62,7 @@ ulb_read_streams(const void *data, size_t bytes, size_t streams, int hint, size_
     for (size_t i = 0; i < common; i += ULB_BLOCK) {
         for (size_t s = 0; s < streams; s++) {
             ulb_add_block(start[s] + i, sums);
-            ulb_prefetch_block(start[s] + i, hint, distance);
+            ulb_prefetch_block(start[s] + i, near, far);
         }
     }
     for (size_t s = 0; s < streams; s++) {
@@ -71,10 +72,10 @@ ulb_read_streams(const void *data, size_t bytes, size_t streams, int hint, size_
     return vector_total(sums);
 }
 
-#define ULB_READER(name, streams, hint, distance)                                                            \
+#define ULB_READER(name, streams, near, far)                                                                 \
     static uint64_t name(const void *data, size_t bytes)                                                     \
     {                                                                                                        \
-        return ulb_read_streams(data, bytes, streams, hint, distance);                                       \
+        return ulb_read_streams(data, bytes, streams, near, far);                                            \
     }
 
 #endif

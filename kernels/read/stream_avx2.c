@@ -26,26 +26,26 @@ static inline uint64_t vector_total(__m256i sums[8])
 
 #include "kernels/read/stream.h"
 
-ULB_READER(one_stream, 1, -1, 0)
-ULB_READER(two_streams, 2, -1, 0)
-ULB_READER(one_stream_t0, 1, 3, 1024)
-ULB_READER(two_streams_t0, 2, 3, 512)
-ULB_READER(two_streams_t0_far, 2, 3, 1024)
-ULB_READER(two_streams_t1, 2, 2, 512)
-ULB_READER(two_streams_t1_far, 2, 2, 2048)
-ULB_READER(four_streams_t0, 4, 3, 512)
-ULB_READER(four_streams_t0_far, 4, 3, 1024)
+ULB_READER(one_stream, 1, 0, 0)
+ULB_READER(two_streams, 2, 0, 0)
+ULB_READER(two_streams_near, 2, 1024, 0)
+ULB_READER(two_streams_far, 2, 0, 2048)
+ULB_READER(two_streams_both, 2, 512, 4096)
+ULB_READER(four_streams_nearer, 4, 512, 0)
+ULB_READER(four_streams_near, 4, 1024, 0)
+ULB_READER(four_streams_both, 4, 1024, 4096)
+ULB_READER(eight_streams_both, 8, 1024, 4096)
 
 static const struct ulb_reader readers[] = {
     {"avx2-1s", ULB_ROW_NEEDS, false, one_stream},
     {"avx2-2s", ULB_ROW_NEEDS, false, two_streams},
-    {"avx2-1s-t0-1024", ULB_ROW_NEEDS, true, one_stream_t0},
-    {"avx2-2s-t0-512", ULB_ROW_NEEDS, true, two_streams_t0},
-    {"avx2-2s-t0-1024", ULB_ROW_NEEDS, true, two_streams_t0_far},
-    {"avx2-2s-t1-512", ULB_ROW_NEEDS, true, two_streams_t1},
-    {"avx2-2s-t1-2048", ULB_ROW_NEEDS, true, two_streams_t1_far},
-    {"avx2-4s-t0-512", ULB_ROW_NEEDS, true, four_streams_t0},
-    {"avx2-4s-t0-1024", ULB_ROW_NEEDS, true, four_streams_t0_far},
+    {"avx2-2s-t0-1024", ULB_ROW_NEEDS, true, two_streams_near},
+    {"avx2-2s-t1-2048", ULB_ROW_NEEDS, true, two_streams_far},
+    {"avx2-2s-t0-512-t1-4096", ULB_ROW_NEEDS, true, two_streams_both},
+    {"avx2-4s-t0-512", ULB_ROW_NEEDS, true, four_streams_nearer},
+    {"avx2-4s-t0-1024", ULB_ROW_NEEDS, true, four_streams_near},
+    {"avx2-4s-t0-1024-t1-4096", ULB_ROW_NEEDS, true, four_streams_both},
+    {"avx2-8s-t0-1024-t1-4096", ULB_ROW_NEEDS, true, eight_streams_both},
 };
 
 const struct ulb_reader_set ULB_ROW = {readers, sizeof readers / sizeof *readers};

@@ -29,18 +29,24 @@ static inline uint64_t vector_total(__m512i sums[8])
 
 #include "kernels/read/stream.h"
 
-ULB_READER(one_stream, 1, -1, 0)
-ULB_READER(two_streams, 2, -1, 0)
-ULB_READER(two_streams_t0, 2, 3, 1024)
-ULB_READER(four_streams_t0, 4, 3, 512)
-ULB_READER(four_streams_t0_far, 4, 3, 1024)
+ULB_READER(one_stream, 1, 0, 0)
+ULB_READER(two_streams, 2, 0, 0)
+ULB_READER(two_streams_near, 2, 1024, 0)
+ULB_READER(two_streams_both, 2, 512, 4096)
+ULB_READER(four_streams_nearer, 4, 512, 0)
+ULB_READER(four_streams_near, 4, 1024, 0)
+ULB_READER(four_streams_both, 4, 1024, 4096)
+ULB_READER(eight_streams_both, 8, 1024, 4096)
 
 static const struct ulb_reader readers[] = {
     {"avx512-1s", ULB_ROW_NEEDS, false, one_stream},
     {"avx512-2s", ULB_ROW_NEEDS, false, two_streams},
-    {"avx512-2s-t0-1024", ULB_ROW_NEEDS, true, two_streams_t0},
-    {"avx512-4s-t0-512", ULB_ROW_NEEDS, true, four_streams_t0},
-    {"avx512-4s-t0-1024", ULB_ROW_NEEDS, true, four_streams_t0_far},
+    {"avx512-2s-t0-1024", ULB_ROW_NEEDS, true, two_streams_near},
+    {"avx512-2s-t0-512-t1-4096", ULB_ROW_NEEDS, true, two_streams_both},
+    {"avx512-4s-t0-512", ULB_ROW_NEEDS, true, four_streams_nearer},
+    {"avx512-4s-t0-1024", ULB_ROW_NEEDS, true, four_streams_near},
+    {"avx512-4s-t0-1024-t1-4096", ULB_ROW_NEEDS, true, four_streams_both},
+    {"avx512-8s-t0-1024-t1-4096", ULB_ROW_NEEDS, true, eight_streams_both},
 };
 
 const struct ulb_reader_set ULB_ROW = {readers, sizeof readers / sizeof *readers};
