@@ -17,14 +17,22 @@ struct size {
     size_t rows, k;
 };
 
+/* Columns that K of both sizes is a multiple of, so that the difference holds no padding. */
+static size_t k_grain(const struct ulb_kernel *kernel)
+{
+    if (kernel->tables)
+        return K_GRAIN_WITH_TABLES;
+    return kernel->layout->format->group ? kernel->kr : K_GRAIN;
+}
+
 /* Columns that keep weights, activations and tables in three quarters of L1. */
 static size_t columns_in_l1(const struct ulb_kernel *kernel, size_t rows, size_t l1_bytes)
 {
     double per_column = (double)rows * kernel->bytes_per_step / ULB_STEP_WEIGHTS;
     per_column += (kernel->activation == ULB_ACT_A8 ? 1 : 4) + (kernel->tables ? TABLE_BYTES_PER_COLUMN : 0);
     size_t k = (size_t)(0.75 * (double)l1_bytes / per_column);
-    size_t grain = kernel->tables ? K_GRAIN_WITH_TABLES : K_GRAIN;
-    return k < 4 * K_GRAIN ? 4 * K_GRAIN : k / grain * grain;
+    size_t grain = k_grain(kernel), least = kernel->layout->format->group ? 2 * grain : 4 * K_GRAIN;
+    return k < least ? least : k / grain * grain;
 }
 
 static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struct size *brief,
@@ -35,7 +43,9 @@ static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struc
     if (kernel->tables)
         *brief = (struct size){kernel->mr, full->k};
     else
-        *brief = (struct size){rows, full->k / 4 / K_GRAIN * K_GRAIN};
+        *brief = (struct size){rows, full->k / 4 < k_grain(kernel)
+                                         ? k_grain(kernel)
+                                         : full->k / 4 / k_grain(kernel) * k_grain(kernel)};
 }
 
 void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread)

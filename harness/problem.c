@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Huge pages only where they are filled: zeroing one for a tiny problem takes longer than the problem. */
@@ -78,7 +79,9 @@ static void fill_part(void *arg, size_t thread)
             random_row(work->problem->format, &rng, w->k, w->values + m * w->k);
         else
             extreme_row(work->problem->format, work->fill, m, w->k, w->values + m * w->k);
-        w->scales[m] = 0.5f + 0.25f * ulb_rng_float(&rng);
+        size_t groups = ulb_groups(work->problem->format, w->k);
+        for (size_t g = m * groups; g < (m + 1) * groups; g++)
+            w->scales[g] = 0.5f + 0.25f * ulb_rng_float(&rng);
     }
 }
 
@@ -165,6 +168,25 @@ static const struct ulb_kernel *reference_of(const struct ulb_format *format)
     return NULL;
 }
 
+/* Sum of |w||x| of each row, for formats whose scales change along it. */
+static void sum_magnitudes(void *arg, size_t thread)
+{
+    struct work *work = arg;
+    struct ulb_problem *problem = work->problem;
+    const struct ulb_matrix *w = &problem->weights;
+    size_t begin, end, group = problem->format->group, groups = ulb_groups(problem->format, w->k);
+    part(w->m, work->threads, thread, 1, &begin, &end);
+    for (size_t n = 0; n < bases_of(problem); n++) {
+        const int8_t *x = problem->x8 + n * problem->x_elements;
+        for (size_t m = begin; m < end; m++) {
+            float sum = 0;
+            for (size_t k = 0; k < w->k; k++)
+                sum += (float)(abs(w->values[m * w->k + k]) * abs(x[k])) * w->scales[m * groups + k / group];
+            problem->magnitude[n * w->m + m] = sum * fabsf(problem->x_scale[n]);
+        }
+    }
+}
+
 static void drop_signs(struct ulb_problem *problem)
 {
     struct ulb_matrix *w = &problem->weights;
@@ -189,7 +211,7 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     work->kernel = reference;
     work->layout = reference->layout;
     work->packed = scratch.data;
-    if (problem->magnitude) {
+    if (problem->format->floating) {
         drop_signs(problem);
         on_team(team, pack_part, work);
         work->y = problem->magnitude;
@@ -200,6 +222,8 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     on_team(team, pack_part, work);
     work->y = problem->expected;
     on_team(team, run_part, work);
+    if (problem->format->group)
+        on_team(team, sum_magnitudes, work);
     ulb_pages_unmap(&scratch);
     return ULB_OK;
 }
@@ -216,7 +240,8 @@ static enum ulb_status map_storage(struct ulb_problem *problem, struct ulb_error
 {
     size_t m = problem->weights.m, n = problem->n;
     size_t value_bytes = ulb_round_up(m * problem->weights.k * sizeof(int16_t), 64);
-    size_t scale_bytes = ulb_round_up(m * sizeof(float), 64), token_bytes = ulb_round_up(n * 4, 64);
+    size_t groups = ulb_groups(problem->format, problem->weights.k);
+    size_t scale_bytes = ulb_round_up(m * groups * sizeof(float), 64), token_bytes = ulb_round_up(n * 4, 64);
     size_t answer_bytes = ulb_round_up(bases_of(problem) * m * sizeof(float), 64);
     size_t x_bytes = n * problem->x_elements;
     size_t bytes = value_bytes + scale_bytes + 2 * answer_bytes + 2 * token_bytes + 5 * x_bytes;
@@ -227,7 +252,8 @@ static enum ulb_status map_storage(struct ulb_problem *problem, struct ulb_error
     problem->weights.values = (int16_t *)(void *)at;
     problem->weights.scales = (float *)(void *)(at += value_bytes);
     problem->expected = (float *)(void *)(at += scale_bytes);
-    problem->magnitude = problem->format->floating ? (float *)(void *)(at + answer_bytes) : NULL;
+    problem->magnitude =
+        problem->format->floating || problem->format->group ? (float *)(void *)(at + answer_bytes) : NULL;
     problem->x_scale = (float *)(void *)(at += 2 * answer_bytes);
     problem->x_sum = (int32_t *)(void *)(at += token_bytes);
     problem->xf = (float *)(void *)(at += token_bytes);

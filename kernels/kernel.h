@@ -22,16 +22,18 @@ enum ulb_activation { ULB_ACT_A8, ULB_ACT_F32 };
 struct ulb_format {
     const char *name; /* as on the command line: "int2" */
     const char *summary;
-    double bits;   /* per weight, without scales; 1.6 where five digits share a byte */
-    int min, max;  /* logical values of an integer format; unused by floating formats */
-    int step;      /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
-    bool floating; /* values are bfloat16 patterns, no scales */
+    double bits;    /* per weight, without scales; 1.6 where five digits share a byte */
+    int min, max;   /* logical values of an integer format; unused by floating formats */
+    int step;       /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
+    bool floating;  /* values are bfloat16 patterns, no scales */
+    unsigned group; /* columns that share a scale: 32, 64 or 128; 0: a whole row */
 };
 
 /* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k; K into slices of
  * equally many tiles, each of which is stored for all rows before the next, so that a kernel that reads all
  * slices at once reads as many contiguous streams: [slices][ceil(M/tile_m)][steps][tile] with steps =
- * ceil(K/tile_k/slices); then, at a 64-byte boundary, one fp32 scale per padded row. Rows and columns of
+ * ceil(K/tile_k/slices); then, at a 64-byte boundary, fp32 scales: [ceil(M/tile_m)][groups][tile_m], one
+ * group per row or one for each so many columns of the format; slices hold whole groups. Rows and columns of
  * padding hold the code of 0, or of min where the format has no 0, with scale 0. */
 struct ulb_layout {
     const char *name;
@@ -52,13 +54,16 @@ struct ulb_layout {
     void (*unpack_tile)(const uint8_t *tile, int16_t *values, size_t stride);
 };
 
-/* Logical weights, row-major: values[m*K + k] (bfloat16 patterns for a floating format), scales[m]. */
+/* Logical weights, row-major: values[m*K + k] (bfloat16 patterns for a floating format), scales[m*groups +
+ * g]. */
 struct ulb_matrix {
     size_t m, k;
     int16_t *values;
     float *scales;
 };
 
+/* Scales of a row of K columns. */
+size_t ulb_groups(const struct ulb_format *format, size_t k);
 /* Bytes of one tile. */
 size_t ulb_layout_tile_bytes(const struct ulb_layout *layout);
 /* Slices of K columns, and the tiles of one side by side. */

@@ -37,7 +37,20 @@ size_t ulb_layout_slices(const struct ulb_layout *layout, size_t k)
 size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k)
 {
     size_t columns = layout->tile_k * ulb_layout_slices(layout, k);
-    return (k + columns - 1) / columns;
+    size_t steps = (k + columns - 1) / columns;
+    return layout->format->group ? ulb_round_up(steps, layout->format->group / layout->tile_k) : steps;
+}
+
+size_t ulb_groups(const struct ulb_format *format, size_t k)
+{
+    return format->group ? (k + format->group - 1) / format->group : 1;
+}
+
+/* Groups of a packed row, those of padding included. */
+static size_t packed_groups(const struct ulb_layout *layout, size_t k)
+{
+    size_t columns = ulb_layout_slices(layout, k) * ulb_layout_steps(layout, k) * layout->tile_k;
+    return layout->format->group ? columns / layout->format->group : 1;
 }
 
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k)
@@ -53,7 +66,8 @@ size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_
 
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    size_t scales = layout->format->floating ? 0 : padded_rows(layout, m) * sizeof(float);
+    size_t scales =
+        layout->format->floating ? 0 : padded_rows(layout, m) * packed_groups(layout, k) * sizeof(float);
     return ulb_layout_scales_offset(layout, m, k) + ulb_round_up(scales, ULB_CACHE_LINE);
 }
 
@@ -137,9 +151,25 @@ static void pack_scales(const struct ulb_layout *layout, const struct ulb_matrix
                         size_t m1, void *packed)
 {
     float *scales = (float *)((char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k));
-    size_t padded = m1 < matrix->m ? m1 : padded_rows(layout, matrix->m);
-    for (size_t m = m0; m < padded; m++)
-        scales[m] = m < matrix->m ? matrix->scales[m] : 0.0f;
+    size_t padded = m1 < matrix->m ? m1 : padded_rows(layout, matrix->m), tile_m = layout->tile_m;
+    size_t groups = ulb_groups(layout->format, matrix->k), all = packed_groups(layout, matrix->k);
+    for (size_t m = m0; m < padded; m++) {
+        float *at = scales + m / tile_m * tile_m * all + m % tile_m;
+        for (size_t g = 0; g < all; g++)
+            at[g * tile_m] = m < matrix->m && g < groups ? matrix->scales[m * groups + g] : 0.0f;
+    }
+}
+
+static void unpack_scales(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
+{
+    const float *scales =
+        (const float *)((const char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k));
+    size_t groups = ulb_groups(layout->format, matrix->k), all = packed_groups(layout, matrix->k);
+    for (size_t m = 0; m < matrix->m; m++) {
+        const float *at = scales + m / layout->tile_m * layout->tile_m * all + m % layout->tile_m;
+        for (size_t g = 0; g < groups; g++)
+            matrix->scales[m * groups + g] = at[g * layout->tile_m];
+    }
 }
 
 /* One row of tiles of one slice, whose first column is k. */
@@ -217,6 +247,5 @@ void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, stru
         }
     }
     if (!layout->format->floating)
-        memcpy(matrix->scales, (const char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k),
-               matrix->m * sizeof *matrix->scales);
+        unpack_scales(layout, packed, matrix);
 }

@@ -8,20 +8,37 @@
 /* Logical value of weight k of a packed row. */
 typedef int ulb_value_fn(const uint8_t *row, size_t k);
 
+/* One row of one token: the integer sum of each group, times its scale. */
+static inline __attribute__((always_inline)) float ulb_ref_row(const struct ulb_layout *layout,
+                                                               const uint8_t *row, const float *scale,
+                                                               const int8_t *x, size_t columns,
+                                                               ulb_value_fn *value)
+{
+    size_t group = layout->format->group ? layout->format->group : columns;
+    float result = 0;
+    for (size_t k = 0; k < columns; scale++) {
+        size_t end = columns - k < group ? columns : k + group;
+        int32_t sum = 0;
+        for (; k < end; k++)
+            sum += value(row, k) * x[k];
+        result += (float)sum * *scale;
+    }
+    return result;
+}
+
+/* Layouts of one row per tile. */
 static inline __attribute__((always_inline)) void
 ulb_run_ref(const struct ulb_gemm *g, const struct ulb_layout *layout, ulb_value_fn *value)
 {
     size_t row_bytes = ulb_layout_steps(layout, g->k) * ulb_layout_tile_bytes(layout);
+    size_t groups = ulb_groups(layout->format, g->k);
     const float *scale = ulb_row_scales(g, layout);
     for (size_t n = 0; n < g->n; n++) {
         const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
-        for (size_t m = g->m0; m < g->m1; m++) {
-            const uint8_t *row = (const uint8_t *)g->w + m * row_bytes;
-            int32_t sum = 0;
-            for (size_t k = 0; k < g->k; k++)
-                sum += value(row, k) * x[k];
-            g->y[n * g->y_stride + m] = (float)sum * scale[m] * g->x_scale[n];
-        }
+        for (size_t m = g->m0; m < g->m1; m++)
+            g->y[n * g->y_stride + m] = ulb_ref_row(layout, (const uint8_t *)g->w + m * row_bytes,
+                                                    scale + m * groups, x, g->k, value) *
+                                        g->x_scale[n];
     }
 }
 

@@ -5,6 +5,24 @@
 
 #include "kernels/kernel.h"
 
+/* A name of the format or layout for the scales that the build of the file asks for: ULB_GROUP columns each,
+ * or one for a whole row. */
+#ifdef ULB_GROUP
+#define ULB_K_GRAIN(slices)        ((slices)*ULB_GROUP) /* columns that K is padded to */
+#define ULB_GROUPED(name)          ULB_GROUPED_2(name, ULB_GROUP)
+#define ULB_GROUPED_2(name, group) ULB_GROUPED_3(name, group)
+#define ULB_GROUPED_3(name, group) name##_g##group
+#define ULB_GROUP_SCALE_BYTES      (32.0 / ULB_GROUP * sizeof(float)) /* per 32 weights */
+/* Between two orders of the sum over groups: a product and an addition are rounded for each, by at most
+ * 2^-24, so that |error| <= 4 (K / 32 + 1) 2^-24 sum |w||x| whatever the group. */
+#define ULB_GROUP_TOLERANCE (1.0 / (1 << 27))
+#else
+#define ULB_K_GRAIN(slices)   ((slices)*4)
+#define ULB_GROUPED(name)     name
+#define ULB_GROUP_SCALE_BYTES 0
+#define ULB_GROUP_TOLERANCE   0
+#endif
+
 /* The readers of one file. */
 struct ulb_reader_set {
     const struct ulb_reader *readers;

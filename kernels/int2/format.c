@@ -74,3 +74,40 @@ const struct ulb_layout ulb_int2_fields_64 = {.name = "fields-64",
                                               .bit_offset = ulb_fields2_interleaved_16,
                                               .encode = encode,
                                               .decode = decode};
+
+/* The same with a scale for each group of columns; two slices of whole groups. */
+#define GROUPED(g)                                                                                           \
+    const struct ulb_format ulb_int2_g##g = {.name = "int2g" #g,                                             \
+                                             .summary = "2-bit integers, one scale per " #g " columns",      \
+                                             .bits = 2,                                                      \
+                                             .min = -2,                                                      \
+                                             .max = 1,                                                       \
+                                             .step = 1,                                                      \
+                                             .group = g};                                                    \
+    const struct ulb_layout ulb_int2_rows_g##g = {.name = "rows",                                            \
+                                                  .format = &ulb_int2_g##g,                                  \
+                                                  .tile_m = 1,                                               \
+                                                  .tile_k = 4,                                               \
+                                                  .bit_offset = ulb_fields2_rows,                            \
+                                                  .encode = encode,                                          \
+                                                  .decode = decode};                                         \
+    const struct ulb_layout ulb_int2_fields_g##g = {.name = "fields",                                        \
+                                                    .format = &ulb_int2_g##g,                                \
+                                                    .tile_m = 32,                                            \
+                                                    .tile_k = 4,                                             \
+                                                    .bit_offset = ulb_fields2_interleaved_8,                 \
+                                                    .encode = encode,                                        \
+                                                    .decode = decode,                                        \
+                                                    .slices = 2};                                            \
+    const struct ulb_layout ulb_int2_fields_64_g##g = {.name = "fields-64",                                  \
+                                                       .format = &ulb_int2_g##g,                             \
+                                                       .tile_m = 64,                                         \
+                                                       .tile_k = 4,                                          \
+                                                       .bit_offset = ulb_fields2_interleaved_16,             \
+                                                       .encode = encode,                                     \
+                                                       .decode = decode,                                     \
+                                                       .slices = 2}
+
+GROUPED(32);
+GROUPED(64);
+GROUPED(128);

@@ -19,4 +19,15 @@ extern const struct ulb_layout ulb_int2_fields_64;
  * one. */
 extern const struct ulb_layout ulb_int2_planes;
 
+/* With a scale for each 32, 64 or 128 columns. */
+#define ULB_INT2_GROUPED(g)                                                                                  \
+    extern const struct ulb_format ulb_int2_g##g;                                                            \
+    extern const struct ulb_layout ulb_int2_rows_g##g;                                                       \
+    extern const struct ulb_layout ulb_int2_fields_g##g;                                                     \
+    extern const struct ulb_layout ulb_int2_fields_64_g##g
+ULB_INT2_GROUPED(32);
+ULB_INT2_GROUPED(64);
+ULB_INT2_GROUPED(128);
+#undef ULB_INT2_GROUPED
+
 #endif

@@ -16,7 +16,10 @@
 
 enum {
     ULB_FIELDS2 = 4,
-#ifdef ULB_DP_512
+#if defined(ULB_GROUP)
+    ULB_FIELDS2_SLICES = 2,
+    ULB_FIELDS2_VISIT = 2 * ULB_LINE
+#elif defined(ULB_DP_512)
     ULB_FIELDS2_SLICES = 4,
     ULB_FIELDS2_VISIT = ULB_LINE
 #else

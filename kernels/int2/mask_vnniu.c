@@ -3,15 +3,33 @@
 #include "kernels/int2/mask.h"
 
 #ifdef ULB_DP_512
-#define LAYOUT ulb_int2_fields_64
+#define LAYOUT ULB_GROUPED(ulb_int2_fields_64)
 #else
-#define LAYOUT ulb_int2_fields
+#define LAYOUT ULB_GROUPED(ulb_int2_fields)
 #endif
+
+#ifdef ULB_GROUP
+
+#include "kernels/x86/groups.h"
+
+static inline __attribute__((always_inline)) void split(ulb_vec *sums)
+{
+    ulb_split_fields(sums, ULB_FIELDS2, 2);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_groups(g, &LAYOUT, &ulb_fields2_walk, ulb_fields2_step, split, ULB_INT2_ZERO_POINT);
+}
+
+#else
 
 static void run(const struct ulb_gemm *g)
 {
     ulb_run_tiles(g, &LAYOUT, ULB_FIELDS2 * ULB_LANES, ulb_fields2_tile, ULB_INT2_ZERO_POINT);
 }
+
+#endif
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
@@ -22,8 +40,9 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = ULB_FIELDS2 * ULB_LANES,
     .nr = 1,
-    .kr = 4 * ULB_FIELDS2_SLICES,
-    .bytes_per_step = 8,
+    .kr = ULB_K_GRAIN(ULB_FIELDS2_SLICES),
+    .bytes_per_step = 8 + ULB_GROUP_SCALE_BYTES,
+    .tolerance = ULB_GROUP_TOLERANCE,
     .mix = ULB_FIELDS2_MIX,
     .run = run,
 };

@@ -61,3 +61,40 @@ const struct ulb_layout ulb_int4_vnni4i_96 = {.name = "vnni4-interleaved-96",
                                               .bit_offset = interleaved_16,
                                               .encode = encode,
                                               .decode = decode};
+
+/* The same with a scale for each group of columns; two slices of whole groups. */
+#define GROUPED(g)                                                                                           \
+    const struct ulb_format ulb_int4_g##g = {.name = "int4g" #g,                                             \
+                                             .summary = "4-bit integers, one scale per " #g " columns",      \
+                                             .bits = 4,                                                      \
+                                             .min = -8,                                                      \
+                                             .max = 7,                                                       \
+                                             .step = 1,                                                      \
+                                             .group = g};                                                    \
+    const struct ulb_layout ulb_int4_rows_g##g = {.name = "rows",                                            \
+                                                  .format = &ulb_int4_g##g,                                  \
+                                                  .tile_m = 1,                                               \
+                                                  .tile_k = 2,                                               \
+                                                  .bit_offset = row_major,                                   \
+                                                  .encode = encode,                                          \
+                                                  .decode = decode};                                         \
+    const struct ulb_layout ulb_int4_vnni4i_g##g = {.name = "vnni4-interleaved",                             \
+                                                    .format = &ulb_int4_g##g,                                \
+                                                    .tile_m = 48,                                            \
+                                                    .tile_k = 4,                                             \
+                                                    .bit_offset = interleaved_8,                             \
+                                                    .encode = encode,                                        \
+                                                    .decode = decode,                                        \
+                                                    .slices = 2};                                            \
+    const struct ulb_layout ulb_int4_vnni4i_96_g##g = {.name = "vnni4-interleaved-96",                       \
+                                                       .format = &ulb_int4_g##g,                             \
+                                                       .tile_m = 96,                                         \
+                                                       .tile_k = 4,                                          \
+                                                       .bit_offset = interleaved_16,                         \
+                                                       .encode = encode,                                     \
+                                                       .decode = decode,                                     \
+                                                       .slices = 2}
+
+GROUPED(32);
+GROUPED(64);
+GROUPED(128);

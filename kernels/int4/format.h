@@ -13,4 +13,15 @@ extern const struct ulb_layout ulb_int4_rows; /* row-major, two codes per byte, 
 extern const struct ulb_layout ulb_int4_vnni4i;
 extern const struct ulb_layout ulb_int4_vnni4i_96;
 
+/* With a scale for each 32, 64 or 128 columns. */
+#define ULB_INT4_GROUPED(g)                                                                                  \
+    extern const struct ulb_format ulb_int4_g##g;                                                            \
+    extern const struct ulb_layout ulb_int4_rows_g##g;                                                       \
+    extern const struct ulb_layout ulb_int4_vnni4i_g##g;                                                     \
+    extern const struct ulb_layout ulb_int4_vnni4i_96_g##g
+ULB_INT4_GROUPED(32);
+ULB_INT4_GROUPED(64);
+ULB_INT4_GROUPED(128);
+#undef ULB_INT4_GROUPED
+
 #endif

@@ -9,9 +9,16 @@
 #include "kernels/x86/vnni.h"
 
 #ifdef ULB_DP_512
-#define LAYOUT ulb_int4_vnni4i_96
+#define LAYOUT ULB_GROUPED(ulb_int4_vnni4i_96)
 #else
-#define LAYOUT ulb_int4_vnni4i
+#define LAYOUT ULB_GROUPED(ulb_int4_vnni4i)
+#endif
+
+#ifdef ULB_GROUP
+#include "kernels/x86/groups.h"
+enum { SLICES = ULB_GROUP_SLICES };
+#else
+enum { SLICES = 4 };
 #endif
 
 enum { VECTORS = 3, FIELDS = 2, SETS = 2 };
@@ -19,7 +26,7 @@ enum { VECTORS = 3, FIELDS = 2, SETS = 2 };
 static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = VECTORS * FIELDS,
-                                     .slices = 2 * SETS,
+                                     .slices = SLICES,
                                      .sets = SETS,
                                      .visit = 2 * ULB_LINE,
                                      .near = 1024,
@@ -41,13 +48,27 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
     }
 }
 
+static inline __attribute__((always_inline)) void split(ulb_vec *sums)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < VECTORS; i++)
+        ulb_split_fields(sums + FIELDS * i, FIELDS, 4);
+}
+
+#ifdef ULB_GROUP
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_groups(g, &LAYOUT, &walk, step, split, ULB_INT4_ZERO_POINT);
+}
+
+#else
+
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
     ulb_walk_tiles(&walk, step, tiles, sums);
-#pragma GCC unroll 4
-    for (int i = 0; i < VECTORS; i++)
-        ulb_split_fields(sums + FIELDS * i, FIELDS, 4);
+    split(sums);
     ulb_store_all(dots, sums, VECTORS * FIELDS);
 }
 
@@ -55,6 +76,8 @@ static void run(const struct ulb_gemm *g)
 {
     ulb_run_tiles(g, &LAYOUT, VECTORS * FIELDS * ULB_LANES, tile, ULB_INT4_ZERO_POINT);
 }
+
+#endif
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
@@ -65,8 +88,9 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = VECTORS * FIELDS * ULB_LANES,
     .nr = 1,
-    .kr = 8 * SETS,
-    .bytes_per_step = 16,
+    .kr = ULB_K_GRAIN(SLICES),
+    .bytes_per_step = 16 + ULB_GROUP_SCALE_BYTES,
+    .tolerance = ULB_GROUP_TOLERANCE,
     .mix = {.loads = 128.0 / ULB_VEC_BITS,
             .broadcasts = 128.0 / ULB_VEC_BITS / VECTORS,
             .prefetches = 0.5,

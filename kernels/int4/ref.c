@@ -8,7 +8,7 @@ static int value(const uint8_t *row, size_t k)
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_ref(g, &ulb_int4_rows, value);
+    ulb_run_ref(g, &ULB_GROUPED(ulb_int4_rows), value);
 }
 
 const struct ulb_kernel ULB_ROW = {
@@ -16,11 +16,11 @@ const struct ulb_kernel ULB_ROW = {
     .variant = "scalar",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &ulb_int4_rows,
+    .layout = &ULB_GROUPED(ulb_int4_rows),
     .activation = ULB_ACT_A8,
     .mr = 1,
     .nr = 1,
     .kr = 2,
-    .bytes_per_step = 16,
+    .bytes_per_step = 16 + ULB_GROUP_SCALE_BYTES,
     .run = run,
 };

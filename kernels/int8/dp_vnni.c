@@ -10,11 +10,15 @@
 #include "kernels/x86/vnni.h"
 
 #if defined(ULB_DP_SIGNED)
-#define LAYOUT ulb_int8_vnni4_signed
+#define LAYOUT ULB_GROUPED(ulb_int8_vnni4_signed)
 #elif defined(ULB_DP_512)
-#define LAYOUT ulb_int8_vnni4_96
+#define LAYOUT ULB_GROUPED(ulb_int8_vnni4_96)
 #else
-#define LAYOUT ulb_int8_vnni4
+#define LAYOUT ULB_GROUPED(ulb_int8_vnni4)
+#endif
+
+#ifdef ULB_GROUP
+#include "kernels/x86/groups.h"
 #endif
 
 enum { VECTORS = 6, SLICES = 2 };
@@ -37,6 +41,20 @@ static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
         ulb_dp_at(&sums[i], w + i * ULB_VEC_BYTES, four);
 }
 
+#ifdef ULB_GROUP
+
+static inline void split(ulb_vec *sums)
+{
+    (void)sums; /* each is one vector of rows already */
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_groups(g, &LAYOUT, &walk, step, split, ULB_DP_ZERO(ULB_INT8_ZERO_POINT));
+}
+
+#else
+
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
@@ -49,6 +67,8 @@ static void run(const struct ulb_gemm *g)
     ulb_run_tiles(g, &LAYOUT, VECTORS * ULB_LANES, tile, ULB_DP_ZERO(ULB_INT8_ZERO_POINT));
 }
 
+#endif
+
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = "dp",
@@ -58,8 +78,9 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = VECTORS * ULB_LANES,
     .nr = 1,
-    .kr = 4 * SLICES,
-    .bytes_per_step = 32,
+    .kr = ULB_K_GRAIN(SLICES),
+    .bytes_per_step = 32 + ULB_GROUP_SCALE_BYTES,
+    .tolerance = ULB_GROUP_TOLERANCE,
     .mix = {.loads = 256.0 / ULB_VEC_BITS,
             .broadcasts = 256.0 / ULB_VEC_BITS / VECTORS,
             .prefetches = 0.25,

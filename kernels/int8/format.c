@@ -68,3 +68,48 @@ const struct ulb_layout ulb_int8_vnni4_signed = {.name = "vnni4-signed",
                                                  .bit_offset = vnni4,
                                                  .encode = encode_signed,
                                                  .decode = decode_signed};
+
+/* The same with a scale for each group of columns; two slices of whole groups. */
+#define GROUPED(g)                                                                                           \
+    const struct ulb_format ulb_int8_g##g = {.name = "int8g" #g,                                             \
+                                             .summary = "8-bit integers, one scale per " #g " columns",      \
+                                             .bits = 8,                                                      \
+                                             .min = -128,                                                    \
+                                             .max = 127,                                                     \
+                                             .step = 1,                                                      \
+                                             .group = g};                                                    \
+    const struct ulb_layout ulb_int8_rows_g##g = {.name = "rows",                                            \
+                                                  .format = &ulb_int8_g##g,                                  \
+                                                  .tile_m = 1,                                               \
+                                                  .tile_k = 1,                                               \
+                                                  .bit_offset = row_major,                                   \
+                                                  .encode = encode_signed,                                   \
+                                                  .decode = decode_signed};                                  \
+    const struct ulb_layout ulb_int8_vnni4_g##g = {.name = "vnni4",                                          \
+                                                   .format = &ulb_int8_g##g,                                 \
+                                                   .tile_m = 48,                                             \
+                                                   .tile_k = 4,                                              \
+                                                   .bit_offset = vnni4,                                      \
+                                                   .encode = encode_biased,                                  \
+                                                   .decode = decode_biased,                                  \
+                                                   .slices = 2};                                             \
+    const struct ulb_layout ulb_int8_vnni4_96_g##g = {.name = "vnni4-96",                                    \
+                                                      .format = &ulb_int8_g##g,                              \
+                                                      .tile_m = 96,                                          \
+                                                      .tile_k = 4,                                           \
+                                                      .bit_offset = vnni4,                                   \
+                                                      .encode = encode_biased,                               \
+                                                      .decode = decode_biased,                               \
+                                                      .slices = 2};                                          \
+    const struct ulb_layout ulb_int8_vnni4_signed_g##g = {.name = "vnni4-signed",                            \
+                                                          .format = &ulb_int8_g##g,                          \
+                                                          .tile_m = 48,                                      \
+                                                          .tile_k = 4,                                       \
+                                                          .bit_offset = vnni4,                               \
+                                                          .encode = encode_signed,                           \
+                                                          .decode = decode_signed,                           \
+                                                          .slices = 2}
+
+GROUPED(32);
+GROUPED(64);
+GROUPED(128);

@@ -12,4 +12,16 @@ extern const struct ulb_layout ulb_int8_vnni4; /* [M/32][K/4][m32][k4], value + 
 extern const struct ulb_layout ulb_int8_vnni4_96;
 extern const struct ulb_layout ulb_int8_vnni4_signed; /* the same order, two's complement */
 
+/* With a scale for each 32, 64 or 128 columns. */
+#define ULB_INT8_GROUPED(g)                                                                                  \
+    extern const struct ulb_format ulb_int8_g##g;                                                            \
+    extern const struct ulb_layout ulb_int8_rows_g##g;                                                       \
+    extern const struct ulb_layout ulb_int8_vnni4_g##g;                                                      \
+    extern const struct ulb_layout ulb_int8_vnni4_signed_g##g;                                               \
+    extern const struct ulb_layout ulb_int8_vnni4_96_g##g
+ULB_INT8_GROUPED(32);
+ULB_INT8_GROUPED(64);
+ULB_INT8_GROUPED(128);
+#undef ULB_INT8_GROUPED
+
 #endif

@@ -37,16 +37,22 @@ static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_
         _mm_prefetch((const char *)w + walk->far, _MM_HINT_T1);
 }
 
-/* Sums of one row of tiles into sums[vectors], the first set. */
-static inline __attribute__((always_inline)) void
-ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_clear(const struct ulb_walk *walk, ulb_vec *sums)
 {
-    size_t unit = walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
-    size_t even = tiles->steps / unit * unit;
 #pragma GCC unroll 32
     for (size_t i = 0; i < walk->sets * walk->vectors; i++)
         sums[i] = ulb_zero();
-    for (size_t s = 0; s < even; s += unit) {
+}
+
+/* Adds steps [begin, end) of every slice to the sets of accumulators. */
+static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ulb_walk *walk,
+                                                                 ulb_step_fn *step,
+                                                                 const struct ulb_tiles *tiles, size_t begin,
+                                                                 size_t end, ulb_vec *sums)
+{
+    size_t unit = walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
+    size_t even = begin + (end - begin) / unit * unit;
+    for (size_t s = begin; s < even; s += unit) {
 #pragma GCC unroll 8
         for (size_t i = 0; i < walk->slices; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * walk->step_bytes;
@@ -59,11 +65,20 @@ ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_
                 ulb_prefetch(walk, w + line);
         }
     }
-    for (size_t s = even; s < tiles->steps; s++) {
+    for (size_t s = even; s < end; s++) {
+#pragma GCC unroll 8
         for (size_t i = 0; i < walk->slices; i++)
             step(tiles->w + i * tiles->slice_bytes + s * walk->step_bytes,
-                 tiles->x + (i * tiles->steps + s) * walk->columns, sums);
+                 tiles->x + (i * tiles->steps + s) * walk->columns, sums + i % walk->sets * walk->vectors);
     }
+}
+
+/* Sums of one row of tiles into sums[vectors], the first set. */
+static inline __attribute__((always_inline)) void
+ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
+{
+    ulb_clear(walk, sums);
+    ulb_walk_steps(walk, step, tiles, 0, tiles->steps, sums);
 #pragma GCC unroll 8
     for (size_t set = 1; set < walk->sets; set++) {
 #pragma GCC unroll 16

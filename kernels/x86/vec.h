@@ -59,6 +59,24 @@ static inline ulb_vec ulb_asr32(ulb_vec v, unsigned bits)
     return _mm512_srai_epi32(v, bits);
 }
 
+typedef __m512 ulb_floats;
+
+static inline ulb_floats ulb_no_floats(void)
+{
+    return _mm512_setzero_ps();
+}
+
+static inline void ulb_store_floats(float *p, ulb_floats v)
+{
+    _mm512_storeu_ps(p, v);
+}
+
+/* *sums += ints as floats, times scales. */
+static inline void ulb_add_scaled(ulb_floats *sums, ulb_vec ints, const float *scales)
+{
+    *sums = _mm512_add_ps(*sums, _mm512_mul_ps(_mm512_cvtepi32_ps(ints), _mm512_loadu_ps(scales)));
+}
+
 #else
 
 typedef __m256i ulb_vec;
@@ -111,6 +129,24 @@ static inline ulb_vec ulb_sub32(ulb_vec a, ulb_vec b)
 static inline ulb_vec ulb_asr32(ulb_vec v, unsigned bits)
 {
     return _mm256_srai_epi32(v, (int)bits);
+}
+
+typedef __m256 ulb_floats;
+
+static inline ulb_floats ulb_no_floats(void)
+{
+    return _mm256_setzero_ps();
+}
+
+static inline void ulb_store_floats(float *p, ulb_floats v)
+{
+    _mm256_storeu_ps(p, v);
+}
+
+/* *sums += ints as floats, times scales. */
+static inline void ulb_add_scaled(ulb_floats *sums, ulb_vec ints, const float *scales)
+{
+    *sums = _mm256_add_ps(*sums, _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_loadu_ps(scales)));
 }
 
 #endif

@@ -46,17 +46,18 @@ static void pack_and_unpack_round_trip(void **state)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             struct ulb_problem problem;
             struct ulb_error err;
-            size_t m = shapes[s].m, k = shapes[s].k;
+            size_t m = shapes[s].m, k = shapes[s].k, groups = ulb_groups(layout->format, k);
             assert_int_equal(ulb_problem_open(&problem, layout->format, m, k, ULB_FILL_RANDOM, 7, NULL, &err),
                              ULB_OK);
             void *packed = aligned_alloc(64, ulb_layout_bytes(layout, m, k));
-            struct ulb_matrix back = {m, k, calloc(m * k, sizeof(int16_t)), calloc(m, sizeof(float))};
+            struct ulb_matrix back = {m, k, calloc(m * k, sizeof(int16_t)),
+                                      calloc(m * groups, sizeof(float))};
             assert_true(packed && back.values && back.scales);
             ulb_problem_pack(&problem, layout, packed, NULL);
             ulb_layout_unpack(layout, packed, &back);
             assert_memory_equal(back.values, problem.weights.values, m * k * sizeof(int16_t));
             if (!layout->format->floating)
-                assert_memory_equal(back.scales, problem.weights.scales, m * sizeof(float));
+                assert_memory_equal(back.scales, problem.weights.scales, m * groups * sizeof(float));
             free(back.values);
             free(back.scales);
             free(packed);
@@ -91,8 +92,10 @@ static double exact(const struct ulb_problem *p, size_t m, double *magnitude)
     *magnitude = 0;
     for (size_t k = 0; k < p->weights.k; k++) {
         int16_t value = p->weights.values[m * p->weights.k + k];
+        unsigned group = p->format->group;
+        size_t scale = group ? m * ulb_groups(p->format, p->weights.k) + k / group : m;
         double w = p->format->floating ? (double)ulb_bf16_to_float((uint16_t)value)
-                                       : (double)value * (double)p->weights.scales[m];
+                                       : (double)value * (double)p->weights.scales[scale];
         double x = p->activation == ULB_ACT_A8 ? (double)p->x8[k] * (double)p->x_scale[0] : (double)p->xf[k];
         sum += w * x;
         *magnitude += fabs(w * x);
@@ -155,7 +158,9 @@ static void names_are_unique_and_rows_complete(void **state)
         assert_non_null(row->run);
         assert_int_equal(row->mr % row->layout->tile_m, 0);
         assert_int_equal(row->kr % row->layout->tile_k, 0);
-        assert_true(fabs(row->bytes_per_step - 32.0 * row->layout->format->bits / 8) < 1e-9);
+        const struct ulb_format *format = row->layout->format;
+        double scales = format->group ? 32.0 * sizeof(float) / format->group : 0;
+        assert_true(fabs(row->bytes_per_step - 32.0 * format->bits / 8 - scales) < 1e-9);
         assert_non_null(ulb_kernel_reference(row));
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(name, ulb_kernel_name(ulb_kernels[j], other));
