@@ -15,15 +15,15 @@ static inline __attribute__((always_inline)) float ulb_ref_row(const struct ulb_
                                                                ulb_value_fn *value)
 {
     size_t group = layout->format->group ? layout->format->group : columns;
-    float result = 0;
+    double result = 0; /* the truth adds up groups as exactly as it can */
     for (size_t k = 0; k < columns; scale++) {
         size_t end = columns - k < group ? columns : k + group;
         int32_t sum = 0;
         for (; k < end; k++)
             sum += value(row, k) * x[k];
-        result += (float)sum * *scale;
+        result += (double)((float)sum * *scale);
     }
-    return result;
+    return (float)result;
 }
 
 /* Layouts of one row per tile. */
