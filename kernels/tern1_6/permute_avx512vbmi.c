@@ -27,10 +27,10 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
 
 /* Digits of n, d4 in the lowest field. */
 #define FIELDS(n) ((n) / 27 << 6 | (n) / 9 % 3 << 4 | (n) / 3 % 3 << 2 | (n) % 3)
-/* Of the rest, in order of codes: n from 64 to 80 for d0 = 0, 1, 2; entries beyond it are never looked up. */
+/* Of the rest, in order of codes: n from 64 to 80 for d0 = 0, 1, 2; entries behind them are of no code. */
 #define REST_N(i)      (64 + (i) % 17)
 #define REST_FIELDS(i) FIELDS(REST_N(i))
-#define REST_SUM(i)    ((i) < 51 ? 64 * ((i) / 17) + REST_N(i) : 0)
+#define REST_SUM(i)    (64 * ((i) / 17 % 3) + REST_N(i))
 #define FOUR(f, i)     f(i), f((i) + 1), f((i) + 2), f((i) + 3)
 #define SIXTEEN(f, i)  FOUR(f, i), FOUR(f, (i) + 4), FOUR(f, (i) + 8), FOUR(f, (i) + 12)
 #define TABLE(f)                                                                                             \
