@@ -11,12 +11,22 @@ enum { CODES = 243 };
 
 static uint8_t fraction_of(unsigned number)
 {
-    return (uint8_t)((256 * number + CODES - 1) / CODES);
+    return (uint8_t)(256 * number / CODES + 1);
 }
 
 static unsigned number_of_fraction(uint8_t byte)
 {
     return (unsigned)byte * CODES / 256;
+}
+
+static uint8_t signed_fraction_of(unsigned number)
+{
+    return fraction_of(number) ^ 0x80;
+}
+
+static unsigned number_of_signed_fraction(uint8_t byte)
+{
+    return number_of_fraction(byte ^ 0x80);
 }
 
 /* 64 d0 + n where n < 64, behind them the 17 other n of each d0. */
@@ -80,6 +90,16 @@ static void unpack_8(const uint8_t *tile, int16_t *values, size_t stride)
     unpack(number_of_fraction, 8, 4, tile, values, stride);
 }
 
+static void pack_signed_8(const int16_t *values, size_t stride, uint8_t *tile)
+{
+    pack(signed_fraction_of, 8, 4, values, stride, tile);
+}
+
+static void unpack_signed_8(const uint8_t *tile, int16_t *values, size_t stride)
+{
+    unpack(number_of_signed_fraction, 8, 4, tile, values, stride);
+}
+
 static void pack_16(const int16_t *values, size_t stride, uint8_t *tile)
 {
     pack(fraction_of, 16, 4, values, stride, tile);
@@ -107,23 +127,31 @@ const struct ulb_layout ulb_tern1_6_rows = {.name = "rows",
                                             .tile_bytes = 1,
                                             .pack_tile = pack_rows,
                                             .unpack_tile = unpack_rows};
-const struct ulb_layout ulb_tern1_6_vnni4 = {.name = "vnni4-fifths",
-                                             .format = &ulb_tern1_6,
-                                             .tile_m = 40,
-                                             .tile_k = 4,
-                                             .slices = ULB_TERN1_6_SLICES,
-                                             .tile_bytes = 32,
-                                             .pack_tile = pack_8,
-                                             .unpack_tile = unpack_8};
-const struct ulb_layout ulb_tern1_6_vnni4_80 = {.name = "vnni4-fifths-80",
-                                                .format = &ulb_tern1_6,
-                                                .tile_m = 80,
-                                                .tile_k = 4,
-                                                .slices = ULB_TERN1_6_SLICES,
-                                                .tile_bytes = 64,
-                                                .pack_tile = pack_16,
-                                                .unpack_tile = unpack_16};
-const struct ulb_layout ulb_tern1_6_tables_80 = {.name = "vnni4-tables-80",
+const struct ulb_layout ulb_tern1_6_fifths = {.name = "fifths",
+                                              .format = &ulb_tern1_6,
+                                              .tile_m = 40,
+                                              .tile_k = 4,
+                                              .slices = ULB_TERN1_6_SLICES,
+                                              .tile_bytes = 32,
+                                              .pack_tile = pack_8,
+                                              .unpack_tile = unpack_8};
+const struct ulb_layout ulb_tern1_6_signed = {.name = "fifths-signed",
+                                              .format = &ulb_tern1_6,
+                                              .tile_m = 40,
+                                              .tile_k = 4,
+                                              .slices = ULB_TERN1_6_SLICES,
+                                              .tile_bytes = 32,
+                                              .pack_tile = pack_signed_8,
+                                              .unpack_tile = unpack_signed_8};
+const struct ulb_layout ulb_tern1_6_fifths_80 = {.name = "fifths-80",
+                                                 .format = &ulb_tern1_6,
+                                                 .tile_m = 80,
+                                                 .tile_k = 4,
+                                                 .slices = ULB_TERN1_6_SLICES,
+                                                 .tile_bytes = 64,
+                                                 .pack_tile = pack_16,
+                                                 .unpack_tile = unpack_16};
+const struct ulb_layout ulb_tern1_6_tables_80 = {.name = "tables-80",
                                                  .format = &ulb_tern1_6,
                                                  .tile_m = 80,
                                                  .tile_k = 4,

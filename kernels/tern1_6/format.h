@@ -8,14 +8,16 @@
 enum { ULB_TERN1_6_ZERO_POINT = 1, ULB_TERN1_6_DIGITS = 5, ULB_TERN1_6_SLICES = 6 };
 
 extern const struct ulb_format ulb_tern1_6;
-/* The digits d0 .. d4 of a byte as a fraction of 256 in base 3: the byte is ceil(256 N / 243) with N = 81 d0
- * + 27 d1 + 9 d2 + 3 d3 + d4. [M/5][K]: five rows in a byte, first digit first. */
+/* The digits d0 .. d4 of a byte as a fraction of 256 in base 3: with N = 81 d0 + 27 d1 + 9 d2 + 3 d3 + d4 the
+ * byte is the least integer above 256 N / 243. [M/5][K]: five rows in a byte, first digit first. */
 extern const struct ulb_layout ulb_tern1_6_rows;
 /* [M/40][K/4][m8][k4]: the same bytes; their digits are rows 8 apart, so that 40 rows share four activations;
  * the second for 512-bit vectors: 80 rows, digits 16 apart. */
-extern const struct ulb_layout ulb_tern1_6_vnni4;
-extern const struct ulb_layout ulb_tern1_6_vnni4_80;
-/* The same order of bytes, numbered for tables of 64 entries: see permute_avx512vbmi.c. */
+extern const struct ulb_layout ulb_tern1_6_fifths;
+extern const struct ulb_layout ulb_tern1_6_fifths_80;
+/* As the first, byte - 128 in two's complement; -128 itself does not occur. */
+extern const struct ulb_layout ulb_tern1_6_signed;
+/* In the order of the second, codes for tables of 64 entries: see permute_avx512vbmi.c. */
 extern const struct ulb_layout ulb_tern1_6_tables_80;
 
 #endif

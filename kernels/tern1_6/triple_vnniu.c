@@ -3,19 +3,20 @@
  * A byte is a base-3 fraction of 256. With x0 the byte and x(i+1) = 3 x(i) mod 256, digit i is what x(i+1)
  * lost: 256 d(i) = 3 x(i) - x(i+1). So the digits are never taken apart: with D(i) the dot product of x(i),
  * the sum of digit i is S(i) = (3 D(i) - D(i+1)) / 256.
- * |D| <= 255 * 127 * K < 2^31 up to K = 65,536; 256 S is beyond 32 bits, see digit_sums().
+ * |D| <= 255 * 127 * K < 2^31 up to K = 65,536; 256 S is beyond 32 bits, see ulb_digit_sums().
  * Registers: 6 accumulators in 2 sets, at 512 bits 3: 12 or 18 chains of latency 5 on two ports.
  * Ports: per vector of 160 or 320 weights 10 add, 6 dp, 1 load, 1 broadcast: 16 operations on three ports are
  * 1.07 cycles per 32 weights at 256 bits, on two 0.8 at 512. */
+#include "kernels/tern1_6/digits.h"
 #include "kernels/tern1_6/format.h"
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"
 
 #ifdef ULB_DP_512
-#define LAYOUT ulb_tern1_6_vnni4_80
+#define LAYOUT ulb_tern1_6_fifths_80
 enum { SETS = 3 };
 #else
-#define LAYOUT ulb_tern1_6_vnni4
+#define LAYOUT ulb_tern1_6_fifths
 enum { SETS = 2 };
 #endif
 
@@ -50,26 +51,11 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4));
 }
 
-/* sums[i] = (3 sums[i] - sums[i + 1]) / 256, in two parts because the numerator is beyond 32 bits: that of
- * the quotients by 256, and that of the remainders, which divides without remainder too. */
-static inline void digit_sums(ulb_vec *sums)
-{
-    ulb_vec low = ulb_all32(255);
-#pragma GCC unroll 8
-    for (int i = 0; i < DIGITS; i++) {
-        ulb_vec quotient = ulb_asr32(sums[i], 8), rest = ulb_and(sums[i], low);
-        ulb_vec next_quotient = ulb_asr32(sums[i + 1], 8), next_rest = ulb_and(sums[i + 1], low);
-        ulb_vec quotients = ulb_sub32(ulb_add32(ulb_add32(quotient, quotient), quotient), next_quotient);
-        ulb_vec rests = ulb_sub32(ulb_add32(ulb_add32(rest, rest), rest), next_rest);
-        sums[i] = ulb_add32(quotients, ulb_asr32(rests, 8));
-    }
-}
-
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
     ulb_walk_tiles(&walk, step, tiles, sums);
-    digit_sums(sums);
+    ulb_digit_sums(sums);
     ulb_store_all(dots, sums, DIGITS);
 }
 
