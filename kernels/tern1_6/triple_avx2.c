@@ -4,7 +4,7 @@
  * tripling modulo 256 leaves 128 where it is (3 * 128 = 256 + 128) and the sign too, so that both are applied
  * to the first byte alone. No byte is -128 (no x(i) is 0), so the sign never overflows and pairs sum to at
  * most 2 * 127 * 127 = 32,258: 16 bits never saturate, and every pair is widened at once.
- * With D'(i) = D(i) - 128 sum(x), (3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x): the sum of the values themselves.
+ * With D'(i) = D(i) - 128 sum(x), (3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x): the sum of the values.
  * |D'| <= 127 * 127 * K < 2^31 up to K = 65,536.
  * Registers: 6 accumulators, shared by 6 streams.
  * Ports: per vector of 160 weights 1 abs, 1 sign, 10 add, 6 maddubs, 6 madd, 6 add: 30 operations on three
