@@ -1,0 +1,123 @@
+/* int3 without VNNI: vpmaddubsw into 16-bit sums.
+ *
+ * Of three vectors A, B, C (see format.h) A and B give two codes and the low bits of a third, C two codes and
+ * two high bits, 8 and 16 times too large: 10 sums. A pair adds at most 2 * 16 * 127 = 4,064, so 6 steps
+ * (24,384) fit 16 bits: one of each slice; then vpmaddwd by ones widens them.
+ * Registers: 10 word sums; 32-bit sums wait in memory.
+ * Ports: per three vectors of 256 weights 10 and, 5 shift, 10 maddubs, 10 add, and 20 of widening per 6: 38.3
+ * operations on three ports are 1.6 cycles per 32 weights. */
+#include "kernels/int3/format.h"
+#include "kernels/row.h"
+#include "kernels/x86/vec.h"
+
+enum {
+    SUMS = 10,
+    SLICES = ULB_INT3_SLICES,
+    STEP_BYTES = 3 * ULB_VEC_BYTES,
+    NEAR = 1024, /* bytes ahead of the prefetches into L1 */
+    FAR = 1536   /* and into L2 */
+};
+
+/* word += x . (packed & mask) */
+#define ASM_FIELD(mask, word)                                                                                \
+    "vpand %[" mask "], %[packed], %[field]\n\tvpmaddubsw %[x], %[field], %[field]\n\t"                      \
+    "vpaddw %[field], %[" word "], %[" word "]\n\t"
+#define ASM_SHIFT "vpsrlw $3, %[packed], %[packed]\n\t"
+#define WORD(i)   "+x"(words[i])
+#define WEIGHTS   "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w)
+
+/* words += products of A or B. One statement, so that words stay in registers. */
+static inline void add_pair(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec *words)
+{
+    ulb_vec packed, field;
+    const ulb_vec three = ulb_all8(3);
+    __asm__("vmovdqu %[w], %[packed]\n\t" /* clang-format off */
+            ASM_FIELD("seven", "w0") ASM_SHIFT
+            ASM_FIELD("seven", "w1") ASM_SHIFT
+            ASM_FIELD("three", "w2") /* clang-format on */
+            : [w0] WORD(0), [w1] WORD(1), [w2] WORD(2), [packed] "=&x"(packed), [field] "=&x"(field)
+            : [w] WEIGHTS, [x] "x"(x), [seven] "x"(seven), [three] "x"(three));
+}
+
+/* The same of C. */
+static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec *words)
+{
+    ulb_vec packed, field;
+    const ulb_vec bit3 = ulb_all8(8), bit4 = ulb_all8(16);
+    __asm__(
+        "vmovdqu %[w], %[packed]\n\t" /* clang-format off */
+            ASM_FIELD("seven", "w0") ASM_SHIFT
+            ASM_FIELD("seven", "w1")
+            ASM_FIELD("bit3", "w2")
+            ASM_FIELD("bit4", "w3") /* clang-format on */
+        : [w0] WORD(0), [w1] WORD(1), [w2] WORD(2), [w3] WORD(3), [packed] "=&x"(packed), [field] "=&x"(field)
+        : [w] WEIGHTS, [x] "x"(x), [seven] "x"(seven), [bit3] "m"(bit3), [bit4] "m"(bit4));
+}
+
+/* Adds step s of every slice. */
+static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *tiles, size_t s,
+                                                        ulb_vec sums[SUMS])
+{
+    const ulb_vec seven = ulb_all8(7);
+    ulb_vec words[SUMS];
+#pragma GCC unroll 16
+    for (int i = 0; i < SUMS; i++)
+        words[i] = ulb_zero();
+#pragma GCC unroll 8
+    for (size_t i = 0; i < SLICES; i++) {
+        const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * STEP_BYTES;
+        ulb_vec x = ulb_broadcast4(tiles->x + (i * tiles->steps + s) * 4);
+        add_pair(w, x, seven, words);
+        add_pair(w + ULB_VEC_BYTES, x, seven, words + 3);
+        add_rest(w + 2 * ULB_VEC_BYTES, x, seven, words + 6);
+#pragma GCC unroll 2
+        for (size_t line = 0; line < STEP_BYTES; line += 64) {
+            _mm_prefetch((const char *)w + NEAR + line, _MM_HINT_T0);
+            _mm_prefetch((const char *)w + FAR + line, _MM_HINT_T1);
+        }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < SUMS; i++)
+        sums[i] = ulb_add32(sums[i], _mm256_madd_epi16(words[i], _mm256_set1_epi16(1)));
+}
+
+static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
+{
+    ulb_vec sums[SUMS];
+    for (int i = 0; i < SUMS; i++)
+        sums[i] = ulb_zero();
+    for (size_t s = 0; s < tiles->steps; s++)
+        visit(tiles, s, sums);
+    ulb_vec code6 = ulb_add32(sums[2], ulb_asr32(sums[8], 1));
+    ulb_vec code7 = ulb_add32(sums[5], ulb_asr32(sums[9], 2));
+    ulb_vec codes[ULB_INT3_FIELDS] = {sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], code6, code7};
+    ulb_store_all(dots, codes, ULB_INT3_FIELDS);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_tiles(g, &ulb_int3_vnni4, ULB_INT3_FIELDS * ULB_LANES, tile, ULB_INT3_ZERO_POINT);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "maddubs",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &ulb_int3_vnni4,
+    .activation = ULB_ACT_A8,
+    .mr = ULB_INT3_FIELDS * ULB_LANES,
+    .nr = 1,
+    .kr = 4 * SLICES,
+    .bytes_per_step = 12,
+    .mix = {.loads = 0.375,
+            .broadcasts = 0.125,
+            .prefetches = 0.5,
+            .logic = 1.25,
+            .shifts = 0.625,
+            .maddubs = 1.25,
+            .madds = 1.25 / SLICES,
+            .adds = 1.25 + 1.25 / SLICES,
+            .vector_bits = 256},
+    .run = run,
+};
