@@ -90,8 +90,9 @@ const char *ulb_format_colour(const char *format)
     static const struct {
         const char *format, *colour;
     } known[] = {
-        {"fp32", "#000000"}, {"fp16", "#555555"}, {"bf16", "#999999"}, {"int8", "#0072B2"},
-        {"int4", "#56B4E9"}, {"int3", "#CC79A7"}, {"int2", "#009E73"}, {"int1", "#E69F00"},
+        {"fp32", "#000000"},  {"fp16", "#555555"},    {"bf16", "#999999"}, {"int8", "#0072B2"},
+        {"int4", "#56B4E9"},  {"int3", "#CC79A7"},    {"int2", "#009E73"}, {"int1", "#E69F00"},
+        {"tern2", "#D55E00"}, {"tern1.6", "#F0E442"},
     };
     size_t sum = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

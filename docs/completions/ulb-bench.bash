@@ -9,7 +9,7 @@ _ulb_bench() {
     [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
     case $previous in
     --platform)  words='auto arl arlh lnl' ;;
-    --formats)   words='bf16 int8 int2 int1' ;;
+    --formats)   words='bf16 int8 int4 int3 int2 tern2 tern1.6 int1' ;;
     --models)    words='falcon3-1b mobilellm-1.5b llama3-8b' ;;
     --set)       words='P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
