@@ -6,7 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need qemu-x86_64
 on_nehalem() { qemu-x86_64 -cpu Nehalem "$bench" "$@"; }
 on_nehalem --version | grep -q '^ulb-bench ' || fail "--version"
-on_nehalem list kernels | grep -q avx2 || fail "list kernels"
+on_nehalem list kernels >"$scratch/kernels" || fail "list kernels"
+grep -q avx2 "$scratch/kernels" || fail "list kernels: $(cat "$scratch/kernels")"
 on_nehalem topology --json >"$scratch/topology.json" || fail "topology"
 python3 - "$scratch/topology.json" <<'EOF' || fail "topology --json: $(cat "$scratch/topology.json")"
 import json, sys
