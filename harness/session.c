@@ -147,9 +147,11 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
     if (session->settings.formats && !in_list(session->settings.formats, kernel->layout->format->name))
         return false;
     if (!session->has_filter) {
-        /* Scalar rows are slow, and groups multiply the formats: both only when named. */
+        /* Scalar rows are slow, groups multiply the formats, and EVEX rows are their VEX twins where both
+         * run: only when named. */
         bool named = session->settings.formats != NULL || kernel->layout->format->group == 0;
-        return named && strcmp(kernel->isa, "ref") != 0;
+        bool twin = strcmp(kernel->isa, "avx512vnni256") == 0 && (session->isa & ULB_ISA_AVXVNNI) != 0;
+        return named && !twin && strcmp(kernel->isa, "ref") != 0;
     }
     char name[ULB_KERNEL_NAME_MAX];
     return regexec(&session->kernel_filter, ulb_kernel_name(kernel, name), 0, NULL, 0) == 0;
