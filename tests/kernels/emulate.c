@@ -1,5 +1,7 @@
 #include "tests/kernels/emulate.h"
 
+#include "tests/kernels/emulate_amx.h"
+
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
@@ -63,6 +65,17 @@ static int emulate(const uint8_t *code, uint8_t *area)
     return 5;
 }
 
+/* The order in which machine code numbers them. */
+static int emulate_tiles(const uint8_t *code, const greg_t *saved)
+{
+    static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                  REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    uint64_t registers[16];
+    for (int i = 0; i < 16; i++)
+        registers[i] = (uint64_t)saved[order[i]];
+    return emulate_amx(code, registers);
+}
+
 static void on_illegal_instruction(int number, siginfo_t *info, void *context)
 {
     (void)info;
@@ -70,6 +83,8 @@ static void on_illegal_instruction(int number, siginfo_t *info, void *context)
     greg_t *ip = &user->uc_mcontext.gregs[REG_RIP];
     uint8_t *area = (uint8_t *)user->uc_mcontext.fpregs;
     int length = emulate((const uint8_t *)*ip, area);
+    if (length == 0)
+        length = emulate_tiles((const uint8_t *)*ip, user->uc_mcontext.gregs);
     if (length == 0)
         signal(number, SIG_DFL); /* not ours: let it kill the test */
     else
@@ -106,7 +121,7 @@ ulb_isa_set emulation_start(void)
     count = 0;
     action.sa_sigaction = on_illegal_instruction;
     sigaction(SIGILL, &action, &previous);
-    return ULB_ISA_AVXVNNI | ULB_ISA_AVXVNNIINT8;
+    return ULB_ISA_AVXVNNI | ULB_ISA_AVXVNNIINT8 | ULB_ISA_AMXTILE | ULB_ISA_AMXINT8;
 }
 
 void emulation_stop(void)
