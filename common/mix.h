@@ -5,7 +5,8 @@
 
 /* Instructions of the inner loop per 32 weights, at the row's own vector width: what the gamma argument of
  * the paper (III-F) counts, and what a core's port table turns into a lower limit. A load that the compiler
- * folds into its user still counts as a load. The scalar rows leave it empty. */
+ * folds into its user still counts as a load. The scalar rows leave it empty, and those on
+ * tiles, which no port table knows. */
 #define ULB_MIX_OPS(X)                                                                                       \
     X(loads)      /* whole vectors */                                                                        \
     X(broadcasts) /* one element or 128-bit lane from memory to all lanes */                                 \

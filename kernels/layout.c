@@ -5,7 +5,7 @@
 
 /* A panel holds the rows of one tile and some of their columns; its stride is no power of two. */
 enum {
-    TILE_WEIGHTS_MAX = 1024,
+    TILE_WEIGHTS_MAX = 8192,
     PANEL_ROWS_MAX = 128,
     PANEL_COLUMNS = 128,
     PANEL_STRIDE = PANEL_COLUMNS + 16

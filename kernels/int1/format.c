@@ -1,5 +1,7 @@
 #include "kernels/int1/format.h"
 
+#include "kernels/tiles.h"
+
 #include <string.h>
 
 const struct ulb_format ulb_int1 = {
@@ -74,6 +76,11 @@ static void unpack_sixes(const uint8_t *tile, int16_t *values, size_t stride)
     }
 }
 
+static unsigned tiled(unsigned row, unsigned col)
+{
+    return ulb_tile_bit(8, 1, row, col);
+}
+
 static unsigned encode(int value)
 {
     return value < 0;
@@ -132,3 +139,11 @@ const struct ulb_layout ulb_int1_sixes = {.name = "sixes",
                                           .tile_bytes = 128 * 24 / 8,
                                           .pack_tile = pack_sixes,
                                           .unpack_tile = unpack_sixes};
+const struct ulb_layout ulb_int1_tiles = {.name = "tiles",
+                                          .format = &ulb_int1,
+                                          .tile_m = 128,
+                                          .tile_k = ULB_TILE_COLUMNS,
+                                          .slices = 2,
+                                          .bit_offset = tiled,
+                                          .encode = encode,
+                                          .decode = decode};

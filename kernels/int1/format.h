@@ -23,5 +23,8 @@ extern const struct ulb_layout ulb_int1_nibbles;
  * sums, interleaved and widened, come out as rows 0, 1, 2, ... */
 enum { ULB_INT1_SIXES_SLICES = 3, ULB_INT1_SIXES_STEPS = 20 };
 extern const struct ulb_layout ulb_int1_sixes;
+/* [M/128][K/64][k16][m16][k4][m8]: the right operands of tile instructions (kernels/tiles.h), the bits of a
+ * byte rows 16 apart. */
+extern const struct ulb_layout ulb_int1_tiles;
 
 #endif

@@ -1,5 +1,6 @@
 #include "kernels/int2/format.h"
 #include "kernels/int2/fields.h"
+#include "kernels/tiles.h"
 
 const struct ulb_format ulb_int2 = {.name = "int2",
                                     .summary = "2-bit integers, one scale per row",
@@ -16,6 +17,11 @@ static void pack_planes(const int16_t *values, size_t stride, uint8_t *tile)
 static void unpack_planes(const uint8_t *tile, int16_t *values, size_t stride)
 {
     ulb_planes2_unpack(tile, values, stride, ULB_INT2_ZERO_POINT);
+}
+
+static unsigned tiled(unsigned row, unsigned col)
+{
+    return ulb_tile_bit(4, 2, row, col);
 }
 
 static unsigned encode(int value)
@@ -74,6 +80,14 @@ const struct ulb_layout ulb_int2_fields_64 = {.name = "fields-64",
                                               .bit_offset = ulb_fields2_interleaved_16,
                                               .encode = encode,
                                               .decode = decode};
+const struct ulb_layout ulb_int2_tiles = {.name = "tiles",
+                                          .format = &ulb_int2,
+                                          .tile_m = 64,
+                                          .tile_k = ULB_TILE_COLUMNS,
+                                          .slices = 2,
+                                          .bit_offset = tiled,
+                                          .encode = encode,
+                                          .decode = decode};
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \

@@ -18,6 +18,9 @@ extern const struct ulb_layout ulb_int2_fields_64;
 /* [M/32][K/4][m32]: a byte holds the low bits of 4 columns in its low nibble, their high bits in the high
  * one. */
 extern const struct ulb_layout ulb_int2_planes;
+/* [M/64][K/64][k16][m16][k4][m4]: the right operands of tile instructions (kernels/tiles.h), the fields of a
+ * byte rows 16 apart. */
+extern const struct ulb_layout ulb_int2_tiles;
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT2_GROUPED(g)                                                                                  \

@@ -1,5 +1,7 @@
 #include "kernels/int4/format.h"
 
+#include "kernels/tiles.h"
+
 const struct ulb_format ulb_int4 = {.name = "int4",
                                     .summary = "4-bit integers, one scale per row",
                                     .bits = 4,
@@ -26,6 +28,11 @@ static unsigned interleaved_8(unsigned row, unsigned col)
 static unsigned interleaved_16(unsigned row, unsigned col)
 {
     return interleaved(16, row, col);
+}
+
+static unsigned tiled(unsigned row, unsigned col)
+{
+    return ulb_tile_bit(2, 4, row, col);
 }
 
 static unsigned encode(int value)
@@ -61,6 +68,14 @@ const struct ulb_layout ulb_int4_vnni4i_96 = {.name = "vnni4-interleaved-96",
                                               .bit_offset = interleaved_16,
                                               .encode = encode,
                                               .decode = decode};
+const struct ulb_layout ulb_int4_tiles = {.name = "tiles",
+                                          .format = &ulb_int4,
+                                          .tile_m = 64,
+                                          .tile_k = ULB_TILE_COLUMNS,
+                                          .slices = 2,
+                                          .bit_offset = tiled,
+                                          .encode = encode,
+                                          .decode = decode};
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \

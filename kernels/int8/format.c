@@ -1,5 +1,7 @@
 #include "kernels/int8/format.h"
 
+#include "kernels/tiles.h"
+
 const struct ulb_format ulb_int8 = {.name = "int8",
                                     .summary = "8-bit integers, one scale per row",
                                     .bits = 8,
@@ -15,6 +17,11 @@ static unsigned row_major(unsigned row, unsigned col)
 static unsigned vnni4(unsigned row, unsigned col)
 {
     return (row * 4 + col) * 8;
+}
+
+static unsigned tiled(unsigned row, unsigned col)
+{
+    return ulb_tile_bit(1, 8, row, col);
 }
 
 static unsigned encode_biased(int value)
@@ -68,6 +75,14 @@ const struct ulb_layout ulb_int8_vnni4_signed = {.name = "vnni4-signed",
                                                  .bit_offset = vnni4,
                                                  .encode = encode_signed,
                                                  .decode = decode_signed};
+const struct ulb_layout ulb_int8_tiles = {.name = "tiles",
+                                          .format = &ulb_int8,
+                                          .tile_m = 64,
+                                          .tile_k = ULB_TILE_COLUMNS,
+                                          .slices = 2,
+                                          .bit_offset = tiled,
+                                          .encode = encode_biased,
+                                          .decode = decode_biased};
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \

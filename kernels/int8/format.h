@@ -11,6 +11,8 @@ extern const struct ulb_layout ulb_int8_rows;  /* row-major, two's complement */
 extern const struct ulb_layout ulb_int8_vnni4; /* [M/32][K/4][m32][k4], value + 128 as unsigned byte */
 extern const struct ulb_layout ulb_int8_vnni4_96;
 extern const struct ulb_layout ulb_int8_vnni4_signed; /* the same order, two's complement */
+/* [M/64][K/64][m4][k16][m16][k4]: the right operands of tile instructions (kernels/tiles.h), value + 128. */
+extern const struct ulb_layout ulb_int8_tiles;
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT8_GROUPED(g)                                                                                  \
