@@ -176,11 +176,6 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
     return fault;
 }
 
-struct check {
-    size_t m, k, n;
-    enum ulb_fill fill;
-};
-
 static const char *check_here(const struct ulb_kernel *kernel, const struct check *check)
 {
     struct ulb_problem problem;
@@ -224,14 +219,14 @@ static const char *check_tokens_here(const struct ulb_kernel *kernel, const stru
 {
     struct ulb_problem problem;
     struct ulb_error err;
-    if (ulb_problem_open_tokens(&problem, kernel->layout->format, check->m, check->k, check->n, check->fill,
-                                42, NULL, &err) != ULB_OK)
+    if (ulb_problem_open_tokens(&problem, kernel->layout->format, check->m, check->k, check->tokens,
+                                check->fill, 42, NULL, &err) != ULB_OK)
         return "the problem could not be made";
     enum ulb_status status = ULB_OK;
     for (int at_end = 0; at_end < 2 && status == ULB_OK; at_end++) {
         struct buffers b;
         open_token_buffers(&problem, kernel, at_end, &b);
-        memset(b.y.data, 0xFF, check->n * check->m * sizeof(float));
+        memset(b.y.data, 0xFF, check->tokens * check->m * sizeof(float));
         kernel->run(&b.gemm);
         status = ulb_problem_check(&problem, kernel, (const float *)(const void *)b.y.data, &err);
         close_buffers(&b);
@@ -241,44 +236,59 @@ static const char *check_tokens_here(const struct ulb_kernel *kernel, const stru
     return verdict;
 }
 
-/* In a child process: a fault or a trap is a verdict like any other. */
-static const char *in_child(const struct ulb_kernel *kernel, const struct check *check,
-                            const char *(*work)(const struct ulb_kernel *, const struct check *))
+/* Which of the checks the child is at, for the parent to tell when a signal ends it. */
+static size_t *shared_index(void)
 {
-    int channel[2];
+    static size_t *index;
+    if (!index)
+        index = mmap(NULL, sizeof *index, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (index == MAP_FAILED)
+        abort();
+    return index;
+}
+
+static void work_in_child(const struct ulb_kernel *kernel, const struct check *checks, size_t n, int channel)
+{
+    const char *fault = "";
+    size_t *index = shared_index();
+    signal(SIGSEGV, SIG_DFL);
+    signal(SIGBUS, SIG_DFL);
+    for (*index = 0; *index < n; ++*index) {
+        const struct check *check = &checks[*index];
+        fault = check->tokens ? check_tokens_here(kernel, check) : check_here(kernel, check);
+        if (*fault)
+            break;
+    }
+    ssize_t written = write(channel, fault, strlen(fault));
+    _exit(written < 0);
+}
+
+/* In a child process: a fault or a trap is a verdict like any other. One for all checks of a kernel, because
+ * under a sanitizer a fork takes longer than most of them. */
+const char *check_kernel(const struct ulb_kernel *kernel, const struct check *checks, size_t n)
+{
+    static char message[sizeof verdict + 128];
+    int channel[2], status = 0;
     if (pipe(channel) != 0)
         abort();
     fflush(NULL);
+    *shared_index() = 0;
     pid_t child = fork();
-    if (child == 0) {
-        signal(SIGSEGV, SIG_DFL);
-        signal(SIGBUS, SIG_DFL);
-        const char *fault = work(kernel, check);
-        ssize_t written = write(channel[1], fault, strlen(fault));
-        _exit(written < 0);
-    }
+    if (child == 0)
+        work_in_child(kernel, checks, n, channel[1]);
     close(channel[1]);
     ssize_t length = read(channel[0], verdict, sizeof verdict - 1);
     close(channel[0]);
     verdict[length > 0 ? length : 0] = '\0';
-    int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (WIFSIGNALED(status))
         snprintf(verdict, sizeof verdict, "killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
-    return verdict;
-}
-
-const char *check_kernel(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill)
-{
-    struct check check = {m, k, 1, fill};
-    return in_child(kernel, &check, check_here);
-}
-
-const char *check_kernel_tokens(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n,
-                                enum ulb_fill fill)
-{
-    struct check check = {m, k, n, fill};
-    return in_child(kernel, &check, check_tokens_here);
+    if (!*verdict)
+        return "";
+    const struct check *at = &checks[*shared_index()];
+    snprintf(message, sizeof message, "%zux%zu, fill %d, %zu tokens: %s", at->m, at->k, at->fill, at->tokens,
+             verdict);
+    return message;
 }

@@ -5,12 +5,16 @@
 
 #include "harness/problem.h"
 
-/* "" when everything holds, else what does not. A crash of the kernel is caught in a child process and
- * reported. */
-const char *check_kernel(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill);
+/* One problem to check a kernel at. tokens: so many that all differ, each against the truth; 0: a token, its
+ * negative and zeros, and besides the truth the split run and the second run. */
+struct check {
+    size_t m, k;
+    enum ulb_fill fill;
+    size_t tokens;
+};
 
-/* n tokens that all differ, each against the truth; guard pages as above. */
-const char *check_kernel_tokens(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n,
-                                enum ulb_fill fill);
+/* "" when everything holds at all n problems, else the first at which it does not, and what. A crash of the
+ * kernel is caught in a child process and reported. */
+const char *check_kernel(const struct ulb_kernel *kernel, const struct check *checks, size_t n);
 
 #endif

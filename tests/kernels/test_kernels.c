@@ -11,23 +11,32 @@
 
 #include <cmocka.h>
 
-static const struct {
-    size_t m, k;
-} shapes[] = {{1, 1},    {5, 4},     {31, 7},     {32, 32},   {33, 65},   {64, 128},  {65, 131},
-              {97, 516}, {160, 896}, {200, 1600}, {66, 5460}, {40, 8640}, {72, 14336}};
+static const size_t shapes[][2] = {{1, 1},     {5, 4},     {31, 7},    {32, 32},   {33, 65},
+                                   {64, 128},  {65, 131},  {97, 516},  {160, 896}, {200, 1600},
+                                   {66, 5460}, {40, 8640}, {72, 14336}};
 
 /* Shapes for rows whose every dot product traps. */
-static const struct {
-    size_t m, k;
-} emulated_shapes[] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}, {97, 516}, {40, 1600}};
+static const size_t emulated_shapes[][2] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}, {97, 516}, {40, 1600}};
 
-static void expect_clean(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill)
+enum { CHECKS_MAX = 64 };
+
+/* Every shape with every fill. */
+static size_t all_fills(const size_t (*of)[2], size_t n_shapes, struct check *checks)
 {
-    const char *fault = check_kernel(kernel, m, k, fill);
-    if (*fault) {
-        char name[ULB_KERNEL_NAME_MAX];
-        fail_msg("%s at %zux%zu, fill %d: %s", ulb_kernel_name(kernel, name), m, k, fill, fault);
+    size_t n = 0;
+    for (size_t s = 0; s < n_shapes; s++) {
+        for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++)
+            checks[n++] = (struct check){of[s][0], of[s][1], (enum ulb_fill)fill, 0};
     }
+    return n;
+}
+
+static void expect_clean(const struct ulb_kernel *kernel, const struct check *checks, size_t n)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    const char *fault = check_kernel(kernel, checks, n);
+    if (*fault)
+        fail_msg("%s at %s", ulb_kernel_name(kernel, name), fault);
 }
 
 static void native_rows_equal_their_truth(void **state)
@@ -44,13 +53,12 @@ static void native_rows_equal_their_truth(void **state)
             continue;
         }
         ran++;
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-            for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++)
-                expect_clean(ulb_kernels[i], shapes[s].m, shapes[s].k, (enum ulb_fill)fill);
-        }
+        struct check checks[CHECKS_MAX];
+        size_t n = all_fills(shapes, sizeof shapes / sizeof *shapes, checks);
         /* The bound up to which the overflow arguments in the kernels' comments are stated. */
-        expect_clean(ulb_kernels[i], 3, 65536, ULB_FILL_MIN);
-        expect_clean(ulb_kernels[i], 3, 65536, ULB_FILL_MAX);
+        checks[n++] = (struct check){3, 65536, ULB_FILL_MIN, 0};
+        checks[n++] = (struct check){3, 65536, ULB_FILL_MAX, 0};
+        expect_clean(ulb_kernels[i], checks, n);
     }
     assert_true(ran >= 4);
 }
@@ -61,17 +69,15 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
 {
     static const size_t tokens[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32, 33, 70, 300};
     static const size_t token_shapes[][2] = {{1, 1}, {33, 65}, {97, 516}, {130, 1600}};
+    struct check checks[CHECKS_MAX];
+    size_t n = 0;
     for (size_t t = 0; t < sizeof tokens / sizeof *tokens && (tokens[t] <= 70 || kernel->nr > 1); t++) {
         for (size_t s = 0; s < sizeof token_shapes / sizeof *token_shapes; s++) {
             enum ulb_fill fill = (s + t) % 4 == 3 ? ULB_FILL_MIN : ULB_FILL_RANDOM;
-            const char *fault =
-                check_kernel_tokens(kernel, token_shapes[s][0], token_shapes[s][1], tokens[t], fill);
-            char name[ULB_KERNEL_NAME_MAX];
-            if (*fault)
-                fail_msg("%s at %zux%zu, %zu tokens: %s", ulb_kernel_name(kernel, name), token_shapes[s][0],
-                         token_shapes[s][1], tokens[t], fault);
+            checks[n++] = (struct check){token_shapes[s][0], token_shapes[s][1], fill, tokens[t]};
         }
     }
+    expect_clean(kernel, checks, n);
 }
 
 static void many_tokens_equal_their_truth(void **state)
@@ -98,10 +104,9 @@ static void emulated_rows_equal_their_truth(void **state)
         if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
         ran++;
-        for (size_t s = 0; s < sizeof emulated_shapes / sizeof *emulated_shapes; s++) {
-            for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++)
-                expect_clean(kernel, emulated_shapes[s].m, emulated_shapes[s].k, (enum ulb_fill)fill);
-        }
+        struct check checks[CHECKS_MAX];
+        expect_clean(kernel, checks,
+                     all_fills(emulated_shapes, sizeof emulated_shapes / sizeof *emulated_shapes, checks));
         if (kernel->nr > 1)
             expect_clean_tokens(kernel);
     }
@@ -186,6 +191,12 @@ PLANTED(run_swapped_tokens, BUG_SWAPPED_TOKENS)
 PLANTED(run_token_stride, BUG_TOKEN_STRIDE)
 PLANTED(run_scale_of_first, BUG_SCALE_OF_FIRST)
 
+static const char *check_one(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill,
+                             size_t tokens)
+{
+    return check_kernel(kernel, &(struct check){m, k, fill, tokens}, 1);
+}
+
 static void checker_catches_planted_bugs(void **state)
 {
     (void)state;
@@ -201,26 +212,26 @@ static void checker_catches_planted_bugs(void **state)
         .bytes_per_step = 8,
     };
     kernel.run = run_clean;
-    assert_string_equal(check_kernel(&kernel, 65, 131, ULB_FILL_RANDOM), "");
-    assert_string_equal(check_kernel(&kernel, 65, 1600, ULB_FILL_MIN), "");
+    assert_string_equal(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "");
+    assert_string_equal(check_one(&kernel, 65, 1600, ULB_FILL_MIN, 0), "");
     kernel.run = run_over_read;
-    assert_non_null(strstr(check_kernel(&kernel, 65, 131, ULB_FILL_RANDOM), "killed by signal"));
+    assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "killed by signal"));
     kernel.run = run_truncated;
-    assert_non_null(strstr(check_kernel(&kernel, 65, 131, ULB_FILL_RANDOM), "differs from its scalar truth"));
+    assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar truth"));
     kernel.run = run_swapped;
-    assert_non_null(strstr(check_kernel(&kernel, 65, 131, ULB_FILL_RANDOM), "differs from its scalar truth"));
+    assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar truth"));
     /* Random data does not show it; the extremes do. */
     kernel.run = run_narrow;
-    assert_string_equal(check_kernel(&kernel, 32, 131, ULB_FILL_RANDOM), "");
-    assert_non_null(strstr(check_kernel(&kernel, 32, 131, ULB_FILL_MIN), "differs from its scalar truth"));
+    assert_string_equal(check_one(&kernel, 32, 131, ULB_FILL_RANDOM, 0), "");
+    assert_non_null(strstr(check_one(&kernel, 32, 131, ULB_FILL_MIN, 0), "differs from its scalar truth"));
     /* Bugs that one token does not show. */
     static void (*const token_bugs[])(const struct ulb_gemm *) = {run_last_tokens, run_swapped_tokens,
                                                                   run_token_stride, run_scale_of_first};
     kernel.run = run_clean;
-    assert_string_equal(check_kernel_tokens(&kernel, 65, 131, 30, ULB_FILL_RANDOM), "");
+    assert_string_equal(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 30), "");
     for (size_t i = 0; i < sizeof token_bugs / sizeof *token_bugs; i++) {
         kernel.run = token_bugs[i];
-        const char *fault = check_kernel_tokens(&kernel, 65, 131, 30, ULB_FILL_RANDOM);
+        const char *fault = check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 30);
         if (!strstr(fault, "differs from its scalar truth") || !strstr(fault, ", token "))
             fail_msg("token bug %zu is not seen: '%s'", i, fault);
     }
