@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Lengths of rows, multiples of what every layout cuts them into; bytes of weights per thread. A call on the
+/* Lengths of rows, multiples of what most layouts cut them into; bytes of weights per thread. A call on the
  * large ones lasts some 100 us, so that its own cost hardly counts. */
 static const struct {
     size_t k;
@@ -17,9 +17,12 @@ static const struct {
 
 struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i)
 {
-    double tile_bytes = (double)(kernel->mr * shapes[i].k) / ULB_STEP_WEIGHTS * kernel->bytes_per_step;
+    const struct ulb_layout *layout = kernel->layout;
+    size_t slices = ulb_layout_slices(layout, shapes[i].k), steps = ulb_layout_steps(layout, shapes[i].k);
+    size_t k = slices * steps * layout->tile_k; /* no padding */
+    double tile_bytes = (double)(kernel->mr * k) / ULB_STEP_WEIGHTS * kernel->bytes_per_step;
     double tiles = fmax(1, round(shapes[i].bytes / tile_bytes));
-    return (struct ulb_shape){(size_t)tiles * kernel->mr * threads, shapes[i].k};
+    return (struct ulb_shape){(size_t)tiles * kernel->mr * threads, k};
 }
 
 static struct ulb_overlap_point point_of(const struct ulb_session *session, struct ulb_grid *grid,

@@ -52,7 +52,7 @@ static void describe_kernel(json_t *row, const struct ulb_kernel *kernel, ulb_is
     if (others == 0)
         snprintf(text, sizeof text, "lacks %s", first);
     else if (others > 0)
-        snprintf(text, sizeof text, "lacks %s and %d more", first, others);
+        snprintf(text, sizeof text, "lacks %s + %d", first, others);
     json_object_set_new(row, "here", json_string(text));
     snprintf(text, sizeof text, "%.0e", kernel->tolerance);
     json_object_set_new(row, "verified", json_string(kernel->tolerance > 0 ? text : "exact"));

@@ -53,7 +53,7 @@ query "{'int8', 'int2', 'int1', 'bf16'} <= {f['name'] for f in d['formats']}" li
 query "{s['model'] for s in d['shapes']} == {'falcon3-1b', 'mobilellm-1.5b', 'llama3-8b', 'bitnet-2b-4t'}" list shapes
 query "all(k['runs_here'] == (not k['missing']) for k in d['kernels'])" list kernels
 query "all(k['name'].startswith('int2a8-') and k['bytes_per_step'] == 8 for k in d['kernels'])" \
-    list kernels --kernels '^int2'
+    list kernels --kernels '^int2a8'
 query "all(k['runs_here'] for k in d['kernels'])" list kernels --kernels ref
 query "all('avx2' in k['missing'] for k in d['kernels'] if 'avx2' in k['needs'])" list kernels --isa-mask avx2
 query "all({'avx2', 'fma'} <= set(k['missing']) for k in d['kernels'] if k['isa'] == 'avx2')" \
