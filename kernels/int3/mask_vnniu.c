@@ -1,12 +1,12 @@
-/* int3 without unpacking (see int2/mask.h): three bytes A, B, C hold eight codes, two of them whole in
- * each byte, the other two as pieces in the bits that are left.
+/* int3 without unpacking (see int2/mask.h): three bytes A, B, C hold eight codes, two of them whole in each
+ * byte, the other two as pieces in the bits that are left.
  *
- * A: D0 = x.(A & 07), D1 = x.(A & 38) = 8 S1, and the low bits of code 6 are x.A - D0 - D1 = 64 L6; B: the
- * same for codes 2, 3 and 7; C: codes 4 and 5, x.(C & 40) = 64 H6 and the rest 128 H7. S6 = L6 + 4 H6, S7 =
- * L7 + 4 H7. Every sum of bytes is at most 255 * 127 * K < 2^31 up to K = 65,536. Registers: 10 accumulators,
- * at 512 bits in 2 sets: 10 or 20 chains of latency 5 on two ports. Ports: per three vectors of 256 or 512
- * weights 7 and, 10 dp, 3 loads, 1 broadcast: 17 operations on three ports are 0.71 cycle per 32 weights at
- * 256 bits, on two 0.53 at 512. */
+ * A: D0 = x.(A & 07), D1 = x.(A & 38) = 8 S1, and x.A - D0 - D1 = 64 L6, the low bits of code 6; B: the same
+ * for codes 2, 3 and 7; C: codes 4 and 5, x.(C & 40) = 64 H6 and the rest 128 H7, the high bits.
+ * S6 = L6 + 4 H6, S7 = L7 + 4 H7. Every D is at most 255 * 127 * K < 2^31 up to K = 65,536.
+ * Registers: 10 accumulators, at 512 bits in 2 sets: 10 or 20 chains of latency 5 on two ports.
+ * Ports: per three vectors of 256 or 512 weights 7 and, 10 dp, 3 loads, 1 broadcast: 17 operations on three
+ * ports are 0.71 cycle per 32 weights at 256 bits, on two 0.53 at 512. */
 #include "kernels/int3/format.h"
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"
