@@ -53,6 +53,7 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
                       struct ulb_cell *cell)
 {
     ulb_kernel_name(from->kernel, cell->kernel);
+    snprintf(cell->layout, sizeof cell->layout, "%s", from->kernel->layout->name);
     snprintf(cell->format, sizeof cell->format, "%s", from->kernel->layout->format->name);
     snprintf(cell->model, sizeof cell->model, "%s", from->model);
     if (from->layer)

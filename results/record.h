@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ULB_SCHEMA_VERSION = 1 };
+/* Version 2: cells name their layout. Records of version 1 are read too; what they lack is "" or NAN. */
+enum { ULB_SCHEMA_VERSION = 2, ULB_SCHEMA_OLDEST = 1 };
 
 struct ulb_beta_cell {
     char set[32]; /* "P", "E", "LP-E", "core", "all" or a PU list; "SET:n" for its first n cores */
@@ -72,8 +73,9 @@ struct ulb_peak_cell {
 
 struct ulb_cell {
     char kernel[64], format[16], model[32], layer[32], set[32], split[16];
-    char mode[8];   /* "cold", "warm" */
-    char bound[16]; /* "memory", "compute", "overhead"; "" without a prediction */
+    char layout[32]; /* of the packed weights: "vnni4-interleaved" */
+    char mode[8];    /* "cold", "warm" */
+    char bound[16];  /* "memory", "compute", "overhead"; "" without a prediction */
     size_t m, k, n;
     unsigned threads;
     double us, us_mad, us_min, us_ci_lo, us_ci_hi;

@@ -227,13 +227,15 @@ static enum ulb_status read_absent(const struct ulb_field *field, const json_t *
                      ULB_REASON_BYTES, err);
 }
 
-static enum ulb_status read_field(const struct ulb_field *field, const json_t *object, char *item,
-                                  struct ulb_error *err)
+static enum ulb_status read_field(const struct ulb_field *field, const json_t *object, int version,
+                                  char *item, struct ulb_error *err)
 {
     const json_t *value = json_object_get(object, field->key);
     char *at = item + field->offset;
     uint64_t whole = 0;
     enum ulb_status status = ULB_OK;
+    if (!value && version < field->since)
+        return ULB_OK; /* the struct is zeroed: "" */
     if (json_is_null(value) && is_nullable(field))
         return read_absent(field, object, item, err);
     switch (field->kind) {
@@ -284,14 +286,14 @@ static enum ulb_status read_samples(const struct ulb_section *section, const jso
     return ULB_OK;
 }
 
-static enum ulb_status read_item(const struct ulb_section *section, const json_t *object, char *item,
-                                 struct ulb_error *err)
+static enum ulb_status read_item(const struct ulb_section *section, const json_t *object, int version,
+                                 char *item, struct ulb_error *err)
 {
     if (!json_is_object(object))
         return ulb_fail(err, ULB_BAD_INPUT, "an object is needed, %s is there", type_name(object));
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < section->n_fields && status == ULB_OK; i++)
-        status = read_field(&section->fields[i], object, item, err);
+        status = read_field(&section->fields[i], object, version, item, err);
     return status == ULB_OK ? read_samples(section, object, item, err) : status;
 }
 
@@ -306,12 +308,13 @@ enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *s
     if (!array)
         return ulb_fail(err, ULB_BAD_INPUT, "%s: an array is needed", name);
     size_t size = json_array_size(array);
+    int version = (int)json_integer_value(json_object_get(root, "schema_version"));
     char *items = calloc(size ? size : 1, section->struct_bytes);
     if (!items)
         return no_memory(err);
     for (size_t i = 0; i < size; i++) {
         enum ulb_status status =
-            read_item(section, json_array_get(array, i), items + i * section->struct_bytes, err);
+            read_item(section, json_array_get(array, i), version, items + i * section->struct_bytes, err);
         if (status != ULB_OK) {
             ulb_section_free(section, items, i + 1);
             return ulb_fail_prefix(err, status, "%s[%zu]", name, i);

@@ -24,6 +24,7 @@ struct ulb_field {
     const char *const *words; /* NULL-terminated */
     size_t reason;       /* offset of the reason's char[128]; 0: none (no struct begins with its reason) */
     const char *because; /* the reason where it is always the same */
+    int since;           /* schema version that brought it; older records may lack it */
 };
 
 enum { ULB_REASON_BYTES = 128 };

@@ -110,9 +110,9 @@ static enum ulb_status check_version(const json_t *root, struct ulb_error *err)
             err, ULB_BAD_INPUT,
             "schema_version: written by a newer version of ulb-bench (%lld; this one reads %d); update it",
             number, ULB_SCHEMA_VERSION);
-    if (number < ULB_SCHEMA_VERSION)
-        return ulb_fail(err, ULB_BAD_INPUT, "schema_version: %lld is unknown, %d is needed", number,
-                        ULB_SCHEMA_VERSION);
+    if (number < ULB_SCHEMA_OLDEST)
+        return ulb_fail(err, ULB_BAD_INPUT, "schema_version: %lld is unknown, %d to %d are needed", number,
+                        ULB_SCHEMA_OLDEST, ULB_SCHEMA_VERSION);
     return ULB_OK;
 }
 

@@ -117,6 +117,7 @@ SECTION(ulb_section_peak, struct ulb_peak_cell, peak_fields, NULL, "peak", gops_
 
 static const struct ulb_field cell_fields[] = {
     TEXT(struct ulb_cell, kernel),
+    {.key = "layout", .kind = ULB_FIELD_TEXT, AT(struct ulb_cell, layout), .since = 2},
     TEXT(struct ulb_cell, format),
     TEXT(struct ulb_cell, model),
     TEXT(struct ulb_cell, layer),

@@ -297,6 +297,7 @@ static enum ulb_status add_cell(struct ulb_record *record, const struct machine 
                             .n_samples = SAMPLES,
                             .us_samples = scatter(samples, us)};
     put(cell.kernel, sizeof cell.kernel, kernel->name, kind);
+    put(cell.layout, sizeof cell.layout, "vnni4-interleaved", kind);
     put(cell.format, sizeof cell.format, kernel->format, kind);
     put(cell.model, sizeof cell.model, shape->model, kind);
     put(cell.layer, sizeof cell.layer, shape->layer, kind);

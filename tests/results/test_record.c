@@ -42,7 +42,7 @@ static void test_new(void **state)
     (void)state;
     struct ulb_record record;
     assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
-    assert_int_equal(json_integer_value(json_object_get(record.root, "schema_version")), 1);
+    assert_int_equal(json_integer_value(json_object_get(record.root, "schema_version")), ULB_SCHEMA_VERSION);
     const char *created = ulb_record_text(&record, "created");
     assert_int_equal(strlen(created), strlen("2025-01-31T12:00:00Z"));
     assert_int_equal(created[10], 'T');
@@ -60,6 +60,7 @@ static void test_cell_round_trip(void **state)
     (void)state;
     double samples[] = {10.5, 11.25, 12};
     struct ulb_cell in = {.kernel = "int1a8-blend-avxvnni-32x1x4",
+                          .layout = "fields-128",
                           .format = "int1",
                           .model = "llama3-8b",
                           .layer = "down",
@@ -103,6 +104,7 @@ static void test_cell_round_trip(void **state)
     assert_int_equal(ulb_record_cells(&record, &out, &n, &err), ULB_OK);
     assert_int_equal(n, 1);
     assert_string_equal(out->kernel, in.kernel);
+    assert_string_equal(out->layout, "fields-128");
     assert_string_equal(out->set, "0-3,8");
     assert_string_equal(out->mode, "warm");
     assert_string_equal(out->bound, "compute");

@@ -102,10 +102,10 @@ static void test_top_faults_name_the_place(void **state)
         json_t *value;
         const char *message;
     } faults[] = {
-        {"schema_version", json_integer(2),
-         "run.json: schema_version: written by a newer version of ulb-bench (2; this one reads 1); update "
+        {"schema_version", json_integer(3),
+         "run.json: schema_version: written by a newer version of ulb-bench (3; this one reads 2); update "
          "it"},
-        {"schema_version", json_integer(0), "run.json: schema_version: 0 is unknown, 1 is needed"},
+        {"schema_version", json_integer(0), "run.json: schema_version: 0 is unknown, 1 to 2 are needed"},
         {"schema_version", NULL,
          "run.json: not a record of ulb-bench: schema_version, a whole number, is missing"},
         {"beta", json_array(), "run.json: beta: an object is needed"},
@@ -129,6 +129,30 @@ static void test_top_faults_name_the_place(void **state)
     }
 }
 
+/* What a later version of the schema brought is missing from records before it, and from them alone. */
+static void test_older_version(void **state)
+{
+    (void)state;
+    json_t *root = small_sample();
+    json_object_set_new(root, "schema_version", json_integer(1));
+    json_object_del(first_cell(root), "layout");
+    json_object_del(first_cell(root), "verified");
+    assert_int_equal(parse(json_incref(root)), ULB_BAD_INPUT);
+    json_object_set_new(first_cell(root), "verified", json_true());
+    struct ulb_record record = {root};
+    struct ulb_cell *cells;
+    size_t n;
+    assert_int_equal(ulb_record_cells(&record, &cells, &n, &err), ULB_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(cells[0].layout, "");
+    ulb_cells_free(cells, n);
+    assert_int_equal(parse(root), ULB_OK);
+    root = small_sample();
+    json_object_del(first_cell(root), "layout");
+    assert_int_equal(parse(root), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "run.json: cells[0]: layout: a text is needed, nothing is there");
+}
+
 static void test_files_that_are_no_records(void **state)
 {
     (void)state;
@@ -143,7 +167,7 @@ static void test_files_that_are_no_records(void **state)
                                         "[]",
                                         "{",
                                         "nul",
-                                        "{\"schema_version\": 1, \"schema_version\": 1}",
+                                        "{\"schema_version\": 2, \"schema_version\": 2}",
                                         "{\"schema_version\": 1e999}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_int_equal(ulb_record_parse(&record, texts[i], strlen(texts[i]), "x.json", &err),
@@ -239,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_sample_is_accepted),
         cmocka_unit_test(test_cell_faults_name_the_place),
         cmocka_unit_test(test_top_faults_name_the_place),
+        cmocka_unit_test(test_older_version),
         cmocka_unit_test(test_files_that_are_no_records),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_random_damage),
