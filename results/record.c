@@ -95,6 +95,12 @@ enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_
     return ulb_section_append(record->root, &ulb_section_cells, cell, err);
 }
 
+enum ulb_status ulb_record_add_count(struct ulb_record *record, const struct ulb_count_cell *cell,
+                                     struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_counts, cell, err);
+}
+
 enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
 {
     char text[sizeof err->message];
@@ -196,6 +202,20 @@ enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cel
 void ulb_cells_free(struct ulb_cell *cells, size_t n)
 {
     ulb_section_free(&ulb_section_cells, cells, n);
+}
+
+enum ulb_status ulb_record_counts(const struct ulb_record *record, struct ulb_count_cell **out, size_t *n,
+                                  struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_counts, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_counts_free(struct ulb_count_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_counts, cells, n);
 }
 
 static const json_t *at_place(const struct ulb_record *record, const char *place)

@@ -96,6 +96,14 @@ struct ulb_cell {
     double *us_samples;
 };
 
+/* What a kernel's inner loop executes, in instructions: a figure without noise. */
+struct ulb_count_cell {
+    char kernel[64], format[16], isa[16];
+    char source[16];              /* "perf", "callgrind"; "" without a count */
+    double instructions_per_step; /* of 32 weights */
+    char reason[128];             /* of both */
+};
+
 struct ulb_record {
     json_t *root; /* the whole document */
 };
@@ -127,6 +135,9 @@ enum ulb_status ulb_record_add_peak(struct ulb_record *record, const struct ulb_
                                     struct ulb_error *err);
 enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell,
                                     struct ulb_error *err);
+/* The section "counts" is there once something was counted, and absent in other records. */
+enum ulb_status ulb_record_add_count(struct ulb_record *record, const struct ulb_count_cell *cell,
+                                     struct ulb_error *err);
 
 /* Sets the section "prediction": median and 95th percentile of |residual| over the cells that have one, with
  * the overlap and without. Cells whose own noise is beyond ULB_NOISE_MAX judge nothing and are counted apart.
@@ -162,6 +173,10 @@ void ulb_peaks_free(struct ulb_peak_cell *cells, size_t n);
 enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,
                                  struct ulb_error *err);
 void ulb_cells_free(struct ulb_cell *cells, size_t n);
+/* No counts when the record has no such section. */
+enum ulb_status ulb_record_counts(const struct ulb_record *record, struct ulb_count_cell **out, size_t *n,
+                                  struct ulb_error *err);
+void ulb_counts_free(struct ulb_count_cell *cells, size_t n);
 
 /* A text or a number by its place ("machine.cpu_model", "clock.hz.P"); NULL or NAN when absent or of another
  * type. */

@@ -115,6 +115,8 @@ static enum ulb_status write_field(json_t *object, const struct ulb_field *field
 static enum ulb_status write_samples(json_t *object, const struct ulb_section *section, const char *item,
                                      struct ulb_error *err)
 {
+    if (!section->samples_key)
+        return ULB_OK;
     const double *samples = *(double *const *)(const void *)(item + section->samples);
     size_t n = *(const size_t *)(const void *)(item + section->n_samples);
     json_t *array = json_array();
@@ -133,6 +135,9 @@ enum ulb_status ulb_section_append(json_t *root, const struct ulb_section *secti
                                    struct ulb_error *err)
 {
     char name[32];
+    if (section->optional && !json_object_get(root, section->key) &&
+        json_object_set_new(root, section->key, json_array()) != 0)
+        return no_memory(err);
     json_t *array = ulb_section_array(root, section);
     if (!array)
         return ulb_fail(err, ULB_BAD_INPUT, "the record has no array %s", ulb_section_name(section, name));
@@ -268,6 +273,8 @@ static enum ulb_status read_field(const struct ulb_field *field, const json_t *o
 static enum ulb_status read_samples(const struct ulb_section *section, const json_t *object, char *item,
                                     struct ulb_error *err)
 {
+    if (!section->samples_key)
+        return ULB_OK;
     const json_t *array = json_object_get(object, section->samples_key);
     if (!json_is_array(array))
         return wrong_type(section->samples_key, "an array of numbers", array, err);
@@ -305,7 +312,8 @@ enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *s
     const json_t *array = ulb_section_array(root, section);
     *out = NULL;
     *n = 0;
-    if (!array)
+    bool absent = section->optional && !json_object_get(root, section->key);
+    if (!array && !absent)
         return ulb_fail(err, ULB_BAD_INPUT, "%s: an array is needed", name);
     size_t size = json_array_size(array);
     int version = (int)json_integer_value(json_object_get(root, "schema_version"));
@@ -328,7 +336,7 @@ enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *s
 void ulb_section_free(const struct ulb_section *section, void *items, size_t n)
 {
     char *item = items;
-    for (size_t i = 0; items && i < n; i++, item += section->struct_bytes)
+    for (size_t i = 0; section->samples_key && items && i < n; i++, item += section->struct_bytes)
         free(*(double **)(void *)(item + section->samples));
     free(items);
 }

@@ -6,6 +6,7 @@
 #include "common/status.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum ulb_field_kind {
@@ -36,12 +37,16 @@ struct ulb_section {
     const struct ulb_field *fields;
     size_t n_fields;
     size_t struct_bytes;
-    const char *samples_key;
+    const char *samples_key;   /* NULL: no samples */
     size_t samples, n_samples; /* offsets */
+    bool optional;             /* a record may lack the array: then it has no items */
 };
 
 extern const struct ulb_section ulb_section_beta, ulb_section_yardstick, ulb_section_gamma,
-    ulb_section_overlap, ulb_section_peak, ulb_section_cells;
+    ulb_section_overlap, ulb_section_peak, ulb_section_cells, ulb_section_counts;
+
+/* All of them in the order of the file, NULL-terminated. */
+extern const struct ulb_section *const ulb_sections[];
 
 /* "beta.cells" */
 const char *ulb_section_name(const struct ulb_section *section, char out[32]);
@@ -49,7 +54,7 @@ const char *ulb_section_name(const struct ulb_section *section, char out[32]);
 /* The array inside root; NULL when it is absent or no array. */
 json_t *ulb_section_array(const json_t *root, const struct ulb_section *section);
 
-/* Appends the struct at item to the array. */
+/* Appends the struct at item to the array; at the top level it is made where it is absent. */
 enum ulb_status ulb_section_append(json_t *root, const struct ulb_section *section, const void *item,
                                    struct ulb_error *err);
 

@@ -140,16 +140,13 @@ static enum ulb_status check_sections(const json_t *root, struct ulb_error *err)
 
 static enum ulb_status check_arrays(const json_t *root, struct ulb_error *err)
 {
-    static const struct ulb_section *const arrays[] = {&ulb_section_beta,  &ulb_section_yardstick,
-                                                       &ulb_section_gamma, &ulb_section_overlap,
-                                                       &ulb_section_peak,  &ulb_section_cells};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    for (const struct ulb_section *const *section = ulb_sections; *section; section++) {
         void *items;
         size_t n;
-        enum ulb_status status = ulb_section_read(root, arrays[i], &items, &n, err);
+        enum ulb_status status = ulb_section_read(root, *section, &items, &n, err);
         if (status != ULB_OK)
             return status;
-        ulb_section_free(arrays[i], items, n);
+        ulb_section_free(*section, items, n);
     }
     return ULB_OK;
 }

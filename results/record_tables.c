@@ -49,6 +49,7 @@
 _Static_assert(SIZE(struct ulb_beta_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_gamma_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_overlap_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_count_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, peak_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, yardstick_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "reasons have one size");
@@ -156,3 +157,28 @@ static const struct ulb_field cell_fields[] = {
     FLAG(struct ulb_cell, verified),
 };
 SECTION(ulb_section_cells, struct ulb_cell, cell_fields, NULL, "cells", us_samples);
+
+static const char *const count_sources[] = {"perf", "callgrind", NULL};
+
+static const struct ulb_field count_fields[] = {
+    TEXT(struct ulb_count_cell, kernel),
+    TEXT(struct ulb_count_cell, format),
+    TEXT(struct ulb_count_cell, isa),
+    MAYBE(struct ulb_count_cell, instructions_per_step, reason),
+    {.key = "source",
+     .kind = ULB_FIELD_WORD,
+     AT(struct ulb_count_cell, source),
+     .words = count_sources,
+     .reason = offsetof(struct ulb_count_cell, reason)},
+};
+const struct ulb_section ulb_section_counts = {
+    .key = "counts",
+    .fields = count_fields,
+    .n_fields = sizeof count_fields / sizeof *count_fields,
+    .struct_bytes = sizeof(struct ulb_count_cell),
+    .optional = true,
+};
+
+const struct ulb_section *const ulb_sections[] = {
+    &ulb_section_beta, &ulb_section_yardstick, &ulb_section_gamma,  &ulb_section_overlap,
+    &ulb_section_peak, &ulb_section_cells,     &ulb_section_counts, NULL};

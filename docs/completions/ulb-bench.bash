@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv gemm verify model list plot'
+    local commands='run topology counters beta gamma gemv gemm verify model list plot export'
     local common='--json --help --version'
     local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --isa-mask --seed
         --ring-mib --out --progress --verbose'
@@ -16,6 +16,8 @@ _ulb_bench() {
     --progress)  words='auto on off' ;;
     --figure)    words='roofline bars kernels beta' ;;
     --format)    words='svg png pdf txt' ;;
+    --to)        words='csv md sql googlebench gha-bigger gha-smaller bmf' ;;
+    --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' ;;
     --n | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
     --record)    mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
     --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
@@ -29,6 +31,10 @@ _ulb_bench() {
         list)     words="kernels formats models shapes platforms cores counters --kernels --isa-mask $common" ;;
         plot)
             words="--figure --format --out $common"
+            mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
+            ;;
+        export)
+            words="--to --section $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
             ;;
         *)        words=$common ;;

@@ -29,6 +29,10 @@ test      python3-jsonschema module jsonschema
 test      valgrind         program valgrind
 test      mandoc           program mandoc
 test      shellcheck       program shellcheck
+test      sqlite3          program sqlite3
+test      cmark-gfm        program cmark-gfm
+test      libbenchmark-tools file  /usr/share/benchmark/compare.py
+test      python3-scipy    file    /usr/lib/python3/dist-packages/scipy/__init__.py
 '
 
 note() { echo "setup: $*" >&2; }
@@ -40,6 +44,7 @@ present() { # KIND NAME
     library) pkg-config --exists "$2" ;;
     header)  gcc -E -x c - <<<"#include <$2>" ;;
     runtime) [[ -e $(clang -print-file-name="libclang_rt.$2-$(uname -m).a") ]] ;;
+    file)    [[ -e $2 ]] ;;
     openmp)  "$2" -fopenmp -E -x c - <<<"#include <omp.h>" ;;
     module)  python3 -c "import importlib.util as u; raise SystemExit(u.find_spec('$2') is None)" ;;
     esac &>/dev/null

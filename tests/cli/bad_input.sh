@@ -69,6 +69,11 @@ expect 2 "nosuch.json" "$bench" plot nosuch.json
 head -c 100 /dev/urandom >noise.json
 expect 2 "noise.json" "$bench" plot noise.json
 
+expect 2 "name a record and a format" "$bench" export noise.json
+expect 2 "unknown export format 'xml'; formats are csv, .*bmf" "$bench" export noise.json --to xml
+expect 2 "noise.json" "$bench" export noise.json --to csv
+expect 2 "nosuch.json" "$bench" export nosuch.json --to csv
+
 # Output that cannot be written: said before anything is measured.
 expect 3 "/proc/nowhere.*--out" "$bench" --quick --out /proc/nowhere
 expect 3 "standard output" bash -c "'$bench' list kernels --json >/dev/full"

@@ -308,6 +308,19 @@ static enum ulb_status add_cell(struct ulb_record *record, const struct machine 
     return ulb_record_add_cell(record, &cell, err);
 }
 
+static enum ulb_status add_count(struct ulb_record *record, const struct kernel *kernel,
+                                 enum sample_kind kind, struct ulb_error *err)
+{
+    bool counted = !kernel->avx512 && kind != SAMPLE_ABSENT;
+    struct ulb_count_cell cell = {.instructions_per_step = counted ? 2.5 * kernel->gamma[0] : NAN};
+    put(cell.kernel, sizeof cell.kernel, kernel->name, kind);
+    put(cell.format, sizeof cell.format, kernel->format, kind);
+    put(cell.isa, sizeof cell.isa, kernel->isa, kind);
+    snprintf(cell.source, sizeof cell.source, "%s", counted ? "callgrind" : "");
+    snprintf(cell.reason, sizeof cell.reason, "%s", counted ? "" : "valgrind does not know avx512f");
+    return ulb_record_add_count(record, &cell, err);
+}
+
 static enum ulb_status add_kernels(struct ulb_record *record, const struct machine *machine,
                                    enum sample_kind kind, struct ulb_error *err)
 {
@@ -319,6 +332,8 @@ static enum ulb_status add_kernels(struct ulb_record *record, const struct machi
             status = add_gamma(record, machine, &kernels[i], c, kind, err);
         if (status == ULB_OK)
             status = add_overlap(record, machine, &kernels[i], kind, err);
+        if (status == ULB_OK)
+            status = add_count(record, &kernels[i], kind, err);
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes && status == ULB_OK; s++)
             status = add_cell(record, machine, &kernels[i], &shapes[s], kind, err);
     }

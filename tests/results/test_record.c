@@ -258,6 +258,43 @@ static void test_predictions_are_judged(void **state)
     ulb_record_free(&record);
 }
 
+static void test_count_round_trip(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    struct ulb_count_cell in = {.kernel = "int2a8-pshufb-avx2-32x1x4",
+                                .format = "int2",
+                                .isa = "avx2",
+                                .source = "callgrind",
+                                .instructions_per_step = 7.125};
+    struct ulb_count_cell *out;
+    size_t n;
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    /* A record of a run that counted nothing has no such section, and reads as none. */
+    assert_null(json_object_get(record.root, "counts"));
+    assert_int_equal(ulb_record_counts(&record, &out, &n, &err), ULB_OK);
+    assert_int_equal(n, 0);
+    ulb_counts_free(out, n);
+    assert_int_equal(ulb_record_add_count(&record, &in, &err), ULB_OK);
+    in = (struct ulb_count_cell){.instructions_per_step = NAN, .reason = "valgrind does not know avx512f"};
+    assert_int_equal(ulb_record_add_count(&record, &in, &err), ULB_OK);
+    snprintf(in.source, sizeof in.source, "guess");
+    assert_int_equal(ulb_record_add_count(&record, &in, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "counts[2]: source: 'guess' is none of perf, callgrind");
+    assert_int_equal(ulb_record_counts(&record, &out, &n, &err), ULB_OK);
+    assert_int_equal(n, 2);
+    assert_string_equal(out[0].kernel, "int2a8-pshufb-avx2-32x1x4");
+    assert_string_equal(out[0].source, "callgrind");
+    assert_true(out[0].instructions_per_step == 7.125);
+    assert_string_equal(out[1].source, "");
+    assert_true(isnan(out[1].instructions_per_step));
+    ulb_counts_free(out, n);
+    const json_t *absent = json_array_get(json_object_get(record.root, "counts"), 1);
+    assert_string_equal(json_string_value(json_object_get(absent, "instructions_per_step_reason")),
+                        "valgrind does not know avx512f");
+    ulb_record_free(&record);
+}
+
 static void test_peak_round_trip(void **state)
 {
     (void)state;
@@ -548,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_overlap_round_trip),
         cmocka_unit_test(test_predictions_are_judged),
         cmocka_unit_test(test_peak_round_trip),
+        cmocka_unit_test(test_count_round_trip),
         cmocka_unit_test(test_tokens_are_judged),
         cmocka_unit_test(test_refuses_what_is_no_figure),
         cmocka_unit_test(test_file_round_trip),

@@ -113,6 +113,7 @@ static void test_top_faults_name_the_place(void **state)
         {"overlap", json_array(), "run.json: overlap: an object is needed"},
         {"overlap", json_object(), "run.json: overlap.cells: an array is needed"},
         {"peak", json_object(), "run.json: peak: an array is needed"},
+        {"counts", json_object(), "run.json: counts: an array is needed"},
         {"cells", json_pack("[i]", 3), "run.json: cells[0]: an object is needed, a number is there"},
         {"machine", NULL, "run.json: machine: an object is needed"},
         {"warnings", json_pack("[i]", 3), "run.json: warnings[0]: a text is needed"},

@@ -40,10 +40,11 @@ def damages(record):
         "overlap.cells": lambda r: r["overlap"]["cells"][0],
         "peak": lambda r: r["peak"][0],
         "cells": lambda r: r["cells"][0],
+        "counts": lambda r: r["counts"][0],
     }
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
-            if key in ("platform", "settings", "fork_join", "prediction", "best", "crossover") or (place == "machine" and key.endswith("_reason")):
+            if key in ("platform", "settings", "fork_join", "prediction", "best", "crossover", "counts") or (place == "machine" and key.endswith("_reason")):
                 continue
             damaged = copy.deepcopy(record)
             del row(damaged)[key]
@@ -89,7 +90,7 @@ def self_test(validator, program):
     tried = 0
     for name, record in records.items():
         for rows in (record["cells"], record["beta"]["cells"], record["gamma"]["cells"], record["overlap"]["cells"], record["peak"],
-                     record["best"], record["crossover"]):
+                     record["best"], record["crossover"], record["counts"]):
             del rows[1:]
         for what, damaged in damages(record):
             tried += 1

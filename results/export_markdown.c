@@ -1,0 +1,114 @@
+#include "results/export_formats.h"
+#include "results/record_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct column {
+    const char *title, *key;
+    int decimals;  /* of a number */
+    double factor; /* 100: in per cent */
+    bool code;     /* a name, in back quotes */
+};
+
+/* Inside a table cell: no bar, no line break, nothing that starts a tag or ends a code span. */
+static void put_text(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|')
+            fputs("\\|", out);
+        else
+            putc((unsigned char)*text < ' ' || strchr("`<>", *text) ? '?' : *text, out);
+    }
+}
+
+static void put_value(FILE *out, const json_t *value, const struct column *column)
+{
+    if (json_is_string(value) && column->code)
+        putc('`', out);
+    if (json_is_string(value))
+        put_text(out, json_string_value(value));
+    if (json_is_string(value) && column->code)
+        putc('`', out);
+    if (json_is_integer(value))
+        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        fprintf(out, "%.*f", column->decimals, column->factor * json_real_value(value));
+    else if (!json_is_string(value))
+        fputs("-", out);
+}
+
+static void put_table(FILE *out, const char *title, const json_t *rows, const struct column *columns,
+                      size_t n)
+{
+    if (json_array_size(rows) == 0)
+        return;
+    fprintf(out, "\n### %s\n\n|", title);
+    for (size_t c = 0; c < n; c++)
+        fprintf(out, " %s |", columns[c].title);
+    fputs("\n|", out);
+    for (size_t c = 0; c < n; c++)
+        fputs(columns[c].factor > 0 ? " ---: |" : " --- |", out);
+    putc('\n', out);
+    size_t i;
+    const json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        putc('|', out);
+        for (size_t c = 0; c < n; c++) {
+            putc(' ', out);
+            put_value(out, json_object_get(row, columns[c].key), &columns[c]);
+            fputs(" |", out);
+        }
+        putc('\n', out);
+    }
+}
+
+enum ulb_status ulb_export_markdown(const struct ulb_record *record, const char *section, FILE *out,
+                                    struct ulb_error *err)
+{
+    static const struct column cells[] = {
+        {"kernel", "kernel", 0, 0, true},
+        {"model", "model", 0, 0, false},
+        {"layer", "layer", 0, 0, false},
+        {"M", "m", 0, 1, false},
+        {"K", "k", 0, 1, false},
+        {"N", "n", 0, 1, false},
+        {"cores", "set", 0, 0, false},
+        {"weights", "mode", 0, 0, false},
+        {"us", "us", 1, 1, false},
+        {"GB/s", "gbps", 2, 1, false},
+        {"% of yardstick", "efficiency", 1, 100, false},
+        {"residual %", "residual", 1, 100, false},
+        {"bound", "bound", 0, 0, false},
+    };
+    static const struct column gammas[] = {
+        {"kernel", "kernel", 0, 0, true},
+        {"class", "class", 0, 0, false},
+        {"gamma, cycles per 32 weights", "gamma_cycles", 3, 1, false},
+        {"e_bw, bytes per cycle", "ebw_bytes_per_cycle", 2, 1, false},
+    };
+    static const struct column counts[] = {
+        {"kernel", "kernel", 0, 0, true},
+        {"instructions per 32 weights", "instructions_per_step", 3, 1, false},
+        {"counted by", "source", 0, 0, false},
+    };
+    (void)section;
+    (void)err;
+    fputs("## ulb-bench: ", out);
+    put_text(out, ulb_export_text(record, "machine.cpu_model"));
+    fprintf(out, ", %s\n\nCommit ", ulb_export_text(record, "created"));
+    put_text(out, ulb_export_text(record, "build.commit"));
+    fputs(", compiler ", out);
+    put_text(out, ulb_export_text(record, "build.compiler"));
+    fputs(", cycles by ", out);
+    put_text(out, ulb_export_text(record, "clock.cycles_source"));
+    fputs(".\n", out);
+    put_table(out, "Products", ulb_section_array(record->root, &ulb_section_cells), cells,
+              sizeof cells / sizeof *cells);
+    put_table(out, "Compute cost", ulb_section_array(record->root, &ulb_section_gamma), gammas,
+              sizeof gammas / sizeof *gammas);
+    put_table(out, "Instructions", ulb_section_array(record->root, &ulb_section_counts), counts,
+              sizeof counts / sizeof *counts);
+    return ULB_OK;
+}

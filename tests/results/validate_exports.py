@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""validate_exports.py ULB-BENCH SAMPLE-RECORD: every export of every sample record, read by the program it is for.
+
+CSV by Python's csv, Markdown by cmark-gfm, SQL by sqlite3, Google Benchmark's JSON by its own compare.py, the files of
+github-action-benchmark and Bencher by their published schemas. What is read must be what the record holds.
+"""
+import csv
+import io
+import json
+import math
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as tree
+
+import jsonschema
+
+HERE = pathlib.Path(__file__).parent
+COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
+# The Python that has Debian's scipy, which compare.py needs; the first in PATH may be another.
+PYTHON = "/usr/bin/python3"
+SECTIONS = {"cells": "cells", "gamma.cells": "gamma", "beta.cells": "beta", "beta.yardstick": "yardstick",
+            "overlap.cells": "overlap", "peak": "peak", "counts": "counts"}
+
+
+def export(path, target, *options):
+    command = [BENCH, "export", str(path), "--to", target, *options]
+    return subprocess.run(command, check=True, capture_output=True).stdout.decode()  # line ends as they are
+
+
+def rows_of(record, section):
+    value = record
+    for key in section.split("."):
+        value = value[key]
+    return value
+
+
+def check_csv(path, record):
+    for section in SECTIONS:
+        text = export(path, "csv", "--section", section)
+        assert text == export(path, "csv") or section != "cells"
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+        wanted = rows_of(record, section)
+        assert len(rows) == len(wanted), section
+        for row, cell in zip(rows, wanted):
+            assert row["created"] == record["created"] and row["cpu_model"] == record["machine"]["cpu_model"]
+            for key, value in cell.items():
+                if key.endswith("_reason"):
+                    continue
+                if isinstance(value, list):
+                    assert [float(x) for x in row[key].split()] == value, (section, key)
+                elif isinstance(value, bool):
+                    assert row[key] == str(value).lower(), (section, key)
+                elif isinstance(value, (int, float)):
+                    assert float(row[key]) == value, (section, key, row[key], value)
+                else:
+                    assert row[key] == (value or ""), (section, key)
+
+
+def check_markdown(path, record):
+    html = subprocess.run(["cmark-gfm", "-e", "table"], input=export(path, "md"), check=True, capture_output=True,
+                          text=True).stdout
+    tables = tree.fromstring(f"<page>{html}</page>").findall("table")
+    wanted = [rows for rows in (record["cells"], record["gamma"]["cells"], record["counts"]) if rows]
+    assert len(tables) == len(wanted)
+    for table, rows in zip(tables, wanted):
+        body = table.find("tbody").findall("tr")
+        assert len(body) == len(rows)
+        head = len(table.find("thead/tr").findall("th"))
+        for line, row in zip(body, rows):
+            columns = ["".join(column.itertext()) for column in line.findall("td")]
+            assert len(columns) == head and columns[0] == row["kernel"] and "" not in columns, columns
+
+
+def sqlite(database, script):
+    return subprocess.run(["sqlite3", "-batch", "-bail", "-json", database], input=script, check=True,
+                          capture_output=True, text=True).stdout
+
+
+def check_sql(path, record, database):
+    script = export(path, "sql")
+    sqlite(database, script)
+    sqlite(database, script)  # loading it again replaces it
+    quoted = record["machine"]["cpu_model"].replace("'", "''")
+    one = f"(SELECT id FROM records WHERE created = '{record['created']}' AND cpu_model = " + \
+        f"'{quoted}' ORDER BY rowid DESC LIMIT 1)"
+    for section, table in SECTIONS.items():
+        rows = json.loads(sqlite(database, f'SELECT * FROM "{table}" WHERE record = {one} ORDER BY row;') or "[]")
+        wanted = rows_of(record, section)
+        assert len(rows) == len(wanted), (section, len(rows))
+        samples = 0
+        for row, cell in zip(rows, wanted):
+            for key, value in cell.items():
+                if isinstance(value, list):
+                    samples += len(value)
+                elif not key.endswith("_reason"):
+                    assert row[key] == value, (section, key, row[key], value)
+        stored = json.loads(sqlite(database, f"SELECT count(*) AS n, sum(value) AS total FROM samples WHERE \"table\" = "
+                                             f"'{table}' AND record = {one};"))[0]
+        assert stored["n"] == samples, section
+        total = math.fsum(x for cell in wanted for v in cell.values() if isinstance(v, list) for x in v)
+        assert math.isclose(stored["total"] or 0, total, rel_tol=1e-9, abs_tol=1e-9), section
+    assert sqlite(database, "PRAGMA foreign_key_check; PRAGMA integrity_check;") == '[{"integrity_check":"ok"}]\n'
+
+
+def compare(first, second):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        subprocess.run([PYTHON, COMPARE, "-d", str(report), "benchmarks", first, second], check=True, capture_output=True)
+        return json.loads(report.read_text())
+
+
+def check_googlebench(path, record, folder):
+    slower = json.loads(json.dumps(record))
+    for cell in slower["cells"]:
+        for key in ("us", "us_samples"):
+            cell[key] = [1.25 * x for x in cell[key]] if isinstance(cell[key], list) else 1.25 * cell[key]
+    other = folder / "slower.json"
+    other.write_text(json.dumps(slower))
+    files = [folder / "first.json", folder / "second.json"]
+    for name, source in zip(files, (path, other)):
+        name.write_text(export(source, "googlebench"))
+    document = json.loads(files[0].read_text())
+    assert document["context"]["num_cpus"] == record["machine"]["cores"]
+    iterations = [b for b in document["benchmarks"] if b["run_type"] == "iteration"]
+    assert [b["real_time"] for b in iterations] == \
+        [us for cell in record["cells"] for us in (cell["us_samples"] or [cell["us"]])]
+    report = compare(*files)
+    by_name = {row["name"]: row for row in report}
+    for cell in record["cells"]:
+        name = next(n for n in by_name if n.startswith(cell["kernel"] + " ") and f" {cell['model']}/{cell['layer']} " in n)
+        row = by_name[name]
+        assert all(abs(m["time"] - 0.25) < 1e-6 for m in row["measurements"]), row
+        if cell["us_samples"]:
+            assert len(row["measurements"]) == len(cell["us_samples"]), row
+            assert row["utest"]["time_pvalue"] < 0.01, row["utest"]
+
+
+def check_schemas(path, record):
+    schema = json.loads((HERE / "gha-schema.json").read_text())
+    efficiencies = [cell["efficiency"] for cell in record["cells"] if cell["efficiency"] is not None]
+    if efficiencies:
+        bigger = json.loads(export(path, "gha-bigger"))
+        jsonschema.validate(bigger, schema)
+        assert [round(e["value"] / 100, 7) for e in bigger] == [round(e, 7) for e in efficiencies]
+        assert len({e["name"] for e in bigger}) == len(bigger)
+    else:
+        refused = subprocess.run([BENCH, "export", str(path), "--to", "gha-bigger"], capture_output=True, text=True)
+        assert refused.returncode == 2 and "efficiency" in refused.stderr, refused
+    smaller = json.loads(export(path, "gha-smaller"))
+    jsonschema.validate(smaller, schema)
+    wanted = [c["us"] for c in record["cells"]] + [c["gamma_cycles"] for c in record["gamma"]["cells"]] + \
+        [c["instructions_per_step"] for c in record["counts"]]
+    assert [e["value"] for e in smaller] == [value for value in wanted if value is not None]
+    assert len({e["name"] for e in smaller}) == len(smaller)
+
+    bmf = json.loads(export(path, "bmf"))
+    jsonschema.validate(bmf, json.loads((HERE / "bmf-schema.json").read_text()))
+    for measures in bmf.values():
+        for measure in measures.values():
+            assert measure.get("lower_value", measure["value"]) <= measure["value"] <= \
+                measure.get("upper_value", measure["value"]), measures
+    latencies = [measures["latency"]["value"] for measures in bmf.values() if "latency" in measures]
+    assert all(math.isclose(a, 1e3 * c["us"], rel_tol=1e-8) for a, c in zip(latencies, record["cells"]))
+    assert sum(len(measures) for measures in bmf.values()) == len(smaller) + len(efficiencies)
+
+
+def main(sample_program):
+    for program in ("cmark-gfm", "sqlite3"):
+        if not shutil.which(program):
+            sys.exit(f"{program} is not installed")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "samples").mkdir()
+        subprocess.run([sample_program, str(folder / "samples")], check=True)
+        paths = sorted((folder / "samples").iterdir())
+        for path in paths[:3]:  # in the fourth the names fill their fields, so that keys coincide
+            record = json.loads(path.read_text())
+            # Texts that would break out of their fields.
+            record["machine"]["cpu_model"] = f"O'Hara, \"{path.stem}\" | <b>CPU`</b>"
+            if path.stem == "0":
+                record["cells"][0]["verdict"] = "it's\r\n\"slow\", or; DROP TABLE cells; --"
+            path.write_text(json.dumps(record))
+            check_csv(path, record)
+            check_markdown(path, record)
+            check_sql(path, record, str(folder / "all.db"))
+            if path == paths[0]:  # scipy takes its time to load
+                check_googlebench(path, record, folder)
+            check_schemas(path, record)
+        for target in ("csv", "md", "sql", "googlebench", "gha-smaller", "bmf"):
+            wrapped = json.loads(export(paths[3], target, "--json"))
+            assert wrapped["format"] == target and ("text" in wrapped) != ("document" in wrapped)
+    print(f"{len(paths)} records, all exports read by their consumers")
+
+
+BENCH = sys.argv[1]
+main(sys.argv[2])
