@@ -15,36 +15,23 @@ static const char GIVEN_SHAPES[] = "shapes"; /* stands for the model of --shapes
 
 enum { CHUNKS_PER_THREAD = 16 };
 
-/* Takes the next name off a comma list; NULL when the list is used up or the name is unknown (*bad is set
- * then). */
-static const struct ulb_model *next_model(const char **list, char bad[64])
+/* Loads the models and their shapes, whose names the cells point to. The head is left out: engines quantise
+ * it otherwise than the blocks. */
+static enum ulb_status load_models(struct ulb_grid *grid, const char *names, size_t *shapes,
+                                   struct ulb_error *err)
 {
-    bad[0] = '\0';
-    size_t length = strcspn(*list, ",");
-    if (length == 0)
-        return NULL;
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)length, *list);
-    *list += length + ((*list)[length] == ',');
-    const struct ulb_model *model = ulb_model_find(name);
-    if (!model)
-        memcpy(bad, name, sizeof name);
-    return model;
-}
-
-static enum ulb_status count_models(const char *list, size_t *shapes, struct ulb_error *err)
-{
-    const struct ulb_model *model;
-    char bad[64];
-    size_t n = 0;
-    while ((model = next_model(&list, bad)))
-        n += model->n_shapes;
-    if (bad[0])
-        return ulb_fail(err, ULB_BAD_INPUT, "unknown model '%s'; see 'ulb-bench list models'", bad);
-    if (n == 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "--models names no model; see 'ulb-bench list models'");
-    *shapes += n;
-    return ULB_OK;
+    struct ulb_model_list *models = &grid->models;
+    enum ulb_status status = ulb_model_list_load(names, models, err);
+    if (status != ULB_OK)
+        return status;
+    grid->shapes = calloc(models->n, sizeof *grid->shapes);
+    if (!grid->shapes)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the shapes of %zu models", models->n);
+    for (size_t i = 0; status == ULB_OK && i < models->n; i++) {
+        status = ulb_model_shapes(&models->items[i], ULB_FORM_FUSED, &grid->shapes[i], err);
+        *shapes += grid->shapes[i].n;
+    }
+    return status;
 }
 
 static enum ulb_status count_given(const char *list, size_t *shapes, struct ulb_error *err)
@@ -105,17 +92,15 @@ static void add_shape(struct ulb_grid *grid, const struct ulb_grid_cell *like,
     }
 }
 
-static void add_models(struct ulb_grid *grid, const char *list, const struct ulb_kernel *const *kernels,
-                       size_t n)
+static void add_models(struct ulb_grid *grid, const struct ulb_kernel *const *kernels, size_t n)
 {
-    const struct ulb_model *model;
-    char bad[64];
-    while ((model = next_model(&list, bad))) {
-        for (size_t s = 0; s < model->n_shapes; s++) {
-            const struct ulb_layer_shape *shape = &model->shapes[s];
+    for (size_t i = 0; i < grid->models.n; i++) {
+        for (size_t s = 0; s < grid->shapes[i].n; s++) {
+            const struct ulb_layer_shape *shape = &grid->shapes[i].items[s];
             struct ulb_grid_cell like = {
-                .model = model->name, .layer = shape->layer, .m = shape->m, .k = shape->k};
-            add_shape(grid, &like, kernels, n);
+                .model = grid->models.items[i].name, .layer = shape->layer, .m = shape->m, .k = shape->k};
+            if (!ulb_shape_is_head(shape))
+                add_shape(grid, &like, kernels, n);
         }
     }
 }
@@ -150,7 +135,7 @@ static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_sessio
 {
     const char *given = grid->plan.shapes, *models = grid->plan.models;
     size_t shapes = 0, counts = 0;
-    enum ulb_status status = models ? count_models(models, &shapes, err) : ULB_OK;
+    enum ulb_status status = models ? load_models(grid, models, &shapes, err) : ULB_OK;
     if (status == ULB_OK && given)
         status = count_given(given, &shapes, err);
     if (status == ULB_OK)
@@ -161,8 +146,7 @@ static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_sessio
     if (!grid->cells)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a grid of %zu cells",
                         shapes * counts * n);
-    if (models)
-        add_models(grid, models, kernels, n);
+    add_models(grid, kernels, n);
     if (given)
         add_given(grid, given, kernels, n);
     grid->judged = grid->n;
@@ -274,6 +258,10 @@ enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *s
 
 void ulb_grid_close(struct ulb_grid *grid)
 {
+    for (size_t i = 0; grid->shapes && i < grid->models.n; i++)
+        free(grid->shapes[i].items);
+    free(grid->shapes);
+    ulb_model_list_free(&grid->models);
     free(grid->cells);
     free(grid->order);
     free(grid->samples);

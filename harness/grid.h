@@ -9,6 +9,7 @@
 #include "harness/team_gamma.h"
 #include "harness/undisturbed.h"
 #include "models/models.h"
+#include "shapes/model.h"
 #include "shapes/shapes.h"
 
 struct ulb_grid_cell {
@@ -39,8 +40,10 @@ struct ulb_grid_plan {
 
 struct ulb_grid {
     struct ulb_grid_plan plan;
-    struct ulb_grid_cell *cells; /* those judged: by model, shape, format, kernel, n; then those that
-                                    calibrate: ULB_OVERLAP_SHAPES of each kernel; none with warm weights */
+    struct ulb_model_list models;
+    struct ulb_shape_list *shapes; /* of each model, fused */
+    struct ulb_grid_cell *cells;   /* those judged: by model, shape, format, kernel, n; then those that
+                                      calibrate: ULB_OVERLAP_SHAPES of each kernel; none with warm weights */
     size_t judged, n, n_kernels;
     struct ulb_overlap *overlaps; /* of each kernel; NAN until ulb_overlap_measure() */
     size_t largest;               /* bytes of the largest packed matrix */

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Lengths of rows, multiples of what most layouts cut them into; bytes of weights per thread. A call on the
- * large ones lasts some 100 us, so that its own cost hardly counts. */
+/* Lengths of rows that no model has, multiples of what most layouts cut them into; bytes of weights per
+ * thread. A call on the large ones lasts some 100 us, so that its own cost hardly counts. */
 static const struct {
     size_t k;
     double bytes;
-} shapes[ULB_OVERLAP_SHAPES] = {{1536, 2 << 20}, {7680, 2 << 20}, {1536, 256 << 10}};
+} shapes[ULB_OVERLAP_SHAPES] = {{1664, 2 << 20}, {7680, 2 << 20}, {1664, 256 << 10}};
 
 struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i)
 {

@@ -1,10 +1,7 @@
-/* Shapes and numbers of tokens that a user gives one by one. */
 #include "shapes/shapes.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { SIZE_MAX_GIVEN = 1 << 24 };
 
 /* A number at *text, which moves behind it; 0 when there is none in range. */
 static size_t take_size(const char **text)
@@ -14,7 +11,7 @@ static size_t take_size(const char **text)
         return 0;
     unsigned long long value = strtoull(*text, &end, 10);
     *text = end;
-    return value <= SIZE_MAX_GIVEN ? (size_t)value : 0;
+    return value <= ULB_SIZE_MAX ? (size_t)value : 0;
 }
 
 enum ulb_status ulb_shape_next(const char **list, struct ulb_shape *shape, bool *found, struct ulb_error *err)
@@ -31,7 +28,7 @@ enum ulb_status ulb_shape_next(const char **list, struct ulb_shape *shape, bool 
     if (!separated || at != *list + length || shape->m == 0 || shape->k == 0)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "'%.*s' is no shape: MxK is needed, e.g. 4096x14336, with M and K from 1 to %d",
-                        (int)length, *list, SIZE_MAX_GIVEN);
+                        (int)length, *list, ULB_SIZE_MAX);
     *list += length + ((*list)[length] == ',');
     return ULB_OK;
 }

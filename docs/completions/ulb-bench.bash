@@ -10,7 +10,7 @@ _ulb_bench() {
     case $previous in
     --platform)  words='auto arl arlh lnl' ;;
     --formats)   words='bf16 int8 int4 int3 int2 tern2 tern1.6 int1' ;;
-    --models)    words='falcon3-1b mobilellm-1.5b llama3-8b' ;;
+    --models)    words='falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b' ;;
     --set)       words='P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
     --progress)  words='auto on off' ;;
@@ -27,7 +27,7 @@ _ulb_bench() {
         run)      words="$measuring --record $common" ;;
         gemm)     words="--n $measuring $common" ;;
         beta | gemv | verify) words="$measuring $common" ;;
-        model)    words="--platform --record --measure --out --check-paper $common" ;;
+        model)    words="--platform --models --record --measure --out --check-paper $common" ;;
         list)     words="kernels formats models shapes platforms cores counters --kernels --isa-mask $common" ;;
         plot)
             words="--figure --format --out $common"

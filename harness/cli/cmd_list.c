@@ -6,12 +6,13 @@
 #include "harness/platform/cores.h"
 #include "harness/platform/platform.h"
 #include "kernels/kernel.h"
-#include "shapes/shapes.h"
+#include "shapes/model.h"
 
 #include <argp.h>
 #include <jansson.h>
 #include <regex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct options {
@@ -129,14 +130,22 @@ static enum ulb_status list_formats(const struct options *options, json_t *rows,
 static enum ulb_status list_models(const struct options *options, json_t *rows, struct ulb_error *err)
 {
     (void)options;
-    (void)err;
     for (size_t i = 0; i < ulb_model_count; i++) {
         const struct ulb_model *model = &ulb_models[i];
-        double parameters = ulb_model_parameters(model);
-        json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:i, s:b, s:I, s:s}", "name", model->name, "title",
-                                model->title, "layers", (int)model->layers, "hidden", (int)model->hidden,
-                                "vocab", (int)model->vocab, "tied_head", model->tied_head, "params",
-                                (json_int_t)parameters, "source", model->source);
+        struct ulb_shape_list shapes;
+        enum ulb_status status = ulb_model_shapes(model, ULB_FORM_FUSED, &shapes, err);
+        if (status != ULB_OK)
+            return status;
+        double parameters = ulb_model_parameters(model, &shapes);
+        free(shapes.items);
+        json_t *row =
+            json_pack("{s:s, s:s, s:i, s:i, s:b, s:I, s:s}", "name", model->name, "title", model->title,
+                      "layers", (int)model->layers, "hidden", (int)model->hidden, "tied_head",
+                      model->tied_head, "params", (json_int_t)parameters, "source", model->source);
+        json_object_set_new(row, "vocab", model->vocab ? json_integer(model->vocab) : json_null());
+        if (!model->vocab)
+            json_object_set_new(row, "vocab_reason", json_string("not published"));
+        json_object_set_new(row, "params_b", json_real(parameters / 1e9));
         json_array_append_new(rows, row);
     }
     return ULB_OK;
@@ -145,16 +154,20 @@ static enum ulb_status list_models(const struct options *options, json_t *rows, 
 static enum ulb_status list_shapes(const struct options *options, json_t *rows, struct ulb_error *err)
 {
     (void)options;
-    (void)err;
     for (size_t i = 0; i < ulb_model_count; i++) {
         const struct ulb_model *model = &ulb_models[i];
-        for (size_t s = 0; s < model->n_shapes; s++) {
-            const struct ulb_layer_shape *shape = &model->shapes[s];
+        struct ulb_shape_list shapes;
+        enum ulb_status status = ulb_model_shapes(model, ULB_FORM_FUSED, &shapes, err);
+        if (status != ULB_OK)
+            return status;
+        for (size_t s = 0; s < shapes.n; s++) {
+            const struct ulb_layer_shape *shape = &shapes.items[s];
             json_array_append_new(rows, json_pack("{s:s, s:s, s:I, s:I, s:i, s:i}", "model", model->name,
                                                   "layer", shape->layer, "m", (json_int_t)shape->m, "k",
                                                   (json_int_t)shape->k, "count", (int)shape->count, "active",
                                                   (int)shape->active));
         }
+        free(shapes.items);
     }
     return ULB_OK;
 }
@@ -241,7 +254,7 @@ static const struct part parts[] = {
       {"hidden", "hidden", 0},
       {"vocab", "vocab", 0},
       {"tied_head", "tied", 0},
-      {"params", "parameters", 0},
+      {"params_b", "1e9 params", 3},
       {"source", "source", 0}},
      7},
     {"shapes",

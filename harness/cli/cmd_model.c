@@ -19,6 +19,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'c':
         options->check_paper = true;
         return 0;
+    case 'm':
+        options->request.models = argument;
+        return 0;
     case 'r':
         options->request.record = argument;
         return 0;
@@ -45,8 +48,9 @@ static enum ulb_status check_options(const struct options *options, struct ulb_e
         return ulb_fail(err, ULB_BAD_INPUT,
                         "give either --platform NAME|FILE or --check-paper; "
                         "'ulb-bench list platforms' names the platforms");
-    if (options->check_paper && (request->record || request->measure || request->out))
-        return ulb_fail(err, ULB_BAD_INPUT, "--record, --measure and --out go with --platform alone");
+    if (options->check_paper && (request->record || request->measure || request->out || request->models))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--models, --record, --measure and --out go with --platform alone");
     if (request->record && request->measure)
         return ulb_fail(err, ULB_BAD_INPUT, "give either --record or --measure, not both");
     return ULB_OK;
@@ -56,6 +60,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option argp_options[] = {
         {"platform", 'p', "NAME|FILE", 0, "a built-in platform (see list platforms) or a platform file", 0},
+        {"models", 'm', "A,B", 0, "models whose GEMVs are listed, by name or file", 0},
         {"record", 'r', "RECORD", 0, "model the fastest 1-bit row with gammas of this record", 0},
         {"measure", 'M', NULL, 0, "model the fastest 1-bit row with gammas measured now, some seconds", 0},
         {"out", 'o', "DIR", 0, "write the document and its figure there", 0},

@@ -118,6 +118,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     const char *platform = options.measure.platform;
     if (platform && strcmp(platform, "auto") != 0) {
         const struct ulb_model_request request = {.platform = platform,
+                                                  .models = options.measure.settings.models,
                                                   .record = options.record,
                                                   .measure = true,
                                                   .out = options.measure.out,

@@ -3,9 +3,9 @@
 #include "common/units.h"
 #include "harness/json_figure.h"
 #include "harness/platform/platform.h"
-#include "shapes/shapes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ULB_COUNT(array) (sizeof(array) / sizeof *(array))
@@ -92,16 +92,25 @@ static json_t *gemv_row(const struct ulb_platform *platform, const struct ulb_pl
     return row;
 }
 
-static json_t *gemv_rows(const struct ulb_platform *platform)
+/* NULL without memory. */
+static json_t *gemv_rows(const struct ulb_platform *platform, const struct ulb_model_list *models)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < platform->n_gammas; i++) {
-        for (size_t m = 0; m < ulb_model_count; m++) {
-            const struct ulb_model *model = &ulb_models[m];
-            for (size_t s = 0; s < model->n_shapes; s++)
-                json_array_append_new(rows,
-                                      gemv_row(platform, &platform->gammas[i], model, &model->shapes[s]));
+    struct ulb_error unused;
+    for (size_t i = 0; i < platform->n_gammas * models->n; i++) {
+        const struct ulb_model *model = &models->items[i % models->n];
+        struct ulb_shape_list shapes;
+        if (ulb_model_shapes(model, ULB_FORM_FUSED, &shapes, &unused) != ULB_OK) {
+            json_decref(rows);
+            return NULL;
         }
+        for (size_t s = 0; s < shapes.n; s++) {
+            const struct ulb_layer_shape *shape = &shapes.items[s];
+            if (!ulb_shape_is_head(shape))
+                json_array_append_new(rows,
+                                      gemv_row(platform, &platform->gammas[i / models->n], model, shape));
+        }
+        free(shapes.items);
     }
     return rows;
 }
@@ -189,7 +198,7 @@ static json_t *ratio_rows(const struct ulb_int1_ratio *ratio)
 }
 
 static json_t *int1_json(const struct ulb_platform *platform, const struct ulb_int1_source *source,
-                         struct ulb_error *err)
+                         const struct ulb_model_list *models, struct ulb_error *err)
 {
     const struct ulb_int1_ratio *ratio = source->ratio;
     struct ulb_modelled modelled;
@@ -213,22 +222,23 @@ static json_t *int1_json(const struct ulb_platform *platform, const struct ulb_i
                      ulb_kernel_name(ratio->kernel, kernel), "paper_kernel",
                      ulb_kernel_name(ratio->paper, paper), "measurement", measurement, "ceilings", ceilings,
                      "totals", total_rows(&modelled.platform, "modelled"), "gemv",
-                     gemv_rows(&modelled.platform));
+                     gemv_rows(&modelled.platform, models));
 }
 
 enum ulb_status ulb_model_json(const struct ulb_platform *platform, const char *from,
-                               const struct ulb_int1_source *source, json_t **out, struct ulb_error *err)
+                               const struct ulb_int1_source *source, const struct ulb_model_list *models,
+                               json_t **out, struct ulb_error *err)
 {
     struct ulb_core_list cores;
     struct ulb_error why = {""};
     *out = NULL;
     enum ulb_status status = ulb_core_list_load(&cores, err);
     if (status == ULB_OK) {
-        json_t *int1 = source->ratio ? int1_json(platform, source, &why) : NULL;
+        json_t *int1 = source->ratio ? int1_json(platform, source, models, &why) : NULL;
         *out = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", "model", "platform",
                          ulb_platform_json(platform), "classes", class_rows(platform), "ceilings",
                          ceiling_rows(platform, from), "totals", total_rows(platform, from), "gemv",
-                         gemv_rows(platform), "amdahl", amdahl_rows(), "port_bounds",
+                         gemv_rows(platform, models), "amdahl", amdahl_rows(), "port_bounds",
                          ports_json(platform, &cores, source->ratio), "modelled_int1",
                          int1 ? int1 : json_null());
         if (*out && !int1)

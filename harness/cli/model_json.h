@@ -4,6 +4,7 @@
 #define ULB_HARNESS_CLI_MODEL_JSON_H
 
 #include "harness/modelled.h"
+#include "shapes/model.h"
 
 #include <jansson.h>
 
@@ -15,8 +16,10 @@ struct ulb_int1_source {
     const char *cpu_model, *created; /* of the measurement; NULL when unknown */
 };
 
-/* from says where the file's gammas come from: "paper" or "platform file". *out is NULL on failure. */
+/* from says where the file's gammas come from: "paper" or "platform file"; models are those whose
+ * GEMVs are listed. *out is NULL on failure. */
 enum ulb_status ulb_model_json(const struct ulb_platform *platform, const char *from,
-                               const struct ulb_int1_source *source, json_t **out, struct ulb_error *err);
+                               const struct ulb_int1_source *source, const struct ulb_model_list *models,
+                               json_t **out, struct ulb_error *err);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b,bitnet-2b-4t";
+
 /* Measures the 1-bit rows that take part in the ratio, quickly. */
 static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct ulb_record *record,
                                    struct ulb_error *err)
@@ -113,19 +115,22 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
     struct ulb_int1_ratio ratio;
     struct ulb_int1_source source;
     struct ulb_record record = {NULL};
+    struct ulb_model_list models = {NULL, 0};
     json_t *document = NULL;
     if (strcmp(request->platform, "auto") == 0)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "the platform 'auto' is this machine, which must be measured: "
                         "use ulb-bench run --platform auto");
     enum ulb_status status = ulb_platform_load(request->platform, &platform, err);
+    if (status == ULB_OK)
+        status = ulb_model_list_load(request->models ? request->models : DEFAULT_MODELS, &models, err);
     if (status == ULB_OK && request->out)
         status = ulb_make_folder(request->out, err);
     if (status == ULB_OK)
         status = find_ratio(request, measuring, &record, &ratio, &source, err);
     if (status == ULB_OK)
         status = ulb_model_json(&platform, is_builtin(request->platform) ? "paper" : "platform file", &source,
-                                &document, err);
+                                &models, &document, err);
     if (status == ULB_OK && request->out)
         status = write_files(request->out, &platform, document, err);
     if (status == ULB_OK && request->json)
@@ -134,5 +139,6 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
         ulb_model_print(&platform, document);
     json_decref(document);
     ulb_record_free(&record);
+    ulb_model_list_free(&models);
     return status;
 }

@@ -50,7 +50,10 @@ query "[c['name'] for c in d['cores'] if '512' in c['ports']] == [c['name'] for 
     list cores
 query "[c['name'] for c in d['counters']] == 'papi perf likwid chain tsc'.split()" list counters
 query "{'int8', 'int2', 'int1', 'bf16'} <= {f['name'] for f in d['formats']}" list formats
-query "{s['model'] for s in d['shapes']} == {'falcon3-1b', 'mobilellm-1.5b', 'llama3-8b', 'bitnet-2b-4t'}" list shapes
+query "{'falcon3-1b', 'gptj-6b', 'deepseek-v3', 'bitnet-100b', 'mt-nlg-530b'} <= {s['model'] for s in d['shapes']}" list shapes
+query "{m['model'] for m in d['gemv']} == {'falcon3-1b', 'mobilellm-1.5b', 'llama3-8b', 'bitnet-2b-4t'}" \
+    model --platform lnl
+query "{m['model'] for m in d['gemv']} == {'gptj-6b'}" model --platform lnl --models gptj-6b
 query "all(k['runs_here'] == (not k['missing']) for k in d['kernels'])" list kernels
 query "all(k['name'].startswith('int2a8-') and k['bytes_per_step'] == 8 for k in d['kernels'])" \
     list kernels --kernels '^int2a8'
@@ -83,6 +86,7 @@ refused "bad.json: title is missing" model --platform "$scratch/bad.json"
 refused "built in (arl, arlh, lnl)" model --platform nosuch
 refused "must be measured" model --platform auto
 refused "either --platform" model
+refused "unknown model 'gpt-9'" model --platform lnl --models gpt-9
 refused "either --platform" model --platform lnl --check-paper
 refused "near 'surplus'" model --platform lnl surplus
 refused "cannot list 'engines'" list engines

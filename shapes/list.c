@@ -1,0 +1,57 @@
+/* Models by name, one or a comma list. */
+#include "shapes/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct ulb_error *err)
+{
+    const struct ulb_model *known = ulb_model_find(name);
+    if (!known)
+        return ulb_fail(err, ULB_BAD_INPUT, "unknown model '%.200s'; see 'ulb-bench list models'", name);
+    *model = *known;
+    return ULB_OK;
+}
+
+static enum ulb_status add(struct ulb_model_list *list, const char *name, struct ulb_error *err)
+{
+    struct ulb_model *model = &list->items[list->n];
+    enum ulb_status status = ulb_model_load(name, model, err);
+    if (status != ULB_OK)
+        return status;
+    list->n++;
+    for (struct ulb_model *other = list->items; other < model; other++) {
+        if (strcmp(other->name, model->name) == 0)
+            return ulb_fail(err, ULB_BAD_INPUT, "model '%s' is named twice", model->name);
+    }
+    return ULB_OK;
+}
+
+enum ulb_status ulb_model_list_load(const char *names, struct ulb_model_list *list, struct ulb_error *err)
+{
+    size_t most = 1;
+    for (const char *at = names; *at; at++)
+        most += *at == ',';
+    char *copy = strdup(names), *rest = copy;
+    *list = (struct ulb_model_list){calloc(most, sizeof *list->items), 0};
+    enum ulb_status status = ULB_OK;
+    if (!copy || !list->items)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu models", most);
+    for (char *name; status == ULB_OK && (name = strsep(&rest, ","));) {
+        if (name[0])
+            status = add(list, name, err);
+    }
+    free(copy);
+    if (status == ULB_OK && list->n == 0)
+        status = ulb_fail(err, ULB_BAD_INPUT, "--models names no model; see 'ulb-bench list models'");
+    return status;
+}
+
+void ulb_model_list_free(struct ulb_model_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        ulb_model_free(&list->items[i]);
+    free(list->items);
+    *list = (struct ulb_model_list){NULL, 0};
+}

@@ -1,0 +1,129 @@
+/* What a language model is made of: the numbers that give the shapes of its linear layers and what happens
+ * between them. From the built-in catalogue, a Hugging Face config.json or the header of a GGUF file. */
+#ifndef ULB_SHAPES_MODEL_H
+#define ULB_SHAPES_MODEL_H
+
+#include "common/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum ulb_norm { ULB_NORM_RMS, ULB_NORM_LAYER };
+
+/* Between up (and gate) and down; with a gate it is applied to the gate. */
+enum ulb_ffn_function { ULB_FFN_SILU, ULB_FFN_GELU, ULB_FFN_RELU, ULB_FFN_RELU2 /* relu squared */ };
+
+struct ulb_layer_shape;
+
+struct ulb_model {
+    char name[32];     /* as on the command line and in records, lower case: "falcon3-1b" */
+    char title[40];    /* as in figures: "Falcon3-1B" */
+    char alias[40];    /* another name it is known by, lower case; "": none */
+    char source[128];  /* where the numbers come from */
+    char derived[256]; /* what the source leaves out and how it was derived; "": nothing */
+
+    unsigned layers, hidden;
+    unsigned vocab; /* 0: not published, so that the head is left out */
+    bool tied_head; /* the head's vocab x hidden matrix is the embedding itself */
+
+    /* Attention. Queries and keys have head_dim elements per head, values v_head_dim. */
+    unsigned heads, kv_heads, head_dim, v_head_dim;
+    bool qk_norm;                               /* norm of each head's query and key */
+    unsigned mla_kv_rank, mla_q_rank, mla_rope; /* latent attention: ranks (kv 0: none; q 0: one matrix q),
+                                                   and the elements of head_dim that carry the position */
+    double rope_base;                           /* 0: positions are not rotated in */
+    unsigned rope_dims;                         /* elements of a head that are rotated, at most head_dim */
+
+    /* Feed-forward network. */
+    unsigned intermediate; /* of dense layers; unused where every layer has experts */
+    bool gated;            /* down(f(gate x) * (up x)), otherwise down(f(up x)) */
+    enum ulb_ffn_function function;
+    unsigned experts, experts_active; /* of each layer with experts; 0: dense throughout */
+    unsigned expert_intermediate;
+    unsigned shared_intermediate; /* of the network beside the experts that every token uses; 0: none */
+    unsigned dense_layers; /* of a model with experts: layers without, in front unless derived says else */
+
+    /* Block. */
+    enum ulb_norm norm;
+    bool parallel_block; /* attention and feed-forward network read the same input and are added up */
+    bool post_norms;     /* also a norm behind attention and behind the network, as in Gemma 2 and 3 */
+    bool sub_norms;      /* also a norm in front of o and of down, as in BitNet b1.58 */
+
+    /* How the model's own files hold its matrices. */
+    bool stored_qkv, stored_gate_up; /* q, k and v, or gate and up, as one */
+    /* Of a GGUF file whose blocks these numbers do not describe (blocks of different sizes, other kinds of
+     * layers): its matrices as they are, owned by the model. NULL: the numbers give them. */
+    struct ulb_layer_shape *stored;
+    size_t n_stored;
+    double stored_bytes, stored_bytes_per_token; /* of a GGUF file: all tensors, and what a token reads of
+                                                    the matrices, the head included; else 0 */
+};
+
+/* Matrices of one size and purpose. M = output features (rows of W), K = input features. */
+struct ulb_layer_shape {
+    char layer[32]; /* "q", "k", "v", "o", "gate", "up", "down", "qkv", "gate_up"; "expert.up", "shared.up",
+                       "router"; "q_a", "q_b", "kv_a", "kv_b"; "lm_head" */
+    size_t m, k;
+    unsigned count;  /* matrices of this shape in the whole model */
+    unsigned active; /* of those, how many one token reads */
+    struct {
+        const char *layer;
+        size_t m;
+    } parts[3];       /* of a fused one, from the top row on */
+    unsigned n_parts; /* 0: not fused */
+};
+
+enum ulb_form {
+    ULB_FORM_FUSED,  /* what reads the same input as one matrix: q, k, v; gate, up. As inference runs them */
+    ULB_FORM_STORED, /* as the model's own files hold them */
+};
+
+struct ulb_shape_list {
+    struct ulb_layer_shape *items; /* freed by the caller */
+    size_t n;
+};
+
+/* The linear layers of all blocks, then "lm_head" (vocab x hidden, also when tied). The embedding itself,
+ * of which a token reads one row, norms and biases are not among them. ULB_ENVIRONMENT without memory. */
+enum ulb_status ulb_model_shapes(const struct ulb_model *model, enum ulb_form form,
+                                 struct ulb_shape_list *list, struct ulb_error *err);
+
+/* True for the vocab x hidden matrix, which engines quantise otherwise than the blocks, or not at all. */
+bool ulb_shape_is_head(const struct ulb_layer_shape *shape);
+
+/* Weights of the blocks' linear layers that exist, and that one token reads. */
+struct ulb_weights {
+    double total, active;
+};
+struct ulb_weights ulb_shape_weights(const struct ulb_shape_list *list);
+
+/* Parameters of the linear layers and the embedding (norms, biases and positions excluded; a tied head
+ * counted once). The list is the model's, in whatever form. */
+double ulb_model_parameters(const struct ulb_model *model, const struct ulb_shape_list *list);
+
+/* ULB_BAD_INPUT names the first number that no model can have: sizes of 1 to 2^24, heads that kv_heads does
+ * not divide, more active experts than experts... */
+enum ulb_status ulb_model_check(const struct ulb_model *model, struct ulb_error *err);
+
+void ulb_model_free(struct ulb_model *model);
+
+/* The built-in catalogue. */
+extern const struct ulb_model ulb_models[];
+extern const size_t ulb_model_count;
+
+/* By name or alias; NULL when unknown. */
+const struct ulb_model *ulb_model_find(const char *name);
+
+/* The model of that name; ULB_BAD_INPUT when there is none. To be freed with ulb_model_free(). */
+enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct ulb_error *err);
+
+struct ulb_model_list {
+    struct ulb_model *items;
+    size_t n;
+};
+
+/* The models of a comma list: at least one, and none twice. The list may be freed after a failure too. */
+enum ulb_status ulb_model_list_load(const char *names, struct ulb_model_list *list, struct ulb_error *err);
+void ulb_model_list_free(struct ulb_model_list *list);
+
+#endif
