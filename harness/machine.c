@@ -207,19 +207,22 @@ enum ulb_status ulb_machine_huge_pages(struct ulb_session *session, struct ulb_e
     char mode[128];
     json_t *machine = json_object_get(session->record->root, "machine");
     const struct ulb_arena *arena = &session->arena;
-    if (!machine || !arena->pages.data)
+    if (!machine)
         return ULB_OK;
     bool known = first_line("/sys/kernel/mm/transparent_hugepage/enabled", mode, sizeof mode);
-    json_t *value = json_pack("{s:b, s:I}", "asked", arena->pages.asked == ULB_PAGES_HUGE, "ring_bytes",
-                              (json_int_t)arena->ring_bytes);
+    json_t *value =
+        json_pack("{s:b, s:I}", "asked", arena->pages.data && arena->pages.asked == ULB_PAGES_HUGE,
+                  "ring_bytes", (json_int_t)arena->ring_bytes);
     if (!value || json_object_set_new(machine, "huge_pages", value) != 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
-    if (arena->huge_bytes >= 0)
+    if (!arena->pages.data)
+        set_or_reason(value, "got_bytes", false, NULL, "nothing was read from memory");
+    else if (arena->huge_bytes >= 0)
         json_object_set_new(value, "got_bytes", json_integer(arena->huge_bytes));
     else
         set_or_reason(value, "got_bytes", false, NULL, "/proc/self/smaps cannot be read");
     set_or_reason(value, "mode", known, mode, "the kernel has no transparent huge pages");
-    if (arena->pages.asked == ULB_PAGES_HUGE && arena->huge_bytes >= 0 &&
+    if (arena->pages.data && arena->pages.asked == ULB_PAGES_HUGE && arena->huge_bytes >= 0 &&
         (size_t)arena->huge_bytes < arena->pages.bytes / 2)
         return ulb_record_warn(session->record, err, "huge pages: asked for, got %.0f %% of the ring",
                                100.0 * (double)arena->huge_bytes / (double)arena->pages.bytes);

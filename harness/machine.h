@@ -8,7 +8,7 @@
  * makes figures doubtful: other load, a hypervisor, no huge pages, a governor other than performance. */
 enum ulb_status ulb_machine_describe(struct ulb_session *session, struct ulb_error *err);
 
-/* Sets machine.huge_pages; to be called when the ring has been mapped. */
+/* Sets machine.huge_pages; to be called when the ring has been mapped, or when there will be none. */
 enum ulb_status ulb_machine_huge_pages(struct ulb_session *session, struct ulb_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "harness/run.h"
 
 #include "harness/beta.h"
+#include "harness/count.h"
 #include "harness/gamma.h"
 #include "harness/gemv.h"
 #include "harness/machine.h"
@@ -58,6 +59,14 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
     return status;
 }
 
+static enum ulb_status count(struct ulb_session *session, struct ulb_error *err)
+{
+    enum ulb_status status = ulb_machine_describe(session, err);
+    if (status == ULB_OK)
+        status = ulb_machine_huge_pages(session, err);
+    return status == ULB_OK ? ulb_count_measure(session, err) : status;
+}
+
 enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stage, struct ulb_record *record,
                         struct ulb_error *err)
 {
@@ -68,6 +77,8 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
     const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
     if (!kernels)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
+    else if (stage == ULB_STAGE_COUNT)
+        status = count(&session, err);
     else
         status = measure(&session, stage, kernels, err);
     free(kernels);

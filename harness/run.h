@@ -6,6 +6,7 @@
 
 /* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs. */
 enum ulb_stage {
+    ULB_STAGE_COUNT, /* instructions alone, nothing by a clock */
     ULB_STAGE_BETA,
     ULB_STAGE_MEMORY, /* beta at memory level alone */
     ULB_STAGE_GAMMA,

@@ -90,16 +90,26 @@ static enum ulb_status open_machine(struct ulb_session *session, struct ulb_erro
     return ulb_team_start(&session->team, session->pus.items, session->pus.n, err);
 }
 
-enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record *record,
-                                 struct ulb_error *err)
+enum ulb_status ulb_session_open_rows(struct ulb_session *session, struct ulb_error *err)
 {
     struct ulb_settings settings = session->settings;
-    *session = (struct ulb_session){.settings = settings, .record = record};
+    *session = (struct ulb_session){.settings = settings, .isa = ulb_isa_detect() & ~settings.isa_mask};
     enum ulb_status status = compile_filter(session, err);
     if (status == ULB_OK)
         status = check_formats(settings.formats, err);
-    if (status == ULB_OK)
-        status = open_machine(session, err);
+    if (status != ULB_OK)
+        ulb_session_close(session);
+    return status;
+}
+
+enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record *record,
+                                 struct ulb_error *err)
+{
+    enum ulb_status status = ulb_session_open_rows(session, err);
+    if (status != ULB_OK)
+        return status;
+    session->record = record;
+    status = open_machine(session, err);
     if (status != ULB_OK) {
         ulb_session_close(session);
         return status;

@@ -59,6 +59,9 @@ extern volatile int ulb_interrupted;
  * settings first; record must outlive the session. */
 enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record *record,
                                  struct ulb_error *err);
+/* The part of it that chooses rows: filter and instruction sets, without topology, team and clock. Closed the
+ * same way. */
+enum ulb_status ulb_session_open_rows(struct ulb_session *session, struct ulb_error *err);
 void ulb_session_close(struct ulb_session *session);
 
 /* Maps the ring with room for the largest matrix that the settings will need; a second call does nothing. */

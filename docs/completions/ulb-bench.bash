@@ -24,7 +24,7 @@ _ulb_bench() {
     *)
         case $command in
         gamma)    words="$measuring --explain $common" ;;
-        run)      words="$measuring --record $common" ;;
+        run)      words="$measuring --record --count $common" ;;
         gemm)     words="--n $measuring $common" ;;
         beta | gemv | verify) words="$measuring $common" ;;
         model)    words="--platform --models --record --measure --out --check-paper $common" ;;

@@ -1,4 +1,5 @@
 /* ulb-bench run: the whole job. */
+#include "harness/cli/count.h"
 #include "harness/cli/measure.h"
 #include "harness/cli/model.h"
 #include "harness/cli/report.h"
@@ -69,6 +70,7 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
 struct options {
     struct ulb_measure_options measure;
     const char *record; /* of the 1-bit rows, for another machine's model */
+    bool count;         /* instructions instead of times */
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -80,6 +82,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case 'r':
         options->record = argument;
+        return 0;
+    case 'c':
+        options->count = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -105,6 +110,9 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"record", 'r', "RECORD", 0,
          "with another machine's --platform: take the ratio of the 1-bit rows from there, measure nothing",
          0},
+        {"count", 'c', NULL, 0,
+         "count each kernel's instructions per 32 weights instead of measuring: by perf, else under valgrind",
+         0},
         {0},
     };
     static const struct argp_child children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
@@ -117,6 +125,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return status;
     const char *platform = options.measure.platform;
     if (platform && strcmp(platform, "auto") != 0) {
+        if (options.count)
+            return ulb_fail(err, ULB_BAD_INPUT, "--count goes with this machine; %s is modelled", platform);
         const struct ulb_model_request request = {.platform = platform,
                                                   .models = options.measure.settings.models,
                                                   .record = options.record,
@@ -125,6 +135,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
                                                   .json = options.measure.json};
         return ulb_model_run(&request, &options.measure, err);
     }
+    if (options.count && !options.record)
+        return ulb_count_run(&options.measure, err);
     if (options.record)
         return ulb_fail(err, ULB_BAD_INPUT, "--record goes with --platform NAME; this machine is measured");
     return measure_machine(&options.measure, err);

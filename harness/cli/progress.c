@@ -11,8 +11,8 @@ static const double REDRAW_SECONDS = 0.1;
 static const struct {
     const char *name;
     double share;
-} parts[] = {{"memory", 0.04}, {"beta", 0.20}, {"gamma", 0.10},
-             {"verify", 0.26}, {"gemv", 0.40}, {"gemm", 0.40}};
+} parts[] = {{"memory", 0.04}, {"beta", 0.20}, {"gamma", 0.10}, {"verify", 0.26},
+             {"gemv", 0.40},   {"gemm", 0.40}, {"count", 1}};
 
 void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage)
 {
@@ -28,8 +28,11 @@ void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mod
 static bool takes_part(enum ulb_stage stage, const char *name)
 {
     bool beta = strcmp(name, "beta") == 0, gamma = strcmp(name, "gamma") == 0,
-         memory = strcmp(name, "memory") == 0, gemm = strcmp(name, "gemm") == 0;
+         memory = strcmp(name, "memory") == 0, gemm = strcmp(name, "gemm") == 0,
+         count = strcmp(name, "count") == 0;
     switch (stage) {
+    case ULB_STAGE_COUNT:
+        return strcmp(name, "count") == 0;
     case ULB_STAGE_BETA:
     case ULB_STAGE_MEMORY:
         return memory || beta;
@@ -38,11 +41,11 @@ static bool takes_part(enum ulb_stage stage, const char *name)
     case ULB_STAGE_LIMITS:
         return memory || beta || gamma;
     case ULB_STAGE_GEMV:
-        return !beta && !gamma && !gemm;
+        return !beta && !gamma && !gemm && !count;
     case ULB_STAGE_GEMM:
-        return !beta && !gamma && strcmp(name, "gemv") != 0;
+        return !beta && !gamma && !count && strcmp(name, "gemv") != 0;
     case ULB_STAGE_ALL:
-        return !gemm;
+        return !gemm && !count;
     }
     return true;
 }

@@ -26,6 +26,8 @@ struct ulb_counter_backend {
 };
 
 extern const struct ulb_counter_backend ulb_counter_papi, ulb_counter_perf;
+/* Instructions instead of cycles. */
+extern const struct ulb_counter_backend ulb_counter_instructions;
 extern const struct ulb_counter_system ulb_counter_host;
 
 /* The public functions on a given system; the probe pins the calling thread and leaves it so. */
@@ -33,6 +35,8 @@ void ulb_counters_probe_on(const struct ulb_counter_system *system,
                            struct ulb_counter_report reports[ULB_COUNTER_REPORTS]);
 enum ulb_status ulb_cycle_counter_open_on(const struct ulb_counter_system *system,
                                           struct ulb_cycle_counter *counter, struct ulb_error *err);
+enum ulb_status ulb_instruction_counter_open_on(const struct ulb_counter_system *system,
+                                                struct ulb_cycle_counter *counter, struct ulb_error *err);
 
 /* A PMU that covers only some of the CPUs, as a hybrid chip has one of per kind of core. */
 struct ulb_core_pmu {

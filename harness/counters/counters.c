@@ -16,6 +16,9 @@ enum { PROBE_ADDS = 1 << 20, PROBE_TRIES = 5 };
  * or a counter of another core falls outside. */
 static const double least_cycles_per_add = 0.97, most_cycles_per_add = 1.25;
 
+/* Beside the adds stand the loop's own instructions, two or three for 64 adds. */
+static const double least_instructions_per_add = 1, most_instructions_per_add = 1.1;
+
 static const struct ulb_counter_backend *const backends[] = {&ulb_counter_papi, &ulb_counter_perf};
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
@@ -55,10 +58,10 @@ const struct ulb_counter_system ulb_counter_host = {
     "/sys", host_perf_event_open, read, close, sched_getcpu, host_move_to, ulb_dependent_adds,
 };
 
-static enum ulb_status check_on_chain(struct ulb_cycle_counter *counter, uint64_t *cycles,
-                                      struct ulb_error *err)
+/* The least count of some runs of the chain. */
+static enum ulb_status count_chain(struct ulb_cycle_counter *counter, uint64_t *count, struct ulb_error *err)
 {
-    *cycles = UINT64_MAX;
+    *count = UINT64_MAX;
     for (int i = 0; i < PROBE_TRIES; i++) {
         uint64_t before = ulb_cycle_counter_read(counter);
         counter->system->work(PROBE_ADDS);
@@ -67,12 +70,21 @@ static enum ulb_status check_on_chain(struct ulb_cycle_counter *counter, uint64_
             return ulb_fail(
                 err, ULB_ENVIRONMENT,
                 "the event was not counting all the time: others use the PMU, or the thread moved");
-        if (counted < *cycles)
-            *cycles = counted;
+        if (counted < *count)
+            *count = counted;
     }
-    if (*cycles == 0)
+    if (*count == 0)
         return ulb_fail(err, ULB_ENVIRONMENT,
                         "reads 0 on this core: wrong PMU, or a virtual machine without counters");
+    return ULB_OK;
+}
+
+static enum ulb_status check_on_chain(struct ulb_cycle_counter *counter, uint64_t *cycles,
+                                      struct ulb_error *err)
+{
+    enum ulb_status status = count_chain(counter, cycles, err);
+    if (status != ULB_OK)
+        return status;
     double per_add = (double)*cycles / PROBE_ADDS;
     if (per_add < least_cycles_per_add)
         return ulb_fail(err, ULB_ENVIRONMENT,
@@ -117,6 +129,30 @@ enum ulb_status ulb_cycle_counter_open_on(const struct ulb_counter_system *syste
 enum ulb_status ulb_cycle_counter_open(struct ulb_cycle_counter *counter, struct ulb_error *err)
 {
     return ulb_cycle_counter_open_on(&ulb_counter_host, counter, err);
+}
+
+enum ulb_status ulb_instruction_counter_open_on(const struct ulb_counter_system *system,
+                                                struct ulb_cycle_counter *counter, struct ulb_error *err)
+{
+    *counter = (struct ulb_cycle_counter){.system = system, .sound = true};
+    enum ulb_status status = ulb_counter_instructions.open(counter, err);
+    if (status != ULB_OK)
+        return status;
+    uint64_t count;
+    counter->backend = &ulb_counter_instructions;
+    status = count_chain(counter, &count, err);
+    double per_add = status == ULB_OK ? (double)count / PROBE_ADDS : 0;
+    if (status == ULB_OK && (per_add < least_instructions_per_add || per_add > most_instructions_per_add))
+        status =
+            ulb_fail(err, ULB_ENVIRONMENT, "counts %.3f instructions per add of a chain of adds", per_add);
+    if (status != ULB_OK)
+        ulb_cycle_counter_close(counter);
+    return status;
+}
+
+enum ulb_status ulb_instruction_counter_open(struct ulb_cycle_counter *counter, struct ulb_error *err)
+{
+    return ulb_instruction_counter_open_on(&ulb_counter_host, counter, err);
 }
 
 uint64_t ulb_cycle_counter_read(struct ulb_cycle_counter *counter)

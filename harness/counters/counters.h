@@ -43,6 +43,9 @@ struct ulb_cycle_counter {
  */
 enum ulb_status ulb_cycle_counter_open(struct ulb_cycle_counter *counter, struct ulb_error *err);
 
+/* The same for instructions instead of cycles, through perf_event; read and closed by the functions below. */
+enum ulb_status ulb_instruction_counter_open(struct ulb_cycle_counter *counter, struct ulb_error *err);
+
 /* Cycles so far; only differences mean something, and only while counter->sound. */
 uint64_t ulb_cycle_counter_read(struct ulb_cycle_counter *counter);
 

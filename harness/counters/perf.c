@@ -1,4 +1,4 @@
-/* perf_event: the cycles event of the calling thread, from the PMU of the core it runs on. */
+/* perf_event: cycles or instructions of the calling thread, from the PMU of the core it runs on. */
 #include "harness/counters/backend.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static enum ulb_status refuse(int error, const char *pmu, struct ulb_error *err)
 {
     const char *why = strerror(error);
     if (error == ENOENT || error == EOPNOTSUPP)
-        why = "no core-cycle event; in a virtual machine, have the host pass a PMU through";
+        why = "no such hardware event; in a virtual machine, have the host pass a PMU through";
     else if (error == EACCES || error == EPERM)
         why = "not permitted; sysctl kernel.perf_event_paranoid=2, and in a container a seccomp profile that "
               "allows perf_event_open";
@@ -23,13 +23,13 @@ static enum ulb_status refuse(int error, const char *pmu, struct ulb_error *err)
     return ulb_fail(err, ULB_ENVIRONMENT, "%s%s%s", pmu, *pmu ? ": " : "", why);
 }
 
-static enum ulb_status perf_open(struct ulb_cycle_counter *counter, struct ulb_error *err)
+static enum ulb_status open_event(struct ulb_cycle_counter *counter, uint64_t event, struct ulb_error *err)
 {
     const struct ulb_counter_system *system = counter->system;
     struct perf_event_attr attributes = {
         .size = sizeof attributes,
         .type = PERF_TYPE_HARDWARE,
-        .config = PERF_COUNT_HW_CPU_CYCLES,
+        .config = event,
         .exclude_kernel = 1,
         .exclude_hv = 1,
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -50,6 +50,16 @@ static enum ulb_status perf_open(struct ulb_cycle_counter *counter, struct ulb_e
     return counter->handle < 0 ? refuse(errno, name, err) : ULB_OK;
 }
 
+static enum ulb_status open_cycles(struct ulb_cycle_counter *counter, struct ulb_error *err)
+{
+    return open_event(counter, PERF_COUNT_HW_CPU_CYCLES, err);
+}
+
+static enum ulb_status open_instructions(struct ulb_cycle_counter *counter, struct ulb_error *err)
+{
+    return open_event(counter, PERF_COUNT_HW_INSTRUCTIONS, err);
+}
+
 static bool perf_read(struct ulb_cycle_counter *counter, uint64_t *cycles)
 {
     struct reading reading;
@@ -64,4 +74,6 @@ static void perf_close(struct ulb_cycle_counter *counter)
     counter->system->close(counter->handle);
 }
 
-const struct ulb_counter_backend ulb_counter_perf = {"perf", perf_open, perf_read, perf_close};
+const struct ulb_counter_backend ulb_counter_perf = {"perf", open_cycles, perf_read, perf_close};
+const struct ulb_counter_backend ulb_counter_instructions = {"perf", open_instructions, perf_read,
+                                                             perf_close};

@@ -18,6 +18,7 @@ build     libjansson-dev   library jansson
 optional  libpapi-dev      library papi
 optional  likwid           program likwid-bench
 optional  gnuplot-nox      program gnuplot
+optional  valgrind         header  valgrind/callgrind.h
 test      libcmocka-dev    library cmocka
 test      hwloc            program hwloc-annotate
 test      clang            program clang

@@ -246,8 +246,8 @@ static void test_errors_have_remedies(void **state)
         int error;
         const char *words;
     } cases[] = {
-        {ENOENT, "no core-cycle event"}, {EACCES, "kernel.perf_event_paranoid=2"}, {EPERM, "seccomp"},
-        {ENOSYS, "no perf events"},      {EMFILE, "Too many open files"},
+        {ENOENT, "no such hardware event"}, {EACCES, "kernel.perf_event_paranoid=2"}, {EPERM, "seccomp"},
+        {ENOSYS, "no perf events"},         {EMFILE, "Too many open files"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         machine.error = cases[i].error;
@@ -267,6 +267,31 @@ static void test_implausible_counts_are_refused(void **state)
     machine.cycles_per_add = 1.0;
     machine.stolen = 1;
     assert_refused("not counting all the time");
+}
+
+/* What the made-up counter sees stands for instructions here. */
+static void test_instructions(void **state)
+{
+    (void)state;
+    struct ulb_cycle_counter counter;
+    struct ulb_error err;
+    make_hybrid();
+    machine.cpu = 5;
+    machine.cycles_per_add = 1.04;
+    assert_int_equal(ulb_instruction_counter_open_on(&fake, &counter, &err), ULB_OK);
+    assert_int_equal(machine.asked_config, (10ull << 32) | PERF_COUNT_HW_INSTRUCTIONS);
+    assert_string_equal(ulb_cycle_counter_source(&counter), "perf");
+    ulb_cycle_counter_close(&counter);
+    static const double implausible[] = {0.9, 1.5, 0};
+    for (size_t i = 0; i < sizeof implausible / sizeof *implausible; i++) {
+        machine.cycles_per_add = implausible[i];
+        assert_int_equal(ulb_instruction_counter_open_on(&fake, &counter, &err), ULB_ENVIRONMENT);
+        assert_non_null(strstr(err.message, implausible[i] > 0 ? "instructions per add" : "reads 0"));
+    }
+    machine.error = EACCES;
+    assert_int_equal(ulb_instruction_counter_open_on(&fake, &counter, &err), ULB_ENVIRONMENT);
+    assert_non_null(strstr(err.message, "perf_event_paranoid"));
+    assert_int_equal(machine.open_events, 0);
 }
 
 static void test_hybrid_asks_the_pmu_of_the_core(void **state)
@@ -395,12 +420,18 @@ static void test_papi_without_the_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_perf_reads_differences),          TEST(test_errors_have_remedies),
-        TEST(test_implausible_counts_are_refused),  TEST(test_hybrid_asks_the_pmu_of_the_core),
-        TEST(test_one_core_pmu_is_no_hybrid),       TEST(test_cpu_lists),
-        TEST(test_probe_visits_every_kind_of_core), TEST(test_probe_of_this_machine),
+        TEST(test_perf_reads_differences),
+        TEST(test_errors_have_remedies),
+        TEST(test_implausible_counts_are_refused),
+        TEST(test_hybrid_asks_the_pmu_of_the_core),
+        TEST(test_one_core_pmu_is_no_hybrid),
+        TEST(test_cpu_lists),
+        TEST(test_probe_visits_every_kind_of_core),
+        TEST(test_probe_of_this_machine),
+        TEST(test_instructions),
 #ifdef ULB_HAVE_PAPI
-        TEST(test_papi_comes_first_where_it_works), TEST(test_old_papi_is_refused_on_a_hybrid),
+        TEST(test_papi_comes_first_where_it_works),
+        TEST(test_old_papi_is_refused_on_a_hybrid),
         TEST(test_papi_without_the_event),
 #endif
     };
