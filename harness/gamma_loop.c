@@ -17,21 +17,28 @@ struct size {
     size_t rows, k;
 };
 
+/* Whether scales change along a row. */
+static bool has_scales_along(const struct ulb_kernel *kernel)
+{
+    return kernel->layout->format->group || kernel->layout->format->block;
+}
+
 /* Columns that K of both sizes is a multiple of, so that the difference holds no padding. */
 static size_t k_grain(const struct ulb_kernel *kernel)
 {
     if (kernel->tables)
         return K_GRAIN_WITH_TABLES;
-    return kernel->layout->format->group ? kernel->kr : K_GRAIN;
+    return has_scales_along(kernel) ? kernel->kr : K_GRAIN;
 }
 
 /* Columns that keep weights, activations and tables in three quarters of L1. */
 static size_t columns_in_l1(const struct ulb_kernel *kernel, size_t rows, size_t l1_bytes)
 {
     double per_column = (double)rows * kernel->bytes_per_step / ULB_STEP_WEIGHTS;
-    per_column += (kernel->activation == ULB_ACT_A8 ? 1 : 4) + (kernel->tables ? TABLE_BYTES_PER_COLUMN : 0);
+    per_column +=
+        (double)ulb_activation_bytes(kernel->activation) + (kernel->tables ? TABLE_BYTES_PER_COLUMN : 0);
     size_t k = (size_t)(0.75 * (double)l1_bytes / per_column);
-    size_t grain = k_grain(kernel), least = kernel->layout->format->group ? 2 * grain : 4 * K_GRAIN;
+    size_t grain = k_grain(kernel), least = has_scales_along(kernel) ? 2 * grain : 4 * K_GRAIN;
     return k < least ? least : k / grain * grain;
 }
 
@@ -79,8 +86,8 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
                                  struct size size, size_t threads, uint64_t seed, struct ulb_error *err)
 {
     loop->kernel = kernel;
-    enum ulb_status status = ulb_problem_open(&loop->problem, kernel->layout->format, size.rows, size.k,
-                                              ULB_FILL_RANDOM, seed, NULL, err);
+    enum ulb_status status =
+        ulb_problem_open(&loop->problem, kernel, size.rows, size.k, ULB_FILL_RANDOM, seed, NULL, err);
     if (status != ULB_OK)
         return status;
     size_t bytes = ulb_layout_bytes(kernel->layout, size.rows, size.k);

@@ -110,10 +110,11 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
         const struct ulb_layout *layout = cell->kernel->layout;
         ulb_session_progress(session, "verify", (double)i / (double)grid->judged);
         if (i == 0 || last->m != cell->m || last->k != cell->k ||
-            last->kernel->layout->format != layout->format) {
+            last->kernel->layout->format != layout->format ||
+            last->kernel->activation != cell->kernel->activation) {
             ulb_problem_close(&problem);
             packed = NULL;
-            status = ulb_problem_open_tokens(&problem, layout->format, cell->m, cell->k, grid->tokens,
+            status = ulb_problem_open_tokens(&problem, cell->kernel, cell->m, cell->k, grid->tokens,
                                              ULB_FILL_RANDOM, session->settings.seed, session->team, err);
         }
         if (status == ULB_OK)

@@ -165,12 +165,18 @@ static void share_samples(struct ulb_grid *grid, size_t per_round)
     }
 }
 
-static void fill_activations(struct ulb_grid *grid, size_t k, uint64_t seed)
+/* The same numbers in every activation format. */
+static void fill_activations(struct ulb_grid *grid, size_t k, float *token, uint64_t seed)
 {
     struct ulb_rng rng = {seed};
-    for (size_t i = 0; i < grid->tokens * k; i++)
-        grid->xf[i] = ulb_rng_float(&rng);
-    ulb_quantise_a8(grid->xf, grid->tokens, k, k, grid->x8, grid->x_scale, grid->x_sum);
+    for (size_t n = 0; n < grid->tokens; n++) {
+        for (size_t i = 0; i < k; i++)
+            token[i] = ulb_rng_float(&rng);
+        for (size_t a = 0; a < ULB_ACTIVATIONS; a++) {
+            if (grid->x[a].n > 0)
+                ulb_activations_set(&grid->x[a], n, token, k);
+        }
+    }
 }
 
 /* Relative rate of each thread's core for the weighted split: bytes/s that its class reads, as measured;
@@ -195,23 +201,38 @@ static void fill_weights(struct ulb_grid *grid, const struct ulb_session *sessio
     }
 }
 
-/* Results, and activations in both formats: what grows with N. */
-static enum ulb_status allocate_tokens(struct ulb_grid *grid, size_t m, size_t k, struct ulb_error *err)
+/* Results and activations: what grows with N. */
+static enum ulb_status allocate_tokens(struct ulb_grid *grid, size_t m, size_t k, uint64_t seed,
+                                       struct ulb_error *err)
 {
-    size_t n = grid->tokens, bytes = n * (m * sizeof *grid->y + k * (sizeof *grid->xf + sizeof *grid->x8));
+    size_t n = grid->tokens, y_bytes = ulb_round_up(n * m * sizeof *grid->y, ULB_CACHE_LINE), bytes = y_bytes;
+    bool used[ULB_ACTIVATIONS] = {false};
+    for (size_t i = 0; i < grid->n; i++)
+        used[grid->cells[i].kernel->activation] = true;
+    for (size_t a = 0; a < ULB_ACTIVATIONS; a++)
+        bytes += used[a] ? ulb_activations_bytes((enum ulb_activation)a, n, k) : 0;
     long long available = ulb_memory_available();
     bool fits = available < 0 || bytes <= (unsigned long long)available;
-    if (fits) {
-        grid->y = aligned_alloc(64, ulb_round_up(n * m * sizeof *grid->y, 64));
-        grid->xf = aligned_alloc(64, ulb_round_up(n * k * sizeof *grid->xf, 64));
-        grid->x8 = aligned_alloc(64, ulb_round_up(n * k, 64));
-        grid->x_scale = calloc(n, sizeof *grid->x_scale);
-        grid->x_sum = calloc(n, sizeof *grid->x_sum);
-    }
-    if (!grid->y || !grid->xf || !grid->x8 || !grid->x_scale || !grid->x_sum)
+    float *token = calloc(k, sizeof *token);
+    if (fits)
+        grid->tokens_storage = aligned_alloc(ULB_CACHE_LINE, bytes);
+    if (!grid->tokens_storage || !token) {
+        free(token);
         return ulb_fail(err, ULB_ENVIRONMENT,
                         "not enough memory: %zu tokens of %zu x %zu need %.0f MiB; take fewer with --n", n, m,
                         k, (double)bytes / ULB_MIB);
+    }
+    char *at = grid->tokens_storage;
+    grid->y = grid->tokens_storage;
+    at += y_bytes;
+    for (size_t a = 0; a < ULB_ACTIVATIONS; a++) {
+        if (!used[a])
+            continue;
+        ulb_activations_place(&grid->x[a], (enum ulb_activation)a, n, k, at);
+        at += ulb_activations_bytes((enum ulb_activation)a, n, k);
+    }
+    fill_activations(grid, k, token, seed);
+    free(token);
     return ULB_OK;
 }
 
@@ -236,13 +257,12 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->shares ||
         !grid->weights || !grid->overlaps || !grid->rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
-    enum ulb_status status = allocate_tokens(grid, m, k, err);
+    enum ulb_status status = allocate_tokens(grid, m, k, session->settings.seed, err);
     if (status != ULB_OK)
         return status;
     for (size_t i = 0; i < n_kernels; i++)
         grid->overlaps[i] = (struct ulb_overlap){NAN, NAN, NAN, NAN};
     share_samples(grid, grid->plan.per_round);
-    fill_activations(grid, k, session->settings.seed);
     fill_weights(grid, session);
     return ULB_OK;
 }
@@ -267,11 +287,7 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->samples);
     free(grid->yardstick);
     free(grid->spells);
-    free(grid->y);
-    free(grid->xf);
-    free(grid->x8);
-    free(grid->x_scale);
-    free(grid->x_sum);
+    free(grid->tokens_storage);
     free(grid->shares);
     free(grid->weights);
     free(grid->overlaps);
@@ -300,17 +316,12 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
 
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
-    return (struct ulb_gemm){
-        .m = cell->m,
-        .k = cell->k,
-        .n = cell->n,
-        .x = cell->kernel->activation == ULB_ACT_A8 ? (const void *)grid->x8 : (const void *)grid->xf,
-        .x_stride = ulb_round_up(cell->k, ULB_X_GRAIN),
-        .x_scale = grid->x_scale,
-        .x_sum = grid->x_sum,
-        .y = grid->y,
-        .y_stride = cell->m,
-    };
+    /* Tokens as close as the cell's own K makes them, at the front of what the largest one needs. */
+    struct ulb_activations x = grid->x[cell->kernel->activation];
+    struct ulb_gemm g = {.m = cell->m, .k = cell->k, .n = cell->n, .y = grid->y, .y_stride = cell->m};
+    x.columns = ulb_round_up(cell->k, ULB_X_GRAIN);
+    ulb_activations_give(&x, &g);
+    return g;
 }
 
 void ulb_grid_settle(struct ulb_grid *grid, const struct ulb_session *session)

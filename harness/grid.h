@@ -8,6 +8,7 @@
 #include "harness/split.h"
 #include "harness/team_gamma.h"
 #include "harness/undisturbed.h"
+#include "kernels/activations.h"
 #include "models/models.h"
 #include "shapes/model.h"
 #include "shapes/shapes.h"
@@ -58,12 +59,11 @@ struct ulb_grid {
     struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_settle() */
     struct ulb_peak_meter *peak;  /* closed with the grid */
     size_t tokens;                /* the largest N */
-    float *y, *xf;                /* room for the largest M, K and N */
-    int8_t *x8;
-    float *x_scale; /* [tokens] */
-    int32_t *x_sum;
-    struct ulb_share *shares; /* one per thread */
-    double *weights;          /* relative rate per thread, for the weighted split */
+    float *y;                     /* room for the largest M and N */
+    void *tokens_storage;
+    struct ulb_activations x[ULB_ACTIVATIONS]; /* those of the kernels' formats, for the largest K and N */
+    struct ulb_share *shares;                  /* one per thread */
+    double *weights;                           /* relative rate per thread, for the weighted split */
 };
 
 /* Lists the cells: kernels x shapes x numbers of tokens. ULB_BAD_INPUT for an unknown model and for what is

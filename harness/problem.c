@@ -1,7 +1,9 @@
 #include "harness/problem.h"
 
 #include "common/bf16.h"
+#include "common/fp16.h"
 #include "common/rng.h"
+#include "kernels/block.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +43,64 @@ static void extreme_row(const struct ulb_format *format, enum ulb_fill fill, siz
     }
 }
 
+/* The code whose value is the least (sign -1) or the largest. */
+static int extreme_code(const struct ulb_format *format, int sign)
+{
+    const int8_t *table = format->block->table;
+    int best = sign < 0 ? format->min : format->max;
+    for (int q = format->min; table && q <= format->max; q++)
+        best = sign * table[q] > sign * table[best] ? q : best;
+    return best;
+}
+
+/* Between 0.5 and 0.75, or one of 2^-2 to 2^2: a value that the format can hold. */
+static float random_scale(enum ulb_block_scale kind, struct ulb_rng *rng)
+{
+    float scale = 0.5f + 0.25f * fabsf(ulb_rng_float(rng));
+    if (kind == ULB_SCALE_POWER)
+        return ldexpf(1.0f, (int)ulb_rng_below(rng, 5) - 2);
+    return kind == ULB_SCALE_HALF ? ulb_fp16_to_float(ulb_fp16_from_float(scale)) : scale;
+}
+
+static int between(struct ulb_rng *rng, int least, int most)
+{
+    return least + (int)ulb_rng_below(rng, (unsigned)(most - least) + 1);
+}
+
+/* Scales and minima of groups at random, or the largest there are; the scale of the block itself is random in
+ * any case. */
+static void fill_scales(const struct ulb_block *block, enum ulb_fill fill, struct ulb_rng *rng,
+                        struct ulb_block_values *values)
+{
+    bool random = fill == ULB_FILL_RANDOM;
+    values->d = random_scale(block->d, rng);
+    values->dmin = block->min_max > 0 ? random_scale(block->d, rng) : 0;
+    for (unsigned g = 0; g < block->columns / block->group; g++) {
+        values->scale[g] =
+            (int16_t)(random ? between(rng, block->scale_min, block->scale_max) : block->scale_max);
+        values->min[g] = (int16_t)(random ? between(rng, block->min_min, block->min_max) : block->min_max);
+    }
+}
+
+/* The blocks of row m, extremes as in extreme_row(). */
+static void fill_blocks(const struct ulb_format *format, enum ulb_fill fill, struct ulb_rng *rng, size_t m,
+                        size_t k, uint8_t *row)
+{
+    const struct ulb_block *block = format->block;
+    int least = extreme_code(format, -1), most = extreme_code(format, 1);
+    for (size_t begin = 0; begin < k; begin += block->columns, row += block->bytes) {
+        struct ulb_block_values values = {0};
+        fill_scales(block, fill, rng, &values);
+        for (unsigned i = 0; i < block->columns; i++) {
+            bool low = fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && (m + i) % 2);
+            values.q[i] = (int16_t)(fill == ULB_FILL_RANDOM ? between(rng, format->min, format->max)
+                                    : low                   ? least
+                                                            : most);
+        }
+        block->encode(&values, row);
+    }
+}
+
 struct work {
     struct ulb_problem *problem;
     enum ulb_fill fill;
@@ -75,6 +135,11 @@ static void fill_part(void *arg, size_t thread)
     for (size_t m = begin; m < end; m++) {
         struct ulb_rng seeds = {work->seed ^ m << 20};
         struct ulb_rng rng = {ulb_rng_next(&seeds)};
+        if (work->problem->format->block) {
+            fill_blocks(work->problem->format, work->fill, &rng, m, w->k,
+                        w->blocks + m * ulb_block_row_bytes(work->problem->format, w->k));
+            continue;
+        }
         if (work->fill == ULB_FILL_RANDOM)
             random_row(work->problem->format, &rng, w->k, w->values + m * w->k);
         else
@@ -131,14 +196,14 @@ static void fill_base(float *x, size_t k, enum ulb_fill fill, struct ulb_rng *rn
     }
 }
 
-/* What token n is of its base: sign and power of two, so small that no product leaves the normal numbers.
- * Multiplying by it is exact everywhere: int8 activations only change their sign, and scale and result change
- * by the factor. */
+/* What token n is of its base: sign and power of two, so small that no product leaves the normal numbers and
+ * no scale those of half precision. Multiplying by it is exact everywhere: int8 activations only change their
+ * sign, and scale and result change by the factor. */
 static float factor_of(size_t n)
 {
-    enum { LARGEST = 15, POWERS = 2 * LARGEST + 1 };
+    enum { LARGEST = 6, POWERS = 2 * LARGEST + 1 };
     size_t turn = n / ULB_PROBLEM_BASES;
-    int power = (int)(turn / 2 % POWERS); /* 0, 1 .. 15, -1 .. -15 */
+    int power = (int)(turn / 2 % POWERS); /* 0, 1 .. 6, -1 .. -6 */
     float factor = ldexpf(1.0f, power <= LARGEST ? power : LARGEST - power);
     return turn % 2 ? -factor : factor;
 }
@@ -146,26 +211,48 @@ static float factor_of(size_t n)
 static void fill_activations(struct ulb_problem *problem, enum ulb_fill fill, uint64_t seed)
 {
     struct ulb_rng rng = {seed ^ 0xA5A5A5A5u};
-    size_t k = problem->weights.k, stride = problem->x_elements;
+    size_t k = problem->weights.k, columns = problem->x.columns;
     for (size_t n = 0; n < problem->n; n++) {
-        float *x = problem->xf + n * stride;
-        const float *base = problem->xf + n % ULB_PROBLEM_BASES * stride;
+        float *x = problem->xf + n * columns;
+        const float *base = problem->xf + n % ULB_PROBLEM_BASES * columns;
         if (n < ULB_PROBLEM_BASES)
             fill_base(x, k, fill, &rng);
         for (size_t i = 0; i < k && n >= ULB_PROBLEM_BASES; i++)
             x[i] = base[i] * factor_of(n);
-        memset(x + k, 0, (stride - k) * sizeof *x);
-        ulb_quantise_a8(x, 1, k, stride, problem->x8 + n * stride, &problem->x_scale[n], &problem->x_sum[n]);
+        memset(x + k, 0, (columns - k) * sizeof *x);
+        ulb_activations_set(&problem->x, n, x, k);
     }
 }
 
-static const struct ulb_kernel *reference_of(const struct ulb_format *format)
+/* Sum of |w||x| of one row of a plain format with groups, without the token's scale. */
+static double magnitude_of_row(const struct ulb_problem *problem, size_t m, const int8_t *x)
 {
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (ulb_kernels[i]->layout->format == format)
-            return ulb_kernel_reference(ulb_kernels[i]);
+    const struct ulb_matrix *w = &problem->weights;
+    size_t group = problem->format->group, groups = ulb_groups(problem->format, w->k);
+    float sum = 0;
+    for (size_t k = 0; k < w->k; k++)
+        sum += (float)(abs(w->values[m * w->k + k]) * abs(x[k])) * w->scales[m * groups + k / group];
+    return (double)sum;
+}
+
+/* The same of a block format. */
+static double magnitude_of_blocks(const struct ulb_problem *problem, size_t m, size_t n)
+{
+    const struct ulb_block *block = problem->format->block;
+    size_t k = problem->weights.k;
+    const uint8_t *row = problem->weights.blocks + m * ulb_block_row_bytes(problem->format, k);
+    double sum = 0;
+    for (size_t begin = 0; begin < k; begin += block->columns, row += block->bytes) {
+        struct ulb_block_values values;
+        block->decode(row, &values);
+        for (unsigned i = 0; i < block->columns; i++) {
+            unsigned g = i / block->group;
+            double w = fabs((double)values.d * values.scale[g] * ulb_block_value(block, &values, i)) +
+                       fabs((double)values.dmin * values.min[g]);
+            sum += w * fabs(ulb_activations_at(&problem->x, n, begin + i));
+        }
     }
-    return NULL;
+    return sum;
 }
 
 /* Sum of |w||x| of each row, for formats whose scales change along it. */
@@ -173,17 +260,15 @@ static void sum_magnitudes(void *arg, size_t thread)
 {
     struct work *work = arg;
     struct ulb_problem *problem = work->problem;
-    const struct ulb_matrix *w = &problem->weights;
-    size_t begin, end, group = problem->format->group, groups = ulb_groups(problem->format, w->k);
-    part(w->m, work->threads, thread, 1, &begin, &end);
+    size_t begin, end, rows = problem->weights.m;
+    part(rows, work->threads, thread, 1, &begin, &end);
     for (size_t n = 0; n < bases_of(problem); n++) {
-        const int8_t *x = problem->x8 + n * problem->x_elements;
-        for (size_t m = begin; m < end; m++) {
-            float sum = 0;
-            for (size_t k = 0; k < w->k; k++)
-                sum += (float)(abs(w->values[m * w->k + k]) * abs(x[k])) * w->scales[m * groups + k / group];
-            problem->magnitude[n * w->m + m] = sum * fabsf(problem->x_scale[n]);
-        }
+        const int8_t *x = (const int8_t *)problem->x.x + n * problem->x.columns;
+        for (size_t m = begin; m < end; m++)
+            problem->magnitude[n * rows + m] =
+                (float)(problem->format->block
+                            ? magnitude_of_blocks(problem, m, n)
+                            : magnitude_of_row(problem, m, x) * fabs((double)problem->x.scale[n]));
     }
 }
 
@@ -192,8 +277,9 @@ static void drop_signs(struct ulb_problem *problem)
     struct ulb_matrix *w = &problem->weights;
     for (size_t i = 0; i < w->m * w->k; i++)
         w->values[i] = (int16_t)(w->values[i] & 0x7FFF);
-    for (size_t i = 0; i < bases_of(problem) * problem->x_elements; i++)
-        problem->xf[i] = fabsf(problem->xf[i]);
+    float *x = problem->x.x;
+    for (size_t i = 0; i < bases_of(problem) * problem->x.columns; i++)
+        x[i] = fabsf(x[i]);
 }
 
 /* The scalar row's result, and for floating formats that of |w| and |x| (the error bound), from scratch
@@ -202,12 +288,11 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
 {
     struct ulb_problem *problem = work->problem;
     struct ulb_pages scratch;
-    const struct ulb_kernel *reference = reference_of(problem->format);
+    const struct ulb_kernel *reference = work->reference;
     size_t bytes = ulb_layout_bytes(reference->layout, problem->weights.m, problem->weights.k);
     enum ulb_status status = ulb_pages_map(&scratch, bytes, pages_for(bytes), err);
     if (status != ULB_OK)
         return status;
-    problem->activation = reference->activation;
     work->kernel = reference;
     work->layout = reference->layout;
     work->packed = scratch.data;
@@ -222,61 +307,84 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     on_team(team, pack_part, work);
     work->y = problem->expected;
     on_team(team, run_part, work);
-    if (problem->format->group)
+    if (problem->format->group || problem->format->block)
         on_team(team, sum_magnitudes, work);
     ulb_pages_unmap(&scratch);
     return ULB_OK;
 }
 
-enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_format *format, size_t m,
+enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_kernel *kernel, size_t m,
                                  size_t k, enum ulb_fill fill, uint64_t seed, struct ulb_team *team,
                                  struct ulb_error *err)
 {
-    return ulb_problem_open_tokens(problem, format, m, k, 1, fill, seed, team, err);
+    return ulb_problem_open_tokens(problem, kernel, m, k, 1, fill, seed, team, err);
 }
 
 /* Hands out parts of one mapping. */
-static enum ulb_status map_storage(struct ulb_problem *problem, struct ulb_error *err)
+static enum ulb_status map_storage(struct ulb_problem *problem, enum ulb_activation kind,
+                                   struct ulb_error *err)
 {
-    size_t m = problem->weights.m, n = problem->n;
-    size_t value_bytes = ulb_round_up(m * problem->weights.k * sizeof(int16_t), 64);
-    size_t groups = ulb_groups(problem->format, problem->weights.k);
-    size_t scale_bytes = ulb_round_up(m * groups * sizeof(float), 64), token_bytes = ulb_round_up(n * 4, 64);
-    size_t answer_bytes = ulb_round_up(bases_of(problem) * m * sizeof(float), 64);
-    size_t x_bytes = n * problem->x_elements;
-    size_t bytes = value_bytes + scale_bytes + 2 * answer_bytes + 2 * token_bytes + 5 * x_bytes;
+    const struct ulb_format *format = problem->format;
+    size_t m = problem->weights.m, k = problem->weights.k, n = problem->n;
+    size_t columns = ulb_round_up(k, ULB_X_GRAIN);
+    size_t weight_bytes = format->block ? m * ulb_block_row_bytes(format, k) : m * k * sizeof(int16_t);
+    size_t scale_bytes = format->block ? 0 : m * ulb_groups(format, k) * sizeof(float);
+    size_t answer_bytes = bases_of(problem) * m * sizeof(float);
+    size_t part_bytes[] = {weight_bytes,
+                           scale_bytes,
+                           answer_bytes,
+                           answer_bytes,
+                           n * columns * sizeof(float),
+                           ulb_activations_bytes(kind, n, columns)};
+    char *parts[sizeof part_bytes / sizeof *part_bytes];
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        bytes += ulb_round_up(part_bytes[i], ULB_CACHE_LINE);
     enum ulb_status status = ulb_pages_map(&problem->storage, bytes, pages_for(bytes), err);
     if (status != ULB_OK)
         return status;
-    char *at = problem->storage.data;
-    problem->weights.values = (int16_t *)(void *)at;
-    problem->weights.scales = (float *)(void *)(at += value_bytes);
-    problem->expected = (float *)(void *)(at += scale_bytes);
-    problem->magnitude =
-        problem->format->floating || problem->format->group ? (float *)(void *)(at + answer_bytes) : NULL;
-    problem->x_scale = (float *)(void *)(at += 2 * answer_bytes);
-    problem->x_sum = (int32_t *)(void *)(at += token_bytes);
-    problem->xf = (float *)(void *)(at += token_bytes);
-    problem->x8 = (int8_t *)(at + x_bytes * sizeof(float));
+    parts[0] = problem->storage.data;
+    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
+        parts[i] = parts[i - 1] + ulb_round_up(part_bytes[i - 1], ULB_CACHE_LINE);
+    if (format->block)
+        problem->weights.blocks = (uint8_t *)parts[0];
+    else
+        problem->weights.values = (int16_t *)(void *)parts[0];
+    problem->weights.scales = (float *)(void *)parts[1];
+    problem->expected = (float *)(void *)parts[2];
+    bool tolerance = format->floating || format->group || format->block;
+    problem->magnitude = tolerance ? (float *)(void *)parts[3] : NULL;
+    problem->xf = (float *)(void *)parts[4];
+    ulb_activations_place(&problem->x, kind, n, columns, parts[5]);
     return ULB_OK;
 }
 
-enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struct ulb_format *format,
+enum ulb_status ulb_problem_fits(const struct ulb_format *format, size_t k, struct ulb_error *err)
+{
+    if (format->block && k % format->block->columns != 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "%s cannot hold rows of %zu weights: its blocks are %u each",
+                        format->name, k, format->block->columns);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struct ulb_kernel *kernel,
                                         size_t m, size_t k, size_t n, enum ulb_fill fill, uint64_t seed,
                                         struct ulb_team *team, struct ulb_error *err)
 {
-    *problem = (struct ulb_problem){.format = format, .weights = {.m = m, .k = k}, .n = n};
+    *problem = (struct ulb_problem){.format = kernel->layout->format, .weights = {.m = m, .k = k}, .n = n};
     if (m == 0 || k == 0 || m > (size_t)1 << 24 || k > (size_t)1 << 24)
         return ulb_fail(err, ULB_BAD_INPUT, "impossible shape %zu x %zu: M and K must be 1 to 16777216", m,
                         k);
     if (n == 0 || n > ULB_TOKENS_MAX)
         return ulb_fail(err, ULB_BAD_INPUT, "impossible number of tokens %zu: N must be 1 to %d", n,
                         ULB_TOKENS_MAX);
-    problem->x_elements = ulb_round_up(k, ULB_X_GRAIN);
-    enum ulb_status status = map_storage(problem, err);
+    enum ulb_status status = ulb_problem_fits(problem->format, k, err);
+    if (status == ULB_OK)
+        status = map_storage(problem, kernel->activation, err);
     if (status != ULB_OK)
         return status;
-    struct work work = {.problem = problem, .fill = fill, .seed = seed};
+    struct work work = {
+        .problem = problem, .fill = fill, .seed = seed, .reference = ulb_kernel_reference(kernel)};
     on_team(team, fill_part, &work);
     fill_activations(problem, fill, seed);
     status = answer(&work, seed, team, err);
@@ -301,20 +409,18 @@ void ulb_problem_pack(const struct ulb_problem *problem, const struct ulb_layout
 
 struct ulb_gemm ulb_problem_gemm(const struct ulb_problem *problem, const void *w, float *y)
 {
-    return (struct ulb_gemm){
+    struct ulb_gemm g = {
         .w = w,
         .m = problem->weights.m,
         .k = problem->weights.k,
         .n = problem->n,
         .m0 = 0,
         .m1 = problem->weights.m,
-        .x = problem->activation == ULB_ACT_A8 ? (const void *)problem->x8 : (const void *)problem->xf,
-        .x_stride = problem->x_elements,
-        .x_scale = problem->x_scale,
-        .x_sum = problem->x_sum,
         .y = y,
         .y_stride = problem->weights.m,
     };
+    ulb_activations_give(&problem->x, &g);
+    return g;
 }
 
 /* Whether row m of token n is right; *expected is what it should be. */

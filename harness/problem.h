@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/status.h"
 #include "harness/team.h"
-#include "kernels/kernel.h"
+#include "kernels/activations.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,37 +15,35 @@
  * do. */
 enum ulb_fill { ULB_FILL_RANDOM, ULB_FILL_MIN, ULB_FILL_MAX, ULB_FILL_ALTERNATING };
 
-enum { ULB_X_GRAIN = 768 /* columns of activations: every kernel's kr divides it */ };
+enum { ULB_X_GRAIN = 1536 /* columns of activations: every kernel's kr divides it */ };
 
 /* Prime, so that no tile of tokens holds two alike at the same place. */
 enum { ULB_PROBLEM_BASES = 7, ULB_TOKENS_MAX = 4096 };
 
 struct ulb_problem {
     const struct ulb_format *format;
-    enum ulb_activation activation;
     struct ulb_matrix weights;
-    size_t n;          /* tokens */
-    size_t x_elements; /* K rounded up so that any kernel's kr divides it; from one token to the next */
-    int8_t *x8;        /* [n], a8 */
-    float *xf;         /* [n], f32 activations; for a8 what they were quantised from */
-    float *x_scale;    /* [n] */
-    int32_t *x_sum;    /* [n] */
+    size_t n;                 /* tokens */
+    float *xf;                /* [n][x.columns]; for int8 activations what they were quantised from */
+    struct ulb_activations x; /* K rounded up so that any kernel's kr divides it */
     /* The scalar row computes the first ULB_PROBLEM_BASES tokens; the others are these with another sign and
      * a power of two for a factor, so that their answers follow exactly: the truth of 512 tokens would take
      * longer than all else. */
     float *expected;  /* [bases][M] */
-    float *magnitude; /* [bases][M], sum |w||x| for kernels with a tolerance; NULL for exact formats */
+    float *magnitude; /* [bases][M], sum |w||x| for kernels with a tolerance; NULL for exact formats. Of a
+                       * block format sum over groups of (|d scale value| + |dmin min|) |x| */
     struct ulb_pages storage;
 };
 
-/* Makes an M x K problem of one token and computes its answer with the team (NULL: alone). ULB_ENVIRONMENT
- * when memory is short. */
-enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_format *format, size_t m,
+/* Makes an M x K problem of one token with the weight and activation formats of kernel, and computes its
+ * answer with the team (NULL: alone). ULB_BAD_INPUT when K is no multiple of a block format's columns,
+ * ULB_ENVIRONMENT when memory is short. */
+enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_kernel *kernel, size_t m,
                                  size_t k, enum ulb_fill fill, uint64_t seed, struct ulb_team *team,
                                  struct ulb_error *err);
 /* The same for n tokens, 1 to ULB_TOKENS_MAX; with an extreme fill the tokens differ by sign and factor
  * alone. */
-enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struct ulb_format *format,
+enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struct ulb_kernel *kernel,
                                         size_t m, size_t k, size_t n, enum ulb_fill fill, uint64_t seed,
                                         struct ulb_team *team, struct ulb_error *err);
 void ulb_problem_close(struct ulb_problem *problem);
@@ -56,6 +54,9 @@ void ulb_problem_pack(const struct ulb_problem *problem, const struct ulb_layout
 
 /* The arguments of one call over all rows and tokens; w and y[n][M] are the caller's. */
 struct ulb_gemm ulb_problem_gemm(const struct ulb_problem *problem, const void *w, float *y);
+
+/* Whether K columns are whole blocks of the format. ULB_BAD_INPUT with the format, its block and K. */
+enum ulb_status ulb_problem_fits(const struct ulb_format *format, size_t k, struct ulb_error *err);
 
 /* Compares a result with the answer of every token: bit-equal for exact kernels, else within the kernel's
  * bound. On a difference the message names kernel, row, token, both values; ULB_FINDING. */

@@ -1,5 +1,7 @@
 #include "harness/verify.h"
 
+#include "kernels/block.h"
+
 /* Around every tile edge, real shapes small enough to be quick, K = 5460 (no divisor of 8), and the largest K
  * for which the layouts' overflow bounds are stated. */
 static const struct {
@@ -11,11 +13,13 @@ enum ulb_status ulb_verify_kernel(const struct ulb_kernel *kernel, uint64_t seed
                                   struct ulb_error *err)
 {
     *cases = 0;
+    const struct ulb_block *block = kernel->layout->format->block;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        size_t k = block ? ulb_round_up(shapes[i].k, block->columns) : shapes[i].k;
         for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++) {
             struct ulb_problem problem;
-            enum ulb_status status = ulb_problem_open(&problem, kernel->layout->format, shapes[i].m,
-                                                      shapes[i].k, (enum ulb_fill)fill, seed, NULL, err);
+            enum ulb_status status =
+                ulb_problem_open(&problem, kernel, shapes[i].m, k, (enum ulb_fill)fill, seed, NULL, err);
             if (status == ULB_OK)
                 status = ulb_problem_verify(&problem, kernel, err);
             ulb_problem_close(&problem);

@@ -14,19 +14,25 @@
 
 enum { ULB_KERNEL_ABI = 1 };
 
-/* Activation formats: int8 in [-127, 127] with one scale per token (dynamic, absmax), or single precision. */
-enum ulb_activation { ULB_ACT_A8, ULB_ACT_F32 };
+/* Activation formats (kernels/activations.h): int8 with one scale per token, single precision, and GGUF's
+ * int8 with a scale for each 32 or 256 columns. */
+enum ulb_activation { ULB_ACT_A8, ULB_ACT_F32, ULB_ACT_Q8_0, ULB_ACT_Q8_K, ULB_ACTIVATIONS };
+
+struct ulb_block;        /* kernels/block.h */
+struct ulb_block_values; /* a block of weights, decoded */
 
 /* A weight format, independent of any memory layout. Integer formats hold values min..max times a row's
  * scale. */
 struct ulb_format {
     const char *name; /* as on the command line: "int2" */
     const char *summary;
-    double bits;    /* per weight, without scales; 1.6 where five digits share a byte */
+    double bits;    /* per weight, without scales; 1.6 where five digits share a byte; with scales for a
+                     * block format */
     int min, max;   /* logical values of an integer format; unused by floating formats */
     int step;       /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
     bool floating;  /* values are bfloat16 patterns, no scales */
-    unsigned group; /* columns that share a scale: 32, 64 or 128; 0: a whole row */
+    unsigned group; /* columns that share a scale: 32, 64 or 128; 0: a whole row, or a block format */
+    const struct ulb_block *block; /* a block format: weights and scales lie together in blocks of columns */
 };
 
 /* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k; K into slices of
@@ -52,15 +58,24 @@ struct ulb_layout {
     size_t tile_bytes;
     void (*pack_tile)(const int16_t *values, size_t stride, uint8_t *tile);
     void (*unpack_tile)(const uint8_t *tile, int16_t *values, size_t stride);
+    /* Block formats: tile_bytes, and the conversion of tile_m rows of tile_k / columns blocks each, scales
+     * included (block b of row r at values + r * blocks + b). NULL: in place, blocks as files hold them, in a
+     * layout of one row and one block a tile. */
+    void (*pack_blocks)(const struct ulb_block_values *values, uint8_t *tile);
+    void (*unpack_blocks)(const uint8_t *tile, struct ulb_block_values *values);
 };
 
 /* Logical weights, row-major: values[m*K + k] (bfloat16 patterns for a floating format), scales[m*groups +
- * g]. */
+ * g]; of a block format, instead of both, its blocks as a file holds them, [m][K / columns]. */
 struct ulb_matrix {
     size_t m, k;
     int16_t *values;
     float *scales;
+    uint8_t *blocks;
 };
+
+/* Bytes of a row of a block format in a file; K is a multiple of the block's columns. */
+size_t ulb_block_row_bytes(const struct ulb_format *format, size_t k);
 
 /* Scales of a row of K columns. */
 size_t ulb_groups(const struct ulb_format *format, size_t k);
@@ -88,10 +103,13 @@ struct ulb_gemm {
     const void *w; /* packed, 64-byte aligned */
     size_t m, k, n;
     size_t m0, m1;
-    const void *x;        /* int8_t or float by the row's activation format */
-    size_t x_stride;      /* elements from one token to the next */
-    const float *x_scale; /* [n], a8 only */
-    const int32_t *x_sum; /* [n], sum of the token's int8 activations, a8 only */
+    const void *x;         /* int8_t or float by the row's activation format */
+    size_t x_stride;       /* elements from one token to the next */
+    const float *x_scale;  /* [n][x_scale_stride]; one per token in a8, none in f32 */
+    size_t x_scale_stride; /* from one token to the next */
+    const int16_t *x_sums; /* [n][x_sums_stride], sums of 16 int8 activations each */
+    size_t x_sums_stride;
+    const int32_t *x_sum; /* [n], sum of all of a token's int8 activations */
     float *y;
     size_t y_stride;
 };
@@ -122,7 +140,7 @@ enum { ULB_KERNEL_NAME_MAX = 64 };
 /* Writes the computed name, e.g. "int2a8-pshufb-avxvnni-32x1x4"; returns out. */
 char *ulb_kernel_name(const struct ulb_kernel *kernel, char out[ULB_KERNEL_NAME_MAX]);
 
-/* The scalar row of the same weight format. */
+/* The scalar row of the same weight and activation format. */
 const struct ulb_kernel *ulb_kernel_reference(const struct ulb_kernel *kernel);
 
 /* Plain readers: the yardstick's candidates. run() reads bytes (a multiple of ULB_READER_GRAIN) and returns a
@@ -152,10 +170,5 @@ struct ulb_peak {
 
 /* Peak loops 0, 1, ... in table order; NULL behind the last. */
 const struct ulb_peak *ulb_peak_at(size_t index);
-
-/* Quantises n tokens of k floats to int8 (absmax / 127, round to nearest even); fills q [n][stride] with
- * zeros beyond k, scale[n], sum[n]. A token of zeros gets scale 0. */
-void ulb_quantise_a8(const float *x, size_t n, size_t k, size_t stride, int8_t *q, float *scale,
-                     int32_t *sum);
 
 #endif

@@ -1,5 +1,5 @@
 #include "common/mem.h"
-#include "kernels/kernel.h"
+#include "kernels/blocks.h"
 
 #include <string.h>
 
@@ -16,6 +16,12 @@ static size_t padded_rows(const struct ulb_layout *layout, size_t m)
     return ulb_round_up(m, layout->tile_m);
 }
 
+/* Scales apart from the weights. */
+static bool has_scales(const struct ulb_format *format)
+{
+    return !format->floating && !format->block;
+}
+
 static unsigned field_bits(const struct ulb_layout *layout)
 {
     return (unsigned)layout->format->bits;
@@ -23,8 +29,9 @@ static unsigned field_bits(const struct ulb_layout *layout)
 
 size_t ulb_layout_tile_bytes(const struct ulb_layout *layout)
 {
-    return layout->pack_tile ? layout->tile_bytes
-                             : (size_t)layout->tile_m * layout->tile_k * field_bits(layout) / 8;
+    return layout->pack_tile || layout->format->block
+               ? layout->tile_bytes
+               : (size_t)layout->tile_m * layout->tile_k * field_bits(layout) / 8;
 }
 
 size_t ulb_layout_slices(const struct ulb_layout *layout, size_t k)
@@ -67,7 +74,7 @@ size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
     size_t scales =
-        layout->format->floating ? 0 : padded_rows(layout, m) * packed_groups(layout, k) * sizeof(float);
+        !has_scales(layout->format) ? 0 : padded_rows(layout, m) * packed_groups(layout, k) * sizeof(float);
     return ulb_layout_scales_offset(layout, m, k) + ulb_round_up(scales, ULB_CACHE_LINE);
 }
 
@@ -197,6 +204,10 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
 {
     struct tile_map map;
     struct code_table table;
+    if (layout->format->block) {
+        ulb_blocks_pack(layout, matrix, m0, m1, packed);
+        return;
+    }
     map.slots = 0;
     table.min = 0;
     if (!layout->pack_tile) {
@@ -212,7 +223,7 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
             pack_slice(layout, matrix, m, i * steps * layout->tile_k, steps, &map, &table,
                        tiles + i * slice_bytes);
     }
-    if (!layout->format->floating)
+    if (has_scales(layout->format))
         pack_scales(layout, matrix, m0, m1, packed);
 }
 
@@ -228,6 +239,10 @@ static void unpack_fields(const struct ulb_layout *layout, const uint8_t *tile, 
 
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
 {
+    if (layout->format->block) {
+        ulb_blocks_unpack(layout, packed, matrix);
+        return;
+    }
     size_t steps = ulb_layout_steps(layout, matrix->k);
     size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
     for (size_t m = 0; m < matrix->m; m += layout->tile_m) {
@@ -246,6 +261,6 @@ void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, stru
                        columns * sizeof *panel);
         }
     }
-    if (!layout->format->floating)
+    if (has_scales(layout->format))
         unpack_scales(layout, packed, matrix);
 }

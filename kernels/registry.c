@@ -1,3 +1,4 @@
+#include "kernels/activations.h"
 #include "kernels/kernel.h"
 #include "kernels/row.h"
 
@@ -10,9 +11,9 @@ extern const struct ulb_peak *const ulb_peaks[]; /* NULL-terminated */
 
 char *ulb_kernel_name(const struct ulb_kernel *kernel, char out[ULB_KERNEL_NAME_MAX])
 {
-    const char *activation = kernel->activation == ULB_ACT_A8 ? "a8" : "f32";
-    snprintf(out, ULB_KERNEL_NAME_MAX, "%s%s-%s-%s-%ux%ux%u", kernel->layout->format->name, activation,
-             kernel->variant, kernel->isa, kernel->mr, kernel->nr, kernel->kr);
+    snprintf(out, ULB_KERNEL_NAME_MAX, "%s%s-%s-%s-%ux%ux%u", kernel->layout->format->name,
+             ulb_activation_name(kernel->activation), kernel->variant, kernel->isa, kernel->mr, kernel->nr,
+             kernel->kr);
     return out;
 }
 
@@ -20,7 +21,8 @@ const struct ulb_kernel *ulb_kernel_reference(const struct ulb_kernel *kernel)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *row = ulb_kernels[i];
-        if (row->layout->format == kernel->layout->format && strcmp(row->isa, "ref") == 0)
+        if (row->layout->format == kernel->layout->format && row->activation == kernel->activation &&
+            strcmp(row->isa, "ref") == 0)
             return row;
     }
     return NULL;

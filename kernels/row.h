@@ -23,6 +23,10 @@
 #define ULB_GROUP_TOLERANCE   0
 #endif
 
+/* The same for block formats: 4 operations for a block of 32 columns or more, and as many for each of its
+ * groups of 16 or more: |error| <= 8 (K / 16 + 1) 2^-24 sum of magnitudes, times K + 8 in place of K / 16. */
+#define ULB_BLOCK_TOLERANCE (1.0 / (1 << 25))
+
 /* The readers of one file. */
 struct ulb_reader_set {
     const struct ulb_reader *readers;

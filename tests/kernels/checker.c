@@ -40,51 +40,51 @@ static void guarded_free(struct guarded *g)
 }
 
 struct buffers {
-    struct guarded w, x, x_scale, x_sum, y;
+    struct guarded w, x, x_scale, x_sums, x_sum, y;
+    struct ulb_activations tokens;
     struct ulb_gemm gemm;
 };
 
-/* Three tokens: the problem's own, its negative, and zeros. */
-static void fill_tokens(const struct ulb_problem *problem, struct buffers *b, size_t columns)
-{
-    float *scale = (float *)(void *)b->x_scale.data;
-    int32_t *sum = (int32_t *)(void *)b->x_sum.data;
-    memset(b->x.data, 0, columns * TOKENS * (problem->activation == ULB_ACT_A8 ? 1 : sizeof(float)));
-    for (size_t i = 0; i < problem->weights.k; i++) {
-        if (problem->activation == ULB_ACT_A8) {
-            ((int8_t *)b->x.data)[i] = problem->x8[i];
-            ((int8_t *)b->x.data)[columns + i] = (int8_t)-problem->x8[i];
-        } else {
-            ((float *)(void *)b->x.data)[i] = problem->xf[i];
-            ((float *)(void *)b->x.data)[columns + i] = -problem->xf[i];
-        }
-    }
-    scale[0] = scale[1] = problem->x_scale[0];
-    scale[2] = 1;
-    sum[0] = problem->x_sum[0];
-    sum[1] = -problem->x_sum[0];
-    sum[2] = 0;
-}
-
-static void open_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel, int at_end,
-                         struct buffers *b)
+/* All but w's content and the tokens'; their rows are as tight as the kernel may ask for. */
+static void open_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel, size_t n,
+                         int at_end, struct buffers *b)
 {
     size_t m = problem->weights.m, k = problem->weights.k;
+    enum ulb_activation kind = kernel->activation;
     size_t columns = ulb_round_up(k, kernel->kr);
-    size_t element = kernel->activation == ULB_ACT_A8 ? 1 : sizeof(float);
     b->w = guarded_alloc(ulb_layout_bytes(kernel->layout, m, k), at_end);
-    b->x = guarded_alloc(columns * TOKENS * element, at_end);
-    b->x_scale = guarded_alloc(TOKENS * sizeof(float), at_end);
-    b->x_sum = guarded_alloc(TOKENS * sizeof(int32_t), at_end);
-    b->y = guarded_alloc(TOKENS * m * sizeof(float), at_end);
+    b->x = guarded_alloc(columns * n * ulb_activation_bytes(kind), at_end);
+    b->x_scale = guarded_alloc(ulb_activation_scales(kind, columns) * n * sizeof(float), at_end);
+    b->x_sums = guarded_alloc(ulb_activation_sums(kind, columns) * n * sizeof(int16_t), at_end);
+    b->x_sum = guarded_alloc(n * sizeof(int32_t), at_end);
+    b->y = guarded_alloc(n * m * sizeof(float), at_end);
+    b->tokens = (struct ulb_activations){.kind = kind,
+                                         .n = n,
+                                         .columns = columns,
+                                         .x = b->x.data,
+                                         .scale = (float *)(void *)b->x_scale.data,
+                                         .sums = (int16_t *)(void *)b->x_sums.data,
+                                         .sum = (int32_t *)(void *)b->x_sum.data};
     ulb_problem_pack(problem, kernel->layout, b->w.data, NULL);
-    fill_tokens(problem, b, columns);
     b->gemm = ulb_problem_gemm(problem, b->w.data, (float *)(void *)b->y.data);
-    b->gemm.x = b->x.data;
-    b->gemm.x_stride = columns;
-    b->gemm.x_scale = (const float *)(void *)b->x_scale.data;
-    b->gemm.x_sum = (const int32_t *)(void *)b->x_sum.data;
-    b->gemm.n = TOKENS;
+    b->gemm.n = n;
+    ulb_activations_give(&b->tokens, &b->gemm);
+}
+
+/* Three tokens: the problem's own, its negative, and zeros. */
+static void fill_three(const struct ulb_problem *problem, struct buffers *b)
+{
+    size_t k = problem->weights.k;
+    float *token = calloc(k, sizeof *token);
+    if (!token)
+        abort();
+    ulb_activations_set(&b->tokens, 0, problem->xf, k);
+    for (size_t i = 0; i < k; i++)
+        token[i] = -problem->xf[i];
+    ulb_activations_set(&b->tokens, 1, token, k);
+    memset(token, 0, k * sizeof *token);
+    ulb_activations_set(&b->tokens, 2, token, k);
+    free(token);
 }
 
 static void close_buffers(struct buffers *b)
@@ -92,6 +92,7 @@ static void close_buffers(struct buffers *b)
     guarded_free(&b->w);
     guarded_free(&b->x);
     guarded_free(&b->x_scale);
+    guarded_free(&b->x_sums);
     guarded_free(&b->x_sum);
     guarded_free(&b->y);
 }
@@ -155,7 +156,8 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
                                  int at_end)
 {
     struct buffers b;
-    open_buffers(problem, kernel, at_end, &b);
+    open_buffers(problem, kernel, TOKENS, at_end, &b);
+    fill_three(problem, &b);
     size_t bytes = TOKENS * problem->weights.m * sizeof(float);
     float *whole = malloc(bytes);
     if (!whole)
@@ -180,8 +182,7 @@ static const char *check_here(const struct ulb_kernel *kernel, const struct chec
 {
     struct ulb_problem problem;
     struct ulb_error err;
-    if (ulb_problem_open(&problem, kernel->layout->format, check->m, check->k, check->fill, 42, NULL, &err) !=
-        ULB_OK)
+    if (ulb_problem_open(&problem, kernel, check->m, check->k, check->fill, 42, NULL, &err) != ULB_OK)
         return "the problem could not be made";
     const char *fault = "";
     for (int at_end = 0; at_end < 2 && !*fault; at_end++)
@@ -190,42 +191,19 @@ static const char *check_here(const struct ulb_kernel *kernel, const struct chec
     return fault;
 }
 
-/* n tokens with an answer each, their rows of x as tight as the kernel may ask for. */
-static void open_token_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel, int at_end,
-                               struct buffers *b)
-{
-    size_t m = problem->weights.m, k = problem->weights.k, n = problem->n;
-    size_t columns = ulb_round_up(k, kernel->kr);
-    size_t element = kernel->activation == ULB_ACT_A8 ? 1 : sizeof(float);
-    const char *x = kernel->activation == ULB_ACT_A8 ? (const char *)problem->x8 : (const char *)problem->xf;
-    b->w = guarded_alloc(ulb_layout_bytes(kernel->layout, m, k), at_end);
-    b->x = guarded_alloc(columns * n * element, at_end);
-    b->x_scale = guarded_alloc(n * sizeof(float), at_end);
-    b->x_sum = guarded_alloc(n * sizeof(int32_t), at_end);
-    b->y = guarded_alloc(n * m * sizeof(float), at_end);
-    ulb_problem_pack(problem, kernel->layout, b->w.data, NULL);
-    for (size_t i = 0; i < n; i++)
-        memcpy(b->x.data + i * columns * element, x + i * problem->x_elements * element, columns * element);
-    memcpy(b->x_scale.data, problem->x_scale, n * sizeof(float));
-    memcpy(b->x_sum.data, problem->x_sum, n * sizeof(int32_t));
-    b->gemm = ulb_problem_gemm(problem, b->w.data, (float *)(void *)b->y.data);
-    b->gemm.x = b->x.data;
-    b->gemm.x_stride = columns;
-    b->gemm.x_scale = (const float *)(void *)b->x_scale.data;
-    b->gemm.x_sum = (const int32_t *)(void *)b->x_sum.data;
-}
-
 static const char *check_tokens_here(const struct ulb_kernel *kernel, const struct check *check)
 {
     struct ulb_problem problem;
     struct ulb_error err;
-    if (ulb_problem_open_tokens(&problem, kernel->layout->format, check->m, check->k, check->tokens,
-                                check->fill, 42, NULL, &err) != ULB_OK)
+    if (ulb_problem_open_tokens(&problem, kernel, check->m, check->k, check->tokens, check->fill, 42, NULL,
+                                &err) != ULB_OK)
         return "the problem could not be made";
     enum ulb_status status = ULB_OK;
     for (int at_end = 0; at_end < 2 && status == ULB_OK; at_end++) {
         struct buffers b;
-        open_token_buffers(&problem, kernel, at_end, &b);
+        open_buffers(&problem, kernel, check->tokens, at_end, &b);
+        for (size_t i = 0; i < check->tokens; i++)
+            ulb_activations_set(&b.tokens, i, problem.xf + i * problem.x.columns, check->k);
         memset(b.y.data, 0xFF, check->tokens * check->m * sizeof(float));
         kernel->run(&b.gemm);
         status = ulb_problem_check(&problem, kernel, (const float *)(const void *)b.y.data, &err);

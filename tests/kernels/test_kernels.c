@@ -1,5 +1,6 @@
 /* Every row that runs here, or can be emulated here, against its scalar truth; and the checker against
  * planted bugs. */
+#include "kernels/block.h"
 #include "kernels/int2/format.h"
 #include "tests/kernels/checker.h"
 #include "tests/kernels/emulate.h"
@@ -20,13 +21,27 @@ static const size_t emulated_shapes[][2] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}
 
 enum { CHECKS_MAX = 64 };
 
+/* Shapes for block formats, whose truth takes longer; K rounded up to whole blocks. */
+static const size_t block_shapes[][2] = {{1, 32}, {33, 512}, {97, 896}, {34, 5460}, {20, 8640}, {3, 14336}};
+
+static size_t whole_blocks(const struct ulb_kernel *kernel, size_t k)
+{
+    const struct ulb_block *block = kernel->layout->format->block;
+    return block ? ulb_round_up(k, block->columns) : k;
+}
+
 /* Every shape with every fill. */
-static size_t all_fills(const size_t (*of)[2], size_t n_shapes, struct check *checks)
+static size_t all_fills(const struct ulb_kernel *kernel, const size_t (*of)[2], size_t n_shapes,
+                        struct check *checks)
 {
     size_t n = 0;
+    if (kernel->layout->format->block) {
+        of = block_shapes;
+        n_shapes = sizeof block_shapes / sizeof *block_shapes;
+    }
     for (size_t s = 0; s < n_shapes; s++) {
         for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++)
-            checks[n++] = (struct check){of[s][0], of[s][1], (enum ulb_fill)fill, 0};
+            checks[n++] = (struct check){of[s][0], whole_blocks(kernel, of[s][1]), (enum ulb_fill)fill, 0};
     }
     return n;
 }
@@ -54,7 +69,7 @@ static void native_rows_equal_their_truth(void **state)
         }
         ran++;
         struct check checks[CHECKS_MAX];
-        size_t n = all_fills(shapes, sizeof shapes / sizeof *shapes, checks);
+        size_t n = all_fills(ulb_kernels[i], shapes, sizeof shapes / sizeof *shapes, checks);
         /* The bound up to which the overflow arguments in the kernels' comments are stated. */
         checks[n++] = (struct check){3, 65536, ULB_FILL_MIN, 0};
         checks[n++] = (struct check){3, 65536, ULB_FILL_MAX, 0};
@@ -74,7 +89,8 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     for (size_t t = 0; t < sizeof tokens / sizeof *tokens && (tokens[t] <= 70 || kernel->nr > 1); t++) {
         for (size_t s = 0; s < sizeof token_shapes / sizeof *token_shapes; s++) {
             enum ulb_fill fill = (s + t) % 4 == 3 ? ULB_FILL_MIN : ULB_FILL_RANDOM;
-            checks[n++] = (struct check){token_shapes[s][0], token_shapes[s][1], fill, tokens[t]};
+            checks[n++] =
+                (struct check){token_shapes[s][0], whole_blocks(kernel, token_shapes[s][1]), fill, tokens[t]};
         }
     }
     expect_clean(kernel, checks, n);
@@ -105,8 +121,9 @@ static void emulated_rows_equal_their_truth(void **state)
             continue;
         ran++;
         struct check checks[CHECKS_MAX];
-        expect_clean(kernel, checks,
-                     all_fills(emulated_shapes, sizeof emulated_shapes / sizeof *emulated_shapes, checks));
+        expect_clean(
+            kernel, checks,
+            all_fills(kernel, emulated_shapes, sizeof emulated_shapes / sizeof *emulated_shapes, checks));
         if (kernel->nr > 1)
             expect_clean_tokens(kernel);
     }
@@ -118,9 +135,8 @@ static void emulated_rows_equal_their_truth(void **state)
         struct ulb_problem problem;
         struct ulb_error err;
         unsigned long before = emulation_count();
-        assert_int_equal(
-            ulb_problem_open(&problem, ulb_kernels[i]->layout->format, 1, 65536, ULB_FILL_MIN, 1, NULL, &err),
-            ULB_OK);
+        assert_int_equal(ulb_problem_open(&problem, ulb_kernels[i], 1, 65536, ULB_FILL_MIN, 1, NULL, &err),
+                         ULB_OK);
         assert_int_equal(ulb_problem_verify(&problem, ulb_kernels[i], &err), ULB_OK);
         ulb_problem_close(&problem);
         assert_true(emulation_count() > before);

@@ -1,6 +1,8 @@
 /* Layouts, quantisation and the scalar truths themselves. */
 #include "common/bf16.h"
+#include "common/fp16.h"
 #include "harness/problem.h"
+#include "kernels/block.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,7 +18,7 @@ static void tiles_are_covered_exactly(void **state)
     (void)state;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_layout *layout = ulb_kernels[i]->layout;
-        if (layout->pack_tile) /* no fields: the round trip says it all */
+        if (layout->pack_tile || layout->format->block) /* no fields: the round trip says it all */
             continue;
         unsigned bits = (unsigned)layout->format->bits, total = layout->tile_m * layout->tile_k * bits;
         unsigned char *used = calloc(total, 1);
@@ -35,6 +37,44 @@ static void tiles_are_covered_exactly(void **state)
     }
 }
 
+static size_t whole_blocks(const struct ulb_format *format, size_t k)
+{
+    return format->block ? ulb_round_up(k, format->block->columns) : k;
+}
+
+static void open_matrix(const struct ulb_format *format, size_t m, size_t k, struct ulb_matrix *matrix)
+{
+    *matrix = (struct ulb_matrix){.m = m, .k = k};
+    if (format->block) {
+        matrix->blocks = calloc(m, ulb_block_row_bytes(format, k));
+        assert_non_null(matrix->blocks);
+        return;
+    }
+    matrix->values = calloc(m * k, sizeof *matrix->values);
+    matrix->scales = calloc(m * ulb_groups(format, k), sizeof *matrix->scales);
+    assert_true(matrix->values && matrix->scales);
+}
+
+static void close_matrix(struct ulb_matrix *matrix)
+{
+    free(matrix->values);
+    free(matrix->scales);
+    free(matrix->blocks);
+}
+
+static void expect_equal(const struct ulb_format *format, const struct ulb_matrix *a,
+                         const struct ulb_matrix *b)
+{
+    size_t m = a->m, k = a->k;
+    if (format->block) {
+        assert_memory_equal(a->blocks, b->blocks, m * ulb_block_row_bytes(format, k));
+        return;
+    }
+    assert_memory_equal(a->values, b->values, m * k * sizeof *a->values);
+    if (!format->floating)
+        assert_memory_equal(a->scales, b->scales, m * ulb_groups(format, k) * sizeof *a->scales);
+}
+
 static void pack_and_unpack_round_trip(void **state)
 {
     (void)state;
@@ -46,20 +86,17 @@ static void pack_and_unpack_round_trip(void **state)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             struct ulb_problem problem;
             struct ulb_error err;
-            size_t m = shapes[s].m, k = shapes[s].k, groups = ulb_groups(layout->format, k);
-            assert_int_equal(ulb_problem_open(&problem, layout->format, m, k, ULB_FILL_RANDOM, 7, NULL, &err),
+            size_t m = shapes[s].m, k = whole_blocks(layout->format, shapes[s].k);
+            assert_int_equal(ulb_problem_open(&problem, ulb_kernels[i], m, k, ULB_FILL_RANDOM, 7, NULL, &err),
                              ULB_OK);
             void *packed = aligned_alloc(64, ulb_layout_bytes(layout, m, k));
-            struct ulb_matrix back = {m, k, calloc(m * k, sizeof(int16_t)),
-                                      calloc(m * groups, sizeof(float))};
-            assert_true(packed && back.values && back.scales);
+            struct ulb_matrix back;
+            open_matrix(layout->format, m, k, &back);
+            assert_non_null(packed);
             ulb_problem_pack(&problem, layout, packed, NULL);
             ulb_layout_unpack(layout, packed, &back);
-            assert_memory_equal(back.values, problem.weights.values, m * k * sizeof(int16_t));
-            if (!layout->format->floating)
-                assert_memory_equal(back.scales, problem.weights.scales, m * groups * sizeof(float));
-            free(back.values);
-            free(back.scales);
+            expect_equal(layout->format, &back, &problem.weights);
+            close_matrix(&back);
             free(packed);
             ulb_problem_close(&problem);
         }
@@ -72,9 +109,8 @@ static void random_rows_have_nothing_in_common(void **state)
     (void)state;
     struct ulb_problem problem;
     struct ulb_error err;
-    assert_int_equal(
-        ulb_problem_open(&problem, ulb_kernels[1]->layout->format, 4, 256, ULB_FILL_RANDOM, 1, NULL, &err),
-        ULB_OK);
+    assert_int_equal(ulb_problem_open(&problem, ulb_kernels[1], 4, 256, ULB_FILL_RANDOM, 1, NULL, &err),
+                     ULB_OK);
     const int16_t *values = problem.weights.values;
     for (size_t row = 1; row < 4; row++) {
         for (size_t shift = 0; shift < 16; shift++) {
@@ -85,21 +121,40 @@ static void random_rows_have_nothing_in_common(void **state)
     ulb_problem_close(&problem);
 }
 
+/* Weight k of row m as a real number. */
+static double weight_at(const struct ulb_problem *p, size_t m, size_t k)
+{
+    const struct ulb_format *format = p->format;
+    if (format->block) {
+        struct ulb_block_values values;
+        double weights[ULB_BLOCK_COLUMNS_MAX];
+        size_t columns = format->block->columns;
+        format->block->decode(p->weights.blocks + m * ulb_block_row_bytes(format, p->weights.k) +
+                                  k / columns * format->block->bytes,
+                              &values);
+        ulb_block_dequantise(format->block, &values, weights);
+        return weights[k % columns];
+    }
+    int16_t value = p->weights.values[m * p->weights.k + k];
+    if (format->floating)
+        return (double)ulb_bf16_to_float((uint16_t)value);
+    size_t scale = format->group ? m * ulb_groups(format, p->weights.k) + k / format->group : m;
+    return (double)value * (double)p->weights.scales[scale];
+}
+
 /* The truth's truth: weights and activations as real numbers, summed in double. */
 static double exact(const struct ulb_problem *p, size_t m, double *magnitude)
 {
     double sum = 0;
     *magnitude = 0;
     for (size_t k = 0; k < p->weights.k; k++) {
-        int16_t value = p->weights.values[m * p->weights.k + k];
-        unsigned group = p->format->group;
-        size_t scale = group ? m * ulb_groups(p->format, p->weights.k) + k / group : m;
-        double w = p->format->floating ? (double)ulb_bf16_to_float((uint16_t)value)
-                                       : (double)value * (double)p->weights.scales[scale];
-        double x = p->activation == ULB_ACT_A8 ? (double)p->x8[k] * (double)p->x_scale[0] : (double)p->xf[k];
-        sum += w * x;
-        *magnitude += fabs(w * x);
+        double product = weight_at(p, m, k) * ulb_activations_at(&p->x, 0, k);
+        sum += product;
+        *magnitude += fabs(product);
     }
+    /* Minima cancel much of a weight; what is rounded are its parts. */
+    if (p->format->block)
+        *magnitude = (double)p->magnitude[m];
     return sum;
 }
 
@@ -112,9 +167,10 @@ static void references_equal_dequantised_doubles(void **state)
         for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++) {
             struct ulb_problem problem;
             struct ulb_error err;
-            assert_int_equal(ulb_problem_open(&problem, ulb_kernels[i]->layout->format, 19, 1603,
-                                              (enum ulb_fill)fill, 3, NULL, &err),
-                             ULB_OK);
+            size_t k = whole_blocks(ulb_kernels[i]->layout->format, 1603);
+            assert_int_equal(
+                ulb_problem_open(&problem, ulb_kernels[i], 19, k, (enum ulb_fill)fill, 3, NULL, &err),
+                ULB_OK);
             for (size_t m = 0; m < problem.weights.m; m++) {
                 double magnitude, truth = exact(&problem, m, &magnitude);
                 /* An exact integer sum, then two roundings to float. */
@@ -125,26 +181,66 @@ static void references_equal_dequantised_doubles(void **state)
     }
 }
 
+/* One token of three columns, in room for so many. */
+static void quantise_three(enum ulb_activation kind, size_t columns, const float *x,
+                           struct ulb_activations *a, void **memory)
+{
+    size_t bytes = ulb_activations_bytes(kind, 1, columns);
+    *memory = aligned_alloc(64, bytes);
+    assert_non_null(*memory);
+    memset(*memory, 99, bytes);
+    ulb_activations_place(a, kind, 1, columns, *memory);
+    ulb_activations_set(a, 0, x, 3);
+}
+
 static void activations_are_quantised_by_their_largest(void **state)
 {
     (void)state;
-    const float x[6] = {1.0f, -2.0f, 0.5f, 0, 0, 0};
-    int8_t q[16];
-    float scale[2];
-    int32_t sum[2];
-    memset(q, 99, sizeof q);
-    ulb_quantise_a8(x, 2, 3, 8, q, scale, sum);
-    assert_true(fabsf(scale[0] - 2.0f / 127) < 1e-9f);
-    assert_int_equal(q[0], 64); /* 63.5 rounds to even */
-    assert_int_equal(q[1], -127);
-    assert_int_equal(q[2], 32);
-    assert_int_equal(sum[0], 64 - 127 + 32);
-    for (int i = 3; i < 8; i++)
-        assert_int_equal(q[i], 0);
-    assert_true(scale[1] == 0.0f);
-    assert_int_equal(sum[1], 0);
-    for (int i = 8; i < 16; i++)
-        assert_int_equal(q[i], 0);
+    const float x[3] = {1.0f, -2.0f, 0.5f}, zeros[3] = {0, 0, 0};
+    struct ulb_activations a;
+    void *memory;
+    quantise_three(ULB_ACT_A8, 8, x, &a, &memory);
+    const int8_t expected[8] = {64, -127, 32}; /* 63.5 rounds to even */
+    assert_memory_equal(a.x, expected, sizeof expected);
+    assert_true(fabsf(a.scale[0] - 2.0f / 127) < 1e-9f);
+    assert_int_equal(a.sum[0], 64 - 127 + 32);
+    assert_int_equal(a.sums[0], 64 - 127 + 32);
+    free(memory);
+    quantise_three(ULB_ACT_A8, 8, zeros, &a, &memory);
+    const int8_t nothing[8] = {0};
+    assert_memory_equal(a.x, nothing, sizeof nothing);
+    assert_true(a.scale[0] == 0.0f);
+    assert_int_equal(a.sum[0], 0);
+    free(memory);
+}
+
+static void block_activations_have_scales_of_their_own(void **state)
+{
+    (void)state;
+    const float x[3] = {1.0f, -2.0f, 0.5f};
+    struct ulb_activations a;
+    void *memory;
+    quantise_three(ULB_ACT_Q8_0, 64, x, &a, &memory);
+    assert_int_equal(((const int8_t *)a.x)[1], -127);
+    assert_true(a.scale[0] == ulb_fp16_to_float(ulb_fp16_from_float(2.0f / 127)));
+    assert_true(a.scale[1] == 0.0f);
+    assert_int_equal(a.sums[0], 64 - 127 + 32);
+    for (size_t i = 1; i < 4; i++)
+        assert_int_equal(a.sums[i], 0);
+    free(memory);
+    /* -2 becomes -128, so that the scale is positive; 1 and 0.5 follow. */
+    quantise_three(ULB_ACT_Q8_K, 256, x, &a, &memory);
+    const int8_t expected[4] = {64, -128, 32, 0};
+    assert_memory_equal(a.x, expected, sizeof expected);
+    assert_true(a.scale[0] == 2.0f / 128);
+    assert_int_equal(a.sums[0], -32);
+    free(memory);
+    const float upwards[3] = {-1.0f, 2.0f, 2.0f};
+    quantise_three(ULB_ACT_Q8_K, 256, upwards, &a, &memory);
+    const int8_t turned[4] = {64, -128, -128, 0};
+    assert_memory_equal(a.x, turned, sizeof turned);
+    assert_true(a.scale[0] == -2.0f / 128);
+    free(memory);
 }
 
 static void names_are_unique_and_rows_complete(void **state)
@@ -159,8 +255,11 @@ static void names_are_unique_and_rows_complete(void **state)
         assert_int_equal(row->mr % row->layout->tile_m, 0);
         assert_int_equal(row->kr % row->layout->tile_k, 0);
         const struct ulb_format *format = row->layout->format;
-        double scales = format->group ? 32.0 * sizeof(float) / format->group : 0;
-        assert_true(fabs(row->bytes_per_step - 32.0 * format->bits / 8 - scales) < 1e-9);
+        double scales = format->group ? 32.0 * sizeof(float) / format->group : 0,
+               tile_m = row->layout->tile_m;
+        double bytes = format->block ? 32.0 * (double)row->layout->tile_bytes / tile_m / row->layout->tile_k
+                                     : 32.0 * format->bits / 8 + scales;
+        assert_true(fabs(row->bytes_per_step - bytes) < 1e-9);
         assert_non_null(ulb_kernel_reference(row));
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(name, ulb_kernel_name(ulb_kernels[j], other));
@@ -175,6 +274,7 @@ int main(void)
         cmocka_unit_test(random_rows_have_nothing_in_common),
         cmocka_unit_test(references_equal_dequantised_doubles),
         cmocka_unit_test(activations_are_quantised_by_their_largest),
+        cmocka_unit_test(block_activations_have_scales_of_their_own),
         cmocka_unit_test(names_are_unique_and_rows_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

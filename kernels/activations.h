@@ -1,0 +1,48 @@
+/* Activations as kernels read them: tokens of K columns, as floats or quantised to int8 with a scale for each
+ * so many columns. Nothing here allocates. */
+#ifndef ULB_KERNELS_ACTIVATIONS_H
+#define ULB_KERNELS_ACTIVATIONS_H
+
+#include "kernels/kernel.h"
+
+enum { ULB_SUM_COLUMNS = 16 /* columns of one sum of int8 activations */ };
+
+/* "a8", "f32", "q8_0" ...: as in the names of kernels. */
+const char *ulb_activation_name(enum ulb_activation kind);
+/* Bytes of one activation. */
+size_t ulb_activation_bytes(enum ulb_activation kind);
+/* Columns that share a scale; 0: all of a token's, and for f32, which has none. */
+size_t ulb_activation_block(enum ulb_activation kind);
+/* Scales, and sums of ULB_SUM_COLUMNS activations, of a token of so many columns, padding included. */
+size_t ulb_activation_scales(enum ulb_activation kind, size_t columns);
+size_t ulb_activation_sums(enum ulb_activation kind, size_t columns);
+
+/* n tokens; columns of each, those of padding included. */
+struct ulb_activations {
+    enum ulb_activation kind;
+    size_t n, columns;
+    void *x;       /* int8_t or float [n][columns] */
+    float *scale;  /* [n][ulb_activation_scales()] */
+    int16_t *sums; /* [n][ulb_activation_sums()] */
+    int32_t *sum;  /* [n], of a whole token; a8 only */
+};
+
+/* Bytes of all arrays, and their places in so much memory, 64-byte aligned. */
+size_t ulb_activations_bytes(enum ulb_activation kind, size_t n, size_t columns);
+void ulb_activations_place(struct ulb_activations *a, enum ulb_activation kind, size_t n, size_t columns,
+                           void *memory);
+
+/* Converts one token of k <= columns floats; what is beyond k becomes zeros with scale 0.
+ * a8: absmax / 127 over the token, round to nearest even. q8_0: the same for each 32 columns, the scale
+ * rounded to half precision after the division, as GGUF's Q8_0 and Q8_1 have it. q8_k: each 256 columns; the
+ * value of largest magnitude becomes -128, so that the scale has the sign opposite to its own, as GGUF's Q8_K
+ * has it. */
+void ulb_activations_set(struct ulb_activations *a, size_t token, const float *x, size_t k);
+
+/* The real number that activation k of a token stands for. */
+double ulb_activations_at(const struct ulb_activations *a, size_t token, size_t k);
+
+/* Points a call's arguments at the tokens. */
+void ulb_activations_give(const struct ulb_activations *a, struct ulb_gemm *g);
+
+#endif

@@ -1,0 +1,58 @@
+/* Block formats: a row is cut into blocks of equally many columns, each of which holds its codes and its
+ * scales together, byte by byte as files hold them. A matrix of such a format is its blocks; everything else
+ * is made from a block decoded.
+ *
+ * Weight k of a block, in its group g = k / group:  d * scale[g] * q[k] - dmin * min[g]
+ * with table[q[k]] for q[k] where codes stand for entries of a table. */
+#ifndef ULB_KERNELS_BLOCK_H
+#define ULB_KERNELS_BLOCK_H
+
+#include "kernels/kernel.h"
+
+enum { ULB_BLOCK_COLUMNS_MAX = 256, ULB_BLOCK_GROUPS_MAX = 16 };
+
+struct ulb_block_values {
+    int16_t q[ULB_BLOCK_COLUMNS_MAX]; /* min..max of the format */
+    int16_t scale[ULB_BLOCK_GROUPS_MAX], min[ULB_BLOCK_GROUPS_MAX];
+    float d, dmin;
+};
+
+/* What values the scale d of a block can have. */
+enum ulb_block_scale { ULB_SCALE_HALF, ULB_SCALE_SINGLE, ULB_SCALE_POWER /* of two */ };
+
+struct ulb_block {
+    unsigned columns;         /* of a block; divides K */
+    size_t bytes;             /* of a block in a file */
+    unsigned group;           /* columns of a group; columns where a block is one group */
+    int scale_min, scale_max; /* integer scales of groups; 1 and 1 where there are none */
+    int min_min, min_max;     /* integer minima of groups; 0 and 0 without minima, 1 and 1 for a minimum per
+                               * block: dmin alone, of any sign */
+    enum ulb_block_scale d;
+    const int8_t *table; /* of max + 1 values; NULL: codes are values */
+    /* Exact both ways for values in the ranges above. */
+    void (*encode)(const struct ulb_block_values *values, void *block);
+    void (*decode)(const void *block, struct ulb_block_values *values);
+    /* From columns weights, as the format's own tools do it up to the choice among equal errors. */
+    void (*quantise)(const float *weights, struct ulb_block_values *values);
+};
+
+/* The integer that the code of column k stands for. */
+static inline int ulb_block_value(const struct ulb_block *block, const struct ulb_block_values *values,
+                                  size_t k)
+{
+    int q = values->q[k];
+    return block->table ? block->table[q] : q;
+}
+
+/* A layout in place: one row and one block are a tile. */
+#define ULB_IN_PLACE(of, block_columns, block_bytes)                                                         \
+    {                                                                                                        \
+        .name = "in-place", .format = &(of), .tile_m = 1, .tile_k = (block_columns),                         \
+        .tile_bytes = (block_bytes)                                                                          \
+    }
+
+/* The weights of a block. */
+void ulb_block_dequantise(const struct ulb_block *block, const struct ulb_block_values *values,
+                          double *weights);
+
+#endif

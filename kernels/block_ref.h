@@ -1,0 +1,78 @@
+/* The scalar truth of a block format: integers inside a group of columns, exact; double precision across
+ * groups and blocks. Every ref.c names its format; this is the dull loop. */
+#ifndef ULB_KERNELS_BLOCK_REF_H
+#define ULB_KERNELS_BLOCK_REF_H
+
+#include "kernels/activations.h"
+#include "kernels/block.h"
+#include "kernels/row.h"
+
+/* Part of a block with int8 activations, without their scale. |sum| <= 127 * 128 * 256 * 63 in double. */
+static inline double ulb_ref_integers(const struct ulb_block *block, const struct ulb_block_values *values,
+                                      const int8_t *x)
+{
+    double products = 0, minima = 0;
+    for (unsigned g = 0; g < block->columns / block->group; g++) {
+        int32_t sum = 0, x_sum = 0;
+        for (unsigned k = g * block->group; k < (g + 1) * block->group; k++) {
+            sum += ulb_block_value(block, values, k) * x[k];
+            x_sum += x[k];
+        }
+        products += (double)values->scale[g] * sum;
+        minima += (double)values->min[g] * x_sum;
+    }
+    return (double)values->d * products - (double)values->dmin * minima;
+}
+
+/* The same with activations in single precision. */
+static inline double ulb_ref_floats(const struct ulb_block *block, const struct ulb_block_values *values,
+                                    const float *x)
+{
+    double weights[ULB_BLOCK_COLUMNS_MAX], sum = 0;
+    ulb_block_dequantise(block, values, weights);
+    for (unsigned k = 0; k < block->columns; k++)
+        sum += weights[k] * (double)x[k];
+    return sum;
+}
+
+/* One row of one token. */
+static inline float ulb_ref_block_row(const struct ulb_gemm *g, const struct ulb_format *format,
+                                      enum ulb_activation kind, size_t m, size_t n)
+{
+    const struct ulb_block *block = format->block;
+    const uint8_t *row = (const uint8_t *)g->w + m * ulb_block_row_bytes(format, g->k);
+    const char *x = (const char *)g->x + n * g->x_stride * ulb_activation_bytes(kind);
+    const float *scale = g->x_scale + n * g->x_scale_stride;
+    size_t x_block = ulb_activation_block(kind);
+    double sum = 0;
+    for (size_t k = 0; k < g->k; k += block->columns, row += block->bytes) {
+        struct ulb_block_values values;
+        block->decode(row, &values);
+        if (kind == ULB_ACT_F32)
+            sum += ulb_ref_floats(block, &values, (const float *)(const void *)x + k);
+        else
+            sum += (double)scale[x_block ? k / x_block : 0] *
+                   ulb_ref_integers(block, &values, (const int8_t *)x + k);
+    }
+    return (float)sum;
+}
+
+static inline void ulb_run_block_ref(const struct ulb_gemm *g, const struct ulb_format *format,
+                                     enum ulb_activation kind)
+{
+    for (size_t n = 0; n < g->n; n++) {
+        for (size_t m = g->m0; m < g->m1; m++)
+            g->y[n * g->y_stride + m] = ulb_ref_block_row(g, format, kind, m, n);
+    }
+}
+
+/* The row of a format's ref.c. */
+#define ULB_BLOCK_REF_ROW(in_place, block_type, columns, kind)                                               \
+    {                                                                                                        \
+        .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,              \
+        .layout = &(in_place), .activation = (kind), .mr = 1, .nr = 1, .kr = (columns),                      \
+        .bytes_per_step = 32.0 * sizeof(block_type) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,           \
+        .run = run,                                                                                          \
+    }
+
+#endif

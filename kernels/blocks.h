@@ -1,0 +1,12 @@
+/* For kernels/layout.c: packed matrices of block formats (kernels/block.h). */
+#ifndef ULB_KERNELS_BLOCKS_H
+#define ULB_KERNELS_BLOCKS_H
+
+#include "kernels/block.h"
+
+/* As ulb_layout_pack() and ulb_layout_unpack(). */
+void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
+                     uint8_t *packed);
+void ulb_blocks_unpack(const struct ulb_layout *layout, const uint8_t *packed, struct ulb_matrix *matrix);
+
+#endif

@@ -1,0 +1,23 @@
+/* GGUF's Q4_0: 32 weights, one scale in half precision, 4-bit codes with zero point 8. */
+#ifndef ULB_KERNELS_Q4_0_FORMAT_H
+#define ULB_KERNELS_Q4_0_FORMAT_H
+
+#include "kernels/block.h"
+
+enum { ULB_Q4_0_COLUMNS = 32, ULB_Q4_0_ZERO_POINT = 8 };
+
+/* As in a file. */
+struct ulb_q4_0 {
+    uint16_t d;     /* half precision */
+    uint8_t qs[16]; /* low nibbles: columns 0-15, high ones: 16-31 */
+};
+_Static_assert(sizeof(struct ulb_q4_0) == 18, "18 bytes in a file");
+
+extern const struct ulb_format ulb_q4_0;
+/* File rows as they are. */
+extern const struct ulb_layout ulb_q4_0_in_place;
+/* Rows interleaved, 48 or 96: for every 4 columns and pair of vectors of rows a vector of bytes, 4 columns of
+ * a row side by side, the first vector's rows in the low nibbles; then the scales, one half per row. */
+extern const struct ulb_layout ulb_q4_0_rows_48, ulb_q4_0_rows_96;
+
+#endif

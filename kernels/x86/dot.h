@@ -1,0 +1,84 @@
+/* Sums of products of unsigned codes and int8 activations, 4 columns of a row in a lane, in what the build of
+ * the file has: dot products into int32 (kernels/x86/vnni.h), or, with AVX2 alone, vpmaddubsw into two 16-bit
+ * sums per lane, which hold only so many steps: with codes up to C and |x| <= 128 a step adds at most 256 C
+ * to each, so that 127 / C steps fit; ulb_widen() then makes int32 of them. */
+#ifndef ULB_KERNELS_X86_DOT_H
+#define ULB_KERNELS_X86_DOT_H
+
+#if defined(ULB_DP_VEX) || defined(ULB_DP_EVEX) || defined(ULB_DP_512)
+#define ULB_WORD_SUMS 0
+#include "kernels/x86/vnni.h"
+#else
+#define ULB_WORD_SUMS 1
+#include "kernels/x86/vec.h"
+#endif
+
+/* Steps of 4 columns between two ulb_widen(), of codes 0..largest. */
+#define ULB_WORD_STEPS(largest) (127 / (largest))
+
+#if ULB_WORD_SUMS
+
+static inline void ulb_dot(ulb_vec *sums, ulb_vec codes, ulb_vec x)
+{
+    *sums = _mm256_add_epi16(*sums, _mm256_maddubs_epi16(codes, x));
+}
+
+/* The sums as int32. */
+static inline ulb_vec ulb_widen(ulb_vec sums)
+{
+    return _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
+}
+
+/* sums[0] += low nibbles of the bytes at w, sums[1] += high nibbles. One statement: see kernels/x86/vnni.h.
+ */
+static inline void ulb_dot_nibbles(ulb_vec *sums, const uint8_t *w, ulb_vec x)
+{
+    ulb_vec low, high;
+    __asm__("vmovdqu %[w], %[low]\n\t"
+            "vpsrlw $4, %[low], %[high]\n\t"
+            "vpand %[nibble], %[low], %[low]\n\t"
+            "vpand %[nibble], %[high], %[high]\n\t"
+            "vpmaddubsw %[x], %[low], %[low]\n\t"
+            "vpmaddubsw %[x], %[high], %[high]\n\t"
+            "vpaddw %[low], %[s0], %[s0]\n\t"
+            "vpaddw %[high], %[s1], %[s1]"
+            : [s0] "+x"(sums[0]), [s1] "+x"(sums[1]), [low] "=&x"(low), [high] "=&x"(high)
+            : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x] "x"(x), [nibble] "x"(ulb_all8(0x0F)));
+}
+
+#else
+
+static inline void ulb_dot(ulb_vec *sums, ulb_vec codes, ulb_vec x)
+{
+    ulb_dp(sums, codes, x);
+}
+
+static inline ulb_vec ulb_widen(ulb_vec sums)
+{
+    return sums;
+}
+
+/* sums[0] += low nibbles of the bytes at w, sums[1] += the bytes as they are: ulb_split_nibbles() makes 16
+ * times the sum of the high nibbles of it. */
+static inline void ulb_dot_nibbles(ulb_vec *sums, const uint8_t *w, ulb_vec x)
+{
+    static const ulb_vec low = ULB_BYTES(0x0F);
+    ulb_vec packed, field;
+    __asm__(ULB_MOVE " %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0") ULB_ASM_DP("packed", "s1")
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [packed] ULB_SCRATCH(packed),
+              [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x), [low] ULB_KEPT(low));
+}
+
+#endif
+
+/* Sums of low and high nibbles; the second with the factor ULB_HIGH_NIBBLE. */
+#define ULB_HIGH_NIBBLE (ULB_WORD_SUMS ? 1.0f : 1.0f / 16)
+
+static inline void ulb_split_nibbles(ulb_vec *sums)
+{
+    if (!ULB_WORD_SUMS)
+        sums[1] = ulb_sub32(sums[1], sums[0]);
+}
+
+#endif
