@@ -5,6 +5,7 @@
 #include "harness/overlap.h"
 #include "harness/problem.h"
 #include "harness/stats.h"
+#include "kernels/block.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,7 +79,13 @@ static void add_cell(struct ulb_grid *grid, const struct ulb_grid_cell *like, co
     grid->largest = cell->bytes > grid->largest ? cell->bytes : grid->largest;
 }
 
-/* The cells of one shape. */
+static bool fits(const struct ulb_kernel *kernel, size_t k)
+{
+    const struct ulb_block *block = kernel->layout->format->block;
+    return !block || k % block->columns == 0;
+}
+
+/* The cells of one shape, without kernels of formats whose blocks do not divide its rows. */
 static void add_shape(struct ulb_grid *grid, const struct ulb_grid_cell *like,
                       const struct ulb_kernel *const *kernels, size_t n)
 {
@@ -87,6 +94,8 @@ static void add_shape(struct ulb_grid *grid, const struct ulb_grid_cell *like,
         struct ulb_grid_cell cell = *like;
         struct ulb_error unused;
         bool found;
+        if (!fits(kernels[i], like->k))
+            continue;
         while (ulb_tokens_next(&list, ULB_TOKENS_MAX, &cell.n, &found, &unused) == ULB_OK && found)
             add_cell(grid, &cell, kernels[i], i);
     }
@@ -130,6 +139,47 @@ static void add_calibration(struct ulb_grid *grid, const struct ulb_session *ses
     }
 }
 
+/* The first of the plan's shapes that the kernel's format cannot hold. */
+static bool first_unfit(const struct ulb_grid *grid, const struct ulb_kernel *kernel, struct ulb_shape *shape)
+{
+    const char *models = grid->plan.models, *given = grid->plan.shapes;
+    const struct ulb_model *model;
+    struct ulb_error unused;
+    char bad[64];
+    bool found;
+    while (models && (model = next_model(&models, bad))) {
+        for (size_t s = 0; s < model->n_shapes; s++) {
+            *shape = (struct ulb_shape){model->shapes[s].m, model->shapes[s].k};
+            if (!fits(kernel, shape->k))
+                return true;
+        }
+    }
+    while (given && ulb_shape_next(&given, shape, &found, &unused) == ULB_OK && found) {
+        if (!fits(kernel, shape->k))
+            return true;
+    }
+    return false;
+}
+
+/* Says once per format which of the shapes it has no cell for: what K is the first that its blocks do not
+ * divide. */
+static enum ulb_status warn_of_unfit(const struct ulb_grid *grid, const struct ulb_session *session,
+                                     const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        const struct ulb_format *format = kernels[i]->layout->format;
+        struct ulb_shape shape = {0};
+        if ((i > 0 && kernels[i - 1]->layout->format == format) || !first_unfit(grid, kernels[i], &shape))
+            continue;
+        status =
+            ulb_record_warn(session->record, err,
+                            "%s leaves out shapes whose K is no multiple of its %u columns, such as %zux%zu",
+                            format->name, format->block->columns, shape.m, shape.k);
+    }
+    return status;
+}
+
 static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_session *session,
                                   const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
@@ -150,8 +200,13 @@ static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_sessio
     if (given)
         add_given(grid, given, kernels, n);
     grid->judged = grid->n;
+    if (grid->n == 0)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "none of the shapes is whole blocks of %s (%u columns each); choose others with --shapes",
+            kernels[0]->layout->format->name, kernels[0]->layout->format->block->columns);
     add_calibration(grid, session, kernels, n);
-    return ULB_OK;
+    return warn_of_unfit(grid, session, kernels, n, err);
 }
 
 static void share_samples(struct ulb_grid *grid, size_t per_round)

@@ -2,7 +2,6 @@
 
 #include "common/fp16.h"
 
-#include <math.h>
 #include <string.h>
 
 size_t ulb_interleaved_bytes(const struct ulb_interleave *how, unsigned columns)
@@ -84,21 +83,26 @@ void ulb_load_half_minima(const void *in, unsigned rows, struct ulb_block_values
         values[i].dmin = load_half(in, i);
 }
 
-float ulb_signed_largest(const float *values, unsigned n)
+void ulb_store_byte_scales(const struct ulb_block_values *values, unsigned rows, unsigned groups, void *out)
 {
-    float largest = 0;
-    for (unsigned i = 0; i < n; i++)
-        largest = fabsf(values[i]) > fabsf(largest) ? values[i] : largest;
-    return largest;
+    for (unsigned i = 0; i < groups * rows; i++)
+        ((uint8_t *)out)[i] = (uint8_t)values[i % rows].scale[i / rows];
 }
 
-int ulb_round_within(float value, int least, int most)
+void ulb_load_byte_scales(const void *in, unsigned rows, unsigned groups, struct ulb_block_values *values)
 {
-    long rounded = lrintf(value);
-    return rounded < least ? least : rounded > most ? most : (int)rounded;
+    for (unsigned i = 0; i < groups * rows; i++)
+        values[i % rows].scale[i / rows] = ((const uint8_t *)in)[i];
 }
 
-float ulb_half(float value)
+void ulb_store_min_quads(const struct ulb_block_values *values, unsigned rows, unsigned groups, void *out)
 {
-    return ulb_fp16_to_float(ulb_fp16_from_float(value));
+    for (unsigned i = 0; i < groups * rows; i++)
+        ((uint8_t *)out)[i] = (uint8_t)values[i / 4 % rows].min[i / (4 * rows) * 4 + i % 4];
+}
+
+void ulb_load_min_quads(const void *in, unsigned rows, unsigned groups, struct ulb_block_values *values)
+{
+    for (unsigned i = 0; i < groups * rows; i++)
+        values[i / 4 % rows].min[i / (4 * rows) * 4 + i % 4] = ((const uint8_t *)in)[i];
 }

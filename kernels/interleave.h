@@ -27,11 +27,11 @@ void ulb_load_half_scales(const void *in, unsigned rows, struct ulb_block_values
 void ulb_store_half_minima(const struct ulb_block_values *values, unsigned rows, void *out);
 void ulb_load_half_minima(const void *in, unsigned rows, struct ulb_block_values *values);
 
-/* For quantising: the value of largest magnitude, the first of equals; and the nearest integer, even of two,
- * in a range. */
-float ulb_signed_largest(const float *values, unsigned n);
-int ulb_round_within(float value, int least, int most);
-/* The nearest number in half precision. */
-float ulb_half(float value);
+/* Integer scales, a byte each: [groups][rows]. */
+void ulb_store_byte_scales(const struct ulb_block_values *values, unsigned rows, unsigned groups, void *out);
+void ulb_load_byte_scales(const void *in, unsigned rows, unsigned groups, struct ulb_block_values *values);
+/* Integer minima, a byte each, those of 4 groups side by side: [groups / 4][rows][4]. */
+void ulb_store_min_quads(const struct ulb_block_values *values, unsigned rows, unsigned groups, void *out);
+void ulb_load_min_quads(const void *in, unsigned rows, unsigned groups, struct ulb_block_values *values);
 
 #endif

@@ -1,6 +1,7 @@
 #include "kernels/q4_0/format.h"
 
 #include "common/fp16.h"
+#include "kernels/fit.h"
 #include "kernels/interleave.h"
 
 #include <string.h>
@@ -32,8 +33,7 @@ static void decode(const void *block, struct ulb_block_values *values)
 static void quantise(const float *weights, struct ulb_block_values *values)
 {
     float largest = ulb_signed_largest(weights, ULB_Q4_0_COLUMNS);
-    *values =
-        (struct ulb_block_values){.d = ulb_fp16_to_float(ulb_fp16_from_float(largest / -8)), .scale = {1}};
+    *values = (struct ulb_block_values){.d = ulb_half(largest / -8), .scale = {1}};
     float inverse = largest != 0 ? -8 / largest : 0;
     for (unsigned i = 0; i < ULB_Q4_0_COLUMNS; i++)
         values->q[i] = (int16_t)ulb_round_within(weights[i] * inverse, -8, 7);

@@ -16,16 +16,16 @@
 /* What differs from format to format; all constants, functions inline. */
 struct ulb_block_row {
     const struct ulb_layout *layout;
-    size_t vectors;     /* of rows: sums that a step adds to */
-    size_t step_bytes;  /* codes of 4 columns */
-    size_t columns;     /* of a block */
-    size_t group;       /* columns between two conversions to floats: those of an integer scale */
-    size_t word_steps;  /* of 16-bit sums: ULB_WORD_STEPS() */
-    size_t slices;      /* of the layout */
-    size_t near, far;   /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
+    size_t vectors;                 /* of rows: sums that a step adds to */
+    size_t step_bytes;              /* codes of 4 columns */
+    size_t columns;                 /* of a block */
+    size_t group;                   /* columns between two conversions to floats: those of an integer scale */
+    size_t word_steps;              /* of 16-bit sums: ULB_WORD_STEPS() */
+    size_t slices;                  /* of the layout */
+    size_t near, far;               /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
     enum ulb_activation activation; /* one scale a token, or one a block */
-    /* What vector v's sum begins with, times minus the sum of the group's activations: the zero point of its codes,
-     * and what fields beside it have. NULL: 0. */
+    /* What vector v's sum begins with, times minus the sum of the group's activations: the zero point of its
+     * codes, and what fields beside it have. NULL: 0. */
     int32_t (*zero_point)(size_t v);
     /* One step of 4 columns. */
     void (*step)(const uint8_t *w, const int8_t *x, ulb_vec *sums);
@@ -107,8 +107,7 @@ static inline __attribute__((always_inline)) void ulb_add_block(const struct ulb
         ulb_vec sums[ULB_BLOCK_VECTORS_MAX];
         int32_t x_sum =
             row->zero_point ? ulb_group_x_sum(x->sums + g * row->group / ULB_SUM_COLUMNS, row->group) : 0;
-        ulb_sum_block_group(row, tile + g * group_bytes, x->x + g * row->group, x_sum,
-                            sums);
+        ulb_sum_block_group(row, tile + g * group_bytes, x->x + g * row->group, x_sum, sums);
 #pragma GCC unroll 12
         for (size_t v = 0; v < row->vectors; v++) {
             ulb_floats part = ulb_to_floats(sums[v]);

@@ -54,6 +54,11 @@ static inline ulb_vec ulb_asr32(ulb_vec v, unsigned bits)
     return _mm512_srai_epi32(v, bits);
 }
 
+static inline ulb_vec ulb_shl32(ulb_vec v, unsigned bits)
+{
+    return _mm512_slli_epi32(v, bits);
+}
+
 typedef __m512 ulb_floats;
 
 static inline ulb_floats ulb_no_floats(void)
@@ -119,6 +124,11 @@ static inline ulb_vec ulb_sub32(ulb_vec a, ulb_vec b)
 static inline ulb_vec ulb_asr32(ulb_vec v, unsigned bits)
 {
     return _mm256_srai_epi32(v, (int)bits);
+}
+
+static inline ulb_vec ulb_shl32(ulb_vec v, unsigned bits)
+{
+    return _mm256_slli_epi32(v, (int)bits);
 }
 
 typedef __m256 ulb_floats;
