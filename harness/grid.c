@@ -142,14 +142,12 @@ static void add_calibration(struct ulb_grid *grid, const struct ulb_session *ses
 /* The first of the plan's shapes that the kernel's format cannot hold. */
 static bool first_unfit(const struct ulb_grid *grid, const struct ulb_kernel *kernel, struct ulb_shape *shape)
 {
-    const char *models = grid->plan.models, *given = grid->plan.shapes;
-    const struct ulb_model *model;
+    const char *given = grid->plan.shapes;
     struct ulb_error unused;
-    char bad[64];
     bool found;
-    while (models && (model = next_model(&models, bad))) {
-        for (size_t s = 0; s < model->n_shapes; s++) {
-            *shape = (struct ulb_shape){model->shapes[s].m, model->shapes[s].k};
+    for (size_t i = 0; i < grid->models.n; i++) {
+        for (size_t s = 0; s < grid->shapes[i].n; s++) {
+            *shape = (struct ulb_shape){grid->shapes[i].items[s].m, grid->shapes[i].items[s].k};
             if (!fits(kernel, shape->k))
                 return true;
         }
