@@ -23,7 +23,7 @@ static bool is_paper_row(const struct ulb_kernel *kernel)
 static bool is_candidate(const struct ulb_kernel *kernel)
 {
     const ulb_isa_set allowed =
-        ULB_ISA_AVX2 | ULB_ISA_FMA | ULB_ISA_AVXVNNI | ULB_ISA_AVXVNNIINT8 | ULB_ISA_GFNI;
+        ULB_ISA_AVX2 | ULB_ISA_FMA | ULB_ISA_F16C | ULB_ISA_AVXVNNI | ULB_ISA_AVXVNNIINT8 | ULB_ISA_GFNI;
     return is_int1_of_256_bits(kernel) && (kernel->needs & ~allowed) == 0;
 }
 
