@@ -291,7 +291,7 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
     if (status == ULB_OK && share > DISTURBED_NOISY)
         status = ulb_record_warn(
             session->record, err,
-            "noisy: in %.0f %% of the samples a core was shared with a busy SMT sibling or neighbour",
+            "noisy: in %.0f %% of the samples a core was shared with another program, a busy SMT sibling or a neighbour",
             100 * share);
     return status;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ struct member {
     struct ulb_team *team;
     size_t index;
     struct ulb_core_watch watch;
+    long switched; /* times that another thread was put in this one's place, at the last look */
     bool alone;
     pthread_t thread;
 };
@@ -205,12 +207,24 @@ double ulb_team_fork_join(struct ulb_team *team)
     return ulb_median(samples, OVERHEAD_SAMPLES);
 }
 
+/* Whether nobody took the calling thread's core since the last look. */
+static bool kept_core(struct member *member)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) != 0)
+        return true;
+    bool kept = usage.ru_nivcsw == member->switched;
+    member->switched = usage.ru_nivcsw;
+    return kept;
+}
+
 static void watch_job(void *arg, size_t thread)
 {
     struct member *member = &((struct ulb_team *)arg)->members[thread];
     if (member->watch.alone <= 0)
         ulb_core_watch_open(&member->watch);
     member->alone = ulb_core_watch_alone(&member->watch);
+    member->alone = kept_core(member) && member->alone;
 }
 
 bool ulb_team_alone(struct ulb_team *team)

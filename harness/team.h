@@ -26,8 +26,8 @@ const unsigned *ulb_team_pus(const struct ulb_team *team);
 /* Ends the threads and gives the caller its affinity back. NULL is allowed. */
 void ulb_team_stop(struct ulb_team *team);
 
-/* Whether every core of the team is all ours now (see core_watch.h); the first call learns, which takes 10
- * ms. */
+/* Whether every core of the team is all ours now (see core_watch.h), and no other thread of this system ran
+ * in the place of a member since the last call; the first call learns, which takes 10 ms. */
 bool ulb_team_alone(struct ulb_team *team);
 
 /* Median seconds of an empty ulb_team_run(). */

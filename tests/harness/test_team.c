@@ -182,6 +182,54 @@ static void weights_set_the_parts(void **state)
     assert_true(ulb_split_slowest(&split) == 0.5);
 }
 
+struct rival {
+    int pu;
+    _Atomic int running, stop;
+};
+
+static void *spin_beside(void *argument)
+{
+    struct rival *rival = argument;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)rival->pu, &set);
+    if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0)
+        atomic_store(&rival->running, 1);
+    while (!atomic_load(&rival->stop))
+        ;
+    return NULL;
+}
+
+static void spin_job(void *arg, size_t thread)
+{
+    (void)thread;
+    double begin = ulb_now();
+    while (ulb_now() - begin < *(double *)arg)
+        ;
+}
+
+/* Another thread of this system that ran in a member's place is told afterwards, when it is gone. */
+static void a_rival_is_noticed(void **state)
+{
+    (void)state;
+    struct ulb_team *team = team_of(1);
+    bool alone = ulb_team_alone(team);
+    for (int i = 0; i < 1000 && !alone; i++)
+        alone = ulb_team_alone(team);
+    assert_true(alone);
+    struct rival rival = {.pu = sched_getcpu()};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, spin_beside, &rival), 0);
+    double seconds = 0.1;
+    while (!atomic_load(&rival.running))
+        sched_yield();
+    ulb_team_run(team, spin_job, &seconds);
+    atomic_store(&rival.stop, 1);
+    pthread_join(thread, NULL);
+    assert_false(ulb_team_alone(team));
+    ulb_team_stop(team);
+}
+
 /* The chain is one addition a cycle: its frequency is that of some real core, and the clock agrees with it.
  */
 static void the_clock_counts_core_cycles(void **state)
@@ -204,6 +252,7 @@ int main(void)
         cmocka_unit_test(every_row_is_taken_once),
         cmocka_unit_test(only_the_dynamic_split_steals),
         cmocka_unit_test(weights_set_the_parts),
+        cmocka_unit_test(a_rival_is_noticed),
         cmocka_unit_test(the_clock_counts_core_cycles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
