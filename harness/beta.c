@@ -3,7 +3,7 @@
 #include "common/units.h"
 #include "harness/counters/likwid.h"
 #include "harness/counters/marker.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 #include "harness/undisturbed.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "harness/clock.h"
 
-#include "harness/stats.h"
+#include "common/stats.h"
 
 #include <math.h>
 #include <stdio.h>

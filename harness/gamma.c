@@ -2,7 +2,7 @@
 
 #include "harness/beta.h"
 #include "harness/gamma_loop.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 #include "models/models.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "harness/grid.h"
 #include "harness/overlap.h"
 #include "harness/problem.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -289,10 +289,10 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
             100 * yardstick.drift, 100 * DRIFT_NOISY);
     double share = (double)grid->watch.disturbed / (double)grid->watch.judged;
     if (status == ULB_OK && share > DISTURBED_NOISY)
-        status = ulb_record_warn(
-            session->record, err,
-            "noisy: in %.0f %% of the samples a core was shared with another program, a busy SMT sibling or a neighbour",
-            100 * share);
+        status = ulb_record_warn(session->record, err,
+                                 "noisy: in %.0f %% of the samples a core was shared with another program, a "
+                                 "busy SMT sibling or a neighbour",
+                                 100 * share);
     return status;
 }
 

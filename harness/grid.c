@@ -4,7 +4,7 @@
 #include "common/units.h"
 #include "harness/overlap.h"
 #include "harness/problem.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 #include "kernels/block.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "common/units.h"
 #include "harness/prediction.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 #include "models/models.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "harness/overlap.h"
 
 #include "harness/prediction.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 #include "models/models.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "harness/peak.h"
 
 #include "harness/clock.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 
 #include <math.h>
 #include <stdio.h>

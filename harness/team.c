@@ -2,7 +2,7 @@
 
 #include "common/mem.h"
 #include "harness/clock.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 
 #include <errno.h>
 #include <limits.h>

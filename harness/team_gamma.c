@@ -1,7 +1,7 @@
 #include "harness/team_gamma.h"
 
 #include "harness/gamma_loop.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

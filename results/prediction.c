@@ -1,24 +1,10 @@
 /* How good a record's predictions are, from its cells alone. */
+#include "common/stats.h"
 #include "results/record.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Smallest value that at least share of the n sorted values do not exceed; the middle of two for the median
- * of an even number. */
-static double quantile(const double *sorted, size_t n, double share)
-{
-    size_t rank = (size_t)ceil(share * (double)n);
-    double value = sorted[rank > 0 ? rank - 1 : 0];
-    return share == 0.5 && n % 2 == 0 ? (value + sorted[n / 2]) / 2 : value;
-}
 
 struct errors {
     double *overlap, *plain; /* |residual| */
@@ -37,8 +23,8 @@ static void collect(const struct ulb_cell *cells, size_t n, struct errors *error
         errors->overlap[errors->n] = fabs(cells[i].residual);
         errors->plain[errors->n++] = fabs(cells[i].residual_plain);
     }
-    qsort(errors->overlap, errors->n, sizeof *errors->overlap, compare);
-    qsort(errors->plain, errors->n, sizeof *errors->plain, compare);
+    ulb_sort(errors->overlap, errors->n);
+    ulb_sort(errors->plain, errors->n);
 }
 
 static json_t *summary_json(const struct errors *errors)
@@ -54,7 +40,7 @@ static json_t *summary_json(const struct errors *errors)
         snprintf(reason, sizeof reason, "%s_reason", keys[i]);
         int failed =
             errors->n > 0
-                ? json_object_set_new(summary, keys[i], json_real(quantile(sorted, errors->n, share)))
+                ? json_object_set_new(summary, keys[i], json_real(ulb_quantile(sorted, errors->n, share)))
                 : json_object_set_new(summary, keys[i], json_null()) |
                       json_object_set_new(summary, reason, json_string("no cell with a prediction"));
         if (failed) {

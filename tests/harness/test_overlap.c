@@ -2,7 +2,7 @@
  * must come out, through the record and into cells of other shapes. */
 #include "harness/overlap.h"
 #include "harness/prediction.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 #include "shapes/model.h"
 #include "shapes/shapes.h"
 

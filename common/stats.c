@@ -1,4 +1,4 @@
-#include "harness/stats.h"
+#include "common/stats.h"
 
 #include "common/rng.h"
 
@@ -15,11 +15,26 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void ulb_sort(double *values, size_t n)
+{
+    if (n > 0)
+        qsort(values, n, sizeof *values, compare);
+}
+
+double ulb_quantile(const double *sorted, size_t n, double share)
+{
+    if (n == 0)
+        return NAN;
+    size_t rank = (size_t)ceil(share * (double)n);
+    double value = sorted[rank > 0 ? rank - 1 : 0];
+    return share == 0.5 && n % 2 == 0 ? (value + sorted[n / 2]) / 2 : value;
+}
+
 double ulb_median(double *samples, size_t n)
 {
     if (n == 0)
         return NAN;
-    qsort(samples, n, sizeof *samples, compare);
+    ulb_sort(samples, n);
     return n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
 }
 

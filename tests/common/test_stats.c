@@ -1,6 +1,6 @@
 #include "common/mem.h"
 #include "common/rng.h"
-#include "harness/stats.h"
+#include "common/stats.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -40,6 +40,17 @@ static void median_of_leaves_the_samples_alone(void **state)
     assert_true(isnan(ulb_median_of(samples, 4)) && ulb_median_of(samples, 1) == 3);
 }
 
+static void quantiles_are_values_of_the_set(void **state)
+{
+    (void)state;
+    double values[] = {40, 10, 20, 30};
+    ulb_sort(values, 4);
+    assert_true(ulb_quantile(values, 4, 0.25) == 10 && ulb_quantile(values, 4, 0.26) == 20);
+    assert_true(ulb_quantile(values, 4, 0) == 10 && ulb_quantile(values, 4, 1) == 40);
+    assert_true(ulb_quantile(values, 4, 0.5) == 25 && ulb_quantile(values, 3, 0.5) == 20);
+    assert_true(isnan(ulb_quantile(values, 0, 0.5)));
+}
+
 /* The 95 % interval of the median of 41 uniform samples holds the true median in about 95 % of the cases. */
 static void interval_covers_the_median(void **state)
 {
@@ -77,8 +88,11 @@ static void shuffles_are_permutations_and_repeat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(median_and_mad_are_those_by_hand),     cmocka_unit_test(nothing_gives_nan),
-        cmocka_unit_test(median_of_leaves_the_samples_alone),   cmocka_unit_test(interval_covers_the_median),
+        cmocka_unit_test(median_and_mad_are_those_by_hand),
+        cmocka_unit_test(nothing_gives_nan),
+        cmocka_unit_test(median_of_leaves_the_samples_alone),
+        cmocka_unit_test(interval_covers_the_median),
+        cmocka_unit_test(quantiles_are_values_of_the_set),
         cmocka_unit_test(shuffles_are_permutations_and_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* Robust statistics of samples: median, MAD, bootstrap interval. No sample is thrown away here. */
-#ifndef ULB_HARNESS_STATS_H
-#define ULB_HARNESS_STATS_H
+#ifndef ULB_COMMON_STATS_H
+#define ULB_COMMON_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +14,12 @@ struct ulb_stats {
 
 /* All fields are NAN when n is 0. seed makes the bootstrap reproducible. samples is not changed. */
 struct ulb_stats ulb_stats_of(const double *samples, size_t n, uint64_t seed);
+
+void ulb_sort(double *values, size_t n);
+
+/* The smallest of n sorted values that a share of them, 0 to 1, does not exceed; for 0.5 of an even number
+ * the mean of the two in the middle. NAN when n is 0. */
+double ulb_quantile(const double *sorted, size_t n, double share);
 
 /* Median of n samples (NAN when n is 0); reorders them. */
 double ulb_median(double *samples, size_t n);
