@@ -287,6 +287,8 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
             session->record, err,
             "noisy: the yardstick moved by %.0f %% during the run (bound %.0f %%); close other programs",
             100 * yardstick.drift, 100 * DRIFT_NOISY);
+    if (status == ULB_OK)
+        status = ulb_record_check_beta(session->record, yardstick.set, err);
     double share = (double)grid->watch.disturbed / (double)grid->watch.judged;
     if (status == ULB_OK && share > DISTURBED_NOISY)
         status = ulb_record_warn(session->record, err,

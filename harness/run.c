@@ -5,6 +5,7 @@
 #include "harness/gamma.h"
 #include "harness/gemv.h"
 #include "harness/machine.h"
+#include "harness/port_bounds.h"
 
 #include <stdlib.h>
 
@@ -26,7 +27,8 @@ static enum ulb_status measure_gamma(struct ulb_session *session, enum ulb_stage
                                      const struct ulb_kernel **kernels, size_t n, struct ulb_error *err)
 {
     bool wanted = stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_LIMITS || stage == ULB_STAGE_ALL;
-    return wanted ? ulb_gamma_measure(session, kernels, n, err) : ULB_OK;
+    enum ulb_status status = wanted ? ulb_port_bounds_record(session, kernels, n, err) : ULB_OK;
+    return wanted && status == ULB_OK ? ulb_gamma_measure(session, kernels, n, err) : status;
 }
 
 static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage,

@@ -150,6 +150,21 @@ enum ulb_status ulb_record_judge_predictions(struct ulb_record *record, struct u
  * Made from the cells alone. */
 enum ulb_status ulb_record_judge_tokens(struct ulb_record *record, struct ulb_error *err);
 
+/* What a set of cores reads from memory, GB/s: measured once by the beta stage and, over the whole run, as
+ * the yardstick. Both read the same cold ring and disturbance can only slow that down: where they differ by
+ * more than ULB_BETA_MARGIN of the larger, the larger is the sounder one. NAN for what the record does not
+ * hold. */
+#define ULB_BETA_MARGIN 0.10
+struct ulb_sound_beta {
+    double gbps; /* of the sounder one */
+    double stage_gbps, yardstick_gbps;
+    bool disagree, from_yardstick;
+};
+struct ulb_sound_beta ulb_record_sound_beta(const struct ulb_record *record, const char *set);
+
+/* Warns in the record when the two disagree. */
+enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err);
+
 enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -16,7 +16,4 @@ extern const size_t ulb_embedded_platform_count;
 /* models/cores.json */
 extern const unsigned char ulb_cores_json[];
 
-/* results/reference/paper-values.csv */
-extern const unsigned char ulb_paper_values_csv[];
-
 #endif

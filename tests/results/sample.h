@@ -15,6 +15,10 @@ enum sample_kind {
 /* Fills a new record, to be freed with ulb_record_free. */
 enum ulb_status sample_record(struct ulb_record *record, enum sample_kind kind, struct ulb_error *err);
 
+/* Adds what runs of other commands leave: port bounds, cells of many tokens and of formats with groups,
+ * decode runs. */
+enum ulb_status sample_add_rest(struct ulb_record *record, struct ulb_error *err);
+
 /* A path below a fresh temporary folder; the folder is the caller's to remove. Aborts when none can be made.
  */
 void sample_folder(char path[64]);

@@ -44,7 +44,7 @@ def damages(record):
     }
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
-            if key in ("platform", "settings", "fork_join", "prediction", "best", "crossover", "counts") or (place == "machine" and key.endswith("_reason")):
+            if key in ("platform", "settings", "fork_join", "prediction", "port_bounds", "best", "crossover", "counts") or (place == "machine" and key.endswith("_reason")):
                 continue
             damaged = copy.deepcopy(record)
             del row(damaged)[key]
@@ -67,6 +67,11 @@ def damages(record):
             damaged = copy.deepcopy(record)
             del damaged[place][0][key]
             yield f"{place} without {key}", damaged
+    for key in record["port_bounds"][0] if record.get("port_bounds") else ():
+        damaged = copy.deepcopy(record)
+        del damaged["port_bounds"][0][key]
+        if not key.endswith("_reason") or record["port_bounds"][0][key[:-7]] is None:
+            yield f"port_bounds without {key}", damaged
     for key in record["prediction"]:
         damaged = copy.deepcopy(record)
         del damaged["prediction"][key]

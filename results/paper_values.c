@@ -1,12 +1,13 @@
 /* The table of published values: comma-separated, no quoting, lines that start with # are comments. */
-#include "harness/platform/check_paper.h"
-
-#include "harness/platform/embedded.h"
+#include "results/paper_values.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The file, which ulb_embed() ends with a zero byte. */
+extern const unsigned char ulb_paper_values_csv[];
 
 static const char header[] = "id,section,platform,kind,quantity,value,lo,hi,unit";
 
@@ -149,4 +150,19 @@ enum ulb_status ulb_paper_parse(const char *csv, size_t bytes, const char *origi
         status = ulb_fail(err, ULB_BAD_INPUT, "%s: the table has no rows", origin);
     free(text);
     return status;
+}
+
+double ulb_paper_value(const char *id)
+{
+    struct ulb_paper_check *check = malloc(sizeof *check);
+    struct ulb_error err;
+    double value = NAN;
+    size_t bytes;
+    const char *csv = ulb_paper_values(&bytes);
+    if (check && ulb_paper_parse(csv, bytes, "paper-values.csv", check, &err) == ULB_OK) {
+        const struct ulb_paper_row *row = ulb_paper_find(check, id);
+        value = row ? row->published : NAN;
+    }
+    free(check);
+    return value;
 }

@@ -1,0 +1,89 @@
+#include "common/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum ulb_status cannot_write(struct ulb_error *err, const char *path, int code)
+{
+    return ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: %s", path, strerror(code));
+}
+
+/* Creates the temporary file beside target with the permissions that the user's umask gives. */
+static int create_beside(const char *target, char temporary[PATH_MAX])
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        int used = snprintf(temporary, PATH_MAX, "%s.%ld-%u.tmp", target, (long)getpid(), i);
+        if (used < 0 || used >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+/* Writes, syncs and closes; 0 or the errno of what failed first. */
+static int fill(int fd, const char *text, size_t bytes)
+{
+    FILE *file = fdopen(fd, "w");
+    if (!file) {
+        int code = errno;
+        close(fd);
+        return code;
+    }
+    int code = 0;
+    errno = 0;
+    if (fwrite(text, 1, bytes, file) != bytes || fflush(file) != 0 || fsync(fd) != 0)
+        code = errno ? errno : ENOMEM;
+    if (fclose(file) != 0 && code == 0)
+        code = errno;
+    return code;
+}
+
+/* Makes the rename last; file systems that cannot sync a folder say EINVAL and need it not. */
+static int sync_folder(const char *target)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(target, '/');
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - target) + 1, target);
+    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == EACCES ? 0 : errno;
+    int code = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
+    close(fd);
+    return code;
+}
+
+enum ulb_status ulb_write_file(const char *path, const char *text, size_t bytes, struct ulb_error *err)
+{
+    char target[PATH_MAX], temporary[PATH_MAX];
+    struct stat there;
+    /* A link stays a link to the new file. */
+    if (!realpath(path, target)) {
+        if (errno != ENOENT || strlen(path) >= sizeof target)
+            return cannot_write(err, path, errno == ENOENT ? ENAMETOOLONG : errno);
+        strcpy(target, path);
+    } else if (stat(target, &there) == 0 && !S_ISREG(there.st_mode)) {
+        return ulb_fail(err, ULB_BAD_INPUT, "%s is not a regular file; name a file to write", path);
+    }
+    int fd = create_beside(target, temporary);
+    if (fd < 0)
+        return cannot_write(err, path, errno);
+    int code = fill(fd, text, bytes);
+    if (code == 0 && rename(temporary, target) != 0)
+        code = errno;
+    if (code != 0)
+        unlink(temporary);
+    else
+        code = sync_folder(target);
+    return code == 0 ? ULB_OK : cannot_write(err, path, code);
+}

@@ -1,0 +1,111 @@
+/* What a record holds beyond beta, gamma and one token at a time: port bounds, many tokens, formats with
+ * groups, decode runs. */
+#include "tests/results/sample.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum ulb_status add_port_bounds(struct ulb_record *record, struct ulb_error *err)
+{
+    struct ulb_gamma_cell *cells;
+    size_t n;
+    json_t *rows = json_array();
+    enum ulb_status status = ulb_record_gamma_cells(record, &cells, &n, err);
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        bool known = strcmp(cells[i].format, "bf16") != 0;
+        json_array_append_new(
+            rows, known ? json_pack("{s:s, s:s, s:s, s:f, s:s}", "kernel", cells[i].kernel, "class",
+                                    cells[i].cls, "core", "golden-cove", "bound_cycles",
+                                    0.92 * cells[i].gamma_cycles, "decided_by", "vector ports")
+                        : json_pack("{s:s, s:s, s:s, s:n, s:s, s:n, s:s}", "kernel", cells[i].kernel, "class",
+                                    cells[i].cls, "core", "golden-cove", "bound_cycles",
+                                    "bound_cycles_reason", "the row states no instruction mix", "decided_by",
+                                    "decided_by_reason", "the row states no instruction mix"));
+    }
+    ulb_gamma_cells_free(cells, n);
+    return status == ULB_OK ? ulb_record_set(record, "port_bounds", rows, err) : status;
+}
+
+/* A cell like another one, of so many tokens or of a format with groups of so many columns. */
+static enum ulb_status add_like(struct ulb_record *record, const struct ulb_cell *like, size_t tokens,
+                                unsigned group, struct ulb_error *err)
+{
+    struct ulb_cell cell = *like;
+    double slower = 1, larger = group ? 1 + 32.0 / group * 4 / 16 : 1;
+    if (tokens > 1)
+        slower = fmax(1, like->gops / like->gbps * like->yardstick_gbps * (double)tokens / 1300);
+    cell.n = tokens;
+    cell.us *= slower * larger * 1.02;
+    cell.gbps = like->gbps / slower / 1.02;
+    cell.gops = like->gops * (double)tokens / slower / larger;
+    cell.weight_bytes = (size_t)(larger * (double)like->weight_bytes);
+    cell.efficiency = cell.gbps / cell.yardstick_gbps;
+    cell.peak_share = cell.gops / cell.peak_gops;
+    if (tokens > 1)
+        cell.predicted_us = cell.residual = cell.predicted_plain_us = cell.residual_plain = NAN;
+    snprintf(cell.predicted_reason, sizeof cell.predicted_reason, "predictions are of one token");
+    if (group)
+        snprintf(cell.format, sizeof cell.format, "%.4sg%u", like->format, group % 1000);
+    return ulb_record_add_cell(record, &cell, err);
+}
+
+static enum ulb_status add_cells(struct ulb_record *record, struct ulb_error *err)
+{
+    static const size_t tokens[] = {4, 16, 64, 512};
+    static const unsigned groups[] = {32, 64, 128};
+    struct ulb_cell *cells;
+    size_t n;
+    enum ulb_status status = ulb_record_cells(record, &cells, &n, err);
+    if (status != ULB_OK)
+        return status;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        bool shape = strcmp(cells[i].model, "llama3-8b") == 0 && strcmp(cells[i].layer, "o") == 0;
+        bool grouped =
+            strcmp(cells[i].format, "int8") == 0 || strstr(cells[i].kernel, "int2a8-pshufb-avx512vnni-");
+        for (size_t t = 0; t < sizeof tokens / sizeof *tokens && shape && status == ULB_OK; t++)
+            status = add_like(record, &cells[i], tokens[t], 0, err);
+        for (size_t g = 0; g < sizeof groups / sizeof *groups && grouped && status == ULB_OK; g++)
+            status = add_like(record, &cells[i], 1, groups[g], err);
+    }
+    ulb_cells_free(cells, n);
+    return status == ULB_OK ? ulb_record_judge_tokens(record, err) : status;
+}
+
+/* base: tokens/s with 16 bits; x: ratio of bytes. */
+static json_t *decode_run(const char *model, const char *format, double base, double x, int layers_run,
+                          int layers)
+{
+    double alpha = 0.93, amdahl = 1 / (1 - alpha + alpha / x), speedup = 0.97 * amdahl;
+    double ms = 1e3 / (base * speedup), rest = 1e3 / base * (1 - alpha);
+    return json_pack(
+        "{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f}, s:f, s:f, s:f, s:f, s:f}",
+        "model", model, "format", format, "tokens", 128, "context", 128, "layers_run", layers_run, "layers",
+        layers, "tokens_per_s", base * speedup, "ms_per_token", ms, "split_ms", "gemv", ms - rest,
+        "attention", 0.4 * rest, "other", 0.3 * rest, "quantise", 0.2 * rest, "fork_join", 0.1 * rest,
+        "alpha", alpha, "amdahl_speedup", amdahl, "observed_speedup", speedup, "roofline_tokens_per_s",
+        base * x / 0.9, "joule_per_token", 0.02 * ms);
+}
+
+static enum ulb_status add_decode(struct ulb_record *record, struct ulb_error *err)
+{
+    static const struct {
+        const char *format;
+        double x;
+    } formats[] = {{"bf16", 1}, {"int8", 2}, {"int4", 4}, {"int2", 8}, {"int1", 16}};
+    json_t *runs = json_array();
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        json_array_append_new(runs, decode_run("falcon3-1b", formats[f].format, 7.4, formats[f].x, 18, 18));
+        json_array_append_new(runs, decode_run("llama3-8b", formats[f].format, 1.5, formats[f].x, 20, 32));
+    }
+    json_object_del(record->root, "decode_reason");
+    return ulb_record_set(record, "decode", json_pack("{s:o}", "runs", runs), err);
+}
+
+enum ulb_status sample_add_rest(struct ulb_record *record, struct ulb_error *err)
+{
+    enum ulb_status status = add_port_bounds(record, err);
+    if (status == ULB_OK)
+        status = add_cells(record, err);
+    return status == ULB_OK ? add_decode(record, err) : status;
+}
