@@ -52,6 +52,18 @@ static size_t put_set(FILE *script, const struct ulb_beta_cell *cells, size_t n,
     return points;
 }
 
+static void put_hover(const struct ulb_canvas *canvas, const struct ulb_beta_cell *cells, size_t n)
+{
+    ulb_hover_begin(canvas);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(cells[i].level, "mem") == 0)
+            ulb_hover(canvas, cells[i].threads, cells[i].gbps,
+                      "set %s, %u threads\n%.1f GB/s, %.2f B/cycle a core\nreader %s", cells[i].set,
+                      cells[i].threads, cells[i].gbps, cells[i].bytes_per_cycle, cells[i].variant);
+    }
+    ulb_hover_end(canvas);
+}
+
 enum ulb_status ulb_draw_beta(const struct ulb_record *record, struct ulb_canvas *canvas,
                               struct ulb_error *err)
 {
@@ -79,6 +91,7 @@ enum ulb_status ulb_draw_beta(const struct ulb_record *record, struct ulb_canvas
     fprintf(script, "set ylabel \"GB/s (1e9 bytes/s)\"\n");
     for (size_t s = 0; s < n_sets; s++)
         points[s] = put_set(script, cells, n, sets[s], s);
+    put_hover(canvas, cells, n);
     for (size_t s = 0; s < n_sets; s++) {
         /* Two points are no curve: nothing was measured between one core of a class and all. */
         fprintf(script,
@@ -89,7 +102,7 @@ enum ulb_status ulb_draw_beta(const struct ulb_record *record, struct ulb_canvas
         ulb_put_text(script, base);
         fprintf(script, "\"");
     }
-    fprintf(script, "\n");
+    ulb_hover_plot(canvas);
 done:
     ulb_beta_cells_free(cells, n);
     return status;

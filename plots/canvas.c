@@ -1,8 +1,21 @@
 #include "plots/canvas.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+double ulb_row_number(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *ulb_row_text(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
 
 void ulb_put_text(FILE *script, const char *text)
 {
@@ -38,11 +51,64 @@ void ulb_put_title(const struct ulb_canvas *canvas, const struct ulb_record *rec
                    const char *set)
 {
     double yardstick = ulb_yardstick_gbps(record, set);
-    fprintf(canvas->script, "set title \"%s\\n", what);
+    fprintf(canvas->script, "set title \"");
+    ulb_put_text(canvas->script, what);
+    fprintf(canvas->script, "\\n");
     put_machine(canvas->script, record);
     if (isfinite(yardstick))
         fprintf(canvas->script, "; yardstick %.1f GB/s", yardstick);
     fprintf(canvas->script, "\"\n");
+}
+
+void ulb_hover_begin(const struct ulb_canvas *canvas)
+{
+    if (canvas->hover)
+        fprintf(canvas->script, "$hover << END\n");
+}
+
+void ulb_hover(const struct ulb_canvas *canvas, double x, double y, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    if (!canvas->hover || !isfinite(x) || !isfinite(y))
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(canvas->script, "%g %g \"", x, y);
+    for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        ulb_put_text(canvas->script, line);
+        fprintf(canvas->script, "%s", rest && *rest ? "\\n" : "");
+    }
+    fprintf(canvas->script, "\"\n");
+}
+
+void ulb_hover_cell(const struct ulb_canvas *canvas, double x, double y, const struct ulb_cell *cell)
+{
+    char share[32] = "", model[64] = "";
+    if (isfinite(cell->efficiency))
+        snprintf(share, sizeof share, ", %.0f %% of the yardstick", 100 * cell->efficiency);
+    if (isfinite(cell->residual))
+        snprintf(model, sizeof model, ", predicted %.1f us (%+.1f %%)", cell->predicted_us,
+                 100 * cell->residual);
+    ulb_hover(canvas, x, y, "%s\n%s %s, %zu x %zu, N = %zu\n%.1f GB/s%s\n%.1f us%s\n%s", cell->kernel,
+              cell->model, cell->layer, cell->m, cell->k, cell->n, cell->gbps, share, cell->us, model,
+              cell->verdict);
+}
+
+void ulb_hover_end(const struct ulb_canvas *canvas)
+{
+    if (canvas->hover)
+        fprintf(canvas->script, "END\n");
+}
+
+/* Points that cannot be seen, large enough to be met. */
+void ulb_hover_plot(const struct ulb_canvas *canvas)
+{
+    if (canvas->hover)
+        fprintf(canvas->script, ", $hover using 1:2:3 with labels hypertext point pointtype 7 pointsize 1.2 "
+                                "linecolor rgb '#FF000000' notitle");
+    fprintf(canvas->script, "\n");
 }
 
 void ulb_put_frame(struct ulb_canvas *canvas, size_t entries, size_t longest, unsigned tic_lines)
@@ -52,12 +118,16 @@ void ulb_put_frame(struct ulb_canvas *canvas, size_t entries, size_t longest, un
     double character = canvas->text ? 9 : 8.6;
     size_t columns = 2 * (double)(longest + 8) * character <= canvas->width - 80 ? 2 : 1;
     size_t rows = (entries + columns - 1) / columns;
-    canvas->height += 18 * (unsigned)rows;
+    canvas->height += (canvas->text ? 18 : 21) * (unsigned)rows;
     if (!canvas->text)
-        fprintf(script, "set grid xtics ytics linetype 1 linewidth 1 linecolor rgb '#DDDDDD'\n");
+        fprintf(script,
+                "set grid xtics ytics linetype 1 linewidth 1 linecolor rgb '#DDDDDD'\nset tics nomirror\n");
     fprintf(script, "set key below left Left reverse maxcols %zu width 1\n", columns);
     fprintf(script, "set bmargin %g\n", tic_lines + 2.5 + 1.15 * (double)rows);
-    fprintf(script, "set xlabel offset 0, %d\n", 1 - (int)tic_lines);
+    /* gnuplot makes room for tics that lie, not for those of several lines. */
+    bool lying = tic_lines > ULB_UPRIGHT_TIC_LINES;
+    fprintf(script, "set xlabel offset 0, %d\n", lying ? 0 : 1 - (int)tic_lines);
+    canvas->height += lying ? 15 * (tic_lines - ULB_UPRIGHT_TIC_LINES) : 0;
 }
 
 double ulb_yardstick_gbps(const struct ulb_record *record, const char *set)
@@ -77,7 +147,7 @@ double ulb_yardstick_gbps(const struct ulb_record *record, const char *set)
 }
 
 static const char *const palette[] = {"#0072B2", "#E69F00", "#009E73", "#D55E00",
-                                      "#CC79A7", "#56B4E9", "#000000", "#F0E442"};
+                                      "#CC79A7", "#56B4E9", "#661100", "#000000"};
 enum { COLOURS = sizeof palette / sizeof *palette };
 
 const char *ulb_series_colour(size_t i)
@@ -92,7 +162,7 @@ const char *ulb_format_colour(const char *format)
     } known[] = {
         {"fp32", "#000000"},  {"fp16", "#555555"},    {"bf16", "#999999"}, {"int8", "#0072B2"},
         {"int4", "#56B4E9"},  {"int3", "#CC79A7"},    {"int2", "#009E73"}, {"int1", "#E69F00"},
-        {"tern2", "#D55E00"}, {"tern1.6", "#F0E442"},
+        {"tern2", "#D55E00"}, {"tern1.6", "#661100"},
     };
     size_t sum = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

@@ -1,55 +1,72 @@
 #include "plots/figure.h"
 
+#include "common/file.h"
 #include "plots/canvas.h"
 #include "plots/gnuplot.h"
+#include "plots/svg.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-/* In the order of --help; drawing functions stand at the same index. */
+/* In the order of `list figures`; drawing functions stand at the same index. */
 const struct ulb_figure ulb_figures[] = {
-    {"roofline", "effective bandwidth over beta, with the machine's own beta and the GEMV results"},
-    {"bars", "GEMV bandwidth of the best kernel of each format over the shapes of the models"},
-    {"kernels", "every kernel at every shape as a fraction of the yardstick"},
-    {"beta", "memory bandwidth by number of cores"},
+    {"roofline", "4", "effective bandwidth over beta, with this machine's beta, the paper's, and the GEMVs"},
+    {"bars", "5-7", "GEMV bandwidth of the fastest kernel of each format over the shapes"},
+    {"kernels", "", "every kernel at every shape as a fraction of the yardstick"},
+    {"gemm", "9", "throughput over the number of tokens, beside the compute limit"},
+    {"tokens", "12-14", "decoding: tokens/s by model and format, with Amdahl's bound and the roofline"},
+    {"speedup", "12-14", "modelled platforms: speed-up over 16 bits, with Amdahl's bound"},
+    {"beta", "", "memory bandwidth by number of cores"},
+    {"gamma", "", "compute cost of each kernel beside the limit of the core's ports"},
+    {"prediction", "", "observed over predicted time of every cell, with the band of 5 %"},
+    {"groups", "", "what scales for groups of columns cost"},
+    {"split", "", "where the time of a token goes"},
+    {"energy", "", "energy of a token by model and format"},
 };
-static ulb_draw_fn *const drawers[] = {ulb_draw_roofline, ulb_draw_bars, ulb_draw_kernels, ulb_draw_beta};
 enum { FIGURES = sizeof ulb_figures / sizeof *ulb_figures };
 const size_t ulb_figure_count = FIGURES;
+
+/* NULL: a figure of the other kind of document alone. */
+static const struct {
+    ulb_draw_fn *record, *model;
+} drawers[] = {
+    {ulb_draw_roofline, ulb_draw_model},
+    {ulb_draw_bars, ulb_draw_model_bars},
+    {ulb_draw_kernels, NULL},
+    {ulb_draw_gemm, NULL},
+    {ulb_draw_tokens, ulb_draw_model_tokens},
+    {NULL, ulb_draw_model_speedup},
+    {ulb_draw_beta, NULL},
+    {ulb_draw_gamma, NULL},
+    {ulb_draw_prediction, NULL},
+    {ulb_draw_groups, NULL},
+    {ulb_draw_split, NULL},
+    {ulb_draw_energy, NULL},
+};
 _Static_assert(FIGURES == sizeof drawers / sizeof *drawers, "one drawing function for each figure");
 
 const char *const ulb_figure_formats[] = {"svg", "png", "pdf", "txt", NULL};
 
-static enum ulb_status find_drawer(const char *figure, ulb_draw_fn **draw, struct ulb_error *err)
+static enum ulb_status find_drawer(const struct ulb_record *record, const char *figure, ulb_draw_fn **draw,
+                                   struct ulb_error *err)
 {
-    char known[128] = "";
+    bool model = ulb_is_model(record);
+    char known[256] = "";
     for (size_t i = 0; i < FIGURES; i++) {
-        if (strcmp(ulb_figures[i].name, figure) == 0) {
-            *draw = drawers[i];
+        ulb_draw_fn *own = model ? drawers[i].model : drawers[i].record;
+        if (strcmp(ulb_figures[i].name, figure) == 0 && own) {
+            *draw = own;
             return ULB_OK;
         }
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", ulb_figures[i].name);
+        if (own)
+            snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", ulb_figures[i].name);
     }
-    return ulb_fail(err, ULB_BAD_INPUT, "unknown figure '%s'; figures are %s", figure, known);
-}
-
-/* The document of a platform's models has a roofline alone, drawn in a way of its own. */
-static enum ulb_status choose_drawer(const struct ulb_record *record, const char *figure, ulb_draw_fn **draw,
-                                     struct ulb_error *err)
-{
-    enum ulb_status status = find_drawer(figure, draw, err);
-    if (status != ULB_OK || !ulb_is_model(record))
-        return status;
-    if (*draw != ulb_draw_roofline)
-        return ulb_fail(err, ULB_BAD_INPUT, "the document of a model has no figure %s; it has a roofline",
-                        figure);
-    *draw = ulb_draw_model;
-    return ULB_OK;
+    return ulb_fail(err, ULB_BAD_INPUT, "unknown figure '%s' of a %s; figures are %s", figure,
+                    model ? "modelled platform" : "record", known);
 }
 
 bool ulb_is_model(const struct ulb_record *record)
@@ -73,7 +90,8 @@ static void put_terminal(FILE *script, const char *format, const struct ulb_canv
 {
     fprintf(script, "set encoding utf8\nset decimalsign '.'\nset terminal ");
     if (strcmp(format, "svg") == 0)
-        fprintf(script, "svg size %u,%u fixed noenhanced font 'sans-serif,13' background '#FFFFFF'\n",
+        fprintf(script,
+                "svg name 'figure' size %u,%u fixed noenhanced font 'sans-serif,13' background '#FFFFFF'\n",
                 canvas->width, canvas->height);
     else if (strcmp(format, "png") == 0)
         fprintf(script, "pngcairo size %u,%u noenhanced font 'Sans,10' background '#FFFFFF'\n", canvas->width,
@@ -90,7 +108,8 @@ static enum ulb_status make_script(const struct ulb_record *record, ulb_draw_fn 
                                    char **script, size_t *bytes, struct ulb_error *err)
 {
     bool text = strcmp(format, "txt") == 0;
-    struct ulb_canvas canvas = {.width = text ? 900 : 1000, .height = 560, .text = text};
+    struct ulb_canvas canvas = {
+        .width = text ? 900 : 800, .height = 500, .text = text, .hover = strcmp(format, "svg") == 0};
     char *body = NULL;
     size_t body_bytes;
     *script = NULL;
@@ -111,40 +130,104 @@ static enum ulb_status make_script(const struct ulb_record *record, ulb_draw_fn 
     return status;
 }
 
-enum ulb_status ulb_figure_draw(const struct ulb_record *record, const char *figure, const char *format,
-                                const char *prefix, char *path, size_t path_bytes, struct ulb_error *err)
+enum ulb_status ulb_figure_check(const struct ulb_record *record, const char *figure, struct ulb_error *err)
 {
     ulb_draw_fn *draw = NULL;
-    char *script = NULL, temporary[PATH_MAX];
-    size_t bytes = 0;
-    enum ulb_status status = choose_drawer(record, figure, &draw, err);
+    char *script = NULL;
+    size_t bytes;
+    enum ulb_status status = find_drawer(record, figure, &draw, err);
+    if (status == ULB_OK)
+        status = make_script(record, draw, "svg", &script, &bytes, err);
+    free(script);
+    return status;
+}
+
+/* The whole of a file without a name, to be freed. */
+static enum ulb_status read_back(int file, char **text, size_t *bytes, struct ulb_error *err)
+{
+    off_t size = lseek(file, 0, SEEK_END);
+    *text = NULL;
+    *bytes = size > 0 ? (size_t)size : 0;
+    if (*bytes == 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "gnuplot drew nothing");
+    *text = malloc(*bytes);
+    if (!*text)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    for (size_t done = 0; done < *bytes;) {
+        ssize_t got = pread(file, *text + done, *bytes - done, (off_t)done);
+        if (got <= 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "what gnuplot drew could not be read: %s", strerror(errno));
+        done += (size_t)got;
+    }
+    return ULB_OK;
+}
+
+/* Replaces gnuplot's SVG by one that can stand in a page. */
+static enum ulb_status settle_svg(const char *name, char **text, size_t *bytes, struct ulb_error *err)
+{
+    char *settled = NULL;
+    size_t settled_bytes = 0;
+    FILE *out = open_memstream(&settled, &settled_bytes);
+    if (out)
+        ulb_svg_copy(*text, *bytes, name, out);
+    if (!out || fclose(out) != 0) {
+        free(settled);
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    }
+    free(*text);
+    *text = settled;
+    *bytes = settled_bytes;
+    return ULB_OK;
+}
+
+enum ulb_status ulb_figure_text(const struct ulb_record *record, const char *figure, const char *format,
+                                const char *name, char **text, size_t *bytes, struct ulb_error *err)
+{
+    ulb_draw_fn *draw = NULL;
+    char *script = NULL;
+    size_t script_bytes = 0;
+    int out = -1;
+    *text = NULL;
+    enum ulb_status status = find_drawer(record, figure, &draw, err);
     if (status == ULB_OK)
         status = check_format(format, err);
     if (status != ULB_OK)
         return status;
-    int used = snprintf(path, path_bytes, "%s-%s.%s", prefix, figure, format);
-    if (used < 0 || (size_t)used >= path_bytes ||
-        snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temporary)
-        return ulb_fail(err, ULB_BAD_INPUT, "the name of the figure is too long: %.200s...", prefix);
-    status = make_script(record, draw, format, &script, &bytes, err);
+    status = make_script(record, draw, format, &script, &script_bytes, err);
     if (status != ULB_OK) {
         free(script);
         return ulb_fail_prefix(err, status, "figure %s", figure);
     }
-    int out = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (out < 0) {
-        free(script);
-        return ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: %s", path, strerror(errno));
+    out = memfd_create("figure", MFD_CLOEXEC);
+    if (out < 0)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "the figure could not be stored: %s", strerror(errno));
+    else
+        status = ulb_gnuplot_run(script, script_bytes, out, err);
+    if (status == ULB_OK)
+        status = read_back(out, text, bytes, err);
+    if (status == ULB_OK && strcmp(format, "svg") == 0)
+        status = settle_svg(name, text, bytes, err);
+    if (status != ULB_OK) {
+        free(*text);
+        *text = NULL;
     }
-    status = ulb_gnuplot_run(script, bytes, out, err);
-    if (status == ULB_OK && lseek(out, 0, SEEK_END) <= 0)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "gnuplot drew nothing into %s; is the disk full?", path);
-    if (close(out) != 0 && status == ULB_OK)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: %s", path, strerror(errno));
-    if (status == ULB_OK && rename(temporary, path) != 0)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: %s", path, strerror(errno));
-    if (status != ULB_OK)
-        unlink(temporary);
+    if (out >= 0)
+        close(out);
     free(script);
+    return status;
+}
+
+enum ulb_status ulb_figure_draw(const struct ulb_record *record, const char *figure, const char *format,
+                                const char *prefix, char *path, size_t path_bytes, struct ulb_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    int used = snprintf(path, path_bytes, "%s-%s.%s", prefix, figure, format);
+    if (used < 0 || (size_t)used >= path_bytes)
+        return ulb_fail(err, ULB_BAD_INPUT, "the name of the figure is too long: %.200s...", prefix);
+    enum ulb_status status = ulb_figure_text(record, figure, format, figure, &text, &bytes, err);
+    if (status == ULB_OK)
+        status = ulb_write_file(path, text, bytes, err);
+    free(text);
     return status;
 }

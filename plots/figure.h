@@ -10,6 +10,7 @@
 
 struct ulb_figure {
     const char *name;    /* "roofline" */
+    const char *paper;   /* number of the paper's figure of that form, "" for none */
     const char *summary; /* one line */
 };
 
@@ -20,8 +21,16 @@ extern const size_t ulb_figure_count;
 extern const char *const ulb_figure_formats[];
 
 /* Whether this is no record but the document that `ulb-bench model` prints of a platform ("kind": "model"),
- * of which the figure roofline can be drawn. */
+ * of which some figures can be drawn too. */
 bool ulb_is_model(const struct ulb_record *record);
+
+/* Whether a document has what a figure shows; runs no other program. ULB_BAD_INPUT: unknown figure, or what
+ * is missing. */
+enum ulb_status ulb_figure_check(const struct ulb_record *record, const char *figure, struct ulb_error *err);
+
+/* Draws one figure into a new text, to be freed; it is NULL on failure. Ids of an SVG begin with name. */
+enum ulb_status ulb_figure_text(const struct ulb_record *record, const char *figure, const char *format,
+                                const char *name, char **text, size_t *bytes, struct ulb_error *err);
 
 /* Draws one figure into PREFIX-FIGURE.FORMAT ("results/run-roofline.svg") and writes that path into path.
  * ULB_BAD_INPUT: unknown figure or format, or the record lacks what the figure shows. ULB_ENVIRONMENT: no

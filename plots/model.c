@@ -1,8 +1,10 @@
 /* The roofline of a modelled platform (the form of the paper's figure 4), from the document of the models:
  * the sequences with the gammas of the platform's file, with the port bounds of its real cores, and the 1-bit
  * row that was measured elsewhere. */
+#include "common/units.h"
 #include "plots/canvas.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +27,6 @@ struct figure {
     struct ulb_extent extent;
 };
 
-static const char *text_of(const json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    return text ? text : "";
-}
-
-static double number_of(const json_t *row, const char *key)
-{
-    const json_t *value = json_object_get(row, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static size_t class_index(const struct figure *figure, const char *name)
 {
     size_t c = 0;
@@ -47,8 +37,8 @@ static size_t class_index(const struct figure *figure, const char *name)
 
 static size_t group_index(struct figure *figure, const json_t *row)
 {
-    const char *const words[3] = {text_of(row, "format"), text_of(row, "sequence"),
-                                  text_of(row, "gamma_from")};
+    const char *const words[3] = {ulb_row_text(row, "format"), ulb_row_text(row, "sequence"),
+                                  ulb_row_text(row, "gamma_from")};
     size_t g = 0;
     while (g < figure->n_groups &&
            (strcmp(figure->groups[g][0], words[0]) != 0 || strcmp(figure->groups[g][1], words[1]) != 0 ||
@@ -61,19 +51,19 @@ static size_t group_index(struct figure *figure, const json_t *row)
 
 static void add_curve(struct figure *figure, const json_t *row)
 {
-    double ceiling = number_of(row, "ceiling_bytes_per_cycle");
-    size_t c = class_index(figure, text_of(row, "class"));
+    double ceiling = ulb_row_number(row, "ceiling_bytes_per_cycle");
+    size_t c = class_index(figure, ulb_row_text(row, "class"));
     if (!(ceiling > 0) || !isfinite(ceiling) || c == figure->n_classes || figure->n_curves == MAX_CURVES)
         return;
     struct curve *curve = &figure->curves[figure->n_curves++];
-    const char *core = text_of(row, "core"), *from = text_of(row, "gamma_from");
+    const char *core = ulb_row_text(row, "core"), *from = ulb_row_text(row, "gamma_from");
     *curve = (struct curve){.ceiling = ceiling,
                             .class_index = c,
                             .group = group_index(figure, row),
                             .modelled = strcmp(from, "modelled") == 0};
-    snprintf(curve->title, TITLE, "%.15s %.31s, %.7s: gamma %.3f, %.15s%s%.23s", text_of(row, "format"),
-             text_of(row, "sequence"), text_of(row, "class"), number_of(row, "gamma_cycles"), from,
-             core[0] ? " of " : "", core);
+    snprintf(curve->title, TITLE, "%.15s %.31s, %.7s: gamma %.3f, %.15s%s%.23s", ulb_row_text(row, "format"),
+             ulb_row_text(row, "sequence"), ulb_row_text(row, "class"), ulb_row_number(row, "gamma_cycles"),
+             from, core[0] ? " of " : "", core);
 }
 
 static void collect(struct figure *figure, const json_t *document)
@@ -85,8 +75,8 @@ static void collect(struct figure *figure, const json_t *document)
     json_array_foreach(json_object_get(document, "classes"), i, row)
     {
         if (figure->n_classes < MAX_CLASSES)
-            figure->classes[figure->n_classes++] =
-                (struct ulb_beta_line){text_of(row, "name"), number_of(row, "beta_bytes_per_cycle")};
+            figure->classes[figure->n_classes++] = (struct ulb_beta_line){
+                ulb_row_text(row, "name"), ulb_row_number(row, "beta_bytes_per_cycle")};
     }
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         json_array_foreach(json_object_get(parts[p], "ceilings"), i, row) add_curve(figure, row);
@@ -107,18 +97,18 @@ static void put_title(FILE *script, const json_t *document)
     const json_t *platform = json_object_get(document, "platform"), *row;
     size_t i;
     fprintf(script, "set title \"Modelled roofline: e_bw = min(beta, B/gamma). ");
-    ulb_put_short_text(script, text_of(platform, "title"), 60);
+    ulb_put_short_text(script, ulb_row_text(platform, "title"), 60);
     fprintf(script, "\\n1-bit GEMV of the chip, GiB/s:");
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         json_array_foreach(json_object_get(parts[p], "totals"), i, row)
         {
-            double gib = number_of(row, "gibps");
-            if (strcmp(text_of(row, "format"), "int1") != 0 || !isfinite(gib))
+            double gib = ulb_row_number(row, "gibps");
+            if (strcmp(ulb_row_text(row, "format"), "int1") != 0 || !isfinite(gib))
                 continue;
             fprintf(script, "  %.1f ", gib);
-            ulb_put_short_text(script, text_of(row, "sequence"), 16);
+            ulb_put_short_text(script, ulb_row_text(row, "sequence"), 16);
             fprintf(script, " (");
-            ulb_put_short_text(script, text_of(row, "gamma_from"), 16);
+            ulb_put_short_text(script, ulb_row_text(row, "gamma_from"), 16);
             fprintf(script, ")");
         }
     }
@@ -147,7 +137,47 @@ static void put_curves(const struct figure *figure, FILE *script)
         fprintf(script, "\", ");
     }
     fprintf(script,
-            "$slope with lines linecolor rgb '#000000' linewidth 2 title \"memory-bound: e_bw = beta\"\n");
+            "$slope with lines linecolor rgb '#000000' linewidth 2 title \"memory-bound: e_bw = beta\"");
+}
+
+/* What the source publishes of a class, by the ids of its table: beta, and the 1-bit bandwidth of one core.
+ * Both are points of the roofline. Returns how many there are. */
+static size_t put_published(FILE *script, const json_t *document)
+{
+    const json_t *classes = json_object_get(document, "classes"), *class, *row;
+    const char *platform = ulb_row_text(json_object_get(document, "platform"), "name");
+    size_t points = 0, i, j;
+    fprintf(script, "$published << END\n");
+    json_array_foreach(classes, i, class)
+    {
+        char beta_id[64], int1_id[64];
+        int letter = tolower((unsigned char)ulb_row_text(class, "name")[0]);
+        double beta = NAN, gib = NAN, hz = 1e9 * ulb_row_number(class, "ghz");
+        snprintf(beta_id, sizeof beta_id, "%.31s.beta.%c", platform, letter);
+        snprintf(int1_id, sizeof int1_id, "%.31s.int1.%c", platform, letter);
+        json_array_foreach(json_object_get(document, "published"), j, row)
+        {
+            const char *id = ulb_row_text(row, "id");
+            beta = strcmp(id, beta_id) == 0 ? ulb_row_number(row, "value") : beta;
+            gib = strcmp(id, int1_id) == 0 ? ulb_row_number(row, "value") : gib;
+        }
+        if (beta > 0)
+            fprintf(script, "%g %g\n", beta, beta);
+        if (beta > 0 && gib * ULB_GIB / hz > 0)
+            fprintf(script, "%g %g\n", beta, gib * ULB_GIB / hz);
+        points += beta > 0;
+    }
+    fprintf(script, "END\n");
+    return points;
+}
+
+static void put_hover(const struct figure *figure, const struct ulb_canvas *canvas)
+{
+    ulb_hover_begin(canvas);
+    for (size_t i = 0; i < figure->n_curves; i++)
+        ulb_hover(canvas, figure->extent.highest, figure->curves[i].ceiling, "%s\nB/gamma %.2f bytes/cycle",
+                  figure->curves[i].title, figure->curves[i].ceiling);
+    ulb_hover_end(canvas);
 }
 
 enum ulb_status ulb_draw_model(const struct ulb_record *record, struct ulb_canvas *canvas,
@@ -160,12 +190,16 @@ enum ulb_status ulb_draw_model(const struct ulb_record *record, struct ulb_canva
         return ulb_fail(err, ULB_BAD_INPUT, "the document has no ceilings to draw a roofline from");
     for (size_t i = 0; i < figure.n_curves; i++)
         longest = strlen(figure.curves[i].title) > longest ? strlen(figure.curves[i].title) : longest;
-    if (!canvas->text)
-        canvas->width = 1120; /* room for two columns of the legend */
     put_title(canvas->script, record->root);
-    ulb_put_frame(canvas, figure.n_curves + 1, longest, 1);
+    ulb_put_frame(canvas, figure.n_curves + 2, longest, 1);
     ulb_put_roof_axes(canvas->script, &figure.extent, figure.n_classes);
     ulb_put_betas(canvas->script, figure.classes, figure.n_classes);
+    put_hover(&figure, canvas);
+    bool published = put_published(canvas->script, record->root) > 0;
     put_curves(&figure, canvas->script);
+    if (published)
+        fprintf(canvas->script, ", $published using 1:2 with points pointtype 13 pointsize 1.8 linecolor rgb "
+                                "'#000000' title \"published: beta, and 1-bit bandwidth of a core\"");
+    ulb_hover_plot(canvas);
     return ULB_OK;
 }

@@ -28,6 +28,7 @@ struct roofline {
     struct ulb_beta_line classes[MAX_BETAS]; /* beta NAN when unknown */
     size_t n_classes;
     const struct ulb_beta_cell *whole; /* memory, the set of the GEMV results; NULL when not measured */
+    struct ulb_sound_beta sound;       /* of the same set */
     struct ulb_extent extent;          /* of all that is drawn */
 };
 
@@ -102,6 +103,7 @@ static void find_betas(struct roofline *figure, const struct ulb_record *record)
 {
     const char *set = figure->n_cells ? figure->cells[0]->set : "all";
     figure->whole = memory_cell(figure, set);
+    figure->sound = ulb_record_sound_beta(record, set);
     for (size_t c = 0; c < figure->n_classes; c++) {
         struct ulb_beta_line *class = &figure->classes[c];
         char place[64];
@@ -109,7 +111,7 @@ static void find_betas(struct roofline *figure, const struct ulb_record *record)
         double hz = ulb_record_number(record, place);
         const struct ulb_beta_cell *own = memory_cell(figure, class->cls);
         if (figure->whole && hz > 0)
-            class->beta = figure->whole->gbps * 1e9 / figure->whole->threads / hz;
+            class->beta = figure->sound.gbps * 1e9 / figure->whole->threads / hz;
         else if (own)
             class->beta = own->bytes_per_cycle;
     }
@@ -132,7 +134,7 @@ static const struct curve *curve_of(const struct roofline *figure, const char *k
     return NULL;
 }
 
-static void find_range(struct roofline *figure)
+static void find_range(struct roofline *figure, const struct ulb_canvas *canvas)
 {
     figure->extent = ulb_extent_empty();
     for (size_t i = 0; i < figure->n_curves; i++)
@@ -143,11 +145,19 @@ static void find_range(struct roofline *figure)
         if (curve_of(figure, figure->cells[i]->kernel))
             ulb_extent_add(&figure->extent, observed(figure, figure->cells[i]));
     }
+    ulb_extent_add_paper_betas(canvas, &figure->extent);
     ulb_extent_close(&figure->extent);
 }
 
-/* Data of curve i, from where it leaves the slope; returns how many measured points it has. The points of one
- * kernel stand right of beta, column number so-and-so: at beta itself they would hide each other. */
+/* Where the points of one kernel stand: right of beta, column number so-and-so, since at beta itself the
+ * kernels would hide each other. */
+static double point_place(const struct roofline *figure, size_t column)
+{
+    return figure->sound.gbps / figure->whole->gbps * figure->whole->bytes_per_cycle *
+           exp2(0.05 * (double)(column + 1));
+}
+
+/* Data of curve i, from where it leaves the slope; returns how many measured points it has. */
 static size_t put_curve_data(const struct roofline *figure, FILE *script, size_t i, size_t column)
 {
     const struct curve *curve = &figure->curves[i];
@@ -158,7 +168,7 @@ static size_t put_curve_data(const struct roofline *figure, FILE *script, size_t
         double y = observed(figure, figure->cells[j]);
         if (curve != curve_of(figure, figure->cells[j]->kernel) || !(y > 0))
             continue;
-        fprintf(script, "%g %g\n", figure->whole->bytes_per_cycle * exp2(0.05 * (double)column), y);
+        fprintf(script, "%g %g\n", point_place(figure, column), y);
         points++;
     }
     fprintf(script, "END\n");
@@ -171,9 +181,47 @@ static void curve_title(const struct curve *curve, char title[TITLE])
              curve->cell->gamma_cycles);
 }
 
-/* The slope is common to all curves and drawn last, over their lower ends. */
-static void put_plot(const struct roofline *figure, FILE *script, const size_t *points)
+/* What the beta of this machine was taken from; false when it was not measured. */
+static bool beta_title(const struct roofline *figure, char title[TITLE])
 {
+    const struct ulb_sound_beta *sound = &figure->sound;
+    if (!(sound->gbps > 0) || !figure->whole)
+        return false;
+    if (sound->disagree)
+        snprintf(title, TITLE, "beta from the %s, %.1f GB/s; the %s got only %.1f",
+                 sound->from_yardstick ? "yardstick" : "beta stage", sound->gbps,
+                 sound->from_yardstick ? "beta stage" : "yardstick",
+                 fmin(sound->stage_gbps, sound->yardstick_gbps));
+    else
+        snprintf(title, TITLE, "beta of this machine, from the beta stage, %.1f GB/s", sound->gbps);
+    return true;
+}
+
+/* Values on pointing: the GEMVs, and the ceilings at their right ends. */
+static void put_hover(const struct roofline *figure, const struct ulb_canvas *canvas, const size_t *points)
+{
+    size_t column = 0;
+    ulb_hover_begin(canvas);
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        const struct curve *curve = &figure->curves[i];
+        ulb_hover(canvas, figure->extent.highest, curve->ceiling,
+                  "%s, class %s\ngamma %.3f: B/gamma %.2f bytes/cycle", curve->cell->kernel, curve->cell->cls,
+                  curve->cell->gamma_cycles, curve->ceiling);
+        for (size_t j = 0; j < figure->n_cells && points[i]; j++) {
+            if (curve == curve_of(figure, figure->cells[j]->kernel))
+                ulb_hover_cell(canvas, point_place(figure, column), observed(figure, figure->cells[j]),
+                               figure->cells[j]);
+        }
+        column += points[i] > 0;
+    }
+    ulb_hover_end(canvas);
+}
+
+/* The slope is common to all curves and drawn last, over their lower ends. */
+static void put_plot(const struct roofline *figure, const struct ulb_canvas *canvas, const size_t *points)
+{
+    FILE *script = canvas->script;
+    char beta[TITLE];
     size_t any_points = 0;
     for (size_t i = 0; i < figure->n_curves; i++) {
         const struct curve *curve = &figure->curves[i];
@@ -208,7 +256,13 @@ static void put_plot(const struct roofline *figure, FILE *script, const size_t *
                 ", keyentry with points pointtype 6 pointsize 1 linewidth 1.5 linecolor rgb '#000000' title "
                 "\"measured GEMV, %s, one column a kernel\"",
                 figure->cells[0]->mode);
-    fprintf(script, "\n");
+    if (beta_title(figure, beta))
+        fprintf(script, ", keyentry with lines linecolor rgb '#%06X' linewidth 2 title \"%s\"", ULB_BETA_RGB,
+                beta);
+    if (!canvas->text)
+        fprintf(script, ", keyentry with lines linecolor rgb '#%06X' linewidth 1 title \"%s\"",
+                ULB_PAPER_BETAS_RGB, ULB_PAPER_BETAS_TITLE);
+    ulb_hover_plot(canvas);
 }
 
 static void put_figure(const struct roofline *figure, const struct ulb_record *record,
@@ -229,10 +283,12 @@ static void put_figure(const struct roofline *figure, const struct ulb_record *r
             slope_end, slope_end);
     ulb_put_title(canvas, record, "Effective-bandwidth roofline: e_bw = min(beta, B/gamma)",
                   figure->n_cells ? figure->cells[0]->set : "all");
-    ulb_put_frame(canvas, figure->n_curves + 2, longest, 1);
+    ulb_put_frame(canvas, figure->n_curves + 4, longest, 1);
     ulb_put_roof_axes(script, &figure->extent, figure->n_classes);
     ulb_put_betas(script, figure->classes, figure->n_classes);
-    put_plot(figure, script, points);
+    ulb_put_paper_betas(canvas);
+    put_hover(figure, canvas, points);
+    put_plot(figure, canvas, points);
 }
 
 enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_canvas *canvas,
@@ -257,7 +313,7 @@ enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_ca
         ULB_OK)
         figure.n_cells = 0;
     find_betas(&figure, record);
-    find_range(&figure);
+    find_range(&figure, canvas);
     put_figure(&figure, record, canvas);
 done:
     free(figure.cells);

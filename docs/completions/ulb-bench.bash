@@ -14,7 +14,7 @@ _ulb_bench() {
     --set)       words='P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
     --progress)  words='auto on off' ;;
-    --figure)    words='roofline bars kernels beta' ;;
+    --figure)    words='roofline bars kernels gemm tokens speedup beta gamma prediction groups split energy' ;;
     --format)    words='svg png pdf txt' ;;
     --to)        words='csv md sql googlebench gha-bigger gha-smaller bmf' ;;
     --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' ;;
@@ -28,7 +28,7 @@ _ulb_bench() {
         gemm)     words="--n $measuring $common" ;;
         beta | gemv | verify) words="$measuring $common" ;;
         model)    words="--platform --models --record --measure --out --check-paper $common" ;;
-        list)     words="kernels formats models shapes platforms cores counters --kernels --isa-mask $common" ;;
+        list)     words="kernels formats models shapes platforms cores counters figures --kernels --isa-mask $common" ;;
         plot)
             words="--figure --format --out $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")

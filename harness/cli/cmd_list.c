@@ -6,6 +6,7 @@
 #include "harness/platform/cores.h"
 #include "harness/platform/platform.h"
 #include "kernels/kernel.h"
+#include "plots/figure.h"
 #include "shapes/model.h"
 
 #include <argp.h>
@@ -228,6 +229,17 @@ static enum ulb_status list_counters(const struct options *options, json_t *rows
     return ULB_OK;
 }
 
+/* A figure without a number has no counterpart in the paper. */
+static enum ulb_status list_figures(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    (void)options;
+    (void)err;
+    for (size_t i = 0; i < ulb_figure_count; i++)
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", ulb_figures[i].name, "paper_figure",
+                                              ulb_figures[i].paper, "summary", ulb_figures[i].summary));
+    return ULB_OK;
+}
+
 static const struct part parts[] = {
     {"kernels",
      list_kernels,
@@ -278,6 +290,10 @@ static const struct part parts[] = {
       {"pipes_inferred", "inferred", 0}},
      4},
     {"counters", list_counters, {{"name", "counter", 0}, {"summary", "what", 0}}, 2},
+    {"figures",
+     list_figures,
+     {{"name", "figure", 0}, {"paper_figure", "paper's", 0}, {"summary", "what it shows", 0}},
+     3},
 };
 enum { N_PARTS = sizeof parts / sizeof *parts };
 
@@ -344,7 +360,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     };
     static const struct argp parser = {argp_options,
                                        parse_option,
-                                       "kernels|formats|models|shapes|platforms|cores|counters",
+                                       "kernels|formats|models|shapes|platforms|cores|counters|figures",
                                        "Lists what is built in.",
                                        NULL,
                                        NULL,
@@ -363,4 +379,4 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 }
 
 const struct ulb_command ulb_command_list = {
-    "list", "kernels, formats, models, shapes, platforms, cores, counters", run};
+    "list", "kernels, formats, models, shapes, platforms, cores, counters, figures", run};

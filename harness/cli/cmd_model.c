@@ -63,7 +63,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"models", 'm', "A,B", 0, "models whose GEMVs are listed, by name or file", 0},
         {"record", 'r', "RECORD", 0, "model the fastest 1-bit row with gammas of this record", 0},
         {"measure", 'M', NULL, 0, "model the fastest 1-bit row with gammas measured now, some seconds", 0},
-        {"out", 'o', "DIR", 0, "write the document and its figure there", 0},
+        {"out", 'o', "DIR", 0, "write the document and its figures there", 0},
         {"check-paper", 'c', NULL, 0, "compare with the published values; exit 1 if one is outside", 0},
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {0},

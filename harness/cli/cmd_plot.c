@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 struct request {
-    const char *figures, *formats, *folder; /* NULL: the usual ones; beside the record */
+    const char *figures, *formats, *folder; /* NULL: all that there are; beside the record */
     char **records;                         /* what is left of argv */
     size_t n_records;
     bool json;
@@ -118,6 +118,26 @@ static enum ulb_status read_document(struct ulb_record *record, const char *path
     return status;
 }
 
+/* Every figure that the document has what is needed for; the others are named with the reason. */
+static enum ulb_status draw_available(struct request *request, const struct drawing *drawing,
+                                      struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    size_t drawn = 0;
+    for (size_t i = 0; i < ulb_figure_count && status == ULB_OK; i++) {
+        enum ulb_status there = ulb_figure_check(drawing->record, ulb_figures[i].name, err);
+        if (there == ULB_OK) {
+            status = draw_figure(ulb_figures[i].name, request, drawing, err);
+            drawn++;
+        } else if (there != ULB_BAD_INPUT) {
+            return there;
+        }
+    }
+    if (status == ULB_OK && drawn == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "%s has nothing to draw", drawing->prefix);
+    return status;
+}
+
 static enum ulb_status draw_record(struct request *request, const char *path, struct ulb_error *err)
 {
     struct ulb_record record;
@@ -128,10 +148,8 @@ static enum ulb_status draw_record(struct request *request, const char *path, st
     if (status != ULB_OK)
         return status;
     struct drawing drawing = {.record = &record, .prefix = prefix};
-    const char *figures = request->figures        ? request->figures
-                          : ulb_is_model(&record) ? "roofline"
-                                                  : "roofline,bars";
-    status = for_words(figures, request, &drawing, draw_figure, err);
+    status = request->figures ? for_words(request->figures, request, &drawing, draw_figure, err)
+                              : draw_available(request, &drawing, err);
     ulb_record_free(&record);
     return status;
 }
@@ -152,7 +170,7 @@ static enum ulb_status draw_all(struct request *request, struct ulb_error *err)
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"figure", 'F', "NAME,...", 0, "roofline, bars, kernels, beta; default: roofline,bars", 0},
+        {"figure", 'F', "NAME,...", 0, "see list figures; default: all that the record has the data for", 0},
         {"format", 'f', "NAME,...", 0, "svg, png, pdf, txt; default: svg,png", 0},
         {"out", 'o', "DIR", 0, "where the figures go; default: beside the record", 0},
         {"json", 'j', NULL, 0, "print the files drawn as one JSON document", 0},
@@ -178,4 +196,5 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     return status;
 }
 
-const struct ulb_command ulb_command_plot = {"plot", "figures of records: roofline, grouped bars", run};
+const struct ulb_command ulb_command_plot = {"plot",
+                                             "figures of records: rooflines, bars, predictions, tokens", run};

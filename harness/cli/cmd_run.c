@@ -1,9 +1,9 @@
 /* ulb-bench run: the whole job. */
 #include "harness/cli/count.h"
+#include "harness/cli/figures.h"
 #include "harness/cli/measure.h"
 #include "harness/cli/model.h"
 #include "harness/cli/report.h"
-#include "plots/figure.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,22 +18,6 @@ static bool has_cells(const struct ulb_record *record)
 {
     return record->root &&
            json_array_size(json_object_get(json_object_get(record->root, "beta"), "cells")) > 0;
-}
-
-/* Figures are an extra: without gnuplot the run is still done, and says how to get them. */
-static void draw_figures(const struct ulb_record *record, const char *stem)
-{
-    static const char *const figures[] = {"roofline", "bars"}, *const formats[] = {"svg", "png"};
-    char path[4200];
-    struct ulb_error why;
-    for (size_t i = 0; i < 4; i++) {
-        if (ulb_figure_draw(record, figures[i / 2], formats[i % 2], stem, path, sizeof path, &why) !=
-            ULB_OK) {
-            fprintf(stderr, "note: figure %s left out: %s\n", figures[i / 2], why.message);
-            return;
-        }
-        fprintf(stderr, "figure: %s\n", path);
-    }
 }
 
 static enum ulb_status show(const struct ulb_measure_options *options, const struct ulb_record *record,
@@ -61,7 +45,7 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
         return status;
     fprintf(stderr, "record: %s\n", path);
     if (measured == ULB_OK && shown == ULB_OK)
-        draw_figures(record, stem);
+        ulb_draw_all_figures(record, stem);
     if (measured != ULB_OK)
         *err = kept;
     return measured != ULB_OK ? measured : shown;

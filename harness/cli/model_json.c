@@ -1,6 +1,7 @@
 #include "harness/cli/model_json.h"
 
 #include "common/units.h"
+#include "harness/cli/model_decode.h"
 #include "harness/json_figure.h"
 #include "harness/platform/platform.h"
 
@@ -235,12 +236,14 @@ enum ulb_status ulb_model_json(const struct ulb_platform *platform, const char *
     enum ulb_status status = ulb_core_list_load(&cores, err);
     if (status == ULB_OK) {
         json_t *int1 = source->ratio ? int1_json(platform, source, models, &why) : NULL;
-        *out = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", "model", "platform",
-                         ulb_platform_json(platform), "classes", class_rows(platform), "ceilings",
+        bool published = strcmp(from, "paper") == 0;
+        *out = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", "model",
+                         "platform", ulb_platform_json(platform), "classes", class_rows(platform), "ceilings",
                          ceiling_rows(platform, from), "totals", total_rows(platform, from), "gemv",
-                         gemv_rows(platform, models), "amdahl", amdahl_rows(), "port_bounds",
-                         ports_json(platform, &cores, source->ratio), "modelled_int1",
-                         int1 ? int1 : json_null());
+                         gemv_rows(platform, models), "decode", ulb_model_decode_json(platform, models),
+                         "published", ulb_model_published_json(published ? platform->name : ""), "amdahl",
+                         amdahl_rows(), "port_bounds", ports_json(platform, &cores, source->ratio),
+                         "modelled_int1", int1 ? int1 : json_null());
         if (*out && !int1)
             json_object_set_new(*out, "modelled_int1_reason",
                                 json_string(source->ratio ? why.message : source->reason));

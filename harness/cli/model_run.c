@@ -1,8 +1,8 @@
 #include "harness/cli/model.h"
 
+#include "harness/cli/figures.h"
 #include "harness/cli/model_json.h"
 #include "harness/platform/platform.h"
-#include "plots/figure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,11 +83,10 @@ static bool is_builtin(const char *name)
     return false;
 }
 
-/* The document and its figure beside it; without gnuplot the figure is left out. */
+/* The document and its figures beside it. */
 static enum ulb_status write_files(const char *folder, const struct ulb_platform *platform, json_t *document,
                                    struct ulb_error *err)
 {
-    static const char *const formats[] = {"svg", "png"};
     char stem[4096], path[4200], word[48];
     const struct ulb_record record = {document};
     snprintf(word, sizeof word, "model-%s", platform->name);
@@ -97,14 +96,7 @@ static enum ulb_status write_files(const char *folder, const struct ulb_platform
     if (status != ULB_OK)
         return status;
     fprintf(stderr, "model: %s\n", path);
-    for (size_t i = 0; i < 2; i++) {
-        struct ulb_error why;
-        if (ulb_figure_draw(&record, "roofline", formats[i], stem, path, sizeof path, &why) != ULB_OK) {
-            fprintf(stderr, "note: the figure is left out: %s\n", why.message);
-            return ULB_OK;
-        }
-        fprintf(stderr, "figure: %s\n", path);
-    }
+    ulb_draw_all_figures(&record, stem);
     return ULB_OK;
 }
 

@@ -24,6 +24,8 @@ import json, statistics, sys
 record = json.load(open(sys.argv[1]))
 kernels = {cell["kernel"] for cell in record["cells"]}
 assert {cell["kernel"] for cell in record["overlap"]["cells"]} == kernels
+assert {row["kernel"] for row in record["port_bounds"]} == kernels
+assert all(row["bound_cycles"] or row["bound_cycles_reason"] for row in record["port_bounds"])
 for cell in record["overlap"]["cells"]:
     assert isinstance(cell["overlap"], float) and len(cell["overlap_samples"]) == 5, cell
     assert cell["tile_us"] >= 0 and cell["call_us"] >= 0 and cell["column_ns"] >= 0, cell
@@ -38,7 +40,7 @@ judged = [abs(cell["residual"]) for cell in record["cells"] if cell["noise"] <= 
 assert not judged or abs(statistics.median(judged) - summary["median_abs_residual"]) < 1e-6
 P
 if command -v gnuplot >/dev/null; then
-    for figure in roofline bars; do
+    for figure in roofline bars kernels beta gamma prediction; do
         for format in svg png; do
             [[ -s ${record%.json}-$figure.$format ]] || fail "figure $figure.$format is missing: $(cat notes)"
         done
