@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Set-up shared by scripts/bench and scripts/test: packages, then the build in build/release.
+# Set-up shared by the scripts beside: packages, then the build in build/release.
 # Everything it says goes to standard error, so that the output of the command set up stays clean.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -34,6 +34,17 @@ test      sqlite3          program sqlite3
 test      cmark-gfm        program cmark-gfm
 test      libbenchmark-tools file  /usr/share/benchmark/compare.py
 test      python3-scipy    file    /usr/lib/python3/dist-packages/scipy/__init__.py
+emulate   g++              program g++
+emulate   make             program make
+emulate   xz-utils         program xz
+emulate   cpio             program cpio
+emulate   xorriso          program xorriso
+emulate   mtools           program mformat
+emulate   grub-common      program grub-mkrescue
+emulate   grub-pc-bin      file    /usr/lib/grub/i386-pc/moddep.lst
+emulate   bochsbios        file    /usr/share/bochs/BIOS-bochs-latest
+emulate   vgabios          file    /usr/share/vgabios/vgabios.bin
+emulate   debian-archive-keyring file /usr/share/keyrings/debian-archive-keyring.gpg
 '
 
 note() { echo "setup: $*" >&2; }
