@@ -185,8 +185,20 @@ static enum ulb_status check_experts(const struct ulb_model *model, struct ulb_e
     return ULB_OK;
 }
 
+/* The numbers that hold whatever the blocks are made of. */
+static enum ulb_status check_stored(const struct ulb_model *model, struct ulb_error *err)
+{
+    if (model->layers == 0 || model->hidden == 0 || model->hidden > ULB_SIZE_MAX ||
+        model->vocab > ULB_SIZE_MAX)
+        return ulb_fail(err, ULB_BAD_INPUT, "%u layers of %u with a vocabulary of %u cannot be",
+                        model->layers, model->hidden, model->vocab);
+    return ULB_OK;
+}
+
 enum ulb_status ulb_model_check(const struct ulb_model *model, struct ulb_error *err)
 {
+    if (model->stored)
+        return check_stored(model, err);
     bool experts = model->experts > 0;
     const struct {
         const char *what;

@@ -1,17 +1,22 @@
-/* Models by name, one or a comma list. */
-#include "shapes/model.h"
+/* Models by name or file, one or a comma list. */
+#include "shapes/load.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct ulb_error *err)
 {
     const struct ulb_model *known = ulb_model_find(name);
-    if (!known)
-        return ulb_fail(err, ULB_BAD_INPUT, "unknown model '%.200s'; see 'ulb-bench list models'", name);
-    *model = *known;
-    return ULB_OK;
+    if (known) {
+        *model = *known;
+        return ULB_OK;
+    }
+    if (strchr(name, '/') || strchr(name, '.') || access(name, F_OK) == 0)
+        return ulb_model_load_file(name, model, err);
+    return ulb_fail(err, ULB_BAD_INPUT,
+                    "unknown model '%.200s'; see 'ulb-bench list models', or give a config.json or GGUF file",
+                    name);
 }
 
 static enum ulb_status add(struct ulb_model_list *list, const char *name, struct ulb_error *err)

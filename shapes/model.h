@@ -56,7 +56,8 @@ struct ulb_model {
     struct ulb_layer_shape *stored;
     size_t n_stored;
     double stored_bytes, stored_bytes_per_token; /* of a GGUF file: all tensors, and what a token reads of
-                                                    the matrices, the head included; else 0 */
+                                                    the matrices, the head included; NAN when the size of a
+                                                    type is not known; else 0 */
 };
 
 /* Matrices of one size and purpose. M = output features (rows of W), K = input features. */
@@ -114,7 +115,9 @@ extern const size_t ulb_model_count;
 /* By name or alias; NULL when unknown. */
 const struct ulb_model *ulb_model_find(const char *name);
 
-/* The model of that name; ULB_BAD_INPUT when there is none. To be freed with ulb_model_free(). */
+/* A model of the catalogue or, when no name fits, of a file: a config.json of Hugging Face or a folder with
+ * one, or a GGUF file. ULB_BAD_INPUT when there is none, and when a file leaves out what nothing gives or
+ * contradicts itself. To be freed with ulb_model_free(). */
 enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct ulb_error *err);
 
 struct ulb_model_list {

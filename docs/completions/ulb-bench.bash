@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv gemm verify model list plot export'
+    local commands='run topology counters beta gamma gemv gemm verify shapes model list plot export'
     local common='--json --help --version'
     local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --isa-mask --seed
         --ring-mib --out --progress --verbose'
@@ -10,7 +10,10 @@ _ulb_bench() {
     case $previous in
     --platform)  words='auto arl arlh lnl' ;;
     --formats)   words='bf16 int8 int4 int3 int2 tern2 tern1.6 int1' ;;
-    --models)    words='falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b' ;;
+    --models)
+        words='falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b'
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        ;;
     --set)       words='P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
     --progress)  words='auto on off' ;;
@@ -27,6 +30,10 @@ _ulb_bench() {
         run)      words="$measuring --record --count $common" ;;
         gemm)     words="--n $measuring $common" ;;
         beta | gemv | verify) words="$measuring $common" ;;
+        shapes)
+            words="--separate --csv $common falcon3-1b llama3-8b"
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            ;;
         model)    words="--platform --models --record --measure --out --check-paper $common" ;;
         list)     words="kernels formats models shapes platforms cores counters figures --kernels --isa-mask $common" ;;
         plot)

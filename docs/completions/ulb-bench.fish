@@ -1,6 +1,6 @@
 # fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv gemm verify model list plot export
-set -l runs 'not __fish_seen_subcommand_from topology counters list plot model export'
+set -l commands run topology counters beta gamma gemv gemm verify shapes model list plot export
+set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot model export'
 
 complete -c ulb-bench -f
 complete -c ulb-bench -n "not __fish_seen_subcommand_from $commands" -a "$commands"
@@ -8,7 +8,7 @@ complete -c ulb-bench -l json -d 'One JSON document'
 complete -c ulb-bench -l help -d 'Show the options'
 complete -c ulb-bench -l version -d 'Show the version'
 complete -c ulb-bench -l platform -x -a 'auto arl arlh lnl' -d 'Machine'
-complete -c ulb-bench -n "$runs; or __fish_seen_subcommand_from model" -l models -x \
+complete -c ulb-bench -n "$runs; or __fish_seen_subcommand_from model" -l models -r -F \
     -a 'falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b' -d 'Models'
 complete -c ulb-bench -n $runs -l shapes -x -d 'Shapes of your own, MxK'
 complete -c ulb-bench -n '__fish_seen_subcommand_from gemm' -l n -x -d 'Numbers of tokens'
@@ -30,6 +30,9 @@ complete -c ulb-bench -l out -r -a '(__fish_complete_directories)' -d 'Directory
 complete -c ulb-bench -n '__fish_seen_subcommand_from model run' -l record -r -F -d 'Of the 1-bit kernels'
 complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l measure -d 'Measure the 1-bit kernels now'
 complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l check-paper -d 'Compare with published values'
+complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -F
+complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l separate -d 'As the files hold them'
+complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l csv -d 'Comma-separated values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from list' -a 'kernels formats models shapes platforms cores counters figures'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels gemm tokens speedup beta gamma prediction groups split energy' -d 'Which'

@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
      "auto (this machine), or a described platform to model without measuring", 0},
     {"quick", 'q', NULL, 0, "fewer samples: under a minute", 0},
     {"full", OPTION_FULL, NULL, 0, "all samples (the default)", 0},
-    {"models", 'm', "A,B", 0, "models whose shapes are run", 0},
+    {"models", 'm', "A,B", 0, "models whose shapes are run: names, config.json or GGUF files", 0},
     {"shapes", OPTION_SHAPES, "MxK,...", 0, "shapes of your own, instead of the models or beside --models",
      0},
     {"formats", 'f', "A,B", 0, "weight formats", 0},

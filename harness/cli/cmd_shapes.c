@@ -1,0 +1,332 @@
+/* ulb-bench shapes: the matrices of a model from a file or the catalogue, and what a token reads of them. */
+#include "harness/cli/cli.h"
+#include "harness/cli/table.h"
+#include "harness/json_figure.h"
+#include "kernels/block.h"
+#include "kernels/kernel.h"
+#include "shapes/model.h"
+
+#include <argp.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *model;
+    enum ulb_form form;
+    bool json, csv;
+};
+
+/* --- formats --- */
+
+/* The formats that a kernel row reads, in the order of the table: NULL behind the last. */
+static const struct ulb_format *format_at(size_t index)
+{
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_format *format = ulb_kernels[i]->layout->format;
+        size_t first = 0;
+        while (ulb_kernels[first]->layout->format != format)
+            first++;
+        if (first == i && index-- == 0)
+            return format;
+    }
+    return NULL;
+}
+
+/* Bytes of an M x K matrix in the tightest of the format's layouts, scales and padding included; NAN when the
+ * format's blocks do not divide its rows. */
+static double matrix_bytes(const struct ulb_format *format, size_t m, size_t k)
+{
+    double least = INFINITY;
+    if (format->block && k % format->block->columns != 0)
+        return NAN;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_layout *layout = ulb_kernels[i]->layout;
+        if (layout->format == format)
+            least = fmin(least, (double)ulb_layout_bytes(layout, m, k));
+    }
+    return least;
+}
+
+/* What a token reads of the blocks and of the head; NAN where the format cannot hold it, and for a head that
+ * is not known. */
+struct reads {
+    double blocks, head;
+};
+
+static struct reads reads_of(const struct ulb_shape_list *list, const struct ulb_format *format)
+{
+    struct reads sum = {0, NAN};
+    for (size_t i = 0; i < list->n; i++) {
+        const struct ulb_layer_shape *shape = &list->items[i];
+        double bytes = matrix_bytes(format, shape->m, shape->k) * shape->active;
+        if (ulb_shape_is_head(shape))
+            sum.head = bytes;
+        else
+            sum.blocks += bytes;
+    }
+    return sum;
+}
+
+/* --- the document --- */
+
+static json_t *matrix_json(const struct ulb_layer_shape *shape)
+{
+    json_t *parts = json_array();
+    for (unsigned p = 0; p < shape->n_parts; p++)
+        json_array_append_new(parts, json_pack("{s:s, s:I}", "layer", shape->parts[p].layer, "m",
+                                               (json_int_t)shape->parts[p].m));
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:o}", "layer", shape->layer, "m", (json_int_t)shape->m,
+                     "k", (json_int_t)shape->k, "count", (json_int_t)shape->count, "active",
+                     (json_int_t)shape->active, "fused", shape->n_parts > 0, "parts", parts);
+}
+
+static void set_bytes(json_t *object, const struct ulb_format *format, double bytes)
+{
+    char reason[96] = "the vocabulary is not published";
+    if (format->block)
+        snprintf(reason, sizeof reason, "a row of some matrix is no multiple of %u weights",
+                 format->block->columns);
+    if (isfinite(bytes))
+        json_object_set_new(object, format->name, json_integer((json_int_t)bytes));
+    else
+        ulb_set_figure(object, format->name, bytes, reason);
+}
+
+static void add_bytes(json_t *document, const struct ulb_shape_list *list)
+{
+    json_t *all = json_object(), *blocks = json_object();
+    const struct ulb_format *format;
+    for (size_t f = 0; (format = format_at(f)); f++) {
+        struct reads reads = reads_of(list, format);
+        set_bytes(all, format, reads.blocks + reads.head);
+        set_bytes(blocks, format, reads.blocks);
+    }
+    json_object_set_new(document, "bytes_per_token", all);
+    json_object_set_new(document, "bytes_per_token_without_head", blocks);
+}
+
+static json_t *derived_json(const struct ulb_model *model)
+{
+    json_t *list = json_array();
+    for (const char *at = model->derived; *at;) {
+        size_t length = strcspn(at, ";");
+        json_array_append_new(list, json_stringn(at, length));
+        at += length + (at[length] == ';' ? strspn(at + length, "; ") : 0);
+    }
+    return list;
+}
+
+static void add_file_bytes(json_t *document, const struct ulb_model *model)
+{
+    const char *reason = isnan(model->stored_bytes) ? "a tensor has a type whose size is not known"
+                                                    : "not from a GGUF file with tensors";
+    double none = model->stored_bytes > 0 ? 1 : NAN;
+    ulb_set_figure(document, "file_bytes", model->stored_bytes * none, reason);
+    ulb_set_figure(document, "file_bytes_per_token", model->stored_bytes_per_token * none, reason);
+}
+
+/* NULL without memory. */
+static json_t *document_of(const struct ulb_model *model, const struct options *options,
+                           const struct ulb_shape_list *list)
+{
+    json_t *matrices = json_array();
+    struct ulb_weights weights = ulb_shape_weights(list);
+    for (size_t i = 0; i < list->n; i++)
+        json_array_append_new(matrices, matrix_json(&list->items[i]));
+    json_t *document = json_pack(
+        "{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:s, s:o}", "model", model->name,
+        "title", model->title, "source", model->source, "derived", derived_json(model), "layers",
+        (json_int_t)model->layers, "hidden", (json_int_t)model->hidden, "heads", (json_int_t)model->heads,
+        "kv_heads", (json_int_t)model->kv_heads, "head_dim", (json_int_t)model->head_dim, "tied_head",
+        model->tied_head, "params", (json_int_t)ulb_model_parameters(model, list),
+        "weights_per_token_without_head", (json_int_t)weights.active, "form",
+        options->form == ULB_FORM_FUSED ? "fused" : "separate", "matrices", matrices);
+    if (!document)
+        return NULL;
+    ulb_set_figure(document, "vocab", model->vocab > 0 ? (double)model->vocab : (double)NAN, "not published");
+    add_bytes(document, list);
+    add_file_bytes(document, model);
+    return document;
+}
+
+/* --- text --- */
+
+static const char *form_text(const struct ulb_layer_shape *shape, char *out, size_t bytes)
+{
+    size_t used = 0;
+    for (unsigned p = 0; p < shape->n_parts; p++)
+        used += (size_t)snprintf(out + used, bytes - used, "%s%s %zu",
+                                 p ? " + " : "fused: ", shape->parts[p].layer, shape->parts[p].m);
+    return used > 0 ? out : "separate";
+}
+
+static void print_matrices(const struct ulb_shape_list *list)
+{
+    static const struct ulb_column columns[] = {{"layer", "layer", 0},   {"m", "M", 0},
+                                                {"k", "K", 0},           {"count", "count", 0},
+                                                {"active", "active", 0}, {"mega", "1e6 a token", 1},
+                                                {"form", "form", 0}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < list->n; i++) {
+        const struct ulb_layer_shape *shape = &list->items[i];
+        char form[96];
+        double mega = (double)shape->m * (double)shape->k * shape->active / 1e6;
+        json_array_append_new(rows, json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:s}", "layer", shape->layer,
+                                              "m", (json_int_t)shape->m, "k", (json_int_t)shape->k, "count",
+                                              (json_int_t)shape->count, "active", (json_int_t)shape->active,
+                                              "mega", mega, "form", form_text(shape, form, sizeof form)));
+    }
+    ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    json_decref(rows);
+}
+
+static void print_bytes(const struct ulb_shape_list *list)
+{
+    static const struct ulb_column columns[] = {{"format", "format", 0},
+                                                {"blocks", "blocks MB", 1},
+                                                {"head", "head MB", 1},
+                                                {"all", "together MB", 1}};
+    json_t *rows = json_array();
+    const struct ulb_format *format;
+    for (size_t f = 0; (format = format_at(f)); f++) {
+        struct reads reads = reads_of(list, format);
+        json_t *row = json_pack("{s:s}", "format", format->name);
+        ulb_set_figure(row, "blocks", reads.blocks / 1e6, "");
+        ulb_set_figure(row, "head", reads.head / 1e6, "");
+        ulb_set_figure(row, "all", (reads.blocks + reads.head) / 1e6, "");
+        json_array_append_new(rows, row);
+    }
+    printf("\nWeights that one token reads, scales and padding included\n");
+    ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    json_decref(rows);
+}
+
+static void print_text(const struct ulb_model *model, const struct ulb_shape_list *list)
+{
+    struct ulb_weights weights = ulb_shape_weights(list);
+    printf("%s: %u layers, hidden size %u, %u heads (%u of keys) of %u\n", model->title, model->layers,
+           model->hidden, model->heads, model->kv_heads, model->head_dim);
+    printf("%.3fe9 parameters; a token reads %.1fe6 weights of the blocks",
+           ulb_model_parameters(model, list) / 1e9, weights.active / 1e6);
+    if (model->vocab > 0)
+        printf(" and the %s head of %.1fe6\n", model->tied_head ? "tied" : "untied",
+               (double)model->vocab * model->hidden / 1e6);
+    else
+        printf("\nthe vocabulary is not published: without the head\n");
+    ulb_print_wrapped("source: ", model->source);
+    if (model->derived[0])
+        ulb_print_wrapped("derived: ", model->derived);
+    putchar('\n');
+    print_matrices(list);
+    print_bytes(list);
+    if (model->stored_bytes > 0)
+        printf("\nIn the file: %.1f MB, of which a token reads %.1f MB\n", model->stored_bytes / 1e6,
+               model->stored_bytes_per_token / 1e6);
+}
+
+static void print_csv(const struct ulb_model *model, const struct ulb_shape_list *list)
+{
+    const struct ulb_format *format;
+    printf("model,layer,m,k,count,active,form");
+    for (size_t f = 0; (format = format_at(f)); f++)
+        printf(",bytes_per_token_%s", format->name);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct ulb_layer_shape *shape = &list->items[i];
+        printf("\n%s,%s,%zu,%zu,%u,%u,%s", model->name, shape->layer, shape->m, shape->k, shape->count,
+               shape->active, shape->n_parts > 0 ? "fused" : "separate");
+        for (size_t f = 0; (format = format_at(f)); f++) {
+            double bytes = matrix_bytes(format, shape->m, shape->k) * shape->active;
+            if (isfinite(bytes))
+                printf(",%.0f", bytes);
+            else
+                putchar(','); /* the format cannot hold it */
+        }
+    }
+    putchar('\n');
+}
+
+/* --- the command --- */
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'j':
+        options->json = true;
+        return 0;
+    case 'c':
+        options->csv = true;
+        return 0;
+    case 's':
+        options->form = ULB_FORM_STORED;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->model)
+            return EINVAL;
+        options->model = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum ulb_status show(const struct ulb_model *model, const struct options *options,
+                            struct ulb_error *err)
+{
+    struct ulb_shape_list list;
+    enum ulb_status status = ulb_model_shapes(model, options->form, &list, err);
+    if (status != ULB_OK)
+        return status;
+    if (options->json)
+        status = ulb_print_json(document_of(model, options, &list), err);
+    else if (options->csv)
+        print_csv(model, &list);
+    else
+        print_text(model, &list);
+    free(list.items);
+    return status;
+}
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    static const struct argp_option argp_options[] = {
+        {"separate", 's', NULL, 0, "q, k, v, gate and up by themselves where the model's files hold them so",
+         0},
+        {"csv", 'c', NULL, 0, "print comma-separated values, a line for each kind of layer", 0},
+        {"json", 'j', NULL, 0, "print one JSON document", 0},
+        {0},
+    };
+    static const struct argp parser = {argp_options,
+                                       parse_option,
+                                       "FILE|NAME",
+                                       "Shows the matrices of a model and what a token reads of them in each "
+                                       "format: from a config.json of Hugging "
+                                       "Face (or the folder that holds it), the header of a GGUF file, or a "
+                                       "name of 'ulb-bench list models'.",
+                                       NULL,
+                                       NULL,
+                                       NULL};
+    struct options options = {.form = ULB_FORM_FUSED};
+    struct ulb_model model;
+    bool done;
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    if (!options.model)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "say which model: a config.json, a GGUF file, or a name of 'ulb-bench list models'");
+    if (options.json && options.csv)
+        return ulb_fail(err, ULB_BAD_INPUT, "give either --json or --csv");
+    status = ulb_model_load(options.model, &model, err);
+    if (status != ULB_OK)
+        return status;
+    status = show(&model, &options, err);
+    ulb_model_free(&model);
+    return status;
+}
+
+const struct ulb_command ulb_command_shapes = {
+    "shapes", "a model's matrices, from a config.json, a GGUF file or the catalogue", run};

@@ -1,0 +1,327 @@
+#include "shapes/gguf_tensors.h"
+
+#include "shapes/shapes.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TYPES_MAX = 1024 };
+
+/* What the hidden state passes through: one side of the matrix is its size. */
+enum side { ANY, READS_HIDDEN, WRITES_HIDDEN };
+
+/* Tensors of a block, "blk.N.NAME.weight", as llama.cpp names them. */
+static const struct kind {
+    const char *name, *layer;
+    enum side side;
+    bool expert;
+} kinds[] = {
+    {"attn_q", "q", READS_HIDDEN, false},
+    {"attn_k", "k", READS_HIDDEN, false},
+    {"attn_v", "v", READS_HIDDEN, false},
+    {"attn_qkv", "qkv", READS_HIDDEN, false},
+    {"attn_output", "o", WRITES_HIDDEN, false},
+    {"attn_q_a", "q_a", READS_HIDDEN, false},
+    {"attn_q_b", "q_b", ANY, false},
+    {"attn_kv_a_mqa", "kv_a", READS_HIDDEN, false},
+    {"attn_kv_b", "kv_b", ANY, false},
+    {"ffn_gate", "gate", READS_HIDDEN, false},
+    {"ffn_up", "up", READS_HIDDEN, false},
+    {"ffn_down", "down", WRITES_HIDDEN, false},
+    {"ffn_gate_inp", "router", READS_HIDDEN, false},
+    {"ffn_gate_exps", "expert.gate", READS_HIDDEN, true},
+    {"ffn_up_exps", "expert.up", READS_HIDDEN, true},
+    {"ffn_gate_up_exps", "expert.gate_up", READS_HIDDEN, true},
+    {"ffn_down_exps", "expert.down", WRITES_HIDDEN, true},
+    {"ffn_gate_shexp", "shared.gate", READS_HIDDEN, false},
+    {"ffn_up_shexp", "shared.up", READS_HIDDEN, false},
+    {"ffn_down_shexp", "shared.down", WRITES_HIDDEN, false},
+};
+
+/* The two halves of kv_b, one matrix a head: the keys' is stored transposed. */
+static const char KEYS_OF_LATENT[] = "k_b", VALUES_OF_LATENT[] = "v_b";
+
+struct tensor {
+    char name[ULB_GGUF_STRING_MAX];
+    uint64_t dims[ULB_GGUF_DIMS]; /* 1 beyond the last */
+    unsigned n_dims;              /* without those of 1 at the end */
+    double bytes;
+};
+
+enum ulb_status ulb_gguf_tensors_open(struct ulb_gguf_tensors *t, unsigned blocks, unsigned nextn,
+                                      unsigned hidden, struct ulb_error *err)
+{
+    *t = (struct ulb_gguf_tensors){.blocks = blocks, .nextn = nextn, .hidden = hidden};
+    t->rows = calloc(ULB_GGUF_ROWS, sizeof *t->rows);
+    t->seen = calloc(blocks, sizeof *t->seen);
+    return t->rows && t->seen ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its tensors");
+}
+
+void ulb_gguf_tensors_close(struct ulb_gguf_tensors *t)
+{
+    free(t->rows);
+    free(t->seen);
+    *t = (struct ulb_gguf_tensors){0};
+}
+
+const struct ulb_gguf_row *ulb_gguf_tensors_find(const struct ulb_gguf_tensors *t, const char *layer)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if (strcmp(t->rows[i].shape.layer, layer) == 0)
+            return &t->rows[i];
+    }
+    return NULL;
+}
+
+/* --- one tensor --- */
+
+static void read_tensor(struct ulb_gguf_stream *s, struct tensor *tensor)
+{
+    *tensor = (struct tensor){.n_dims = 0};
+    uint64_t length = ulb_gguf_string(s, tensor->name);
+    unsigned n = ulb_gguf_u32(s);
+    double elements = 1;
+    if (s->status == ULB_OK && (length == 0 || length >= ULB_GGUF_STRING_MAX || n == 0 || n > ULB_GGUF_DIMS))
+        ulb_gguf_fail(s,
+                      "byte %" PRIu64 ": a tensor with a name of %" PRIu64
+                      " bytes and %u dimensions; the file is "
+                      "damaged",
+                      s->at, length, n);
+    for (unsigned i = 0; i < ULB_GGUF_DIMS; i++) {
+        tensor->dims[i] = i < n && s->status == ULB_OK ? ulb_gguf_u64(s) : 1;
+        if (s->status == ULB_OK && (tensor->dims[i] == 0 || tensor->dims[i] > ULB_SIZE_MAX))
+            ulb_gguf_fail(s, "tensor %s has a side of %" PRIu64 "; 1 to %d is possible", tensor->name,
+                          tensor->dims[i], ULB_SIZE_MAX);
+        elements *= (double)tensor->dims[i];
+        tensor->n_dims = tensor->dims[i] > 1 ? i + 1 : tensor->n_dims;
+    }
+    uint32_t type = ulb_gguf_u32(s);
+    ulb_gguf_u64(s); /* offset of the data */
+    if (s->status != ULB_OK)
+        return;
+    tensor->bytes = ulb_ggml_bytes(type, tensor->dims[0], elements);
+    if (type >= TYPES_MAX || tensor->bytes < 0)
+        ulb_gguf_fail(s, "tensor %s of type %u cannot have rows of %" PRIu64 "; the file is damaged",
+                      tensor->name, type, tensor->dims[0]);
+}
+
+/* The row of that purpose and size, a new one if need be; NULL when there are too many. */
+static struct ulb_gguf_row *row_of(struct ulb_gguf_tensors *t, const char *layer, uint64_t m, uint64_t k)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct ulb_layer_shape *shape = &t->rows[i].shape;
+        if (shape->m == m && shape->k == k && strcmp(shape->layer, layer) == 0)
+            return &t->rows[i];
+    }
+    if (t->n == ULB_GGUF_ROWS)
+        return NULL;
+    struct ulb_gguf_row *row = &t->rows[t->n++];
+    *row = (struct ulb_gguf_row){.shape = {.m = (size_t)m, .k = (size_t)k}};
+    snprintf(row->shape.layer, sizeof row->shape.layer, "%s", layer);
+    for (char *at = row->shape.layer; *at; at++) {
+        if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
+            *at = '?'; /* names go into tables and CSV */
+    }
+    return row;
+}
+
+static void add(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, const struct tensor *tensor,
+                const char *layer, uint64_t m, uint64_t k, uint64_t count, bool expert)
+{
+    struct ulb_gguf_row *row = m <= ULB_SIZE_MAX ? row_of(t, layer, m, k) : NULL;
+    if (!row || row->shape.count + count > INT32_MAX) {
+        ulb_gguf_fail(s, "tensor %s: more matrices than a model has; the file is damaged", tensor->name);
+        return;
+    }
+    row->shape.count += (unsigned)count;
+    row->bytes += tensor->bytes;
+    row->expert = expert;
+}
+
+static const struct kind *kind_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+/* Each expert by itself, as early files have them: "ffn_gate.7". */
+static const struct kind *kind_of_single_expert(const char *name)
+{
+    char stack[ULB_GGUF_STRING_MAX + 8];
+    const char *dot = strchr(name, '.');
+    if (!dot || strncmp(name, "ffn_", 4) != 0 || strspn(dot + 1, "0123456789") != strlen(dot + 1) || !dot[1])
+        return NULL;
+    snprintf(stack, sizeof stack, "%.*s_exps", (int)(dot - name), name);
+    return kind_of(stack);
+}
+
+static void note_vector(struct ulb_gguf_tensors *t, const char *name)
+{
+    t->qk_norm |= strcmp(name, "attn_q_norm") == 0;
+    t->sub_norms |= strcmp(name, "attn_sub_norm") == 0;
+    t->post_norms |= strcmp(name, "post_attention_norm") == 0 || strcmp(name, "post_ffw_norm") == 0;
+}
+
+/* A matrix of a block, name without "blk.N." and ".weight". */
+static void add_of_block(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, const struct tensor *tensor,
+                         const char *name)
+{
+    const uint64_t *dims = tensor->dims;
+    uint64_t stack = dims[2] * dims[3];
+    const struct kind *kind = kind_of(name);
+    if (!kind)
+        kind = kind_of_single_expert(name);
+    if (strcmp(name, "attn_k_b") == 0 && stack > 1) {
+        add(t, s, tensor, KEYS_OF_LATENT, dims[0] * stack, dims[1], 1, false);
+    } else if (strcmp(name, "attn_v_b") == 0 && stack > 1) {
+        add(t, s, tensor, VALUES_OF_LATENT, dims[1] * stack, dims[0], 1, false);
+    } else if (!kind) {
+        add(t, s, tensor, name, dims[1], dims[0], stack, false);
+    } else if ((kind->side == READS_HIDDEN && dims[0] != t->hidden) ||
+               (kind->side == WRITES_HIDDEN && dims[1] != t->hidden)) {
+        ulb_gguf_fail(s,
+                      "tensor %s is %" PRIu64 "x%" PRIu64 ", but embedding_length is %u; the file is damaged",
+                      tensor->name, dims[1], dims[0], t->hidden);
+    } else if (stack > 1 && !kind->expert) {
+        ulb_gguf_fail(s, "tensor %s is a stack of %" PRIu64 " matrices; the file is damaged", tensor->name,
+                      stack);
+    } else {
+        add(t, s, tensor, kind->layer, dims[1], dims[0], stack, kind->expert);
+    }
+}
+
+static void add_outside(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, const struct tensor *tensor,
+                        const char *name)
+{
+    const uint64_t *dims = tensor->dims;
+    size_t length = strlen(name);
+    bool embedding = strcmp(name, "token_embd") == 0, head = strcmp(name, "output") == 0;
+    if ((embedding || head) && dims[0] != t->hidden) {
+        ulb_gguf_fail(s, "tensor %s has rows of %" PRIu64 ", but embedding_length is %u; the file is damaged",
+                      tensor->name, dims[0], t->hidden);
+    } else if (embedding) {
+        t->vocab = (size_t)dims[1];
+        t->embedding_bytes = tensor->bytes;
+    } else if (head) {
+        t->head = true;
+        add(t, s, tensor, "lm_head", dims[1], dims[0], 1, false);
+    } else if (length > 4 && strcmp(name + length - 4, "embd") == 0) {
+        t->other_bytes += tensor->bytes; /* looked up, a row a token */
+    } else {
+        add(t, s, tensor, name, dims[1], dims[0], dims[2] * dims[3], false);
+    }
+}
+
+/* The number behind "blk." and, in *rest, what follows the dot behind it; false for another name. */
+static bool block_of(const char *name, unsigned long *block, const char **rest)
+{
+    char *end;
+    if (strncmp(name, "blk.", 4) != 0 || name[4] < '0' || name[4] > '9')
+        return false;
+    *block = strtoul(name + 4, &end, 10);
+    *rest = end + 1;
+    return *end == '.';
+}
+
+static void add_tensor(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, const struct tensor *tensor)
+{
+    char name[ULB_GGUF_STRING_MAX];
+    const char *rest;
+    unsigned long block;
+    size_t length = strlen(tensor->name);
+    bool weight = length > 7 && strcmp(tensor->name + length - 7, ".weight") == 0;
+    snprintf(name, sizeof name, "%.*s", (int)(weight ? length - 7 : length), tensor->name);
+    bool in_block = block_of(name, &block, &rest);
+    if (in_block && block >= t->blocks)
+        ulb_gguf_fail(s, "tensor %s lies behind the last of %u blocks; the file is damaged", tensor->name,
+                      t->blocks);
+    bool further = in_block && block >= t->blocks - t->nextn;
+    if (!weight || tensor->n_dims < 2 || further) {
+        t->other_bytes += tensor->bytes;
+        if (in_block && weight)
+            note_vector(t, rest);
+    } else if (in_block && s->status == ULB_OK) {
+        t->seen[block] = true;
+        add_of_block(t, s, tensor, rest);
+    } else {
+        add_outside(t, s, tensor, name);
+    }
+}
+
+void ulb_gguf_tensors_read(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s)
+{
+    struct tensor tensor;
+    for (uint64_t i = 0; i < s->tensors && s->status == ULB_OK; i++) {
+        read_tensor(s, &tensor);
+        if (s->status == ULB_OK)
+            add_tensor(t, s, &tensor);
+    }
+    t->n_tensors += s->tensors;
+}
+
+/* --- all together --- */
+
+static struct ulb_gguf_row *find(struct ulb_gguf_tensors *t, const char *layer)
+{
+    return (struct ulb_gguf_row *)ulb_gguf_tensors_find(t, layer);
+}
+
+static void join_latent(struct ulb_gguf_tensors *t)
+{
+    struct ulb_gguf_row *keys = find(t, KEYS_OF_LATENT), *values = find(t, VALUES_OF_LATENT);
+    if (!keys || !values || keys->shape.k != values->shape.k || keys->shape.count != values->shape.count)
+        return;
+    keys->shape.m += values->shape.m;
+    keys->bytes += values->bytes;
+    snprintf(keys->shape.layer, sizeof keys->shape.layer, "kv_b");
+    *values = t->rows[--t->n];
+}
+
+/* "up" without a gate and with twice as many rows as "down" reads holds both. */
+static void name_gates(struct ulb_gguf_tensors *t)
+{
+    static const char *const names[][4] = {{"gate", "up", "down", "gate_up"},
+                                           {"shared.gate", "shared.up", "shared.down", "shared.gate_up"},
+                                           {"expert.gate", "expert.up", "expert.down", "expert.gate_up"}};
+    for (size_t i = 0; i < 3; i++) {
+        struct ulb_gguf_row *up = find(t, names[i][1]), *down = find(t, names[i][2]);
+        if (up && down && !find(t, names[i][0]) && up->shape.m == 2 * down->shape.k)
+            snprintf(up->shape.layer, sizeof up->shape.layer, "%s", names[i][3]);
+    }
+}
+
+enum ulb_status ulb_gguf_tensors_finish(struct ulb_gguf_tensors *t, unsigned experts, unsigned experts_active,
+                                        struct ulb_error *err)
+{
+    for (unsigned i = 0; i < t->blocks - t->nextn; i++) {
+        if (!t->seen[i])
+            return ulb_fail(err, ULB_BAD_INPUT,
+                            "block %u of %u has no matrices; the file is damaged or not whole", i, t->blocks);
+    }
+    join_latent(t);
+    name_gates(t);
+    for (size_t i = 0; i < t->n; i++) {
+        struct ulb_layer_shape *shape = &t->rows[i].shape;
+        shape->active = shape->count;
+        if (!t->rows[i].expert)
+            continue;
+        if (experts == 0 || experts_active == 0 || experts_active > experts || shape->count % experts != 0)
+            return ulb_fail(err, ULB_BAD_INPUT,
+                            "%u matrices %s do not go with %u experts of which %u are active", shape->count,
+                            shape->layer, experts, experts_active);
+        shape->active = shape->count / experts * experts_active;
+    }
+    if (!t->head && t->vocab > 0 && t->n < ULB_GGUF_ROWS) {
+        t->rows[t->n++] = (struct ulb_gguf_row){
+            .bytes = t->embedding_bytes,
+            .shape = {.layer = "lm_head", .m = t->vocab, .k = t->hidden, .count = 1, .active = 1}};
+    }
+    return ULB_OK;
+}
