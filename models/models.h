@@ -84,6 +84,13 @@ double ulb_amdahl(double alpha, double x);
 /* alpha for which ulb_amdahl(alpha, x) == s; NAN when no alpha in [0, 1], or every one (x = 1), gives s. */
 double ulb_amdahl_alpha(double s, double x);
 
+/* Tokens per second that reading so many bytes for each allows: the roofline of decoding. */
+double ulb_decode_roofline(double bandwidth, double bytes_per_token);
+
+/* Seconds of a token with all layers, from one with layers_run of them: once_s of it do not depend on layers
+ * (the head's product). */
+double ulb_decode_extrapolate(double token_s, double once_s, double layers_run, double layers);
+
 /* What one GEMV is made of, for a team whose cores share the rows. */
 struct ulb_gemv_work {
     double bytes; /* weight bytes that the whole team reads, scales and padding included */

@@ -10,7 +10,7 @@
 
 enum { ARGUMENTS_MAX = 8 };
 
-static char lines[ARGUMENTS_MAX][256];
+static char lines[ARGUMENTS_MAX][1 << 14];
 static char *arguments[ARGUMENTS_MAX + 2] = {"/test"};
 
 static void read_arguments(void)
