@@ -2,6 +2,7 @@
 
 #include "harness/beta.h"
 #include "harness/count.h"
+#include "harness/formats.h"
 #include "harness/gamma.h"
 #include "harness/gemv.h"
 #include "harness/machine.h"
@@ -18,7 +19,7 @@ static enum ulb_status measure_beta(struct ulb_session *session, enum ulb_stage 
 {
     if (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL)
         return ulb_beta_measure(session, err);
-    if (stage == ULB_STAGE_MEMORY || stage == ULB_STAGE_LIMITS)
+    if (stage == ULB_STAGE_MEMORY || stage == ULB_STAGE_LIMITS || stage == ULB_STAGE_FORMATS)
         return ulb_beta_measure_memory(session, err);
     return ULB_OK;
 }
@@ -26,7 +27,8 @@ static enum ulb_status measure_beta(struct ulb_session *session, enum ulb_stage 
 static enum ulb_status measure_gamma(struct ulb_session *session, enum ulb_stage stage,
                                      const struct ulb_kernel **kernels, size_t n, struct ulb_error *err)
 {
-    bool wanted = stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_LIMITS || stage == ULB_STAGE_ALL;
+    bool wanted = stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_LIMITS || stage == ULB_STAGE_FORMATS ||
+                  stage == ULB_STAGE_ALL;
     enum ulb_status status = wanted ? ulb_port_bounds_record(session, kernels, n, err) : ULB_OK;
     return wanted && status == ULB_OK ? ulb_gamma_measure(session, kernels, n, err) : status;
 }
@@ -56,6 +58,8 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
         status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK)
         status = measure_gamma(session, stage, kernels, n, err);
+    if (status == ULB_OK && stage == ULB_STAGE_FORMATS)
+        status = ulb_formats_measure(session, kernels, n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
         status = ulb_grid_measure(session, product, kernels, n, err);
     return status;

@@ -10,7 +10,8 @@ enum ulb_stage {
     ULB_STAGE_BETA,
     ULB_STAGE_MEMORY, /* beta at memory level alone */
     ULB_STAGE_GAMMA,
-    ULB_STAGE_LIMITS, /* MEMORY and GAMMA: what a roofline is drawn from */
+    ULB_STAGE_LIMITS,  /* MEMORY and GAMMA: what a roofline is drawn from */
+    ULB_STAGE_FORMATS, /* LIMITS, and formats side by side */
     ULB_STAGE_GEMV,
     ULB_STAGE_GEMM,
     ULB_STAGE_ALL, /* BETA, GAMMA and GEMV */

@@ -160,7 +160,8 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
         /* Scalar rows are slow, groups and blocks multiply the formats, and EVEX rows are their VEX twins
          * where both run: only when named. */
         const struct ulb_format *format = kernel->layout->format;
-        bool named = session->settings.formats != NULL || (format->group == 0 && !format->block);
+        bool named = session->settings.formats != NULL ||
+                     (!format->on_request && format->group == 0 && !format->block);
         bool twin = strcmp(kernel->isa, "avx512vnni256") == 0 && (session->isa & ULB_ISA_AVXVNNI) != 0;
         return named && !twin && strcmp(kernel->isa, "ref") != 0;
     }

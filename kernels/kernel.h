@@ -26,12 +26,14 @@ struct ulb_block_values; /* a block of weights, decoded */
 struct ulb_format {
     const char *name; /* as on the command line: "int2" */
     const char *summary;
-    double bits;    /* per weight, without scales; 1.6 where five digits share a byte; with scales for a
-                     * block format */
-    int min, max;   /* logical values of an integer format; unused by floating formats */
-    int step;       /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
-    bool floating;  /* values are bfloat16 patterns, no scales */
-    unsigned group; /* columns that share a scale: 32, 64 or 128; 0: a whole row, or a block format */
+    double bits;     /* per weight, without scales; 1.6 where five digits share a byte; with scales for a
+                      * block format */
+    int min, max;    /* logical values of an integer format; unused by floating formats */
+    int step;        /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
+    bool floating;   /* values are bfloat16 patterns, no scales */
+    bool on_request; /* another engine's form of what a default run has already: measured only when named, as
+                      * are formats with groups or blocks */
+    unsigned group;  /* columns that share a scale: 32, 64 or 128; 0: a whole row, or a block format */
     const struct ulb_block *block; /* a block format: weights and scales lie together in blocks of columns */
 };
 

@@ -23,6 +23,7 @@ const struct ulb_figure ulb_figures[] = {
     {"gamma", "", "compute cost of each kernel beside the limit of the core's ports"},
     {"prediction", "", "observed over predicted time of every cell, with the band of 5 %"},
     {"groups", "", "what scales for groups of columns cost"},
+    {"errors", "", "what scales for groups of columns keep: error and bits"},
     {"split", "", "where the time of a token goes"},
     {"energy", "", "energy of a token by model and format"},
 };
@@ -43,6 +44,7 @@ static const struct {
     {ulb_draw_gamma, NULL},
     {ulb_draw_prediction, NULL},
     {ulb_draw_groups, NULL},
+    {ulb_draw_errors, NULL},
     {ulb_draw_split, NULL},
     {ulb_draw_energy, NULL},
 };

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv gemm verify shapes model list plot export'
+    local commands='run topology counters beta gamma gemv gemm formats verify shapes model list plot export'
     local common='--json --help --version'
     local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --isa-mask --seed
         --ring-mib --out --progress --verbose'
@@ -17,7 +17,7 @@ _ulb_bench() {
     --set)       words='P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
     --progress)  words='auto on off' ;;
-    --figure)    words='roofline bars kernels gemm tokens speedup beta gamma prediction groups split energy' ;;
+    --figure)    words='roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy' ;;
     --format)    words='svg png pdf txt' ;;
     --to)        words='csv md sql googlebench gha-bigger gha-smaller bmf' ;;
     --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' ;;
@@ -29,7 +29,7 @@ _ulb_bench() {
         gamma)    words="$measuring --explain $common" ;;
         run)      words="$measuring --record --count $common" ;;
         gemm)     words="--n $measuring $common" ;;
-        beta | gemv | verify) words="$measuring $common" ;;
+        beta | gemv | formats | verify) words="$measuring $common" ;;
         shapes)
             words="--separate --csv $common falcon3-1b llama3-8b"
             mapfile -t COMPREPLY < <(compgen -f -- "$current")

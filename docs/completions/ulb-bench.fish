@@ -1,5 +1,5 @@
 # fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv gemm verify shapes model list plot export
+set -l commands run topology counters beta gamma gemv gemm formats verify shapes model list plot export
 set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot model export'
 
 complete -c ulb-bench -f
@@ -35,7 +35,7 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l separate -d 'As
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l csv -d 'Comma-separated values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from list' -a 'kernels formats models shapes platforms cores counters figures'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F
-complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels gemm tokens speedup beta gamma prediction groups split energy' -d 'Which'
+complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy' -d 'Which'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l format -x -a 'svg png pdf txt' -d 'File type'
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l to -x -a 'csv md sql googlebench gha-bigger gha-smaller bmf' -d 'Format'

@@ -121,6 +121,7 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         return 0;
     case 'o':
         o->out = text;
+        o->out_given = true;
         return 0;
     case 'S':
         return parse_split(o, text);

@@ -13,6 +13,7 @@ struct ulb_measure_options {
     struct ulb_settings settings;
     const char *platform; /* NULL or "auto": this machine */
     const char *out;      /* folder of records and figures */
+    bool out_given;       /* it was named: commands that measure a part write a record too */
     bool json, verbose;
     enum ulb_progress_mode progress;
     struct ulb_error *err; /* where the parser leaves its message */

@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     double share;
 } parts[] = {{"memory", 0.04}, {"beta", 0.20}, {"gamma", 0.10}, {"verify", 0.26},
-             {"gemv", 0.40},   {"gemm", 0.40}, {"count", 1}};
+             {"gemv", 0.40},   {"gemm", 0.40}, {"count", 1},    {"formats", 0.10}};
 
 void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage)
 {
@@ -29,7 +29,7 @@ static bool takes_part(enum ulb_stage stage, const char *name)
 {
     bool beta = strcmp(name, "beta") == 0, gamma = strcmp(name, "gamma") == 0,
          memory = strcmp(name, "memory") == 0, gemm = strcmp(name, "gemm") == 0,
-         count = strcmp(name, "count") == 0;
+         count = strcmp(name, "count") == 0, formats = strcmp(name, "formats") == 0;
     switch (stage) {
     case ULB_STAGE_COUNT:
         return strcmp(name, "count") == 0;
@@ -40,12 +40,14 @@ static bool takes_part(enum ulb_stage stage, const char *name)
         return gamma;
     case ULB_STAGE_LIMITS:
         return memory || beta || gamma;
+    case ULB_STAGE_FORMATS:
+        return memory || beta || gamma || formats;
     case ULB_STAGE_GEMV:
-        return !beta && !gamma && !gemm && !count;
+        return !beta && !gamma && !gemm && !count && !formats;
     case ULB_STAGE_GEMM:
-        return !beta && !gamma && !count && strcmp(name, "gemv") != 0;
+        return !beta && !gamma && !count && !formats && strcmp(name, "gemv") != 0;
     case ULB_STAGE_ALL:
-        return !gemm && !count;
+        return !gemm && !count && !formats;
     }
     return true;
 }

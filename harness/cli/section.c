@@ -20,10 +20,26 @@ static json_t *section_json(const struct ulb_record *record, const struct ulb_se
     return document;
 }
 
+/* Where --out says; what was measured of an interrupted run too. */
+static enum ulb_status write_record(const struct ulb_section_command *command,
+                                    const struct ulb_measure_options *options,
+                                    const struct ulb_record *record, struct ulb_error *err)
+{
+    char stem[4096], path[4128];
+    ulb_output_stem(options->out, command->section, stem, sizeof stem);
+    snprintf(path, sizeof path, "%s.json", stem);
+    enum ulb_status status = ulb_record_write(record, path, err);
+    if (status == ULB_OK)
+        fprintf(stderr, "record: %s\n", path);
+    return status;
+}
+
 enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
                                     struct ulb_measure_options *options, struct ulb_error *err)
 {
     enum ulb_status status = ulb_refuse_platform(options, err);
+    if (status == ULB_OK && options->out_given)
+        status = ulb_make_folder(options->out, err);
     if (status != ULB_OK)
         return status;
     struct ulb_record record;
@@ -31,6 +47,11 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
     if (record.root && (status == ULB_OK || status == ULB_INTERRUPTED)) {
         struct ulb_error unwritten;
         ulb_print_warnings(&record);
+        if (options->out_given && write_record(command, options, &record, &unwritten) != ULB_OK &&
+            status == ULB_OK) {
+            *err = unwritten;
+            status = ULB_ENVIRONMENT;
+        }
         if (!options->json)
             command->print(&record, stdout);
         else if (ulb_print_json(section_json(&record, command), &unwritten) != ULB_OK && status == ULB_OK) {

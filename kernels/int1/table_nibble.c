@@ -9,12 +9,12 @@ static void combine(const int32_t *sums, int32_t *dots)
         dots[i] = -2 * sums[i];
 }
 
-static const struct ulb_nibble_row row = {
-    .layout = &ulb_int1_nibbles, .rows = 64, .zero_point = -1, .combine = combine};
+static const struct ulb_table_row row =
+    ULB_NIBBLE_ROW(ulb_int1_nibbles, 64, 4, -1, ulb_nibble_build_bits, combine);
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_nibbles(g, &row);
+    ulb_run_tables(g, &row);
 }
 
 const struct ulb_kernel ULB_ROW = {
@@ -26,7 +26,7 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = 64,
     .nr = 1,
-    .kr = 4 * ULB_NIBBLE_SLICES,
+    .kr = 4 * ULB_TABLE_SLICES,
     .bytes_per_step = 4,
     .mix = ULB_NIBBLE_MIX(1),
     .tables = true,

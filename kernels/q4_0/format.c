@@ -50,7 +50,7 @@ static const struct ulb_block block = {.columns = ULB_Q4_0_COLUMNS,
                                        .quantise = quantise};
 
 const struct ulb_format ulb_q4_0 = {.name = "q4_0",
-                                    .summary = "GGUF: 4-bit integers, a half-precision scale per 32",
+                                    .summary = "GGUF: 4 bits, a half-precision scale per 32",
                                     .bits = 4.5,
                                     .min = -8,
                                     .max = 7,

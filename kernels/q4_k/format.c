@@ -60,7 +60,7 @@ static const struct ulb_block block = {.columns = ULB_Q4_K_COLUMNS,
                                        .quantise = quantise};
 
 const struct ulb_format ulb_q4_k = {.name = "q4_k",
-                                    .summary = "GGUF: 4-bit integers, 6-bit scale and minimum per 32",
+                                    .summary = "GGUF: 4 bits, scale and minimum per 32",
                                     .bits = 4.5,
                                     .min = 0,
                                     .max = 15,

@@ -3,14 +3,12 @@
 #include "kernels/tern2/format.h"
 #include "kernels/x86/nibble_table.h"
 
-static const struct ulb_nibble_row row = {.layout = &ulb_tern2_planes,
-                                          .rows = ULB_PLANES2_ROWS,
-                                          .zero_point = ULB_TERN2_ZERO_POINT,
-                                          .combine = ulb_planes2_combine};
+static const struct ulb_table_row row = ULB_NIBBLE_ROW(
+    ulb_tern2_planes, ULB_PLANES2_ROWS, 4, ULB_TERN2_ZERO_POINT, ulb_nibble_build_bits, ulb_planes2_combine);
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_nibbles(g, &row);
+    ulb_run_tables(g, &row);
 }
 
 const struct ulb_kernel ULB_ROW = {
@@ -22,7 +20,7 @@ const struct ulb_kernel ULB_ROW = {
     .activation = ULB_ACT_A8,
     .mr = ULB_PLANES2_ROWS,
     .nr = 1,
-    .kr = 4 * ULB_NIBBLE_SLICES,
+    .kr = 4 * ULB_TABLE_SLICES,
     .bytes_per_step = 8,
     .mix = ULB_NIBBLE_MIX(2),
     .tables = true,

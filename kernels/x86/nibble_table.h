@@ -9,56 +9,55 @@
  * + and (or one gf2p8affineqb), 4 pshufb, 4 add, and 12 of joining per 8: 12.5 operations (11.5) on three
  * ports are 0.52 cycle (0.48) per 32 bits. A tile's columns are read as four address streams (quarters of a
  * block of K), 8 look-ups of each in turn; near the end of a stream the lines of the same stream of the next
- * tile are prefetched. Tables take 8 bytes per column: K goes in blocks of up to 4096 columns, whose tables
- * stay in L1; partial sums of a block wait in y, whose rows are this call's. Tables are built once per call
- * and shared by all of its rows. */
+ * tile are prefetched. Tables take 8 bytes per column: K goes in blocks of up to 4096 columns
+ * (kernels/x86/tables.h), whose tables stay in L1. */
 #ifndef ULB_KERNELS_X86_NIBBLE_TABLE_H
 #define ULB_KERNELS_X86_NIBBLE_TABLE_H
 
-#include "kernels/row.h"
+#include "kernels/x86/tables.h"
 
 #include <immintrin.h>
-#include <string.h>
 
 enum {
     ULB_NIBBLE_PREFETCH = 1280, /* bytes ahead in each slice */
     ULB_NIBBLE_SUMS = 64,       /* of a tile */
-    ULB_NIBBLE_STEP = 32,  /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
-    ULB_NIBBLE_SLICES = 4, /* of the layout that are read at once, */
-    ULB_NIBBLE_SLICE_STEPS = 256 /* and their length, whose tables fit L1 */
+    ULB_NIBBLE_STEP = 32, /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
+    ULB_NIBBLE_ORIGIN = 512
 };
 
-/* What becomes of a tile's sums of v - 512: dots[rows] from sums[64]. */
-struct ulb_nibble_row {
-    const struct ulb_layout *layout;
-    size_t rows; /* of a tile */
-    int32_t zero_point;
-    void (*combine)(const int32_t *sums, int32_t *dots);
-};
-
-/* Entry n of a step's table is the sum of x[i] over the set bits i of n, plus 512. Patterns are in the order
- * that packing leaves right. */
-static inline void ulb_nibble_build(const int8_t *x, size_t steps, uint8_t *tables)
+/* Entry n of a step's table is the sum of pattern[i] x[i] over the step's columns, plus 512, for pattern =
+ * patterns + 4 n with entries of 0 to 2 that add up to at most 4. */
+static inline __attribute__((always_inline)) void
+ulb_nibble_build(const uint8_t patterns[64], size_t columns, const int8_t *x, size_t steps, uint8_t *tables)
 {
-    int8_t bits[2][32];
-    for (int n = 0; n < 16; n++) {
-        for (int i = 0; i < 4; i++)
-            bits[n / 4 % 2][n / 8 * 16 + n % 4 * 4 + i] = (int8_t)(n >> i & 1);
-    }
-    const __m256i even = _mm256_loadu_si256((const __m256i *)bits[0]);
-    const __m256i odd = _mm256_loadu_si256((const __m256i *)bits[1]);
+    /* In the order that packing leaves right: entries 0-3 and 8-11, then 4-7 and 12-15. */
+    uint8_t order[2][32];
+    for (size_t n = 0; n < 16; n++)
+        memcpy(order[n / 4 % 2] + n / 8 * 16 + n % 4 * 4, patterns + 4 * n, 4);
+    const __m256i even = _mm256_loadu_si256((const __m256i *)order[0]);
+    const __m256i odd = _mm256_loadu_si256((const __m256i *)order[1]);
     const __m256i ones = _mm256_set1_epi16(1);
     for (size_t s = 0; s < steps; s++) {
-        int32_t four;
-        memcpy(&four, x + 4 * s, sizeof four);
+        int32_t four = 0;
+        memcpy(&four, x + columns * s, columns);
         __m256i x4 = _mm256_set1_epi32(four);
         __m256i first = _mm256_madd_epi16(_mm256_maddubs_epi16(even, x4), ones);
         __m256i second = _mm256_madd_epi16(_mm256_maddubs_epi16(odd, x4), ones);
-        __m256i sum = _mm256_add_epi16(_mm256_packs_epi32(first, second), _mm256_set1_epi16(512));
+        __m256i sum =
+            _mm256_add_epi16(_mm256_packs_epi32(first, second), _mm256_set1_epi16(ULB_NIBBLE_ORIGIN));
         __m256i low = _mm256_and_si256(sum, _mm256_set1_epi16(31)), high = _mm256_srli_epi16(sum, 5);
         __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xD8);
         _mm256_storeu_si256((__m256i *)(tables + s * ULB_NIBBLE_STEP), both);
     }
+}
+
+/* Entry n: the sum over the set bits of n. */
+static inline void ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8_t *tables)
+{
+    static const uint8_t bits[64] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0,
+                                     1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1,
+                                     1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1};
+    ulb_nibble_build(bits, 4, x, steps, tables);
 }
 
 /* Instructions per 32 weights of so many bits. */
@@ -224,8 +223,8 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ul
     for (; s + 2 * ULB_NIBBLE_BURST <= tiles->steps; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
 #pragma GCC unroll 8
-        for (size_t i = 0; i < 2 * ULB_NIBBLE_SLICES; i++) {
-            size_t slice = i % ULB_NIBBLE_SLICES, at = s + i / ULB_NIBBLE_SLICES * ULB_NIBBLE_BURST;
+        for (size_t i = 0; i < 2 * ULB_TABLE_SLICES; i++) {
+            size_t slice = i % ULB_TABLE_SLICES, at = s + i / ULB_TABLE_SLICES * ULB_NIBBLE_BURST;
             ulb_nibble_burst(tiles->w + slice * tiles->slice_bytes + at * ULB_NIBBLE_STEP,
                              tables + (slice * tiles->steps + at) * ULB_NIBBLE_STEP, words);
         }
@@ -234,80 +233,19 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ul
     for (; s < tiles->steps; s += ULB_NIBBLE_BURST) {
         size_t steps = tiles->steps - s < ULB_NIBBLE_BURST ? tiles->steps - s : ULB_NIBBLE_BURST;
         ulb_nibble_clear(words);
-        for (size_t i = 0; i < ULB_NIBBLE_SLICES; i++)
+        for (size_t i = 0; i < ULB_TABLE_SLICES; i++)
             ulb_nibble_rest(tiles->w + i * tiles->slice_bytes + s * ULB_NIBBLE_STEP,
                             tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, words);
         ulb_nibble_widen(words, sums);
     }
 }
 
-/* Adds four slices' sums to those of the slices before, which wait in y, and finishes the rows after the
- * last.
- */
-static inline __attribute__((always_inline)) void
-ulb_nibble_finish(const struct ulb_gemm *g, const struct ulb_nibble_row *row, const float *w_scale, size_t m,
-                  size_t n, bool first, bool last, const int32_t *sums)
-{
-    size_t rows = ulb_rows_left(g, m, row->rows);
-    float *y = g->y + n * g->y_stride + m;
-    int32_t dots[ULB_NIBBLE_SUMS];
-    row->combine(sums, dots);
-    if (!first) {
-        int32_t before[ULB_NIBBLE_SUMS] = {0};
-        memcpy(before, y, rows * sizeof *before);
-        for (size_t i = 0; i < row->rows; i++)
-            dots[i] += before[i];
+/* A row whose steps have so many columns; sums: of v. */
+#define ULB_NIBBLE_ROW(of, tile_rows, step_columns, zero, build_tables, combine_sums)                        \
+    {                                                                                                        \
+        .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \
+        .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP, .origin = ULB_NIBBLE_ORIGIN,          \
+        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum, .combine = (combine_sums)      \
     }
-    if (last)
-        ulb_finish_tile(g, w_scale, m, row->rows, n, dots, row->zero_point);
-    else
-        memcpy(y, dots, rows * sizeof *dots);
-}
-
-/* All rows of one token, for four slices from slice on. */
-static inline __attribute__((always_inline)) void ulb_nibble_rows(const struct ulb_gemm *g,
-                                                                  const struct ulb_nibble_row *row, size_t n,
-                                                                  size_t slice, struct ulb_tiles *tiles,
-                                                                  const uint8_t *tables)
-{
-    const float *w_scale = ulb_row_scales(g, row->layout);
-    const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
-    bool last = slice + ULB_NIBBLE_SLICES == ulb_layout_slices(row->layout, g->k);
-    for (size_t m = g->m0; m < g->m1; m += row->rows) {
-        int32_t sums[ULB_NIBBLE_SUMS];
-        for (size_t i = 0; i < ULB_NIBBLE_SUMS; i++)
-            sums[i] = -512 * ULB_NIBBLE_SLICES * (int32_t)tiles->steps;
-        tiles->w = w + m / row->rows * tiles->steps * ULB_NIBBLE_STEP;
-        ulb_nibble_sum(tiles, tables, sums);
-        ulb_nibble_finish(g, row, w_scale, m, n, slice == 0, last, sums);
-    }
-}
-
-/* Tables of count steps from step on; behind the last column every entry stands for a sum of nothing. */
-static inline void ulb_nibble_tables(const struct ulb_gemm *g, const int8_t *x, size_t step, size_t count,
-                                     uint8_t *tables)
-{
-    size_t all = (g->k + 3) / 4, real = all < step ? 0 : all - step < count ? all - step : count;
-    ulb_nibble_build(x + 4 * step, real, tables);
-    for (size_t s = real; s < count; s++) {
-        memset(tables + s * ULB_NIBBLE_STEP, 512 % 32, 16);
-        memset(tables + s * ULB_NIBBLE_STEP + 16, 512 / 32, 16);
-    }
-}
-
-static inline __attribute__((always_inline)) void ulb_run_nibbles(const struct ulb_gemm *g,
-                                                                  const struct ulb_nibble_row *row)
-{
-    _Alignas(64) uint8_t tables[ULB_NIBBLE_SLICES * ULB_NIBBLE_SLICE_STEPS * ULB_NIBBLE_STEP];
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k)};
-    for (size_t n = 0; n < g->n; n++) {
-        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
-        for (size_t slice = 0; slice < ulb_layout_slices(row->layout, g->k); slice += ULB_NIBBLE_SLICES) {
-            ulb_nibble_tables(g, x, slice * tiles.steps, ULB_NIBBLE_SLICES * tiles.steps, tables);
-            ulb_nibble_rows(g, row, n, slice, &tiles, tables);
-        }
-    }
-}
 
 #endif

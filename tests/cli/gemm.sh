@@ -18,7 +18,7 @@ for peak in document["peak"]:
     assert peak["gops"] > 0 and len(peak["gops_samples"]) == 3, peak
     peaks[peak["activation"]] = max(peaks.get(peak["activation"], 0), peak["gops"])
 for c in cells:
-    assert c["verified"] and c["mode"] == "cold" and len(c["us_samples"]) == 9, c
+    assert c["verified"] and c["mode"] == "cold" and 3 <= len(c["us_samples"]) <= 9, c  # disturbed ones are left out
     assert abs(c["gops"] * c["us"] / (2e-3 * c["m"] * c["k"] * c["n"]) - 1) < 1e-6, c
     assert abs(c["gbps"] * c["us"] / (1e-3 * c["weight_bytes"]) - 1) < 1e-6, c
     assert c["predicted_us"] is None and c["predicted_us_reason"] == "the models are of one token", c

@@ -1,0 +1,186 @@
+/* I2_S as it lies in a file: lanes are columns, rows are address streams, activations are loaded once for all
+ * rows of a tile.
+ *
+ * With dot products a field stays at its place in the byte: x_j . (w & mask_j) = 4^(3 - j) S_j, each j with
+ * sums of its own; |sum| <= 128 * 127 * K / 4 < 2^31 up to K = 65,536. Fields meet different activations, so
+ * that no one of them comes as a difference: 4 and, 4 dot products, 1 load of weights and 4 / ROWS of
+ * activations per 128 weights are 0.67 cycles per 32 on three ports of 256 bits, 0.5 on two of 512. With AVX2
+ * fields are shifted down and all add to one 16-bit sum: a block adds at most 4 * 2 * 2 * 127 = 2,032 to it,
+ * 16 blocks 32,512: 3.75 operations per 32 weights. Registers: 2 rows of 4 sums (4 rows with 32 registers), 4
+ * of activations; with AVX2 4 rows of one sum. */
+#include "kernels/i2_s/format.h"
+#include "kernels/row.h"
+#include "kernels/x86/dot.h"
+#include "kernels/x86/streams.h"
+
+enum {
+    FIELDS = 4,
+#if defined(ULB_DP_VEX)
+    ROWS = 2,
+#else
+    ROWS = 4,
+#endif
+    ROW_SUMS = ULB_WORD_SUMS ? 1 : FIELDS,
+    BLOCKS = ULB_VEC_BYTES / ULB_I2_S_BYTES, /* of one vector */
+    FLUSH = 16,                              /* blocks in a 16-bit sum */
+    NEAR = 512,
+    FAR = 2048
+};
+
+/* The bytes of one block, or of two where a vector holds two. */
+static inline __attribute__((always_inline)) ulb_vec load_blocks(const void *first, size_t stride,
+                                                                 size_t blocks)
+{
+#ifdef ULB_DP_512
+    __m512i low = _mm512_zextsi256_si512(_mm256_loadu_si256((const __m256i *)first));
+    const char *second = (const char *)first + stride;
+    return blocks > 1 ? _mm512_inserti64x4(low, _mm256_loadu_si256((const __m256i *)second), 1) : low;
+#else
+    (void)stride;
+    (void)blocks;
+    return ulb_load(first);
+#endif
+}
+
+#if ULB_WORD_SUMS
+
+/* sums of one row += blocks with activations x[field]. */
+static inline __attribute__((always_inline)) void add_blocks(ulb_vec packed, const ulb_vec x[FIELDS],
+                                                             ulb_vec sums[ROW_SUMS])
+{
+#pragma GCC unroll 4
+    for (unsigned j = 0; j < FIELDS; j++)
+        ulb_dot(sums, ulb_and(_mm256_srli_epi16(packed, (int)(6 - 2 * j)), ulb_all8(3)), x[j]);
+}
+
+#else
+
+static const ulb_vec masks[FIELDS] = {ULB_BYTES(0xC0), ULB_BYTES(0x30), ULB_BYTES(0x0C), ULB_BYTES(0x03)};
+
+/* The same; one statement: see kernels/x86/vnni.h. */
+#define FIELD(mask, x, sum)                                                                                  \
+    ULB_AND " %[" mask "], %[packed], %[field]\n\t" ULB_DP_INSTRUCTION " %[" x "], %[field], %[" sum "]\n\t"
+
+static inline __attribute__((always_inline)) void add_blocks(ulb_vec packed, const ulb_vec x[FIELDS],
+                                                             ulb_vec sums[ROW_SUMS])
+{
+    ulb_vec field;
+    __asm__(FIELD("m0", "x0", "s0") FIELD("m1", "x1", "s1") FIELD("m2", "x2", "s2") FIELD("m3", "x3", "s3")
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [field] ULB_SCRATCH(field)
+            : [packed] ULB_REGISTER(packed), [x0] ULB_REGISTER(x[0]), [x1] ULB_REGISTER(x[1]),
+              [x2] ULB_REGISTER(x[2]), [x3] ULB_REGISTER(x[3]), [m0] ULB_MASK(masks[0]),
+              [m1] ULB_MASK(masks[1]), [m2] ULB_MASK(masks[2]), [m3] ULB_MASK(masks[3]));
+}
+
+#endif
+
+/* Blocks side by side of every row. */
+static inline __attribute__((always_inline)) void step(const uint8_t *const w[ROWS], const int8_t *x,
+                                                       size_t block, size_t blocks,
+                                                       ulb_vec sums[ROWS * ROW_SUMS])
+{
+    ulb_vec fields[FIELDS];
+    const int8_t *at = x + block * ULB_I2_S_COLUMNS;
+#pragma GCC unroll 4
+    for (size_t j = 0; j < FIELDS; j++)
+        fields[j] = load_blocks(at + j * ULB_I2_S_BYTES, ULB_I2_S_COLUMNS, blocks);
+#pragma GCC unroll 4
+    for (size_t r = 0; r < ROWS; r++) {
+        const uint8_t *weights = w[r] + block * ULB_I2_S_BYTES;
+        add_blocks(load_blocks(weights, ULB_I2_S_BYTES, blocks), fields, sums + r * ROW_SUMS);
+        if (BLOCKS > 1 || block % 2 == 0) {
+            _mm_prefetch((const char *)weights + NEAR, _MM_HINT_T0);
+            _mm_prefetch((const char *)weights + FAR, _MM_HINT_T1);
+        }
+    }
+}
+
+static inline int32_t add_lanes(ulb_vec v)
+{
+    int32_t lanes[ULB_LANES], sum = 0;
+    ulb_store(lanes, v);
+    for (size_t i = 0; i < ULB_LANES; i++)
+        sum += lanes[i];
+    return sum;
+}
+
+/* Of one row: fields back to their own scale. */
+static inline __attribute__((always_inline)) ulb_vec combine(const ulb_vec sums[ROW_SUMS])
+{
+    ulb_vec total = ulb_widen(sums[ROW_SUMS - 1]);
+#pragma GCC unroll 4
+    for (unsigned j = 0; j + 1 < ROW_SUMS; j++)
+        total = ulb_add32(total, ulb_asr32(sums[j], 6 - 2 * j));
+    return total;
+}
+
+/* Dot products of ROWS rows with one token. */
+static inline __attribute__((always_inline)) void rows_of(const uint8_t *const w[ROWS], const int8_t *x,
+                                                          size_t n_blocks, int32_t dots[ROWS])
+{
+    ulb_vec totals[ROWS];
+    size_t flush = ULB_WORD_SUMS ? FLUSH : n_blocks;
+#pragma GCC unroll 4
+    for (size_t r = 0; r < ROWS; r++)
+        totals[r] = ulb_zero();
+    for (size_t begin = 0; begin < n_blocks; begin += flush) {
+        size_t end = n_blocks - begin < flush ? n_blocks : begin + flush, b = begin;
+        ulb_vec sums[ROWS * ROW_SUMS];
+#pragma GCC unroll 16
+        for (size_t i = 0; i < ROWS * ROW_SUMS; i++)
+            sums[i] = ulb_zero();
+        for (; b + BLOCKS <= end; b += BLOCKS)
+            step(w, x, b, BLOCKS, sums);
+        if (b < end)
+            step(w, x, b, 1, sums);
+#pragma GCC unroll 4
+        for (size_t r = 0; r < ROWS; r++)
+            totals[r] = ulb_add32(totals[r], combine(sums + r * ROW_SUMS));
+    }
+    for (size_t r = 0; r < ROWS; r++)
+        dots[r] = add_lanes(totals[r]);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    const struct ulb_layout *layout = &ulb_i2_s_in_place;
+    size_t n_blocks = ulb_layout_steps(layout, g->k), row_bytes = n_blocks * ULB_I2_S_BYTES;
+    const float *w_scale = ulb_row_scales(g, layout);
+    for (size_t m = g->m0; m < g->m1; m += ROWS) {
+        const uint8_t *w[ROWS];
+        for (size_t r = 0; r < ROWS; r++) /* rows behind the last are computed, as the last, and not stored */
+            w[r] = (const uint8_t *)g->w + (m + r < g->m1 ? m + r : g->m1 - 1) * row_bytes;
+        for (size_t n = 0; n < g->n; n++) {
+            int32_t dots[ROWS];
+            rows_of(w, (const int8_t *)g->x + n * g->x_stride, n_blocks, dots);
+            ulb_finish_tile(g, w_scale, m, ROWS, n, dots, ULB_I2_S_ZERO_POINT);
+        }
+    }
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "inplace",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &ulb_i2_s_in_place,
+    .activation = ULB_ACT_A8,
+    .mr = ROWS,
+    .nr = 1,
+    .kr = ULB_I2_S_COLUMNS,
+    .bytes_per_step = 8,
+    .mix = {.loads = (0.25 + 1.0 / ROWS) * 256 / ULB_VEC_BITS,
+            .prefetches = 0.25,
+            .logic = 256.0 / ULB_VEC_BITS,
+#if ULB_WORD_SUMS
+            .shifts = 0.75,
+            .maddubs = 1,
+            .adds = 1,
+#else
+            .dot_products = 256.0 / ULB_VEC_BITS,
+            .chains = ROWS * ROW_SUMS,
+#endif
+            .vector_bits = ULB_VEC_BITS},
+    .run = run,
+};

@@ -1,0 +1,84 @@
+#include "kernels/tl2/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HALF = ULB_TL2_ROWS / 2, SIGNS = ULB_TL2_BURST * HALF /* offset of a tile's signs */ };
+
+const struct ulb_format ulb_tl2 = {.name = "tl2",
+                                   .summary = "bitnet.cpp TL2: three weights, sign + index",
+                                   .bits = 5.0 / 3,
+                                   .min = -1,
+                                   .max = 1,
+                                   .step = 1,
+                                   .on_request = true};
+
+static int number_of(const int16_t *values)
+{
+    return 9 * values[0] + 3 * values[1] + values[2];
+}
+
+static void weights_of(unsigned index, unsigned negative, int16_t *values)
+{
+    int n = (negative ? -(int)index : (int)index) + 13;
+    values[0] = (int16_t)(n / 9 - 1);
+    values[1] = (int16_t)(n / 3 % 3 - 1);
+    values[2] = (int16_t)(n % 3 - 1);
+}
+
+static void pack_rows(const int16_t *values, size_t stride, uint8_t *tile)
+{
+    (void)stride;
+    memset(tile, 0, ULB_TL2_BURST / 2 + 1);
+    for (unsigned i = 0; i < ULB_TL2_BURST; i++) {
+        int n = number_of(values + i * ULB_TL2_COLUMNS);
+        tile[i / 2] |= (uint8_t)(abs(n) << i % 2 * 4);
+        tile[ULB_TL2_BURST / 2] |= (uint8_t)((n < 0) << i);
+    }
+}
+
+static void unpack_rows(const uint8_t *tile, int16_t *values, size_t stride)
+{
+    (void)stride;
+    for (unsigned i = 0; i < ULB_TL2_BURST; i++)
+        weights_of(tile[i / 2] >> i % 2 * 4 & 15, tile[ULB_TL2_BURST / 2] >> i & 1,
+                   values + i * ULB_TL2_COLUMNS);
+}
+
+static void pack_planes(const int16_t *values, size_t stride, uint8_t *tile)
+{
+    memset(tile, 0, SIGNS + ULB_TL2_ROWS);
+    for (size_t row = 0; row < ULB_TL2_ROWS; row++) {
+        for (unsigned i = 0; i < ULB_TL2_BURST; i++) {
+            int n = number_of(values + row * stride + i * ULB_TL2_COLUMNS);
+            tile[i * HALF + row % HALF] |= (uint8_t)(abs(n) << row / HALF * 4);
+            tile[SIGNS + row] |= (uint8_t)((n < 0) << i);
+        }
+    }
+}
+
+static void unpack_planes(const uint8_t *tile, int16_t *values, size_t stride)
+{
+    for (size_t row = 0; row < ULB_TL2_ROWS; row++) {
+        for (unsigned i = 0; i < ULB_TL2_BURST; i++)
+            weights_of(tile[i * HALF + row % HALF] >> row / HALF * 4 & 15, tile[SIGNS + row] >> i & 1,
+                       values + row * stride + i * ULB_TL2_COLUMNS);
+    }
+}
+
+const struct ulb_layout ulb_tl2_rows = {.name = "rows",
+                                        .format = &ulb_tl2,
+                                        .tile_m = 1,
+                                        .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,
+                                        .tile_bytes = ULB_TL2_BURST / 2 + 1,
+                                        .pack_tile = pack_rows,
+                                        .unpack_tile = unpack_rows};
+const struct ulb_layout ulb_tl2_planes = {.name = "planes",
+                                          .format = &ulb_tl2,
+                                          .tile_m = ULB_TL2_ROWS,
+                                          .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,
+                                          .slices = 4,
+                                          .slice_tiles = 16,
+                                          .tile_bytes = SIGNS + ULB_TL2_ROWS,
+                                          .pack_tile = pack_planes,
+                                          .unpack_tile = unpack_planes};

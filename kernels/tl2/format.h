@@ -1,0 +1,21 @@
+/* bitnet.cpp's TL2: three ternary weights are a sign and an index of 4 bits: n = 9 w0 + 3 w1 + w2, the index
+ * is |n|, 0 to 13. */
+#ifndef ULB_KERNELS_TL2_FORMAT_H
+#define ULB_KERNELS_TL2_FORMAT_H
+
+#include "kernels/kernel.h"
+
+enum {
+    ULB_TL2_COLUMNS = 3, /* of an index */
+    ULB_TL2_BURST = 8,   /* indices whose signs share a byte */
+    ULB_TL2_ROWS = 64    /* of a tile */
+};
+
+extern const struct ulb_format ulb_tl2;
+/* Row after row, tiles of 24 columns: 4 bytes of indices, the first in the low nibble, and one of signs. */
+extern const struct ulb_layout ulb_tl2_rows;
+/* 64 rows x 24 columns: for each of 8 indices 32 bytes, byte i with those of rows i and 32 + i; then the
+ * signs, a byte per row. */
+extern const struct ulb_layout ulb_tl2_planes;
+
+#endif

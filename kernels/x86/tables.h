@@ -1,0 +1,105 @@
+/* The loop of rows that look sums of activations up in tables. Tables are built once per call and shared by
+ * all of its rows. Where those of a whole row of weights would not stay in L1, the layout cuts K into more
+ * slices: four of them are read at a time, as address streams; sums of the slices before wait in y, whose
+ * rows are this call's. */
+#ifndef ULB_KERNELS_X86_TABLES_H
+#define ULB_KERNELS_X86_TABLES_H
+
+#include "kernels/row.h"
+
+#include <string.h>
+
+enum {
+    ULB_TABLE_SLICES = 4,       /* of the layout that are read at once, */
+    ULB_TABLES_MAX = 32 * 1024, /* and the bytes of their tables */
+    ULB_TABLE_SUMS_MAX = 64,    /* of a tile */
+    ULB_TABLE_STEP_COLUMNS_MAX = 24
+};
+
+/* What differs from row to row; all constants, functions inline. */
+struct ulb_table_row {
+    const struct ulb_layout *layout;
+    size_t rows, sums;              /* of a tile */
+    size_t columns;                 /* of a step: a tile */
+    size_t step_bytes, table_bytes; /* of a step: weights, tables */
+    int32_t origin;                 /* what a step adds to each sum beside products */
+    int32_t zero_point;
+    /* Tables of steps steps. */
+    void (*build)(const int8_t *x, size_t steps, uint8_t *tables);
+    /* sums += four slices' sums; tables: [slices][steps]. */
+    void (*sum)(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums);
+    /* Dot products of rows from sums. */
+    void (*combine)(const int32_t *sums, int32_t *dots);
+};
+
+/* Adds four slices' sums to those of the slices before, and finishes the rows after the last. */
+static inline __attribute__((always_inline)) void ulb_table_finish(const struct ulb_gemm *g,
+                                                                   const struct ulb_table_row *row,
+                                                                   const float *w_scale, size_t m, size_t n,
+                                                                   bool first, bool last, const int32_t *sums)
+{
+    size_t rows = ulb_rows_left(g, m, row->rows);
+    float *y = g->y + n * g->y_stride + m;
+    int32_t dots[ULB_TABLE_SUMS_MAX];
+    row->combine(sums, dots);
+    if (!first) {
+        int32_t before[ULB_TABLE_SUMS_MAX] = {0};
+        memcpy(before, y, rows * sizeof *before);
+        for (size_t i = 0; i < row->rows; i++)
+            dots[i] += before[i];
+    }
+    if (last)
+        ulb_finish_tile(g, w_scale, m, row->rows, n, dots, row->zero_point);
+    else
+        memcpy(y, dots, rows * sizeof *dots);
+}
+
+/* All rows of one token, for four slices from slice on. */
+static inline __attribute__((always_inline)) void ulb_table_rows(const struct ulb_gemm *g,
+                                                                 const struct ulb_table_row *row, size_t n,
+                                                                 size_t slice, struct ulb_tiles *tiles,
+                                                                 const uint8_t *tables)
+{
+    const float *w_scale = ulb_row_scales(g, row->layout);
+    const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
+    bool last = slice + ULB_TABLE_SLICES == ulb_layout_slices(row->layout, g->k);
+    for (size_t m = g->m0; m < g->m1; m += row->rows) {
+        int32_t sums[ULB_TABLE_SUMS_MAX];
+        for (size_t i = 0; i < row->sums; i++)
+            sums[i] = -row->origin * ULB_TABLE_SLICES * (int32_t)tiles->steps;
+        tiles->w = w + m / row->rows * tiles->steps * row->step_bytes;
+        row->sum(tiles, tables, sums);
+        ulb_table_finish(g, row, w_scale, m, n, slice == 0, last, sums);
+    }
+}
+
+/* Tables of count steps from step on; those behind the last column are of zeros. */
+static inline __attribute__((always_inline)) void ulb_build_tables(const struct ulb_gemm *g,
+                                                                   const struct ulb_table_row *row,
+                                                                   const int8_t *x, size_t step, size_t count,
+                                                                   uint8_t *tables)
+{
+    static const int8_t zeros[ULB_TABLE_STEP_COLUMNS_MAX];
+    size_t all = (g->k + row->columns - 1) / row->columns;
+    size_t real = all < step ? 0 : all - step < count ? all - step : count;
+    row->build(x + row->columns * step, real, tables);
+    for (size_t s = real; s < count; s++)
+        row->build(zeros, 1, tables + s * row->table_bytes);
+}
+
+static inline __attribute__((always_inline)) void ulb_run_tables(const struct ulb_gemm *g,
+                                                                 const struct ulb_table_row *row)
+{
+    _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(row->layout, g->k)};
+    for (size_t n = 0; n < g->n; n++) {
+        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
+        for (size_t slice = 0; slice < ulb_layout_slices(row->layout, g->k); slice += ULB_TABLE_SLICES) {
+            ulb_build_tables(g, row, x, slice * tiles.steps, ULB_TABLE_SLICES * tiles.steps, tables);
+            ulb_table_rows(g, row, n, slice, &tiles, tables);
+        }
+    }
+}
+
+#endif
