@@ -9,6 +9,9 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release)
 endif()
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
+if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
+    string(APPEND CMAKE_C_FLAGS_RELEASE " -gdwarf-4") # valgrind 3.19 gives up on Clang's DWARF 5
+endif()
 
 set(ULB_SANITIZE "" CACHE STRING "sanitizers for the whole build, e.g. address,undefined")
 set(ULB_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wconversion
