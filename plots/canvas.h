@@ -25,6 +25,8 @@ ulb_draw_fn ulb_draw_roofline, ulb_draw_bars, ulb_draw_kernels, ulb_draw_beta, u
     ulb_draw_energy;
 /* Of the documents of modelled platforms. */
 ulb_draw_fn ulb_draw_model, ulb_draw_model_bars, ulb_draw_model_tokens, ulb_draw_model_speedup;
+/* Of the document of a cell of the history. */
+ulb_draw_fn ulb_draw_trend;
 
 /* Value of a key; NAN and "" when it is absent or of another type. row may be NULL. */
 double ulb_row_number(const json_t *row, const char *key);

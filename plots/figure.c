@@ -26,27 +26,30 @@ const struct ulb_figure ulb_figures[] = {
     {"errors", "", "what scales for groups of columns keep: error and bits"},
     {"split", "", "where the time of a token goes"},
     {"energy", "", "energy of a token by model and format"},
+    {"trend", "", "one cell of the history, with its levels and where they change"},
 };
 enum { FIGURES = sizeof ulb_figures / sizeof *ulb_figures };
 const size_t ulb_figure_count = FIGURES;
 
-/* NULL: a figure of the other kind of document alone. */
-static const struct {
-    ulb_draw_fn *record, *model;
-} drawers[] = {
-    {ulb_draw_roofline, ulb_draw_model},
-    {ulb_draw_bars, ulb_draw_model_bars},
-    {ulb_draw_kernels, NULL},
-    {ulb_draw_gemm, NULL},
-    {ulb_draw_tokens, ulb_draw_model_tokens},
-    {NULL, ulb_draw_model_speedup},
-    {ulb_draw_beta, NULL},
-    {ulb_draw_gamma, NULL},
-    {ulb_draw_prediction, NULL},
-    {ulb_draw_groups, NULL},
-    {ulb_draw_errors, NULL},
-    {ulb_draw_split, NULL},
-    {ulb_draw_energy, NULL},
+enum kind { RECORD, MODEL, TREND, KINDS };
+static const char *const kind_names[KINDS] = {"record", "modelled platform", "trend"};
+
+/* NULL: a figure of other kinds of document alone. */
+static ulb_draw_fn *const drawers[][KINDS] = {
+    {ulb_draw_roofline, ulb_draw_model, NULL},
+    {ulb_draw_bars, ulb_draw_model_bars, NULL},
+    {ulb_draw_kernels, NULL, NULL},
+    {ulb_draw_gemm, NULL, NULL},
+    {ulb_draw_tokens, ulb_draw_model_tokens, NULL},
+    {NULL, ulb_draw_model_speedup, NULL},
+    {ulb_draw_beta, NULL, NULL},
+    {ulb_draw_gamma, NULL, NULL},
+    {ulb_draw_prediction, NULL, NULL},
+    {ulb_draw_groups, NULL, NULL},
+    {ulb_draw_errors, NULL, NULL},
+    {ulb_draw_split, NULL, NULL},
+    {ulb_draw_energy, NULL, NULL},
+    {NULL, NULL, ulb_draw_trend},
 };
 _Static_assert(FIGURES == sizeof drawers / sizeof *drawers, "one drawing function for each figure");
 
@@ -55,10 +58,10 @@ const char *const ulb_figure_formats[] = {"svg", "png", "pdf", "txt", NULL};
 static enum ulb_status find_drawer(const struct ulb_record *record, const char *figure, ulb_draw_fn **draw,
                                    struct ulb_error *err)
 {
-    bool model = ulb_is_model(record);
+    enum kind kind = ulb_is_model(record) ? MODEL : ulb_is_trend(record) ? TREND : RECORD;
     char known[256] = "";
     for (size_t i = 0; i < FIGURES; i++) {
-        ulb_draw_fn *own = model ? drawers[i].model : drawers[i].record;
+        ulb_draw_fn *own = drawers[i][kind];
         if (strcmp(ulb_figures[i].name, figure) == 0 && own) {
             *draw = own;
             return ULB_OK;
@@ -68,13 +71,23 @@ static enum ulb_status find_drawer(const struct ulb_record *record, const char *
             snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", ulb_figures[i].name);
     }
     return ulb_fail(err, ULB_BAD_INPUT, "unknown figure '%s' of a %s; figures are %s", figure,
-                    model ? "modelled platform" : "record", known);
+                    kind_names[kind], known);
+}
+
+static bool is_kind(const struct ulb_record *record, const char *wanted)
+{
+    const char *kind = ulb_record_text(record, "kind");
+    return kind && strcmp(kind, wanted) == 0;
 }
 
 bool ulb_is_model(const struct ulb_record *record)
 {
-    const char *kind = ulb_record_text(record, "kind");
-    return kind && strcmp(kind, "model") == 0;
+    return is_kind(record, "model");
+}
+
+bool ulb_is_trend(const struct ulb_record *record)
+{
+    return is_kind(record, "trend");
 }
 
 static enum ulb_status check_format(const char *format, struct ulb_error *err)

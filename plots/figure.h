@@ -24,6 +24,9 @@ extern const char *const ulb_figure_formats[];
  * of which some figures can be drawn too. */
 bool ulb_is_model(const struct ulb_record *record);
 
+/* Whether this is the document of one cell of the history ("kind": "trend"). */
+bool ulb_is_trend(const struct ulb_record *record);
+
 /* Whether a document has what a figure shows; runs no other program. ULB_BAD_INPUT: unknown figure, or what
  * is missing. */
 enum ulb_status ulb_figure_check(const struct ulb_record *record, const char *figure, struct ulb_error *err);

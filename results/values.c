@@ -1,5 +1,7 @@
 #include "results/values.h"
 
+#include "common/stats.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,26 +29,6 @@ enum ulb_status ulb_metric_find(const char *name, enum ulb_metric *metric, struc
     return ulb_fail(err, ULB_BAD_INPUT, "unknown metric '%.64s'; metrics are %s", name, known);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-/* The 95 % interval of the median by order statistics (binomial, in its normal approximation); sorts the
- * samples. */
-static void median_interval(double *samples, size_t n, double *lo, double *hi)
-{
-    *lo = *hi = NAN;
-    if (n < 6)
-        return;
-    qsort(samples, n, sizeof *samples, by_size);
-    double below = ((double)n - 1.96 * sqrt((double)n)) / 2;
-    size_t rank = below > 1 ? (size_t)below - 1 : 0;
-    *lo = samples[rank];
-    *hi = samples[n - 1 - rank];
-}
-
 /* The values of one cell; returns how many. */
 static size_t cell_values(const struct ulb_cell *cell, const char *cycles, struct ulb_value out[2])
 {
@@ -67,13 +49,15 @@ static size_t cell_values(const struct ulb_cell *cell, const char *cycles, struc
     return n;
 }
 
-static size_t gamma_values(struct ulb_gamma_cell *cell, const char *cycles, struct ulb_value *out)
+static size_t gamma_values(const struct ulb_gamma_cell *cell, const char *cycles, struct ulb_value *out)
 {
     if (isnan(cell->gamma_cycles))
         return 0;
     *out = (struct ulb_value){.metric = ULB_METRIC_GAMMA, .value = cell->gamma_cycles};
     ulb_gamma_key(cell, cycles, out->key);
-    median_interval(cell->gamma_samples, cell->n_samples, &out->lo, &out->hi);
+    struct ulb_stats stats = ulb_stats_of(cell->gamma_samples, cell->n_samples, 1);
+    out->lo = stats.ci_lo;
+    out->hi = stats.ci_hi;
     return 1;
 }
 

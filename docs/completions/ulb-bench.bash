@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv gemm formats verify shapes model list plot export'
+    local commands='run topology counters beta gamma gemv gemm formats verify shapes model list plot export history'
     local common='--json --help --version'
     local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --isa-mask --seed
         --ring-mib --out --progress --verbose'
@@ -17,13 +17,15 @@ _ulb_bench() {
     --set)       words='P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
     --progress)  words='auto on off' ;;
-    --figure)    words='roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy' ;;
+    --figure)    words='roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy trend' ;;
     --format)    words='svg png pdf txt' ;;
     --to)        words='csv md sql googlebench gha-bigger gha-smaller bmf' ;;
     --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' ;;
-    --n | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
+    --metric)    words='efficiency us gamma instructions' ;;
+    --n | --threshold | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
+    --db)        mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --record)    mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
-    --out)       mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --out | --repo) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
         case $command in
         gamma)    words="$measuring --explain $common" ;;
@@ -42,6 +44,10 @@ _ulb_bench() {
             ;;
         export)
             words="--to --section $common"
+            mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
+            ;;
+        history)
+            words="add list trend bisect --db --cell --metric --last --threshold --out --format --repo $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
             ;;
         *)        words=$common ;;

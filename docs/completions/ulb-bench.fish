@@ -1,6 +1,6 @@
 # fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv gemm formats verify shapes model list plot export
-set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot model export'
+set -l commands run topology counters beta gamma gemv gemm formats verify shapes model list plot export history
+set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot model export history'
 
 complete -c ulb-bench -f
 complete -c ulb-bench -n "not __fish_seen_subcommand_from $commands" -a "$commands"
@@ -35,8 +35,17 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l separate -d 'As
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l csv -d 'Comma-separated values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from list' -a 'kernels formats models shapes platforms cores counters figures'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F
-complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy' -d 'Which'
+complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy trend' -d 'Which'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l format -x -a 'svg png pdf txt' -d 'File type'
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l to -x -a 'csv md sql googlebench gha-bigger gha-smaller bmf' -d 'Format'
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l section -x -a 'cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' -d 'Of a CSV'
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -a 'add list trend bisect'
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -F
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l db -r -F -d 'The history'
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l cell -x -d 'Regular expression on keys'
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l metric -x -a 'efficiency us gamma instructions' -d 'Figure'
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l last -x -d 'Newest records'
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l threshold -x -d 'Smallest change in per cent'
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l format -x -a 'svg png pdf txt' -d 'Of the figures'
+complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l repo -r -a '(__fish_complete_directories)' -d 'Repository'

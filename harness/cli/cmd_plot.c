@@ -105,14 +105,14 @@ static enum ulb_status make_prefix(const char *record, const char *folder, char 
     return ULB_OK;
 }
 
-/* A record, or the document of a model, which is no record and is checked by what draws it. */
+/* A record, or the document of a model or a trend, which is no record and is checked by what draws it. */
 static enum ulb_status read_document(struct ulb_record *record, const char *path, struct ulb_error *err)
 {
     enum ulb_status status = ulb_record_read(record, path, err);
     if (status != ULB_BAD_INPUT)
         return status;
     record->root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    if (record->root && ulb_is_model(record))
+    if (record->root && (ulb_is_model(record) || ulb_is_trend(record)))
         return ULB_OK;
     ulb_record_free(record);
     return status;

@@ -65,13 +65,16 @@ static void print_cell(const char *text, struct shape shape, bool last)
 
 void ulb_print_table(const json_t *rows, const struct ulb_column *columns, size_t n_columns)
 {
-    for (size_t c = 0; c < n_columns; c++)
-        print_cell(columns[c].title, measure(rows, &columns[c]), c + 1 == n_columns);
+    struct shape shapes[ULB_TABLE_COLUMNS];
+    for (size_t c = 0; c < n_columns; c++) {
+        shapes[c] = measure(rows, &columns[c]);
+        print_cell(columns[c].title, shapes[c], c + 1 == n_columns);
+    }
     for (size_t i = 0; i < json_array_size(rows); i++) {
         for (size_t c = 0; c < n_columns; c++) {
             char text[CELL_BYTES];
             cell(json_array_get(rows, i), &columns[c], text);
-            print_cell(text, measure(rows, &columns[c]), c + 1 == n_columns);
+            print_cell(text, shapes[c], c + 1 == n_columns);
         }
     }
 }

@@ -11,8 +11,10 @@ struct ulb_column {
     int decimals;      /* of a real number; negative: as many as it needs, at most six digits */
 };
 
-/* Prints an array of objects: columns as wide as their content, numbers to the right, null or absent as "-",
- * lists of strings joined, true and false as yes and no. */
+enum { ULB_TABLE_COLUMNS = 16 };
+
+/* Prints an array of objects in at most ULB_TABLE_COLUMNS columns: columns as wide as their content, numbers
+ * to the right, null or absent as "-", lists of strings joined, true and false as yes and no. */
 void ulb_print_table(const json_t *rows, const struct ulb_column *columns, size_t n_columns);
 
 /* Prints text behind head, at most 100 columns wide; what does not fit goes on below, between words, indented

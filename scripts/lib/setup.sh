@@ -19,6 +19,7 @@ optional  libpapi-dev      library papi
 optional  likwid           program likwid-bench
 optional  gnuplot-nox      program gnuplot
 optional  valgrind         header  valgrind/callgrind.h
+optional  libsqlite3-dev   library sqlite3
 test      libcmocka-dev    library cmocka
 test      hwloc            program hwloc-annotate
 test      clang            program clang

@@ -411,13 +411,47 @@ static void test_names_are_not_commands(void **state)
     json_object_set_new(run, "model", json_string("\"\nquit\n`id`"));
     for (size_t figure = 0; figure < ulb_figure_count; figure++) {
         size_t bytes;
-        if (strcmp(ulb_figures[figure].name, "speedup") == 0) /* of modelled platforms alone */
+        if (strcmp(ulb_figures[figure].name, "speedup") == 0 || /* of modelled platforms alone */
+            strcmp(ulb_figures[figure].name, "trend") == 0)     /* of the history */
             continue;
         char *svg = draw(&record, ulb_figures[figure].name, "svg", &bytes);
         if (strcmp(ulb_figures[figure].name, "bars") == 0)
             assert_non_null(strstr(svg, "a&lt;b&amp;c??n?id?"));
         free(svg);
     }
+    ulb_record_free(&record);
+}
+
+/* A cell of the history: its levels, the commits of the change, and texts that are no commands. */
+static void test_trend(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    json_t *points = json_array();
+    for (int i = 0; i < 40; i++) {
+        char commit[16];
+        snprintf(commit, sizeof commit, "c%02d", i);
+        json_array_append_new(points, json_pack("{s:s, s:f, s:f, s:n}", "commit", commit, "value",
+                                                i < 25 ? 0.9 : 0.8, "lo", 0.79, "hi"));
+    }
+    struct ulb_record record = {json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:o, s:[{s:i, s:i, s:f}, {s:i, s:i, s:f}],"
+        " s:[{s:i, s:f, s:s, s:n}]}",
+        "kind", "trend", "metric", "efficiency", "unit", "", "key", "\"\nquit\n`id` n1", "place",
+        "CPU, 2 cores", "points", points, "levels", "from", 0, "to", 25, "median", 0.9, "from", 25, "to", 40,
+        "median", 0.8, "changes", "at", 25, "ratio", 0.889, "before_commit", "c24", "after_commit")};
+    static const char *const words[] = {">efficiency, %<", "CPU, 2 cores",        ">-11.1 %<", ">c24<",
+                                        ">c00<",           ">median of a level<", NULL};
+    size_t bytes;
+    assert_non_null(record.root);
+    char *svg = draw(&record, "trend", "svg", &bytes);
+    assert_has(svg, words);
+    free(svg);
+    free(draw(&record, "trend", "txt", &bytes));
+    assert_int_equal(ulb_figure_check(&record, "bars", &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "unknown figure 'bars' of a trend; figures are trend");
+    json_object_set_new(record.root, "points", json_array());
+    assert_int_equal(ulb_figure_check(&record, "trend", &err), ULB_BAD_INPUT);
     ulb_record_free(&record);
 }
 
@@ -459,6 +493,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_kernels_and_beta, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_formats, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_names_are_not_commands, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_trend, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_unknown_names, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,247 @@
+/* ulb-bench history: records over time. */
+#include "harness/cli/history.h"
+#include "harness/cli/table.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_LAST = 0x100, OPTION_REPOSITORY };
+
+static error_t complain(struct ulb_history_request *request, const char *option, const char *value,
+                        const char *wanted)
+{
+    ulb_fail(request->err, ULB_BAD_INPUT, "--%s '%s': %s", option, value, wanted);
+    return EINVAL;
+}
+
+static error_t parse_last(struct ulb_history_request *request, const char *text)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end || value < 0)
+        return complain(request, "last", text, "must be a number of records, 0 for all");
+    request->last = (size_t)value;
+    request->last_given = true;
+    return 0;
+}
+
+static error_t parse_threshold(struct ulb_history_request *request, const char *text)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    if (end == text || *end || !(percent >= 0 && percent < 1000))
+        return complain(request, "threshold", text, "must be a percentage");
+    request->threshold = percent / 100;
+    return 0;
+}
+
+static error_t parse_argument(struct ulb_history_request *request, struct argp_state *state)
+{
+    request->action = state->argv[state->next];
+    request->records = state->argv + state->next + 1;
+    request->n_records = (size_t)(state->argc - state->next - 1);
+    state->next = state->argc;
+    return 0;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct ulb_history_request *request = state->input;
+    switch (key) {
+    case 'd':
+        request->db = argument;
+        return 0;
+    case 'c':
+        request->cell = argument;
+        return 0;
+    case 'm':
+        return ulb_metric_find(argument, &request->metric, request->err) == ULB_OK ? 0 : EINVAL;
+    case OPTION_LAST:
+        return parse_last(request, argument);
+    case 't':
+        return parse_threshold(request, argument);
+    case OPTION_REPOSITORY:
+        request->repository = argument;
+        return 0;
+    case 'o':
+        request->out = argument;
+        return 0;
+    case 'f':
+        request->formats = argument;
+        return 0;
+    case 'j':
+        request->json = true;
+        return 0;
+    case ARGP_KEY_ARGS:
+        return parse_argument(request, state);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --- add --- */
+
+static enum ulb_status add_one(const struct ulb_history_request *request, struct ulb_history *history,
+                               const char *path, bool *added, struct ulb_error *err)
+{
+    struct ulb_record record;
+    char date[24];
+    enum ulb_status status = ulb_record_read(&record, path, err);
+    if (status != ULB_OK)
+        return status;
+    const char *commit = ulb_record_text(&record, "build.commit");
+    bool dated = commit && ulb_git_date(request->repository, commit, date);
+    status = ulb_history_add(history, &record, dated ? date : NULL, added, err);
+    ulb_record_free(&record);
+    return status == ULB_OK ? ULB_OK : ulb_fail_prefix(err, status, "%s", path);
+}
+
+static enum ulb_status add(const struct ulb_history_request *request, struct ulb_history *history,
+                           struct ulb_error *err)
+{
+    size_t added = 0;
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < request->n_records && status == ULB_OK; i++) {
+        bool new;
+        status = add_one(request, history, request->records[i], &new, err);
+        added += status == ULB_OK && new;
+    }
+    if (status != ULB_OK)
+        return status;
+    if (request->json)
+        return ulb_print_json(json_pack("{s:s, s:I, s:I}", "db", request->db, "added", (json_int_t)added,
+                                        "known", (json_int_t)(request->n_records - added)),
+                              err);
+    printf("%s: %zu record%s added", request->db, added, added == 1 ? "" : "s");
+    if (added < request->n_records)
+        printf(", %zu known already", request->n_records - added);
+    printf("\n");
+    return ULB_OK;
+}
+
+/* --- list --- */
+
+static enum ulb_status list(const struct ulb_history_request *request, struct ulb_history *history,
+                            struct ulb_error *err)
+{
+    static const struct ulb_column columns[] = {{"created", "measured", 0},
+                                                {"commit", "commit", 0},
+                                                {"committed", "committed", 0},
+                                                {"values", "figures", 0},
+                                                {"machine", "machine", 0}};
+    struct ulb_history_record *records;
+    size_t n;
+    enum ulb_status status = ulb_history_records(history, &records, &n, err);
+    if (status != ULB_OK)
+        return status;
+    enum { MACHINE_ROOM = 33 };
+    json_t *rows = json_array();
+    for (size_t i = request->last && request->last < n ? n - request->last : 0; i < n; i++) {
+        struct ulb_history_record *at = &records[i];
+        if (!request->json && strlen(at->machine) > MACHINE_ROOM)
+            strcpy(at->machine + MACHINE_ROOM - 1, "~");
+        json_array_append_new(rows, json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:I}", "created", at->created,
+                                              "committed", *at->committed ? at->committed : NULL, "commit",
+                                              *at->commit ? at->commit : NULL, "compiler", at->compiler,
+                                              "machine", at->machine, "values", (json_int_t)at->values));
+    }
+    free(records);
+    if (request->json)
+        return ulb_print_json(json_pack("{s:o}", "records", rows), err);
+    ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    json_decref(rows);
+    return ULB_OK;
+}
+
+/* --- all --- */
+
+static const struct action {
+    const char *name;
+    bool makes, takes_records;
+    enum ulb_status (*run)(const struct ulb_history_request *request, struct ulb_history *history,
+                           struct ulb_error *err);
+} actions[] = {{"add", true, true, add},
+               {"list", false, false, list},
+               {"trend", false, false, ulb_show_trend},
+               {"bisect", false, false, ulb_show_bisect}};
+
+static const struct action *find_action(const struct ulb_history_request *request, struct ulb_error *err)
+{
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        const struct action *action = &actions[i];
+        if (!request->action || strcmp(action->name, request->action) != 0)
+            continue;
+        if (action->takes_records == (request->n_records > 0))
+            return action;
+        ulb_fail(err, ULB_BAD_INPUT,
+                 action->takes_records ? "name the records to add: 'ulb-bench history add RECORD...'"
+                                       : "'history %s' takes no records; add them by 'history add'",
+                 action->name);
+        return NULL;
+    }
+    ulb_fail(err, ULB_BAD_INPUT, "say what to do with the history: add, list, trend or bisect");
+    return NULL;
+}
+
+static enum ulb_status make_place(const char *path, struct ulb_error *err)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return ULB_OK;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    return ulb_make_folder(folder, err);
+}
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    static const struct argp_option options[] = {
+        {"db", 'd', "FILE", 0, "the history (default: results/history.db)", 0},
+        {"cell", 'c', "REGEX", 0, "only cells whose key matches", 0},
+        {"metric", 'm', "NAME", 0, "efficiency (the default), us, gamma or instructions", 0},
+        {"last", OPTION_LAST, "N", 0, "so many newest records; default: all with --cell, else 1000", 0},
+        {"threshold", 't', "PERCENT", 0, "smallest change; default 5, of instructions 0.1", 0},
+        {"out", 'o', "DIR", 0, "trend: draw a figure of each cell there", 0},
+        {"format", 'f', "NAME,...", 0, "of the figures: svg, png, pdf, txt; default: svg", 0},
+        {"repo", OPTION_REPOSITORY, "DIR", 0,
+         "git repository of the commits (default: the current directory)", 0},
+        {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
+        {0},
+    };
+    static const struct argp parser = {options,
+                                       parse_option,
+                                       "add RECORD...\nlist\ntrend\nbisect",
+                                       "Keeps records over time: adds them, lists them, shows where a cell's "
+                                       "level changed, and between which "
+                                       "commits.",
+                                       NULL,
+                                       NULL,
+                                       NULL};
+    struct ulb_history_request request = {
+        .db = "results/history.db", .repository = ".", .formats = "svg", .threshold = NAN, .err = err};
+    bool done;
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    const struct action *action = find_action(&request, err);
+    if (!action)
+        return ULB_BAD_INPUT;
+    struct ulb_history *history = NULL;
+    if (action->makes)
+        status = make_place(request.db, err);
+    if (status == ULB_OK)
+        status = ulb_history_open(&history, request.db, action->makes, err);
+    if (status == ULB_OK)
+        status = action->run(&request, history, err);
+    ulb_history_close(history);
+    return status;
+}
+
+const struct ulb_command ulb_command_history = {
+    "history", "records over time: where a cell changed, and between which commits", run};

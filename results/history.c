@@ -1,0 +1,515 @@
+#include "results/history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <regex.h>
+#include <sqlite3.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "ulbh": says that the file is a history, as user_version says of which form. */
+enum { APPLICATION_ID = 0x756c6268, VERSION = 1 };
+
+/* How long one writer waits for the others. */
+enum { BUSY_MS = 30000 };
+
+/* Points stand together by record, so that adding one appends to the file; a series is read by one look-up
+ * for each record. */
+static const char schema[] =
+    "CREATE TABLE record(id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, created TEXT NOT "
+    "NULL,"
+    " committed TEXT, commit_id TEXT, compiler TEXT, machine TEXT NOT NULL);"
+    "CREATE INDEX record_time ON record(coalesce(committed, created), created, id);"
+    "CREATE TABLE series(id INTEGER PRIMARY KEY, metric TEXT NOT NULL, key TEXT NOT NULL,"
+    " place TEXT NOT NULL, UNIQUE(metric, key, place));"
+    "CREATE TABLE point(record INTEGER NOT NULL REFERENCES record(id),"
+    " series INTEGER NOT NULL REFERENCES series(id), value REAL NOT NULL, lo REAL, hi REAL,"
+    " PRIMARY KEY(record, series)) WITHOUT ROWID;";
+
+struct ulb_history {
+    sqlite3 *db;
+    char path[];
+};
+
+/* --- SQLite's words --- */
+
+static enum ulb_status fail(const struct ulb_history *history, struct ulb_error *err)
+{
+    switch (sqlite3_errcode(history->db) & 0xff) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+        return ulb_fail(err, ULB_BAD_INPUT, "%s is no history of ulb-bench, or a damaged one: %s",
+                        history->path, sqlite3_errmsg(history->db));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return ulb_fail(err, ULB_ENVIRONMENT, "%s: others held it for more than %d s", history->path,
+                        BUSY_MS / 1000);
+    default:
+        return ulb_fail(err, ULB_ENVIRONMENT, "%s: %s", history->path, sqlite3_errmsg(history->db));
+    }
+}
+
+static enum ulb_status execute(struct ulb_history *history, const char *sql, struct ulb_error *err)
+{
+    return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK ? ULB_OK : fail(history, err);
+}
+
+static enum ulb_status prepare(struct ulb_history *history, const char *sql, sqlite3_stmt **statement,
+                               struct ulb_error *err)
+{
+    return sqlite3_prepare_v2(history->db, sql, -1, statement, NULL) == SQLITE_OK ? ULB_OK
+                                                                                  : fail(history, err);
+}
+
+/* Runs a statement that gives no rows, and makes it ready for the next time. */
+static enum ulb_status step(struct ulb_history *history, sqlite3_stmt *statement, struct ulb_error *err)
+{
+    int code = sqlite3_step(statement);
+    enum ulb_status status = code == SQLITE_DONE || code == SQLITE_ROW ? ULB_OK : fail(history, err);
+    sqlite3_reset(statement);
+    return status;
+}
+
+static void bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT); /* NULL binds null */
+}
+
+static void bind_number(sqlite3_stmt *statement, int at, double value)
+{
+    if (isfinite(value))
+        sqlite3_bind_double(statement, at, value);
+    else
+        sqlite3_bind_null(statement, at);
+}
+
+static void copy_text(sqlite3_stmt *statement, int column, char *out, size_t bytes)
+{
+    const unsigned char *text = sqlite3_column_text(statement, column);
+    snprintf(out, bytes, "%s", text ? (const char *)text : "");
+}
+
+static double copy_number(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN
+                                                                 : sqlite3_column_double(statement, column);
+}
+
+/* --- opening --- */
+
+static enum ulb_status read_pragma(struct ulb_history *history, const char *sql, int *value,
+                                   struct ulb_error *err)
+{
+    sqlite3_stmt *statement;
+    enum ulb_status status = prepare(history, sql, &statement, err);
+    if (status != ULB_OK)
+        return status;
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int(statement, 0);
+    else
+        status = fail(history, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* An empty file may become a history, another program's database may not. *made: it is one already. */
+static enum ulb_status check_kind(struct ulb_history *history, bool *made, struct ulb_error *err)
+{
+    int application = 0, version = 0, tables = 0;
+    enum ulb_status status = read_pragma(history, "PRAGMA application_id", &application, err);
+    if (status == ULB_OK)
+        status = read_pragma(history, "PRAGMA user_version", &version, err);
+    if (status == ULB_OK)
+        status = read_pragma(history, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    if (status != ULB_OK)
+        return status;
+    *made = application == APPLICATION_ID;
+    if (!*made && (application != 0 || tables > 0))
+        return ulb_fail(err, ULB_BAD_INPUT, "%s is another program's database; name a history with --db",
+                        history->path);
+    if (version > VERSION)
+        return ulb_fail(err, ULB_BAD_INPUT, "%s was written by a newer version of ulb-bench (%d); update it",
+                        history->path, version);
+    return ULB_OK;
+}
+
+/* Two that make the same file at once take turns; the second finds it made. */
+static enum ulb_status make_tables(struct ulb_history *history, struct ulb_error *err)
+{
+    char sql[128];
+    bool made = false;
+    enum ulb_status status = execute(history, "BEGIN IMMEDIATE", err);
+    if (status != ULB_OK)
+        return status;
+    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
+             VERSION);
+    status = check_kind(history, &made, err);
+    if (status == ULB_OK && !made)
+        status = execute(history, schema, err);
+    if (status == ULB_OK && !made)
+        status = execute(history, sql, err);
+    if (status == ULB_OK)
+        return execute(history, "COMMIT", err);
+    sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+static enum ulb_status check_or_make(struct ulb_history *history, bool create, struct ulb_error *err)
+{
+    bool made = false;
+    /* One transaction: another process may be making the file. */
+    enum ulb_status status = execute(history, "BEGIN", err);
+    if (status != ULB_OK)
+        return status;
+    status = check_kind(history, &made, err);
+    sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
+    if (status != ULB_OK || made)
+        return status;
+    if (create)
+        return make_tables(history, err);
+    return ulb_fail(err, ULB_BAD_INPUT, "%s is empty; 'ulb-bench history add RECORD' makes a history",
+                    history->path);
+}
+
+/* A write-ahead log: readers and a writer do not wait for each other, and after a kill the file is as the
+ * last whole transaction left it. Whoever switches to it must be alone for a moment, and is told so without
+ * waiting. */
+static enum ulb_status use_write_ahead_log(struct ulb_history *history, struct ulb_error *err)
+{
+    for (int waited = 0; waited < BUSY_MS; waited++) {
+        int code = sqlite3_exec(history->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
+                                NULL, NULL);
+        if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
+            return code == SQLITE_OK ? ULB_OK : fail(history, err);
+        usleep(1000);
+    }
+    return fail(history, err);
+}
+
+enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, bool create,
+                                 struct ulb_error *err)
+{
+    *out = NULL;
+    if (!create && access(path, F_OK) != 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "%s: %s; 'ulb-bench history add RECORD' makes a history", path,
+                        strerror(errno));
+    struct ulb_history *history = calloc(1, sizeof *history + strlen(path) + 1);
+    if (!history)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
+    strcpy(history->path, path);
+    enum ulb_status status = ULB_OK;
+    if (sqlite3_open_v2(path, &history->db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0),
+                        NULL) != SQLITE_OK)
+        status = fail(history, err);
+    sqlite3_busy_timeout(history->db, BUSY_MS);
+    if (status == ULB_OK)
+        status = check_or_make(history, create, err);
+    if (status == ULB_OK)
+        status = use_write_ahead_log(history, err);
+    if (status != ULB_OK) {
+        ulb_history_close(history);
+        return status;
+    }
+    *out = history;
+    return ULB_OK;
+}
+
+void ulb_history_close(struct ulb_history *history)
+{
+    if (history)
+        sqlite3_close(history->db);
+    free(history);
+}
+
+/* --- adding --- */
+
+static void machine_of(const struct ulb_record *record, char out[160])
+{
+    const char *model = ulb_record_text(record, "machine.cpu_model");
+    double cores = ulb_record_number(record, "machine.cores");
+    snprintf(out, 160, "%.128s, %.0f cores", model ? model : "unknown CPU", isfinite(cores) ? cores : 0);
+}
+
+static void place_of(const struct ulb_record *record, enum ulb_metric metric, const char *machine,
+                     char out[224])
+{
+    const char *compiler = ulb_record_text(record, "build.compiler");
+    const char *flags = ulb_record_text(record, "build.flags");
+    if (metric == ULB_METRIC_INSTRUCTIONS)
+        snprintf(out, 224, "%.63s%s%.127s", compiler ? compiler : "unknown compiler",
+                 flags && *flags != ' ' ? " " : "", flags ? flags : "");
+    else
+        snprintf(out, 224, "%s", machine);
+}
+
+/* *id: of the new row, 0 when the record is there already. */
+static enum ulb_status add_record(struct ulb_history *history, const struct ulb_record *record,
+                                  const char *digest, const char *committed, const char *machine,
+                                  sqlite3_int64 *id, struct ulb_error *err)
+{
+    sqlite3_stmt *insert;
+    enum ulb_status status =
+        prepare(history,
+                "INSERT OR IGNORE INTO record(digest, created, committed, commit_id, compiler, machine) "
+                "VALUES(?, ?, ?, ?, ?, ?)",
+                &insert, err);
+    if (status != ULB_OK)
+        return status;
+    bind_text(insert, 1, digest);
+    bind_text(insert, 2, ulb_record_text(record, "created"));
+    bind_text(insert, 3, committed);
+    bind_text(insert, 4, ulb_record_text(record, "build.commit"));
+    bind_text(insert, 5, ulb_record_text(record, "build.compiler"));
+    bind_text(insert, 6, machine);
+    status = step(history, insert, err);
+    *id = status == ULB_OK && sqlite3_changes(history->db) > 0 ? sqlite3_last_insert_rowid(history->db) : 0;
+    sqlite3_finalize(insert);
+    return status;
+}
+
+struct value_statements {
+    sqlite3_stmt *name, *add;
+};
+
+static enum ulb_status add_value(struct ulb_history *history, const struct value_statements *statements,
+                                 sqlite3_int64 record, const struct ulb_value *value, const char *place,
+                                 struct ulb_error *err)
+{
+    const char *metric = ulb_metrics[value->metric].name;
+    bind_text(statements->name, 1, metric);
+    bind_text(statements->name, 2, value->key);
+    bind_text(statements->name, 3, place);
+    enum ulb_status status = step(history, statements->name, err);
+    if (status != ULB_OK)
+        return status;
+    sqlite3_bind_int64(statements->add, 1, record);
+    bind_number(statements->add, 2, value->value);
+    bind_number(statements->add, 3, value->lo);
+    bind_number(statements->add, 4, value->hi);
+    bind_text(statements->add, 5, metric);
+    bind_text(statements->add, 6, value->key);
+    bind_text(statements->add, 7, place);
+    return step(history, statements->add, err);
+}
+
+static enum ulb_status add_values(struct ulb_history *history, const struct ulb_record *record,
+                                  const char *machine, sqlite3_int64 id, const struct ulb_value *values,
+                                  size_t n, struct ulb_error *err)
+{
+    struct value_statements statements = {NULL, NULL};
+    enum ulb_status status = prepare(
+        history, "INSERT OR IGNORE INTO series(metric, key, place) VALUES(?, ?, ?)", &statements.name, err);
+    if (status == ULB_OK)
+        status = prepare(history,
+                         "INSERT OR REPLACE INTO point(record, series, value, lo, hi) "
+                         "SELECT ?, id, ?, ?, ? FROM series WHERE metric = ? AND key = ? AND place = ?",
+                         &statements.add, err);
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        char place[224];
+        place_of(record, values[i].metric, machine, place);
+        status = add_value(history, &statements, id, &values[i], place, err);
+    }
+    sqlite3_finalize(statements.name);
+    sqlite3_finalize(statements.add);
+    return status;
+}
+
+enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_record *record,
+                                const char *committed, bool *added, struct ulb_error *err)
+{
+    char digest[17], machine[160];
+    struct ulb_value *values;
+    size_t n;
+    sqlite3_int64 id = 0;
+    *added = false;
+    enum ulb_status status = ulb_record_values(record, &values, &n, err);
+    if (status != ULB_OK)
+        return status;
+    machine_of(record, machine);
+    if (!ulb_record_digest(record, digest))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
+    if (status == ULB_OK)
+        status = execute(history, "BEGIN IMMEDIATE", err);
+    if (status != ULB_OK)
+        goto out;
+    status = add_record(history, record, digest, committed, machine, &id, err);
+    if (status == ULB_OK && id != 0)
+        status = add_values(history, record, machine, id, values, n, err);
+    if (status == ULB_OK)
+        status = execute(history, "COMMIT", err);
+    if (status != ULB_OK)
+        sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
+    *added = status == ULB_OK && id != 0;
+out:
+    free(values);
+    return status;
+}
+
+/* --- reading --- */
+
+/* Makes room for one more in an array of n items that grows by doubling. */
+static bool grow(void **items, size_t n, size_t bytes)
+{
+    if (n & (n - 1))
+        return true;
+    void *larger = realloc(*items, (n ? 2 * n : 1) * bytes);
+    if (larger)
+        *items = larger;
+    return larger != NULL;
+}
+
+static enum ulb_status no_memory(struct ulb_error *err)
+{
+    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
+}
+
+enum ulb_status ulb_history_records(struct ulb_history *history, struct ulb_history_record **records,
+                                    size_t *n, struct ulb_error *err)
+{
+    sqlite3_stmt *select;
+    void *items = NULL;
+    int code = SQLITE_DONE;
+    *records = NULL;
+    *n = 0;
+    enum ulb_status status =
+        prepare(history,
+                "SELECT created, committed, commit_id, compiler, machine,"
+                " (SELECT count(*) FROM point WHERE point.record = record.id) FROM record"
+                " ORDER BY coalesce(committed, created), created, id",
+                &select, err);
+    while (status == ULB_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
+        if (!grow(&items, *n, sizeof **records)) {
+            status = no_memory(err);
+            break;
+        }
+        struct ulb_history_record *record = (struct ulb_history_record *)items + (*n)++;
+        copy_text(select, 0, record->created, sizeof record->created);
+        copy_text(select, 1, record->committed, sizeof record->committed);
+        copy_text(select, 2, record->commit, sizeof record->commit);
+        copy_text(select, 3, record->compiler, sizeof record->compiler);
+        copy_text(select, 4, record->machine, sizeof record->machine);
+        record->values = (size_t)sqlite3_column_int64(select, 5);
+    }
+    if (status == ULB_OK && code != SQLITE_DONE)
+        status = fail(history, err);
+    sqlite3_finalize(select);
+    if (status != ULB_OK)
+        free(items);
+    else
+        *records = items;
+    return status;
+}
+
+/* The points of one series; statement selects them with the series' id as its parameter. */
+static enum ulb_status read_points(struct ulb_history *history, sqlite3_stmt *select,
+                                   struct ulb_trend *series, struct ulb_error *err)
+{
+    int code;
+    void *points = NULL;
+    while ((code = sqlite3_step(select)) == SQLITE_ROW) {
+        if (!grow(&points, series->n_points, sizeof *series->points))
+            break;
+        struct ulb_point *point = (struct ulb_point *)points + series->n_points++;
+        copy_text(select, 0, point->created, sizeof point->created);
+        copy_text(select, 1, point->commit, sizeof point->commit);
+        point->value = sqlite3_column_double(select, 2);
+        point->lo = copy_number(select, 3);
+        point->hi = copy_number(select, 4);
+    }
+    series->points = points;
+    sqlite3_reset(select);
+    if (code == SQLITE_ROW)
+        return no_memory(err);
+    return code == SQLITE_DONE ? ULB_OK : fail(history, err);
+}
+
+struct series_query {
+    enum ulb_metric metric;
+    const regex_t *filter; /* NULL: all */
+    size_t last;           /* 0: all */
+};
+
+static enum ulb_status read_series(struct ulb_history *history, const struct series_query *query,
+                                   sqlite3_stmt *names, sqlite3_stmt *points, struct ulb_trend **series,
+                                   size_t *n, struct ulb_error *err)
+{
+    int code;
+    void *items = NULL;
+    enum ulb_status status = ULB_OK;
+    bind_text(names, 1, ulb_metrics[query->metric].name);
+    sqlite3_bind_int64(points, 1, query->last ? (sqlite3_int64)query->last : -1);
+    while (status == ULB_OK && (code = sqlite3_step(names)) != SQLITE_DONE) {
+        if (code != SQLITE_ROW) {
+            status = fail(history, err);
+            break;
+        }
+        const char *key = (const char *)sqlite3_column_text(names, 1);
+        if (query->filter && regexec(query->filter, key, 0, NULL, 0) != 0)
+            continue;
+        if (!grow(&items, *n, sizeof **series)) {
+            status = no_memory(err);
+            break;
+        }
+        struct ulb_trend *one = (struct ulb_trend *)items + *n;
+        *one = (struct ulb_trend){.metric = query->metric};
+        copy_text(names, 1, one->key, sizeof one->key);
+        copy_text(names, 2, one->place, sizeof one->place);
+        sqlite3_bind_int64(points, 2, sqlite3_column_int64(names, 0));
+        status = read_points(history, points, one, err);
+        if (one->n_points > 0)
+            ++*n;
+        else
+            free(one->points);
+    }
+    *series = items;
+    return status;
+}
+
+enum ulb_status ulb_history_trends(struct ulb_history *history, enum ulb_metric metric, const char *regex,
+                                   size_t last, struct ulb_trend **series, size_t *n, struct ulb_error *err)
+{
+    regex_t filter;
+    sqlite3_stmt *names = NULL, *points = NULL;
+    *series = NULL;
+    *n = 0;
+    int wrong = regex ? regcomp(&filter, regex, REG_EXTENDED | REG_NOSUB) : 0;
+    if (wrong != 0) {
+        char why[128];
+        regerror(wrong, &filter, why, sizeof why);
+        return ulb_fail(err, ULB_BAD_INPUT, "'%.100s' is no regular expression: %s", regex, why);
+    }
+    struct series_query query = {metric, regex ? &filter : NULL, last};
+    enum ulb_status status =
+        prepare(history, "SELECT id, key, place FROM series WHERE metric = ? ORDER BY id", &names, err);
+    if (status == ULB_OK)
+        status =
+            prepare(history,
+                    "SELECT created, commit_id, value, lo, hi FROM"
+                    " (SELECT id, created, commit_id, coalesce(committed, created) AS moment FROM record"
+                    " ORDER BY coalesce(committed, created) DESC, created DESC, id DESC LIMIT ?) AS newest"
+                    " CROSS JOIN point ON point.record = newest.id AND point.series = ?"
+                    " ORDER BY moment, created, newest.id",
+                    &points, err);
+    if (status == ULB_OK)
+        status = read_series(history, &query, names, points, series, n, err);
+    sqlite3_finalize(names);
+    sqlite3_finalize(points);
+    if (regex)
+        regfree(&filter);
+    if (status != ULB_OK) {
+        ulb_trends_free(*series, *n);
+        *series = NULL;
+        *n = 0;
+    }
+    return status;
+}
+
+void ulb_trends_free(struct ulb_trend *series, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(series[i].points);
+    free(series);
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# ulb-bench history: a slow-down planted into made-up records is found between the commits where it was planted.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+need git
+need sqlite3
+cd "$scratch"
+history=("$bench" history)
+if ! "${history[@]}" list --db none.db 2>err && grep -q 'has no SQLite' err; then
+    echo "skipped: $(cat err)"
+    exit 77
+fi
+
+# Twenty commits, one day apart. Each even one was measured; from the thirteenth on one kernel is 9 % slower.
+git init -q repo
+for i in $(seq 20); do
+    day=$(printf '2026-03-%02dT12:00:00Z' "$i")
+    GIT_AUTHOR_DATE=$day GIT_COMMITTER_DATE=$day git -C repo -c user.name=t -c user.email=t@example.org \
+        commit -q --allow-empty -m "$i"
+    git -C repo rev-parse --short=12 HEAD
+done >commits
+mkdir samples records
+"$ULB_BUILD/tests/results/sample_record" samples
+cat >measure.py <<'P'
+"""measure.py NUMBER...: the records of these commits, as if measured one after the other."""
+import json, random, sys, time
+commits = open("commits").read().split()
+for number in map(int, sys.argv[1:]):
+    record, random_ = json.load(open("samples/0.json")), random.Random(number)
+    record["created"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1800000000 + len(sys.argv) * 1000 + number))
+    record["build"]["commit"] = commits[number - 1]
+    for cell in record["cells"]:
+        slow = number >= 13 and cell["kernel"].startswith("int2a8-pshufb-avx2-")
+        cell["efficiency"] *= (0.91 if slow else 1) * random_.gauss(1, 0.008)
+    for count in record["counts"]:
+        if count["instructions_per_step"] and number >= 9 and count["format"] == "bf16":
+            count["instructions_per_step"] += 0.25
+    json.dump(record, open(f"records/{number:02}.json", "w"))
+P
+python3 measure.py $(seq 2 2 20)
+
+"${history[@]}" add records/*.json --repo repo >out || fail "add"
+grep -qx 'results/history.db: 10 records added' out || fail "add says: $(cat out)"
+"${history[@]}" add records/04.json --repo repo --json >out
+python3 -c 'import json; d = json.load(open("out")); assert d == {"db": "results/history.db", "added": 0, "known": 1}, d' ||
+    fail "add again"
+"${history[@]}" list --json >out
+python3 -c 'import json; r = json.load(open("out"))["records"]
+assert [x["committed"] for x in r] == [f"2026-03-{d:02}T12:00:00Z" for d in range(2, 21, 2)], r' || fail "list"
+"${history[@]}" list >out
+awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the list is over 100 columns"
+[[ $(wc -l <out) == 11 && $("${history[@]}" list --last 3 | wc -l) == 4 ]] || fail "the list: $(cat out)"
+
+# Trend: twelve shapes of the kernel changed, at the right place; nothing else did.
+"${history[@]}" trend --json >trend.json || fail "trend"
+python3 - <<'P' || fail "trend"
+import json
+commits = open("commits").read().split()
+series = json.load(open("trend.json"))["series"]
+changed = [s for s in series if s["changes"]]
+assert len(series) == 108 and len(changed) == 12, (len(series), len(changed))
+for s in changed:
+    assert s["key"].startswith("int2a8-pshufb-avx2-") and len(s["points"]) == 10 and len(s["levels"]) == 2
+    (change,) = s["changes"]
+    assert (change["before_commit"], change["after_commit"]) == (commits[11], commits[13]), change
+    assert abs(change["ratio"] - 0.91) < 0.02 and change["verdict"] == "regressed", change
+P
+"${history[@]}" trend --cell 'int2a8-pshufb-avx2-.*llama3-8b/down' >out || fail "trend"
+grep -qE '^ +-[89]\.[0-9] %, regressed, between [0-9a-f]{12} and [0-9a-f]{12} \(' out || fail "trend says: $(cat out)"
+awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
+"${history[@]}" trend --threshold 15 --json >out
+python3 -c 'import json; assert not any(s["changes"] for s in json.load(open("out"))["series"])' || fail "--threshold"
+
+# Counts have no noise: one record of another count is a change.
+"${history[@]}" trend --metric instructions --json --last 5 >out
+python3 - <<'P' || fail "instructions"
+import json
+commits = open("commits").read().split()
+series = {s["key"]: s for s in json.load(open("out"))["series"]}
+assert not series["int2a8-pshufb-avx2-32x1x4"]["changes"] and len(series["bf16f32-fma-avx2-32x1x2"]["points"]) == 5
+P
+"${history[@]}" trend --metric instructions --cell bf16 --json >out
+python3 - <<'P' || fail "instructions"
+import json
+commits = open("commits").read().split()
+(change,) = json.load(open("out"))["series"][0]["changes"]
+assert (change["before_commit"], change["after_commit"], change["verdict"]) == (commits[7], commits[9], "regressed")
+P
+
+# The figure of a cell names the commits of its change.
+if command -v gnuplot >/dev/null; then
+    "${history[@]}" trend --cell 'int2a8-pshufb-avx2-.*llama3-8b/down' --out figures --format svg,png --json >out || fail "figures"
+    python3 - <<'P' || fail "figures"
+import json, os
+commits = open("commits").read().split()
+(series,) = json.load(open("out"))["series"]
+svg, png = series["figures"]
+assert os.path.getsize(png) > 1000 and open(png, "rb").read(4) == b"\x89PNG"
+text = open(svg).read()
+assert commits[11] in text and commits[13] in text and "llama3-8b/down" in text and "median of a level" in text
+document = dict(series)
+json.dump(document, open("one.json", "w"))
+P
+    "$bench" plot one.json --format svg -o figures >out || fail "plot of a trend"
+    [[ $(cat out) == figures/one-trend.svg ]] || fail "plot of a trend: $(cat out)"
+fi
+
+# Bisect: one commit lies between; once it is measured, though late, none does.
+bisect() {
+    "${history[@]}" bisect --repo repo --json >out || fail "bisect"
+    python3 - "$@" <<'P'
+import json, subprocess, sys
+commits = open("commits").read().split()
+good, bad, between, following = sys.argv[1:]
+(span,) = json.load(open("out"))["spans"]
+assert (span["good"], span["bad"]) == (commits[int(good) - 1], commits[int(bad) - 1]), span
+assert span["commits"] == int(between) and len(span["cells"]) == 12, span
+assert (span["next"] or "none").startswith(commits[int(following) - 1] if following != "none" else "none"), span
+P
+}
+bisect 12 14 2 13 || fail "bisect"
+"${history[@]}" bisect --repo repo >out
+grep -qE '^between [0-9a-f]{12} \(.*12 cells, median -[89]' out || fail "bisect says: $(cat out)"
+grep -qE '^ +2 commits; measure [0-9a-f]{12} next: git checkout' out || fail "bisect says: $(cat out)"
+python3 measure.py 13
+"${history[@]}" add records/13.json --repo repo >out
+bisect 12 13 1 none || fail "bisect after one more record"
+"${history[@]}" bisect --repo "$scratch" --json >out
+python3 -c 'import json; s = json.load(open("out"))["spans"][0]; assert s["next"] is None and "git" in s["next_reason"]' ||
+    fail "bisect without a repository"
+
+expect() { # CODE PATTERN ARGUMENTS
+    local status=0
+    "${history[@]}" "${@:3}" >out 2>err || status=$?
+    [[ $status == "$1" && $(wc -l <err) == 1 ]] && grep -qE -- "$2" err || fail "exit $status of ${*:3}: $(cat err)"
+}
+expect 2 "add, list, trend or bisect"
+expect 2 "add, list, trend or bisect" forget
+expect 2 "name the records" add
+expect 2 "takes no records" list records/02.json
+expect 2 "none.db: No such file" trend --db none.db
+expect 2 "records/99.json" add records/99.json
+expect 2 "another program's|no history" trend --db samples/0.json
+expect 2 "no regular expression" trend --cell '['
+expect 2 "holds no gamma of a cell that matches int7" trend --metric gamma --cell int7
+expect 2 "unknown metric 'speed'; metrics are efficiency" trend --metric speed
+expect 2 "--last 'x'" trend --last x
+expect 2 "--threshold '-1'" trend --threshold=-1
+expect 2 "unknown format 'bmp'" trend --cell llama3-8b/down --out figures --format bmp
+expect 3 "/proc/nowhere" add records/02.json --db /proc/nowhere/history.db
+echo "history: changes found where they were planted"
