@@ -23,7 +23,11 @@
     X(dot_products) /* vpdpbusd, vpdpbssd */                                                                 \
     X(maddubs)      /* vpmaddubsw */                                                                         \
     X(madds)        /* vpmaddwd */                                                                           \
-    X(fmas)
+    X(fmas)         /* and multiplications of floats */                                                      \
+    X(float_adds)                                                                                            \
+    X(conversions) /* int32 to float */                                                                      \
+    X(halves)      /* half precision to single */                                                            \
+    X(widenings)   /* bytes to int32 */
 
 enum ulb_op {
 #define ULB_MIX_ENUM(op) ULB_OP_##op,
