@@ -3,6 +3,7 @@
 #include "tests/kernels/emulate_amx.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -42,16 +43,30 @@ static void dot(uint8_t sums[32], const uint8_t a[32], const uint8_t b[32], int 
     }
 }
 
-/* Three-byte VEX, map 0F38, W0, 256 bits, opcode 50, register form: 66 is vpdpbusd, F2 vpdpbssd (Intel SDM
- * vol. 2). */
+/* The same of 2 products of signed words. */
+static void dot_words(uint8_t sums[32], const uint8_t a[32], const uint8_t b[32])
+{
+    for (int lane = 0; lane < 8; lane++) {
+        uint32_t sum;
+        int16_t first[2], second[2];
+        memcpy(&sum, sums + 4 * lane, 4);
+        memcpy(first, a + 4 * lane, 4);
+        memcpy(second, b + 4 * lane, 4);
+        sum += (uint32_t)(first[0] * second[0]) + (uint32_t)(first[1] * second[1]);
+        memcpy(sums + 4 * lane, &sum, 4);
+    }
+}
+
+/* Three-byte VEX, map 0F38, W0, 256 bits, register form. Opcode 50: 66 is vpdpbusd, F2 vpdpbssd; opcode 52:
+ * 66 is vpdpwssd (Intel SDM vol. 2). */
 static int emulate(const uint8_t *code, uint8_t *area)
 {
-    enum { PREFIX_66 = 1, PREFIX_F2 = 3 };
-    if (code[0] != 0xC4 || (code[1] & 0x1F) != 2 || (code[2] & 0x84) != 0x04 || code[3] != 0x50 ||
-        code[4] < 0xC0)
+    enum { PREFIX_66 = 1, PREFIX_F2 = 3, BYTES = 0x50, WORDS = 0x52 };
+    if (code[0] != 0xC4 || (code[1] & 0x1F) != 2 || (code[2] & 0x84) != 0x04 || code[4] < 0xC0)
         return 0;
     unsigned prefix = code[2] & 3u;
-    if (prefix != PREFIX_66 && prefix != PREFIX_F2)
+    bool words = code[3] == WORDS && prefix == PREFIX_66;
+    if (!words && (code[3] != BYTES || (prefix != PREFIX_66 && prefix != PREFIX_F2)))
         return 0;
     unsigned destination = (code[4] >> 3 & 7u) | (code[1] & 0x80 ? 0 : 8u);
     unsigned first = ~(unsigned)code[2] >> 3 & 15u;
@@ -60,7 +75,10 @@ static int emulate(const uint8_t *code, uint8_t *area)
     get_ymm(area, destination, sums);
     get_ymm(area, first, a);
     get_ymm(area, second, b);
-    dot(sums, a, b, prefix == PREFIX_F2);
+    if (words)
+        dot_words(sums, a, b);
+    else
+        dot(sums, a, b, prefix == PREFIX_F2);
     set_ymm(area, destination, sums);
     return 5;
 }
