@@ -44,12 +44,31 @@ static inline int ulb_block_value(const struct ulb_block *block, const struct ul
     return block->table ? block->table[q] : q;
 }
 
+/* The fields of a block that is one group, all but d; of a file that has these three functions. */
+#define ULB_ONE_GROUP(block_columns, block_bytes)                                                            \
+    .columns = (block_columns), .bytes = (block_bytes), .group = (block_columns), .scale_min = 1,            \
+    .scale_max = 1, .encode = encode, .decode = decode, .quantise = quantise
+
+/* Scales of a block with no integer ones and no minimum. */
+static inline void ulb_one_scale(struct ulb_block_values *values, float d)
+{
+    values->d = d;
+    values->dmin = 0;
+    values->scale[0] = 1;
+    values->min[0] = 0;
+}
+
 /* A layout in place: one row and one block are a tile. */
 #define ULB_IN_PLACE(of, block_columns, block_bytes)                                                         \
     {                                                                                                        \
         .name = "in-place", .format = &(of), .tile_m = 1, .tile_k = (block_columns),                         \
         .tile_bytes = (block_bytes)                                                                          \
     }
+
+/* d of a format of powers of two, a byte: 2^(byte - 128), half of what the byte is as E8M0 (OCP Microscaling
+ * Formats 1.0, 5.4.1), because the table holds doubled values. 0 where the scale is 0. */
+float ulb_exponent_scale(uint8_t byte);
+uint8_t ulb_exponent_byte(float scale);
 
 /* The weights of a block. */
 void ulb_block_dequantise(const struct ulb_block *block, const struct ulb_block_values *values,

@@ -1,13 +1,25 @@
 #include "common/mem.h"
 #include "kernels/blocks.h"
+#include "kernels/interleave.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { TILE_BLOCKS_MAX = 128 };
+enum { TILE_BLOCKS_MAX = 192, EXPONENT_ORIGIN = 128 };
 
 size_t ulb_block_row_bytes(const struct ulb_format *format, size_t k)
 {
     return k / format->block->columns * format->block->bytes;
+}
+
+float ulb_exponent_scale(uint8_t byte)
+{
+    return ldexpf(1.0f, byte - EXPONENT_ORIGIN);
+}
+
+uint8_t ulb_exponent_byte(float scale)
+{
+    return (uint8_t)(scale > 0 ? ilogbf(scale) + EXPONENT_ORIGIN : 0);
 }
 
 void ulb_block_dequantise(const struct ulb_block *block, const struct ulb_block_values *values,
@@ -48,7 +60,7 @@ void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
     const struct ulb_format *format = layout->format;
     size_t steps = ulb_layout_steps(layout, matrix->k), tile_bytes = ulb_layout_tile_bytes(layout);
     size_t slices = ulb_layout_slices(layout, matrix->k), per_tile = layout->tile_k / format->block->columns;
-    if (!layout->pack_blocks) {
+    if (!layout->rows) {
         size_t row = ulb_block_row_bytes(format, matrix->k);
         memcpy(packed + m0 * row, matrix->blocks + m0 * row, (m1 - m0) * row);
         return;
@@ -60,9 +72,9 @@ void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
                 for (size_t b = 0; b < per_tile; b++)
                     decode_at(format, matrix, m + r, i * per_tile + b, &values[r * per_tile + b]);
             }
-            layout->pack_blocks(values, packed +
-                                            i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
-                                            (m / layout->tile_m * steps + i % steps) * tile_bytes);
+            ulb_tile_pack(layout, values,
+                          packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
+                              (m / layout->tile_m * steps + i % steps) * tile_bytes);
         }
     }
 }
@@ -73,7 +85,7 @@ void ulb_blocks_unpack(const struct ulb_layout *layout, const uint8_t *packed, s
     size_t steps = ulb_layout_steps(layout, matrix->k), tile_bytes = ulb_layout_tile_bytes(layout);
     size_t row_bytes = ulb_block_row_bytes(format, matrix->k), columns = format->block->columns;
     size_t per_tile = layout->tile_k / columns;
-    if (!layout->unpack_blocks) {
+    if (!layout->rows) {
         memcpy(matrix->blocks, packed, matrix->m * row_bytes);
         return;
     }
@@ -81,9 +93,10 @@ void ulb_blocks_unpack(const struct ulb_layout *layout, const uint8_t *packed, s
         for (size_t b = 0; b < matrix->k / columns; b += per_tile) {
             struct ulb_block_values values[TILE_BLOCKS_MAX];
             size_t i = b / per_tile;
-            layout->unpack_blocks(packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
-                                      (m / layout->tile_m * steps + i % steps) * tile_bytes,
-                                  values);
+            ulb_tile_unpack(layout,
+                            packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
+                                (m / layout->tile_m * steps + i % steps) * tile_bytes,
+                            values);
             for (size_t r = 0; r < layout->tile_m && m + r < matrix->m; r++) {
                 for (size_t j = 0; j < per_tile && b + j < matrix->k / columns; j++)
                     format->block->encode(&values[r * per_tile + j], matrix->blocks + (m + r) * row_bytes +

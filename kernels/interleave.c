@@ -2,107 +2,252 @@
 
 #include "common/fp16.h"
 
+#include <math.h>
 #include <string.h>
 
-size_t ulb_interleaved_bytes(const struct ulb_interleave *how, unsigned columns)
+const struct ulb_code_bytes ulb_whole_bytes = {1, 1, false, 1, {{0, 0, 1, 1, 256}}};
+const struct ulb_code_bytes ulb_nibbles = {1, 2, false, 2, {{0, 0, 1, 1, 16}, {0, 1, 1, 16, 16}}};
+const struct ulb_code_bytes ulb_crumbs = {
+    1, 4, false, 4, {{0, 0, 1, 1, 4}, {0, 1, 1, 4, 4}, {0, 2, 1, 16, 4}, {0, 3, 1, 64, 4}}};
+/* The order of kernels/int3/format.c: two codes a byte, two more in what is left of three. */
+const struct ulb_code_bytes ulb_thirds = {3,
+                                          8,
+                                          false,
+                                          10,
+                                          {{0, 0, 1, 1, 8},
+                                           {0, 1, 1, 8, 8},
+                                           {0, 6, 1, 64, 4},
+                                           {1, 2, 1, 1, 8},
+                                           {1, 3, 1, 8, 8},
+                                           {1, 7, 1, 64, 4},
+                                           {2, 4, 1, 1, 8},
+                                           {2, 5, 1, 8, 8},
+                                           {2, 6, 4, 64, 2},
+                                           {2, 7, 4, 128, 2}}};
+/* A code a byte, three more in the 15 bits that are left of five. */
+const struct ulb_code_bytes ulb_fives = {5,
+                                         8,
+                                         false,
+                                         12,
+                                         {{0, 0, 1, 1, 32},
+                                          {1, 1, 1, 1, 32},
+                                          {2, 2, 1, 1, 32},
+                                          {3, 3, 1, 1, 32},
+                                          {4, 4, 1, 1, 32},
+                                          {0, 5, 1, 32, 8},
+                                          {1, 5, 8, 32, 4},
+                                          {1, 6, 1, 128, 2},
+                                          {2, 6, 2, 32, 8},
+                                          {3, 6, 16, 32, 2},
+                                          {3, 7, 1, 64, 4},
+                                          {4, 7, 4, 32, 8}}};
+/* A code a byte, one more in the pairs of bits that are left of three. */
+const struct ulb_code_bytes ulb_sixes = {3,
+                                         4,
+                                         false,
+                                         6,
+                                         {{0, 0, 1, 1, 64},
+                                          {1, 1, 1, 1, 64},
+                                          {2, 2, 1, 1, 64},
+                                          {0, 3, 1, 64, 4},
+                                          {1, 3, 4, 64, 4},
+                                          {2, 3, 16, 64, 4}}};
+const struct ulb_code_bytes ulb_fifths = {
+    1, 5, true, 5, {{0, 0, 1, 81, 3}, {0, 1, 1, 27, 3}, {0, 2, 1, 9, 3}, {0, 3, 1, 3, 3}, {0, 4, 1, 1, 3}}};
+
+enum { FIFTHS = 243, NIBBLE_MAX = 15 };
+
+/* Of column col: code of a lane of a set. */
+static int16_t *code_at(const struct ulb_layout *layout, struct ulb_block_values *values, unsigned set,
+                        unsigned row, unsigned lane, unsigned col)
 {
-    return (size_t)columns * how->lanes * how->vectors;
+    return &values[(set * layout->rows->codes->rows + row) * layout->lanes + lane].q[col];
 }
 
-static unsigned row_of(const struct ulb_interleave *how, unsigned vector, unsigned field, unsigned lane)
+static uint8_t byte_of(const struct ulb_layout *layout, const struct ulb_block_values *values,
+                       unsigned vector, unsigned lane, unsigned col)
 {
-    return (vector * how->fields + field) * how->lanes + lane;
+    const struct ulb_row_tile *tile = layout->rows;
+    const struct ulb_code_bytes *codes = tile->codes;
+    unsigned byte = 0;
+    for (unsigned i = 0; i < codes->n_parts; i++) {
+        const struct ulb_code_part *part = &codes->parts[i];
+        if (part->byte != vector % codes->bytes)
+            continue;
+        unsigned row = vector / codes->bytes * codes->rows + part->row;
+        unsigned code = (unsigned)(values[row * layout->lanes + lane].q[col] + tile->zero_point);
+        byte += code / part->divisor % part->modulus * part->factor;
+    }
+    return (uint8_t)((codes->fraction ? byte * 256 / FIFTHS + 1 : byte) ^ tile->flip);
 }
 
-void ulb_interleave(const struct ulb_interleave *how, const struct ulb_block_values *values, unsigned columns,
-                    uint8_t *bytes)
+/* Adds the byte's parts to codes that begin as 0. */
+static void codes_of(const struct ulb_layout *layout, uint8_t stored, unsigned vector, unsigned lane,
+                     unsigned col, struct ulb_block_values *values)
 {
-    unsigned mask = (1u << how->bits) - 1;
-    for (unsigned k = 0; k < columns; k += 4) {
-        for (unsigned at = 0; at < how->vectors * how->lanes * 4; at++) {
-            unsigned vector = at / (how->lanes * 4), lane = at / 4 % how->lanes, byte = 0;
-            for (unsigned field = 0; field < how->fields; field++) {
-                int q = values[row_of(how, vector, field, lane)].q[k + at % 4];
-                byte |= ((unsigned)(q + how->zero_point) >> how->first_bit & mask) << field * how->bits;
-            }
-            *bytes++ = (uint8_t)byte;
-        }
+    const struct ulb_code_bytes *codes = layout->rows->codes;
+    unsigned byte = (uint8_t)(stored ^ layout->rows->flip);
+    if (codes->fraction)
+        byte = byte * FIFTHS / 256;
+    for (unsigned i = 0; i < codes->n_parts; i++) {
+        const struct ulb_code_part *part = &codes->parts[i];
+        if (part->byte != vector % codes->bytes)
+            continue;
+        int16_t *code = code_at(layout, values, vector / codes->bytes, part->row, lane, col);
+        *code = (int16_t)(*code + (int)(byte / part->factor % part->modulus * part->divisor));
     }
 }
 
-void ulb_deinterleave(const struct ulb_interleave *how, const uint8_t *bytes, unsigned columns,
-                      struct ulb_block_values *values)
+/* Visits the bytes of codes in order; returns where they end. */
+static uint8_t *pack_codes(const struct ulb_layout *layout, const struct ulb_block_values *values,
+                           uint8_t *byte)
 {
-    unsigned mask = (1u << how->bits) - 1;
-    for (unsigned k = 0; k < columns; k += 4) {
-        for (unsigned at = 0; at < how->vectors * how->lanes * 4; at++) {
-            unsigned vector = at / (how->lanes * 4), lane = at / 4 % how->lanes, byte = *bytes++;
-            for (unsigned field = 0; field < how->fields; field++) {
-                int16_t *q = &values[row_of(how, vector, field, lane)].q[k + at % 4];
-                int code = (int)((byte >> field * how->bits & mask) << how->first_bit);
-                *q = (int16_t)(*q + code - how->zero_point);
-            }
-        }
+    unsigned vectors = layout->rows->sets * layout->rows->codes->bytes;
+    for (unsigned k = 0; k < layout->tile_k; k += 4) {
+        for (unsigned at = 0; at < vectors * layout->lanes * 4; at++)
+            *byte++ = byte_of(layout, values, at / (layout->lanes * 4), at / 4 % layout->lanes, k + at % 4);
     }
+    return byte;
 }
 
-static void store_half(float value, void *out, unsigned i)
+static const uint8_t *unpack_codes(const struct ulb_layout *layout, const uint8_t *byte,
+                                   struct ulb_block_values *values)
+{
+    unsigned vectors = layout->rows->sets * layout->rows->codes->bytes;
+    for (unsigned k = 0; k < layout->tile_k; k += 4) {
+        for (unsigned at = 0; at < vectors * layout->lanes * 4; at++)
+            codes_of(layout, *byte++, at / (layout->lanes * 4), at / 4 % layout->lanes, k + at % 4, values);
+    }
+    for (unsigned i = 0; i < layout->tile_m * layout->tile_k; i++)
+        values[i / layout->tile_k].q[i % layout->tile_k] =
+            (int16_t)(values[i / layout->tile_k].q[i % layout->tile_k] - layout->rows->zero_point);
+    return byte;
+}
+
+static unsigned groups_of(const struct ulb_block *block)
+{
+    return block->columns / block->group;
+}
+
+static bool has_group_scales(const struct ulb_block *block)
+{
+    return groups_of(block) > 1;
+}
+
+static bool has_group_minima(const struct ulb_block *block)
+{
+    return block->min_max > 1;
+}
+
+/* Where the minimum of a group of a row lies, and by how many bits it is shifted. */
+static size_t minimum_at(const struct ulb_layout *layout, unsigned row, unsigned group, unsigned *shift)
+{
+    const struct ulb_block *block = layout->format->block;
+    unsigned quads = groups_of(block) / 4, quad = group / 4;
+    bool nibbles = block->min_max <= NIBBLE_MAX;
+    *shift = nibbles && quad >= quads / 2 ? 4 : 0;
+    return ((size_t)(nibbles ? quad % (quads / 2) : quad) * layout->tile_m + row) * 4 + group % 4;
+}
+
+static size_t minima_bytes(const struct ulb_layout *layout)
+{
+    const struct ulb_block *block = layout->format->block;
+    size_t bytes = has_group_minima(block) ? (size_t)groups_of(block) * layout->tile_m : 0;
+    return block->min_max <= NIBBLE_MAX ? bytes / 2 : bytes;
+}
+
+/* The same of a scale. */
+static size_t scale_at(const struct ulb_layout *layout, unsigned row, unsigned group, unsigned *shift)
+{
+    bool nibbles = layout->format->block->scale_max <= NIBBLE_MAX;
+    *shift = nibbles && group % 2 ? 4 : 0;
+    return (size_t)(nibbles ? group / 2 : group) * layout->tile_m + row;
+}
+
+static size_t scales_bytes(const struct ulb_layout *layout)
+{
+    const struct ulb_block *block = layout->format->block;
+    size_t bytes = has_group_scales(block) ? (size_t)groups_of(block) * layout->tile_m : 0;
+    return block->scale_max <= NIBBLE_MAX ? bytes / 2 : bytes;
+}
+
+static uint8_t *pack_group_scales(const struct ulb_layout *layout, const struct ulb_block_values *values,
+                                  uint8_t *at)
+{
+    const struct ulb_block *block = layout->format->block;
+    size_t minima = minima_bytes(layout), bytes = minima + scales_bytes(layout);
+    memset(at, 0, bytes);
+    for (unsigned i = 0; bytes > 0 && i < layout->tile_m * groups_of(block); i++) {
+        unsigned row = i / groups_of(block), g = i % groups_of(block), shift;
+        if (minima > 0) {
+            uint8_t *minimum = at + minimum_at(layout, row, g, &shift);
+            *minimum = (uint8_t)(*minimum | (unsigned)values[row].min[g] << shift);
+        }
+        uint8_t *scale = at + minima + scale_at(layout, row, g, &shift);
+        *scale = (uint8_t)(*scale | (unsigned)values[row].scale[g] << shift);
+    }
+    return at + bytes;
+}
+
+static const uint8_t *unpack_group_scales(const struct ulb_layout *layout, const uint8_t *at,
+                                          struct ulb_block_values *values)
+{
+    const struct ulb_block *block = layout->format->block;
+    size_t minima = minima_bytes(layout), bytes = minima + scales_bytes(layout);
+    for (unsigned i = 0; i < layout->tile_m * groups_of(block); i++) {
+        unsigned row = i / groups_of(block), g = i % groups_of(block), shift;
+        values[row].scale[g] = (int16_t)block->scale_max;
+        values[row].min[g] = (int16_t)block->min_max;
+        if (minima > 0) {
+            uint8_t byte = (uint8_t)(at[minimum_at(layout, row, g, &shift)] >> shift);
+            values[row].min[g] = block->min_max <= NIBBLE_MAX ? byte & NIBBLE_MAX : byte;
+        }
+        if (bytes > minima) {
+            uint8_t byte = (uint8_t)(at[minima + scale_at(layout, row, g, &shift)] >> shift);
+            values[row].scale[g] = block->scale_max <= NIBBLE_MAX ? byte & NIBBLE_MAX
+                                   : block->scale_min < 0         ? (int16_t)(int8_t)byte
+                                                                  : byte;
+        }
+    }
+    return at + bytes;
+}
+
+static uint8_t *store_half(float value, uint8_t *at)
 {
     uint16_t half = ulb_fp16_from_float(value);
-    memcpy((char *)out + i * sizeof half, &half, sizeof half);
+    memcpy(at, &half, sizeof half);
+    return at + sizeof half;
 }
 
-static float load_half(const void *in, unsigned i)
+static float load_half(const uint8_t *at)
 {
     uint16_t half;
-    memcpy(&half, (const char *)in + i * sizeof half, sizeof half);
+    memcpy(&half, at, sizeof half);
     return ulb_fp16_to_float(half);
 }
 
-void ulb_store_half_scales(const struct ulb_block_values *values, unsigned rows, void *out)
+void ulb_tile_pack(const struct ulb_layout *layout, const struct ulb_block_values *values, uint8_t *tile)
 {
-    for (unsigned i = 0; i < rows; i++)
-        store_half(values[i].d, out, i);
+    const struct ulb_block *block = layout->format->block;
+    uint8_t *at = pack_group_scales(layout, values, pack_codes(layout, values, tile));
+    for (unsigned row = 0; row < layout->tile_m; row++) {
+        if (block->d == ULB_SCALE_POWER)
+            *at++ = ulb_exponent_byte(values[row].d);
+        else
+            at = store_half(values[row].d, at);
+    }
+    for (unsigned row = 0; row < layout->tile_m && block->min_max > 0; row++)
+        at = store_half(values[row].dmin, at);
 }
 
-void ulb_load_half_scales(const void *in, unsigned rows, struct ulb_block_values *values)
+void ulb_tile_unpack(const struct ulb_layout *layout, const uint8_t *tile, struct ulb_block_values *values)
 {
-    for (unsigned i = 0; i < rows; i++)
-        values[i].d = load_half(in, i);
-}
-
-void ulb_store_half_minima(const struct ulb_block_values *values, unsigned rows, void *out)
-{
-    for (unsigned i = 0; i < rows; i++)
-        store_half(values[i].dmin, out, i);
-}
-
-void ulb_load_half_minima(const void *in, unsigned rows, struct ulb_block_values *values)
-{
-    for (unsigned i = 0; i < rows; i++)
-        values[i].dmin = load_half(in, i);
-}
-
-void ulb_store_byte_scales(const struct ulb_block_values *values, unsigned rows, unsigned groups, void *out)
-{
-    for (unsigned i = 0; i < groups * rows; i++)
-        ((uint8_t *)out)[i] = (uint8_t)values[i % rows].scale[i / rows];
-}
-
-void ulb_load_byte_scales(const void *in, unsigned rows, unsigned groups, struct ulb_block_values *values)
-{
-    for (unsigned i = 0; i < groups * rows; i++)
-        values[i % rows].scale[i / rows] = ((const uint8_t *)in)[i];
-}
-
-void ulb_store_min_quads(const struct ulb_block_values *values, unsigned rows, unsigned groups, void *out)
-{
-    for (unsigned i = 0; i < groups * rows; i++)
-        ((uint8_t *)out)[i] = (uint8_t)values[i / 4 % rows].min[i / (4 * rows) * 4 + i % 4];
-}
-
-void ulb_load_min_quads(const void *in, unsigned rows, unsigned groups, struct ulb_block_values *values)
-{
-    for (unsigned i = 0; i < groups * rows; i++)
-        values[i / 4 % rows].min[i / (4 * rows) * 4 + i % 4] = ((const uint8_t *)in)[i];
+    const struct ulb_block *block = layout->format->block;
+    memset(values, 0, layout->tile_m * sizeof *values);
+    const uint8_t *at = unpack_group_scales(layout, unpack_codes(layout, tile, values), values);
+    size_t d_bytes = block->d == ULB_SCALE_POWER ? 1 : sizeof(uint16_t);
+    for (unsigned row = 0; row < layout->tile_m; row++, at += d_bytes)
+        values[row].d = block->d == ULB_SCALE_POWER ? ulb_exponent_scale(*at) : load_half(at);
+    for (unsigned row = 0; row < layout->tile_m && block->min_max > 0; row++, at += sizeof(uint16_t))
+        values[row].dmin = load_half(at);
 }

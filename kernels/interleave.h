@@ -1,37 +1,60 @@
-/* Rows of block formats interleaved: what repacked layouts are made of. */
+/* Rows of block formats interleaved: what repacked layouts are made of.
+ *
+ * A tile is one block of so many rows. Codes come first: for every 4 columns so many vectors of bytes, each
+ * of lanes groups of 4 bytes, one byte for each column. Then scales: minima of groups, 4 groups of a row side
+ * by side; scales of groups [group][row]; d of each row; dmin of each row. Minima and scales of groups are
+ * bytes; where they fit 4 bits two share one: minima of quads i and i + half of the quads, scales of groups
+ * 2i and 2i + 1. d and dmin are half precision; d of a format of powers of two is the exponent's byte. */
 #ifndef ULB_KERNELS_INTERLEAVE_H
 #define ULB_KERNELS_INTERLEAVE_H
 
 #include "kernels/block.h"
 
-/* Codes of so many rows of one block: for every 4 columns so many vectors, each of lanes groups of 4 bytes,
- * one byte for each column; a byte holds fields codes of bits bits, the lowest first, of rows lanes apart.
- * Row (vector * fields + field) * lanes + lane. */
-struct ulb_interleave {
-    unsigned lanes, vectors, fields, bits;
-    unsigned first_bit; /* of the code that is stored; bits of them */
-    int zero_point;     /* added to a value to give its code */
+/* A part of a byte: (code / divisor % modulus) * factor. */
+struct ulb_code_part {
+    uint8_t byte, row; /* vector of bytes; vector of rows whose code it is */
+    uint8_t divisor, factor;
+    uint16_t modulus;
 };
 
-/* Bytes that columns columns take. */
-size_t ulb_interleaved_bytes(const struct ulb_interleave *how, unsigned columns);
-/* Sets bytes; and adds the bits to values[row].q, which begin as 0 and end with the zero point subtracted. */
-void ulb_interleave(const struct ulb_interleave *how, const struct ulb_block_values *values, unsigned columns,
-                    uint8_t *bytes);
-void ulb_deinterleave(const struct ulb_interleave *how, const uint8_t *bytes, unsigned columns,
-                      struct ulb_block_values *values);
+/* How so many vectors of bytes hold the codes of so many vectors of rows. */
+struct ulb_code_bytes {
+    unsigned bytes, rows;
+    /* Parts are digits of base 3; the byte is their number's fraction of 243, in 256, rounded up, never 0. */
+    bool fraction;
+    unsigned n_parts;
+    struct ulb_code_part parts[12];
+};
 
-/* Scales of rows, one after the other, in half precision. */
-void ulb_store_half_scales(const struct ulb_block_values *values, unsigned rows, void *out);
-void ulb_load_half_scales(const void *in, unsigned rows, struct ulb_block_values *values);
-void ulb_store_half_minima(const struct ulb_block_values *values, unsigned rows, void *out);
-void ulb_load_half_minima(const void *in, unsigned rows, struct ulb_block_values *values);
+/* One row a byte; two of 4 bits; four of 2 bits; eight of 3 bits in three bytes; eight of 5 bits in five;
+ * four of 6 bits in three; five of base 3. */
+extern const struct ulb_code_bytes ulb_whole_bytes, ulb_nibbles, ulb_crumbs, ulb_thirds, ulb_fives, ulb_sixes,
+    ulb_fifths;
 
-/* Integer scales, a byte each: [groups][rows]. */
-void ulb_store_byte_scales(const struct ulb_block_values *values, unsigned rows, unsigned groups, void *out);
-void ulb_load_byte_scales(const void *in, unsigned rows, unsigned groups, struct ulb_block_values *values);
-/* Integer minima, a byte each, those of 4 groups side by side: [groups / 4][rows][4]. */
-void ulb_store_min_quads(const struct ulb_block_values *values, unsigned rows, unsigned groups, void *out);
-void ulb_load_min_quads(const void *in, unsigned rows, unsigned groups, struct ulb_block_values *values);
+struct ulb_row_tile {
+    const struct ulb_code_bytes *codes;
+    unsigned sets;  /* of these vectors side by side */
+    int zero_point; /* added to a value to give its code */
+    uint8_t
+        flip; /* bits of a byte that are inverted: 0x80 makes a signed byte of one that exceeds it by 128 */
+};
+
+/* Bytes of a row's d, dmin, minima and scales; of a tile of so many rows all. Constant expressions. */
+#define ULB_TILE_BYTES(columns, rows, code_bytes, code_rows, scale_bytes)                                    \
+    ((size_t)(rows) * (columns) * (code_bytes) / (code_rows) + (size_t)(rows) * (scale_bytes))
+
+/* A repacked layout; how: a struct ulb_row_tile; scale_bytes: of a row. */
+#define ULB_INTERLEAVED(layout_name, of, how, row_lanes, row_vectors, columns, code_bytes, code_rows,        \
+                        scale_bytes)                                                                         \
+    {                                                                                                        \
+        .name = (layout_name), .format = &(of), .tile_m = (row_lanes) * (row_vectors), .tile_k = (columns),  \
+        .slices = 2, .lanes = (row_lanes), .rows = &(how),                                                   \
+        .tile_bytes =                                                                                        \
+            ULB_TILE_BYTES(columns, (row_lanes) * (row_vectors), code_bytes, code_rows, scale_bytes)         \
+    }
+
+/* A tile from its blocks, and back. */
+void ulb_tile_pack(const struct ulb_layout *layout, const struct ulb_block_values *values, uint8_t *tile);
+void ulb_tile_unpack(const struct ulb_layout *layout, const uint8_t *tile, struct ulb_block_values *values);
 
 #endif

@@ -20,6 +20,7 @@ enum ulb_activation { ULB_ACT_A8, ULB_ACT_F32, ULB_ACT_Q8_0, ULB_ACT_Q8_K, ULB_A
 
 struct ulb_block;        /* kernels/block.h */
 struct ulb_block_values; /* a block of weights, decoded */
+struct ulb_row_tile;     /* kernels/interleave.h */
 
 /* A weight format, independent of any memory layout. Integer formats hold values min..max times a row's
  * scale. */
@@ -60,11 +61,11 @@ struct ulb_layout {
     size_t tile_bytes;
     void (*pack_tile)(const int16_t *values, size_t stride, uint8_t *tile);
     void (*unpack_tile)(const uint8_t *tile, int16_t *values, size_t stride);
-    /* Block formats: tile_bytes, and the conversion of tile_m rows of tile_k / columns blocks each, scales
-     * included (block b of row r at values + r * blocks + b). NULL: in place, blocks as files hold them, in a
-     * layout of one row and one block a tile. */
-    void (*pack_blocks)(const struct ulb_block_values *values, uint8_t *tile);
-    void (*unpack_blocks)(const uint8_t *tile, struct ulb_block_values *values);
+    /* Block formats: tile_bytes, and how tile_m rows of one block each are interleaved, in vectors of so many
+     * lanes (kernels/interleave.h). NULL: in place, blocks as files hold them, in a layout of one row and one
+     * block a tile. */
+    const struct ulb_row_tile *rows;
+    unsigned lanes;
 };
 
 /* Logical weights, row-major: values[m*K + k] (bfloat16 patterns for a floating format), scales[m*groups +

@@ -16,8 +16,7 @@ _Static_assert(sizeof(struct ulb_q4_0) == 18, "18 bytes in a file");
 extern const struct ulb_format ulb_q4_0;
 /* File rows as they are. */
 extern const struct ulb_layout ulb_q4_0_in_place;
-/* Rows interleaved, 48 or 96: for every 4 columns and pair of vectors of rows a vector of bytes, 4 columns of
- * a row side by side, the first vector's rows in the low nibbles; then the scales, one half per row. */
+/* Rows interleaved (kernels/interleave.h). */
 extern const struct ulb_layout ulb_q4_0_rows_48, ulb_q4_0_rows_96;
 
 #endif

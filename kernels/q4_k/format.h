@@ -17,8 +17,7 @@ _Static_assert(sizeof(struct ulb_q4_k) == 144, "144 bytes in a file");
 
 extern const struct ulb_format ulb_q4_k;
 extern const struct ulb_layout ulb_q4_k_in_place;
-/* Rows interleaved, 32 or 64: codes as in ulb_q4_0_rows_48; then bytes: minima [8 groups / 4][row][4] and
- * scales [group][row]; then d and dmin of each row in half precision. */
+/* Rows interleaved (kernels/interleave.h). */
 extern const struct ulb_layout ulb_q4_k_rows_32, ulb_q4_k_rows_64;
 
 #endif

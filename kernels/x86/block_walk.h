@@ -1,55 +1,60 @@
-/* The walk of every repacked block-format row over its tiles. A tile is one block of so many rows: its codes,
- * 4 columns of all rows a step, then its scales. Lanes are rows. Inside a group of columns sums are integers
- * and exact; groups and blocks add up in single precision, with three roundings each.
+/* The walk of every repacked block-format row over its tiles (kernels/interleave.h). Lanes are rows. Inside a
+ * group of columns sums are integers and exact; groups and blocks add up in single precision, with three
+ * roundings each.
  *
  * The slices of K are address streams, a block of each in turn (see kernels/x86/streams.h). */
 #ifndef ULB_KERNELS_X86_BLOCK_WALK_H
 #define ULB_KERNELS_X86_BLOCK_WALK_H
 
 #include "kernels/activations.h"
-#include "kernels/block.h"
+#include "kernels/interleave.h"
 #include "kernels/row.h"
 #include "kernels/x86/dot.h"
 #include "kernels/x86/floats.h"
+#include "kernels/x86/minima.h"
 #include "kernels/x86/streams.h"
 
-/* What differs from format to format; all constants, functions inline. */
+/* How codes lie in bytes (struct ulb_code_bytes) and how this build multiplies them: kernels/x86/codes.h. All
+ * constants, functions inline. */
+struct ulb_codes {
+    size_t bytes;      /* vectors of bytes for 4 columns */
+    size_t rows;       /* vectors of rows in them */
+    size_t sums;       /* that a step adds to */
+    size_t word_steps; /* of 16-bit sums, one per vector of rows: ULB_WORD_STEPS(); 0: sums are int32 */
+    /* One step of 4 columns; x: these 4 in every lane. */
+    void (*step)(const uint8_t *w, ulb_vec x, ulb_vec *sums);
+    /* What int32 sum i starts with. zero: the zero point of the codes times the sum of the group's
+     * activations. */
+    int32_t (*start)(size_t i, int32_t zero);
+    /* Sums of values of each vector of rows, the zero point taken off. */
+    void (*floats)(const ulb_vec *sums, int32_t zero, ulb_floats *values);
+    /* The values of vector v are 2^shift times too large. */
+    unsigned (*shift)(size_t v);
+};
+
+/* What scales of groups and minima are in a tile. */
+enum ulb_group_scales { ULB_NO_GROUPS, ULB_UNSIGNED_SCALES, ULB_SIGNED_SCALES, ULB_NIBBLE_SCALES };
+
+/* What differs from format to format. */
 struct ulb_block_row {
     const struct ulb_layout *layout;
-    size_t vectors;                 /* of rows: sums that a step adds to */
-    size_t step_bytes;              /* codes of 4 columns */
-    size_t columns;                 /* of a block */
-    size_t group;                   /* columns between two conversions to floats: those of an integer scale */
-    size_t word_steps;              /* of 16-bit sums: ULB_WORD_STEPS() */
-    size_t slices;                  /* of the layout */
-    size_t near, far;               /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
-    enum ulb_activation activation; /* one scale a token, or one a block */
-    /* What vector v's sum begins with, times minus the sum of the group's activations: the zero point of its
-     * codes, and what fields beside it have. NULL: 0. */
-    int32_t (*zero_point)(size_t v);
-    /* One step of 4 columns. */
-    void (*step)(const uint8_t *w, const int8_t *x, ulb_vec *sums);
-    /* What is left to do with int32 sums of a group: fields that were not moved apart. NULL: nothing. */
-    void (*split)(ulb_vec *sums);
-    /* Integer scale of group g for vector v of rows; NULL: one group a block. */
-    ulb_floats (*group_scale)(const uint8_t *scales, size_t g, size_t v);
-    /* Scale of the block. */
-    ulb_floats (*block_scale)(const uint8_t *scales, size_t v);
-    /* What minima subtract: dmin * sum over groups of min[g] * (sum of the group's activations). NULL:
-     * nothing. x_sums: of 16 activations each. */
-    ulb_floats (*minima)(const uint8_t *scales, const int16_t *x_sums, size_t v);
-    /* Constant factor of vector v's results. */
-    float (*factor)(size_t v);
+    const struct ulb_codes *codes;
+    size_t sets;           /* of these vectors side by side */
+    size_t columns, group; /* of a block, and of an integer scale: ULB_..._COLUMNS */
+    size_t near, far;      /* bytes ahead, in the stream, of the prefetches into L1 and L2 (0: none) */
+    int32_t zero_point;    /* of the codes */
+    enum ulb_group_scales scales;
+    enum ulb_minima minima;
+    bool powers; /* d is an exponent */
+    enum ulb_activation activation;
 };
 
-enum { ULB_BLOCK_VECTORS_MAX = 12 };
+enum { ULB_BLOCK_VECTORS_MAX = 12, ULB_BLOCK_SLICES = 2, ULB_VISIT_STEPS = 8 };
 
-/* One block of the rows' activations. */
-struct ulb_block_x {
-    const int8_t *x;
-    const int16_t *sums;
-    float scale;
-};
+static inline __attribute__((always_inline)) size_t ulb_block_vectors(const struct ulb_block_row *row)
+{
+    return row->sets * row->codes->rows;
+}
 
 static inline __attribute__((always_inline)) int32_t ulb_group_x_sum(const int16_t *sums, size_t columns)
 {
@@ -60,38 +65,134 @@ static inline __attribute__((always_inline)) int32_t ulb_group_x_sum(const int16
     return sum;
 }
 
-/* int32 sums of one group, split. */
-static inline __attribute__((always_inline)) void ulb_sum_block_group(const struct ulb_block_row *row,
-                                                                      const uint8_t *w, const int8_t *x,
-                                                                      int32_t x_sum, ulb_vec *sums)
+/* sums += so many steps. */
+static inline __attribute__((always_inline)) void
+ulb_add_steps(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x, size_t steps, ulb_vec *sums)
 {
-    size_t steps = row->group / 4, chunk = ULB_WORD_SUMS && row->word_steps < steps ? row->word_steps : steps;
-    ulb_vec parts[ULB_BLOCK_VECTORS_MAX];
-#pragma GCC unroll 12
-    for (size_t v = 0; v < row->vectors; v++)
-        sums[v] = row->zero_point ? ulb_all32(-row->zero_point(v) * x_sum) : ulb_zero();
-    for (size_t begin = 0; begin < steps; begin += chunk) {
-        size_t end = begin + chunk < steps ? begin + chunk : steps;
-        ulb_vec *at = ULB_WORD_SUMS ? parts : sums;
-#pragma GCC unroll 12
-        for (size_t v = 0; v < row->vectors && ULB_WORD_SUMS; v++)
-            parts[v] = ulb_zero();
+    const struct ulb_codes *codes = row->codes;
+    size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
+    size_t set_sums = codes->word_steps ? codes->rows : codes->sums;
+    size_t visit = steps < ULB_VISIT_STEPS ? steps : ULB_VISIT_STEPS;
+    for (size_t begin = 0; begin < steps; begin += visit, w += visit * step_bytes, x += 4 * visit) {
 #pragma GCC unroll 8
-        for (size_t s = begin; s < end; s++) {
-            row->step(w + s * row->step_bytes, x + 4 * s, at);
+        for (size_t s = 0; s < visit; s++) {
+            ulb_vec x4 = ulb_broadcast4(x + 4 * s);
 #pragma GCC unroll 8
-            for (size_t line = 0; line < row->step_bytes; line += ULB_LINE) {
-                _mm_prefetch((const char *)w + s * row->step_bytes + line + row->near, _MM_HINT_T0);
+            for (size_t set = 0; set < row->sets; set++)
+                codes->step(w + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
+#pragma GCC unroll 8
+            for (size_t line = (s * step_bytes + ULB_LINE - 1) / ULB_LINE;
+                 line < ((s + 1) * step_bytes + ULB_LINE - 1) / ULB_LINE; line++) {
+                _mm_prefetch((const char *)w + line * ULB_LINE + row->near, _MM_HINT_T0);
                 if (row->far)
-                    _mm_prefetch((const char *)w + s * row->step_bytes + line + row->far, _MM_HINT_T1);
+                    _mm_prefetch((const char *)w + line * ULB_LINE + row->far, _MM_HINT_T1);
             }
         }
-#pragma GCC unroll 12
-        for (size_t v = 0; v < row->vectors && ULB_WORD_SUMS; v++)
-            sums[v] = ulb_add32(sums[v], ulb_widen(parts[v]));
     }
-    if (row->split)
-        row->split(sums);
+}
+
+/* int32 sums of one group. */
+static inline __attribute__((always_inline)) void
+ulb_sum_group(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x, int32_t zero, ulb_vec *sums)
+{
+    const struct ulb_codes *codes = row->codes;
+    size_t steps = row->group / 4, n = row->sets * codes->sums;
+    size_t chunk = codes->word_steps && codes->word_steps < steps ? codes->word_steps : steps;
+#pragma GCC unroll 12
+    for (size_t i = 0; i < n; i++)
+        sums[i] = ulb_all32(codes->start(i % codes->sums, zero));
+    if (!codes->word_steps) {
+        ulb_add_steps(row, w, x, steps, sums);
+        return;
+    }
+    for (size_t begin = 0; begin < steps; begin += chunk) {
+        ulb_vec words[ULB_BLOCK_VECTORS_MAX];
+#pragma GCC unroll 12
+        for (size_t i = 0; i < n; i++)
+            words[i] = ulb_zero();
+        ulb_add_steps(row, w + begin * row->sets * codes->bytes * ULB_VEC_BYTES, x + 4 * begin, chunk, words);
+#pragma GCC unroll 12
+        for (size_t i = 0; i < n; i++)
+            sums[i] = ulb_add32(sums[i], ulb_widen(words[i]));
+    }
+}
+
+/* Scale of group g for vector v of rows; odd: whether g is, a constant. */
+static inline __attribute__((always_inline)) ulb_floats
+ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t odd, size_t v)
+{
+    size_t rows = ulb_block_vectors(row) * ULB_LANES;
+    const uint8_t *at = scales + (row->scales == ULB_NIBBLE_SCALES ? g / 2 : g) * rows + v * ULB_LANES;
+    if (row->scales == ULB_SIGNED_SCALES)
+        return ulb_to_floats(ulb_load_signed_bytes(at));
+    ulb_vec bytes = ulb_load_unsigned_bytes(at);
+    if (row->scales == ULB_NIBBLE_SCALES)
+        bytes = odd ? ulb_shr16(bytes, 4) : ulb_and(bytes, ulb_all32(15));
+    return ulb_to_floats(bytes);
+}
+
+/* block += group g. */
+static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_block_row *row,
+                                                                const uint8_t *w, const uint8_t *scales,
+                                                                const int8_t *x, const int16_t *x_sums,
+                                                                size_t g, size_t odd, ulb_floats *block)
+{
+    const struct ulb_codes *codes = row->codes;
+    ulb_vec sums[ULB_BLOCK_VECTORS_MAX];
+    ulb_floats values[ULB_BLOCK_VECTORS_MAX];
+    int32_t zero =
+        row->zero_point
+            ? row->zero_point * ulb_group_x_sum(x_sums + g * row->group / ULB_SUM_COLUMNS, row->group)
+            : 0;
+    ulb_sum_group(row, w + g * (row->group / 4 * row->sets * codes->bytes * ULB_VEC_BYTES),
+                  x + g * row->group, zero, sums);
+#pragma GCC unroll 8
+    for (size_t set = 0; set < row->sets; set++)
+        codes->floats(sums + set * codes->sums, zero, values + set * codes->rows);
+#pragma GCC unroll 12
+    for (size_t v = 0; v < ulb_block_vectors(row); v++)
+        block[v] =
+            row->scales ? ulb_fma(values[v], ulb_group_scale(row, scales, g, odd, v), block[v]) : values[v];
+}
+
+/* One block of the rows' activations. */
+struct ulb_block_x {
+    const int8_t *x;
+    const int16_t *sums;
+    float scale;
+};
+
+/* results += what d, and minima, make of a block. at: d of the tile's rows. */
+static inline __attribute__((always_inline)) void
+ulb_finish_block(const struct ulb_block_row *row, const uint8_t *minima, const uint8_t *at,
+                 const struct ulb_block_x *x, const ulb_floats *block, ulb_floats *results)
+{
+    size_t vectors = ulb_block_vectors(row), rows = vectors * ULB_LANES;
+    ulb_floats x_scale = ulb_all_floats(x->scale);
+    float x_sum = row->minima == ULB_ONE_MINIMUM ? (float)ulb_group_x_sum(x->sums, row->columns) : 0;
+    ulb_floats x_total = ulb_all_floats(x->scale * x_sum);
+#pragma GCC unroll 12
+    for (size_t v = 0; v < vectors; v++) {
+        ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
+                                   : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
+        results[v] = ulb_fma(block[v], ulb_mul(d, x_scale), results[v]);
+    }
+    if (row->minima == ULB_NO_MINIMA)
+        return;
+    struct ulb_sum_quads quads;
+    if (row->minima != ULB_ONE_MINIMUM)
+        quads = ulb_split_sums(x->sums, row->columns / row->group);
+#pragma GCC unroll 12
+    for (size_t v = 0; v < vectors; v++) {
+        ulb_floats dmin = ulb_load_halves(at + (rows + v * ULB_LANES) * sizeof(uint16_t)), sum;
+        if (row->minima == ULB_ONE_MINIMUM)
+            sum = x_total;
+        else
+            sum = ulb_mul(ulb_sum_minima(row->minima, minima + v * ULB_VEC_BYTES, rows * 4, &quads), x_scale);
+        /* d of shifted values has the factor of the row's end; a minimum has not. */
+        sum = ulb_mul(sum, ulb_all_floats((float)(1 << row->codes->shift(v % row->codes->rows))));
+        results[v] = ulb_fnma(dmin, sum, results[v]);
+    }
 }
 
 /* results += one block. */
@@ -100,30 +201,20 @@ static inline __attribute__((always_inline)) void ulb_add_block(const struct ulb
                                                                 const struct ulb_block_x *x,
                                                                 ulb_floats *results)
 {
-    size_t groups = row->columns / row->group, group_bytes = row->group / 4 * row->step_bytes;
-    const uint8_t *scales = tile + groups * group_bytes;
+    size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
+    size_t turn = row->scales == ULB_NIBBLE_SCALES ? 2 : 1;
+    const uint8_t *minima = tile + row->columns / 4 * row->sets * row->codes->bytes * ULB_VEC_BYTES;
+    const uint8_t *scales = minima + ulb_minima_bytes(row->minima, rows, groups);
     ulb_floats block[ULB_BLOCK_VECTORS_MAX];
-    for (size_t g = 0; g < groups; g++) {
-        ulb_vec sums[ULB_BLOCK_VECTORS_MAX];
-        int32_t x_sum =
-            row->zero_point ? ulb_group_x_sum(x->sums + g * row->group / ULB_SUM_COLUMNS, row->group) : 0;
-        ulb_sum_block_group(row, tile + g * group_bytes, x->x + g * row->group, x_sum, sums);
 #pragma GCC unroll 12
-        for (size_t v = 0; v < row->vectors; v++) {
-            ulb_floats part = ulb_to_floats(sums[v]);
-            if (row->group_scale)
-                part = g > 0 ? ulb_fma(part, row->group_scale(scales, g, v), block[v])
-                             : ulb_mul(part, row->group_scale(scales, g, v));
-            block[v] = part;
-        }
+    for (size_t v = 0; v < ulb_block_vectors(row); v++)
+        block[v] = ulb_no_floats();
+    for (size_t g = 0; g < groups; g += turn) {
+#pragma GCC unroll 2
+        for (size_t odd = 0; odd < turn; odd++)
+            ulb_add_group(row, tile, scales, x->x, x->sums, g + odd, odd, block);
     }
-    ulb_floats x_scale = ulb_all_floats(x->scale);
-#pragma GCC unroll 12
-    for (size_t v = 0; v < row->vectors; v++) {
-        results[v] = ulb_fma(block[v], ulb_mul(row->block_scale(scales, v), x_scale), results[v]);
-        if (row->minima)
-            results[v] = ulb_fnma(row->minima(scales, x->sums, v), x_scale, results[v]);
-    }
+    ulb_finish_block(row, minima, scales + (row->scales ? groups / turn * rows : 0), x, block, results);
 }
 
 /* One row of tiles and one token. */
@@ -133,13 +224,13 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
                                                                   float *y)
 {
     ulb_floats results[ULB_BLOCK_VECTORS_MAX];
-    size_t tile_bytes = row->layout->tile_bytes;
+    size_t tile_bytes = row->layout->tile_bytes, vectors = ulb_block_vectors(row);
 #pragma GCC unroll 12
-    for (size_t v = 0; v < row->vectors; v++)
+    for (size_t v = 0; v < vectors; v++)
         results[v] = ulb_no_floats();
     for (size_t s = 0; s < tiles->steps; s++) {
 #pragma GCC unroll 4
-        for (size_t i = 0; i < row->slices; i++) {
+        for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
             size_t b = i * tiles->steps + s;
             struct ulb_block_x x = {tiles->x + b * row->columns, x_sums + b * row->columns / ULB_SUM_COLUMNS,
                                     x_scale[row->activation == ULB_ACT_A8 ? 0 : b]};
@@ -147,9 +238,11 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
         }
     }
 #pragma GCC unroll 12
-    for (size_t v = 0; v < row->vectors; v++)
+    for (size_t v = 0; v < vectors; v++) {
+        float factor = (row->powers ? 0.5f : 1.0f) / (float)(1 << row->codes->shift(v % row->codes->rows));
         ulb_store_floats(y + v * ULB_LANES,
-                         row->factor ? ulb_mul(results[v], ulb_all_floats(row->factor(v))) : results[v]);
+                         factor == 1 ? results[v] : ulb_mul(results[v], ulb_all_floats(factor)));
+    }
 }
 
 /* The loop over rows of tiles and tokens. */
@@ -158,11 +251,11 @@ static inline __attribute__((always_inline)) void ulb_run_blocks(const struct ul
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k)};
-    size_t rows = row->vectors * ULB_LANES;
+    size_t rows = ulb_block_vectors(row) * ULB_LANES;
     for (size_t m = g->m0; m < g->m1; m += rows) {
         tiles.w = (const uint8_t *)g->w + m / rows * tiles.steps * row->layout->tile_bytes;
         for (size_t n = 0; n < g->n; n++) {
-            float y[ULB_TILE_ROWS_MAX];
+            float y[ULB_BLOCK_VECTORS_MAX * ULB_LANES];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;
             ulb_walk_blocks(row, &tiles, g->x_scale + n * g->x_scale_stride, g->x_sums + n * g->x_sums_stride,
                             y);

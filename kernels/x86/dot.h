@@ -13,14 +13,38 @@
 #include "kernels/x86/vec.h"
 #endif
 
-/* Steps of 4 columns between two ulb_widen(), of codes 0..largest. */
-#define ULB_WORD_STEPS(largest) (127 / (largest))
+/* What a row has at 256 and what at 512 bits. */
+#ifdef ULB_DP_512
+#define ULB_BY_WIDTH(narrow, wide) wide
+#else
+#define ULB_BY_WIDTH(narrow, wide) narrow
+#endif
+/* What it has for 16-bit sums, and what for dot products. */
+#if ULB_WORD_SUMS
+#define ULB_BY_SUMS(words, dots) words
+#else
+#define ULB_BY_SUMS(words, dots) dots
+#endif
+
+/* Steps of 4 columns between two ulb_widen(), of codes 0..largest: a power of two. */
+#define ULB_WORD_STEPS(largest)                                                                              \
+    (127 / (largest) >= 16  ? 16                                                                             \
+     : 127 / (largest) >= 8 ? 8                                                                              \
+     : 127 / (largest) >= 4 ? 4                                                                              \
+     : 127 / (largest) >= 2 ? 2                                                                              \
+                            : 1)
 
 #if ULB_WORD_SUMS
 
 static inline void ulb_dot(ulb_vec *sums, ulb_vec codes, ulb_vec x)
 {
     *sums = _mm256_add_epi16(*sums, _mm256_maddubs_epi16(codes, x));
+}
+
+/* *sums += products of neighbouring words, two to a lane. */
+static inline void ulb_dot_words(ulb_vec *sums, ulb_vec a, ulb_vec b)
+{
+    *sums = _mm256_add_epi32(*sums, _mm256_madd_epi16(a, b));
 }
 
 /* The sums as int32. */
@@ -53,32 +77,16 @@ static inline void ulb_dot(ulb_vec *sums, ulb_vec codes, ulb_vec x)
     ulb_dp(sums, codes, x);
 }
 
+static inline void ulb_dot_words(ulb_vec *sums, ulb_vec a, ulb_vec b)
+{
+    ulb_dp_words(sums, a, b);
+}
+
 static inline ulb_vec ulb_widen(ulb_vec sums)
 {
     return sums;
 }
 
-/* sums[0] += low nibbles of the bytes at w, sums[1] += the bytes as they are: ulb_split_nibbles() makes 16
- * times the sum of the high nibbles of it. */
-static inline void ulb_dot_nibbles(ulb_vec *sums, const uint8_t *w, ulb_vec x)
-{
-    static const ulb_vec low = ULB_BYTES(0x0F);
-    ulb_vec packed, field;
-    __asm__(ULB_MOVE " %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0") ULB_ASM_DP("packed", "s1")
-            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [packed] ULB_SCRATCH(packed),
-              [field] ULB_SCRATCH(field)
-            : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x), [low] ULB_KEPT(low));
-}
-
 #endif
-
-/* Sums of low and high nibbles; the second with the factor ULB_HIGH_NIBBLE. */
-#define ULB_HIGH_NIBBLE (ULB_WORD_SUMS ? 1.0f : 1.0f / 16)
-
-static inline void ulb_split_nibbles(ulb_vec *sums)
-{
-    if (!ULB_WORD_SUMS)
-        sums[1] = ulb_sub32(sums[1], sums[0]);
-}
 
 #endif

@@ -11,6 +11,16 @@ static inline ulb_floats ulb_to_floats(ulb_vec ints)
     return _mm512_cvtepi32_ps(ints);
 }
 
+static inline ulb_floats ulb_as_floats(ulb_vec bits)
+{
+    return _mm512_castsi512_ps(bits);
+}
+
+static inline ulb_floats ulb_sub(ulb_floats a, ulb_floats b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
 static inline ulb_floats ulb_all_floats(float value)
 {
     return _mm512_set1_ps(value);
@@ -39,14 +49,15 @@ static inline ulb_floats ulb_load_halves(const void *p)
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
 }
 
-static inline ulb_floats ulb_load_unsigned_bytes(const void *p)
+/* A byte from memory for each lane. */
+static inline ulb_vec ulb_load_unsigned_bytes(const void *p)
 {
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)));
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
 }
 
-static inline ulb_floats ulb_load_signed_bytes(const void *p)
+static inline ulb_vec ulb_load_signed_bytes(const void *p)
 {
-    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)));
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p));
 }
 
 #else
@@ -54,6 +65,16 @@ static inline ulb_floats ulb_load_signed_bytes(const void *p)
 static inline ulb_floats ulb_to_floats(ulb_vec ints)
 {
     return _mm256_cvtepi32_ps(ints);
+}
+
+static inline ulb_floats ulb_as_floats(ulb_vec bits)
+{
+    return _mm256_castsi256_ps(bits);
+}
+
+static inline ulb_floats ulb_sub(ulb_floats a, ulb_floats b)
+{
+    return _mm256_sub_ps(a, b);
 }
 
 static inline ulb_floats ulb_all_floats(float value)
@@ -84,16 +105,28 @@ static inline ulb_floats ulb_load_halves(const void *p)
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
 }
 
-static inline ulb_floats ulb_load_unsigned_bytes(const void *p)
+/* A byte from memory for each lane. */
+static inline ulb_vec ulb_load_unsigned_bytes(const void *p)
 {
-    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
 }
 
-static inline ulb_floats ulb_load_signed_bytes(const void *p)
+static inline ulb_vec ulb_load_signed_bytes(const void *p)
 {
-    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p));
 }
 
 #endif
+
+/* 1.5 * 2^23: an integer n of magnitude up to 2^22 added to its bits is the number 1.5 * 2^23 + n, so that a
+ * sum of integers that starts with it is converted by a subtraction. */
+#define ULB_MAGIC 0x4B400000
+
+/* d as an exponent's byte (ulb_exponent_scale()), doubled; 2^-127, the least, is no normal number. */
+static inline ulb_floats ulb_load_powers(const void *p)
+{
+    ulb_vec bits = ulb_shl32(ulb_load_unsigned_bytes(p), 23);
+    return ulb_as_floats(ulb_max32(bits, ulb_all32(0x00400000)));
+}
 
 #endif

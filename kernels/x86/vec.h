@@ -59,6 +59,36 @@ static inline ulb_vec ulb_shl32(ulb_vec v, unsigned bits)
     return _mm512_slli_epi32(v, bits);
 }
 
+/* Of 16-bit words; written as an operator because compilers disagree about the type of the intrinsic's count.
+ */
+static inline ulb_vec ulb_shr16(ulb_vec v, unsigned bits)
+{
+    typedef unsigned short words __attribute__((vector_size(64)));
+    return (ulb_vec)((words)v >> bits);
+}
+
+static inline ulb_vec ulb_or(ulb_vec a, ulb_vec b)
+{
+    return _mm512_or_si512(a, b);
+}
+
+static inline ulb_vec ulb_max32(ulb_vec a, ulb_vec b)
+{
+    return _mm512_max_epi32(a, b);
+}
+
+/* 16 bytes in every 128-bit lane. */
+static inline ulb_vec ulb_all128(const void *p)
+{
+    return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p));
+}
+
+/* table[index & 15] for every byte, in each 128-bit lane; 0 where bit 7 of the index is set. */
+static inline ulb_vec ulb_look_up(ulb_vec table, ulb_vec index)
+{
+    return _mm512_shuffle_epi8(table, index);
+}
+
 typedef __m512 ulb_floats;
 
 static inline ulb_floats ulb_no_floats(void)
@@ -129,6 +159,36 @@ static inline ulb_vec ulb_asr32(ulb_vec v, unsigned bits)
 static inline ulb_vec ulb_shl32(ulb_vec v, unsigned bits)
 {
     return _mm256_slli_epi32(v, (int)bits);
+}
+
+/* Of 16-bit words; written as an operator because compilers disagree about the type of the intrinsic's count.
+ */
+static inline ulb_vec ulb_shr16(ulb_vec v, unsigned bits)
+{
+    typedef unsigned short words __attribute__((vector_size(32)));
+    return (ulb_vec)((words)v >> bits);
+}
+
+static inline ulb_vec ulb_or(ulb_vec a, ulb_vec b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+static inline ulb_vec ulb_max32(ulb_vec a, ulb_vec b)
+{
+    return _mm256_max_epi32(a, b);
+}
+
+/* 16 bytes in every 128-bit lane. */
+static inline ulb_vec ulb_all128(const void *p)
+{
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p));
+}
+
+/* table[index & 15] for every byte, in each 128-bit lane; 0 where bit 7 of the index is set. */
+static inline ulb_vec ulb_look_up(ulb_vec table, ulb_vec index)
+{
+    return _mm256_shuffle_epi8(table, index);
 }
 
 typedef __m256 ulb_floats;

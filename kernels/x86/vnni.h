@@ -18,12 +18,14 @@
 
 #if defined(ULB_DP_VEX)
 #define ULB_DP_INSTRUCTION "%{vex%} vpdpbusd"
+#define ULB_DP_WORDS       "%{vex%} vpdpwssd"
 #define ULB_REGISTER       "x"
 #elif defined(ULB_DP_SIGNED)
 #define ULB_DP_INSTRUCTION "vpdpbssd"
 #define ULB_REGISTER       "x"
 #else
 #define ULB_DP_INSTRUCTION "vpdpbusd"
+#define ULB_DP_WORDS       "vpdpwssd"
 #define ULB_REGISTER       "v"
 #endif
 
@@ -36,6 +38,14 @@ static inline void ulb_dp(ulb_vec *sums, ulb_vec weights, ulb_vec x)
             : "+" ULB_REGISTER(*sums)
             : ULB_REGISTER(weights), ULB_REGISTER(x));
 }
+
+/* sums += products of neighbouring signed words, two to a lane. */
+#ifndef ULB_DP_SIGNED
+static inline void ulb_dp_words(ulb_vec *sums, ulb_vec a, ulb_vec b)
+{
+    __asm__(ULB_DP_WORDS " %2, %1, %0" : "+" ULB_REGISTER(*sums) : ULB_REGISTER(a), ULB_REGISTER(b));
+}
+#endif
 
 /* Steps whose accumulators fill the registers are one assembler statement each: compilers that see the
  * instructions apart copy and spill accumulators, each in its own way. The parts of such statements: */

@@ -1,0 +1,42 @@
+/* IQ4_NL repacked: Q4_0's nibbles, each looked up.
+ *
+ * For dot products the table holds entries + 127: unsigned, |sum| <= 240 * 127 * 32. With AVX2 the entry
+ * takes the sign of x beside |x| and every pair is widened at once: 2 * 127 * 127. */
+#include "kernels/iq4_nl/format.h"
+#include "kernels/iq4_nl/table.h"
+#include "kernels/x86/table_codes.h"
+
+static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_vec low, high;
+    ulb_look_up_nibbles(w, ulb_all128(table), &low, &high);
+#if ULB_WORD_SUMS
+    ulb_dot_signed(&sums[0], x, low);
+    ulb_dot_signed(&sums[1], x, high);
+#else
+    ulb_dot(&sums[0], low, x);
+    ulb_dot(&sums[1], high, x);
+#endif
+}
+
+static const struct ulb_codes entries = {1, 2, 2, 0, step, ulb_start_magic, ulb_floats_2, ulb_no_shift};
+
+#define LAYOUT            ULB_BY_WIDTH(ulb_iq4_nl_rows_48, ulb_iq4_nl_rows_96)
+#define CODES             entries
+#define BYTES_PER_STEP    18
+#define ENTRY_COUNTS(use) use(1, 2, 2, 1, ULB_BY_SUMS(4, 0), 2, ULB_BY_SUMS(1, 0), 0, 2, 0, 0, 0)
+#define COUNTS            ENTRY_COUNTS
+
+#define SETS       3
+#define COLUMNS    ULB_IQ4_NL_COLUMNS
+#define GROUP      ULB_IQ4_NL_COLUMNS
+#define ZERO_POINT ENTRY_ORIGIN
+#define SCALES     ULB_NO_GROUPS
+#define MINIMA     ULB_NO_MINIMA
+#define POWERS     0
+#define ACTIVATION ULB_ACT_Q8_0
+#define NEAR       1024
+#define FAR        4096
+#define SHUFFLES   1
+
+#include "kernels/x86/block_row.h"

@@ -1,0 +1,25 @@
+/* MXFP4 in place: entries + 12. */
+#include "kernels/mxfp4/format.h"
+#include "kernels/x86/in_place.h"
+
+#include <stddef.h>
+
+static const uint8_t table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
+
+static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high)
+{
+    ulb_pair_entries(a + offsetof(struct ulb_mxfp4, qs), b + offsetof(struct ulb_mxfp4, qs), table, low,
+                     high);
+}
+
+static const struct ulb_paired format = {
+    .bytes = sizeof(struct ulb_mxfp4), .powers = true, .zero_point = 12, .codes = codes};
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_paired(g, &format);
+}
+
+const struct ulb_kernel ULB_ROW =
+    ULB_IN_PLACE_ROW(ulb_mxfp4_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_MXFP4_COLUMNS,
+                     sizeof(struct ulb_mxfp4), ULB_PAIRED_MIX(1, 1, 0.5, 1, 0, 0, 0));

@@ -1,0 +1,39 @@
+/* MXFP4 repacked: Q4_0's nibbles, each looked up: entries + 12, so that they are unsigned codes up to 24 for
+ * both builds. 16-bit sums: 4 steps of 2 * 24 * 127 are 24,384. */
+#include "kernels/mxfp4/format.h"
+#include "kernels/x86/table_codes.h"
+
+enum { ENTRY_ORIGIN = 12 };
+
+static const uint8_t table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
+
+static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_vec low, high;
+    ulb_look_up_nibbles(w, ulb_all128(table), &low, &high);
+    ulb_dot(&sums[0], low, x);
+    ulb_dot(&sums[1], high, x);
+}
+
+static const struct ulb_codes entries = {
+    1, 2, 2, ULB_BY_SUMS(ULB_WORD_STEPS(24), 0), step, ulb_start_magic, ulb_floats_2, ulb_no_shift};
+
+#define LAYOUT            ULB_BY_WIDTH(ulb_mxfp4_rows_48, ulb_mxfp4_rows_96)
+#define CODES             entries
+#define BYTES_PER_STEP    17
+#define ENTRY_COUNTS(use) use(1, 2, 2, 1, ULB_BY_SUMS(2, 0), 2, ULB_BY_SUMS(4, 0), 0, 2, 0, 0, 0)
+#define COUNTS            ENTRY_COUNTS
+
+#define SETS       3
+#define COLUMNS    ULB_MXFP4_COLUMNS
+#define GROUP      ULB_MXFP4_COLUMNS
+#define ZERO_POINT ENTRY_ORIGIN
+#define SCALES     ULB_NO_GROUPS
+#define MINIMA     ULB_NO_MINIMA
+#define POWERS     1
+#define ACTIVATION ULB_ACT_Q8_0
+#define NEAR       1024
+#define FAR        4096
+#define SHUFFLES   1
+
+#include "kernels/x86/block_row.h"

@@ -1,0 +1,38 @@
+/* Q2_K in place. */
+#include "kernels/q2_k/format.h"
+#include "kernels/x86/in_place.h"
+
+#include <stddef.h>
+
+static inline __m256i scales(const uint8_t *block)
+{
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(block + offsetof(struct ulb_q2_k, scales)));
+    return ulb_words(_mm_and_si128(bytes, _mm_set1_epi8(15)));
+}
+
+static inline __m256i minima(const uint8_t *block)
+{
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(block + offsetof(struct ulb_q2_k, scales)));
+    return ulb_words(_mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(15)));
+}
+
+static inline __m256i codes(const uint8_t *block, size_t unit)
+{
+    return ulb_unit_crumbs(block + offsetof(struct ulb_q2_k, qs), unit, 0);
+}
+
+static const struct ulb_long format = {.bytes = sizeof(struct ulb_q2_k),
+                                       .d_at = offsetof(struct ulb_q2_k, d),
+                                       .scales = scales,
+                                       .dmin_at = offsetof(struct ulb_q2_k, dmin),
+                                       .minima = minima,
+                                       .codes = codes};
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_long(g, &format);
+}
+
+const struct ulb_kernel ULB_ROW =
+    ULB_IN_PLACE_ROW(ulb_q2_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q2_K_COLUMNS, sizeof(struct ulb_q2_k),
+                     ULB_LONG_MIX(1, 1, 0.75, 0, 0, 1, 1));

@@ -1,0 +1,23 @@
+/* Q2_K repacked: four codes a byte, scales and minima of 16 columns, 4 bits each.
+ *
+ * 4 sums, 4 of the block, 4 results. */
+#include "kernels/q2_k/format.h"
+#include "kernels/x86/codes.h"
+
+#define LAYOUT         ULB_BY_WIDTH(ulb_q2_k_rows_32, ulb_q2_k_rows_64)
+#define CODES          ulb_crumb_codes
+#define COUNTS         ULB_CRUMB_COUNTS
+#define BYTES_PER_STEP 10.5
+#define SETS           1
+#define COLUMNS        ULB_Q2_K_COLUMNS
+#define GROUP          ULB_Q2_K_GROUP
+#define ZERO_POINT     0
+#define SCALES         ULB_NIBBLE_SCALES
+#define MINIMA         ULB_NIBBLE_MINIMA
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_K
+#define NEAR           1024
+#define FAR            4096
+#define SHUFFLES       0
+
+#include "kernels/x86/block_row.h"

@@ -1,0 +1,22 @@
+/* Q3_K repacked: eight codes in three bytes, as kernels/int3/mask_vnniu.c has them, 10 dot products for 8
+ * vectors of rows, and Q6_K's scales. */
+#include "kernels/q3_k/format.h"
+#include "kernels/x86/codes.h"
+
+#define LAYOUT         ULB_BY_WIDTH(ulb_q3_k_rows_64, ulb_q3_k_rows_128)
+#define CODES          ulb_third_codes
+#define COUNTS         ULB_THIRD_COUNTS
+#define BYTES_PER_STEP 14.25
+#define SETS           1
+#define COLUMNS        ULB_Q3_K_COLUMNS
+#define GROUP          ULB_Q3_K_GROUP
+#define ZERO_POINT     ULB_Q3_K_ZERO_POINT
+#define SCALES         ULB_SIGNED_SCALES
+#define MINIMA         ULB_NO_MINIMA
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_K
+#define NEAR           2048
+#define FAR            4096
+#define SHUFFLES       0
+
+#include "kernels/x86/block_row.h"

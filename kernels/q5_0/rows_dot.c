@@ -1,0 +1,25 @@
+/* Q5_0 repacked: eight codes in five bytes (kernels/interleave.c), 12 dot products for 8 vectors of rows.
+ *
+ * 128 times code 6 and 64 times code 7 exceed what ULB_MAGIC holds, 127 * 32 * 31 * 128 = 16 million fits
+ * int32. 16-bit sums: 4 steps of 2 * 31 * 127 are 31,496. Results wait in memory: 12 sums and a step's
+ * operands fill the registers. */
+#include "kernels/q5_0/format.h"
+#include "kernels/x86/codes.h"
+
+#define LAYOUT         ULB_BY_WIDTH(ulb_q5_0_rows_64, ulb_q5_0_rows_128)
+#define CODES          ulb_five_codes
+#define COUNTS         ULB_FIVE_COUNTS
+#define BYTES_PER_STEP 22
+#define SETS           1
+#define COLUMNS        ULB_Q5_0_COLUMNS
+#define GROUP          ULB_Q5_0_COLUMNS
+#define ZERO_POINT     ULB_Q5_0_ZERO_POINT
+#define SCALES         ULB_NO_GROUPS
+#define MINIMA         ULB_NO_MINIMA
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_0
+#define NEAR           1024
+#define FAR            4096
+#define SHUFFLES       0
+
+#include "kernels/x86/block_row.h"

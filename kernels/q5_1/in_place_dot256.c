@@ -1,0 +1,21 @@
+/* Q5_1 in place: as Q5_0, with a minimum. */
+#include "kernels/q5_1/format.h"
+#include "kernels/x86/in_place.h"
+
+#include <stddef.h>
+
+static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high)
+{
+    ulb_pair_fives(a, b, offsetof(struct ulb_q5_1, qh), low, high);
+}
+
+static const struct ulb_paired format = {.bytes = sizeof(struct ulb_q5_1), .minimum = true, .codes = codes};
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_paired(g, &format);
+}
+
+const struct ulb_kernel ULB_ROW =
+    ULB_IN_PLACE_ROW(ulb_q5_1_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_Q5_1_COLUMNS,
+                     sizeof(struct ulb_q5_1), ULB_PAIRED_MIX(2, 4, 0.5, 1, 1, 1, 0));

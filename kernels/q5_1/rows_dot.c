@@ -1,0 +1,21 @@
+/* Q5_1 repacked: Q5_0's codes without a zero point, Q4_1's minimum. */
+#include "kernels/q5_1/format.h"
+#include "kernels/x86/codes.h"
+
+#define LAYOUT         ULB_BY_WIDTH(ulb_q5_1_rows_64, ulb_q5_1_rows_128)
+#define CODES          ulb_five_codes
+#define COUNTS         ULB_FIVE_COUNTS
+#define BYTES_PER_STEP 24
+#define SETS           1
+#define COLUMNS        ULB_Q5_1_COLUMNS
+#define GROUP          ULB_Q5_1_COLUMNS
+#define ZERO_POINT     0
+#define SCALES         ULB_NO_GROUPS
+#define MINIMA         ULB_ONE_MINIMUM
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_0
+#define NEAR           1024
+#define FAR            4096
+#define SHUFFLES       0
+
+#include "kernels/x86/block_row.h"

@@ -1,0 +1,37 @@
+/* Q5_K in place. */
+#include "kernels/q5_k/format.h"
+#include "kernels/x86/in_place.h"
+
+#include <stddef.h>
+
+static inline __m256i scales(const uint8_t *block)
+{
+    return ulb_k_words(block + offsetof(struct ulb_q5_k, scales), 0);
+}
+
+static inline __m256i minima(const uint8_t *block)
+{
+    return ulb_k_words(block + offsetof(struct ulb_q5_k, scales), 4);
+}
+
+static inline __m256i codes(const uint8_t *block, size_t unit)
+{
+    return _mm256_or_si256(ulb_unit_nibbles(block + offsetof(struct ulb_q5_k, qs), unit),
+                           ulb_unit_bits(block + offsetof(struct ulb_q5_k, qh), unit, 4));
+}
+
+static const struct ulb_long format = {.bytes = sizeof(struct ulb_q5_k),
+                                       .d_at = offsetof(struct ulb_q5_k, d),
+                                       .scales = scales,
+                                       .dmin_at = offsetof(struct ulb_q5_k, dmin),
+                                       .minima = minima,
+                                       .codes = codes};
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_long(g, &format);
+}
+
+const struct ulb_kernel ULB_ROW =
+    ULB_IN_PLACE_ROW(ulb_q5_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q5_K_COLUMNS, sizeof(struct ulb_q5_k),
+                     ULB_LONG_MIX(1.5, 3, 1.375, 0, 0, 1, 1));

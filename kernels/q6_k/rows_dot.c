@@ -1,0 +1,24 @@
+/* Q6_K repacked: four codes in three bytes (kernels/interleave.c), 6 dot products for 4 vectors of rows.
+ *
+ * Scales of 16 columns, 4 steps, are what costs: a widening, a conversion and an FMA each. 16-bit sums: 2
+ * steps of 2 * 63 * 128 are 32,256. 6 sums, 4 of the block, 4 results. */
+#include "kernels/q6_k/format.h"
+#include "kernels/x86/codes.h"
+
+#define LAYOUT         ULB_BY_WIDTH(ulb_q6_k_rows_32, ulb_q6_k_rows_64)
+#define CODES          ulb_six_codes
+#define COUNTS         ULB_SIX_COUNTS
+#define BYTES_PER_STEP 26.25
+#define SETS           1
+#define COLUMNS        ULB_Q6_K_COLUMNS
+#define GROUP          ULB_Q6_K_GROUP
+#define ZERO_POINT     ULB_Q6_K_ZERO_POINT
+#define SCALES         ULB_SIGNED_SCALES
+#define MINIMA         ULB_NO_MINIMA
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_K
+#define NEAR           2048
+#define FAR            6144
+#define SHUFFLES       0
+
+#include "kernels/x86/block_row.h"

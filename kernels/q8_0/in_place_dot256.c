@@ -1,0 +1,28 @@
+/* Q8_0 in place. Bytes are values; dot products take them + 128. */
+#include "kernels/q8_0/format.h"
+#include "kernels/x86/in_place.h"
+
+#include <stddef.h>
+
+static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high)
+{
+    const __m256i flip = _mm256_set1_epi8((char)ULB_BY_SUMS(0, 0x80));
+    a += offsetof(struct ulb_q8_0, qs);
+    b += offsetof(struct ulb_q8_0, qs);
+    *low = _mm256_xor_si256(ulb_load_pair(a, b), flip);
+    *high = _mm256_xor_si256(ulb_load_pair(a + 16, b + 16), flip);
+}
+
+static const struct ulb_paired format = {.bytes = sizeof(struct ulb_q8_0),
+                                         .is_signed = true,
+                                         .zero_point = ULB_BY_SUMS(0, ULB_Q8_0_ZERO_POINT),
+                                         .codes = codes};
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_paired(g, &format);
+}
+
+const struct ulb_kernel ULB_ROW =
+    ULB_IN_PLACE_ROW(ulb_q8_0_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_Q8_0_COLUMNS,
+                     sizeof(struct ulb_q8_0), ULB_PAIRED_MIX(2, ULB_BY_SUMS(0, 1), 0, 0, 0, 0, 1));

@@ -1,0 +1,23 @@
+/* Q8_0 repacked: bytes are values, 128 too large for dot products.
+ *
+ * 6 sums and 6 results. |sum| <= 255 * 127 * 32 = 1,036,320. With AVX2 every pair is widened at once. */
+#include "kernels/q8_0/format.h"
+#include "kernels/x86/codes.h"
+
+#define LAYOUT         ULB_BY_WIDTH(ULB_BY_SUMS(ulb_q8_0_signed_rows_48, ulb_q8_0_rows_48), ulb_q8_0_rows_96)
+#define CODES          ulb_whole_codes
+#define COUNTS         ULB_WHOLE_COUNTS
+#define BYTES_PER_STEP 34
+#define SETS           6
+#define COLUMNS        ULB_Q8_0_COLUMNS
+#define GROUP          ULB_Q8_0_COLUMNS
+#define ZERO_POINT     ULB_BY_SUMS(0, ULB_Q8_0_ZERO_POINT)
+#define SCALES         ULB_NO_GROUPS
+#define MINIMA         ULB_NO_MINIMA
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_0
+#define NEAR           1024
+#define FAR            2048
+#define SHUFFLES       0
+
+#include "kernels/x86/block_row.h"

@@ -1,0 +1,86 @@
+/* TQ1_0 repacked: the digits of a byte are five rows, never taken apart (see kernels/tern1_6/triple_vnniu.c
+ * and triple_avx2.c): 256 S(i) = 3 D(i) - D(i + 1) with D(i) the sum of the bytes tripled i times modulo 256.
+ *
+ * |3 D| <= 3 * 255 * 128 * 256 < 2^25. With AVX2 |x| is the unsigned side and the byte less 128, never -128,
+ * takes the sign of x; it makes -sum(x) of every sum, which is the zero point's. */
+#include "kernels/tq1_0/format.h"
+#include "kernels/x86/codes.h"
+
+static inline int32_t start_at_zero(size_t i, int32_t zero)
+{
+    (void)i;
+    (void)zero;
+    return 0;
+}
+
+static inline void floats(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+{
+#pragma GCC unroll 5
+    for (int i = 0; i < 5; i++) {
+        ulb_vec thrice = ulb_add32(sums[i], ulb_add32(sums[i], sums[i]));
+        ulb_vec sum = ulb_asr32(ulb_sub32(thrice, sums[i + 1]), 8);
+        values[i] = ulb_to_floats(ulb_sub32(sum, ulb_all32(zero)));
+    }
+}
+
+#if ULB_WORD_SUMS
+
+static inline ulb_vec triple(ulb_vec bytes)
+{
+    return _mm256_add_epi8(bytes, _mm256_add_epi8(bytes, bytes));
+}
+
+static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_vec bytes = _mm256_sign_epi8(ulb_load(w), x), magnitude = _mm256_abs_epi8(x);
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; i++, bytes = triple(bytes))
+        sums[i] = ulb_add32(sums[i], ulb_widen(_mm256_maddubs_epi16(magnitude, bytes)));
+}
+
+#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 18, 6, 1, 20, 0, 0, 5, 5)
+
+#else
+
+/* packed = 3 packed mod 256 */
+#define TRIPLE "vpaddb %[packed], %[packed], %[twice]\n\tvpaddb %[twice], %[packed], %[packed]\n\t"
+
+static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_vec packed, twice;
+    __asm__(ULB_MOVE " %[w], %[packed]\n\t" /* clang-format off */
+            ULB_ASM_DP("packed", "s0") TRIPLE
+            ULB_ASM_DP("packed", "s1") TRIPLE
+            ULB_ASM_DP("packed", "s2") TRIPLE
+            ULB_ASM_DP("packed", "s3") TRIPLE
+            ULB_ASM_DP("packed", "s4") TRIPLE
+            ULB_ASM_DP("packed", "s5") /* clang-format on */
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed),
+              [twice] ULB_SCRATCH(twice)
+            : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x));
+}
+
+#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 10, 6, 0, 20, 0, 0, 5, 5)
+
+#endif
+
+static const struct ulb_codes fifths = {1, 5, 6, 0, step, start_at_zero, floats, ulb_no_shift};
+
+#define LAYOUT         ULB_BY_WIDTH(ULB_BY_SUMS(ulb_tq1_0_signed_rows_40, ulb_tq1_0_rows_40), ulb_tq1_0_rows_80)
+#define CODES          fifths
+#define COUNTS         FIFTH_COUNTS
+#define BYTES_PER_STEP 6.65
+#define SETS           1
+#define COLUMNS        ULB_TQ1_0_COLUMNS
+#define GROUP          ULB_TQ1_0_COLUMNS
+#define ZERO_POINT     ULB_BY_SUMS(0, ULB_TQ1_0_ZERO_POINT)
+#define SCALES         ULB_NO_GROUPS
+#define MINIMA         ULB_NO_MINIMA
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_K
+#define NEAR           1024
+#define FAR            1536
+#define SHUFFLES       0
+
+#include "kernels/x86/block_row.h"

@@ -1,0 +1,24 @@
+/* TQ2_0 repacked: four codes a byte, one scale for 256 columns.
+ *
+ * 12 sums at 256 bits, 8 at 512: chains of latency 5. Results wait in memory, they are used once in 64 steps.
+ * |sum| <= 255 * 128 * 256 < 2^23. */
+#include "kernels/tq2_0/format.h"
+#include "kernels/x86/codes.h"
+
+#define LAYOUT         ULB_BY_WIDTH(ulb_tq2_0_rows_96, ulb_tq2_0_rows_128)
+#define CODES          ulb_crumb_codes
+#define COUNTS         ULB_CRUMB_COUNTS
+#define BYTES_PER_STEP 8.25
+#define SETS           ULB_BY_WIDTH(3, 2)
+#define COLUMNS        ULB_TQ2_0_COLUMNS
+#define GROUP          ULB_TQ2_0_COLUMNS
+#define ZERO_POINT     ULB_TQ2_0_ZERO_POINT
+#define SCALES         ULB_NO_GROUPS
+#define MINIMA         ULB_NO_MINIMA
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_K
+#define NEAR           1024
+#define FAR            2048
+#define SHUFFLES       0
+
+#include "kernels/x86/block_row.h"

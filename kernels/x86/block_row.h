@@ -1,0 +1,99 @@
+/* The row of a repacked block format: its run function and struct ulb_kernel, with the instruction mix that
+ * follows from its codes (kernels/x86/codes.h), scales and minima. Included at the end of a file that says,
+ * as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct ulb_codes)
+ * and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and FAR as in
+ * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), and BYTES_PER_STEP. */
+#ifndef ULB_KERNELS_X86_BLOCK_ROW_H
+#define ULB_KERNELS_X86_BLOCK_ROW_H
+
+#include "kernels/x86/codes.h"
+
+/* One instruction per vector of rows for each so many columns, per 32 weights. */
+#define ULB_EACH(of_columns) (1024.0 / ULB_VEC_BITS / (of_columns))
+/* Scales of groups: widened and converted for each group, FMA; two in a byte: half as many widened, and one
+ * operation more. */
+#define ULB_HAS(scales)     ((scales) != ULB_NO_GROUPS)
+#define ULB_WIDENED(scales) ((scales) == ULB_NIBBLE_SCALES ? 0.5 : ULB_HAS(scales) ? 1.0 : 0.0)
+#define ULB_HALVED(scales)  ((scales) == ULB_NIBBLE_SCALES ? 0.5 : 0.0)
+/* Dot products of minima for each block. */
+#define ULB_MINIMA_DOTS(minima) ((minima) == ULB_BYTE_MINIMA ? 4 : (minima) == ULB_NIBBLE_MINIMA ? 8 : 0)
+
+#define ULB_CODES_MIX(n_bytes, n_rows, n_logic, n_shifts, n_adds, n_dots, word_steps, g_adds, g_float_adds,  \
+                      g_fmas, g_shifts, g_conversions)                                                       \
+    {                                                                                                        \
+        .loads = (n_bytes) / (double)(n_rows)*ULB_EACH(4) + ULB_WIDENED(SCALES) * ULB_EACH(GROUP) +          \
+                 (1 + (MINIMA != ULB_NO_MINIMA) + ULB_MINIMA_DOTS(MINIMA) / 4) * ULB_EACH(COLUMNS),          \
+        .broadcasts = ULB_EACH(4) / (SETS * (n_rows)), .prefetches = BYTES_PER_STEP / 64.0 * (FAR ? 2 : 1),  \
+        .logic = (n_logic) / (double)(n_rows)*ULB_EACH(4) + ULB_HALVED(SCALES) * ULB_EACH(GROUP) +           \
+                 (MINIMA == ULB_NIBBLE_MINIMA ? 4 : 0) * ULB_EACH(COLUMNS),                                  \
+        .shifts = (n_shifts) / (double)(n_rows)*ULB_EACH(4) +                                                \
+                  ((g_shifts) / (double)(n_rows) + ULB_HALVED(SCALES)) * ULB_EACH(GROUP) +                   \
+                  (MINIMA == ULB_NIBBLE_MINIMA ? 3                                                           \
+                   : MINIMA == ULB_BYTE_MINIMA ? 1                                                           \
+                                               : 0) *                                                        \
+                      ULB_EACH(COLUMNS) +                                                                    \
+                  (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),                                                      \
+        .adds = (n_adds) / (double)(n_rows)*ULB_EACH(4) + (g_adds) / (double)(n_rows)*ULB_EACH(GROUP) +      \
+                ((word_steps) > 1 ? ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) : 0) +                     \
+                ((MINIMA > ULB_ONE_MINIMUM) + (ULB_WORD_SUMS ? ULB_MINIMA_DOTS(MINIMA) : 0) + (POWERS)) *    \
+                    ULB_EACH(COLUMNS),                                                                       \
+        .dot_products = ULB_WORD_SUMS ? 0                                                                    \
+                                      : (n_dots) / (double)(n_rows)*ULB_EACH(4) +                            \
+                                            ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS),                     \
+        .maddubs = ULB_WORD_SUMS ? (n_dots) / (double)(n_rows)*ULB_EACH(4) +                                 \
+                                       ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)                           \
+                                 : 0,                                                                        \
+        .madds = (word_steps) > 0 ? ((n_dots) > (n_rows) ? (double)(n_dots) / (n_rows) : 1) *                \
+                                            ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) +                  \
+                                        (MINIMA > ULB_ONE_MINIMUM ? 2 : 0) * ULB_EACH(COLUMNS)               \
+                                  : 0,                                                                       \
+        .float_adds = (g_float_adds) / (double)(n_rows)*ULB_EACH(GROUP),                                     \
+        .fmas = ((g_fmas) / (double)(n_rows) + ULB_HAS(SCALES)) * ULB_EACH(GROUP) +                          \
+                (2 + (MINIMA == ULB_NO_MINIMA     ? 0                                                        \
+                      : MINIMA == ULB_ONE_MINIMUM ? 1                                                        \
+                                                  : 2)) *                                                    \
+                    ULB_EACH(COLUMNS),                                                                       \
+        .conversions = ((g_conversions) / (double)(n_rows) + ULB_HAS(SCALES)) * ULB_EACH(GROUP) +            \
+                       (MINIMA > ULB_ONE_MINIMUM) * ULB_EACH(COLUMNS),                                       \
+        .halves = ((POWERS ? 0 : 1) + (MINIMA != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                        \
+        .widenings = ULB_WIDENED(SCALES) * ULB_EACH(GROUP) + (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),           \
+        .shuffles = (SHUFFLES)*ULB_EACH(4), .vector_bits = ULB_VEC_BITS                                      \
+    }
+#define ULB_LESSER(a, b)                  ((a) < (b) ? (a) : (b))
+#define ULB_ROWS_OF(n_bytes, n_rows, ...) (n_rows)
+
+static const struct ulb_block_row row = {.layout = &LAYOUT,
+                                         .codes = &CODES,
+                                         .sets = SETS,
+                                         .columns = COLUMNS,
+                                         .group = GROUP,
+                                         .near = NEAR,
+                                         .far = FAR,
+                                         .zero_point = ZERO_POINT,
+                                         .scales = SCALES,
+                                         .minima = MINIMA,
+                                         .powers = POWERS,
+                                         .activation = ACTIVATION};
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_blocks(g, &row);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "rows",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ACTIVATION,
+    .mr = SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES,
+    .nr = 1,
+    .kr = ULB_BLOCK_SLICES * COLUMNS,
+    .bytes_per_step = BYTES_PER_STEP,
+    .tolerance = ULB_BLOCK_TOLERANCE,
+    .mix = COUNTS(ULB_CODES_MIX),
+    .run = run,
+};
+
+#endif

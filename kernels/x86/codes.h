@@ -1,0 +1,399 @@
+/* How each struct ulb_code_bytes (kernels/interleave.c) is multiplied: with dot products, fields stay where
+ * they are in the byte, so that their sums are too large by a power of two (see kernels/int2/mask.h); with
+ * AVX2 alone they are moved apart first. Every product of a code and an activation fits: codes <= 255, |x| <=
+ * 128.
+ *
+ * Sums of a group that start with ULB_MAGIC are converted by a subtraction; they stay below 2^22. Steps that
+ * fill the registers are one assembler statement each, see kernels/x86/vnni.h. */
+#ifndef ULB_KERNELS_X86_CODES_H
+#define ULB_KERNELS_X86_CODES_H
+
+#include "kernels/x86/block_walk.h"
+
+static inline int32_t ulb_start_magic(size_t i, int32_t zero)
+{
+    (void)i;
+    (void)zero;
+    return ULB_MAGIC;
+}
+
+static inline unsigned ulb_no_shift(size_t v)
+{
+    (void)v;
+    return 0;
+}
+
+/* A sum that starts with ULB_MAGIC, less an integer. */
+static inline ulb_floats ulb_less(ulb_vec sum, int32_t integer)
+{
+    return ulb_sub(ulb_as_floats(sum), ulb_as_floats(ulb_all32(ULB_MAGIC + integer)));
+}
+
+/* Of so many sums that each are one vector's. */
+static inline __attribute__((always_inline)) void ulb_plain_floats(const ulb_vec *sums, size_t n,
+                                                                   int32_t zero, ulb_floats *values)
+{
+#pragma GCC unroll 8
+    for (size_t v = 0; v < n; v++)
+        values[v] = ulb_less(sums[v], zero);
+}
+
+#define ULB_PLAIN_FLOATS(name, n)                                                                            \
+    static inline void name(const ulb_vec *sums, int32_t zero, ulb_floats *values)                           \
+    {                                                                                                        \
+        ulb_plain_floats(sums, n, zero, values);                                                             \
+    }
+
+ULB_PLAIN_FLOATS(ulb_floats_1, 1)
+ULB_PLAIN_FLOATS(ulb_floats_2, 2)
+
+#if ULB_WORD_SUMS
+
+ULB_PLAIN_FLOATS(ulb_floats_4, 4)
+ULB_PLAIN_FLOATS(ulb_floats_8, 8)
+
+/* sums += products of the bits of packed in mask, and of packed 4 bits to the right. */
+static inline void ulb_dot_masked(ulb_vec *sum, ulb_vec packed, int mask, ulb_vec x)
+{
+    ulb_dot(sum, ulb_and(packed, ulb_all8(mask)), x);
+}
+
+static inline void ulb_step_nibbles(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_dot_nibbles(sums, w, x);
+}
+
+/* Every other field stays where it is, 4 times too large. */
+static inline void ulb_step_crumbs(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_vec low = ulb_load(w), high = ulb_shr16(low, 4);
+    ulb_dot_masked(&sums[0], low, 0x03, x);
+    ulb_dot_masked(&sums[1], low, 0x0C, x);
+    ulb_dot_masked(&sums[2], high, 0x03, x);
+    ulb_dot_masked(&sums[3], high, 0x0C, x);
+}
+
+static inline unsigned ulb_shift_crumbs(size_t v)
+{
+    return v % 2 ? 2 : 0;
+}
+
+static inline void ulb_floats_crumbs(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+{
+#pragma GCC unroll 4
+    for (size_t v = 0; v < 4; v++)
+        values[v] = ulb_less(sums[v], zero * (1 << ulb_shift_crumbs(v)));
+}
+
+/* The third code of each pair of bytes' fields: low bits in one, high in another. */
+static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_vec a = ulb_load(w), b = ulb_load(w + ULB_VEC_BYTES), c = ulb_load(w + 2 * ULB_VEC_BYTES);
+    ulb_vec a3 = ulb_shr16(a, 3), b3 = ulb_shr16(b, 3), c3 = ulb_shr16(c, 3), three = ulb_all8(3),
+            four = ulb_all8(4);
+    ulb_dot_masked(&sums[0], a, 7, x);
+    ulb_dot_masked(&sums[1], a3, 7, x);
+    ulb_dot_masked(&sums[2], b, 7, x);
+    ulb_dot_masked(&sums[3], b3, 7, x);
+    ulb_dot_masked(&sums[4], c, 7, x);
+    ulb_dot_masked(&sums[5], c3, 7, x);
+    ulb_vec c4 = ulb_shr16(c3, 1), c5 = ulb_shr16(c3, 2);
+    ulb_dot(&sums[6], ulb_or(ulb_and(ulb_shr16(a3, 3), three), ulb_and(c4, four)), x);
+    ulb_dot(&sums[7], ulb_or(ulb_and(ulb_shr16(b3, 3), three), ulb_and(c5, four)), x);
+}
+
+static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_vec bytes[5];
+#pragma GCC unroll 5
+    for (int i = 0; i < 5; i++) {
+        bytes[i] = ulb_load(w + i * ULB_VEC_BYTES);
+        ulb_dot_masked(&sums[i], bytes[i], 31, x);
+    }
+    ulb_vec code5 =
+        ulb_or(ulb_and(ulb_shr16(bytes[0], 5), ulb_all8(7)), ulb_and(ulb_shr16(bytes[1], 2), ulb_all8(0x18)));
+    ulb_dot(&sums[5], code5, x);
+    ulb_vec code6 = ulb_or(ulb_and(ulb_shr16(bytes[1], 7), ulb_all8(1)),
+                           ulb_or(ulb_and(ulb_shr16(bytes[2], 4), ulb_all8(0x0E)),
+                                  ulb_and(ulb_shr16(bytes[3], 1), ulb_all8(0x10))));
+    ulb_dot(&sums[6], code6, x);
+    ulb_vec code7 =
+        ulb_or(ulb_and(ulb_shr16(bytes[3], 6), ulb_all8(3)), ulb_and(ulb_shr16(bytes[4], 3), ulb_all8(0x1C)));
+    ulb_dot(&sums[7], code7, x);
+}
+
+static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_vec a = ulb_load(w), b = ulb_load(w + ULB_VEC_BYTES), c = ulb_load(w + 2 * ULB_VEC_BYTES);
+    ulb_dot_masked(&sums[0], a, 63, x);
+    ulb_dot_masked(&sums[1], b, 63, x);
+    ulb_dot_masked(&sums[2], c, 63, x);
+    ulb_vec code3 =
+        ulb_or(ulb_and(ulb_shr16(a, 6), ulb_all8(0x03)),
+               ulb_or(ulb_and(ulb_shr16(b, 4), ulb_all8(0x0C)), ulb_and(ulb_shr16(c, 2), ulb_all8(0x30))));
+    ulb_dot(&sums[3], code3, x);
+}
+
+/* sum += w . x of signed bytes, w >= -127 or x >= -127: |w| as the unsigned side; |pair| <= 2 * 128 * 127
+ * fits 16 bits, but no sum of two does. */
+static inline void ulb_dot_signed(ulb_vec *sum, ulb_vec w, ulb_vec x)
+{
+    ulb_vec pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
+    *sum = ulb_add32(*sum, ulb_widen(pairs));
+}
+
+/* Bytes are values. */
+static inline void ulb_step_whole(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_dot_signed(sums, ulb_load(w), x);
+}
+
+static const struct ulb_codes ulb_whole_codes = {
+    1, 1, 1, 0, ulb_step_whole, ulb_start_magic, ulb_floats_1, ulb_no_shift};
+static const struct ulb_codes ulb_nibble_codes = {
+    1, 2, 2, ULB_WORD_STEPS(15), ulb_step_nibbles, ulb_start_magic, ulb_floats_2, ulb_no_shift};
+static const struct ulb_codes ulb_crumb_codes = {
+    1, 4, 4, ULB_WORD_STEPS(12), ulb_step_crumbs, ulb_start_magic, ulb_floats_crumbs, ulb_shift_crumbs};
+static const struct ulb_codes ulb_third_codes = {
+    3, 8, 8, ULB_WORD_STEPS(7), ulb_step_thirds, ulb_start_magic, ulb_floats_8, ulb_no_shift};
+static const struct ulb_codes ulb_five_codes = {
+    5, 8, 8, ULB_WORD_STEPS(31), ulb_step_fives, ulb_start_magic, ulb_floats_8, ulb_no_shift};
+static const struct ulb_codes ulb_six_codes = {
+    3, 4, 4, ULB_WORD_STEPS(63), ulb_step_sixes, ulb_start_magic, ulb_floats_4, ulb_no_shift};
+
+#else
+
+static const ulb_vec ulb_mask_03 = ULB_BYTES(0x03), ulb_mask_07 = ULB_BYTES(0x07),
+                     ulb_mask_0c = ULB_BYTES(0x0C), ulb_mask_0f = ULB_BYTES(0x0F),
+                     ulb_mask_1f = ULB_BYTES(0x1F), ulb_mask_20 = ULB_BYTES(0x20),
+                     ulb_mask_30 = ULB_BYTES(0x30), ulb_mask_38 = ULB_BYTES(0x38),
+                     ulb_mask_3f = ULB_BYTES(0x3F), ulb_mask_40 = ULB_BYTES(0x40),
+                     ulb_mask_60 = ULB_BYTES(0x60);
+
+/* sums[0] += x.(byte & mask), sums[1] += x.byte */
+static inline void ulb_dot_low_and_whole(const uint8_t *w, ulb_vec x, ulb_vec mask, ulb_vec *low,
+                                         ulb_vec *whole)
+{
+    ulb_vec packed, field;
+    __asm__(
+        ULB_MOVE " %[w], %[packed]\n\t" ULB_ASM_FIELD("mask", "s0") ULB_ASM_DP("packed", "s1")
+        : [s0] ULB_SUM(*low), [s1] ULB_SUM(*whole), [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
+        : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x), [mask] ULB_KEPT(mask));
+}
+
+/* The same, with a second mask. */
+static inline void ulb_dot_two_and_whole(const uint8_t *w, ulb_vec x, ulb_vec mask, const ulb_vec *second,
+                                         ulb_vec *low, ulb_vec *middle, ulb_vec *whole)
+{
+    ulb_vec packed, field;
+    __asm__(ULB_MOVE " %[w], %[packed]\n\t" ULB_ASM_FIELD("mask", "s0") ULB_ASM_FIELD("second", "s1")
+                ULB_ASM_DP("packed", "s2")
+            : [s0] ULB_SUM(*low), [s1] ULB_SUM(*middle), [s2] ULB_SUM(*whole), [packed] ULB_SCRATCH(packed),
+              [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x), [mask] ULB_KEPT(mask), [second] ULB_MASK(*second));
+}
+
+/* Three masks. */
+static inline void ulb_dot_three_and_whole(const uint8_t *w, ulb_vec x, ulb_vec mask, const ulb_vec *second,
+                                           const ulb_vec *third, ulb_vec *sums)
+{
+    ulb_vec packed, field;
+    __asm__(ULB_MOVE " %[w], %[packed]\n\t" ULB_ASM_FIELD("mask", "s0") ULB_ASM_FIELD("second", "s1")
+                ULB_ASM_FIELD("third", "s2") ULB_ASM_DP("packed", "s3")
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x), [mask] ULB_KEPT(mask), [second] ULB_MASK(*second),
+              [third] ULB_MASK(*third));
+}
+
+/* Bytes are values + 128. */
+static inline void ulb_step_whole(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_dp_at(sums, w, x);
+}
+
+static inline void ulb_step_nibbles(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_dot_low_and_whole(w, x, ulb_mask_0f, &sums[0], &sums[1]);
+}
+
+/* The whole byte's sum without the low nibbles' is 16 S1: two numbers that both hold ULB_MAGIC are
+ * subtracted.
+ */
+static inline int32_t ulb_start_nibbles(size_t i, int32_t zero)
+{
+    return ULB_MAGIC - (i == 1 ? 16 * zero : 0);
+}
+
+static inline void ulb_floats_nibbles(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+{
+    values[0] = ulb_less(sums[0], zero);
+    values[1] = ulb_sub(ulb_as_floats(sums[1]), ulb_as_floats(sums[0]));
+}
+
+static inline unsigned ulb_shift_nibbles(size_t v)
+{
+    return v % 2 ? 4 : 0;
+}
+
+static inline void ulb_step_crumbs(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_dot_three_and_whole(w, x, ulb_mask_03, &ulb_mask_0c, &ulb_mask_30, sums);
+}
+
+/* Sums 0 to 2 are taken off sum 3, and with them three times ULB_MAGIC, modulo 2^32. */
+static inline int32_t ulb_start_crumbs(size_t i, int32_t zero)
+{
+    (void)zero;
+    return (int32_t)((i == 3 ? 3u : 1u) * ULB_MAGIC);
+}
+
+/* 64 * 3 * 128 * 256 of the last is beyond 2^22. */
+static inline void ulb_floats_crumbs(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+{
+    ulb_vec rest = ulb_sub32(ulb_sub32(sums[3], sums[2]), ulb_add32(sums[0], sums[1]));
+#pragma GCC unroll 3
+    for (size_t v = 0; v < 3; v++)
+        values[v] = ulb_less(sums[v], zero * (1 << 2 * v));
+    values[3] = ulb_to_floats(ulb_sub32(rest, ulb_all32(64 * zero)));
+}
+
+static inline unsigned ulb_shift_crumbs(size_t v)
+{
+    return 2 * (unsigned)v;
+}
+
+/* Sums of A: codes 0, 1 (8 times), byte; of B: 2, 3, byte; of C: 4, 5, bit 6, byte. */
+static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_dot_two_and_whole(w, x, ulb_mask_07, &ulb_mask_38, &sums[0], &sums[1], &sums[2]);
+    ulb_dot_two_and_whole(w + ULB_VEC_BYTES, x, ulb_mask_07, &ulb_mask_38, &sums[3], &sums[4], &sums[5]);
+    ulb_dot_three_and_whole(w + 2 * ULB_VEC_BYTES, x, ulb_mask_07, &ulb_mask_38, &ulb_mask_40, &sums[6]);
+}
+
+/* Codes 0 to 5 have one ULB_MAGIC; of A and B the byte ends with the low bits of codes 6 and 7, 64 times, and
+ * one; of C with bit 7 and none. */
+static inline int32_t ulb_start_thirds(size_t i, int32_t zero)
+{
+    (void)zero;
+    return (int32_t)((i == 2 || i == 5 ? 3u : i == 8 ? 0u : i == 9 ? 2u : 1u) * ULB_MAGIC);
+}
+
+static inline void ulb_floats_thirds(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+{
+    values[0] = ulb_less(sums[0], zero);
+    values[1] = ulb_less(sums[1], 8 * zero);
+    values[2] = ulb_less(sums[3], zero);
+    values[3] = ulb_less(sums[4], 8 * zero);
+    values[4] = ulb_less(sums[6], zero);
+    values[5] = ulb_less(sums[7], 8 * zero);
+    /* 64 (low + 4 high): bit 6 of C is there 64 times, bit 7 128 times. */
+    ulb_vec low6 = ulb_sub32(sums[2], ulb_add32(sums[0], sums[1]));
+    ulb_vec low7 = ulb_sub32(sums[5], ulb_add32(sums[3], sums[4]));
+    ulb_vec high7 = ulb_sub32(sums[9], ulb_add32(ulb_add32(sums[6], sums[7]), sums[8]));
+    values[6] = ulb_less(ulb_add32(low6, ulb_shl32(sums[8], 2)), 64 * zero);
+    values[7] = ulb_less(ulb_add32(low7, ulb_shl32(high7, 1)), 64 * zero);
+}
+
+static inline unsigned ulb_shift_thirds(size_t v)
+{
+    return v >= 6 ? 6 : v % 2 ? 3 : 0;
+}
+
+/* Sums 0 to 4: codes of bytes A to E; 5 to 9: these bytes; 10 and 11: 60h of B, 20h of D. */
+static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    ulb_dot_low_and_whole(w, x, ulb_mask_1f, &sums[0], &sums[5]);
+    ulb_dot_two_and_whole(w + ULB_VEC_BYTES, x, ulb_mask_1f, &ulb_mask_60, &sums[1], &sums[10], &sums[6]);
+    ulb_dot_low_and_whole(w + 2 * ULB_VEC_BYTES, x, ulb_mask_1f, &sums[2], &sums[7]);
+    ulb_dot_two_and_whole(w + 3 * ULB_VEC_BYTES, x, ulb_mask_1f, &ulb_mask_20, &sums[3], &sums[11], &sums[8]);
+    ulb_dot_low_and_whole(w + 4 * ULB_VEC_BYTES, x, ulb_mask_1f, &sums[4], &sums[9]);
+}
+
+static inline int32_t ulb_start_fives(size_t i, int32_t zero)
+{
+    (void)zero;
+    return i < 10 ? ULB_MAGIC : 0;
+}
+
+/* low + 8 high */
+static inline ulb_vec ulb_join_8(ulb_vec low, ulb_vec high)
+{
+    return ulb_add32(low, ulb_shl32(high, 3));
+}
+
+/* What three bytes hold of codes 5 to 7 is 32, 128 and 64 times too large: too much for ULB_MAGIC. */
+static inline void ulb_floats_fives(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+{
+    ulb_plain_floats(sums, 5, zero, values);
+    ulb_vec code5 = ulb_join_8(ulb_sub32(sums[5], sums[0]), sums[10]);
+    ulb_vec code6 = ulb_join_8(ulb_sub32(ulb_sub32(sums[6], sums[1]), sums[10]),
+                               ulb_join_8(ulb_sub32(sums[7], sums[2]), sums[11]));
+    ulb_vec code7 = ulb_join_8(ulb_sub32(ulb_sub32(sums[8], sums[3]), sums[11]), ulb_sub32(sums[9], sums[4]));
+    ulb_vec all_zero = ulb_all32(zero);
+    values[5] = ulb_to_floats(ulb_sub32(ulb_asr32(code5, 5), all_zero));
+    values[6] = ulb_to_floats(ulb_sub32(ulb_asr32(code6, 7), all_zero));
+    values[7] = ulb_to_floats(ulb_sub32(ulb_asr32(code7, 6), all_zero));
+}
+
+/* Sums 0 to 2: codes of bytes A to C; 3 to 5: these bytes. */
+static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++)
+        ulb_dot_low_and_whole(w + i * ULB_VEC_BYTES, x, ulb_mask_3f, &sums[i], &sums[3 + i]);
+}
+
+/* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2), each a number below 2^22 and the sum, at most 64 * 63 * 128 *
+ * 16, below 2^24: exact. */
+static inline void ulb_floats_sixes(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+{
+    ulb_floats top[3];
+    ulb_plain_floats(sums, 3, zero, values);
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++)
+        top[i] = ulb_sub(ulb_as_floats(sums[3 + i]), ulb_as_floats(sums[i]));
+    ulb_floats low = ulb_sub(top[0], ulb_all_floats((float)(64 * zero)));
+    values[3] = ulb_fma(ulb_fma(top[2], ulb_all_floats(4), top[1]), ulb_all_floats(4), low);
+}
+
+static inline unsigned ulb_shift_sixes(size_t v)
+{
+    return v == 3 ? 6 : 0;
+}
+
+static const struct ulb_codes ulb_whole_codes = {
+    1, 1, 1, 0, ulb_step_whole, ulb_start_magic, ulb_floats_1, ulb_no_shift};
+static const struct ulb_codes ulb_nibble_codes = {
+    1, 2, 2, 0, ulb_step_nibbles, ulb_start_nibbles, ulb_floats_nibbles, ulb_shift_nibbles};
+static const struct ulb_codes ulb_crumb_codes = {
+    1, 4, 4, 0, ulb_step_crumbs, ulb_start_crumbs, ulb_floats_crumbs, ulb_shift_crumbs};
+static const struct ulb_codes ulb_third_codes = {
+    3, 8, 10, 0, ulb_step_thirds, ulb_start_thirds, ulb_floats_thirds, ulb_shift_thirds};
+static const struct ulb_codes ulb_five_codes = {
+    5, 8, 12, 0, ulb_step_fives, ulb_start_fives, ulb_floats_fives, ulb_no_shift};
+static const struct ulb_codes ulb_six_codes = {
+    3, 4, 6, 0, ulb_step_sixes, ulb_start_magic, ulb_floats_sixes, ulb_shift_sixes};
+
+#endif
+
+/* Instructions of one step of one set by kind, then those at the end of a group: ULB_CODES_MIX() has them. */
+#if ULB_WORD_SUMS
+/*                              bytes rows logic shifts adds dots word_steps | adds float_adds fmas shifts
+ * conversions */
+#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 3, 1, 1, 0, 1, 0, 0, 0)
+#define ULB_NIBBLE_COUNTS(use) use(1, 2, 2, 1, 2, 2, 8, 0, 2, 0, 0, 0)
+#define ULB_CRUMB_COUNTS(use)  use(1, 4, 4, 1, 4, 4, 8, 0, 4, 0, 0, 0)
+#define ULB_THIRD_COUNTS(use)  use(3, 8, 12, 7, 8, 8, 16, 0, 8, 0, 0, 0)
+#define ULB_FIVE_COUNTS(use)   use(5, 8, 16, 7, 8, 8, 4, 0, 8, 0, 0, 0)
+#define ULB_SIX_COUNTS(use)    use(3, 4, 8, 3, 4, 4, 2, 0, 4, 0, 0, 0)
+#else
+#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0)
+#define ULB_NIBBLE_COUNTS(use) use(1, 2, 1, 0, 0, 2, 0, 0, 2, 0, 0, 0)
+#define ULB_CRUMB_COUNTS(use)  use(1, 4, 3, 0, 0, 4, 0, 3, 3, 0, 0, 1)
+#define ULB_THIRD_COUNTS(use)  use(3, 8, 7, 0, 0, 10, 0, 9, 8, 0, 2, 0)
+#define ULB_FIVE_COUNTS(use)   use(5, 8, 7, 0, 0, 12, 0, 15, 5, 0, 7, 3)
+#define ULB_SIX_COUNTS(use)    use(3, 4, 3, 0, 0, 6, 0, 0, 7, 2, 0, 0)
+#endif
+
+#endif

@@ -1,0 +1,342 @@
+/* Block formats in place, as an mmap'ed file has them: 256 bits, rows one after the other.
+ *
+ * Blocks of 32 columns: a vector holds the same 16 columns of two rows, its halves; four such pairs are 8
+ * rows, whose sums three times two shuffles and an addition bring into one vector, so that conversion and
+ * scales are one operation for 8 rows. Blocks of 256 columns: a row at a time, 32 columns a vector. Pairs of
+ * products, 16 bits each, are multiplied by the integer scale of their group of 16 columns while they are
+ * added up, so that nothing is converted before the block's end: at most 63 * 128 * 128 * 256 < 2^29. What
+ * zero points and minima take off follows from the activations' sums of 16 columns: one vpmaddwd a block. */
+#ifndef ULB_KERNELS_X86_IN_PLACE_H
+#define ULB_KERNELS_X86_IN_PLACE_H
+
+#include "kernels/activations.h"
+#include "kernels/block.h"
+#include "kernels/row.h"
+#include "kernels/x86/dot.h"
+
+enum { ULB_PAIRED_ROWS = 8, ULB_PAIRED_COLUMNS = 32, ULB_LONG_COLUMNS = 256, ULB_UNITS = 8 };
+
+static inline __m256i ulb_from_halves(__m128i low, __m128i high)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+/* 16 bytes each. */
+static inline __m256i ulb_load_pair(const uint8_t *low, const uint8_t *high)
+{
+    return ulb_from_halves(_mm_loadu_si128((const __m128i *)low), _mm_loadu_si128((const __m128i *)high));
+}
+
+static inline __m256i ulb_words(__m128i unsigned_bytes)
+{
+    return _mm256_cvtepu8_epi16(unsigned_bytes);
+}
+
+static inline float ulb_half_at(const uint8_t *at)
+{
+    uint16_t half;
+    __builtin_memcpy(&half, at, sizeof half);
+    return _cvtsh_ss(half);
+}
+
+/* ---- blocks of 32 columns ---- */
+
+struct ulb_paired {
+    size_t bytes;       /* of a block */
+    bool powers;        /* the scale, at the block's begin, is an exponent, else half precision */
+    bool minimum;       /* half precision, behind the scale */
+    bool is_signed;     /* codes are values, 16-bit sums hold one pair */
+    int32_t zero_point; /* of codes */
+    /* Columns 0-15 and 16-31 of two rows. */
+    void (*codes)(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high);
+};
+
+/* int32 sums of codes times activations, 4 for each row. */
+static inline __attribute__((always_inline)) __m256i ulb_pair_sums(const struct ulb_paired *format,
+                                                                   const uint8_t *a, const uint8_t *b,
+                                                                   __m256i x_low, __m256i x_high)
+{
+    __m256i low, high;
+    format->codes(a, b, &low, &high);
+#if ULB_WORD_SUMS
+    const __m256i ones = _mm256_set1_epi16(1);
+    if (format->is_signed) {
+        __m256i first = _mm256_maddubs_epi16(_mm256_abs_epi8(low), _mm256_sign_epi8(x_low, low));
+        __m256i second = _mm256_maddubs_epi16(_mm256_abs_epi8(high), _mm256_sign_epi8(x_high, high));
+        return _mm256_add_epi32(_mm256_madd_epi16(first, ones), _mm256_madd_epi16(second, ones));
+    }
+    __m256i words = _mm256_add_epi16(_mm256_maddubs_epi16(low, x_low), _mm256_maddubs_epi16(high, x_high));
+    return _mm256_madd_epi16(words, ones);
+#else
+    __m256i sums = _mm256_setzero_si256();
+    ulb_dp(&sums, low, x_low);
+    ulb_dp(&sums, high, x_high);
+    return sums;
+#endif
+}
+
+/* Sums of 4 lanes each of a, b, c, d, for both halves. */
+static inline __m256i ulb_add_across(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+    __m256i ab = _mm256_add_epi32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+    __m256i cd = _mm256_add_epi32(_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
+    return _mm256_add_epi32(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
+}
+
+/* Numbers in half precision, one of each row. */
+static inline __attribute__((always_inline)) __m256 ulb_gather_halves(const uint8_t *at, size_t stride)
+{
+    int16_t half[ULB_PAIRED_ROWS];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
+        __builtin_memcpy(&half[i], at + i * stride, sizeof half[i]);
+    return _mm256_cvtph_ps(
+        _mm_setr_epi16(half[0], half[1], half[2], half[3], half[4], half[5], half[6], half[7]));
+}
+
+/* Twice the scales of ulb_exponent_scale(); 2^-127 is no normal number. */
+static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const uint8_t *at, size_t stride)
+{
+    __m256i bits = _mm256_setr_epi32(at[0], at[stride], at[2 * stride], at[3 * stride], at[4 * stride],
+                                     at[5 * stride], at[6 * stride], at[7 * stride]);
+    return _mm256_castsi256_ps(_mm256_max_epi32(_mm256_slli_epi32(bits, 23), _mm256_set1_epi32(0x00400000)));
+}
+
+/* 8 rows stride bytes apart, and one token. */
+static inline __attribute__((always_inline)) __m256
+ulb_paired_rows(const struct ulb_paired *format, const uint8_t *rows, size_t stride, size_t blocks,
+                const int8_t *x, const float *x_scale, const int16_t *x_sums)
+{
+    __m256 results = _mm256_setzero_ps();
+    for (size_t b = 0; b < blocks; b++, rows += format->bytes, x += ULB_PAIRED_COLUMNS, x_sums += 2) {
+        __m256i x_low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)x));
+        __m256i x_high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(x + 16))), pairs[4];
+        int32_t x_sum = x_sums[0] + x_sums[1];
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 4; i++)
+            pairs[i] = ulb_pair_sums(format, rows + i * stride, rows + (i + 4) * stride, x_low, x_high);
+        __m256i sums = ulb_add_across(pairs[0], pairs[1], pairs[2], pairs[3]);
+        if (format->zero_point)
+            sums = _mm256_sub_epi32(sums, _mm256_set1_epi32(format->zero_point * x_sum));
+        __m256 d = format->powers ? ulb_gather_powers(rows, stride) : ulb_gather_halves(rows, stride);
+        float scale = format->powers ? 0.5f * x_scale[b] : x_scale[b];
+        results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, _mm256_set1_ps(scale)), results);
+        if (format->minimum)
+            results = _mm256_fmadd_ps(ulb_gather_halves(rows + sizeof(uint16_t), stride),
+                                      _mm256_set1_ps(scale * (float)x_sum), results);
+    }
+    return results;
+}
+
+/* The rows that are left are read eight times each. */
+static inline __attribute__((always_inline)) void ulb_run_paired(const struct ulb_gemm *g,
+                                                                 const struct ulb_paired *format)
+{
+    size_t blocks = g->k / ULB_PAIRED_COLUMNS, row_bytes = blocks * format->bytes;
+    for (size_t m = g->m0; m < g->m1;) {
+        size_t rows = g->m1 - m < ULB_PAIRED_ROWS ? 1 : ULB_PAIRED_ROWS;
+        for (size_t n = 0; n < g->n; n++) {
+            float y[ULB_PAIRED_ROWS];
+            _mm256_storeu_ps(
+                y, ulb_paired_rows(format, (const uint8_t *)g->w + m * row_bytes, rows == 1 ? 0 : row_bytes,
+                                   blocks, (const int8_t *)g->x + n * g->x_stride,
+                                   g->x_scale + n * g->x_scale_stride, g->x_sums + n * g->x_sums_stride));
+            __builtin_memcpy(g->y + n * g->y_stride + m, y, rows * sizeof *y);
+        }
+        m += rows;
+    }
+}
+
+/* ---- blocks of 256 columns ---- */
+
+/* What differs from format to format; 16 words of a vector are those of the groups of 16 columns. */
+struct ulb_long {
+    size_t bytes, d_at, dmin_at;
+    unsigned zero_shift; /* codes have the zero point 2^zero_shift; dmin_at: 0, minima instead */
+    /* Integer scales; NULL: none. */
+    __m256i (*scales)(const uint8_t *block);
+    __m256i (*minima)(const uint8_t *block);
+    /* Codes of 32 columns from 32 unit on. unit: a constant. */
+    __m256i (*codes)(const uint8_t *block, size_t unit);
+};
+
+/* Of the two groups of a unit, each in its half. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_scales(__m256i scales, size_t unit)
+{
+    __m256i four = unit < 4 ? _mm256_permute2x128_si256(scales, scales, 0x00)
+                            : _mm256_permute2x128_si256(scales, scales, 0x11);
+    int first = (int)(unit % 4 * 4), words = first | (first + 1) << 8;
+    __m256i low = _mm256_set1_epi16((short)words), second = _mm256_set1_epi16(0x0202);
+    return _mm256_shuffle_epi8(
+        four, _mm256_add_epi8(
+                  low, _mm256_inserti128_si256(_mm256_setzero_si256(), _mm256_castsi256_si128(second), 1)));
+}
+
+/* int32 sums of a block's products with integer scales, zero point taken off. */
+static inline __attribute__((always_inline)) __m256i
+ulb_long_sums(const struct ulb_long *format, const uint8_t *block, const int8_t *x, __m256i x_sums)
+{
+    const __m256i ones = _mm256_set1_epi16(1);
+    __m256i scales = format->scales ? format->scales(block) : ones, sums = _mm256_setzero_si256(),
+            words = _mm256_setzero_si256();
+#pragma GCC unroll 8
+    for (size_t unit = 0; unit < ULB_UNITS; unit++) {
+        __m256i codes = format->codes(block, unit),
+                x32 = _mm256_loadu_si256((const __m256i *)(x + 32 * unit));
+        if (format->scales)
+            ulb_dot_words(&sums, _mm256_maddubs_epi16(codes, x32), ulb_unit_scales(scales, unit));
+        else
+            ulb_dot(ULB_WORD_SUMS ? &words : &sums, codes, x32);
+    }
+    if (!format->scales && ULB_WORD_SUMS)
+        sums = _mm256_madd_epi16(words, ones);
+    if (format->dmin_at)
+        return sums;
+    __m256i zero = _mm256_slli_epi32(_mm256_madd_epi16(scales, x_sums), (int)format->zero_shift);
+    return _mm256_sub_epi32(sums, zero);
+}
+
+/* One row and one token. */
+static inline __attribute__((always_inline)) float ulb_long_row(const struct ulb_long *format,
+                                                                const uint8_t *row, size_t blocks,
+                                                                const int8_t *x, const float *x_scale,
+                                                                const int16_t *x_sums)
+{
+    __m256 results = _mm256_setzero_ps();
+    for (size_t b = 0; b < blocks; b++, row += format->bytes, x += ULB_LONG_COLUMNS, x_sums += 16) {
+        __m256i all_sums = _mm256_loadu_si256((const __m256i *)x_sums);
+        __m256i sums = ulb_long_sums(format, row, x, all_sums);
+        __m256 d = _mm256_set1_ps(ulb_half_at(row + format->d_at) * x_scale[b]);
+        results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), d, results);
+        if (format->dmin_at) {
+            __m256 dmin = _mm256_set1_ps(ulb_half_at(row + format->dmin_at) * x_scale[b]);
+            __m256i minima = _mm256_madd_epi16(format->minima(row), all_sums);
+            results = _mm256_fnmadd_ps(_mm256_cvtepi32_ps(minima), dmin, results);
+        }
+    }
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(results), _mm256_extractf128_ps(results, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
+                                                               const struct ulb_long *format)
+{
+    size_t blocks = g->k / ULB_LONG_COLUMNS;
+    for (size_t m = g->m0; m < g->m1; m++) {
+        for (size_t n = 0; n < g->n; n++)
+            g->y[n * g->y_stride + m] =
+                ulb_long_row(format, (const uint8_t *)g->w + m * blocks * format->bytes, blocks,
+                             (const int8_t *)g->x + n * g->x_stride, g->x_scale + n * g->x_scale_stride,
+                             g->x_sums + n * g->x_sums_stride);
+    }
+}
+
+/* ---- codes and scales that several formats have ---- */
+
+/* Fields of so many bits at bit shift of each byte, moved to bit at. Constants. */
+static inline __attribute__((always_inline)) __m256i ulb_field(__m256i bytes, unsigned shift, unsigned at,
+                                                               int mask)
+{
+    __m256i moved = shift > at   ? _mm256_srli_epi16(bytes, (int)(shift - at))
+                    : shift < at ? _mm256_slli_epi16(bytes, (int)(at - shift))
+                                 : bytes;
+    return _mm256_and_si256(moved, _mm256_set1_epi8((char)(mask << at)));
+}
+
+/* Two-bit fields of kernels/crumbs.h, at bit at. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_crumbs(const uint8_t *qs, size_t unit,
+                                                                     unsigned at)
+{
+    return ulb_field(_mm256_loadu_si256((const __m256i *)(qs + unit / 4 * 32)), (unsigned)(unit % 4 * 2), at,
+                     3);
+}
+
+/* Bit unit of 32 bytes, at bit at. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_bits(const uint8_t *bits, size_t unit,
+                                                                   unsigned at)
+{
+    return ulb_field(_mm256_loadu_si256((const __m256i *)bits), (unsigned)unit, at, 1);
+}
+
+/* Nibbles of Q4_K and Q5_K. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_nibbles(const uint8_t *qs, size_t unit)
+{
+    return ulb_field(_mm256_loadu_si256((const __m256i *)(qs + unit / 2 * 32)), (unsigned)(unit % 2 * 4), 0,
+                     15);
+}
+
+/* Scales (first: 0) or minima (4) of kernels/k_scales.h, each twice: groups are of 32 columns. */
+static inline __attribute__((always_inline)) __m256i ulb_k_words(const uint8_t bytes[12], size_t first)
+{
+    uint32_t low, last;
+    __builtin_memcpy(&low, bytes + first, sizeof low);
+    __builtin_memcpy(&last, bytes + 8, sizeof last);
+    uint32_t high = (last >> first & 0x0F0F0F0Fu) | (low >> 6 & 0x03030303u) << 4;
+    __m128i eight = _mm_set_epi64x(0, (long long)((uint64_t)high << 32 | (low & 0x3F3F3F3Fu)));
+    return ulb_words(_mm_unpacklo_epi8(eight, eight));
+}
+
+/* Nibbles of two rows: low ones are columns 0-15, high ones 16-31. */
+static inline __attribute__((always_inline)) void ulb_pair_nibbles(const uint8_t *a, const uint8_t *b,
+                                                                   __m256i *low, __m256i *high)
+{
+    __m256i bytes = ulb_load_pair(a, b);
+    *low = ulb_field(bytes, 0, 0, 15);
+    *high = ulb_field(bytes, 4, 0, 15);
+}
+
+/* The same, looked up in a table of bytes. */
+static inline __attribute__((always_inline)) void
+ulb_pair_entries(const uint8_t *a, const uint8_t *b, const uint8_t looked_up[16], __m256i *low, __m256i *high)
+{
+    __m256i entries = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)looked_up));
+    ulb_pair_nibbles(a, b, low, high);
+    *low = _mm256_shuffle_epi8(entries, *low);
+    *high = _mm256_shuffle_epi8(entries, *high);
+}
+
+/* Nibbles and, at qh, 12 bytes before their end at least, bit 4 (kernels/five_bits.h). */
+static inline __attribute__((always_inline)) void ulb_pair_fives(const uint8_t *a, const uint8_t *b,
+                                                                 size_t qh, __m256i *low, __m256i *high)
+{
+    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0,
+                                            0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201ULL), sixteen = _mm256_set1_epi8(16);
+    __m256i bits = ulb_load_pair(a + qh, b + qh);
+    __m256i first = _mm256_shuffle_epi8(bits, spread);
+    __m256i second = _mm256_shuffle_epi8(bits, _mm256_add_epi8(spread, _mm256_set1_epi8(2)));
+    ulb_pair_nibbles(a + qh + 4, b + qh + 4, low, high);
+    __m256i is_first = _mm256_cmpeq_epi8(_mm256_and_si256(first, bit), bit);
+    __m256i is_second = _mm256_cmpeq_epi8(_mm256_and_si256(second, bit), bit);
+    *low = _mm256_or_si256(*low, _mm256_and_si256(is_first, sixteen));
+    *high = _mm256_or_si256(*high, _mm256_and_si256(is_second, sixteen));
+}
+
+/* Instruction mixes, per 32 weights: what the codes of a format take, and what the walks above do. A vector
+ * of a pair is a load and an insertion from memory, a gathered half a load and a shuffle. */
+#define ULB_PAIRED_MIX(code_loads, code_logic, code_shifts, code_shuffles, code_compares, minimum,           \
+                       is_signed)                                                                            \
+    .loads = (code_loads) + 1.0 + (minimum), .broadcasts = 0.25, .logic = (code_logic) + 0.5 * (code_loads), \
+    .shifts = (code_shifts), .shuffles = (code_shuffles) + 1.75 + (minimum), .compares = (code_compares),    \
+    .adds = 0.5 + ULB_BY_SUMS((is_signed) ? 2.5 : 0.5, 0), .dot_products = ULB_BY_SUMS(0, 1),                \
+    .maddubs = ULB_BY_SUMS(1, 0), .madds = ULB_BY_SUMS((is_signed) ? 1 : 0.5, 0),                            \
+    .fmas = (2.0 + (minimum)) / 8, .conversions = 0.125, .halves = (1.0 + (minimum)) / 8
+#define ULB_LONG_MIX(code_loads, code_logic, code_shifts, code_adds, code_compares, groups, minima)          \
+    .loads = (code_loads) + 1.375, .logic = (code_logic), .shifts = (code_shifts) + ((minima) ? 0 : 0.125),  \
+    .shuffles = (groups) ? 1.25 : 0, .compares = (code_compares),                                            \
+    .adds = (code_adds) + 0.125 + ULB_BY_SUMS(1, 0), .dot_products = ULB_BY_SUMS(0, 1),                      \
+    .maddubs = ULB_BY_SUMS(1, (groups) ? 1 : 0), .madds = 0.125 + ULB_BY_SUMS((groups) ? 1 : 0.125, 0),      \
+    .fmas = ((minima) ? 4 : 2) / 8.0, .conversions = ((minima) ? 2 : 1) / 8.0,                               \
+    .halves = ((minima) ? 2 : 1) / 8.0, .widenings = ((groups) ? 1 + (minima) : 0) / 8.0
+
+/* The row of a format's in_place_dot256.c. */
+#define ULB_IN_PLACE_ROW(in_place, act, m_rows, columns, block_bytes, ...)                                   \
+    {                                                                                                        \
+        .abi = ULB_KERNEL_ABI, .variant = "inplace", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,             \
+        .layout = &(in_place), .activation = (act), .mr = (m_rows), .nr = 1, .kr = (columns),                \
+        .bytes_per_step = 32.0 * (block_bytes) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,                \
+        .mix = {__VA_ARGS__, .vector_bits = 256}, .run = run,                                                \
+    }
+
+#endif
