@@ -6,8 +6,15 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { LEARNING_PROBES = 256, ADDITIONS_PER_PASS = 16, PASSES = 1024, STREAK_TO_BELIEVE = 3 };
-static const double ALONE_FROM = 0.93;  /* of what the core does alone; beside a sibling it is 0.5 to 0.7 */
+enum {
+    LEARNING_PROBES = 256,
+    ADDITIONS_PER_PASS = 16,
+    PASSES = 1024,
+    STREAK_TO_BELIEVE = 3,
+    LOW_STREAK_TO_BELIEVE = 64
+};
+static const double ALONE_FROM = 0.93; /* of what the core does alone; beside a sibling it is 0.5 to 0.7 */
+static const double SIBLING_BELOW = 0.80;
 static const double HIGHER_FROM = 1.05; /* better than anything believed so far */
 
 /* Independent additions per second. */
@@ -57,6 +64,21 @@ void ulb_core_watch_open(struct ulb_core_watch *watch)
     watch->alone = n > 0 ? readings[n - 1 - n / 10] : 0;
 }
 
+/* A long row of readings between what a busy sibling leaves and what passes for alone: alone was learnt too
+ * high. */
+static void learn_lower(struct ulb_core_watch *watch, double reading)
+{
+    if (reading >= ALONE_FROM * watch->alone || reading < SIBLING_BELOW * watch->alone) {
+        watch->low_streak = 0;
+        return;
+    }
+    watch->lower = watch->low_streak == 0 || reading > watch->lower ? reading : watch->lower;
+    if (++watch->low_streak >= LOW_STREAK_TO_BELIEVE) {
+        watch->alone = watch->lower;
+        watch->low_streak = 0;
+    }
+}
+
 bool ulb_core_watch_judge(struct ulb_core_watch *watch, double reading)
 {
     if (reading > HIGHER_FROM * watch->alone) {
@@ -68,11 +90,14 @@ bool ulb_core_watch_judge(struct ulb_core_watch *watch, double reading)
     } else {
         watch->streak = 0;
     }
+    learn_lower(watch, reading);
     return reading >= ALONE_FROM * watch->alone;
 }
 
 bool ulb_core_watch_alone(struct ulb_core_watch *watch)
 {
-    double reading = additions_per_cycle();
+    double rate = additions_per_second();
+    watch->hz = ulb_chain_hz();
+    double reading = rate / watch->hz;
     return isnan(reading) || ulb_core_watch_judge(watch, reading);
 }

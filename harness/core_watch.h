@@ -4,7 +4,8 @@
  *
  * The test is a run of independent additions: a core executes 3 to 6 of them per cycle alone and about half
  * as many beside a busy sibling. What "alone" means is learnt on the core itself, and learnt anew when it
- * turns out to do better. */
+ * turns out to do better, or always a little worse: then it was learnt while the frequency came out too low.
+ */
 #ifndef ULB_HARNESS_CORE_WATCH_H
 #define ULB_HARNESS_CORE_WATCH_H
 
@@ -14,6 +15,9 @@ struct ulb_core_watch {
     double alone;    /* additions per cycle of the undisturbed core */
     double higher;   /* the least of a row of readings above that */
     unsigned streak; /* length of the row */
+    double lower;    /* the most of a row of readings that are too low, and too high for a busy sibling */
+    unsigned low_streak;
+    double hz; /* core frequency at the last look; NAN where it could not be had */
 };
 
 /* Learns on the calling thread's core, about 10 ms. */

@@ -7,6 +7,7 @@
 #include "harness/grid.h"
 #include "harness/overlap.h"
 #include "harness/problem.h"
+#include "results/noise.h"
 #include "common/stats.h"
 
 #include <math.h>
@@ -15,18 +16,23 @@
 #include <string.h>
 
 enum {
-    ROUNDS_QUICK = 5,
+    ROUNDS_QUICK = 21,
+    ROUNDS_LEAST = 9,
     ROUNDS_FULL = 31,
     GEMM_ROUNDS_QUICK = 3,
     GEMM_ROUNDS_FULL = 9,
     SAMPLES_PER_ROUND = 3,
+    WARM_UP_LEAST = 2, /* a call during which something else ran is no measure of its length */
     WARM_UP_MAX = 8,
     TIMER_STEPS = 100,
     TRIES_PER_SAMPLE = 6,
     GAMMA_PER_ROUND = 3
 };
 static const double STILL_GETTING_FASTER = 0.95;
-static const double PATIENCE_QUICK = 4, PATIENCE_FULL = 30; /* seconds */
+static const double PATIENCE_QUICK = 8, PATIENCE_FULL = 30; /* seconds */
+
+/* A quick GEMV grid begins no further round after so many seconds, when it has the least of them. */
+static const double BUDGET_QUICK = 20;
 static const double DRIFT_NOISY = 0.10;
 static const double DISTURBED_NOISY = 0.10;
 
@@ -47,6 +53,7 @@ static struct ulb_grid_plan plan_of(const struct ulb_settings *settings, enum ul
         .rounds =
             gemv ? (quick ? ROUNDS_QUICK : ROUNDS_FULL) : (quick ? GEMM_ROUNDS_QUICK : GEMM_ROUNDS_FULL),
         .per_round = SAMPLES_PER_ROUND,
+        .budget = gemv && quick ? BUDGET_QUICK : INFINITY,
         .predicts = gemv,
     };
     if (!plan.models && !plan.shapes)
@@ -156,7 +163,7 @@ static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, str
         double now = time_gemv(session, cell, job, 1);
         bool faster = now < best * STILL_GETTING_FASTER;
         best = now < best ? now : best;
-        if (!faster)
+        if (!faster && i >= WARM_UP_LEAST)
             break;
     }
     double least = TIMER_STEPS * ulb_timer_step();
@@ -196,8 +203,12 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     /* One untimed call brings code, activations and the team back from whatever ran before. */
     if (cell->per_round > 1)
         time_gemv(session, cell, &job, 1);
-    for (size_t i = 0; i < cell->per_round; i++)
-        cell->us[cell->n_samples++] = ulb_undisturbed(&grid->watch, sample_cell, &sample);
+    for (size_t i = 0; i < cell->per_round; i++) {
+        cell->us[cell->n_samples] = ulb_undisturbed(&grid->watch, sample_cell, &sample);
+        if (grid->watch.gave_disturbed)
+            cell->disturbed[cell->n_disturbed++] = (double)cell->n_samples;
+        cell->n_samples++;
+    }
     double before = grid->yardstick[grid->n_yardstick - 1];
     take_yardstick(session, grid);
     cell->beside[cell->n_beside++] = (before + grid->yardstick[grid->n_yardstick - 1]) / 2;
@@ -212,6 +223,13 @@ static void take_limits(struct ulb_session *session, struct ulb_grid *grid)
         ulb_team_gamma_sample(grid->gamma, i % grid->n_kernels, &grid->watch);
 }
 
+/* What the machine was like in the round whose first yardstick is named: its medians. */
+static void settle_round(struct ulb_grid *grid, size_t first, size_t cells)
+{
+    grid->spells[grid->n_spells] = ulb_median_of(grid->yardstick + first, grid->n_yardstick - first) / ULB_GB;
+    grid->hz[grid->n_spells++] = ulb_median_of(grid->hz_seen, cells);
+}
+
 /* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
  * cell and the yardstick alike; the yardstick is taken before the first cell, after every cell, and so also
  * after the last. */
@@ -220,21 +238,24 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
     struct ulb_rng rng = {session->settings.seed};
     enum ulb_status status = ULB_OK;
     size_t rounds = grid->plan.rounds;
+    double begin = ulb_now();
     for (size_t i = 0; i < grid->n; i++)
         grid->order[i] = i;
     for (size_t round = 0; round < rounds && status == ULB_OK; round++) {
+        double share = (ulb_now() - begin) / grid->plan.budget;
+        if (round >= ROUNDS_LEAST && share >= 1)
+            break;
         ulb_rng_shuffle(&rng, grid->order, grid->n);
-        size_t first = grid->n_yardstick;
+        size_t first = grid->n_yardstick, i;
         take_limits(session, grid);
-        for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
+        for (i = 0; i < grid->n && status == ULB_OK; i++) {
             time_cell(session, grid, &grid->cells[grid->order[i]]);
+            grid->hz_seen[i] = ulb_team_last_hz(session->team);
             double done = (double)(round * grid->n + i + 1) / (double)(rounds * grid->n);
-            ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm", done);
+            ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm", fmax(done, fmin(share, 1)));
             status = ulb_check_interrupted(err);
         }
-        struct ulb_stats spell =
-            ulb_stats_of(grid->yardstick + first, grid->n_yardstick - first, session->settings.seed);
-        grid->spells[grid->n_spells++] = spell.median / ULB_GB;
+        settle_round(grid, first, i);
     }
     return status;
 }
@@ -256,6 +277,8 @@ static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid
         ulb_grid_result(session, grid, from, &cell);
         status = ulb_record_add_cell(session->record, &cell, err);
     }
+    if (status == ULB_OK)
+        status = ulb_record_judge_noise(session->record, err);
     if (status != ULB_OK)
         return status;
     return grid->plan.predicts ? ulb_record_judge_predictions(session->record, err)
@@ -276,6 +299,8 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
         .drift = (stats.max - stats.min) / stats.median,
         .n_samples = grid->n_spells,
         .gbps_samples = grid->spells,
+        .n_hz = isnan(ulb_median_of(grid->hz, grid->n_spells)) ? 0 : grid->n_spells,
+        .hz_samples = grid->hz,
     };
     snprintf(yardstick.set, sizeof yardstick.set, "%s",
              session->settings.set ? session->settings.set : "all");

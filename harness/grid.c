@@ -213,8 +213,9 @@ static void share_samples(struct ulb_grid *grid, size_t per_round)
     for (size_t i = 0; i < grid->n; i++) {
         grid->cells[i].per_round = per_round;
         grid->cells[i].us = at;
-        grid->cells[i].beside = at + grid->plan.rounds * per_round;
-        at += grid->plan.rounds * (per_round + 1);
+        grid->cells[i].disturbed = at + grid->plan.rounds * per_round;
+        grid->cells[i].beside = at + 2 * grid->plan.rounds * per_round;
+        at += grid->plan.rounds * (2 * per_round + 1);
     }
 }
 
@@ -300,15 +301,17 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     k = ulb_round_up(k, ULB_X_GRAIN);
     grid->n_kernels = n_kernels;
     grid->order = calloc(grid->n, sizeof *grid->order);
-    grid->samples = calloc(grid->n * rounds * (grid->plan.per_round + 1), sizeof *grid->samples);
+    grid->samples = calloc(grid->n * rounds * (2 * grid->plan.per_round + 1), sizeof *grid->samples);
     grid->yardstick = calloc(rounds * (grid->n + 1), sizeof *grid->yardstick);
     grid->spells = calloc(rounds, sizeof *grid->spells);
+    grid->hz = calloc(rounds, sizeof *grid->hz);
+    grid->hz_seen = calloc(grid->n, sizeof *grid->hz_seen);
     grid->shares = aligned_alloc(64, session->pus.n * sizeof *grid->shares);
     grid->weights = calloc(session->pus.n, sizeof *grid->weights);
     grid->rates = calloc(n_kernels * session->topology.n_classes, sizeof *grid->rates);
     grid->overlaps = calloc(n_kernels, sizeof *grid->overlaps);
-    if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->shares ||
-        !grid->weights || !grid->overlaps || !grid->rates)
+    if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->hz || !grid->hz_seen ||
+        !grid->shares || !grid->weights || !grid->overlaps || !grid->rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
     enum ulb_status status = allocate_tokens(grid, m, k, session->settings.seed, err);
     if (status != ULB_OK)
@@ -340,6 +343,8 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->samples);
     free(grid->yardstick);
     free(grid->spells);
+    free(grid->hz);
+    free(grid->hz_seen);
     free(grid->tokens_storage);
     free(grid->shares);
     free(grid->weights);

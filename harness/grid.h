@@ -23,6 +23,8 @@ struct ulb_grid_cell {
     size_t batch;
     double *us; /* samples */
     size_t n_samples;
+    double *disturbed; /* places of those that were taken although a core was not all ours */
+    size_t n_disturbed;
     double *beside; /* bytes/s: the yardstick around each round's samples */
     size_t n_beside, per_round;
 };
@@ -36,6 +38,7 @@ struct ulb_core_rate {
 struct ulb_grid_plan {
     const char *models, *shapes, *tokens; /* comma lists; models or shapes may be NULL, not both */
     size_t rounds, per_round;
+    double budget; /* seconds after which no further round begins, when there were some */
     bool predicts; /* beside the models: needs gammas and cells that calibrate */
 };
 
@@ -53,7 +56,9 @@ struct ulb_grid {
     double *yardstick;            /* bytes/s: one before each round and one after each cell */
     size_t n_yardstick;
     double *spells; /* its median in each round, GB/s */
+    double *hz;     /* core frequency in each round */
     size_t n_spells;
+    double *hz_seen; /* n: after each cell of the present round */
     struct ulb_undisturbed watch;
     struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
     struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_settle() */

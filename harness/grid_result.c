@@ -134,8 +134,12 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .weight_bytes = from->bytes,
         .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
         .verified = true,
+        .samples_per_round = from->per_round,
+        .noise_floor = NAN, /* judged when all cells are in the record */
         .n_samples = from->n_samples,
         .us_samples = from->us,
+        .n_disturbed = from->n_disturbed,
+        .disturbed_samples = from->disturbed,
     };
     cell->efficiency = ulb_grid_efficiency(from);
     cell->peak_share = cell->gops / cell->peak_gops;

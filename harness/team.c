@@ -236,6 +236,14 @@ bool ulb_team_alone(struct ulb_team *team)
     return alone;
 }
 
+double ulb_team_last_hz(const struct ulb_team *team)
+{
+    double sum = 0;
+    for (size_t i = 0; i < team->n; i++)
+        sum += team->members[i].watch.hz;
+    return sum / (double)team->n;
+}
+
 static void clock_job(void *arg, size_t thread)
 {
     double *hz = arg;

@@ -30,6 +30,9 @@ void ulb_team_stop(struct ulb_team *team);
  * in the place of a member since the last call; the first call learns, which takes 10 ms. */
 bool ulb_team_alone(struct ulb_team *team);
 
+/* Core frequency at the last ulb_team_alone(), mean over the team, Hz; NAN where it could not be had. */
+double ulb_team_last_hz(const struct ulb_team *team);
+
 /* Median seconds of an empty ulb_team_run(). */
 double ulb_team_fork_join(struct ulb_team *team);
 

@@ -10,7 +10,8 @@ double ulb_undisturbed(struct ulb_undisturbed *u, double (*sample)(void *arg), v
         double begin = ulb_now();
         double value = sample(arg);
         u->alone = ulb_team_alone(u->team);
-        if (before && u->alone)
+        u->gave_disturbed = !before || !u->alone;
+        if (!u->gave_disturbed)
             return value;
         u->patience -= ulb_now() - begin;
         if (tries >= u->tries || u->patience <= 0) {

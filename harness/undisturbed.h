@@ -9,7 +9,8 @@ struct ulb_undisturbed {
     unsigned tries;           /* for one sample, at most */
     double patience;          /* seconds that may still go into samples that are thrown away */
     bool alone;               /* whether every core was all ours after the last sample */
-    size_t judged, disturbed; /* samples given back; those of them taken although a core was not */
+    bool gave_disturbed;      /* whether the sample given back last was taken although a core was not */
+    size_t judged, disturbed; /* samples given back; how many of them were */
 };
 
 /* sample(arg), repeated until the cores were all ours before and after it, or tries or patience are used up.

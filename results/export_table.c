@@ -63,8 +63,9 @@ enum ulb_status ulb_export_csv(const struct ulb_record *record, const char *name
     fputs("created,commit,cpu_model", out);
     for (size_t f = 0; f < section->n_fields; f++)
         fprintf(out, ",%s", section->fields[f].key);
-    if (section->samples_key)
-        fprintf(out, ",%s", section->samples_key);
+    const char *const lists[] = {section->samples.key, section->more.key};
+    for (size_t l = 0; l < 2 && lists[l]; l++)
+        fprintf(out, ",%s", lists[l]);
     fputs("\r\n", out);
     size_t i;
     const json_t *row;
@@ -78,9 +79,9 @@ enum ulb_status ulb_export_csv(const struct ulb_record *record, const char *name
             fputs(f ? "," : "", out);
             put_csv_value(out, json_object_get(row, section->fields[f].key));
         }
-        if (section->samples_key) {
+        for (size_t l = 0; l < 2 && lists[l]; l++) {
             putc(',', out);
-            put_csv_samples(out, json_object_get(row, section->samples_key));
+            put_csv_samples(out, json_object_get(row, lists[l]));
         }
         fputs("\r\n", out);
     }
@@ -178,14 +179,16 @@ static void put_sql_record(FILE *out, const struct ulb_record *record, const cha
     fputs(");\n", out);
 }
 
-static void put_sql_samples(FILE *out, const json_t *samples, const char *id, const char *table, size_t row)
+/* The list of that key in one row; key NULL: there is none. */
+static void put_sql_samples(FILE *out, const json_t *cell, const char *key, const char *id, const char *table,
+                            size_t row)
 {
-    size_t i;
+    size_t i = 0;
     const json_t *value;
-    json_array_foreach(samples, i, value)
+    json_array_foreach(key ? json_object_get(cell, key) : NULL, i, value)
     {
         fprintf(out, i ? ", " : "INSERT OR REPLACE INTO samples VALUES ");
-        fprintf(out, "('%s', '%s', %zu, %zu, %.9g)", id, table, row, i, json_number_value(value));
+        fprintf(out, "('%s', '%s', %zu, '%s', %zu, %.9g)", id, table, row, key, i, json_number_value(value));
     }
     if (i > 0)
         fputs(";\n", out);
@@ -209,8 +212,8 @@ static void put_sql_section(FILE *out, const struct ulb_record *record, const st
             put_sql_value(out, json_object_get(row, section->fields[f].key));
         }
         fputs(");\n", out);
-        if (section->samples_key)
-            put_sql_samples(out, json_object_get(row, section->samples_key), id, table, i);
+        put_sql_samples(out, row, section->samples.key, id, table, i);
+        put_sql_samples(out, row, section->more.key, id, table, i);
     }
 }
 
@@ -225,7 +228,7 @@ enum ulb_status ulb_export_sql(const struct ulb_record *record, const char *sect
     put_sql_record(out, record, id);
     fputs(
         "CREATE TABLE IF NOT EXISTS samples(record TEXT REFERENCES records(id), \"table\" TEXT, row INTEGER, "
-        "i INTEGER, value REAL, PRIMARY KEY(record, \"table\", row, i));\n",
+        "list TEXT, i INTEGER, value REAL, PRIMARY KEY(record, \"table\", row, list, i));\n",
         out);
     for (const struct ulb_section *const *at = ulb_sections; *at; at++)
         put_sql_section(out, record, *at, id);

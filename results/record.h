@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Version 2: cells name their layout. Records of version 1 are read too; what they lack is "" or NAN. */
+/* Version 2: cells name their layout and hold what two records are compared by: rounds, disturbed samples,
+ * noise floors; the yardstick the core frequency of each round. Records of version 1 are read too; what they
+ * lack is "" or NAN. */
 enum { ULB_SCHEMA_VERSION = 2, ULB_SCHEMA_OLDEST = 1 };
 
 struct ulb_beta_cell {
@@ -37,7 +39,9 @@ struct ulb_yardstick {
     double drift; /* (max - min) / median of the round medians */
     char variant[48];
     size_t n_samples;
-    double *gbps_samples;
+    double *gbps_samples; /* medians of the grid's rounds */
+    size_t n_hz;
+    double *hz_samples; /* core frequency in the same rounds; none where it could not be had */
 };
 
 struct ulb_gamma_cell {
@@ -92,8 +96,12 @@ struct ulb_cell {
     char verdict[128];
     size_t weight_bytes, ring_bytes;
     bool verified;
+    size_t samples_per_round; /* taken one after the other; 0: not known */
+    double noise_floor;       /* how far the cell differs from itself, relative: A/A (results/noise.h) */
     size_t n_samples;
-    double *us_samples;
+    double *us_samples; /* round after round */
+    size_t n_disturbed;
+    double *disturbed_samples; /* their places in us_samples: taken although a core was not all ours */
 };
 
 /* What a kernel's inner loop executes, in instructions: a figure without noise. */
@@ -202,8 +210,9 @@ double ulb_record_number(const struct ulb_record *record, const char *place);
  * ULB_ENVIRONMENT names the path and the reason (full disk, permission). */
 enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err);
 
-/* Reads and checks a record: missing or broken file, other schema version or wrong types are ULB_BAD_INPUT
- * with a message that names the file and the place. */
+/* Reads and checks a record: missing or broken file, unknown schema version or wrong types are ULB_BAD_INPUT
+ * with a message that names the file and the place; one that a newer version wrote is ULB_ENVIRONMENT: the
+ * file is right, the program too old. */
 enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err);
 
 /* The same from memory; name stands for the file in messages. */

@@ -112,20 +112,20 @@ static enum ulb_status write_field(json_t *object, const struct ulb_field *field
     return ULB_OK;
 }
 
-static enum ulb_status write_samples(json_t *object, const struct ulb_section *section, const char *item,
-                                     struct ulb_error *err)
+static enum ulb_status write_list(json_t *object, const struct ulb_list *list, const char *item,
+                                  struct ulb_error *err)
 {
-    if (!section->samples_key)
+    if (!list->key)
         return ULB_OK;
-    const double *samples = *(double *const *)(const void *)(item + section->samples);
-    size_t n = *(const size_t *)(const void *)(item + section->n_samples);
+    const double *values = *(double *const *)(const void *)(item + list->values);
+    size_t n = *(const size_t *)(const void *)(item + list->n);
     json_t *array = json_array();
-    if (json_object_set_new(object, section->samples_key, array) != 0)
+    if (json_object_set_new(object, list->key, array) != 0)
         return no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        if (!isfinite(samples[i]))
-            return ulb_fail(err, ULB_BAD_INPUT, "%s[%zu] is not finite", section->samples_key, i);
-        if (json_array_append_new(array, json_real(samples[i])) != 0)
+        if (!isfinite(values[i]))
+            return ulb_fail(err, ULB_BAD_INPUT, "%s[%zu] is not finite", list->key, i);
+        if (json_array_append_new(array, json_real(values[i])) != 0)
             return no_memory(err);
     }
     return ULB_OK;
@@ -146,7 +146,9 @@ enum ulb_status ulb_section_append(json_t *root, const struct ulb_section *secti
     for (size_t i = 0; i < section->n_fields && status == ULB_OK; i++)
         status = write_field(object, &section->fields[i], item, err);
     if (status == ULB_OK)
-        status = write_samples(object, section, item, err);
+        status = write_list(object, &section->samples, item, err);
+    if (status == ULB_OK)
+        status = write_list(object, &section->more, item, err);
     if (status != ULB_OK) {
         json_decref(object);
         return ulb_fail_prefix(err, status, "%s[%zu]", ulb_section_name(section, name),
@@ -239,8 +241,11 @@ static enum ulb_status read_field(const struct ulb_field *field, const json_t *o
     char *at = item + field->offset;
     uint64_t whole = 0;
     enum ulb_status status = ULB_OK;
-    if (!value && version < field->since)
-        return ULB_OK; /* the struct is zeroed: "" */
+    if (!value && version < field->since) {
+        if (field->kind == ULB_FIELD_NUMBER)
+            *(double *)(void *)at = NAN;
+        return ULB_OK; /* else as the zeroed struct has it */
+    }
     if (json_is_null(value) && is_nullable(field))
         return read_absent(field, object, item, err);
     switch (field->kind) {
@@ -270,25 +275,26 @@ static enum ulb_status read_field(const struct ulb_field *field, const json_t *o
     return status;
 }
 
-static enum ulb_status read_samples(const struct ulb_section *section, const json_t *object, char *item,
-                                    struct ulb_error *err)
+static enum ulb_status read_list(const struct ulb_list *list, const json_t *object, int version, char *item,
+                                 struct ulb_error *err)
 {
-    if (!section->samples_key)
-        return ULB_OK;
-    const json_t *array = json_object_get(object, section->samples_key);
+    const char *key = list->key;
+    const json_t *array = key ? json_object_get(object, key) : NULL;
+    if (!key || (!array && version < list->since))
+        return ULB_OK; /* the struct is zeroed: none */
     if (!json_is_array(array))
-        return wrong_type(section->samples_key, "an array of numbers", array, err);
+        return wrong_type(key, "an array of numbers", array, err);
     size_t n = json_array_size(array);
-    double *samples = calloc(n ? n : 1, sizeof *samples);
-    if (!samples)
+    double *values = calloc(n ? n : 1, sizeof *values);
+    if (!values)
         return no_memory(err);
-    *(double **)(void *)(item + section->samples) = samples;
-    *(size_t *)(void *)(item + section->n_samples) = n;
+    *(double **)(void *)(item + list->values) = values;
+    *(size_t *)(void *)(item + list->n) = n;
     for (size_t i = 0; i < n; i++) {
         const json_t *value = json_array_get(array, i);
         if (!json_is_number(value))
-            return wrong_type(section->samples_key, "an array of numbers", value, err);
-        samples[i] = json_number_value(value);
+            return wrong_type(key, "an array of numbers", value, err);
+        values[i] = json_number_value(value);
     }
     return ULB_OK;
 }
@@ -301,7 +307,11 @@ static enum ulb_status read_item(const struct ulb_section *section, const json_t
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < section->n_fields && status == ULB_OK; i++)
         status = read_field(&section->fields[i], object, version, item, err);
-    return status == ULB_OK ? read_samples(section, object, item, err) : status;
+    if (status == ULB_OK)
+        status = read_list(&section->samples, object, version, item, err);
+    if (status == ULB_OK)
+        status = read_list(&section->more, object, version, item, err);
+    return status;
 }
 
 enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *section, void **out, size_t *n,
@@ -333,10 +343,18 @@ enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *s
     return ULB_OK;
 }
 
+static void free_list(const struct ulb_list *list, char *item)
+{
+    if (list->key)
+        free(*(double **)(void *)(item + list->values));
+}
+
 void ulb_section_free(const struct ulb_section *section, void *items, size_t n)
 {
     char *item = items;
-    for (size_t i = 0; section->samples_key && items && i < n; i++, item += section->struct_bytes)
-        free(*(double **)(void *)(item + section->samples));
+    for (size_t i = 0; items && i < n; i++, item += section->struct_bytes) {
+        free_list(&section->samples, item);
+        free_list(&section->more, item);
+    }
     free(items);
 }

@@ -30,6 +30,13 @@ struct ulb_field {
 
 enum { ULB_REASON_BYTES = 128 };
 
+/* A list of numbers in each item of an array. */
+struct ulb_list {
+    const char *key;  /* NULL: there is none */
+    size_t values, n; /* offsets of the double * and of its size_t */
+    int since;        /* as of a field */
+};
+
 /* One array of a record. */
 struct ulb_section {
     const char *parent; /* "beta", or NULL at the top level */
@@ -37,9 +44,8 @@ struct ulb_section {
     const struct ulb_field *fields;
     size_t n_fields;
     size_t struct_bytes;
-    const char *samples_key;   /* NULL: no samples */
-    size_t samples, n_samples; /* offsets */
-    bool optional;             /* a record may lack the array: then it has no items */
+    struct ulb_list samples, more;
+    bool optional; /* a record may lack the array: then it has no items */
 };
 
 extern const struct ulb_section ulb_section_beta, ulb_section_yardstick, ulb_section_gamma,

@@ -41,7 +41,7 @@ static enum ulb_status check_version(const json_t *root, struct ulb_error *err)
     long long number = json_integer_value(version);
     if (number > ULB_SCHEMA_VERSION)
         return ulb_fail(
-            err, ULB_BAD_INPUT,
+            err, ULB_ENVIRONMENT,
             "schema_version: written by a newer version of ulb-bench (%lld; this one reads %d); update it",
             number, ULB_SCHEMA_VERSION);
     if (number < ULB_SCHEMA_OLDEST)

@@ -34,16 +34,25 @@
         .key = #member, .kind = ULB_FIELD_NUMBER, AT(type, member), .reason = offsetof(type, why)            \
     }
 
-#define SECTION(name, type, table, in, array, sample)                                                        \
+/* A list of numbers, and the version that brought it. */
+#define LIST(type, list, count, version)                                                                     \
+    {                                                                                                        \
+        .key = #list, .values = offsetof(type, list), .n = offsetof(type, count), .since = (version)         \
+    }
+#define NO_LIST                                                                                              \
+    {                                                                                                        \
+        0                                                                                                    \
+    }
+
+#define SECTION(name, type, table, in, array, sample, second)                                                \
     const struct ulb_section name = {                                                                        \
         .parent = (in),                                                                                      \
         .key = (array),                                                                                      \
         .fields = (table),                                                                                   \
         .n_fields = sizeof(table) / sizeof *(table),                                                         \
         .struct_bytes = sizeof(type),                                                                        \
-        .samples_key = #sample,                                                                              \
-        .samples = offsetof(type, sample),                                                                   \
-        .n_samples = offsetof(type, n_samples),                                                              \
+        .samples = LIST(type, sample, n_samples, 0),                                                         \
+        .more = second,                                                                                      \
     }
 
 _Static_assert(SIZE(struct ulb_beta_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
@@ -69,14 +78,15 @@ static const struct ulb_field beta_fields[] = {
     TEXT(struct ulb_beta_cell, variant),
     COUNT(struct ulb_beta_cell, buffer_bytes),
 };
-SECTION(ulb_section_beta, struct ulb_beta_cell, beta_fields, "beta", "cells", gbps_samples);
+SECTION(ulb_section_beta, struct ulb_beta_cell, beta_fields, "beta", "cells", gbps_samples, NO_LIST);
 
 static const struct ulb_field yardstick_fields[] = {
     TEXT(struct ulb_yardstick, set),        SMALL(struct ulb_yardstick, threads),
     NUMBER(struct ulb_yardstick, gbps),     STATISTIC(struct ulb_yardstick, gbps_mad),
     STATISTIC(struct ulb_yardstick, drift), TEXT(struct ulb_yardstick, variant),
 };
-SECTION(ulb_section_yardstick, struct ulb_yardstick, yardstick_fields, "beta", "yardstick", gbps_samples);
+SECTION(ulb_section_yardstick, struct ulb_yardstick, yardstick_fields, "beta", "yardstick", gbps_samples,
+        LIST(struct ulb_yardstick, hz_samples, n_hz, 2));
 
 static const struct ulb_field gamma_fields[] = {
     TEXT(struct ulb_gamma_cell, kernel),
@@ -90,7 +100,7 @@ static const struct ulb_field gamma_fields[] = {
     MAYBE(struct ulb_gamma_cell, ebw_bytes_per_cycle, reason),
     FLAG(struct ulb_gamma_cell, verified),
 };
-SECTION(ulb_section_gamma, struct ulb_gamma_cell, gamma_fields, "gamma", "cells", gamma_samples);
+SECTION(ulb_section_gamma, struct ulb_gamma_cell, gamma_fields, "gamma", "cells", gamma_samples, NO_LIST);
 
 static const struct ulb_field overlap_fields[] = {
     TEXT(struct ulb_overlap_cell, kernel),
@@ -104,7 +114,8 @@ static const struct ulb_field overlap_fields[] = {
     MAYBE(struct ulb_overlap_cell, column_ns, reason),
     TEXT(struct ulb_overlap_cell, shapes),
 };
-SECTION(ulb_section_overlap, struct ulb_overlap_cell, overlap_fields, "overlap", "cells", overlap_samples);
+SECTION(ulb_section_overlap, struct ulb_overlap_cell, overlap_fields, "overlap", "cells", overlap_samples,
+        NO_LIST);
 
 static const struct ulb_field peak_fields[] = {
     TEXT(struct ulb_peak_cell, isa),
@@ -114,7 +125,7 @@ static const struct ulb_field peak_fields[] = {
     NUMBER(struct ulb_peak_cell, gops),
     STATISTIC(struct ulb_peak_cell, gops_mad),
 };
-SECTION(ulb_section_peak, struct ulb_peak_cell, peak_fields, NULL, "peak", gops_samples);
+SECTION(ulb_section_peak, struct ulb_peak_cell, peak_fields, NULL, "peak", gops_samples, NO_LIST);
 
 static const struct ulb_field cell_fields[] = {
     TEXT(struct ulb_cell, kernel),
@@ -155,8 +166,15 @@ static const struct ulb_field cell_fields[] = {
     COUNT(struct ulb_cell, weight_bytes),
     COUNT(struct ulb_cell, ring_bytes),
     FLAG(struct ulb_cell, verified),
+    {.key = "samples_per_round", .kind = ULB_FIELD_COUNT, AT(struct ulb_cell, samples_per_round), .since = 2},
+    {.key = "noise_floor",
+     .kind = ULB_FIELD_NUMBER,
+     AT(struct ulb_cell, noise_floor),
+     .because = "fewer than four rounds that nothing disturbed",
+     .since = 2},
 };
-SECTION(ulb_section_cells, struct ulb_cell, cell_fields, NULL, "cells", us_samples);
+SECTION(ulb_section_cells, struct ulb_cell, cell_fields, NULL, "cells", us_samples,
+        LIST(struct ulb_cell, disturbed_samples, n_disturbed, 2));
 
 static const char *const count_sources[] = {"perf", "callgrind", NULL};
 

@@ -13,6 +13,9 @@ const struct ulb_metric_info ulb_metrics[ULB_METRICS] = {
     [ULB_METRIC_US] = {"us", "us", "microseconds of a call", false},
     [ULB_METRIC_GAMMA] = {"gamma", "cycles", "core cycles per 32 weights", false},
     [ULB_METRIC_INSTRUCTIONS] = {"instructions", "instructions", "instructions per 32 weights", false},
+    [ULB_METRIC_GBPS] = {"gbps", "GB/s", "1e9 bytes of weights per second", true},
+    [ULB_METRIC_TPS] = {"tps", "tokens/s", "tokens decoded per second", true},
+    [ULB_METRIC_JOULE] = {"joule", "J", "energy per token decoded", false},
 };
 
 enum ulb_status ulb_metric_find(const char *name, enum ulb_metric *metric, struct ulb_error *err)

@@ -11,6 +11,9 @@ enum ulb_metric {
     ULB_METRIC_US,
     ULB_METRIC_GAMMA,
     ULB_METRIC_INSTRUCTIONS,
+    ULB_METRIC_GBPS,
+    ULB_METRIC_TPS,
+    ULB_METRIC_JOULE,
     ULB_METRICS, /* how many */
 };
 

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv gemm formats verify shapes model list plot export history'
+    local commands='run topology counters beta gamma gemv gemm formats verify shapes model list plot compare export history'
     local common='--json --help --version'
-    local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --isa-mask --seed
+    local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --aa --isa-mask --seed
         --ring-mib --out --progress --verbose'
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=run words=''
     [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
@@ -21,7 +21,7 @@ _ulb_bench() {
     --format)    words='svg png pdf txt' ;;
     --to)        words='csv md sql googlebench gha-bigger gha-smaller bmf' ;;
     --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' ;;
-    --metric)    words='efficiency us gamma instructions' ;;
+    --metric)    words='efficiency gbps us gamma instructions tps joule' ;;
     --n | --threshold | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
     --db)        mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --record)    mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
@@ -40,6 +40,10 @@ _ulb_bench() {
         list)     words="kernels formats models shapes platforms cores counters figures --kernels --isa-mask $common" ;;
         plot)
             words="--figure --format --out $common"
+            mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
+            ;;
+        compare)
+            words="--metric --threshold --confirm --force --all --markdown --junit --github $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
             ;;
         export)

@@ -1,6 +1,6 @@
 # fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv gemm formats verify shapes model list plot export history
-set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot model export history'
+set -l commands run topology counters beta gamma gemv gemm formats verify shapes model list plot compare export history
+set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot model compare export history'
 
 complete -c ulb-bench -f
 complete -c ulb-bench -n "not __fish_seen_subcommand_from $commands" -a "$commands"
@@ -21,6 +21,7 @@ complete -c ulb-bench -n $runs -l seed -x -d 'Seed'
 complete -c ulb-bench -n $runs -l ring-mib -x -d 'Size of the cold ring'
 complete -c ulb-bench -n $runs -l progress -x -a 'auto on off' -d 'When to show progress'
 complete -c ulb-bench -n $runs -l warm -d 'Weights from the caches'
+complete -c ulb-bench -n $runs -l aa -d 'The grid twice: noise floor'
 complete -c ulb-bench -n $runs -l quick -d 'A shorter run'
 complete -c ulb-bench -n $runs -l full -d 'The complete run'
 complete -c ulb-bench -n $runs -l verbose -d 'More on standard error'
@@ -49,3 +50,12 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l last -x -d 'Ne
 complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l threshold -x -d 'Smallest change in per cent'
 complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l format -x -a 'svg png pdf txt' -d 'Of the figures'
 complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l repo -r -a '(__fish_complete_directories)' -d 'Repository'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -F
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l metric -x -a 'efficiency gbps us gamma instructions tps joule' -d 'Figure'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l threshold -x -d 'Change that counts, percent'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l confirm -d 'Run suspects again'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l force -d 'Compare other machines and builds'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l all -d 'What stayed the same too'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l markdown -d 'Summary for a pull request'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l junit -d 'JUnit XML'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l github -d 'Annotations of a workflow'

@@ -4,7 +4,7 @@
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
-    static const char *const beside[] = {"peak", "best", "crossover", NULL};
+    static const char *const beside[] = {"peak", "best", "crossover", "noise_floor", NULL};
     static const struct ulb_section_command command = {
         .doc = "Runs each kernel for many tokens at once, beside what the memory and the dot products allow; "
                "without --models and --shapes at 4096x4096. Says which kernel is the fastest for how many "

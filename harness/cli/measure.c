@@ -3,6 +3,7 @@
 #include "common/units.h"
 #include "harness/cli/progress.h"
 #include "harness/counters/marker.h"
+#include "results/noise.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,6 +19,7 @@ enum {
     OPTION_RING,
     OPTION_PROGRESS,
     OPTION_WARM,
+    OPTION_AA,
     OPTION_SHAPES
 };
 
@@ -34,6 +36,8 @@ static const struct argp_option options[] = {
     {"set", 's', "SET", 0, "cores: P, E, LP-E, all, or PUs such as 0-3,8", 0},
     {"split", 'S', "KIND", 0, "static, dynamic or weighted", 0},
     {"warm", OPTION_WARM, NULL, 0, "weights stay in cache (labelled; the default is cold)", 0},
+    {"aa", OPTION_AA, NULL, 0, "measure the grid twice, set up anew: the A/A noise floor, kept in the record",
+     0},
     {"isa-mask", OPTION_ISA_MASK, "BIT,...", 0, "instruction sets not to use, e.g. avx512f", 0},
     {"seed", OPTION_SEED, "N", 0, "seed of weights and of the order of cells", 0},
     {"ring-mib", OPTION_RING, "N", 0, "size of the cold ring (default: the larger of 2048 and 4 x LLC)", 0},
@@ -150,6 +154,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_WARM:
         o->settings.warm = true;
         return 0;
+    case OPTION_AA:
+        o->aa = true;
+        return 0;
     case 'j':
         o->json = true;
         return 0;
@@ -254,22 +261,49 @@ static void print_conditions(const struct ulb_record *record)
                 ring / ULB_MIB, ulb_record_number(record, "machine.huge_pages.got_bytes") / ULB_MIB);
 }
 
-enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage stage,
+static enum ulb_status run_once(const struct ulb_measure_options *o, enum ulb_stage stage,
                                 struct ulb_record *record, struct ulb_error *err)
 {
     record->root = NULL;
     enum ulb_status status = ulb_record_new(record, err);
     if (status != ULB_OK)
         return status;
-    catch_signals();
     struct ulb_progress progress;
+    struct ulb_settings settings = o->settings;
     ulb_progress_open(&progress, o->progress, stage);
-    o->settings.progress = ulb_progress_show;
-    o->settings.progress_context = &progress;
-    ulb_marker_init();
-    status = ulb_run(&o->settings, stage, record, err);
-    ulb_marker_close();
+    settings.progress = ulb_progress_show;
+    settings.progress_context = &progress;
+    status = ulb_run(&settings, stage, record, err);
     ulb_progress_close(&progress);
+    return status;
+}
+
+/* The grid once more: another order, buffers, team and yardstick. */
+static enum ulb_status run_second_pass(const struct ulb_measure_options *o, enum ulb_stage stage,
+                                       struct ulb_record *record, struct ulb_error *err)
+{
+    struct ulb_measure_options again = *o;
+    struct ulb_record second;
+    again.settings.seed++;
+    enum ulb_status status = run_once(&again, stage == ULB_STAGE_ALL ? ULB_STAGE_GEMV : stage, &second, err);
+    if (status == ULB_OK)
+        status = ulb_record_judge_passes(record, &second, err);
+    ulb_record_free(&second);
+    return status;
+}
+
+enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage stage,
+                                struct ulb_record *record, struct ulb_error *err)
+{
+    record->root = NULL;
+    if (o->aa && stage < ULB_STAGE_GEMV)
+        return ulb_fail(err, ULB_BAD_INPUT, "--aa measures a grid twice: use it with run, gemv or gemm");
+    catch_signals();
+    ulb_marker_init();
+    enum ulb_status status = run_once(o, stage, record, err);
+    if (status == ULB_OK && o->aa)
+        status = run_second_pass(o, stage, record, err);
+    ulb_marker_close();
     if (o->verbose)
         print_conditions(record);
     return status;

@@ -15,6 +15,7 @@ struct ulb_measure_options {
     const char *out;      /* folder of records and figures */
     bool out_given;       /* it was named: commands that measure a part write a record too */
     bool json, verbose;
+    bool aa; /* a second pass with everything set up anew, for the noise floor */
     enum ulb_progress_mode progress;
     struct ulb_error *err; /* where the parser leaves its message */
 };

@@ -215,6 +215,17 @@ static void print_prediction(const struct ulb_record *record, FILE *out)
                    100 * ULB_NOISE_MAX);
 }
 
+static void print_noise_floor(const struct ulb_record *record, FILE *out)
+{
+    const char *method = ulb_record_text(record, "noise_floor.method");
+    double median = ulb_record_number(record, "noise_floor.median");
+    if (isfinite(median))
+        print_line(out, "noise floor (A/A): %.1f %% median, %.1f %% at the 95th percentile, %s", 100 * median,
+                   100 * ulb_record_number(record, "noise_floor.p95"),
+                   method && strcmp(method, "passes") == 0 ? "over two passes set up anew"
+                                                           : "first half of the rounds against the second");
+}
+
 /* ---- cells ---- */
 
 static bool same_run(const struct ulb_cell *a, const struct ulb_cell *b)
@@ -300,6 +311,7 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
         }
     }
     print_prediction(record, out);
+    print_noise_floor(record, out);
     ulb_cells_free(cells, n);
 }
 
@@ -390,6 +402,7 @@ void ulb_report_gemm(const struct ulb_record *record, FILE *out)
         }
     }
     print_tokens(record, out);
+    print_noise_floor(record, out);
     ulb_cells_free(cells, n);
 }
 

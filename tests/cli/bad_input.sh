@@ -5,17 +5,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 cd "$scratch"
 export LC_ALL=C
 
-# expect CODE PATTERN COMMAND...: exit code, and a stderr of exactly one line that matches.
-expect() {
-    local code=$1 pattern=$2 status=0
-    shift 2
-    "$@" >out 2>err || status=$?
-    [[ $status == "$code" ]] || fail "exit $status instead of $code: $* : $(head -3 err)"
-    [[ $(wc -l <err) == 1 ]] || fail "$(wc -l <err) lines on stderr: $* : $(head -5 err)"
-    grep -qE -- "$pattern" err || fail "message of '$*' lacks /$pattern/: $(cat err)"
-    grep -q '^ulb-bench: ' err || fail "message of '$*' does not begin with the program's name"
-}
-
 # Names and values.
 expect 2 "unknown command 'frobnicate'.*gemv" "$bench" frobnicate
 expect 2 "frob" "$bench" --frob

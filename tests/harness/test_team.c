@@ -1,6 +1,7 @@
 /* The team and the splits: every job on every thread, every row exactly once, whatever the number of threads.
  */
 #include "harness/clock.h"
+#include "harness/core_watch.h"
 #include "harness/split.h"
 #include "harness/team.h"
 
@@ -182,6 +183,24 @@ static void weights_set_the_parts(void **state)
     assert_true(ulb_split_slowest(&split) == 0.5);
 }
 
+/* What a core does alone is learnt anew from a few better readings, and from many that are a little worse; a
+ * busy sibling, which takes much, is never taken for it. */
+static void the_watch_learns_anew(void **state)
+{
+    (void)state;
+    struct ulb_core_watch watch = {.alone = 4};
+    assert_true(ulb_core_watch_judge(&watch, 3.9));
+    for (int i = 0; i < 1000; i++)
+        assert_false(ulb_core_watch_judge(&watch, i % 2 ? 2.4 : 3));
+    for (int i = 0; i < 63; i++)
+        assert_false(ulb_core_watch_judge(&watch, 3.6));
+    assert_true(ulb_core_watch_judge(&watch, 3.6) && ulb_core_watch_judge(&watch, 3.5));
+    assert_false(ulb_core_watch_judge(&watch, 3.2));
+    for (int i = 0; i < 4; i++)
+        ulb_core_watch_judge(&watch, 4);
+    assert_false(ulb_core_watch_judge(&watch, 3.6));
+}
+
 struct rival {
     int pu;
     _Atomic int running, stop;
@@ -252,6 +271,7 @@ int main(void)
         cmocka_unit_test(every_row_is_taken_once),
         cmocka_unit_test(only_the_dynamic_split_steals),
         cmocka_unit_test(weights_set_the_parts),
+        cmocka_unit_test(the_watch_learns_anew),
         cmocka_unit_test(a_rival_is_noticed),
         cmocka_unit_test(the_clock_counts_core_cycles),
     };

@@ -1,5 +1,7 @@
 #include "tests/results/sample.h"
 
+#include "results/noise.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,13 +154,15 @@ static enum ulb_status add_betas(struct ulb_record *record, const struct machine
         status = add_beta(record, set, n, "mem", machine->gbps * share / (1 - pow(0.62, cores)),
                           mean_hz(machine), kind, err);
     }
-    double samples[SAMPLES];
+    double samples[SAMPLES], hz[SAMPLES];
     struct ulb_yardstick yardstick = {.threads = cores,
                                       .gbps = machine->gbps,
                                       .gbps_mad = kind == SAMPLE_ABSENT ? NAN : 0.1,
                                       .drift = kind == SAMPLE_ABSENT ? NAN : 0.012,
                                       .n_samples = SAMPLES,
-                                      .gbps_samples = scatter(samples, machine->gbps)};
+                                      .gbps_samples = scatter(samples, machine->gbps),
+                                      .n_hz = kind == SAMPLE_ABSENT ? 0 : SAMPLES,
+                                      .hz_samples = scatter(hz, mean_hz(machine))};
     put(yardstick.set, sizeof yardstick.set, machine->set, kind);
     put(yardstick.variant, sizeof yardstick.variant, "avx2-2s-t1-512+huge", kind);
     return status == ULB_OK ? ulb_record_add_yardstick(record, &yardstick, err) : status;
@@ -273,7 +277,7 @@ static enum ulb_status add_cell(struct ulb_record *record, const struct machine 
                                 const struct kernel *kernel, const struct shape *shape, enum sample_kind kind,
                                 struct ulb_error *err)
 {
-    double samples[SAMPLES], weights = (double)(shape->m * shape->k);
+    double samples[SAMPLES], disturbed[] = {4}, weights = (double)(shape->m * shape->k);
     double bytes = weights / 32 * kernel->bytes_per_step + 4.0 * (double)shape->m;
     double bandwidth = team_bandwidth(machine, kernel), ideal = bytes / bandwidth * 1e6;
     double us = ideal * 1.03 + 2.1;
@@ -294,8 +298,12 @@ static enum ulb_status add_cell(struct ulb_record *record, const struct machine 
                             .weight_bytes = (size_t)bytes,
                             .ring_bytes = (size_t)2 << 30,
                             .verified = true,
+                            .samples_per_round = 1,
+                            .noise_floor = NAN,
                             .n_samples = SAMPLES,
-                            .us_samples = scatter(samples, us)};
+                            .us_samples = scatter(samples, us),
+                            .n_disturbed = absent ? 0 : 1,
+                            .disturbed_samples = disturbed};
     put(cell.kernel, sizeof cell.kernel, kernel->name, kind);
     put(cell.layout, sizeof cell.layout, "vnni4-interleaved", kind);
     put(cell.format, sizeof cell.format, kernel->format, kind);
@@ -339,6 +347,8 @@ static enum ulb_status add_kernels(struct ulb_record *record, const struct machi
     }
     if (status == ULB_OK)
         status = add_peak(record, machine, kind, err);
+    if (status == ULB_OK && kind != SAMPLE_ABSENT)
+        status = ulb_record_judge_noise(record, err);
     if (status == ULB_OK)
         status = ulb_record_judge_predictions(record, err);
     return status == ULB_OK ? ulb_record_judge_tokens(record, err) : status;

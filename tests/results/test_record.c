@@ -58,7 +58,7 @@ static void test_new(void **state)
 static void test_cell_round_trip(void **state)
 {
     (void)state;
-    double samples[] = {10.5, 11.25, 12};
+    double samples[] = {10.5, 11.25, 12}, disturbed[] = {2};
     struct ulb_cell in = {.kernel = "int1a8-blend-avxvnni-32x1x4",
                           .layout = "fields-128",
                           .format = "int1",
@@ -93,8 +93,12 @@ static void test_cell_round_trip(void **state)
                           .weight_bytes = 7356416,
                           .ring_bytes = (size_t)5 << 32,
                           .verified = true,
+                          .samples_per_round = 3,
+                          .noise_floor = 0.0125,
                           .n_samples = 3,
-                          .us_samples = samples};
+                          .us_samples = samples,
+                          .n_disturbed = 1,
+                          .disturbed_samples = disturbed};
     struct ulb_record record;
     assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
     assert_int_equal(ulb_record_add_cell(&record, &in, &err), ULB_OK);
@@ -119,6 +123,8 @@ static void test_cell_round_trip(void **state)
                 out->verified);
     assert_true(out->peak_gops == 41762 && out->peak_share == 0.25);
     assert_true(out->predicted_plain_us == 9 && out->residual_plain == 0.25 && out->noise == 0.0625);
+    assert_true(out->samples_per_round == 3 && out->noise_floor == 0.0125);
+    assert_true(out->n_disturbed == 1 && out->disturbed_samples[0] == 2);
     assert_int_equal(out->n_samples, 3);
     assert_true(out->us_samples[0] == 10.5 && out->us_samples[2] == 12);
     ulb_cells_free(out, n);

@@ -44,7 +44,7 @@ def damages(record):
     }
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
-            if key in ("platform", "settings", "fork_join", "prediction", "port_bounds", "best", "crossover", "counts") or (place == "machine" and key.endswith("_reason")):
+            if key in ("platform", "settings", "fork_join", "prediction", "noise_floor", "port_bounds", "best", "crossover", "counts") or (place == "machine" and key.endswith("_reason")):
                 continue
             damaged = copy.deepcopy(record)
             del row(damaged)[key]
@@ -72,6 +72,10 @@ def damages(record):
         del damaged["port_bounds"][0][key]
         if not key.endswith("_reason") or record["port_bounds"][0][key[:-7]] is None:
             yield f"port_bounds without {key}", damaged
+    for key in record.get("noise_floor", ()):
+        damaged = copy.deepcopy(record)
+        del damaged["noise_floor"][key]
+        yield f"noise_floor without {key}", damaged
     for key in record["prediction"]:
         damaged = copy.deepcopy(record)
         del damaged["prediction"][key]

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# ulb-bench compare: verdicts and exit codes, every form of output, records that are broken or of other machines.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+cd "$scratch"
+export LC_ALL=C
+"$ULB_BUILD/tests/results/sample_record" . || fail "no sample records"
+mv 0.json before.json
+
+# change FILE PYTHON: a copy of before.json, r, after that statement.
+change() {
+    python3 -c "import json; r = json.load(open('before.json')); $2; json.dump(r, open('$1', 'w'))"
+}
+slower="for c in r['cells']:
+    if 'int1a8-blend-avxvnni' in c['kernel']: c['us_samples'] = [1.2 * x for x in c['us_samples']]"
+change after.json "pass
+$slower"
+change hidden.json "r['cells'] = r['cells'][12:]"
+change other.json "r['machine']['cpu_model'] = 'Another'"
+change newer.json "r['schema_version'] = 99"
+change older.json "r['schema_version'] = 1
+for c in r['cells']:
+    for key in 'layout', 'samples_per_round', 'noise_floor', 'disturbed_samples': del c[key]
+for y in r['beta']['yardstick']: del y['hz_samples']"
+change empty.json "r['cells'] = []"
+head -c 20000 before.json >truncated.json
+head -c 3000 /dev/urandom >noise.json
+
+"$bench" compare before.json before.json >out || fail "a record is worse than itself"
+grep -q '0 regressed, 0 improved, 0 unsure, 108 same' out || fail "$(cat out)"
+expect 1 "12 figures have regressed" "$bench" compare before.json after.json
+[[ $(grep -c '^regressed *int1a8-blend-avxvnni' out) == 12 ]] || fail "$(cat out)"
+[[ $(awk 'length > 100' out | wc -l) == 0 ]] || fail "wider than 100 columns: $(cat out)"
+"$bench" compare after.json before.json >out || fail "exit $? of an improvement"
+[[ $(grep -c '^improved' out) == 12 ]] || fail "$(cat out)"
+"$bench" compare before.json hidden.json --all >out || fail "exit $? of missing cells"
+[[ $(grep -c '^missing' out) == 12 && $(grep -c '^same' out) == 96 ]] || fail "$(cat out)"
+"$bench" compare before.json after.json --threshold 30% >/dev/null || fail "--threshold is not heeded"
+"$bench" compare before.json after.json --metric gamma >/dev/null || fail "gammas are the same"
+expect 1 "12 figures have" "$bench" compare before.json before.json after.json --metric us
+
+# The other forms, read by parsers of theirs.
+"$bench" compare before.json after.json hidden.json --json >out.json 2>/dev/null && fail "--json hides the exit code"
+"$bench" compare before.json after.json --junit >out.xml 2>/dev/null && fail "--junit hides the exit code"
+"$bench" compare before.json after.json --markdown >out.md 2>/dev/null && fail "--markdown hides the exit code"
+"$bench" compare before.json after.json --github >out.txt 2>/dev/null && fail "--github hides the exit code"
+python3 - <<'PYTHON' || fail "a form of output"
+import json, xml.etree.ElementTree as tree
+document = json.load(open("out.json"))
+assert document["regressions"] == 12 and document["missing"] == 12 and len(document["cells"]) == 216
+assert {c["record"] for c in document["cells"]} == {"after.json", "hidden.json"}
+for cell in document["cells"]:
+    for key in "key base new ratio ci_lo ci_hi p_adjusted threshold noise_floor machine rounds verdict".split():
+        assert cell[key] is not None or cell[key + "_reason"], (key, cell)
+    if cell["verdict"] == "regressed":
+        assert 1 / 1.21 < cell["ratio"] < 1 / 1.19 and cell["p_adjusted"] < 0.05
+        assert 1 / 1.25 < cell["ci_lo"] < 1 / 1.2 < cell["ci_hi"] < 1 / 1.15
+suite, = tree.parse("out.xml").getroot().findall("testsuite")
+assert suite.get("tests") == "108" == str(len(suite.findall("testcase"))) and suite.get("failures") == "12"
+assert len(suite.findall("testcase/failure")) == 12 and not suite.findall("testcase/error")
+assert all(c.get("classname") and c.get("name") for c in suite.findall("testcase"))
+lines = open("out.txt").read().splitlines()
+assert len(lines) == 11 and all(l.startswith("::error title=slower int1a8-blend") for l in lines[:10])
+assert lines[10].startswith("::notice title=ulb-bench compare::12 regressed")
+text = open("out.md").read()
+assert text.startswith("### ulb-bench, efficiency: 12 regressed") and text.count("\n| int1a8") == 12
+PYTHON
+
+# What cannot be compared, and what is no record.
+expect 3 'not comparable: machine.cpu_model is "Intel.*" in the base and "Another".*--force' \
+    "$bench" compare before.json other.json
+"$bench" compare before.json other.json --force >out || fail "--force"
+expect 3 "schema_version is 2 in the base and 1 in the new record" "$bench" compare before.json older.json
+"$bench" compare older.json before.json --force >out || fail "--force with an older schema: $?"
+grep -q '108 same' out || fail "$(cat out)"
+expect 3 "newer.json: schema_version: written by a newer version.*update it" "$bench" compare before.json newer.json
+expect 2 "truncated.json: line" "$bench" compare before.json truncated.json
+expect 2 "noise.json: " "$bench" compare noise.json before.json
+expect 2 "empty.json: the new record: no figures of the metric efficiency" "$bench" compare before.json empty.json
+expect 2 "nowhere.json could not be opened" "$bench" compare before.json nowhere.json
+expect 2 "no figures of the metric tps" "$bench" compare before.json after.json --metric tps
+expect 2 "unknown metric 'speed'.*efficiency" "$bench" compare before.json after.json --metric speed
+expect 2 "threshold 'x'" "$bench" compare before.json after.json --threshold x
+expect 2 "choose one" "$bench" compare before.json after.json --json --junit
+expect 2 "name two records" "$bench" compare before.json
+expect 2 "choose one" "$bench" compare before.json after.json --force --confirm
+expect 2 "runs efficiency.*not instructions" "$bench" compare before.json after.json --confirm --metric instructions
+expect 2 "use it with run, gemv or gemm" "$bench" gamma --quick --aa
+echo "compare: ok"
