@@ -41,8 +41,11 @@ static enum ulb_status no_memory(struct ulb_error *err)
 static const char *const conditions[] = {
     "machine.cpu_model", "machine.cores",           "machine.isa",    "machine.hypervisor",
     "machine.governor",  "machine.huge_pages.mode", "build.compiler", "build.flags",
-    "build.build_type",  "clock.cycles_source",     "schema_version",
+    "build.build_type",  "clock.cycles_source",     "schema_version", NULL,
 };
+/* A build counts the same on every machine. */
+static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type",
+                                               "schema_version", NULL};
 
 static const json_t *at_place(const json_t *value, const char *place)
 {
@@ -64,11 +67,13 @@ static void show(const json_t *value, char out[96])
 }
 
 enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct ulb_record *fresh,
-                                     bool force, struct ulb_error *err)
+                                     const struct ulb_compare_settings *settings, struct ulb_error *err)
 {
-    for (size_t i = 0; i < sizeof conditions / sizeof *conditions && !force; i++) {
-        const json_t *before = at_place(base->root, conditions[i]);
-        const json_t *after = at_place(fresh->root, conditions[i]);
+    bool counts = settings->metric == ULB_METRIC_INSTRUCTIONS;
+    for (const char *const *place = counts ? count_conditions : conditions; *place && !settings->force;
+         place++) {
+        const json_t *before = at_place(base->root, *place);
+        const json_t *after = at_place(fresh->root, *place);
         char one[96], other[96];
         if (before == after || (before && after && json_equal(before, after)))
             continue;
@@ -77,7 +82,7 @@ enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct
         return ulb_fail(err, ULB_ENVIRONMENT,
                         "not comparable: %s is %s in the base and %s in the new record; --force compares all "
                         "the same",
-                        conditions[i], one, other);
+                        *place, one, other);
     }
     return ULB_OK;
 }
@@ -403,7 +408,7 @@ enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_reco
     struct ulb_series *before = NULL, *after = NULL;
     size_t m = 0, n = 0;
     *comparison = (struct ulb_comparison){.metric = settings->metric, .base_gbps = NAN, .fresh_gbps = NAN};
-    enum ulb_status status = ulb_check_comparable(base, fresh, settings->force, err);
+    enum ulb_status status = ulb_check_comparable(base, fresh, settings, err);
     if (status == ULB_OK && (status = read_side(base, settings, &before, &m, err)) != ULB_OK)
         ulb_fail_prefix(err, status, "the base");
     if (status == ULB_OK && (status = read_side(fresh, settings, &after, &n, err)) != ULB_OK)

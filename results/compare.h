@@ -52,9 +52,9 @@ struct ulb_comparison {
 };
 
 /* ULB_ENVIRONMENT when the records were made under conditions that cannot be compared, and force is not set:
- * the message names the field and both values. */
+ * the message names the field and both values. For counts it is the build alone that must be equal. */
 enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct ulb_record *fresh,
-                                     bool force, struct ulb_error *err);
+                                     const struct ulb_compare_settings *settings, struct ulb_error *err);
 
 /* Compares. ULB_BAD_INPUT for a record without any such figure and for what cannot be read; ULB_ENVIRONMENT
  * as above, and without memory. A regression is no error here: see count. To be freed with the function below

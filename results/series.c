@@ -210,6 +210,8 @@ static enum ulb_status read_counts(const struct ulb_record *record, struct ulb_s
     if (status == ULB_OK && !(*out = calloc(n_cells + 1, sizeof **out)))
         status = no_memory(err);
     for (size_t i = 0; i < n_cells && status == ULB_OK; i++) {
+        if (isnan(cells[i].instructions_per_step))
+            continue;
         struct ulb_series *series = &(*out)[(*n)++];
         snprintf(series->key, sizeof series->key, "%s %s", cells[i].kernel, cells[i].source);
         snprintf(series->kernel, sizeof series->kernel, "%s", cells[i].kernel);

@@ -142,7 +142,8 @@ static enum ulb_status check_build(const struct ulb_record *fresh, const struct 
 {
     const char *there = ulb_record_text(fresh, "build.commit"),
                *here = ulb_record_text(again, "build.commit");
-    enum ulb_status status = ulb_check_comparable(fresh, again, false, err);
+    const struct ulb_compare_settings measured = {.metric = ULB_METRIC_EFFICIENCY};
+    enum ulb_status status = ulb_check_comparable(fresh, again, &measured, err);
     if (status != ULB_OK)
         return ulb_fail_prefix(err, status, "--confirm measures here and now");
     if (there && here && strcmp(there, here) == 0)

@@ -28,6 +28,7 @@ test      libomp-14-dev    openmp  clang
 test      clang-format-14  program clang-format-14
 test      qemu-user        program qemu-x86_64
 test      python3-jsonschema module jsonschema
+test      python3-yaml     module yaml
 test      valgrind         program valgrind
 test      mandoc           program mandoc
 test      shellcheck       program shellcheck

@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need shellcheck
 cd "$ULB_SOURCE"
-mapfile -t scripts < <(grep -rlE '^#!/usr/bin/env bash' scripts .ci tests)
+mapfile -t scripts < <(grep -rlE '^#!/usr/bin/env bash' scripts .ci tests docs)
 ((${#scripts[@]} > 10)) || fail "only ${#scripts[@]} scripts found"
 shellcheck -x -P . -S warning "${scripts[@]}" scripts/lib/*.sh tests/project/lib.sh docs/completions/*.bash
 for script in "${scripts[@]}"; do
