@@ -412,6 +412,7 @@ static void test_names_are_not_commands(void **state)
     for (size_t figure = 0; figure < ulb_figure_count; figure++) {
         size_t bytes;
         if (strcmp(ulb_figures[figure].name, "speedup") == 0 || /* of modelled platforms alone */
+            strcmp(ulb_figures[figure].name, "errors") == 0 ||  /* of the command formats */
             strcmp(ulb_figures[figure].name, "trend") == 0)     /* of the history */
             continue;
         char *svg = draw(&record, ulb_figures[figure].name, "svg", &bytes);
@@ -465,7 +466,7 @@ static void test_unknown_names(void **state)
     assert_string_equal(
         err.message,
         "unknown figure 'pie' of a record; figures are roofline, bars, kernels, gemm, tokens, beta, "
-        "gamma, prediction, groups, split, energy");
+        "gamma, prediction, groups, errors, split, energy");
     assert_int_equal(ulb_figure_draw(&record, "bars", "gif", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
     assert_string_equal(err.message, "unknown format 'gif' of figures; formats are svg, png, pdf, txt");
     assert_int_equal(ulb_figure_draw(&record, "roofline", "svg", prefix, path, sizeof path, &err),
