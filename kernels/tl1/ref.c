@@ -3,7 +3,7 @@
 
 static int value(const uint8_t *row, size_t k)
 {
-    unsigned index = row[k / 4] >> k / 2 % 2 * 4 & 15u;
+    unsigned index = (unsigned)row[k / 4] >> k / 2 % 2 * 4 & 15;
     return (int)(k % 2 ? index % 3 : index / 3) - ULB_TL1_ZERO_POINT;
 }
 
