@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,4 +100,22 @@ long long ulb_memory_available(void)
         available = lesser(available, cgroup_max > used ? cgroup_max - used : 0);
     }
     return available;
+}
+
+long long ulb_memory_peak(void)
+{
+    long long kib = read_number("/proc/self/status", "VmHWM: %lld");
+    return kib < 0 ? -1 : kib * 1024;
+}
+
+void ulb_memory_peak_reset(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+    FILE *file = fopen("/proc/self/clear_refs", "we");
+    if (!file)
+        return;
+    fputs("5\n", file); /* proc(5): resets the peak resident set size */
+    fclose(file);
 }

@@ -35,6 +35,14 @@ long long ulb_pages_huge_bytes(const struct ulb_pages *pages);
  * -1 when nothing can be read. */
 long long ulb_memory_available(void);
 
+/* Most bytes that the process had resident since it began or since the last reset; -1 when that cannot be
+ * read. */
+long long ulb_memory_peak(void);
+
+/* Gives free heap memory back and begins anew at what is resident then; where the kernel refuses, peaks stay
+ * those of the whole process. */
+void ulb_memory_peak_reset(void);
+
 static inline size_t ulb_round_up(size_t value, size_t multiple)
 {
     return (value + multiple - 1) / multiple * multiple;

@@ -3,12 +3,12 @@
 #include "common/rng.h"
 #include "common/units.h"
 #include "harness/beta.h"
-#include "harness/counters/marker.h"
 #include "harness/grid.h"
 #include "harness/overlap.h"
 #include "harness/problem.h"
 #include "results/noise.h"
 #include "common/stats.h"
+#include "harness/team_gemm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,29 +63,6 @@ static struct ulb_grid_plan plan_of(const struct ulb_settings *settings, enum ul
     return plan;
 }
 
-/* One product by the team. */
-struct gemv_job {
-    const struct ulb_kernel *kernel;
-    struct ulb_gemm gemm;
-    struct ulb_row_split *split;
-};
-
-static void gemv_part(void *arg, size_t thread)
-{
-    struct gemv_job *job = arg;
-    struct ulb_gemm mine = job->gemm;
-    ulb_marker_start("gemv");
-    while (ulb_split_next(job->split, thread, &mine.m0, &mine.m1))
-        job->kernel->run(&mine);
-    ulb_marker_stop("gemv");
-}
-
-static void run_gemv(struct ulb_session *session, struct gemv_job *job)
-{
-    ulb_split_reset(job->split);
-    ulb_team_run(session->team, gemv_part, job);
-}
-
 /* ---- verification ---- */
 
 /* The first tokens of the problem, as many as the cell has. */
@@ -99,9 +76,9 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     if (!already_packed)
         ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
-    struct gemv_job job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
+    struct ulb_team_gemm job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
     memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
-    run_gemv(session, &job);
+    ulb_team_gemm_run(session->team, &job);
     return ulb_problem_check(&part, cell->kernel, grid->y, err);
 }
 
@@ -136,27 +113,28 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
 
 /* ---- timing ---- */
 
-static void next_copy(struct ulb_session *session, const struct ulb_grid_cell *cell, struct gemv_job *job)
+static void next_copy(struct ulb_session *session, const struct ulb_grid_cell *cell,
+                      struct ulb_team_gemm *job)
 {
     job->gemm.w = session->settings.warm ? session->arena.pages.data
                                          : ulb_arena_next(&session->arena, cell->bytes, ULB_CACHE_LINE);
 }
 
 /* Seconds of one GEMV, over batch of them on successive copies. */
-static double time_gemv(struct ulb_session *session, struct ulb_grid_cell *cell, struct gemv_job *job,
+static double time_gemv(struct ulb_session *session, struct ulb_grid_cell *cell, struct ulb_team_gemm *job,
                         size_t batch)
 {
     double begin = ulb_now();
     for (size_t i = 0; i < batch; i++) {
         next_copy(session, cell, job);
-        run_gemv(session, job);
+        ulb_team_gemm_run(session->team, job);
     }
     return (ulb_now() - begin) / (double)batch;
 }
 
 /* Runs until it stops getting faster; sets the batch that makes a sample long against the timer, and the
  * samples of a round. */
-static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, struct gemv_job *job)
+static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, struct ulb_team_gemm *job)
 {
     double best = time_gemv(session, cell, job, 1);
     for (int i = 0; i < WARM_UP_MAX; i++) {
@@ -174,7 +152,7 @@ static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, str
 struct cell_sample {
     struct ulb_session *session;
     struct ulb_grid_cell *cell;
-    struct gemv_job *job;
+    struct ulb_team_gemm *job;
 };
 
 static double sample_cell(void *arg)
@@ -196,7 +174,7 @@ static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
 static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
 {
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
-    struct gemv_job job = {cell->kernel, ulb_grid_gemm(grid, cell), &split};
+    struct ulb_team_gemm job = {cell->kernel, ulb_grid_gemm(grid, cell), &split};
     struct cell_sample sample = {session, cell, &job};
     if (cell->batch == 0)
         warm_up(session, cell, &job);

@@ -14,8 +14,6 @@
 
 static const char GIVEN_SHAPES[] = "shapes"; /* stands for the model of --shapes */
 
-enum { CHUNKS_PER_THREAD = 16 };
-
 /* Loads the models and their shapes, whose names the cells point to. The head is left out: engines quantise
  * it otherwise than the blocks. */
 static enum ulb_status load_models(struct ulb_grid *grid, const char *names, size_t *shapes,
@@ -233,28 +231,6 @@ static void fill_activations(struct ulb_grid *grid, size_t k, float *token, uint
     }
 }
 
-/* Relative rate of each thread's core for the weighted split: bytes/s that its class reads, as measured;
- * equal where that is not known. */
-static void fill_weights(struct ulb_grid *grid, const struct ulb_session *session)
-{
-    const json_t *cells = json_object_get(json_object_get(session->record->root, "beta"), "cells");
-    for (size_t t = 0; t < session->pus.n; t++) {
-        const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[t]);
-        grid->weights[t] = 1;
-        size_t i;
-        const json_t *cell;
-        json_array_foreach(cells, i, cell)
-        {
-            const char *set = json_string_value(json_object_get(cell, "set"));
-            const char *level = json_string_value(json_object_get(cell, "level"));
-            double threads = json_number_value(json_object_get(cell, "threads"));
-            if (cls && set && level && strcmp(set, cls->name) == 0 && strcmp(level, "mem") == 0 &&
-                threads > 0)
-                grid->weights[t] = json_number_value(json_object_get(cell, "gbps")) / threads;
-        }
-    }
-}
-
 /* Results and activations: what grows with N. */
 static enum ulb_status allocate_tokens(struct ulb_grid *grid, size_t m, size_t k, uint64_t seed,
                                        struct ulb_error *err)
@@ -319,7 +295,7 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     for (size_t i = 0; i < n_kernels; i++)
         grid->overlaps[i] = (struct ulb_overlap){NAN, NAN, NAN, NAN};
     share_samples(grid, grid->plan.per_round);
-    fill_weights(grid, session);
+    ulb_split_rates(session, grid->weights);
     return ULB_OK;
 }
 
@@ -358,18 +334,8 @@ void ulb_grid_close(struct ulb_grid *grid)
 struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ulb_grid *grid,
                                     const struct ulb_grid_cell *cell)
 {
-    size_t grain = cell->kernel->mr;
-    size_t tiles = (cell->m + grain - 1) / grain;
-    size_t chunk = tiles / session->pus.n / CHUNKS_PER_THREAD;
-    return (struct ulb_row_split){
-        .kind = session->settings.split,
-        .m = cell->m,
-        .grain = grain,
-        .threads = session->pus.n,
-        .chunk = chunk > 0 ? chunk : 1,
-        .weights = grid->weights,
-        .shares = grid->shares,
-    };
+    return ulb_split_of_kernel(session->settings.split, cell->m, cell->kernel, session->pus.n, grid->weights,
+                               grid->shares);
 }
 
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)

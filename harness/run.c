@@ -2,6 +2,7 @@
 
 #include "harness/beta.h"
 #include "harness/count.h"
+#include "harness/decode/measure.h"
 #include "harness/formats.h"
 #include "harness/gamma.h"
 #include "harness/gemv.h"
@@ -73,6 +74,14 @@ static enum ulb_status count(struct ulb_session *session, struct ulb_error *err)
     return status == ULB_OK ? ulb_count_measure(session, err) : status;
 }
 
+static enum ulb_status decode(struct ulb_session *session, struct ulb_error *err)
+{
+    enum ulb_status status = ulb_machine_describe(session, err);
+    if (status == ULB_OK)
+        status = ulb_record_set_cycles_source(session->record, session->clock.source, err);
+    return status == ULB_OK ? ulb_decode_measure(session, session->settings.decode, err) : status;
+}
+
 enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stage, struct ulb_record *record,
                         struct ulb_error *err)
 {
@@ -85,6 +94,8 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     else if (stage == ULB_STAGE_COUNT)
         status = count(&session, err);
+    else if (stage == ULB_STAGE_DECODE)
+        status = decode(&session, err);
     else
         status = measure(&session, stage, kernels, err);
     free(kernels);

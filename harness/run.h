@@ -4,7 +4,7 @@
 
 #include "harness/session.h"
 
-/* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs. */
+/* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs and decoding. */
 enum ulb_stage {
     ULB_STAGE_COUNT, /* instructions alone, nothing by a clock */
     ULB_STAGE_BETA,
@@ -15,6 +15,7 @@ enum ulb_stage {
     ULB_STAGE_GEMV,
     ULB_STAGE_GEMM,
     ULB_STAGE_ALL, /* BETA, GAMMA and GEMV */
+    ULB_STAGE_DECODE,
 };
 
 /* Opens a session with these settings, measures up to stage, closes it. The record (made by the caller) holds

@@ -19,6 +19,8 @@ enum ulb_split { ULB_SPLIT_STATIC, ULB_SPLIT_DYNAMIC, ULB_SPLIT_WEIGHTED };
 /* Told to the caller while a measurement goes on: stage, and the share done so far (0..1). */
 typedef void ulb_progress_fn(void *context, const char *stage, double done);
 
+struct ulb_decode_settings; /* harness/decode/measure.h */
+
 struct ulb_settings {
     const char *set;     /* "P", "E", "LP-E", "all" or a PU list */
     const char *models;  /* comma list, NULL: the default three */
@@ -31,7 +33,8 @@ struct ulb_settings {
     bool quick, warm;
     ulb_isa_set isa_mask; /* bits not to be used */
     uint64_t seed;
-    size_t ring_bytes; /* 0: max(2 GiB, 4 x LLC) */
+    size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
+    const struct ulb_decode_settings *decode; /* of ULB_STAGE_DECODE */
     ulb_progress_fn *progress;
     void *progress_context;
 };

@@ -1,6 +1,53 @@
 #include "harness/split.h"
 
 #include <stdatomic.h>
+#include <string.h>
+
+enum { PIECES_WITH_TABLES = 8, TAKEN_OF = 4 };
+
+struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
+                                  const double *weights, struct ulb_share *shares)
+{
+    return (struct ulb_row_split){
+        .kind = kind,
+        .m = m,
+        .grain = grain,
+        .threads = threads,
+        .chunk = 1,
+        .weights = weights,
+        .shares = shares,
+    };
+}
+
+struct ulb_row_split ulb_split_of_kernel(enum ulb_split kind, size_t m, const struct ulb_kernel *kernel,
+                                         size_t threads, const double *weights, struct ulb_share *shares)
+{
+    struct ulb_row_split split = ulb_split_of(kind, m, kernel->mr, threads, weights, shares);
+    size_t chunk = (m + kernel->mr - 1) / kernel->mr / threads / PIECES_WITH_TABLES;
+    if (kernel->tables && chunk > 1)
+        split.chunk = chunk;
+    return split;
+}
+
+void ulb_split_rates(const struct ulb_session *session, double *rates)
+{
+    const json_t *cells = json_object_get(json_object_get(session->record->root, "beta"), "cells");
+    for (size_t t = 0; t < session->pus.n; t++) {
+        const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[t]);
+        rates[t] = 1;
+        size_t i;
+        const json_t *cell;
+        json_array_foreach(cells, i, cell)
+        {
+            const char *set = json_string_value(json_object_get(cell, "set"));
+            const char *level = json_string_value(json_object_get(cell, "level"));
+            double threads = json_number_value(json_object_get(cell, "threads"));
+            if (cls && set && level && strcmp(set, cls->name) == 0 && strcmp(level, "mem") == 0 &&
+                threads > 0)
+                rates[t] = json_number_value(json_object_get(cell, "gbps")) / threads;
+        }
+    }
+}
 
 static uint64_t pack(uint32_t front, uint32_t back)
 {
@@ -34,9 +81,10 @@ void ulb_split_reset(struct ulb_row_split *split)
     }
 }
 
-/* Takes up to chunk tiles from the front (own part) or the back (somebody else's). */
-static bool take(struct ulb_row_split *split, size_t victim, bool from_front, uint32_t chunk, uint32_t *begin,
-                 uint32_t *end)
+/* Takes from the front (own part) or the back (somebody else's): all of it, or in the dynamic split a quarter
+ * of what is left but at least chunk tiles: large pieces first, which keep streams whole, and small ones at
+ * the end, where threads of different speed would wait for each other. */
+static bool take(struct ulb_row_split *split, size_t victim, bool from_front, uint32_t *begin, uint32_t *end)
 {
     _Atomic uint64_t *range = &split->shares[victim].range;
     uint64_t seen = atomic_load_explicit(range, memory_order_relaxed);
@@ -44,7 +92,11 @@ static bool take(struct ulb_row_split *split, size_t victim, bool from_front, ui
         uint32_t front = (uint32_t)seen, back = (uint32_t)(seen >> 32);
         if (front >= back)
             return false;
-        uint32_t n = back - front < chunk ? back - front : chunk;
+        uint32_t left = back - front, n = left;
+        if (split->kind == ULB_SPLIT_DYNAMIC) {
+            n = left / TAKEN_OF > split->chunk ? left / TAKEN_OF : (uint32_t)split->chunk;
+            n = n < left ? n : left;
+        }
         uint64_t rest = from_front ? pack(front + n, back) : pack(front, back - n);
         if (atomic_compare_exchange_weak_explicit(range, &seen, rest, memory_order_relaxed,
                                                   memory_order_relaxed)) {
@@ -58,10 +110,9 @@ static bool take(struct ulb_row_split *split, size_t victim, bool from_front, ui
 bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size_t *m1)
 {
     uint32_t begin, end;
-    uint32_t own = split->kind == ULB_SPLIT_DYNAMIC ? (uint32_t)split->chunk : UINT32_MAX;
-    bool found = take(split, thread, true, own, &begin, &end);
+    bool found = take(split, thread, true, &begin, &end);
     for (size_t i = 1; !found && split->kind == ULB_SPLIT_DYNAMIC && i < split->threads; i++)
-        found = take(split, (thread + i) % split->threads, false, own, &begin, &end);
+        found = take(split, (thread + i) % split->threads, false, &begin, &end);
     if (!found)
         return false;
     *m0 = begin * split->grain;

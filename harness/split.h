@@ -15,10 +15,23 @@ struct ulb_share {
 struct ulb_row_split {
     enum ulb_split kind;
     size_t m, grain;       /* rows; rows per tile */
-    size_t threads, chunk; /* chunk: tiles taken at once by the dynamic split */
+    size_t threads, chunk; /* chunk: least tiles that the dynamic split takes at once */
     const double *weights; /* weighted: relative rate of each thread */
     struct ulb_share *shares;
 };
+
+/* A split of m rows in tiles of grain rows; shares has one for each thread, weights are the weighted split's.
+ */
+struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
+                                  const double *weights, struct ulb_share *shares);
+
+/* The same for the rows of a kernel; one that builds tables in every call takes fewer, larger pieces. */
+struct ulb_row_split ulb_split_of_kernel(enum ulb_split kind, size_t m, const struct ulb_kernel *kernel,
+                                         size_t threads, const double *weights, struct ulb_share *shares);
+
+/* Relative rate of each thread's core for the weighted split: bytes/s that its class reads, as the record has
+ * it; equal where that was not measured. rates has room for the session's PUs. */
+void ulb_split_rates(const struct ulb_session *session, double *rates);
 
 /* Gives every thread its contiguous part again; to be called before each run. Static and dynamic: equal parts
  * of whole tiles. Weighted: parts in proportion to the weights. */

@@ -77,7 +77,7 @@ enum ulb_status ulb_export_csv(const struct ulb_record *record, const char *name
         }
         for (size_t f = 0; f < section->n_fields; f++) {
             fputs(f ? "," : "", out);
-            put_csv_value(out, json_object_get(row, section->fields[f].key));
+            put_csv_value(out, ulb_field_of(row, &section->fields[f]));
         }
         for (size_t l = 0; l < 2 && lists[l]; l++) {
             putc(',', out);
@@ -209,7 +209,7 @@ static void put_sql_section(FILE *out, const struct ulb_record *record, const st
         fprintf(out, "INSERT OR REPLACE INTO \"%s\" VALUES('%s', %zu", table, id, i);
         for (size_t f = 0; f < section->n_fields; f++) {
             fputs(", ", out);
-            put_sql_value(out, json_object_get(row, section->fields[f].key));
+            put_sql_value(out, ulb_field_of(row, &section->fields[f]));
         }
         fputs(");\n", out);
         put_sql_samples(out, row, section->samples.key, id, table, i);

@@ -101,6 +101,16 @@ enum ulb_status ulb_record_add_count(struct ulb_record *record, const struct ulb
     return ulb_section_append(record->root, &ulb_section_counts, cell, err);
 }
 
+enum ulb_status ulb_record_add_decode(struct ulb_record *record, const struct ulb_decode_run *run,
+                                      struct ulb_error *err)
+{
+    if (!json_is_object(json_object_get(record->root, "decode")) &&
+        json_object_set_new(record->root, "decode", json_pack("{s:[]}", "runs")) != 0)
+        return no_memory(err);
+    json_object_del(record->root, "decode_reason");
+    return ulb_section_append(record->root, &ulb_section_decode, run, err);
+}
+
 enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
 {
     char text[sizeof err->message];
@@ -216,6 +226,20 @@ enum ulb_status ulb_record_counts(const struct ulb_record *record, struct ulb_co
 void ulb_counts_free(struct ulb_count_cell *cells, size_t n)
 {
     ulb_section_free(&ulb_section_counts, cells, n);
+}
+
+enum ulb_status ulb_record_decode_runs(const struct ulb_record *record, struct ulb_decode_run **out,
+                                       size_t *n, struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_decode, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_decode_runs_free(struct ulb_decode_run *runs, size_t n)
+{
+    ulb_section_free(&ulb_section_decode, runs, n);
 }
 
 static const json_t *at_place(const struct ulb_record *record, const char *place)

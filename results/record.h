@@ -112,6 +112,52 @@ struct ulb_count_cell {
     char reason[128];             /* of both */
 };
 
+/* Milliseconds of a token by what they went into, mean over the threads; fork_join: waiting for others. The
+ * five add up to the token. */
+struct ulb_decode_split {
+    double gemv, attention, other, quantise, fork_join;
+};
+
+/* A prompt run in steps of many tokens. */
+struct ulb_prefill {
+    double first_token_ms, tokens_per_s, gops;
+    double peak_share, memory_share; /* of the compute limit, of the yardstick; the larger names the bound */
+    char bound[16];                  /* "memory", "compute" */
+    char reason[128];                /* of all that is absent */
+    char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64]; /* "" without a prompt */
+};
+
+/* One model decoded with the matrices of its blocks in one format, beside what 16 bits and the bandwidth
+ * allow. Times are the mean over the middle half of the tokens. */
+struct ulb_decode_run {
+    char model[32], format[16], set[32], split[16];
+    unsigned threads;
+    size_t tokens, context, prompt; /* measured; in the cache before the first; of those, computed here */
+    size_t layers_run, layers;      /* fewer run than the model has: times are extrapolated to all */
+    bool extrapolated;
+    double tokens_per_s, ms_per_token, ms_mad;
+    struct ulb_decode_split split_ms;
+    double qkv_ms, o_ms, gate_up_ms, down_ms, router_ms, head_ms; /* of split_ms.gemv */
+    double gemv_cold_ms;          /* the same products one by one, each timed apart with cold weights */
+    double barrier_ms[4];         /* waiting, mean over the threads of class P, E, LP-E, core; NAN: none */
+    double alpha;                 /* share of the 16-bit token that the blocks' products take */
+    double byte_ratio, bit_ratio; /* 16-bit bytes of the blocks to this format's, packed; 16 / bits */
+    double amdahl_speedup, amdahl_nominal_speedup, observed_speedup; /* by byte_ratio, by bit_ratio */
+    struct ulb_decode_split missing_ms; /* what the token takes beyond Amdahl's bound by byte_ratio */
+    char baseline_reason[128];          /* of alpha and what follows from it */
+    double yardstick_gbps, roofline_tokens_per_s, roofline_share;
+    size_t weight_bytes, bytes_per_token, kv_bytes_per_token;
+    double peak_rss_bytes, huge_bytes; /* NAN: /proc does not tell */
+    double joule_per_token;
+    char joule_reason[128];
+    struct ulb_prefill prefill;
+    char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64], kernel_head[64];
+    char token_digest[17]; /* of the tokens decoded: the same for any threads and split */
+    bool verified;         /* each row against its scalar truth, the whole step against the decoder's */
+    size_t n_samples;
+    double *ms_samples; /* of each token, as run */
+};
+
 struct ulb_record {
     json_t *root; /* the whole document */
 };
@@ -146,6 +192,10 @@ enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_
 /* The section "counts" is there once something was counted, and absent in other records. */
 enum ulb_status ulb_record_add_count(struct ulb_record *record, const struct ulb_count_cell *cell,
                                      struct ulb_error *err);
+
+/* Appends to decode.runs, which it makes where decode is still null. */
+enum ulb_status ulb_record_add_decode(struct ulb_record *record, const struct ulb_decode_run *run,
+                                      struct ulb_error *err);
 
 /* Sets the section "prediction": median and 95th percentile of |residual| over the cells that have one, with
  * the overlap and without. Cells whose own noise is beyond ULB_NOISE_MAX judge nothing and are counted apart.
@@ -200,6 +250,11 @@ void ulb_cells_free(struct ulb_cell *cells, size_t n);
 enum ulb_status ulb_record_counts(const struct ulb_record *record, struct ulb_count_cell **out, size_t *n,
                                   struct ulb_error *err);
 void ulb_counts_free(struct ulb_count_cell *cells, size_t n);
+
+/* None when decode is null. */
+enum ulb_status ulb_record_decode_runs(const struct ulb_record *record, struct ulb_decode_run **out,
+                                       size_t *n, struct ulb_error *err);
+void ulb_decode_runs_free(struct ulb_decode_run *runs, size_t n);
 
 /* A text or a number by its place ("machine.cpu_model", "clock.hz.P"); NULL or NAN when absent or of another
  * type. */

@@ -47,6 +47,29 @@ static const char *list_words(const char *const *words, char out[64])
     return out;
 }
 
+/* The object that a field stands in, and what it is called there. With make it is made where it is absent,
+ * and NULL is want of memory. */
+static json_t *object_of(json_t *object, const struct ulb_field *field, bool make, const char **leaf)
+{
+    const char *dot = strchr(field->key, '.');
+    *leaf = dot ? dot + 1 : field->key;
+    if (!dot)
+        return object;
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)(dot - field->key), field->key);
+    json_t *inner = json_object_get(object, name);
+    if (!inner && make && json_object_set_new(object, name, inner = json_object()) != 0)
+        return NULL;
+    return inner;
+}
+
+json_t *ulb_field_of(const json_t *object, const struct ulb_field *field)
+{
+    const char *leaf;
+    const json_t *inside = object_of((json_t *)(uintptr_t)object, field, false, &leaf); /* makes nothing */
+    return json_object_get(inside, leaf);
+}
+
 /* --- writing --- */
 
 static enum ulb_status no_memory(struct ulb_error *err)
@@ -100,14 +123,16 @@ static enum ulb_status write_field(json_t *object, const struct ulb_field *field
     json_t *value = field_value(field, item + field->offset, &absent, err);
     if (!value && err->message[0])
         return ULB_BAD_INPUT;
-    if (json_object_set_new(object, field->key, value) != 0)
+    const char *leaf;
+    json_t *inside = object_of(object, field, true, &leaf);
+    if (json_object_set_new(inside, leaf, value) != 0)
         return no_memory(err);
     if (!absent)
         return ULB_OK;
     const char *reason = field->because ? field->because : item + field->reason;
     char key[64];
-    snprintf(key, sizeof key, "%s_reason", field->key);
-    if (json_object_set_new(object, key, json_string(*reason ? reason : not_measured)) != 0)
+    snprintf(key, sizeof key, "%s_reason", leaf);
+    if (json_object_set_new(inside, key, json_string(*reason ? reason : not_measured)) != 0)
         return no_memory(err);
     return ULB_OK;
 }
@@ -135,7 +160,7 @@ enum ulb_status ulb_section_append(json_t *root, const struct ulb_section *secti
                                    struct ulb_error *err)
 {
     char name[32];
-    if (section->optional && !json_object_get(root, section->key) &&
+    if (section->optional && !section->parent && !json_object_get(root, section->key) &&
         json_object_set_new(root, section->key, json_array()) != 0)
         return no_memory(err);
     json_t *array = ulb_section_array(root, section);
@@ -227,17 +252,19 @@ static enum ulb_status read_absent(const struct ulb_field *field, const json_t *
                                    struct ulb_error *err)
 {
     char key[64], fixed[ULB_REASON_BYTES];
-    snprintf(key, sizeof key, "%s_reason", field->key);
+    const char *leaf;
+    const json_t *inside = object_of((json_t *)(uintptr_t)object, field, false, &leaf);
+    snprintf(key, sizeof key, "%s_reason", leaf);
     if (field->kind == ULB_FIELD_NUMBER)
         *(double *)(void *)(item + field->offset) = NAN;
-    return read_text(key, json_object_get(object, key), field->reason ? item + field->reason : fixed,
+    return read_text(key, json_object_get(inside, key), field->reason ? item + field->reason : fixed,
                      ULB_REASON_BYTES, err);
 }
 
 static enum ulb_status read_field(const struct ulb_field *field, const json_t *object, int version,
                                   char *item, struct ulb_error *err)
 {
-    const json_t *value = json_object_get(object, field->key);
+    const json_t *value = ulb_field_of(object, field);
     char *at = item + field->offset;
     uint64_t whole = 0;
     enum ulb_status status = ULB_OK;
@@ -322,7 +349,8 @@ enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *s
     const json_t *array = ulb_section_array(root, section);
     *out = NULL;
     *n = 0;
-    bool absent = section->optional && !json_object_get(root, section->key);
+    const json_t *holder = json_object_get(root, section->parent ? section->parent : section->key);
+    bool absent = section->optional && (!holder || json_is_null(holder));
     if (!array && !absent)
         return ulb_fail(err, ULB_BAD_INPUT, "%s: an array is needed", name);
     size_t size = json_array_size(array);

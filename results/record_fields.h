@@ -19,7 +19,7 @@ enum ulb_field_kind {
 };
 
 struct ulb_field {
-    const char *key;
+    const char *key; /* "split_ms.gemv": gemv of the object split_ms */
     enum ulb_field_kind kind;
     size_t offset, size;
     const char *const *words; /* NULL-terminated */
@@ -45,14 +45,17 @@ struct ulb_section {
     size_t n_fields;
     size_t struct_bytes;
     struct ulb_list samples, more;
-    bool optional; /* a record may lack the array: then it has no items */
+    bool optional; /* a record may lack the array, or its parent may be null: then it has no items */
 };
 
 extern const struct ulb_section ulb_section_beta, ulb_section_yardstick, ulb_section_gamma,
-    ulb_section_overlap, ulb_section_peak, ulb_section_cells, ulb_section_counts;
+    ulb_section_overlap, ulb_section_peak, ulb_section_cells, ulb_section_counts, ulb_section_decode;
 
 /* All of them in the order of the file, NULL-terminated. */
 extern const struct ulb_section *const ulb_sections[];
+
+/* A field's value in the object that stands for an item; NULL when it is absent. */
+json_t *ulb_field_of(const json_t *object, const struct ulb_field *field);
 
 /* "beta.cells" */
 const char *ulb_section_name(const struct ulb_section *section, char out[32]);

@@ -61,6 +61,9 @@ _Static_assert(SIZE(struct ulb_overlap_cell, reason) == ULB_REASON_BYTES, "reaso
 _Static_assert(SIZE(struct ulb_count_cell, reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, peak_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, yardstick_reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_decode_run, baseline_reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_decode_run, prefill.reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_decode_run, joule_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "reasons have one size");
 
 static const char *const levels[] = {"L1", "L2", "LLC", "mem", NULL};
@@ -197,6 +200,111 @@ const struct ulb_section ulb_section_counts = {
     .optional = true,
 };
 
+#define IN(object, leaf, type, member)                                                                       \
+    {                                                                                                        \
+        .key = object "." leaf, .kind = ULB_FIELD_NUMBER, AT(type, member)                                   \
+    }
+#define MAYBE_IN(object, leaf, type, member, why)                                                            \
+    {                                                                                                        \
+        .key = object "." leaf, .kind = ULB_FIELD_NUMBER, AT(type, member), .reason = offsetof(type, why)    \
+    }
+#define OF_CLASS(name, at)                                                                                   \
+    {                                                                                                        \
+        .key = "barrier_ms." name, .kind = ULB_FIELD_NUMBER, AT(struct ulb_decode_run, barrier_ms[at]),      \
+        .because = "no core of this class in the set"                                                        \
+    }
+#define OF_PROC(member)                                                                                      \
+    {                                                                                                        \
+        .key = #member, .kind = ULB_FIELD_NUMBER, AT(struct ulb_decode_run, member),                         \
+        .because = "/proc/self does not tell"                                                                \
+    }
+
+static const struct ulb_field decode_fields[] = {
+    TEXT(struct ulb_decode_run, model),
+    TEXT(struct ulb_decode_run, format),
+    TEXT(struct ulb_decode_run, set),
+    SMALL(struct ulb_decode_run, threads),
+    TEXT(struct ulb_decode_run, split),
+    COUNT(struct ulb_decode_run, tokens),
+    COUNT(struct ulb_decode_run, context),
+    COUNT(struct ulb_decode_run, prompt),
+    COUNT(struct ulb_decode_run, layers_run),
+    COUNT(struct ulb_decode_run, layers),
+    FLAG(struct ulb_decode_run, extrapolated),
+    NUMBER(struct ulb_decode_run, tokens_per_s),
+    NUMBER(struct ulb_decode_run, ms_per_token),
+    STATISTIC(struct ulb_decode_run, ms_mad),
+    IN("split_ms", "gemv", struct ulb_decode_run, split_ms.gemv),
+    IN("split_ms", "attention", struct ulb_decode_run, split_ms.attention),
+    IN("split_ms", "other", struct ulb_decode_run, split_ms.other),
+    IN("split_ms", "quantise", struct ulb_decode_run, split_ms.quantise),
+    IN("split_ms", "fork_join", struct ulb_decode_run, split_ms.fork_join),
+    IN("gemv_ms", "qkv", struct ulb_decode_run, qkv_ms),
+    IN("gemv_ms", "o", struct ulb_decode_run, o_ms),
+    IN("gemv_ms", "gate_up", struct ulb_decode_run, gate_up_ms),
+    IN("gemv_ms", "down", struct ulb_decode_run, down_ms),
+    IN("gemv_ms", "router", struct ulb_decode_run, router_ms),
+    IN("gemv_ms", "head", struct ulb_decode_run, head_ms),
+    NUMBER(struct ulb_decode_run, gemv_cold_ms),
+    OF_CLASS("P", 0),
+    OF_CLASS("E", 1),
+    OF_CLASS("LP-E", 2),
+    OF_CLASS("core", 3),
+    MAYBE(struct ulb_decode_run, alpha, baseline_reason),
+    MAYBE(struct ulb_decode_run, byte_ratio, baseline_reason),
+    NUMBER(struct ulb_decode_run, bit_ratio),
+    MAYBE(struct ulb_decode_run, amdahl_speedup, baseline_reason),
+    MAYBE(struct ulb_decode_run, amdahl_nominal_speedup, baseline_reason),
+    MAYBE(struct ulb_decode_run, observed_speedup, baseline_reason),
+    MAYBE_IN("missing_ms", "gemv", struct ulb_decode_run, missing_ms.gemv, baseline_reason),
+    MAYBE_IN("missing_ms", "attention", struct ulb_decode_run, missing_ms.attention, baseline_reason),
+    MAYBE_IN("missing_ms", "other", struct ulb_decode_run, missing_ms.other, baseline_reason),
+    MAYBE_IN("missing_ms", "quantise", struct ulb_decode_run, missing_ms.quantise, baseline_reason),
+    MAYBE_IN("missing_ms", "fork_join", struct ulb_decode_run, missing_ms.fork_join, baseline_reason),
+    NUMBER(struct ulb_decode_run, yardstick_gbps),
+    NUMBER(struct ulb_decode_run, roofline_tokens_per_s),
+    NUMBER(struct ulb_decode_run, roofline_share),
+    COUNT(struct ulb_decode_run, weight_bytes),
+    COUNT(struct ulb_decode_run, bytes_per_token),
+    COUNT(struct ulb_decode_run, kv_bytes_per_token),
+    OF_PROC(peak_rss_bytes),
+    OF_PROC(huge_bytes),
+    MAYBE(struct ulb_decode_run, joule_per_token, joule_reason),
+    MAYBE_IN("prefill", "first_token_ms", struct ulb_decode_run, prefill.first_token_ms, prefill.reason),
+    MAYBE_IN("prefill", "tokens_per_s", struct ulb_decode_run, prefill.tokens_per_s, prefill.reason),
+    MAYBE_IN("prefill", "gops", struct ulb_decode_run, prefill.gops, prefill.reason),
+    MAYBE_IN("prefill", "peak_share", struct ulb_decode_run, prefill.peak_share, prefill.reason),
+    MAYBE_IN("prefill", "memory_share", struct ulb_decode_run, prefill.memory_share, prefill.reason),
+    {.key = "prefill.bound",
+     .kind = ULB_FIELD_WORD,
+     AT(struct ulb_decode_run, prefill.bound),
+     .words = bounds,
+     .reason = offsetof(struct ulb_decode_run, prefill.reason)},
+    {.key = "prefill.kernel_qkv", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, prefill.kernel_qkv)},
+    {.key = "prefill.kernel_o", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, prefill.kernel_o)},
+    {.key = "prefill.kernel_gate_up",
+     .kind = ULB_FIELD_TEXT,
+     AT(struct ulb_decode_run, prefill.kernel_gate_up)},
+    {.key = "prefill.kernel_down", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, prefill.kernel_down)},
+    {.key = "kernels.qkv", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_qkv)},
+    {.key = "kernels.o", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_o)},
+    {.key = "kernels.gate_up", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_gate_up)},
+    {.key = "kernels.down", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_down)},
+    {.key = "kernels.head", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_head)},
+    TEXT(struct ulb_decode_run, token_digest),
+    FLAG(struct ulb_decode_run, verified),
+};
+const struct ulb_section ulb_section_decode = {
+    .parent = "decode",
+    .key = "runs",
+    .fields = decode_fields,
+    .n_fields = sizeof decode_fields / sizeof *decode_fields,
+    .struct_bytes = sizeof(struct ulb_decode_run),
+    .samples = LIST(struct ulb_decode_run, ms_samples, n_samples, 0),
+    .optional = true,
+};
+
 const struct ulb_section *const ulb_sections[] = {
-    &ulb_section_beta, &ulb_section_yardstick, &ulb_section_gamma,  &ulb_section_overlap,
-    &ulb_section_peak, &ulb_section_cells,     &ulb_section_counts, NULL};
+    &ulb_section_beta,    &ulb_section_yardstick, &ulb_section_gamma,
+    &ulb_section_overlap, &ulb_section_peak,      &ulb_section_cells,
+    &ulb_section_counts,  &ulb_section_decode,    NULL};

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv gemm formats verify shapes model list plot compare export history'
+    local commands='run topology counters beta gamma gemv gemm decode formats verify shapes model list plot compare export history'
     local common='--json --help --version'
     local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --aa --isa-mask --seed
         --ring-mib --out --progress --verbose'
@@ -9,20 +9,23 @@ _ulb_bench() {
     [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
     case $previous in
     --platform)  words='auto arl arlh lnl' ;;
-    --formats)   words='bf16 int8 int4 int3 int2 tern2 tern1.6 int1' ;;
-    --models)
+    --formats | --weights) words='bf16 int8 int4 int3 int2 tern2 tern1.6 int1' ;;
+    --model | --models)
         words='falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b'
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         ;;
     --set)       words='P E LP-E all' ;;
+    --threads)   words='each P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
+    --layers)    words='auto all' ;;
     --progress)  words='auto on off' ;;
     --figure)    words='roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy trend' ;;
     --format)    words='svg png pdf txt' ;;
     --to)        words='csv md sql googlebench gha-bigger gha-smaller bmf' ;;
     --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' ;;
     --metric)    words='efficiency gbps us gamma instructions tps joule' ;;
-    --n | --threshold | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask) return ;;
+    --n | --threshold | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask | --tokens | --context | --prompt | \
+        --slow-thread | --split-weights) return ;;
     --db)        mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --record)    mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
     --out | --repo) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
@@ -30,6 +33,9 @@ _ulb_bench() {
         case $command in
         gamma)    words="$measuring --explain $common" ;;
         run)      words="$measuring --record --count $common" ;;
+        decode)
+            words="--model --weights --tokens --context --prompt --threads --layers --record --split-weights --slow-thread $measuring $common"
+            ;;
         gemm)     words="--n $measuring $common" ;;
         beta | gemv | formats | verify) words="$measuring $common" ;;
         shapes)

@@ -1,5 +1,5 @@
 # fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv gemm formats verify shapes model list plot compare export history
+set -l commands run topology counters beta gamma gemv gemm decode formats verify shapes model list plot compare export history
 set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot model compare export history'
 
 complete -c ulb-bench -f
@@ -10,6 +10,15 @@ complete -c ulb-bench -l version -d 'Show the version'
 complete -c ulb-bench -l platform -x -a 'auto arl arlh lnl' -d 'Machine'
 complete -c ulb-bench -n "$runs; or __fish_seen_subcommand_from model" -l models -r -F \
     -a 'falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b' -d 'Models'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l model -x -a 'falcon3-1b mobilellm-1.5b llama3-8b' -d 'To decode'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l weights -x -a 'bf16 int8 int4 int3 int2 tern2 tern1.6 int1' -d 'Formats of the blocks'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l tokens -x -d 'To decode'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l context -x -d 'Positions before them'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l prompt -x -d 'Of these, computed'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l threads -x -a 'P E LP-E all' -d 'Cores to use'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l layers -x -a 'auto all' -d 'Layers to run'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l split-weights -x -d 'Rates of the threads'
+complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l slow-thread -x -d 'For tests: THREAD:TIMES'
 complete -c ulb-bench -n $runs -l shapes -x -d 'Shapes of your own, MxK'
 complete -c ulb-bench -n '__fish_seen_subcommand_from gemm' -l n -x -d 'Numbers of tokens'
 complete -c ulb-bench -n $runs -l formats -x -a 'bf16 int8 int4 int3 int2 tern2 tern1.6 int1' -d 'Weight formats'
@@ -28,7 +37,7 @@ complete -c ulb-bench -n $runs -l verbose -d 'More on standard error'
 complete -c ulb-bench -n $runs -l count -d 'Instructions instead of times'
 complete -c ulb-bench -n '__fish_seen_subcommand_from gamma' -l explain -x -d 'Why it costs that'
 complete -c ulb-bench -l out -r -a '(__fish_complete_directories)' -d 'Directory'
-complete -c ulb-bench -n '__fish_seen_subcommand_from model run' -l record -r -F -d 'Of the 1-bit kernels'
+complete -c ulb-bench -n '__fish_seen_subcommand_from model run decode' -l record -r -F -d 'Of the 1-bit kernels'
 complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l measure -d 'Measure the 1-bit kernels now'
 complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l check-paper -d 'Compare with published values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -F

@@ -11,8 +11,8 @@ static const double REDRAW_SECONDS = 0.1;
 static const struct {
     const char *name;
     double share;
-} parts[] = {{"memory", 0.04}, {"beta", 0.20}, {"gamma", 0.10}, {"verify", 0.26},
-             {"gemv", 0.40},   {"gemm", 0.40}, {"count", 1},    {"formats", 0.10}};
+} parts[] = {{"memory", 0.04}, {"beta", 0.20}, {"gamma", 0.10},   {"verify", 0.26}, {"gemv", 0.40},
+             {"gemm", 0.40},   {"count", 1},   {"formats", 0.10}, {"decode", 1}};
 
 void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage)
 {
@@ -27,6 +27,9 @@ void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mod
 
 static bool takes_part(enum ulb_stage stage, const char *name)
 {
+    bool decode = strcmp(name, "decode") == 0;
+    if (decode || stage == ULB_STAGE_DECODE)
+        return decode && stage == ULB_STAGE_DECODE;
     bool beta = strcmp(name, "beta") == 0, gamma = strcmp(name, "gamma") == 0,
          memory = strcmp(name, "memory") == 0, gemm = strcmp(name, "gemm") == 0,
          count = strcmp(name, "count") == 0, formats = strcmp(name, "formats") == 0;
@@ -48,6 +51,8 @@ static bool takes_part(enum ulb_stage stage, const char *name)
         return !beta && !gamma && !count && !formats && strcmp(name, "gemv") != 0;
     case ULB_STAGE_ALL:
         return !gemm && !count && !formats;
+    case ULB_STAGE_DECODE:
+        break;
     }
     return true;
 }

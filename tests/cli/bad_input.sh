@@ -32,6 +32,17 @@ expect 2 "'2x' is no number of tokens" "$bench" gemm --n 2x
 expect 2 "names no number of tokens" "$bench" gemm --n ''
 expect 2 "wrong or incomplete option near .*gemv --help" "$bench" gemv --n 4
 expect 2 "no shape" "$bench" gemm --shapes 4096
+expect 2 "unknown model 'gpt-9'.*list models" "$bench" decode --model gpt-9
+expect 2 "deepseek-v3 has latent attention" "$bench" decode --model deepseek-v3
+expect 2 "unknown format 'int9'.*list formats" "$bench" decode --model bitnet-125m --weights int9 --ring-mib 128
+expect 2 "one model with --model" "$bench" decode --models falcon3-1b
+expect 2 "with --weights" "$bench" decode --formats int8
+expect 2 "tokens.*1 to 65536" "$bench" decode --tokens 0
+expect 2 "context" "$bench" decode --context -1
+expect 2 "auto, all or a number" "$bench" decode --layers some
+expect 2 "positive numbers" "$bench" decode --split-weights 3,0
+expect 2 "THREAD:TIMES" "$bench" decode --slow-thread 1
+expect 2 "nosuch.json" "$bench" decode --record nosuch.json
 expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int9
 expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
 expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways

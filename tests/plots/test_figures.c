@@ -386,7 +386,7 @@ static void test_formats(void **state)
             free(file);
         }
     }
-    assert_int_equal(drawn, 6 + 6 + 3 + 6);
+    assert_int_equal(drawn, 6 + 6 + 5 + 8);
 }
 
 /* Records may come from strangers: names are text, whatever stands in them. */

@@ -73,18 +73,41 @@ static enum ulb_status add_cells(struct ulb_record *record, struct ulb_error *er
 }
 
 /* base: tokens/s with 16 bits; x: ratio of bytes. */
-static json_t *decode_run(const char *model, const char *format, double base, double x, int layers_run,
-                          int layers)
+static enum ulb_status add_run(struct ulb_record *record, const char *model, const char *format, double base,
+                               double x, size_t layers_run, size_t layers, struct ulb_error *err)
 {
     double alpha = 0.93, amdahl = 1 / (1 - alpha + alpha / x), speedup = 0.97 * amdahl;
     double ms = 1e3 / (base * speedup), rest = 1e3 / base * (1 - alpha);
-    return json_pack(
-        "{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f}, s:f, s:f, s:f, s:f, s:f}",
-        "model", model, "format", format, "tokens", 128, "context", 128, "layers_run", layers_run, "layers",
-        layers, "tokens_per_s", base * speedup, "ms_per_token", ms, "split_ms", "gemv", ms - rest,
-        "attention", 0.4 * rest, "other", 0.3 * rest, "quantise", 0.2 * rest, "fork_join", 0.1 * rest,
-        "alpha", alpha, "amdahl_speedup", amdahl, "observed_speedup", speedup, "roofline_tokens_per_s",
-        base * x / 0.9, "joule_per_token", 0.02 * ms);
+    struct ulb_decode_run run = {.set = "all",
+                                 .split = "static",
+                                 .threads = 2,
+                                 .tokens = 128,
+                                 .context = 128,
+                                 .layers_run = layers_run,
+                                 .layers = layers,
+                                 .extrapolated = layers_run < layers,
+                                 .tokens_per_s = base * speedup,
+                                 .ms_per_token = ms,
+                                 .split_ms = {ms - rest, 0.4 * rest, 0.3 * rest, 0.2 * rest, 0.1 * rest},
+                                 .barrier_ms = {NAN, NAN, NAN, 0.1 * rest},
+                                 .alpha = alpha,
+                                 .byte_ratio = x,
+                                 .bit_ratio = x,
+                                 .amdahl_speedup = amdahl,
+                                 .amdahl_nominal_speedup = amdahl,
+                                 .observed_speedup = speedup,
+                                 .yardstick_gbps = 24.6,
+                                 .roofline_tokens_per_s = base * x / 0.9,
+                                 .roofline_share = 0.9 * speedup / x,
+                                 .joule_per_token = 0.02 * ms,
+                                 .prefill = {NAN, NAN, NAN, NAN, NAN, .reason = "no --prompt was given"},
+                                 .token_digest = "0123456789abcdef",
+                                 .verified = true,
+                                 .n_samples = 1,
+                                 .ms_samples = &ms};
+    snprintf(run.model, sizeof run.model, "%s", model);
+    snprintf(run.format, sizeof run.format, "%s", format);
+    return ulb_record_add_decode(record, &run, err);
 }
 
 static enum ulb_status add_decode(struct ulb_record *record, struct ulb_error *err)
@@ -93,13 +116,13 @@ static enum ulb_status add_decode(struct ulb_record *record, struct ulb_error *e
         const char *format;
         double x;
     } formats[] = {{"bf16", 1}, {"int8", 2}, {"int4", 4}, {"int2", 8}, {"int1", 16}};
-    json_t *runs = json_array();
-    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
-        json_array_append_new(runs, decode_run("falcon3-1b", formats[f].format, 7.4, formats[f].x, 18, 18));
-        json_array_append_new(runs, decode_run("llama3-8b", formats[f].format, 1.5, formats[f].x, 20, 32));
+    enum ulb_status status = ULB_OK;
+    for (size_t f = 0; f < sizeof formats / sizeof *formats && status == ULB_OK; f++) {
+        status = add_run(record, "falcon3-1b", formats[f].format, 7.4, formats[f].x, 18, 18, err);
+        if (status == ULB_OK)
+            status = add_run(record, "llama3-8b", formats[f].format, 1.5, formats[f].x, 20, 32, err);
     }
-    json_object_del(record->root, "decode_reason");
-    return ulb_record_set(record, "decode", json_pack("{s:o}", "runs", runs), err);
+    return status;
 }
 
 enum ulb_status sample_add_rest(struct ulb_record *record, struct ulb_error *err)

@@ -42,6 +42,10 @@ def damages(record):
         "cells": lambda r: r["cells"][0],
         "counts": lambda r: r["counts"][0],
     }
+    if record["decode"]:
+        rows["decode.runs"] = lambda r: r["decode"]["runs"][0]
+        for part in ("split_ms", "missing_ms", "prefill"):
+            rows[f"decode.runs.{part}"] = lambda r, part=part: r["decode"]["runs"][0][part]
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
             if key in ("platform", "settings", "fork_join", "prediction", "noise_floor", "port_bounds", "best", "crossover", "counts") or (place == "machine" and key.endswith("_reason")):

@@ -1,0 +1,309 @@
+/* ulb-bench decode: a whole model, token by token. */
+#include "harness/cli/decode_print.h"
+#include "harness/cli/decode_sets.h"
+#include "harness/cli/measure.h"
+#include "harness/decode/measure.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char doc[] = "Decodes with synthetic weights: the complete step of a model from a token to the "
+                          "next, on the suite's own "
+                          "kernels and threads. For each weight format: tokens per second, where the time of "
+                          "a token goes, and beside "
+                          "them Amdahl's bound from the 16-bit run and the roofline of the bandwidth.\vThe "
+                          "matrices of the blocks come "
+                          "in each format, head and router in bf16, the cache of keys and values in bf16. "
+                          "Exit code 1 when a kernel or "
+                          "the whole step differs from its scalar truth.";
+
+enum {
+    OPTION_TOKENS = 0x200,
+    OPTION_CONTEXT,
+    OPTION_PROMPT,
+    OPTION_LAYERS,
+    OPTION_SLOW,
+    OPTION_RATES,
+    TOKENS_MAX = 65536,
+    POSITIONS_MAX = 1 << 20,
+    LAYERS_MAX = 10000,
+    THREADS_MAX = 1024,
+    TIMES_MAX = 1000
+};
+
+struct options {
+    struct ulb_measure_options measure;
+    struct ulb_decode_settings decode;
+    const char *record;
+    double rates[THREADS_MAX];
+};
+
+static error_t complain(struct options *o, const char *option, const char *value, const char *wanted)
+{
+    ulb_fail(o->measure.err, ULB_BAD_INPUT, "--%s '%s': %s", option, value, wanted);
+    return EINVAL;
+}
+
+/* A whole number from least to most at *text, which moves behind it. */
+static bool take_number(const char **text, size_t least, size_t most, size_t *value)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    errno = 0;
+    unsigned long long number = strtoull(*text, &end, 10);
+    *text = end;
+    *value = (size_t)number;
+    return errno == 0 && number >= least && number <= most;
+}
+
+static bool is_number(const char *text, size_t least, size_t most, size_t *value)
+{
+    return take_number(&text, least, most, value) && *text == '\0';
+}
+
+static error_t parse_layers(struct options *o, const char *text)
+{
+    if (strcmp(text, "auto") == 0)
+        o->decode.layers = ULB_LAYERS_AUTO;
+    else if (strcmp(text, "all") == 0)
+        o->decode.layers = SIZE_MAX;
+    else if (!is_number(text, 1, LAYERS_MAX, &o->decode.layers))
+        return complain(o, "layers", text, "must be auto, all or a number of layers");
+    return 0;
+}
+
+static error_t parse_slow(struct options *o, const char *text)
+{
+    const char *at = text;
+    bool right = take_number(&at, 0, THREADS_MAX, &o->decode.slow_thread) && *at++ == ':' &&
+                 is_number(at, 1, TIMES_MAX, &o->decode.slow_times);
+    return right ? 0 : complain(o, "slow-thread", text, "must be THREAD:TIMES, e.g. 1:3");
+}
+
+/* "3,1": implies the weighted split. */
+static error_t parse_rates(struct options *o, const char *text)
+{
+    const char *at = text;
+    size_t n = 0;
+    for (; n < THREADS_MAX; n++) {
+        char *end;
+        o->rates[n] = strtod(at, &end);
+        if (end == at || !(o->rates[n] > 0 && o->rates[n] < 1e9))
+            break;
+        at = end;
+        if (*at++ != ',') {
+            o->decode.rates = o->rates;
+            o->decode.n_rates = n + 1;
+            o->measure.settings.split = ULB_SPLIT_WEIGHTED;
+            o->measure.settings.split_given = true;
+            return at[-1] == '\0' ? 0
+                                  : complain(o, "split-weights", text, "must be positive numbers, e.g. 3,1");
+        }
+    }
+    return complain(o, "split-weights", text, "must be positive numbers, e.g. 3,1");
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->measure;
+        return 0;
+    case 'm':
+        o->decode.model = text;
+        return 0;
+    case 'w':
+        o->decode.formats = text;
+        return 0;
+    case 't':
+        o->measure.settings.set = text;
+        return 0;
+    case 'r':
+        o->record = text;
+        return 0;
+    case OPTION_TOKENS:
+        return is_number(text, 1, TOKENS_MAX, &o->decode.tokens)
+                   ? 0
+                   : complain(o, "tokens", text, "must be 1 to 65536");
+    case OPTION_CONTEXT:
+        return is_number(text, 0, POSITIONS_MAX, &o->decode.context)
+                   ? 0
+                   : complain(o, "context", text, "must be 0 to 1048576");
+    case OPTION_PROMPT:
+        return is_number(text, 1, POSITIONS_MAX, &o->decode.prompt)
+                   ? 0
+                   : complain(o, "prompt", text, "must be 1 to 1048576");
+    case OPTION_LAYERS:
+        return parse_layers(o, text);
+    case OPTION_RATES:
+        return parse_rates(o, text);
+    case OPTION_SLOW:
+        return parse_slow(o, text);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option argp_options[] = {
+    {"model", 'm', "NAME", 0, "the model to decode (default: falcon3-1b)", 0},
+    {"weights", 'w', "A,B", 0, "formats of the blocks' matrices (default: bf16,int8,int4,int2,int1)", 0},
+    {"tokens", OPTION_TOKENS, "N", 0, "tokens to decode (default: 128; quick: 24)", 0},
+    {"context", OPTION_CONTEXT, "N", 0, "positions in the cache before the first of them (default: 0)", 0},
+    {"prompt", OPTION_PROMPT, "N", 0, "of these, computed in steps of many tokens: time to the first token",
+     0},
+    {"threads", 't', "SET|each", 0,
+     "the same as --set; each: one core, two cores, each class and all, one after the other", 0},
+    {"layers", OPTION_LAYERS, "auto|all|N", 0,
+     "auto (the default): as many as fit into memory, the rest extrapolated", 0},
+    {"record", 'r', "RECORD", 0, "put the runs into this record of 'ulb-bench run', instead of those it has",
+     0},
+    {"split-weights", OPTION_RATES, "A,B", 0,
+     "relative rates of the threads for the weighted split (default: what their classes read)", 0},
+    {"slow-thread", OPTION_SLOW, "T:K", 0,
+     "for tests of the splits: thread T runs each of its tiles K times, like a slow core", 0},
+    {0},
+};
+
+static enum ulb_status check_options(const struct options *o, struct ulb_error *err)
+{
+    const struct ulb_settings *settings = &o->measure.settings;
+    if (settings->models || settings->shapes)
+        return ulb_fail(err, ULB_BAD_INPUT, "decode takes one model with --model NAME");
+    if (settings->formats)
+        return ulb_fail(err, ULB_BAD_INPUT, "decode takes its formats with --weights A,B");
+    if (settings->warm)
+        return ulb_fail(err, ULB_BAD_INPUT, "decode has no --warm: a token reads all weights once");
+    return ulb_refuse_platform(&o->measure, err);
+}
+
+/* The runs replace those of a record that is there, or the whole record goes into a file of its own. */
+static enum ulb_status write_record(const struct options *o, const struct ulb_record *record,
+                                    struct ulb_error *err)
+{
+    char stem[4096], path[4128];
+    enum ulb_status status = ULB_OK;
+    if (o->record) {
+        struct ulb_record there;
+        status = ulb_record_read(&there, o->record, err);
+        if (status == ULB_OK)
+            status =
+                ulb_record_set(&there, "decode", json_incref(json_object_get(record->root, "decode")), err);
+        if (status == ULB_OK) {
+            json_object_del(there.root, "decode_reason");
+            status = ulb_record_write(&there, o->record, err);
+        }
+        ulb_record_free(&there);
+        if (status == ULB_OK)
+            fprintf(stderr, "record: %s\n", o->record);
+    }
+    if (status != ULB_OK || !o->measure.out)
+        return status;
+    ulb_output_stem(o->measure.out, "decode", stem, sizeof stem);
+    snprintf(path, sizeof path, "%s.json", stem);
+    status = ulb_record_write(record, path, err);
+    if (status == ULB_OK)
+        fprintf(stderr, "record: %s\n", path);
+    return status;
+}
+
+static enum ulb_status show(const struct options *o, const struct ulb_record *record, struct ulb_error *err)
+{
+    if (o->measure.json)
+        return ulb_print_json(json_incref(json_object_get(record->root, "decode")), err);
+    ulb_print_decode(record, stdout);
+    return ULB_OK;
+}
+
+/* Before anything is measured: a record that cannot be read, a folder that cannot be written. */
+static enum ulb_status check_outputs(const struct options *o, struct ulb_error *err)
+{
+    enum ulb_status status = o->measure.out ? ulb_make_folder(o->measure.out, err) : ULB_OK;
+    if (status != ULB_OK || !o->record)
+        return status;
+    struct ulb_record there;
+    status = ulb_record_read(&there, o->record, err);
+    ulb_record_free(&there);
+    return status;
+}
+
+/* Adds the runs and the warnings of another record. */
+static enum ulb_status add_runs(struct ulb_record *record, const struct ulb_record *more,
+                                struct ulb_error *err)
+{
+    const json_t *from = json_object_get(json_object_get(more->root, "decode"), "runs");
+    json_t *to = json_object_get(json_object_get(record->root, "decode"), "runs");
+    int failed =
+        from ? json_array_extend(to, json_object_get(json_object_get(more->root, "decode"), "runs")) : 0;
+    failed |=
+        json_array_extend(json_object_get(record->root, "warnings"), json_object_get(more->root, "warnings"));
+    return failed ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record") : ULB_OK;
+}
+
+/* One set after the other, all into one record. */
+static enum ulb_status measure_each(struct options *o, struct ulb_record *record, struct ulb_error *err)
+{
+    struct ulb_decode_sets sets;
+    enum ulb_status status = ulb_decode_list_sets(&sets, err);
+    for (size_t i = 0; i < sets.n && status == ULB_OK; i++) {
+        struct ulb_record next;
+        o->measure.settings.set = sets.names[i];
+        status = ulb_measure_run(&o->measure, ULB_STAGE_DECODE, i == 0 ? record : &next, err);
+        if (i == 0)
+            continue;
+        struct ulb_error unmade;
+        if (next.root && add_runs(record, &next, &unmade) != ULB_OK && status == ULB_OK) {
+            *err = unmade;
+            status = ULB_ENVIRONMENT;
+        }
+        ulb_record_free(&next);
+    }
+    return status;
+}
+
+static enum ulb_status measure(struct options *o, struct ulb_error *err)
+{
+    struct ulb_record record = {NULL};
+    const char *set = o->measure.settings.set;
+    o->measure.settings.decode = &o->decode;
+    enum ulb_status status = check_outputs(o, err);
+    if (status != ULB_OK)
+        return status;
+    if (set && strcmp(set, "each") == 0)
+        status = measure_each(o, &record, err);
+    else
+        status = ulb_measure_run(&o->measure, ULB_STAGE_DECODE, &record, err);
+    if (record.root && json_is_object(json_object_get(record.root, "decode"))) {
+        struct ulb_error unwritten;
+        ulb_print_warnings(&record);
+        enum ulb_status written = write_record(o, &record, &unwritten);
+        if (written == ULB_OK)
+            written = show(o, &record, &unwritten);
+        if (status == ULB_OK && written != ULB_OK) {
+            *err = unwritten;
+            status = written;
+        }
+    }
+    ulb_record_free(&record);
+    return status;
+}
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    static const struct argp_child children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
+    static const struct argp parser = {argp_options, parse_option, NULL, doc, children, NULL, NULL};
+    struct options options = {.decode = {.model = "falcon3-1b", .formats = "bf16,int8,int4,int2,int1"}};
+    bool done;
+    ulb_measure_defaults(&options.measure, err);
+    options.measure.out = NULL;
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    if (status == ULB_OK && !done)
+        status = check_options(&options, err);
+    return status == ULB_OK && !done ? measure(&options, err) : status;
+}
+
+const struct ulb_command ulb_command_decode = {
+    "decode", "a whole model token by token, beside Amdahl's bound and the roofline", run};

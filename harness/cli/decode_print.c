@@ -1,0 +1,107 @@
+#include "harness/cli/decode_print.h"
+
+#include "common/units.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const char *number(char out[32], const char *format, double value)
+    __attribute__((format(printf, 2, 0)));
+static const char *number(char out[32], const char *format, double value)
+{
+    if (isfinite(value))
+        snprintf(out, 32, format, value);
+    else
+        strcpy(out, "-");
+    return out;
+}
+
+static bool same_run(const struct ulb_decode_run *a, const struct ulb_decode_run *b)
+{
+    return strcmp(a->model, b->model) == 0 && strcmp(a->set, b->set) == 0 &&
+           strcmp(a->split, b->split) == 0 && a->context == b->context && a->tokens == b->tokens;
+}
+
+static void print_head(const struct ulb_decode_run *run, FILE *out)
+{
+    fprintf(out, "%s, %zu layers, %zu tokens behind a context of %zu; %u threads of %s, %s split\n",
+            run->model, run->layers, run->tokens, run->context, run->threads, run->set, run->split);
+    fprintf(out, "x: speed-up over 16 bits, beside Amdahl's bound by bytes and by bits; roof: tokens/s that\n"
+                 "the bandwidth allows, and the share of it; then milliseconds of a token\n");
+    fprintf(out, "%-8s %8s %8s %6s %6s %6s %7s %5s | %7s %6s %6s %6s %6s\n", "format", "tokens/s", "ms/token",
+            "x", "bytes", "bits", "roof", "share", "gemv", "attn", "other", "quant", "wait");
+}
+
+static void print_run(const struct ulb_decode_run *run, FILE *out)
+{
+    char x[32], bytes[32], bits[32];
+    const struct ulb_decode_split *split = &run->split_ms;
+    fprintf(out, "%-8s %8.2f %8.2f %6s %6s %6s %7.2f %4.0f%% | %7.2f %6.3f %6.3f %6.3f %6.3f\n", run->format,
+            run->tokens_per_s, run->ms_per_token, number(x, "%.2f", run->observed_speedup),
+            number(bytes, "%.2f", run->amdahl_speedup), number(bits, "%.2f", run->amdahl_nominal_speedup),
+            run->roofline_tokens_per_s, 100 * run->roofline_share, split->gemv, split->attention,
+            split->other, split->quantise, split->fork_join);
+}
+
+/* Where the time beyond Amdahl's bound is, in per cent of the token. */
+static void print_missing(const struct ulb_decode_run *run, FILE *out)
+{
+    const struct ulb_decode_split *missing = &run->missing_ms;
+    double share = 100 / run->ms_per_token;
+    double all = missing->gemv + missing->attention + missing->other + missing->quantise + missing->fork_join;
+    if (!isfinite(all))
+        return;
+    fprintf(out,
+            " %-8s %+5.1f %% of the token beyond the bound: gemv %+.1f, attention %+.1f, other %+.1f, "
+            "quantise %+.1f, wait %+.1f\n",
+            run->format, all * share, missing->gemv * share, missing->attention * share,
+            missing->other * share, missing->quantise * share, missing->fork_join * share);
+}
+
+static void print_prefill(const struct ulb_decode_run *run, FILE *out)
+{
+    const struct ulb_prefill *p = &run->prefill;
+    if (run->prompt == 0)
+        return;
+    fprintf(out, " %-8s prompt of %zu: first token after %.0f ms, %.1f tokens/s, %.0f GOP/s; %s-bound:\n",
+            run->format, run->prompt, p->first_token_ms, p->tokens_per_s, p->gops, p->bound);
+    fprintf(out, " %-8s   %.0f %% of the compute limit, %.0f %% of beta; gate_up by %s\n", "",
+            100 * p->peak_share, 100 * p->memory_share, p->kernel_gate_up);
+}
+
+static void print_memory(const struct ulb_decode_run *run, FILE *out)
+{
+    char peak[32], huge[32];
+    fprintf(out, " %-8s weights %.0f MiB, peak %s MiB, in huge pages %s MiB; one by one, cold: %.2f ms\n",
+            run->format, (double)run->weight_bytes / ULB_MIB,
+            number(peak, "%.0f", run->peak_rss_bytes / ULB_MIB),
+            number(huge, "%.0f", run->huge_bytes / ULB_MIB), run->gemv_cold_ms);
+    if (run->extrapolated)
+        fprintf(out, " %-8s ONLY %zu OF %zu LAYERS WERE RUN: the times above are extrapolated from them\n",
+                run->format, run->layers_run, run->layers);
+}
+
+void ulb_print_decode(const struct ulb_record *record, FILE *out)
+{
+    struct ulb_decode_run *runs;
+    struct ulb_error err;
+    size_t n;
+    if (ulb_record_decode_runs(record, &runs, &n, &err) != ULB_OK)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && same_run(&runs[i - 1], &runs[i]))
+            continue;
+        size_t end = i;
+        print_head(&runs[i], out);
+        for (; end < n && same_run(&runs[i], &runs[end]); end++)
+            print_run(&runs[end], out);
+        for (size_t j = i; j < end; j++)
+            print_missing(&runs[j], out);
+        for (size_t j = i; j < end; j++)
+            print_prefill(&runs[j], out);
+        for (size_t j = i; j < end; j++)
+            print_memory(&runs[j], out);
+    }
+    ulb_decode_runs_free(runs, n);
+}

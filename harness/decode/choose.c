@@ -1,0 +1,171 @@
+#include "harness/decode/choose.h"
+
+#include "common/rng.h"
+#include "harness/clock.h"
+#include "kernels/activations.h"
+#include "harness/problem.h"
+#include "common/stats.h"
+#include "harness/team_gemm.h"
+#include "harness/undisturbed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARM_UPS = 2, SAMPLES = 9, SAMPLES_LONG = 3, TRIES = 4 };
+static const double LONG_CALL = 0.02, PATIENCE = 1; /* seconds */
+
+static bool is_of(const struct ulb_kernel *kernel, const char *format)
+{
+    return strcmp(kernel->layout->format->name, format) == 0;
+}
+
+const struct ulb_format *ulb_row_format(const char *name)
+{
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (is_of(ulb_kernels[i], name))
+            return ulb_kernels[i]->layout->format;
+    }
+    return NULL;
+}
+
+static bool is_reference(const struct ulb_kernel *kernel)
+{
+    return strcmp(kernel->isa, "ref") == 0;
+}
+
+/* Whether the user's filters let any row of the format pass. */
+static bool is_filtered(const struct ulb_session *session, const char *format)
+{
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (is_of(ulb_kernels[i], format) && ulb_session_wants(session, ulb_kernels[i]))
+            return true;
+    }
+    return false;
+}
+
+/* One product on the next piece of the ring. */
+struct trial {
+    struct ulb_session *session;
+    struct ulb_team_gemm job;
+    size_t bytes;
+};
+
+static double run_trial(void *arg)
+{
+    struct trial *trial = arg;
+    trial->job.gemm.w = ulb_arena_next(&trial->session->arena, trial->bytes, ULB_CACHE_LINE);
+    double begin = ulb_now();
+    ulb_team_gemm_run(trial->session->team, &trial->job);
+    return ulb_now() - begin;
+}
+
+static double time_trial(struct trial *trial)
+{
+    double samples[SAMPLES];
+    struct ulb_undisturbed watch = {
+        .team = trial->session->team, .tries = TRIES, .patience = PATIENCE, .alone = true};
+    double last = 0;
+    for (size_t i = 0; i < WARM_UPS; i++)
+        last = run_trial(trial);
+    size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
+    for (size_t i = 0; i < n; i++)
+        samples[i] = ulb_undisturbed(&watch, run_trial, trial);
+    return ulb_median(samples, n);
+}
+
+/* Random tokens for one kind of activations; *memory is to be freed. NULL when memory is short. */
+static void *make_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_gemm *g)
+{
+    struct ulb_activations a;
+    size_t columns = ulb_round_up(k, ULB_X_GRAIN);
+    void *memory = aligned_alloc(ULB_CACHE_LINE, ulb_activations_bytes(kind, n, columns));
+    float *x = calloc(columns, sizeof *x);
+    struct ulb_rng rng = {k};
+    if (memory && x) {
+        ulb_activations_place(&a, kind, n, columns, memory);
+        for (size_t token = 0; token < n; token++) {
+            for (size_t i = 0; i < k; i++)
+                x[i] = ulb_rng_float(&rng);
+            ulb_activations_set(&a, token, x, k);
+        }
+        ulb_activations_give(&a, g);
+    } else {
+        free(memory);
+        memory = NULL;
+    }
+    free(x);
+    return memory;
+}
+
+static enum ulb_status try_row(struct ulb_session *session, const struct ulb_kernel *kernel,
+                               const struct ulb_gemm *like, const double *rates, struct ulb_row_choice *best,
+                               struct ulb_error *err)
+{
+    struct ulb_share *shares = aligned_alloc(64, session->pus.n * sizeof *shares);
+    struct trial trial = {.session = session,
+                          .job = {.kernel = kernel, .gemm = *like},
+                          .bytes = ulb_layout_bytes(kernel->layout, like->m, like->k)};
+    void *tokens = make_tokens(kernel->activation, like->n, like->k, &trial.job.gemm);
+    if (!shares || !tokens) {
+        free(shares);
+        free(tokens);
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens of %zu columns", like->n,
+                        like->k);
+    }
+    struct ulb_row_split split =
+        ulb_split_of_kernel(session->settings.split, like->m, kernel, session->pus.n, rates, shares);
+    trial.job.split = &split;
+    double seconds = time_trial(&trial);
+    if (!best->kernel || seconds < best->seconds)
+        *best = (struct ulb_row_choice){kernel, seconds};
+    free(shares);
+    free(tokens);
+    return ULB_OK;
+}
+
+/* Rows of the format that the filters let pass, that read the layout if one is given, and can run; bits that
+ * others lack are added to missing. */
+static size_t list_rows(const struct ulb_session *session, const char *format,
+                        const struct ulb_layout *layout, const struct ulb_kernel **rows, ulb_isa_set *missing)
+{
+    bool filtered = is_filtered(session, format);
+    size_t n = 0;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_kernel *kernel = ulb_kernels[i];
+        bool wanted = filtered ? ulb_session_wants(session, kernel) : !is_reference(kernel);
+        if (!is_of(kernel, format) || !wanted || (layout && kernel->layout != layout))
+            continue;
+        if (ulb_session_can_run(session, kernel->needs))
+            rows[n++] = kernel;
+        else
+            *missing |= kernel->needs & ~session->isa;
+    }
+    return n;
+}
+
+enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,
+                               const struct ulb_layout *layout, size_t m, size_t k, size_t n,
+                               const double *rates, struct ulb_row_choice *choice, struct ulb_error *err)
+{
+    ulb_isa_set missing = 0;
+    enum ulb_status status = ULB_OK;
+    char names[128];
+    *choice = (struct ulb_row_choice){0};
+    const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
+    float *y = aligned_alloc(64, ulb_round_up(n * m * sizeof *y, 64));
+    struct ulb_gemm like = {.m = m, .k = k, .n = n, .y = y, .y_stride = m};
+    size_t n_rows = rows ? list_rows(session, format, layout, rows, &missing) : 0;
+    if (!rows || !y)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", n, m);
+    else if (n_rows == 0)
+        status = ulb_fail(err, ULB_ENVIRONMENT,
+                          "no row of %s can run here (missing %s); --kernels '-ref-' takes the scalar rows",
+                          format, ulb_isa_names(missing, names, sizeof names));
+    else if (layout && n_rows == 1)
+        choice->kernel = rows[0];
+    for (size_t i = 0; i < n_rows && status == ULB_OK && !(layout && n_rows == 1); i++)
+        status = try_row(session, rows[i], &like, rates, choice, err);
+    free(rows);
+    free(y);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* Which row of a format runs the products of a decoder. */
+#ifndef ULB_HARNESS_DECODE_CHOOSE_H
+#define ULB_HARNESS_DECODE_CHOOSE_H
+
+#include "harness/session.h"
+#include "kernels/kernel.h"
+
+struct ulb_row_choice {
+    const struct ulb_kernel *kernel;
+    double seconds; /* of one product, weights cold */
+};
+
+/* The weight format of that name; NULL when no row has it. */
+const struct ulb_format *ulb_row_format(const char *name);
+
+/* The fastest row of a format for M x K and n tokens with the session's team and split: every row that the
+ * filters let pass (all but the scalar truth where they let none of this format pass) runs on pieces of the
+ * session's ring in turn; with a layout only those that read it, and a row without rivals is not timed.
+ * ULB_ENVIRONMENT when no row of the format runs here.
+ */
+enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,
+                               const struct ulb_layout *layout, size_t m, size_t k, size_t n,
+                               const double *rates, struct ulb_row_choice *choice, struct ulb_error *err);
+
+#endif

@@ -1,0 +1,183 @@
+#include "harness/decode/internal.h"
+
+#include "common/bf16.h"
+#include "common/rng.h"
+#include "common/units.h"
+#include "harness/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Hands out parts of one mapping; with no base it only counts. */
+struct room {
+    char *base;
+    size_t used;
+};
+
+static void *take(struct room *room, size_t bytes)
+{
+    char *at = room->base + room->used;
+    room->used += ulb_round_up(bytes, ULB_CACHE_LINE);
+    return room->base ? at : NULL;
+}
+
+static size_t inputs_of(const struct ulb_kernel *kernel, size_t n, size_t k)
+{
+    return kernel ? ulb_activations_bytes(kernel->activation, n, ulb_round_up(k, ULB_X_GRAIN)) : 0;
+}
+
+/* Largest bytes of n inputs of any product. */
+static size_t input_bytes(const struct ulb_decoder *d, size_t n)
+{
+    size_t most = 0;
+    for (int linear = 0; linear < ULB_LINEARS; linear++) {
+        size_t k = ulb_linear_columns(&d->shape, (enum ulb_linear)linear);
+        size_t one = inputs_of(d->weights.kernel[linear], n, k),
+               many = inputs_of(d->weights.many[linear], n, k);
+        most = one > most ? one : most;
+        most = many > most ? many : most;
+    }
+    return most;
+}
+
+static void place_workers(struct ulb_decoder *d, struct room *room)
+{
+    const struct ulb_decoder_shape *shape = &d->shape;
+    size_t wide = 0;
+    for (int linear = 0; linear < ULB_LINEARS; linear++) {
+        size_t k = ulb_linear_columns(shape, (enum ulb_linear)linear);
+        wide = k > wide ? k : wide;
+    }
+    d->workers = take(room, d->threads * sizeof *d->workers);
+    for (size_t t = 0; t < d->threads; t++) {
+        void *inputs = take(room, input_bytes(d, shape->active));
+        float *scratch = take(room, wide * sizeof *scratch);
+        float *scores = take(room, ULB_KV_PIECE * sizeof *scores);
+        if (!room->base)
+            continue;
+        d->workers[t].inputs = inputs;
+        d->workers[t].scratch = scratch;
+        d->workers[t].scores = scores;
+    }
+}
+
+static void place_products(struct ulb_decoder *d, struct room *room)
+{
+    size_t products = d->shape.experts, slots = d->slots;
+    d->splits = take(room, products * sizeof *d->splits);
+    d->shares = take(room, products * d->threads * sizeof *d->shares);
+    d->products = take(room, products * sizeof *d->products);
+    d->choice = take(room, slots * sizeof *d->choice);
+    d->token_of_input = take(room, slots * sizeof *d->token_of_input);
+    d->slot_of_choice = take(room, slots * sizeof *d->slot_of_choice);
+    d->weight_of_choice = take(room, slots * sizeof *d->weight_of_choice);
+}
+
+static void place_buffers(struct ulb_decoder *d, struct room *room)
+{
+    const struct ulb_decoder_shape *shape = &d->shape;
+    size_t batch = d->options.batch, wide = shape->heads * shape->head_dim;
+    size_t pieces = (d->options.positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE;
+    size_t angles = d->options.positions * shape->rope_dims / 2;
+    place_workers(d, room);
+    place_products(d, room);
+    d->x = take(room, batch * shape->hidden * sizeof *d->x);
+    d->qkv = take(room, batch * ulb_linear_rows(shape, ULB_QKV) * sizeof *d->qkv);
+    d->attended = take(room, (batch > pieces ? batch : pieces) * wide * sizeof *d->attended);
+    d->partials = take(room, pieces * shape->heads * sizeof *d->partials);
+    d->mlp = take(room, d->slots * ulb_linear_rows(shape, ULB_GATE_UP) * sizeof *d->mlp);
+    d->result = take(room, d->slots * shape->hidden * sizeof *d->result);
+    d->logits = take(room, shape->vocab * sizeof *d->logits);
+    d->router_logits = take(room, batch * shape->experts * sizeof *d->router_logits);
+    d->inputs = take(room, batch > 1 ? input_bytes(d, d->slots) : 0);
+    d->cosine = take(room, angles * sizeof *d->cosine);
+    d->sine = take(room, angles * sizeof *d->sine);
+}
+
+/* Angle of pair i at a position: position * base^(-2i / rope_dims). */
+static void fill_angles(struct ulb_decoder *d)
+{
+    size_t half = d->shape.rope_dims / 2;
+    for (size_t i = 0; i < half; i++) {
+        double step = pow(d->shape.rope_base, -(double)i / (double)half);
+        for (size_t position = 0; position < d->options.positions; position++) {
+            d->cosine[position * half + i] = (float)cos((double)position * step);
+            d->sine[position * half + i] = (float)sin((double)position * step);
+        }
+    }
+}
+
+static enum ulb_status map_memory(struct ulb_decoder *d, struct ulb_error *err)
+{
+    struct room room = {0};
+    place_buffers(d, &room);
+    size_t cache = ulb_kv_bytes(&d->shape) * d->options.positions;
+    enum ulb_status status = ulb_pages_map(&d->storage, room.used, ULB_PAGES_HUGE, err);
+    if (status == ULB_OK)
+        status = ulb_pages_map(&d->cache_pages, cache, ULB_PAGES_HUGE, err);
+    if (status != ULB_OK)
+        return status;
+    room = (struct room){.base = d->storage.data};
+    place_buffers(d, &room);
+    d->keys = d->cache_pages.data;
+    d->values = d->keys + cache / 2 / sizeof *d->keys;
+    fill_angles(d);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_decoder_open(struct ulb_decoder **out, const struct ulb_decoder_shape *shape,
+                                 const struct ulb_decoder_weights *weights,
+                                 const struct ulb_decoder_options *options, struct ulb_error *err)
+{
+    struct ulb_decoder *d = calloc(1, sizeof *d);
+    *out = d;
+    if (!d)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a decoder");
+    d->shape = *shape;
+    d->weights = *weights;
+    d->options = *options;
+    d->threads = ulb_team_size(options->team);
+    d->slots = options->batch * shape->active;
+    enum ulb_status status = map_memory(d, err);
+    if (status != ULB_OK) {
+        ulb_decoder_close(d);
+        *out = NULL;
+    }
+    return status;
+}
+
+void ulb_decoder_close(struct ulb_decoder *d)
+{
+    if (!d)
+        return;
+    ulb_pages_unmap(&d->storage);
+    ulb_pages_unmap(&d->cache_pages);
+    free(d);
+}
+
+size_t ulb_decoder_bytes(const struct ulb_decoder *d)
+{
+    return d->storage.bytes + d->cache_pages.bytes;
+}
+
+void ulb_decoder_fill_cache(struct ulb_decoder *d, size_t positions, uint64_t seed)
+{
+    struct ulb_rng rng = {seed};
+    size_t dims = d->shape.head_dim, heads = 2 * d->shape.layers * d->shape.kv_heads;
+    for (size_t head = 0; head < heads; head++) {
+        uint16_t *at = d->keys + head * d->options.positions * dims;
+        for (size_t i = 0; i < positions * dims; i++)
+            at[i] = ulb_bf16_from_float(ulb_rng_float(&rng));
+    }
+}
+
+const float *ulb_decoder_logits(const struct ulb_decoder *d)
+{
+    return d->logits;
+}
+
+const double *ulb_decoder_seconds(const struct ulb_decoder *d, size_t thread)
+{
+    return d->workers[thread].seconds;
+}

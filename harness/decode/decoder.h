@@ -1,0 +1,124 @@
+/* A decoder on synthetic weights: the whole step of a Llama-class model from a token to the next, on the
+ * suite's team and kernels.
+ *
+ *     x = embedding[token]
+ *     each block:  q, k, v = qkv * norm(x);  rotary;  cache k, v;  a = attention(q, cache);  x += o * a
+ *                  h = f(gate * norm(x)) . (up * norm(x));  x += down * h
+ *     next = argmax(head * norm(x))
+ *
+ * With experts, a router's softmax chooses the active ones, whose results are added in proportion. Without a
+ * gate h = f(up * norm(x)); in a parallel block (GPT-J) attention and MLP read the same norm. No biases.
+ *
+ * Rows of each product are shared out as the split says; attention by head and by pieces of ULB_KV_PIECE
+ * positions, whose results are put together in their order, so that results do not depend on threads or
+ * split. */
+#ifndef ULB_HARNESS_DECODE_DECODER_H
+#define ULB_HARNESS_DECODE_DECODER_H
+
+#include "common/mem.h"
+#include "harness/split.h"
+#include "harness/team.h"
+#include "kernels/kernel.h"
+#include "kernels/vector/vector.h"
+#include "shapes/model.h"
+
+#include <stdbool.h>
+
+enum { ULB_KV_PIECE = 128 };
+
+/* What a model consists of. */
+struct ulb_decoder_shape {
+    size_t layers, hidden, heads, kv_heads, head_dim, intermediate, vocab;
+    size_t experts, active; /* MLPs of a block, and those that a token reads; 1 and 1: dense */
+    size_t rope_dims;       /* elements of a head that are rotated; even, 0: none */
+    double rope_base;
+    enum ulb_ffn_function function;
+    bool gated, parallel, layer_norm;
+    bool qk_norm;   /* RMS norm of each head's query and key */
+    bool sub_norms; /* also a norm in front of o and of down */
+};
+
+/* ULB_BAD_INPUT names what a model has that the decoder does not run. */
+enum ulb_status ulb_decoder_shape_of(const struct ulb_model *model, struct ulb_decoder_shape *shape,
+                                     struct ulb_error *err);
+
+/* The matrices of a block, and the head. */
+enum ulb_linear { ULB_QKV, ULB_O, ULB_GATE_UP, ULB_DOWN, ULB_ROUTER, ULB_HEAD, ULB_LINEARS };
+
+enum { ULB_QUANTISED_LINEARS = ULB_ROUTER /* those that come in the weights' format; the others in bf16 */ };
+
+/* Where the time of a token goes: its products by kind, then the rest. */
+enum ulb_decode_part {
+    ULB_PART_ATTENTION = ULB_LINEARS,
+    ULB_PART_OTHER,    /* norms, activation functions, embedding, argmax, choice of experts */
+    ULB_PART_QUANTISE, /* of activations */
+    ULB_PART_WAIT,     /* for other threads: fork, join and uneven parts */
+    ULB_DECODE_PARTS
+};
+
+/* "qkv", "o", "gate_up" (ungated: "up"), "down", "router", "head", "attention", "other", "quantise", "wait"
+ */
+const char *ulb_decode_part_name(const struct ulb_decoder_shape *shape, size_t part);
+
+/* M and K of one matrix of a kind. */
+size_t ulb_linear_rows(const struct ulb_decoder_shape *shape, enum ulb_linear linear);
+size_t ulb_linear_columns(const struct ulb_decoder_shape *shape, enum ulb_linear linear);
+/* Matrices of a kind in one block, or heads: an expert has its own; 0: the model has none. */
+size_t ulb_linear_count(const struct ulb_decoder_shape *shape, enum ulb_linear linear);
+
+/* Bytes of one position in the cache, all layers: bfloat16, half the traffic of single precision, as engines
+ * keep it. */
+size_t ulb_kv_bytes(const struct ulb_decoder_shape *shape);
+
+/* Packed weights: what a layer reads one after the other, layer after layer. The matrices of experts are
+ * neighbours. */
+struct ulb_decoder_weights {
+    const struct ulb_kernel *kernel[ULB_LINEARS];
+    const struct ulb_kernel *many[ULB_LINEARS]; /* for more than one token, same layouts; NULL: kernel */
+    size_t offset[ULB_LINEARS];                 /* in a layer; of the head, in its own mapping */
+    size_t bytes[ULB_LINEARS];                  /* of one matrix, rounded up to whole lines */
+    size_t layer_bytes;
+    const char *blocks, *head;
+    const float *gain[ULB_LINEARS]; /* of the norm in front of a kind, [K], where the model has one */
+    const float *qk_gain;           /* [head_dim] */
+    const uint16_t *embedding;      /* bfloat16 [embeddings][hidden]; token t has row t % embeddings */
+    size_t embeddings;
+};
+
+struct ulb_decoder_options {
+    struct ulb_team *team;
+    const struct ulb_vector_ops *ops;
+    enum ulb_split split;
+    const double *rates; /* weighted split: of each thread */
+    size_t positions;    /* capacity of the cache */
+    size_t batch;        /* most tokens of one step */
+    /* For tests: this thread runs every tile so many times, like a slow core; 0 or 1: no thread does. */
+    size_t slow_thread, slow_times;
+};
+
+struct ulb_decoder;
+
+/* The weights and what the options point at must outlive the decoder. ULB_ENVIRONMENT when memory is short.
+ */
+enum ulb_status ulb_decoder_open(struct ulb_decoder **out, const struct ulb_decoder_shape *shape,
+                                 const struct ulb_decoder_weights *weights,
+                                 const struct ulb_decoder_options *options, struct ulb_error *err);
+void ulb_decoder_close(struct ulb_decoder *decoder);
+
+/* Bytes of cache and buffers. */
+size_t ulb_decoder_bytes(const struct ulb_decoder *decoder);
+
+/* Random keys and values in the first positions of the cache: a context that nobody computed. */
+void ulb_decoder_fill_cache(struct ulb_decoder *decoder, size_t positions, uint64_t seed);
+
+/* Runs n tokens (1 to batch) that stand at position, position + 1, ...; gives the token that follows the last
+ * one. The same step may be repeated. */
+uint32_t ulb_decoder_step(struct ulb_decoder *decoder, const uint32_t *tokens, size_t n, size_t position);
+
+/* [vocab], of the last token of the last step. */
+const float *ulb_decoder_logits(const struct ulb_decoder *decoder);
+
+/* Seconds that each part of the last step took on one thread; they add up to the whole step. */
+const double *ulb_decoder_seconds(const struct ulb_decoder *decoder, size_t thread);
+
+#endif

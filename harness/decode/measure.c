@@ -1,0 +1,362 @@
+#include "harness/decode/measure.h"
+
+#include "common/units.h"
+#include "harness/beta.h"
+#include "harness/decode/check.h"
+#include "harness/decode/prefill.h"
+#include "harness/decode/report.h"
+#include "harness/decode/weights.h"
+#include "harness/machine.h"
+#include "harness/problem.h"
+#include "harness/undisturbed.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKENS_FULL = 128, TOKENS_QUICK = 24, WARM_UPS = 2, YARDSTICK_EVERY = 8, TRIES = 3 };
+static const double PATIENCE_QUICK = 2, PATIENCE_FULL = 10; /* seconds of tokens decoded again */
+/* Rows are chosen on pieces of matrices of at most this size. */
+static const size_t TRIAL_BYTES = (size_t)64 << 20;
+/* Of the memory that can be used, what is left alone. */
+static const double SPARED = 0.05;
+
+static const char BASELINE[] = "bf16";
+
+/* One format: its rows, and what decoding came to. */
+struct format_run {
+    char format[16];
+    struct ulb_row_choice rows[ULB_LINEARS];
+    const struct ulb_kernel *many[ULB_LINEARS]; /* for the prompt */
+};
+
+struct measurement {
+    struct ulb_session *session;
+    const struct ulb_decode_settings *settings;
+    char model[32];
+    struct ulb_decoder_shape shape; /* all layers */
+    size_t tokens, context;         /* to decode; in the cache before, the prompt included */
+    struct format_run *formats;
+    size_t n_formats;
+    struct ulb_weight_store store;
+    struct ulb_token_sample *samples;
+    double *rates; /* of each thread, for the weighted split */
+    struct ulb_decode_baseline baseline;
+};
+
+/* ---- what to run ---- */
+
+static size_t count_words(const char *list)
+{
+    size_t n = 1;
+    for (; *list; list++)
+        n += *list == ',';
+    return n;
+}
+
+static void add_format(struct measurement *m, const char *name, size_t length)
+{
+    struct format_run run = {0};
+    snprintf(run.format, sizeof run.format, "%.*s", (int)length, name);
+    for (size_t i = 0; i < m->n_formats; i++) {
+        if (strcmp(m->formats[i].format, run.format) == 0)
+            return;
+    }
+    m->formats[m->n_formats++] = run;
+}
+
+/* The 16-bit format first: the others are compared with it. */
+static enum ulb_status list_formats(struct measurement *m, struct ulb_error *err)
+{
+    const char *list = m->settings->formats;
+    m->formats = calloc(count_words(list), sizeof *m->formats);
+    if (!m->formats)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a list of formats");
+    for (int pass = 0; pass < 2; pass++) {
+        for (const char *word = list; *word;) {
+            size_t length = strcspn(word, ",");
+            bool first = length == strlen(BASELINE) && strncmp(word, BASELINE, length) == 0;
+            if (length > 0 && first == (pass == 0))
+                add_format(m, word, length);
+            word += length + (word[length] == ',');
+        }
+    }
+    if (m->n_formats == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "--weights names no format; see 'ulb-bench list formats'");
+    return ULB_OK;
+}
+
+/* Rows for every matrix of the model in one format; what is not quantised has the first format's. */
+static enum ulb_status choose_rows(struct measurement *m, struct format_run *run, struct ulb_error *err)
+{
+    for (int i = 0; i < ULB_LINEARS; i++) {
+        enum ulb_linear linear = (enum ulb_linear)i;
+        size_t rows = ulb_linear_rows(&m->shape, linear), k = ulb_linear_columns(&m->shape, linear);
+        size_t most = TRIAL_BYTES / sizeof(uint16_t) / k, tried = rows < most ? rows : most;
+        if (ulb_linear_count(&m->shape, linear) == 0)
+            continue;
+        if (i >= ULB_QUANTISED_LINEARS && run > m->formats) {
+            run->rows[i] = m->formats[0].rows[i];
+            continue;
+        }
+        enum ulb_status status =
+            ulb_row_choose(m->session, i < ULB_QUANTISED_LINEARS ? run->format : BASELINE, NULL, tried, k, 1,
+                           NULL, &run->rows[i], err);
+        if (status != ULB_OK)
+            return status;
+        run->rows[i].seconds *= (double)rows / (double)tried;
+    }
+    return ULB_OK;
+}
+
+/* Whether every matrix can be held in the format of a row; else the run leaves it out and says so. */
+static bool fits(const struct measurement *m, const struct ulb_format *format, struct ulb_error *err)
+{
+    for (int linear = 0; linear < ULB_QUANTISED_LINEARS; linear++) {
+        if (ulb_problem_fits(format, ulb_linear_columns(&m->shape, (enum ulb_linear)linear), err) != ULB_OK)
+            return false;
+    }
+    return true;
+}
+
+/* Takes formats that the model's matrices do not fit off the list. */
+static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
+{
+    size_t kept = 0;
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < m->n_formats && status == ULB_OK; i++) {
+        const struct ulb_format *format = ulb_row_format(m->formats[i].format);
+        struct ulb_error why;
+        if (!format)
+            return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%s'; see 'ulb-bench list formats'",
+                            m->formats[i].format);
+        if (fits(m, format, &why))
+            m->formats[kept++] = m->formats[i];
+        else
+            status = ulb_record_warn(m->session->record, err, "%s is left out: %s", m->formats[i].format,
+                                     why.message);
+    }
+    m->n_formats = kept;
+    if (status == ULB_OK && kept == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "no format of --weights fits the matrices of %s", m->model);
+    return status;
+}
+
+/* What the user gave, or what each class reads. */
+static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
+{
+    struct ulb_session *session = m->session;
+    enum ulb_status status = ULB_OK;
+    m->rates = calloc(session->pus.n, sizeof *m->rates);
+    if (!m->rates)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu threads", session->pus.n);
+    if (m->settings->n_rates > 0 && m->settings->n_rates != session->pus.n)
+        return ulb_fail(err, ULB_BAD_INPUT, "--split-weights has %zu numbers for %zu threads",
+                        m->settings->n_rates, session->pus.n);
+    bool measured = session->settings.split == ULB_SPLIT_WEIGHTED && m->settings->n_rates == 0;
+    if (measured && session->topology.n_classes > 1)
+        status = ulb_beta_measure_memory(session, err);
+    ulb_split_rates(session, m->rates);
+    for (size_t i = 0; i < m->settings->n_rates; i++)
+        m->rates[i] = m->settings->rates[i];
+    return status;
+}
+
+/* With a ring of its own, which is given back before any weights are made. */
+static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
+{
+    struct ulb_session *session = m->session;
+    size_t ring = session->settings.ring_bytes;
+    ring = ring ? ring : ulb_arena_ring_bytes(session->topology.llc_bytes);
+    enum ulb_status status =
+        ulb_arena_open(&session->arena, ring, TRIAL_BYTES, ULB_PAGES_HUGE, session->team, err);
+    if (status == ULB_OK)
+        status = ulb_machine_huge_pages(session, err);
+    if (status == ULB_OK)
+        status = ulb_beta_choose(session, err);
+    if (status == ULB_OK)
+        status = set_rates(m, err);
+    for (size_t i = 0; i < m->n_formats && status == ULB_OK; i++) {
+        status = choose_rows(m, &m->formats[i], err);
+        if (status == ULB_OK && m->settings->prompt > 0)
+            status =
+                ulb_prefill_choose(session, &m->shape, m->formats[i].rows, m->rates, m->formats[i].many, err);
+        if (status == ULB_OK)
+            status = ulb_check_interrupted(err);
+    }
+    ulb_arena_close(&session->arena);
+    return status;
+}
+
+/* ---- one format ---- */
+
+static struct ulb_decoder_options options_of(const struct measurement *m)
+{
+    return (struct ulb_decoder_options){
+        .team = m->session->team,
+        .ops = ulb_vector_ops(m->session->isa),
+        .split = m->session->settings.split,
+        .rates = m->rates,
+        .positions = m->context + WARM_UPS + m->tokens,
+        .batch = m->settings->prompt == 0                  ? 1
+                 : m->settings->prompt < ULB_PREFILL_BATCH ? m->settings->prompt
+                                                           : ULB_PREFILL_BATCH,
+        .slow_thread = m->settings->slow_thread,
+        .slow_times = m->settings->slow_times,
+    };
+}
+
+/* Layers that fit into memory beside head and the cache. */
+static enum ulb_status fit_layers(const struct measurement *m, const struct format_run *run,
+                                  struct ulb_decoder_shape *shape, struct ulb_error *err)
+{
+    long long available = ulb_memory_available();
+    *shape = m->shape;
+    if (m->settings->layers != ULB_LAYERS_AUTO && m->settings->layers < shape->layers)
+        shape->layers = m->settings->layers;
+    struct ulb_decoder_shape one = *shape;
+    one.layers = 1;
+    size_t cache = ulb_kv_bytes(&one) * (m->context + WARM_UPS + m->tokens);
+    size_t layer = ulb_weights_layer_bytes(shape, run->rows) + cache;
+    /* The head is there already when it is not the first format. */
+    size_t apart = run > m->formats ? 0 : ulb_weights_head_bytes(shape, run->rows);
+    apart += shape->vocab * sizeof(float) + ulb_weights_making_bytes(shape, run->rows);
+    double room = available < 0 ? HUGE_VAL : (double)available * (1 - SPARED) - (double)apart;
+    size_t fitting = room < (double)layer         ? 0
+                     : room / (double)layer > 1e6 ? 1000000
+                                                  : (size_t)(room / (double)layer);
+    if (fitting >= shape->layers)
+        return ULB_OK;
+    if (fitting == 0 || m->settings->layers != ULB_LAYERS_AUTO)
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "not enough memory: %zu layers of %s in %s need %.1f GiB and %.1f GiB can be used; %s",
+            shape->layers, m->model, run->format,
+            ((double)layer * (double)shape->layers + (double)apart) / ULB_GIB, (double)available / ULB_GIB,
+            fitting == 0 ? "take a smaller model" : "take --layers auto");
+    shape->layers = fitting;
+    return ulb_record_warn(m->session->record, err,
+                           "%s in %s: only %zu of %zu layers fit into memory; figures of a token are "
+                           "extrapolated from them",
+                           m->model, run->format, fitting, m->shape.layers);
+}
+
+struct step {
+    struct ulb_decoder *decoder;
+    uint32_t token, next;
+    size_t position;
+};
+
+static double run_step(void *arg)
+{
+    struct step *step = arg;
+    double begin = ulb_now();
+    step->next = ulb_decoder_step(step->decoder, &step->token, 1, step->position);
+    return ulb_now() - begin;
+}
+
+/* Tokens one after the other, each the one that the last step gave; the yardstick, on the weights themselves,
+ * before, between and after. */
+static enum ulb_status decode_tokens(struct measurement *m, struct ulb_decoder *decoder,
+                                     struct ulb_decode_figures *figures, struct ulb_error *err)
+{
+    struct ulb_session *session = m->session;
+    struct ulb_undisturbed watch = {.team = session->team,
+                                    .tries = TRIES,
+                                    .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL};
+    struct step step = {.decoder = decoder, .token = 1, .position = m->context};
+    for (size_t i = 0; i < WARM_UPS + m->tokens; i++, step.position++, step.token = step.next) {
+        if (i % YARDSTICK_EVERY == 0)
+            figures->yardstick[figures->n_yardstick++] = ulb_beta_yardstick(session);
+        double seconds = ulb_undisturbed(&watch, run_step, &step);
+        if (i < WARM_UPS)
+            continue;
+        ulb_token_take(&m->samples[i - WARM_UPS], session, decoder, seconds, step.next);
+        enum ulb_status status = ulb_check_interrupted(err);
+        if (status != ULB_OK)
+            return status;
+    }
+    figures->yardstick[figures->n_yardstick++] = ulb_beta_yardstick(session);
+    return ULB_OK;
+}
+
+static enum ulb_status run_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
+{
+    struct ulb_session *session = m->session;
+    struct ulb_decoder_shape shape;
+    struct ulb_decoder *decoder = NULL;
+    struct ulb_decoder_options options = options_of(m);
+    enum ulb_status status = ulb_decode_check(session, &m->shape, run->rows, &options, err);
+    ulb_memory_peak_reset();
+    if (status == ULB_OK)
+        status = fit_layers(m, run, &shape, err);
+    if (status == ULB_OK && run == m->formats)
+        status = ulb_weights_open(&m->store, &shape, run->rows, session, err);
+    if (status == ULB_OK)
+        status = ulb_weights_fill(&m->store, &shape, run->rows, session, m->rates, err);
+    memcpy(m->store.weights.many, run->many, sizeof run->many);
+    if (status == ULB_OK)
+        status = ulb_decoder_open(&decoder, &shape, &m->store.weights, &options, err);
+    if (status == ULB_OK) {
+        struct ulb_decode_figures figures = {.model = m->model,
+                                             .format = run->format,
+                                             .all = &m->shape,
+                                             .shape = &shape,
+                                             .rows = run->rows,
+                                             .store = &m->store,
+                                             .context = m->context,
+                                             .prompt = m->settings->prompt,
+                                             .samples = m->samples,
+                                             .n = m->tokens};
+        figures.yardstick = calloc(m->tokens / YARDSTICK_EVERY + 3, sizeof *figures.yardstick);
+        ulb_decoder_fill_cache(decoder, m->context, session->settings.seed);
+        session->arena = (struct ulb_arena){.pages = m->store.blocks, .ring_bytes = m->store.blocks.bytes};
+        if (!figures.yardstick)
+            status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for samples");
+        if (status == ULB_OK && figures.prompt > 0)
+            status = ulb_prefill_measure(session, decoder, &shape, &m->store.weights, figures.prompt,
+                                         &figures.prefill, err);
+        if (status == ULB_OK)
+            status = decode_tokens(m, decoder, &figures, err);
+        session->arena = (struct ulb_arena){0};
+        figures.peak_bytes = ulb_memory_peak();
+        if (status == ULB_OK)
+            status = ulb_decode_record(session, &figures, &m->baseline, err);
+        free(figures.yardstick);
+    }
+    ulb_decoder_close(decoder);
+    ulb_weights_empty(&m->store);
+    return status;
+}
+
+enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb_decode_settings *settings,
+                                   struct ulb_error *err)
+{
+    struct measurement m = {.session = session, .settings = settings};
+    m.tokens = settings->tokens ? settings->tokens : session->settings.quick ? TOKENS_QUICK : TOKENS_FULL;
+    m.context = settings->context > settings->prompt ? settings->context : settings->prompt;
+    struct ulb_model model = {0};
+    enum ulb_status status = ulb_model_load(settings->model, &model, err);
+    if (status == ULB_OK)
+        status = ulb_decoder_shape_of(&model, &m.shape, err);
+    snprintf(m.model, sizeof m.model, "%s", model.name);
+    ulb_model_free(&model);
+    if (status == ULB_OK)
+        status = list_formats(&m, err);
+    if (status == ULB_OK)
+        status = drop_unfit(&m, err);
+    if (status == ULB_OK && !(m.samples = calloc(m.tokens, sizeof *m.samples)))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens", m.tokens);
+    if (status == ULB_OK)
+        status = choose_all(&m, err);
+    for (size_t i = 0; i < m.n_formats && status == ULB_OK; i++) {
+        ulb_session_progress(session, "decode", (double)i / (double)m.n_formats);
+        status = run_format(&m, &m.formats[i], err);
+    }
+    ulb_weights_close(&m.store);
+    free(m.formats);
+    free(m.samples);
+    free(m.rates);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* Decoding measured: tokens per second of a model in each weight format, where the time goes, and the bounds
+ * beside it. */
+#ifndef ULB_HARNESS_DECODE_MEASURE_H
+#define ULB_HARNESS_DECODE_MEASURE_H
+
+#include "harness/decode/decoder.h"
+#include "harness/session.h"
+
+enum { ULB_LAYERS_AUTO = 0 };
+
+struct ulb_decode_settings {
+    const char *model;   /* a name of the catalogue */
+    const char *formats; /* comma list; the 16-bit one comes first, whatever its place */
+    size_t tokens;       /* to decode; 0: 128, quick 24 */
+    size_t context;      /* positions in the cache before the first of them */
+    size_t prompt; /* of these, computed in steps of many tokens; more than context: context is as many */
+    size_t layers; /* ULB_LAYERS_AUTO: as many as fit; SIZE_MAX: all, or an error */
+    const double *rates; /* of the weighted split, one for each thread; n_rates 0: as measured */
+    size_t n_rates;
+    size_t slow_thread, slow_times; /* see struct ulb_decoder_options */
+};
+
+/* Decodes with the session's team and split and appends a run per format to the record. ULB_FINDING when a
+ * row or the whole step differs from its truth, ULB_ENVIRONMENT when not even one layer fits. */
+enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb_decode_settings *settings,
+                                   struct ulb_error *err);
+
+#endif

@@ -1,0 +1,104 @@
+#include "harness/decode/prefill.h"
+
+#include "common/rng.h"
+#include "common/units.h"
+#include "harness/beta.h"
+#include "harness/peak.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKENS_TRIED = 64, WEIGHTS_TRIED = 1 << 22, PEAK_SAMPLES = 3 };
+
+enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
+                                   const struct ulb_row_choice rows[ULB_LINEARS], const double *rates,
+                                   const struct ulb_kernel *many[ULB_LINEARS], struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    for (int i = 0; i < ULB_HEAD && status == ULB_OK; i++) {
+        size_t m = ulb_linear_rows(shape, (enum ulb_linear)i),
+               k = ulb_linear_columns(shape, (enum ulb_linear)i);
+        size_t most = WEIGHTS_TRIED / k;
+        struct ulb_row_choice choice = {0};
+        if (ulb_linear_count(shape, (enum ulb_linear)i) == 0)
+            continue;
+        const struct ulb_layout *layout = rows[i].kernel->layout;
+        status = ulb_row_choose(session, layout->format->name, layout, m < most ? m : most, k, TOKENS_TRIED,
+                                rates, &choice, err);
+        many[i] = choice.kernel;
+    }
+    return status;
+}
+
+/* Multiplications and additions of n tokens. */
+static double operations(const struct ulb_decoder_shape *shape, size_t n)
+{
+    double weights = 0;
+    for (int i = 0; i < ULB_HEAD; i++) {
+        size_t count = ulb_linear_count(shape, (enum ulb_linear)i);
+        count = count > shape->active ? shape->active : count;
+        if (count > 0)
+            weights += (double)(count * ulb_linear_rows(shape, (enum ulb_linear)i) *
+                                ulb_linear_columns(shape, (enum ulb_linear)i) * shape->layers);
+    }
+    return 2 * (weights * (double)n + (double)(shape->vocab * shape->hidden));
+}
+
+/* What one step reads of the weights: with many tokens all experts. */
+static double step_bytes(const struct ulb_decoder_shape *shape, const struct ulb_decoder_weights *weights)
+{
+    return (double)(weights->layer_bytes * shape->layers + weights->bytes[ULB_HEAD]);
+}
+
+static enum ulb_status measure_peak(struct ulb_session *session, enum ulb_activation activation, double *gops,
+                                    struct ulb_error *err)
+{
+    struct ulb_peak_meter *meter;
+    enum ulb_status status = ulb_peak_open(&meter, session, PEAK_SAMPLES, err);
+    if (status != ULB_OK)
+        return status;
+    struct ulb_undisturbed watch = {.team = session->team, .tries = PEAK_SAMPLES, .patience = 1};
+    for (size_t i = 0; i < PEAK_SAMPLES; i++)
+        ulb_peak_sample(meter, &watch);
+    *gops = ulb_peak_gops(meter, activation);
+    ulb_peak_close(meter);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_decoder *decoder,
+                                    const struct ulb_decoder_shape *shape,
+                                    const struct ulb_decoder_weights *weights, size_t n,
+                                    struct ulb_prefill *prefill, struct ulb_error *err)
+{
+    const struct ulb_kernel *widest = weights->many[ULB_GATE_UP];
+    uint32_t *tokens = calloc(n, sizeof *tokens);
+    double peak = NAN, yardstick = ulb_beta_yardstick(session);
+    if (!tokens)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a prompt of %zu tokens", n);
+    struct ulb_rng rng = {session->settings.seed};
+    for (size_t i = 0; i < n; i++)
+        tokens[i] = (uint32_t)ulb_rng_below(&rng, shape->vocab);
+    enum ulb_status status = measure_peak(session, widest->activation, &peak, err);
+    double begin = ulb_now();
+    size_t steps = 0;
+    for (size_t at = 0; at < n && status == ULB_OK; at += ULB_PREFILL_BATCH, steps++) {
+        ulb_decoder_step(decoder, tokens + at, n - at < ULB_PREFILL_BATCH ? n - at : ULB_PREFILL_BATCH, at);
+        status = ulb_check_interrupted(err);
+    }
+    double seconds = ulb_now() - begin;
+    free(tokens);
+    prefill->first_token_ms = 1e3 * seconds;
+    prefill->tokens_per_s = (double)n / seconds;
+    prefill->gops = operations(shape, n) / seconds / 1e9;
+    prefill->peak_share = prefill->gops / peak;
+    prefill->memory_share = step_bytes(shape, weights) * (double)steps / seconds / yardstick;
+    snprintf(prefill->bound, sizeof prefill->bound, "%s",
+             prefill->peak_share < prefill->memory_share ? "memory" : "compute");
+    ulb_kernel_name(weights->many[ULB_QKV], prefill->kernel_qkv);
+    ulb_kernel_name(weights->many[ULB_O], prefill->kernel_o);
+    ulb_kernel_name(widest, prefill->kernel_gate_up);
+    ulb_kernel_name(weights->many[ULB_DOWN], prefill->kernel_down);
+    return status;
+}

@@ -1,0 +1,149 @@
+/* The decoder's matrix products: inputs made and quantised, rows shared out. */
+#include "harness/decode/internal.h"
+
+#include "harness/problem.h"
+
+#include <string.h>
+
+struct ulb_row_split ulb_decoder_split(struct ulb_decoder *d, size_t items, size_t grain)
+{
+    struct ulb_row_split split =
+        ulb_split_of(d->options.split, items, grain, d->threads, d->options.rates, d->shares);
+    ulb_split_reset(&split);
+    return split;
+}
+
+struct product_job {
+    struct ulb_decoder *d;
+    const struct ulb_linear_call *call;
+    const struct ulb_kernel *kernel;
+    size_t m, k;
+    bool apart; /* each thread makes the inputs for itself, which saves a join */
+    void *inputs;
+};
+
+static struct ulb_activations place_inputs(const struct product_job *job, void *memory)
+{
+    struct ulb_activations a;
+    ulb_activations_place(&a, job->kernel->activation, job->call->inputs, ulb_round_up(job->k, ULB_X_GRAIN),
+                          memory);
+    return a;
+}
+
+/* Input i of the call, from norm to the kernel's kind of activations. */
+static void make_input(const struct product_job *job, struct ulb_worker *worker, struct ulb_activations *a,
+                       size_t i)
+{
+    const struct ulb_linear_call *call = job->call;
+    const struct ulb_decoder *d = job->d;
+    size_t token = call->token_of_input ? call->token_of_input[i] : call->first_token + i;
+    const float *x = worker->scratch;
+    bool normed = call->source == ULB_INPUT_NORM || d->shape.sub_norms;
+    if (call->source == ULB_INPUT_ATTENTION && d->n == 1) {
+        ulb_decoder_merge(d, worker->scratch);
+        ulb_lap(worker, ULB_PART_ATTENTION);
+    } else if (call->source == ULB_INPUT_ATTENTION) {
+        x = d->attended + token * job->k;
+    } else if (call->source == ULB_INPUT_MLP) {
+        x = d->mlp + i * ulb_linear_rows(&d->shape, ULB_GATE_UP);
+    } else {
+        x = d->x + token * job->k;
+    }
+    if (normed) {
+        const struct ulb_vector_ops *ops = d->options.ops;
+        (d->shape.layer_norm ? ops->layer_norm : ops->rms_norm)(x, d->weights.gain[call->linear], job->k,
+                                                                worker->scratch);
+        x = worker->scratch;
+        ulb_lap(worker, ULB_PART_OTHER);
+    }
+    d->options.ops->set_activations(a, i, x, job->k);
+    ulb_lap(worker, a->kind == ULB_ACT_F32 ? ULB_PART_OTHER : ULB_PART_QUANTISE);
+}
+
+static void inputs_part(void *arg, size_t thread)
+{
+    struct product_job *job = arg;
+    struct ulb_worker *worker = &job->d->workers[thread];
+    struct ulb_activations a = place_inputs(job, job->inputs);
+    size_t n = job->call->inputs, threads = job->d->threads;
+    ulb_lap(worker, ULB_PART_WAIT);
+    for (size_t i = n * thread / threads; i < n * (thread + 1) / threads; i++)
+        make_input(job, worker, &a, i);
+}
+
+/* The arguments of one product, all rows. */
+static struct ulb_gemm gemm_of(const struct product_job *job, const struct ulb_activations *a,
+                               const struct ulb_product *product)
+{
+    const struct ulb_decoder_weights *weights = &job->d->weights;
+    enum ulb_linear linear = job->call->linear;
+    const char *w =
+        linear == ULB_HEAD ? weights->head : weights->blocks + job->d->layer * weights->layer_bytes;
+    struct ulb_gemm g = {.w = w + weights->offset[linear] + product->expert * weights->bytes[linear],
+                         .m = job->m,
+                         .k = job->k,
+                         .n = product->n,
+                         .y = job->call->y + product->first_y * job->m,
+                         .y_stride = job->m};
+    struct ulb_activations mine = *a;
+    size_t first = product->first_x;
+    mine.x = (char *)a->x + first * a->columns * ulb_activation_bytes(a->kind);
+    mine.scale += first * ulb_activation_scales(a->kind, a->columns);
+    mine.sums += first * ulb_activation_sums(a->kind, a->columns);
+    mine.sum += first;
+    ulb_activations_give(&mine, &g);
+    return g;
+}
+
+static void run_product(const struct product_job *job, size_t thread, size_t i,
+                        const struct ulb_activations *a)
+{
+    const struct ulb_decoder *d = job->d;
+    const struct ulb_product *product = &d->products[i];
+    struct ulb_gemm g = gemm_of(job, a, product);
+    size_t times = thread == d->options.slow_thread && d->options.slow_times > 1 ? d->options.slow_times : 1;
+    while (ulb_split_next(&d->splits[i], thread, &g.m0, &g.m1)) {
+        for (size_t t = 0; t < times; t++)
+            job->kernel->run(&g);
+        for (size_t n = 0; n < product->n && job->call->residual; n++)
+            d->options.ops->add(d->x + n * job->m + g.m0, g.y + n * job->m + g.m0, g.m1 - g.m0);
+    }
+}
+
+static void product_part(void *arg, size_t thread)
+{
+    struct product_job *job = arg;
+    struct ulb_decoder *d = job->d;
+    struct ulb_worker *worker = &d->workers[thread];
+    struct ulb_activations a = place_inputs(job, job->apart ? worker->inputs : d->inputs);
+    ulb_lap(worker, ULB_PART_WAIT);
+    for (size_t i = 0; i < job->call->inputs && job->apart; i++)
+        make_input(job, worker, &a, i);
+    for (size_t i = 0; i < job->call->products; i++)
+        run_product(job, thread, i, &a);
+    ulb_lap(worker, job->call->linear);
+}
+
+void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *call)
+{
+    const struct ulb_kernel *kernel = d->weights.kernel[call->linear], *many = d->weights.many[call->linear];
+    if (d->n > 1 && call->linear != ULB_HEAD && many)
+        kernel = many;
+    struct product_job job = {
+        .d = d,
+        .call = call,
+        .kernel = kernel,
+        .m = ulb_linear_rows(&d->shape, call->linear),
+        .k = ulb_linear_columns(&d->shape, call->linear),
+        .apart = d->n == 1 || call->linear == ULB_HEAD,
+        .inputs = d->inputs,
+    };
+    if (!job.apart)
+        ulb_team_run(d->options.team, inputs_part, &job);
+    for (size_t i = 0; i < call->products; i++) {
+        d->splits[i] = ulb_split_of_kernel(d->options.split, job.m, kernel, d->threads, d->options.rates,
+                                           d->shares + i * d->threads);
+        ulb_split_reset(&d->splits[i]);
+    }
+    ulb_team_run(d->options.team, product_part, &job);
+}

@@ -1,0 +1,44 @@
+/* What decoding came to: from the samples of tokens to the figures of the record. */
+#ifndef ULB_HARNESS_DECODE_REPORT_H
+#define ULB_HARNESS_DECODE_REPORT_H
+
+#include "harness/decode/weights.h"
+
+/* One token as run. */
+struct ulb_token_sample {
+    double seconds, parts[ULB_DECODE_PARTS]; /* parts: mean over the threads */
+    double wait[4];                          /* mean over the threads of class P, E, LP-E, core; NAN: none */
+    uint32_t next;
+};
+
+/* Reads what the decoder's last step left. */
+void ulb_token_take(struct ulb_token_sample *sample, const struct ulb_session *session,
+                    const struct ulb_decoder *decoder, double seconds, uint32_t next);
+
+struct ulb_decode_figures {
+    const char *model, *format;
+    const struct ulb_decoder_shape *all, *shape; /* with all layers; with those that were run */
+    const struct ulb_row_choice *rows;
+    const struct ulb_weight_store *store;
+    size_t context, prompt;
+    struct ulb_prefill prefill;
+    struct ulb_token_sample *samples;
+    size_t n;
+    double *yardstick; /* bytes/s */
+    size_t n_yardstick;
+    long long peak_bytes;
+};
+
+/* The 16-bit run that the others are compared with. */
+struct ulb_decode_baseline {
+    bool known;
+    double token_s, blocks_s;       /* blocks: products of the matrices that are quantised */
+    double parts[ULB_DECODE_PARTS]; /* all layers */
+    double block_bytes;
+};
+
+/* Appends a run to the record; that of the 16-bit format becomes the baseline. */
+enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_decode_figures *figures,
+                                  struct ulb_decode_baseline *baseline, struct ulb_error *err);
+
+#endif

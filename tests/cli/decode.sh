@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# The command decode: figures that add up, the same tokens for any threads and split, records, layers that do not fit.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+cd "$scratch"
+small=(--quick --model bitnet-125m --layers 2 --tokens 6 --ring-mib 256)
+
+status=0
+"$bench" decode "${small[@]}" --weights int8,bf16,int2 --context 5 --prompt 4 --out . --json >out.json 2>notes || status=$?
+if [[ $status == 3 ]] && grep -q 'can run here' notes; then
+    echo "skipped: $(cat notes)"
+    exit 77
+fi
+[[ $status == 0 ]] || fail "decode: exit $status: $(cat notes)"
+record=$(echo decode-*.json)
+python3 - "$record" <<'P' || fail "figures"
+import json, sys
+runs = json.load(open("out.json"))["runs"]
+assert json.load(open(sys.argv[1]))["decode"]["runs"] == runs
+assert [r["format"] for r in runs] == ["bf16", "int8", "int2"], "the 16-bit run comes first"
+for r in runs:
+    assert r["verified"] and len(r["ms_samples"]) == r["tokens"] == 6 and r["context"] == 5, r
+    assert r["layers_run"] == 2 and r["layers"] == 11 and r["extrapolated"], r
+    assert abs(sum(r["split_ms"].values()) / r["ms_per_token"] - 1) < 1e-6, r
+    assert abs(sum(r["gemv_ms"].values()) / r["split_ms"]["gemv"] - 1) < 1e-6, r
+    assert abs(r["tokens_per_s"] * r["ms_per_token"] / 1e3 - 1) < 1e-6, r
+    assert abs(r["roofline_tokens_per_s"] * r["bytes_per_token"] / 1e9 / r["yardstick_gbps"] - 1) < 1e-6, r
+    assert abs(r["amdahl_speedup"] - 1 / (1 - r["alpha"] + r["alpha"] / r["byte_ratio"])) < 1e-6, r
+    bound = runs[0]["ms_per_token"] / r["amdahl_speedup"]
+    assert abs(bound + sum(r["missing_ms"].values()) - r["ms_per_token"]) < 1e-6 * r["ms_per_token"], r
+    prefill = r["prefill"]
+    assert r["prompt"] == 4 and abs(prefill["first_token_ms"] * prefill["tokens_per_s"] / 4000 - 1) < 1e-6, r
+    assert prefill["bound"] == ("compute" if prefill["peak_share"] >= prefill["memory_share"] else "memory"), r
+    assert r["joule_per_token"] is None and r["joule_per_token_reason"], r
+hidden, heads, ffn, vocab = 768, 12, 2048, 32002
+assert runs[0]["bytes_per_token"] > 2 * 11 * (4 * hidden * hidden) + 2 * hidden * vocab
+P
+python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "schema"
+
+# The same tokens on one core, with another split, with a thread that is slow; others from other weights.
+digest() {
+    "$bench" decode "${small[@]}" --weights int2 --context 5 --prompt 4 --json "$@" 2>notes >one.json || fail "decode $*: $(cat notes)"
+    python3 -c 'import json; print(json.load(open("one.json"))["runs"][-1]["token_digest"])'
+}
+all=$(python3 -c 'import json; print(json.load(open("out.json"))["runs"][-1]["token_digest"])')
+[[ $(digest --threads 0) == "$all" ]] || fail "other tokens on one core"
+[[ $(digest --split dynamic --slow-thread 0:3) == "$all" ]] || fail "other tokens with a dynamic split"
+[[ $(digest --seed 2 --split-weights 2 --threads 0) != "$all" ]] || fail "another seed gives the same tokens"
+
+# Into a record that is there; without a 16-bit run there is no alpha, with the reason.
+"$bench" decode "${small[@]}" --weights int8 --record "$record" >table 2>notes || fail "--record: $(cat notes)"
+python3 -c 'import json, sys
+runs = json.load(open(sys.argv[1]))["decode"]["runs"]
+assert [r["format"] for r in runs] == ["int8"] and runs[0]["alpha"] is None and "16-bit" in runs[0]["alpha_reason"]' "$record" ||
+    fail "runs of --record"
+awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
+grep -q 'ONLY 2 OF 11 LAYERS WERE RUN' table || fail "the table hides that layers are extrapolated: $(cat table)"
+echo "decode: figures, tokens and records as documented"

@@ -1,0 +1,335 @@
+/* The decoder against its scalar truth in double precision: every form of block, every format, any team,
+ * split and way of feeding the tokens. */
+#include "harness/decode/decoder.h"
+#include "harness/decode/reference.h"
+#include "harness/decode/weights.h"
+
+#include "common/rng.h"
+#include "kernels/activations.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TOKENS = 6 };
+
+/* Sizes that no tile, group or piece divides. */
+static const struct ulb_decoder_shape llama = {.layers = 2,
+                                               .hidden = 200,
+                                               .heads = 6,
+                                               .kv_heads = 2,
+                                               .head_dim = 40,
+                                               .intermediate = 340,
+                                               .vocab = 500,
+                                               .experts = 1,
+                                               .active = 1,
+                                               .rope_dims = 40,
+                                               .rope_base = 10000,
+                                               .gated = true};
+static const uint32_t prompt[TOKENS] = {3, 141, 59, 26, 499, 3};
+
+struct bench {
+    struct ulb_session session;
+    struct ulb_record record;
+    struct ulb_row_choice rows[ULB_LINEARS];
+    struct ulb_weight_store store;
+};
+
+/* A session on the first PUs, and the weights of a model with the first fast row of a format (or its truth).
+ */
+static const struct ulb_kernel *row_of(const struct ulb_session *session, const char *format)
+{
+    const struct ulb_kernel *found = NULL;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        bool fits = strcmp(ulb_kernels[i]->layout->format->name, format) == 0 &&
+                    ulb_session_can_run(session, ulb_kernels[i]->needs);
+        if (fits && (!found || strcmp(found->isa, "ref") == 0))
+            found = ulb_kernels[i];
+    }
+    return found;
+}
+
+static void open_bench(struct bench *bench, const struct ulb_decoder_shape *shape, const char *format)
+{
+    struct ulb_error err;
+    *bench = (struct bench){.session.settings = {.seed = 7}};
+    assert_int_equal(ulb_record_new(&bench->record, &err), ULB_OK);
+    assert_int_equal(ulb_session_open(&bench->session, &bench->record, &err), ULB_OK);
+    for (int linear = 0; linear < ULB_LINEARS; linear++)
+        bench->rows[linear].kernel =
+            row_of(&bench->session, linear < ULB_QUANTISED_LINEARS ? format : "bf16");
+    if (ulb_weights_open(&bench->store, shape, bench->rows, &bench->session, &err) != ULB_OK ||
+        ulb_weights_fill(&bench->store, shape, bench->rows, &bench->session, NULL, &err) != ULB_OK)
+        fail_msg("%s", err.message);
+}
+
+static void close_bench(struct bench *bench)
+{
+    ulb_weights_close(&bench->store);
+    ulb_session_close(&bench->session);
+    ulb_record_free(&bench->record);
+}
+
+static struct ulb_decoder *open_decoder(struct bench *bench, const struct ulb_decoder_shape *shape,
+                                        const struct ulb_decoder_options *wanted)
+{
+    struct ulb_decoder *decoder;
+    struct ulb_error err;
+    struct ulb_decoder_options options = *wanted;
+    options.team = options.team ? options.team : bench->session.team;
+    options.ops = options.ops ? options.ops : ulb_vector_ops(bench->session.isa);
+    options.positions = options.positions ? options.positions : TOKENS + 4;
+    options.batch = options.batch ? options.batch : 1;
+    if (ulb_decoder_open(&decoder, shape, &bench->store.weights, &options, &err) != ULB_OK)
+        fail_msg("%s", err.message);
+    return decoder;
+}
+
+/* Feeds the prompt one token at a time. */
+static uint32_t feed(struct ulb_decoder *decoder)
+{
+    uint32_t next = 0;
+    for (size_t i = 0; i < TOKENS; i++)
+        next = ulb_decoder_step(decoder, &prompt[i], 1, i);
+    return next;
+}
+
+static double distance_of(struct bench *bench, const struct ulb_decoder_shape *shape,
+                          const struct ulb_decoder_shape *as)
+{
+    struct ulb_error err;
+    double *truth = calloc(shape->vocab, sizeof *truth);
+    struct ulb_decoder *decoder = open_decoder(bench, shape, &(struct ulb_decoder_options){0});
+    feed(decoder);
+    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, prompt, TOKENS, truth, &err), ULB_OK);
+    double distance = ulb_decode_distance(ulb_decoder_logits(decoder), truth, shape->vocab);
+    ulb_decoder_close(decoder);
+    free(truth);
+    return distance;
+}
+
+/* Without quantised activations only rounding is left: of floats, and now and then of a cached value. */
+static void forms_agree(void **state)
+{
+    (void)state;
+    struct ulb_decoder_shape forms[7] = {llama, llama, llama, llama, llama, llama, llama};
+    forms[1].gated = false;
+    forms[1].parallel = forms[1].layer_norm = true;
+    forms[1].function = ULB_FFN_GELU;
+    forms[1].rope_dims = 16;
+    forms[2].experts = 5;
+    forms[2].active = 2;
+    forms[3].function = ULB_FFN_RELU2;
+    forms[4].function = ULB_FFN_RELU;
+    forms[4].kv_heads = 6;
+    forms[5].head_dim = forms[5].rope_dims = 64;
+    forms[6].qk_norm = forms[6].sub_norms = true;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct bench bench;
+        open_bench(&bench, &forms[i], "bf16");
+        double distance = distance_of(&bench, &forms[i], &forms[i]);
+        if (!(distance < 1e-3))
+            fail_msg("form %zu is %g away from its truth", i, distance);
+        close_bench(&bench);
+    }
+}
+
+/* Every format that the suite has, by a row that runs here; block formats want whole blocks. A value that
+ * falls between two steps of the activations may be rounded to either, which moves logits by less than a
+ * hundredth. */
+static void formats_agree(void **state)
+{
+    (void)state;
+    struct ulb_decoder_shape shape = llama;
+    const struct ulb_format *last = NULL;
+    shape.layers = 1;
+    shape.hidden = 256;
+    shape.heads = 4;
+    shape.head_dim = shape.rope_dims = 64;
+    shape.intermediate = 512;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_format *format = ulb_kernels[i]->layout->format;
+        if (format == last)
+            continue;
+        last = format;
+        struct bench bench;
+        open_bench(&bench, &shape, format->name);
+        double distance = distance_of(&bench, &shape, &shape);
+        if (!(distance < 1e-2))
+            fail_msg("%s is %g away from its truth", format->name, distance);
+        close_bench(&bench);
+    }
+}
+
+/* The truth of another model is far away: what the bounds above would let pass is seen. */
+static void differences_show(void **state)
+{
+    (void)state;
+    struct ulb_decoder_shape planted[5] = {llama, llama, llama, llama, llama};
+    planted[0].rope_base = 7000;
+    planted[1].layer_norm = true;
+    planted[2].function = ULB_FFN_GELU;
+    planted[3].parallel = true;
+    planted[4].rope_dims = 36;
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        struct bench bench;
+        open_bench(&bench, &llama, "bf16");
+        double distance = distance_of(&bench, &llama, &planted[i]);
+        if (distance < 4e-3)
+            fail_msg("planted difference %zu is only %g away", i, distance);
+        close_bench(&bench);
+    }
+}
+
+/* Logits after the prompt, bit for bit the same in other circumstances. */
+static void expect_same(struct bench *bench, const struct ulb_decoder_shape *shape,
+                        const struct ulb_decoder_options *options, const float *expected, const char *what)
+{
+    struct ulb_decoder *decoder = open_decoder(bench, shape, options);
+    if (options->batch > 1)
+        ulb_decoder_step(decoder, prompt, TOKENS, 0);
+    else
+        feed(decoder);
+    if (memcmp(ulb_decoder_logits(decoder), expected, shape->vocab * sizeof *expected) != 0)
+        fail_msg("other logits: %s", what);
+    ulb_decoder_close(decoder);
+}
+
+static void circumstances(const struct ulb_decoder_shape *shape, const char *format)
+{
+    static const unsigned pus[3] = {0, 0, 0}; /* three threads that take turns on one core */
+    static const double rates[3] = {5, 1, 2};
+    struct bench bench;
+    struct ulb_team *team;
+    struct ulb_error err;
+    open_bench(&bench, shape, format);
+    struct ulb_decoder *decoder = open_decoder(&bench, shape, &(struct ulb_decoder_options){0});
+    feed(decoder);
+    float *expected = calloc(shape->vocab, sizeof *expected);
+    memcpy(expected, ulb_decoder_logits(decoder), shape->vocab * sizeof *expected);
+    expect_same(&bench, shape, &(struct ulb_decoder_options){.batch = TOKENS}, expected,
+                "all tokens at once");
+    assert_int_equal(ulb_team_start(&team, pus, 3, &err), ULB_OK);
+    for (int split = ULB_SPLIT_STATIC; split <= ULB_SPLIT_WEIGHTED; split++) {
+        const struct ulb_decoder_options options = {
+            .team = team, .split = (enum ulb_split)split, .rates = rates, .slow_thread = 1, .slow_times = 2};
+        expect_same(&bench, shape, &options, expected, ulb_split_name((enum ulb_split)split));
+    }
+    const struct ulb_decoder_options together = {.team = team, .split = ULB_SPLIT_DYNAMIC, .batch = TOKENS};
+    expect_same(&bench, shape, &together, expected, "all tokens at once, dynamic");
+    ulb_team_stop(team);
+    ulb_decoder_close(decoder);
+    free(expected);
+    close_bench(&bench);
+}
+
+static void circumstances_do_not_matter(void **state)
+{
+    (void)state;
+    struct ulb_decoder_shape experts = llama, gptj = llama;
+    experts.experts = 5;
+    experts.active = 2;
+    gptj.gated = false;
+    gptj.parallel = gptj.layer_norm = true;
+    gptj.function = ULB_FFN_GELU;
+    circumstances(&llama, "int8");
+    circumstances(&llama, "bf16");
+    circumstances(&experts, "int4");
+    circumstances(&gptj, "int2");
+}
+
+/* A context of several pieces: the last one alone, and all positions at once, to the last bit. */
+static void pieces_add_up(void **state)
+{
+    (void)state;
+    enum { LONG = 2 * ULB_KV_PIECE + 9 };
+    struct bench bench;
+    uint32_t tokens[LONG];
+    for (size_t i = 0; i < LONG; i++)
+        tokens[i] = (uint32_t)(i * 37 % llama.vocab);
+    open_bench(&bench, &llama, "int8");
+    const struct ulb_decoder_options options = {.positions = LONG, .batch = LONG};
+    struct ulb_decoder *decoder = open_decoder(&bench, &llama, &options);
+    float *expected = calloc(llama.vocab, sizeof *expected);
+    ulb_decoder_step(decoder, tokens, LONG, 0);
+    memcpy(expected, ulb_decoder_logits(decoder), llama.vocab * sizeof *expected);
+    ulb_decoder_step(decoder, tokens + LONG - 1, 1, LONG - 1);
+    assert_memory_equal(ulb_decoder_logits(decoder), expected, llama.vocab * sizeof *expected);
+    ulb_decoder_close(decoder);
+    free(expected);
+    close_bench(&bench);
+}
+
+/* The parts of every thread add up to the same time. */
+static void time_adds_up(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, &llama, "int8");
+    struct ulb_decoder *decoder = open_decoder(&bench, &llama, &(struct ulb_decoder_options){0});
+    feed(decoder);
+    double first = 0;
+    for (size_t t = 0; t < ulb_team_size(bench.session.team); t++) {
+        double sum = 0;
+        for (size_t part = 0; part < ULB_DECODE_PARTS; part++) {
+            assert_true(ulb_decoder_seconds(decoder, t)[part] >= 0);
+            sum += ulb_decoder_seconds(decoder, t)[part];
+        }
+        first = t == 0 ? sum : first;
+        assert_true(sum > 0 && fabs(sum - first) < 1e-9);
+    }
+    ulb_decoder_close(decoder);
+    close_bench(&bench);
+}
+
+/* All tables of vector operations convert activations to the same bits as the scalar code. */
+static void activations_are_the_same(void **state)
+{
+    (void)state;
+    enum { K = 777, COLUMNS = 1024 };
+    float x[K];
+    struct ulb_rng rng = {3};
+    ulb_isa_set isa = ulb_isa_detect();
+    const ulb_isa_set sets[] = {0, isa & (ULB_ISA_AVX2 | ULB_ISA_FMA), isa};
+    for (size_t i = 0; i < K; i++)
+        x[i] = i % 97 == 5 ? 0.0f : ldexpf(ulb_rng_float(&rng), (int)(i / 64));
+    x[300] = -x[290]; /* equal magnitudes: the first decides */
+    for (int kind = 0; kind < ULB_ACTIVATIONS; kind++) {
+        size_t bytes = ulb_activations_bytes((enum ulb_activation)kind, 1, COLUMNS);
+        char *expected = aligned_alloc(64, bytes), *got = aligned_alloc(64, bytes);
+        struct ulb_activations a;
+        memset(expected, 0x55, bytes);
+        ulb_activations_place(&a, (enum ulb_activation)kind, 1, COLUMNS, expected);
+        ulb_activations_set(&a, 0, x, K);
+        for (size_t i = 0; i < 3; i++) {
+            memset(got, 0x55, bytes);
+            ulb_activations_place(&a, (enum ulb_activation)kind, 1, COLUMNS, got);
+            ulb_vector_ops(sets[i])->set_activations(&a, 0, x, K);
+            if (memcmp(got, expected, bytes) != 0)
+                fail_msg("%s by %s", ulb_activation_name((enum ulb_activation)kind),
+                         ulb_vector_ops(sets[i])->isa);
+        }
+        free(expected);
+        free(got);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forms_agree),
+        cmocka_unit_test(formats_agree),
+        cmocka_unit_test(differences_show),
+        cmocka_unit_test(circumstances_do_not_matter),
+        cmocka_unit_test(pieces_add_up),
+        cmocka_unit_test(time_adds_up),
+        cmocka_unit_test(activations_are_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
