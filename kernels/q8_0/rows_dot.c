@@ -16,8 +16,8 @@
 #define MINIMA         ULB_NO_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_0
-#define NEAR           1024
-#define FAR            2048
+#define NEAR           512
+#define FAR            0
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

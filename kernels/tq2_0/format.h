@@ -17,6 +17,6 @@ _Static_assert(sizeof(struct ulb_tq2_0) == 66, "66 bytes in a file");
 extern const struct ulb_format ulb_tq2_0;
 extern const struct ulb_layout ulb_tq2_0_in_place;
 /* Rows interleaved (kernels/interleave.h). */
-extern const struct ulb_layout ulb_tq2_0_rows_96, ulb_tq2_0_rows_128;
+extern const struct ulb_layout ulb_tq2_0_rows_64, ulb_tq2_0_rows_96, ulb_tq2_0_rows_128;
 
 #endif

@@ -1,15 +1,15 @@
 /* TQ2_0 repacked: four codes a byte, one scale for 256 columns.
  *
- * 12 sums at 256 bits, 8 at 512: chains of latency 5. Results wait in memory, they are used once in 64 steps.
- * |sum| <= 255 * 128 * 256 < 2^23. */
+ * 12 sums at 256 bits, 8 at 512: chains of latency 5. With AVX2 8, because the step takes more registers.
+ * Results wait in memory, they are used once in 64 steps. |sum| <= 255 * 128 * 256 < 2^23. */
 #include "kernels/tq2_0/format.h"
 #include "kernels/x86/codes.h"
 
-#define LAYOUT         ULB_BY_WIDTH(ulb_tq2_0_rows_96, ulb_tq2_0_rows_128)
+#define LAYOUT         ULB_BY_WIDTH(ULB_BY_SUMS(ulb_tq2_0_rows_64, ulb_tq2_0_rows_96), ulb_tq2_0_rows_128)
 #define CODES          ulb_crumb_codes
 #define COUNTS         ULB_CRUMB_COUNTS
 #define BYTES_PER_STEP 8.25
-#define SETS           ULB_BY_WIDTH(3, 2)
+#define SETS           ULB_BY_WIDTH(ULB_BY_SUMS(2, 3), 2)
 #define COLUMNS        ULB_TQ2_0_COLUMNS
 #define GROUP          ULB_TQ2_0_COLUMNS
 #define ZERO_POINT     ULB_TQ2_0_ZERO_POINT

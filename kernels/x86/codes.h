@@ -138,8 +138,11 @@ static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
  * fits 16 bits, but no sum of two does. */
 static inline void ulb_dot_signed(ulb_vec *sum, ulb_vec w, ulb_vec x)
 {
-    ulb_vec pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
-    *sum = ulb_add32(*sum, ulb_widen(pairs));
+    ulb_vec pairs, signed_x;
+    __asm__("vpsignb %[w], %[x], %[y]\n\tvpabsb %[w], %[pairs]\n\tvpmaddubsw %[y], %[pairs], %[pairs]\n\t"
+            "vpmaddwd %[ones], %[pairs], %[pairs]\n\tvpaddd %[pairs], %[sum], %[sum]"
+            : [sum] "+x"(*sum), [pairs] "=&x"(pairs), [y] "=&x"(signed_x)
+            : [w] "x"(w), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
 /* Bytes are values. */

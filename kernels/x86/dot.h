@@ -36,9 +36,13 @@
 
 #if ULB_WORD_SUMS
 
+/* One statement: compilers reorder additions, and keep all products of a block in memory until then. */
 static inline void ulb_dot(ulb_vec *sums, ulb_vec codes, ulb_vec x)
 {
-    *sums = _mm256_add_epi16(*sums, _mm256_maddubs_epi16(codes, x));
+    ulb_vec pairs;
+    __asm__("vpmaddubsw %[x], %[codes], %[pairs]\n\tvpaddw %[pairs], %[sum], %[sum]"
+            : [sum] "+x"(*sums), [pairs] "=&x"(pairs)
+            : [codes] "x"(codes), [x] "x"(x));
 }
 
 /* *sums += products of neighbouring words, two to a lane. */
