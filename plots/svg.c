@@ -76,13 +76,15 @@ static bool skip_useless(struct cursor *cursor)
 
 static bool copy_id(struct cursor *cursor, const char *name, FILE *out)
 {
-    static const char *const words[] = {"id='gp", "'#gp", "id=\"gnuplot_"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!begins(cursor, words[i]))
+    static const struct {
+        const char *word;
+        size_t kept; /* bytes in front of the id */
+    } ids[] = {{"id='gp", 4}, {"'#gp", 2}, {"id=\"gnuplot_", 4}, {"id=\"figure_plot", 4}};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        if (!begins(cursor, ids[i].word))
             continue;
-        size_t kept = strcspn(words[i], "g");
-        fprintf(out, "%.*s%s-", (int)kept, words[i], name);
-        cursor->at += kept;
+        fprintf(out, "%.*s%s-", (int)ids[i].kept, ids[i].word, name);
+        cursor->at += ids[i].kept;
         return true;
     }
     return false;

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv gemm decode formats verify shapes model list plot compare export history'
+    local commands='run topology counters beta gamma gemv gemm decode formats verify shapes model list plot report compare export history'
     local common='--json --help --version'
     local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --aa --isa-mask --seed
         --ring-mib --out --progress --verbose'
@@ -46,6 +46,10 @@ _ulb_bench() {
         list)     words="kernels formats models shapes platforms cores counters figures --kernels --isa-mask $common" ;;
         plot)
             words="--figure --format --out $common"
+            mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
+            ;;
+        report)
+            words="--out $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
             ;;
         compare)

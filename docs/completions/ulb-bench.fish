@@ -1,6 +1,6 @@
 # fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv gemm decode formats verify shapes model list plot compare export history
-set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot model compare export history'
+set -l commands run topology counters beta gamma gemv gemm decode formats verify shapes model list plot report compare export history
+set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot report model compare export history'
 
 complete -c ulb-bench -f
 complete -c ulb-bench -n "not __fish_seen_subcommand_from $commands" -a "$commands"
@@ -47,6 +47,7 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from list' -a 'kernels formats 
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy trend' -d 'Which'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l format -x -a 'svg png pdf txt' -d 'File type'
+complete -c ulb-bench -n '__fish_seen_subcommand_from report' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l to -x -a 'csv md sql googlebench gha-bigger gha-smaller bmf' -d 'Format'
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l section -x -a 'cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' -d 'Of a CSV'

@@ -29,6 +29,21 @@ static enum ulb_status show(const struct ulb_measure_options *options, const str
     return ULB_OK;
 }
 
+/* Figures and the report are extras: what goes wrong with them does not end the run. */
+static void draw(const struct ulb_record *record, const char *stem)
+{
+    const struct ulb_report_record one = {record, "this run"};
+    struct ulb_error why;
+    char path[4128];
+    size_t bytes;
+    ulb_draw_all_figures(record, stem);
+    snprintf(path, sizeof path, "%s.html", stem);
+    if (ulb_write_report(&one, 1, path, &bytes, &why) == ULB_OK)
+        fprintf(stderr, "report: %s\n", path);
+    else
+        fprintf(stderr, "note: the report is left out: %s\n", why.message);
+}
+
 /* Writes and shows what there is, then gives back the measurement's own status. */
 static enum ulb_status finish(const struct ulb_measure_options *options, struct ulb_record *record,
                               enum ulb_status measured, struct ulb_error *err)
@@ -45,7 +60,7 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
         return status;
     fprintf(stderr, "record: %s\n", path);
     if (measured == ULB_OK && shown == ULB_OK)
-        ulb_draw_all_figures(record, stem);
+        draw(record, stem);
     if (measured != ULB_OK)
         *err = kept;
     return measured != ULB_OK ? measured : shown;

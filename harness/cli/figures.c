@@ -1,8 +1,10 @@
 #include "harness/cli/figures.h"
 
+#include "common/file.h"
 #include "plots/figure.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 void ulb_draw_all_figures(const struct ulb_record *record, const char *stem)
 {
@@ -19,4 +21,18 @@ void ulb_draw_all_figures(const struct ulb_record *record, const char *stem)
         }
         fprintf(stderr, "figure: %s\n", path);
     }
+}
+
+enum ulb_status ulb_write_report(const struct ulb_report_record *records, size_t n, const char *path,
+                                 size_t *bytes, struct ulb_error *err)
+{
+    struct ulb_error no_figures;
+    char *html;
+    enum ulb_status status = ulb_html_report(records, n, &html, bytes, &no_figures, err);
+    if (status == ULB_OK && no_figures.message[0])
+        fprintf(stderr, "note: the report has no figures: %s\n", no_figures.message);
+    if (status == ULB_OK)
+        status = ulb_write_file(path, html, *bytes, err);
+    free(html);
+    return status;
 }

@@ -32,6 +32,7 @@ test      python3-yaml     module yaml
 test      valgrind         program valgrind
 test      mandoc           program mandoc
 test      shellcheck       program shellcheck
+test      chromium         program chromium
 test      sqlite3          program sqlite3
 test      cmark-gfm        program cmark-gfm
 test      libbenchmark-tools file  /usr/share/benchmark/compare.py

@@ -69,6 +69,10 @@ expect 2 "nosuch.json" "$bench" model --platform ./nosuch.json
 expect 2 "nosuch.json" "$bench" plot nosuch.json
 head -c 100 /dev/urandom >noise.json
 expect 2 "noise.json" "$bench" plot noise.json
+expect 2 "no record is named.*report.html" "$bench" report
+expect 2 "nosuch.json" "$bench" report nosuch.json
+expect 2 "noise.json" "$bench" report noise.json
+expect 2 "surplus|wrong or incomplete" "$bench" report --figure bars noise.json
 
 expect 2 "name a record and a format" "$bench" export noise.json
 expect 2 "unknown export format 'xml'; formats are csv, .*bmf" "$bench" export noise.json --to xml

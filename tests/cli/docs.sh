@@ -3,6 +3,12 @@
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 cd "$scratch"
+# The records that the docs name.
+mkdir results
+"$ULB_BUILD/tests/results/sample_record" results
+cp results/0.json results/RUN.json
+cp results/1.json results/A.json
+cp results/4.json results/B.json
 count=0
 while read -r line; do
     # shellcheck disable=SC2086

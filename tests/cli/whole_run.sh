@@ -39,6 +39,7 @@ assert summary["cells"] + summary["noisy_cells"] == len(record["cells"])
 judged = [abs(cell["residual"]) for cell in record["cells"] if cell["noise"] <= 0.15]
 assert not judged or abs(statistics.median(judged) - summary["median_abs_residual"]) < 1e-6
 P
+grep -q '</html>' "${record%.json}.html" || fail "the report is missing: $(cat notes)"
 if command -v gnuplot >/dev/null; then
     for figure in roofline bars kernels beta gamma prediction; do
         for format in svg png; do
