@@ -314,23 +314,23 @@ static void put_cell(FILE *out, const struct ulb_cell *cell, const char *record)
     fprintf(out, "<tr%s>", cell->verified ? "" : " class=bad");
     if (record)
         ulb_html_cell(out, record);
+    ulb_html_cell(out, cell->kernel);
+    ulb_html_cell(out, cell->format);
     ulb_html_cell(out, cell->model);
     ulb_html_cell(out, cell->layer);
     fprintf(out, "<td class=n>%zu<td class=n>%zu<td class=n>%zu", cell->m, cell->k, cell->n);
-    ulb_html_cell(out, cell->format);
-    ulb_html_cell(out, cell->kernel);
-    ulb_html_cell(out, cell->mode);
-    fprintf(out, "<td>");
-    ulb_html_text(out, cell->set);
-    fprintf(out, ":%u", cell->threads);
     ulb_html_number(out, "%.2f", cell->us);
     ulb_html_number(out, "%.1f", cell->gbps);
     ulb_html_number(out, "%.0f %%", 100 * cell->efficiency);
-    ulb_html_number(out, "%.1f", cell->gops);
     ulb_html_number(out, "%.2f", cell->predicted_us);
     ulb_html_number(out, "%+.1f %%", 100 * cell->residual);
     ulb_html_number(out, "%+.1f %%", 100 * cell->residual_plain);
     ulb_html_number(out, "%.1f %%", 100 * cell->noise);
+    ulb_html_number(out, "%.1f", cell->gops);
+    ulb_html_cell(out, cell->mode);
+    fprintf(out, "<td>");
+    ulb_html_text(out, cell->set);
+    fprintf(out, ":%u", cell->threads);
     ulb_html_cell(out, cell->verified ? cell->verdict : "differs from the reference");
     fprintf(out, "\n");
 }
@@ -338,14 +338,16 @@ static void put_cell(FILE *out, const struct ulb_cell *cell, const char *record)
 enum ulb_status ulb_html_cells(FILE *out, const struct ulb_report_record *records, size_t n,
                                struct ulb_error *err)
 {
-    fprintf(out,
-            "<div class=scroll><table class=sortable id=cells><thead><tr>%s"
-            "<th>model<th>layer<th data-type=number>M<th data-type=number>K<th data-type=number>N<th>format"
-            "<th>kernel<th>weights<th>cores<th data-type=number>us<th data-type=number>GB/s"
-            "<th data-type=number>share<th data-type=number>GOP/s<th data-type=number>predicted us"
-            "<th data-type=number>residual<th data-type=number>of the roofline<th data-type=number>noise"
-            "<th>what bounds it</thead><tbody>\n",
-            n > 1 ? "<th>record" : "");
+    fprintf(
+        out,
+        "<div class=scroll><table class=sortable id=cells><thead><tr>%s"
+        "<th>kernel<th>format<th>model<th>layer<th data-type=number>M<th data-type=number>K<th "
+        "data-type=number>N"
+        "<th data-type=number>us<th data-type=number>GB/s<th data-type=number>share"
+        "<th data-type=number>predicted us<th data-type=number>residual<th data-type=number>of the roofline"
+        "<th data-type=number>noise<th data-type=number>GOP/s<th>weights<th>cores"
+        "<th>what bounds it</thead><tbody>\n",
+        n > 1 ? "<th>record" : "");
     for (size_t i = 0; i < n; i++) {
         struct ulb_cell *cells;
         size_t n_cells;

@@ -90,6 +90,6 @@ void ulb_put_paper_betas(const struct ulb_canvas *canvas)
             "0 "
             "textcolor rgb '#%06X' font ',10'\n",
             beta, beta, ULB_PAPER_BETAS_RGB + (unsigned)i % 2, paper_betas[i].dashes, paper_betas[i].name,
-            beta, beta, i % 2 ? 1.7 : -0.6, ULB_PAPER_BETAS_RGB);
+            beta, beta, i % 2 ? 1.7 : -1.0, ULB_PAPER_BETAS_RGB);
     }
 }

@@ -19,7 +19,7 @@ unsigned ulb_shape_column_width(const struct ulb_canvas *canvas, size_t columns)
 
 unsigned ulb_shape_tic_lines(const struct ulb_canvas *canvas, size_t columns)
 {
-    return is_narrow(canvas, columns) ? 8 : ULB_UPRIGHT_TIC_LINES;
+    return is_narrow(canvas, columns) ? 9 : ULB_UPRIGHT_TIC_LINES;
 }
 
 static size_t keep(const struct ulb_cell *cells, size_t n, const char *mode, const char *set,
