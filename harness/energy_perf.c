@@ -69,7 +69,7 @@ static enum ulb_status open_perf(const char *root, struct ulb_energy_domain *dom
     char type[32], cpus[256];
     *n = 0;
     if (!read_text(root, "type", type, sizeof type) || !read_text(root, "cpumask", cpus, sizeof cpus))
-        return ulb_fail(err, ULB_ENVIRONMENT, "no PMU 'power'; try modprobe rapl");
+        return ulb_fail(err, ULB_ENVIRONMENT, "no PMU 'power', try modprobe rapl");
     enum ulb_status status = ULB_OK;
     for (size_t e = 0; e < sizeof events / sizeof *events; e++) {
         uint64_t config;

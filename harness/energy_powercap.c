@@ -91,7 +91,7 @@ static enum ulb_status open_powercap(const char *root, struct ulb_energy_domain 
         free(entries);
     if (status == ULB_OK && *n == 0)
         return ulb_fail(err, ULB_ENVIRONMENT,
-                        "no package in %s; try modprobe intel_rapl_msr (a virtual machine has none)", class);
+                        "no package in %s (a virtual machine?), try modprobe intel_rapl_msr", class);
     return status;
 }
 

@@ -148,8 +148,11 @@ struct ulb_decode_run {
     double yardstick_gbps, roofline_tokens_per_s, roofline_share;
     size_t weight_bytes, bytes_per_token, kv_bytes_per_token;
     double peak_rss_bytes, huge_bytes; /* NAN: /proc does not tell */
-    double joule_per_token;
-    char joule_reason[128];
+    double joule_per_token;            /* without what the machine takes at rest */
+    double joule_per_token_gross;      /* with it */
+    double watts, idle_watts;          /* while decoding; at rest */
+    char joule_reason[128];            /* of these four */
+    char energy_source[64];            /* "powercap: package-0"; "none" */
     struct ulb_prefill prefill;
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64], kernel_head[64];
     char token_digest[17]; /* of the tokens decoded: the same for any threads and split */

@@ -34,7 +34,7 @@ _ulb_bench() {
         gamma)    words="$measuring --explain $common" ;;
         run)      words="$measuring --record --count $common" ;;
         decode)
-            words="--model --weights --tokens --context --prompt --threads --layers --record --split-weights --slow-thread $measuring $common"
+            words="--model --weights --tokens --context --prompt --threads --layers --record --split-weights --slow-thread --import --energy-root $measuring $common"
             ;;
         gemm)     words="--n $measuring $common" ;;
         beta | gemv | formats | verify) words="$measuring $common" ;;

@@ -1,4 +1,5 @@
 /* ulb-bench decode: a whole model, token by token. */
+#include "harness/cli/decode_import.h"
 #include "harness/cli/decode_print.h"
 #include "harness/cli/decode_sets.h"
 #include "harness/cli/measure.h"
@@ -26,6 +27,8 @@ enum {
     OPTION_LAYERS,
     OPTION_SLOW,
     OPTION_RATES,
+    OPTION_ENERGY_ROOT,
+    OPTION_IMPORT,
     TOKENS_MAX = 65536,
     POSITIONS_MAX = 1 << 20,
     LAYERS_MAX = 10000,
@@ -36,8 +39,9 @@ enum {
 struct options {
     struct ulb_measure_options measure;
     struct ulb_decode_settings decode;
-    const char *record;
+    const char *record, *import;
     double rates[THREADS_MAX];
+    struct ulb_llama_runs imported;
 };
 
 static error_t complain(struct options *o, const char *option, const char *value, const char *wanted)
@@ -143,6 +147,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return parse_rates(o, text);
     case OPTION_SLOW:
         return parse_slow(o, text);
+    case OPTION_ENERGY_ROOT:
+        o->decode.energy_root = text;
+        return 0;
+    case OPTION_IMPORT:
+        o->import = text;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -165,6 +175,10 @@ static const struct argp_option argp_options[] = {
      "relative rates of the threads for the weighted split (default: what their classes read)", 0},
     {"slow-thread", OPTION_SLOW, "T:K", 0,
      "for tests of the splits: thread T runs each of its tiles K times, like a slow core", 0},
+    {"energy-root", OPTION_ENERGY_ROOT, "DIR", 0,
+     "for tests of the energy: a folder with sys/class/powercap, in place of this machine's", 0},
+    {"import", OPTION_IMPORT, "FILE", 0,
+     "set the runs that llama-bench wrote with -o json or -o jsonl beside ours and the bounds", 0},
     {0},
 };
 
@@ -215,13 +229,18 @@ static enum ulb_status show(const struct options *o, const struct ulb_record *re
     if (o->measure.json)
         return ulb_print_json(json_incref(json_object_get(record->root, "decode")), err);
     ulb_print_decode(record, stdout);
+    ulb_print_imported(record, stdout);
     return ULB_OK;
 }
 
-/* Before anything is measured: a record that cannot be read, a folder that cannot be written. */
-static enum ulb_status check_outputs(const struct options *o, struct ulb_error *err)
+/* Before anything is measured: files that cannot be read, a folder that cannot be written. */
+static enum ulb_status check_files(struct options *o, struct ulb_error *err)
 {
     enum ulb_status status = o->measure.out ? ulb_make_folder(o->measure.out, err) : ULB_OK;
+    if (status == ULB_OK && o->import)
+        status = ulb_llama_bench_read(o->import, &o->imported, err);
+    if (status == ULB_OK && o->imported.prompts > 0)
+        fprintf(stderr, "%s: %zu runs with a prompt are left out\n", o->import, o->imported.prompts);
     if (status != ULB_OK || !o->record)
         return status;
     struct ulb_record there;
@@ -269,9 +288,11 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
     struct ulb_record record = {NULL};
     const char *set = o->measure.settings.set;
     o->measure.settings.decode = &o->decode;
-    enum ulb_status status = check_outputs(o, err);
-    if (status != ULB_OK)
+    enum ulb_status status = check_files(o, err);
+    if (status != ULB_OK) {
+        ulb_llama_bench_free(&o->imported);
         return status;
+    }
     if (set && strcmp(set, "each") == 0)
         status = measure_each(o, &record, err);
     else
@@ -279,7 +300,10 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
     if (record.root && json_is_object(json_object_get(record.root, "decode"))) {
         struct ulb_error unwritten;
         ulb_print_warnings(&record);
-        enum ulb_status written = write_record(o, &record, &unwritten);
+        enum ulb_status written =
+            o->import ? ulb_decode_import(&record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
+        if (written == ULB_OK)
+            written = write_record(o, &record, &unwritten);
         if (written == ULB_OK)
             written = show(o, &record, &unwritten);
         if (status == ULB_OK && written != ULB_OK) {
@@ -288,6 +312,7 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
         }
     }
     ulb_record_free(&record);
+    ulb_llama_bench_free(&o->imported);
     return status;
 }
 

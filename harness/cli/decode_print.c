@@ -82,6 +82,16 @@ static void print_memory(const struct ulb_decode_run *run, FILE *out)
                 run->format, run->layers_run, run->layers);
 }
 
+static void print_energy(const struct ulb_decode_run *run, FILE *out)
+{
+    if (isfinite(run->joule_per_token))
+        fprintf(out, " %-8s %.3f J/token beyond rest, %.3f with it; %.1f W, at rest %.1f W (%.40s)\n",
+                run->format, run->joule_per_token, run->joule_per_token_gross, run->watts, run->idle_watts,
+                run->energy_source);
+    else
+        fprintf(out, " %-8s no energy: %.75s\n", run->format, run->joule_reason);
+}
+
 void ulb_print_decode(const struct ulb_record *record, FILE *out)
 {
     struct ulb_decode_run *runs;
@@ -102,6 +112,11 @@ void ulb_print_decode(const struct ulb_record *record, FILE *out)
             print_prefill(&runs[j], out);
         for (size_t j = i; j < end; j++)
             print_memory(&runs[j], out);
+        for (size_t j = i; j < end; j++) {
+            if (j == i || strcmp(runs[j].joule_reason, runs[j - 1].joule_reason) != 0 ||
+                isfinite(runs[j].joule_per_token))
+                print_energy(&runs[j], out);
+        }
     }
     ulb_decode_runs_free(runs, n);
 }

@@ -16,6 +16,8 @@
 #include <string.h>
 
 enum { TOKENS_FULL = 128, TOKENS_QUICK = 24, WARM_UPS = 2, YARDSTICK_EVERY = 8, TRIES = 3 };
+static const double REST_QUICK = 0.2,
+                    REST_FULL = 2; /* seconds in which the machine's power at rest is taken */
 static const double PATIENCE_QUICK = 2, PATIENCE_FULL = 10; /* seconds of tokens decoded again */
 /* Rows are chosen on pieces of matrices of at most this size. */
 static const size_t TRIAL_BYTES = (size_t)64 << 20;
@@ -43,6 +45,8 @@ struct measurement {
     struct ulb_token_sample *samples;
     double *rates; /* of each thread, for the weighted split */
     struct ulb_decode_baseline baseline;
+    struct ulb_energy *energy; /* NULL: not to be had, for that reason */
+    struct ulb_error no_energy;
 };
 
 /* ---- what to run ---- */
@@ -244,6 +248,8 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
 
 struct step {
     struct ulb_decoder *decoder;
+    struct ulb_energy *energy; /* NULL: none */
+    size_t metered;            /* steps that it counts */
     uint32_t token, next;
     size_t position;
 };
@@ -251,9 +257,15 @@ struct step {
 static double run_step(void *arg)
 {
     struct step *step = arg;
+    if (step->energy)
+        ulb_energy_start(step->energy);
     double begin = ulb_now();
     step->next = ulb_decoder_step(step->decoder, &step->token, 1, step->position);
-    return ulb_now() - begin;
+    double seconds = ulb_now() - begin;
+    if (step->energy)
+        ulb_energy_stop(step->energy);
+    step->metered++;
+    return seconds;
 }
 
 /* Tokens one after the other, each the one that the last step gave; the yardstick, on the weights themselves,
@@ -265,10 +277,15 @@ static enum ulb_status decode_tokens(struct measurement *m, struct ulb_decoder *
     struct ulb_undisturbed watch = {.team = session->team,
                                     .tries = TRIES,
                                     .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL};
-    struct step step = {.decoder = decoder, .token = 1, .position = m->context};
+    struct step step = {.decoder = decoder, .energy = m->energy, .token = 1, .position = m->context};
     for (size_t i = 0; i < WARM_UPS + m->tokens; i++, step.position++, step.token = step.next) {
         if (i % YARDSTICK_EVERY == 0)
             figures->yardstick[figures->n_yardstick++] = ulb_beta_yardstick(session);
+        if (i == WARM_UPS) {
+            step.metered = 0;
+            if (m->energy)
+                ulb_energy_reset(m->energy);
+        }
         double seconds = ulb_undisturbed(&watch, run_step, &step);
         if (i < WARM_UPS)
             continue;
@@ -278,7 +295,24 @@ static enum ulb_status decode_tokens(struct measurement *m, struct ulb_decoder *
             return status;
     }
     figures->yardstick[figures->n_yardstick++] = ulb_beta_yardstick(session);
+    figures->energy = (struct ulb_decode_energy){.n = step.metered, .reason = m->no_energy.message};
+    if (m->energy) {
+        figures->energy.use = ulb_energy_used(m->energy);
+        figures->energy.source = ulb_energy_source(m->energy);
+    }
     return ULB_OK;
+}
+
+/* The team sleeps while the machine's power at rest is taken. Without energy decoding goes on. */
+static void open_energy(struct measurement *m)
+{
+    if (ulb_energy_open(&m->energy, m->settings->energy_root, &m->no_energy) != ULB_OK)
+        return;
+    if (ulb_energy_idle(m->energy, m->session->settings.quick ? REST_QUICK : REST_FULL, &m->no_energy) ==
+        ULB_OK)
+        return;
+    ulb_energy_close(m->energy);
+    m->energy = NULL;
 }
 
 static enum ulb_status run_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
@@ -350,10 +384,13 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens", m.tokens);
     if (status == ULB_OK)
         status = choose_all(&m, err);
+    if (status == ULB_OK)
+        open_energy(&m);
     for (size_t i = 0; i < m.n_formats && status == ULB_OK; i++) {
         ulb_session_progress(session, "decode", (double)i / (double)m.n_formats);
         status = run_format(&m, &m.formats[i], err);
     }
+    ulb_energy_close(m.energy);
     ulb_weights_close(&m.store);
     free(m.formats);
     free(m.samples);

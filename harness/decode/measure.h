@@ -18,6 +18,7 @@ struct ulb_decode_settings {
     const double *rates; /* of the weighted split, one for each thread; n_rates 0: as measured */
     size_t n_rates;
     size_t slow_thread, slow_times; /* see struct ulb_decoder_options */
+    const char *energy_root;        /* see ulb_energy_open; NULL: this machine */
 };
 
 /* Decodes with the session's team and split and appends a run per format to the record. ULB_FINDING when a

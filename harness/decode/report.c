@@ -129,7 +129,30 @@ static void name_run(const struct ulb_session *session, const struct ulb_decode_
     ulb_kernel_name(kernels[ULB_GATE_UP], run->kernel_gate_up);
     ulb_kernel_name(kernels[ULB_DOWN], run->kernel_down);
     ulb_kernel_name(kernels[ULB_HEAD], run->kernel_head);
-    snprintf(run->joule_reason, sizeof run->joule_reason, "energy was not read");
+}
+
+/* Nothing is made up: layers that were not run took no energy that was read. */
+static void fill_energy(const struct ulb_decode_figures *f, struct ulb_decode_run *run)
+{
+    const struct ulb_decode_energy *energy = &f->energy;
+    const struct ulb_energy_use *use = &energy->use;
+    run->joule_per_token = run->joule_per_token_gross = run->watts = run->idle_watts = NAN;
+    snprintf(run->energy_source, sizeof run->energy_source, "%.63s",
+             energy->source ? energy->source : "none");
+    if (!energy->source || isnan(use->joules)) {
+        snprintf(run->joule_reason, sizeof run->joule_reason, "%.127s",
+                 energy->source ? use->reason : energy->reason);
+        return;
+    }
+    if (run->extrapolated) {
+        snprintf(run->joule_reason, sizeof run->joule_reason, "only %zu of %zu layers were run",
+                 run->layers_run, run->layers);
+        return;
+    }
+    run->joule_per_token = use->net_joules / (double)energy->n;
+    run->joule_per_token_gross = use->joules / (double)energy->n;
+    run->watts = use->joules / use->seconds;
+    run->idle_watts = use->idle_watts;
 }
 
 static double blocks_of(const double parts[ULB_DECODE_PARTS])
@@ -209,7 +232,6 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
         .layers_run = f->shape->layers,
         .layers = f->all->layers,
         .extrapolated = f->shape->layers < f->all->layers,
-        .joule_per_token = NAN,
         .verified = true,
         .n_samples = f->n,
         .ms_samples = calloc(f->n, sizeof *run.ms_samples),
@@ -227,6 +249,7 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
     fill_times(&token, &run);
     run.gemv_cold_ms = 1e3 * cold_seconds(f);
     bound_by_memory(f, &run);
+    fill_energy(f, &run);
     if (f->rows[ULB_QKV].kernel->layout->format->floating && !baseline->known) {
         *baseline = (struct ulb_decode_baseline){
             true, token.seconds, blocks_of(token.parts), {0}, block_bytes(f, true)};

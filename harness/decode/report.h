@@ -3,6 +3,7 @@
 #define ULB_HARNESS_DECODE_REPORT_H
 
 #include "harness/decode/weights.h"
+#include "harness/energy.h"
 
 /* One token as run. */
 struct ulb_token_sample {
@@ -14,6 +15,13 @@ struct ulb_token_sample {
 /* Reads what the decoder's last step left. */
 void ulb_token_take(struct ulb_token_sample *sample, const struct ulb_session *session,
                     const struct ulb_decoder *decoder, double seconds, uint32_t next);
+
+/* What n tokens took, the repeated ones included. */
+struct ulb_decode_energy {
+    struct ulb_energy_use use;
+    size_t n;
+    const char *source, *reason; /* source NULL: none, for that reason */
+};
 
 struct ulb_decode_figures {
     const char *model, *format;
@@ -27,6 +35,7 @@ struct ulb_decode_figures {
     double *yardstick; /* bytes/s */
     size_t n_yardstick;
     long long peak_bytes;
+    struct ulb_decode_energy energy;
 };
 
 /* The 16-bit run that the others are compared with. */

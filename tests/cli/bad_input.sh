@@ -43,6 +43,7 @@ expect 2 "auto, all or a number" "$bench" decode --layers some
 expect 2 "positive numbers" "$bench" decode --split-weights 3,0
 expect 2 "THREAD:TIMES" "$bench" decode --slow-thread 1
 expect 2 "nosuch.json" "$bench" decode --record nosuch.json
+expect 2 "nosuch.json" "$bench" decode --import nosuch.json
 expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int9
 expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
 expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways

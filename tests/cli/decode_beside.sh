@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# What stands beside decoded tokens: energy, by a made-up counter that turns over, and runs of llama-bench.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+cd "$scratch"
+decode() { # OPTION...
+    local status=0
+    "$bench" decode --quick --model bitnet-125m --tokens 6 --ring-mib 256 --weights int2 --json "$@" >out.json 2>notes || status=$?
+    if [[ $status == 3 ]] && grep -q 'can run here' notes; then
+        echo "skipped: $(cat notes)"
+        exit 77
+    fi
+    [[ $status == 0 ]] || fail "decode $*: exit $status: $(cat notes)"
+}
+
+zone=root/sys/class/powercap/intel-rapl:0
+mkdir -p "$zone"
+echo package-0 >"$zone/name"
+range=300000000000
+echo $range >"$zone/max_energy_range_uj"
+echo $((range - 300000)) >"$zone/energy_uj"
+# 0.1 J at least every 5 ms, and over the end of the range; renamed into place, so that no reader sees half a number.
+(
+    joules=$((range - 300000))
+    while [[ -d $zone ]]; do
+        joules=$(((joules + 100000) % range))
+        echo $joules >"$zone/next" && mv "$zone/next" "$zone/energy_uj" || break
+        sleep 0.005
+    done
+) 2>/dev/null &
+counter=$!
+trap 'kill $counter 2>/dev/null || true; rm -rf "$scratch"' EXIT
+
+cat >runs.json <<'J'
+[{"backends": "CPU", "build_commit": "1a2b", "model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 2,
+  "n_prompt": 0, "n_gen": 64, "avg_ts": 3.5, "stddev_ts": 0.5},
+ {"model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 2, "n_prompt": 0, "n_gen": 64, "avg_ts": 9e6},
+ {"model_type": "another", "model_size": 5e9, "model_n_params": 7e9, "n_threads": 2, "n_prompt": 0, "n_gen": 64, "avg_ts": 5},
+ {"model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 2, "n_prompt": 512, "n_gen": 0, "avg_ts": 90}]
+J
+# 11 layers of width 768, feed-forward 3072, 32002 words; the embedding is the head.
+blocks=$((11 * (4 * 768 * 768 + 3 * 768 * 3072))) words=$((32002 * 768))
+sed -i "s/MINE/$((blocks + words))/" runs.json
+decode --energy-root root --import runs.json
+grep -q '1 runs with a prompt are left out' notes || fail "nothing is said of the prompt: $(cat notes)"
+python3 - <<'P' || fail "figures: $(cat out.json)"
+import json
+decode = json.load(open("out.json"))
+run, = decode["runs"]
+assert run["energy_source"] == "powercap: package-0", run
+assert 0 < run["watts"] < 25 and 0 < run["idle_watts"] < 25, run
+seconds = run["joule_per_token_gross"] / run["watts"]
+assert abs(run["joule_per_token"] - (run["joule_per_token_gross"] - run["idle_watts"] * seconds)) < 1e-6 * (1 + run["joule_per_token_gross"]), run
+sound, wild, other = decode["imported"]
+assert abs(sound["bytes_per_token"] - 50000000) < 1, sound
+assert abs(sound["roofline_tokens_per_s"] * sound["bytes_per_token"] / 1e9 - run["yardstick_gbps"]) < 1e-6, sound
+assert sound["possible"] and sound["our_format"] == "int2" and sound["our_tokens_per_s"] == run["tokens_per_s"], sound
+assert sound["build"] == "1a2b" and sound["tokens_per_s_stddev"] == 0.5 and wild["tokens_per_s_stddev"] is None
+assert wild["possible"] is False, wild
+assert other["possible"] is None and "--model" in other["possible_reason"] and other["bytes_per_token"] is None, other
+P
+
+# Without a counter: null, with the remedy; layers left out give no energy either.
+rm -r root && mkdir root
+decode --energy-root root
+python3 - <<'P' || fail "no counter: $(cat out.json)"
+import json
+run, = json.load(open("out.json"))["runs"]
+for key in "joule_per_token", "joule_per_token_gross", "watts", "idle_watts":
+    assert run[key] is None and "modprobe intel_rapl_msr" in run[key + "_reason"], run
+assert run["energy_source"] == "none"
+P
+echo "decode: energy and imported runs as documented"
