@@ -106,7 +106,7 @@ static enum ulb_status choose_rows(struct measurement *m, struct format_run *run
         }
         enum ulb_status status =
             ulb_row_choose(m->session, i < ULB_QUANTISED_LINEARS ? run->format : BASELINE, NULL, tried, k, 1,
-                           NULL, &run->rows[i], err);
+                           m->rates, &run->rows[i], err);
         if (status != ULB_OK)
             return status;
         run->rows[i].seconds *= (double)rows / (double)tried;

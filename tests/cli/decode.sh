@@ -45,7 +45,9 @@ digest() {
 all=$(python3 -c 'import json; print(json.load(open("out.json"))["runs"][-1]["token_digest"])')
 [[ $(digest --threads 0) == "$all" ]] || fail "other tokens on one core"
 [[ $(digest --split dynamic --slow-thread 0:3) == "$all" ]] || fail "other tokens with a dynamic split"
-[[ $(digest --seed 2 --split-weights 2 --threads 0) != "$all" ]] || fail "another seed gives the same tokens"
+[[ $(digest --split-weights 2 --threads 0) == "$all" ]] || fail "other tokens with weights of one's own"
+other=$(digest --seed 2 --split weighted) || fail "a weighted split: $other"
+[[ -n $other && $other != "$all" ]] || fail "another seed gives '$other', this one $all"
 
 # Into a record that is there; without a 16-bit run there is no alpha, with the reason.
 "$bench" decode "${small[@]}" --weights int8 --record "$record" >table 2>notes || fail "--record: $(cat notes)"
