@@ -103,7 +103,8 @@ def self_test(validator, program):
     tried = 0
     for name, record in records.items():
         for rows in (record["cells"], record["beta"]["cells"], record["gamma"]["cells"], record["overlap"]["cells"], record["peak"],
-                     record["best"], record["crossover"], record["counts"]):
+                     record["best"], record["crossover"], record["counts"], record.get("port_bounds", []),
+                     (record["decode"] or {}).get("runs", [])):
             del rows[1:]
         for what, damaged in damages(record):
             tried += 1
