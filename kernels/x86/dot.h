@@ -15,15 +15,15 @@
 
 /* What a row has at 256 and what at 512 bits. */
 #ifdef ULB_DP_512
-#define ULB_BY_WIDTH(narrow, wide) wide
+#define ULB_BY_WIDTH(narrow, wide) (wide)
 #else
-#define ULB_BY_WIDTH(narrow, wide) narrow
+#define ULB_BY_WIDTH(narrow, wide) (narrow)
 #endif
 /* What it has for 16-bit sums, and what for dot products. */
 #if ULB_WORD_SUMS
-#define ULB_BY_SUMS(words, dots) words
+#define ULB_BY_SUMS(words, dots) (words)
 #else
-#define ULB_BY_SUMS(words, dots) dots
+#define ULB_BY_SUMS(words, dots) (dots)
 #endif
 
 /* Steps of 4 columns between two ulb_widen(), of codes 0..largest: a power of two. */
