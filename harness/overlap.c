@@ -13,7 +13,7 @@
 static const struct {
     size_t k;
     double bytes;
-} shapes[ULB_OVERLAP_SHAPES] = {{1664, 2 << 20}, {7680, 2 << 20}, {1664, 256 << 10}};
+} shapes[ULB_OVERLAP_SHAPES] = {{3328, 2 << 20}, {7680, 2 << 20}, {3328, 256 << 10}};
 
 struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i)
 {

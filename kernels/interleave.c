@@ -199,11 +199,13 @@ static const uint8_t *unpack_group_scales(const struct ulb_layout *layout, const
         values[row].scale[g] = (int16_t)block->scale_max;
         values[row].min[g] = (int16_t)block->min_max;
         if (minima > 0) {
-            uint8_t byte = (uint8_t)(at[minimum_at(layout, row, g, &shift)] >> shift);
+            uint8_t byte = at[minimum_at(layout, row, g, &shift)];
+            byte = (uint8_t)(byte >> shift);
             values[row].min[g] = block->min_max <= NIBBLE_MAX ? byte & NIBBLE_MAX : byte;
         }
         if (bytes > minima) {
-            uint8_t byte = (uint8_t)(at[minima + scale_at(layout, row, g, &shift)] >> shift);
+            uint8_t byte = at[minima + scale_at(layout, row, g, &shift)];
+            byte = (uint8_t)(byte >> shift);
             values[row].scale[g] = block->scale_max <= NIBBLE_MAX ? byte & NIBBLE_MAX
                                    : block->scale_min < 0         ? (int16_t)(int8_t)byte
                                                                   : byte;

@@ -27,7 +27,7 @@ assert {cell["kernel"] for cell in record["overlap"]["cells"]} == kernels
 assert {row["kernel"] for row in record["port_bounds"]} == kernels
 assert all(row["bound_cycles"] or row["bound_cycles_reason"] for row in record["port_bounds"])
 for cell in record["overlap"]["cells"]:
-    assert isinstance(cell["overlap"], float) and len(cell["overlap_samples"]) == 5, cell
+    assert isinstance(cell["overlap"], float) and len(cell["overlap_samples"]) >= 5, cell
     assert cell["tile_us"] >= 0 and cell["call_us"] >= 0 and cell["column_ns"] >= 0, cell
     shapes = {tuple(map(int, shape.split("x"))) for shape in cell["shapes"].split(",")}
     assert len(shapes) == 3 and not shapes & {(c["m"], c["k"]) for c in record["cells"]}, cell
