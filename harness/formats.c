@@ -27,14 +27,15 @@ static void draw_normal(struct ulb_rng *rng, float out[2])
     out[1] = (float)(radius * sin(2 * PI * v));
 }
 
-/* One row of normal weights through the format; room: weights, kept, then scales, k each. */
+/* One row of normal weights through the format; room: weights, kept, then scales, k each; values: words of
+ * weights, 2 k, then zeros, k. */
 static void add_row_error(const struct ulb_format *format, struct ulb_rng *rng, size_t k, float *room,
                           int16_t *values, struct ulb_format_error *error)
 {
     float *weights = room, *kept = room + k, *scales = room + 2 * k;
     for (size_t i = 0; i < k; i += 2)
         draw_normal(rng, weights + i);
-    ulb_round_trip(format, weights, k, values, scales, kept);
+    ulb_round_trip(format, weights, k, values, scales, values + 2 * k, kept);
     for (size_t i = 0; i < k; i++) {
         double e = (double)kept[i] - (double)weights[i];
         error->rmse += e * e;
@@ -47,7 +48,7 @@ enum ulb_status ulb_format_error(const struct ulb_format *format, size_t rows, s
 {
     struct ulb_rng rng = {seed};
     float *room = calloc(3 * k, sizeof *room);
-    int16_t *values = calloc(k, sizeof *values);
+    int16_t *values = calloc(3 * k, sizeof *values);
     *error = (struct ulb_format_error){0};
     for (size_t i = 0; i < rows && room && values; i++)
         add_row_error(format, &rng, k, room, values, error);
@@ -154,7 +155,8 @@ static double bits_per_weight(const struct ulb_format *format)
 {
     if (format->block || format->floating)
         return format->bits;
-    return format->bits + 8.0 * sizeof(float) * (double)ulb_groups(format, ERROR_COLUMNS) / ERROR_COLUMNS;
+    double each = 8.0 * sizeof(float) + (format->zeros ? format->bits : 0);
+    return format->bits + each * (double)ulb_groups(format, ERROR_COLUMNS) / ERROR_COLUMNS;
 }
 
 /* Columns that share a scale, or 0 for a whole row. */

@@ -1,6 +1,7 @@
 #include "harness/peak.h"
 
 #include "harness/clock.h"
+#include "kernels/activations.h"
 #include "common/stats.h"
 
 #include <math.h>
@@ -106,10 +107,12 @@ void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_undisturbed *watch
 
 double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation)
 {
+    bool floating = ulb_activation_is_floating(activation);
     double best = NAN;
     for (size_t i = 0; i < meter->n; i++) {
         double gops = ulb_median_of(meter->loops[i].samples, meter->loops[i].n_samples);
-        if (meter->loops[i].peak->activation == activation && !isnan(gops) && !(gops <= best))
+        if (ulb_activation_is_floating(meter->loops[i].peak->activation) == floating && !isnan(gops) &&
+            !(gops <= best))
             best = gops;
     }
     return best;

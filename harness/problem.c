@@ -1,9 +1,9 @@
 #include "harness/problem.h"
 
-#include "common/bf16.h"
 #include "common/fp16.h"
 #include "common/rng.h"
 #include "kernels/block.h"
+#include "kernels/floating.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,17 +16,23 @@ static enum ulb_page_kind pages_for(size_t bytes)
     return bytes < (size_t)8 << 20 ? ULB_PAGES_SMALL : ULB_PAGES_HUGE;
 }
 
+/* Between -1 and 1, with as many random bits as the format holds. */
+static void random_floats(const struct ulb_format *format, struct ulb_rng *rng, size_t k, int16_t *row)
+{
+    for (size_t col = 0; col < k; col++)
+        ulb_float_set(format->kind, ulb_rng_float(rng), row + col * ulb_words(format));
+}
+
 /* Random weights, four from one draw: 16 bits each, scaled to the number of values, so that no division is
  * needed. */
 static void random_row(const struct ulb_format *format, struct ulb_rng *rng, size_t k, int16_t *row)
 {
-    unsigned values = format->floating ? 0 : (unsigned)((format->max - format->min) / format->step) + 1;
+    unsigned values = (unsigned)((format->max - format->min) / format->step) + 1;
     for (size_t col = 0; col < k; col += 4) {
         uint64_t draw = ulb_rng_next(rng);
         for (size_t i = col; i < col + 4 && i < k; i++, draw >>= 16) {
             unsigned bits = (unsigned)(draw & 0xFFFF);
-            row[i] = format->floating ? (int16_t)ulb_bf16_from_float((float)bits / 32768.0f - 1.0f)
-                                      : (int16_t)(format->min + format->step * (int)(bits * values >> 16));
+            row[i] = (int16_t)(format->min + format->step * (int)(bits * values >> 16));
         }
     }
 }
@@ -35,21 +41,35 @@ static void random_row(const struct ulb_format *format, struct ulb_rng *rng, siz
  * column to column. */
 static void extreme_row(const struct ulb_format *format, enum ulb_fill fill, size_t m, size_t k, int16_t *row)
 {
-    int lowest = format->floating ? ulb_bf16_from_float(-1.0f) : format->min;
-    int highest = format->floating ? ulb_bf16_from_float(1.0f) : format->max;
     for (size_t col = 0; col < k; col++) {
         int low = fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && (m + col) % 2);
-        row[col] = (int16_t)(low ? lowest : highest);
+        if (format->floating)
+            ulb_float_set(format->kind, low ? -1.0f : 1.0f, row + col * ulb_words(format));
+        else
+            row[col] = (int16_t)(low ? format->min : format->max);
     }
+}
+
+static void fill_row(const struct ulb_format *format, enum ulb_fill fill, struct ulb_rng *rng, size_t m,
+                     size_t k, int16_t *row)
+{
+    if (fill != ULB_FILL_RANDOM)
+        extreme_row(format, fill, m, k, row);
+    else if (format->floating)
+        random_floats(format, rng, k, row);
+    else
+        random_row(format, rng, k, row);
 }
 
 /* The code whose value is the least (sign -1) or the largest. */
 static int extreme_code(const struct ulb_format *format, int sign)
 {
-    const int8_t *table = format->block->table;
+    const struct ulb_block *block = format->block;
     int best = sign < 0 ? format->min : format->max;
-    for (int q = format->min; table && q <= format->max; q++)
-        best = sign * table[q] > sign * table[best] ? q : best;
+    for (int q = format->min; (block->table || block->levels) && q <= format->max; q++) {
+        struct ulb_block_values two = {.q = {(int16_t)q, (int16_t)best}};
+        best = sign * ulb_block_level(block, &two, 0) > sign * ulb_block_level(block, &two, 1) ? q : best;
+    }
     return best;
 }
 
@@ -74,7 +94,7 @@ static void fill_scales(const struct ulb_block *block, enum ulb_fill fill, struc
 {
     bool random = fill == ULB_FILL_RANDOM;
     values->d = random_scale(block->d, rng);
-    values->dmin = block->min_max > 0 ? random_scale(block->d, rng) : 0;
+    values->dmin = block->zero_point ? values->d : block->min_max > 0 ? random_scale(block->d, rng) : 0;
     for (unsigned g = 0; g < block->columns / block->group; g++) {
         values->scale[g] =
             (int16_t)(random ? between(rng, block->scale_min, block->scale_max) : block->scale_max);
@@ -99,6 +119,17 @@ static void fill_blocks(const struct ulb_format *format, enum ulb_fill fill, str
         }
         block->encode(&values, row);
     }
+}
+
+/* Scale g of a plain format, and its zero: at random or at the end that makes the differences largest. */
+static void fill_scale(const struct ulb_format *format, enum ulb_fill fill, struct ulb_rng *rng,
+                       struct ulb_matrix *w, size_t g)
+{
+    w->scales[g] = 0.5f + 0.25f * ulb_rng_float(rng);
+    if (format->zeros)
+        w->zeros[g] = (int16_t)(fill == ULB_FILL_RANDOM ? between(rng, format->min, format->max)
+                                : fill == ULB_FILL_MIN  ? format->max
+                                                        : format->min);
 }
 
 struct work {
@@ -140,13 +171,11 @@ static void fill_part(void *arg, size_t thread)
                         w->blocks + m * ulb_block_row_bytes(work->problem->format, w->k));
             continue;
         }
-        if (work->fill == ULB_FILL_RANDOM)
-            random_row(work->problem->format, &rng, w->k, w->values + m * w->k);
-        else
-            extreme_row(work->problem->format, work->fill, m, w->k, w->values + m * w->k);
+        fill_row(work->problem->format, work->fill, &rng, m, w->k,
+                 w->values + m * w->k * ulb_words(work->problem->format));
         size_t groups = ulb_groups(work->problem->format, w->k);
         for (size_t g = m * groups; g < (m + 1) * groups; g++)
-            w->scales[g] = 0.5f + 0.25f * ulb_rng_float(&rng);
+            fill_scale(work->problem->format, work->fill, &rng, w, g);
     }
 }
 
@@ -224,15 +253,25 @@ static void fill_activations(struct ulb_problem *problem, enum ulb_fill fill, ui
     }
 }
 
-/* Sum of |w||x| of one row of a plain format with groups, without the token's scale. */
-static double magnitude_of_row(const struct ulb_problem *problem, size_t m, const int8_t *x)
+/* What floating arithmetic adds to a value before it takes it off again: codes count from the least. */
+static int code_offset(const struct ulb_problem *problem)
+{
+    return ulb_activation_is_floating(problem->x.kind) ? -problem->format->min : 0;
+}
+
+/* Sum of (|value| + |zero|) scale |x| of one row of a plain format. */
+static double magnitude_of_row(const struct ulb_problem *problem, size_t m, size_t n)
 {
     const struct ulb_matrix *w = &problem->weights;
-    size_t group = problem->format->group, groups = ulb_groups(problem->format, w->k);
-    float sum = 0;
-    for (size_t k = 0; k < w->k; k++)
-        sum += (float)(abs(w->values[m * w->k + k]) * abs(x[k])) * w->scales[m * groups + k / group];
-    return (double)sum;
+    size_t groups = ulb_groups(problem->format, w->k);
+    double sum = 0;
+    for (size_t k = 0; k < w->k; k++) {
+        size_t g = m * groups + (problem->format->group ? k / problem->format->group : 0);
+        double weight =
+            abs(w->values[m * w->k + k]) + (w->zeros ? abs(w->zeros[g]) : 0) + code_offset(problem);
+        sum += weight * (double)w->scales[g] * ulb_activations_magnitude(&problem->x, n, k);
+    }
+    return sum;
 }
 
 /* The same of a block format. */
@@ -247,9 +286,10 @@ static double magnitude_of_blocks(const struct ulb_problem *problem, size_t m, s
         block->decode(row, &values);
         for (unsigned i = 0; i < block->columns; i++) {
             unsigned g = i / block->group;
-            double w = fabs((double)values.d * values.scale[g] * ulb_block_value(block, &values, i)) +
+            double scale = fabs((double)values.d * values.scale[g]);
+            double w = scale * (fabs(ulb_block_level(block, &values, i)) + code_offset(problem)) +
                        fabs((double)values.dmin * values.min[g]);
-            sum += w * fabs(ulb_activations_at(&problem->x, n, begin + i));
+            sum += w * ulb_activations_magnitude(&problem->x, n, begin + i);
         }
     }
     return sum;
@@ -263,19 +303,18 @@ static void sum_magnitudes(void *arg, size_t thread)
     size_t begin, end, rows = problem->weights.m;
     part(rows, work->threads, thread, 1, &begin, &end);
     for (size_t n = 0; n < bases_of(problem); n++) {
-        const int8_t *x = (const int8_t *)problem->x.x + n * problem->x.columns;
         for (size_t m = begin; m < end; m++)
             problem->magnitude[n * rows + m] =
-                (float)(problem->format->block
-                            ? magnitude_of_blocks(problem, m, n)
-                            : magnitude_of_row(problem, m, x) * fabs((double)problem->x.scale[n]));
+                (float)(problem->format->block ? magnitude_of_blocks(problem, m, n)
+                                               : magnitude_of_row(problem, m, n));
     }
 }
 
 static void drop_signs(struct ulb_problem *problem)
 {
     struct ulb_matrix *w = &problem->weights;
-    for (size_t i = 0; i < w->m * w->k; i++)
+    size_t words = ulb_words(problem->format);
+    for (size_t i = words - 1; i < w->m * w->k * words; i += words) /* signs are in the upper words */
         w->values[i] = (int16_t)(w->values[i] & 0x7FFF);
     float *x = problem->x.x;
     for (size_t i = 0; i < bases_of(problem) * problem->x.columns; i++)
@@ -307,7 +346,7 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     on_team(team, pack_part, work);
     work->y = problem->expected;
     on_team(team, run_part, work);
-    if (problem->format->group || problem->format->block)
+    if (problem->magnitude && !problem->format->floating)
         on_team(team, sum_magnitudes, work);
     ulb_pages_unmap(&scratch);
     return ULB_OK;
@@ -327,15 +366,18 @@ static enum ulb_status map_storage(struct ulb_problem *problem, enum ulb_activat
     const struct ulb_format *format = problem->format;
     size_t m = problem->weights.m, k = problem->weights.k, n = problem->n;
     size_t columns = ulb_round_up(k, ULB_X_GRAIN);
-    size_t weight_bytes = format->block ? m * ulb_block_row_bytes(format, k) : m * k * sizeof(int16_t);
+    size_t weight_bytes =
+        format->block ? m * ulb_block_row_bytes(format, k) : m * k * ulb_words(format) * sizeof(int16_t);
     size_t scale_bytes = format->block ? 0 : m * ulb_groups(format, k) * sizeof(float);
+    size_t zero_bytes = format->zeros ? m * ulb_groups(format, k) * sizeof(int16_t) : 0;
     size_t answer_bytes = bases_of(problem) * m * sizeof(float);
     size_t part_bytes[] = {weight_bytes,
                            scale_bytes,
                            answer_bytes,
                            answer_bytes,
                            n * columns * sizeof(float),
-                           ulb_activations_bytes(kind, n, columns)};
+                           ulb_activations_bytes(kind, n, columns),
+                           zero_bytes};
     char *parts[sizeof part_bytes / sizeof *part_bytes];
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -352,7 +394,8 @@ static enum ulb_status map_storage(struct ulb_problem *problem, enum ulb_activat
         problem->weights.values = (int16_t *)(void *)parts[0];
     problem->weights.scales = (float *)(void *)parts[1];
     problem->expected = (float *)(void *)parts[2];
-    bool tolerance = format->floating || format->group || format->block;
+    problem->weights.zeros = format->zeros ? (int16_t *)(void *)parts[6] : NULL;
+    bool tolerance = format->floating || format->group || format->block || ulb_activation_is_floating(kind);
     problem->magnitude = tolerance ? (float *)(void *)parts[3] : NULL;
     problem->xf = (float *)(void *)parts[4];
     ulb_activations_place(&problem->x, kind, n, columns, parts[5]);

@@ -1,9 +1,11 @@
 #include "kernels/activations.h"
 
+#include "common/bf16.h"
 #include "common/fp16.h"
 #include "common/mem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What tells the kinds apart. */
@@ -12,7 +14,9 @@ static const struct {
     size_t bytes, block;
 } kinds[] = {
     [ULB_ACT_A8] = {"a8", 1, 0},
+    [ULB_ACT_A8Z] = {"a8z", 1, 0},
     [ULB_ACT_F32] = {"f32", sizeof(float), 0},
+    [ULB_ACT_BF16] = {"bf16", sizeof(uint16_t), 0},
     [ULB_ACT_Q8_0] = {"q8_0", 1, 32},
     [ULB_ACT_Q8_K] = {"q8_k", 1, 256},
 };
@@ -32,23 +36,28 @@ size_t ulb_activation_block(enum ulb_activation kind)
     return kinds[kind].block;
 }
 
+bool ulb_activation_is_floating(enum ulb_activation kind)
+{
+    return kind == ULB_ACT_F32 || kind == ULB_ACT_BF16;
+}
+
 size_t ulb_activation_scales(enum ulb_activation kind, size_t columns)
 {
-    if (kind == ULB_ACT_F32)
+    if (ulb_activation_is_floating(kind))
         return 0;
     return kinds[kind].block ? (columns + kinds[kind].block - 1) / kinds[kind].block : 1;
 }
 
 size_t ulb_activation_sums(enum ulb_activation kind, size_t columns)
 {
-    return kind == ULB_ACT_F32 ? 0 : (columns + ULB_SUM_COLUMNS - 1) / ULB_SUM_COLUMNS;
+    return ulb_activation_is_floating(kind) ? 0 : (columns + ULB_SUM_COLUMNS - 1) / ULB_SUM_COLUMNS;
 }
 
 size_t ulb_activations_bytes(enum ulb_activation kind, size_t n, size_t columns)
 {
     struct ulb_activations a;
     ulb_activations_place(&a, kind, n, columns, NULL);
-    return (size_t)(uintptr_t)a.sum + ulb_round_up(n * sizeof *a.sum, ULB_CACHE_LINE);
+    return (size_t)(uintptr_t)a.zero + ulb_round_up(n * sizeof *a.zero, ULB_CACHE_LINE);
 }
 
 static void *take(uintptr_t *at, size_t bytes)
@@ -67,6 +76,7 @@ void ulb_activations_place(struct ulb_activations *a, enum ulb_activation kind, 
     a->scale = take(&at, n * ulb_activation_scales(kind, columns) * sizeof *a->scale);
     a->sums = take(&at, n * ulb_activation_sums(kind, columns) * sizeof *a->sums);
     a->sum = take(&at, n * sizeof *a->sum);
+    a->zero = take(&at, n * sizeof *a->zero);
 }
 
 /* int8 in [-127, 127]: -128 is left out so that |x| fits seven bits (vpsignb cannot negate -128). The inverse
@@ -96,6 +106,23 @@ static float quantise_signed_max(const float *x, size_t k, int8_t *q)
     return largest != 0.0f ? 1.0f / inverse : 0.0f;
 }
 
+/* int8 in [-127, 127] round a zero point; 0 is among the values. */
+static float quantise_range(const float *x, size_t k, int8_t *q, int32_t *zero)
+{
+    float least = 0.0f, largest = 0.0f;
+    for (size_t i = 0; i < k; i++) {
+        least = fminf(least, x[i]);
+        largest = fmaxf(largest, x[i]);
+    }
+    float scale = (largest - least) / 254.0f, inverse = scale > 0.0f ? 1.0f / scale : 0.0f;
+    *zero = (int32_t)-lrintf((largest + least) * inverse * 0.5f);
+    for (size_t i = 0; i < k; i++) {
+        long value = lrintf(x[i] * inverse) + *zero;
+        q[i] = (int8_t)(value < -127 ? -127 : value > 127 ? 127 : value);
+    }
+    return scale;
+}
+
 static float quantise_block(enum ulb_activation kind, const float *x, size_t k, int8_t *q)
 {
     if (kind == ULB_ACT_Q8_K)
@@ -121,15 +148,20 @@ void ulb_activations_set(struct ulb_activations *a, size_t token, const float *x
     size_t element = ulb_activation_bytes(a->kind), scales = ulb_activation_scales(a->kind, a->columns);
     char *out = (char *)a->x + token * a->columns * element;
     memset(out + k * element, 0, (a->columns - k) * element);
-    if (a->kind == ULB_ACT_F32) {
+    a->zero[token] = 0;
+    if (a->kind == ULB_ACT_F32)
         memcpy(out, x, k * sizeof *x);
+    for (size_t i = 0; i < k && a->kind == ULB_ACT_BF16; i++)
+        ((uint16_t *)a->x)[token * a->columns + i] = ulb_bf16_from_float(x[i]);
+    if (ulb_activation_is_floating(a->kind))
         return;
-    }
     size_t block = kinds[a->kind].block ? kinds[a->kind].block : a->columns;
     for (size_t i = 0; i < scales; i++) {
         size_t begin = i * block, left = begin < k ? k - begin : 0;
-        a->scale[token * scales + i] =
-            quantise_block(a->kind, x + begin, left < block ? left : block, (int8_t *)out + begin);
+        int8_t *q = (int8_t *)out + begin;
+        left = left < block ? left : block;
+        a->scale[token * scales + i] = a->kind == ULB_ACT_A8Z ? quantise_range(x, k, q, &a->zero[token])
+                                                              : quantise_block(a->kind, x + begin, left, q);
     }
     add_up((const int8_t *)out, a->columns, a->sums + token * ulb_activation_sums(a->kind, a->columns),
            a->sum + token);
@@ -140,8 +172,18 @@ double ulb_activations_at(const struct ulb_activations *a, size_t token, size_t 
     size_t at = token * a->columns + k, block = kinds[a->kind].block ? kinds[a->kind].block : a->columns;
     if (a->kind == ULB_ACT_F32)
         return (double)((const float *)a->x)[at];
+    if (a->kind == ULB_ACT_BF16)
+        return (double)ulb_bf16_to_float(((const uint16_t *)a->x)[at]);
     return (double)a->scale[token * ulb_activation_scales(a->kind, a->columns) + k / block] *
-           ((const int8_t *)a->x)[at];
+           (((const int8_t *)a->x)[at] - a->zero[token]);
+}
+
+double ulb_activations_magnitude(const struct ulb_activations *a, size_t token, size_t k)
+{
+    if (a->kind != ULB_ACT_A8Z)
+        return fabs(ulb_activations_at(a, token, k));
+    const int8_t *x = (const int8_t *)a->x + token * a->columns;
+    return (double)a->scale[token] * (abs(x[k]) + abs(a->zero[token]));
 }
 
 void ulb_activations_give(const struct ulb_activations *a, struct ulb_gemm *g)
@@ -153,4 +195,5 @@ void ulb_activations_give(const struct ulb_activations *a, struct ulb_gemm *g)
     g->x_sums = a->sums;
     g->x_sums_stride = ulb_activation_sums(a->kind, a->columns);
     g->x_sum = a->sum;
+    g->x_zero = a->zero;
 }

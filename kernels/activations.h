@@ -9,6 +9,8 @@ enum { ULB_SUM_COLUMNS = 16 /* columns of one sum of int8 activations */ };
 
 /* "a8", "f32", "q8_0" ...: as in the names of kernels. */
 const char *ulb_activation_name(enum ulb_activation kind);
+/* Numbers of their own, without scales: f32 and bf16. */
+bool ulb_activation_is_floating(enum ulb_activation kind);
 /* Bytes of one activation. */
 size_t ulb_activation_bytes(enum ulb_activation kind);
 /* Columns that share a scale; 0: all of a token's, and for f32, which has none. */
@@ -21,10 +23,11 @@ size_t ulb_activation_sums(enum ulb_activation kind, size_t columns);
 struct ulb_activations {
     enum ulb_activation kind;
     size_t n, columns;
-    void *x;       /* int8_t or float [n][columns] */
+    void *x;       /* int8_t, float or uint16_t [n][columns] */
     float *scale;  /* [n][ulb_activation_scales()] */
     int16_t *sums; /* [n][ulb_activation_sums()] */
-    int32_t *sum;  /* [n], of a whole token; a8 only */
+    int32_t *sum;  /* [n], of a whole token */
+    int32_t *zero; /* [n], what stands for 0; other than 0 in a8z only */
 };
 
 /* Bytes of all arrays, and their places in so much memory, 64-byte aligned. */
@@ -33,11 +36,16 @@ void ulb_activations_place(struct ulb_activations *a, enum ulb_activation kind, 
                            void *memory);
 
 /* Converts one token of k <= columns floats; what is beyond k becomes zeros with scale 0.
- * a8: absmax / 127 over the token, round to nearest even. q8_0: the same for each 32 columns, the scale
+ * a8: absmax / 127 over the token, round to nearest even. a8z: (largest - least) / 254 with the zero point in
+ * the middle, -127 to 127, so that 0 is exact and the negative of a token has the negative codes. bf16: round
+ * to nearest even. q8_0: the same for each 32 columns, the scale
  * rounded to half precision after the division, as GGUF's Q8_0 and Q8_1 have it. q8_k: each 256 columns; the
  * value of largest magnitude becomes -128, so that the scale has the sign opposite to its own, as GGUF's Q8_K
  * has it. */
 void ulb_activations_set(struct ulb_activations *a, size_t token, const float *x, size_t k);
+
+/* |activation k| + |zero point|, times the scale: what roundings are bounded by. */
+double ulb_activations_magnitude(const struct ulb_activations *a, size_t token, size_t k);
 
 /* The real number that activation k of a token stands for. */
 double ulb_activations_at(const struct ulb_activations *a, size_t token, size_t k);

@@ -3,7 +3,7 @@
  * is made from a block decoded.
  *
  * Weight k of a block, in its group g = k / group:  d * scale[g] * q[k] - dmin * min[g]
- * with table[q[k]] for q[k] where codes stand for entries of a table. */
+ * with table[q[k]] or levels[q[k]] for q[k] where codes stand for entries of a table. */
 #ifndef ULB_KERNELS_BLOCK_H
 #define ULB_KERNELS_BLOCK_H
 
@@ -27,8 +27,10 @@ struct ulb_block {
     int scale_min, scale_max; /* integer scales of groups; 1 and 1 where there are none */
     int min_min, min_max;     /* integer minima of groups; 0 and 0 without minima, 1 and 1 for a minimum per
                                * block: dmin alone, of any sign */
+    bool zero_point;          /* dmin is d, so that weights are d * (q[k] - min[g]) */
     enum ulb_block_scale d;
     const int8_t *table; /* of max + 1 values; NULL: codes are values */
+    const float *levels; /* the same for tables of real numbers, of which no integer sums are formed */
     /* Exact both ways for values in the ranges above. */
     void (*encode)(const struct ulb_block_values *values, void *block);
     void (*decode)(const void *block, struct ulb_block_values *values);
@@ -56,6 +58,13 @@ static inline void ulb_one_scale(struct ulb_block_values *values, float d)
     values->dmin = 0;
     values->scale[0] = 1;
     values->min[0] = 0;
+}
+
+/* The real number that it stands for. */
+static inline double ulb_block_level(const struct ulb_block *block, const struct ulb_block_values *values,
+                                     size_t k)
+{
+    return block->levels ? (double)block->levels[values->q[k]] : ulb_block_value(block, values, k);
 }
 
 /* A layout in place: one row and one block are a tile. */

@@ -5,7 +5,7 @@
 
 #include "kernels/activations.h"
 #include "kernels/block.h"
-#include "kernels/row.h"
+#include "kernels/ref.h"
 
 /* Part of a block with int8 activations, without their scale. |sum| <= 127 * 128 * 256 * 63 in double. */
 static inline double ulb_ref_integers(const struct ulb_block *block, const struct ulb_block_values *values,
@@ -24,14 +24,28 @@ static inline double ulb_ref_integers(const struct ulb_block *block, const struc
     return (double)values->d * products - (double)values->dmin * minima;
 }
 
-/* The same with activations in single precision. */
+/* The same with zero points on both sides, x_zero that of the activations: the four terms of a block of one
+ * group (PyTorch's talk on low-bit kernels, "quantized dot product"), integers all of them. */
+static inline double ulb_ref_zero_points(const struct ulb_block *block, const struct ulb_block_values *values,
+                                         const int8_t *x, int32_t x_zero)
+{
+    int32_t products = 0, x_sum = 0, w_sum = 0, zero = values->min[0], n = (int32_t)block->columns;
+    for (unsigned k = 0; k < block->columns; k++) {
+        products += values->q[k] * x[k];
+        x_sum += x[k];
+        w_sum += values->q[k];
+    }
+    return (double)values->d * (products - zero * x_sum - x_zero * w_sum + n * zero * x_zero);
+}
+
+/* The same with floating activations, from column k of a token. */
 static inline double ulb_ref_floats(const struct ulb_block *block, const struct ulb_block_values *values,
-                                    const float *x)
+                                    enum ulb_activation kind, const void *x, size_t k)
 {
     double weights[ULB_BLOCK_COLUMNS_MAX], sum = 0;
     ulb_block_dequantise(block, values, weights);
-    for (unsigned k = 0; k < block->columns; k++)
-        sum += weights[k] * (double)x[k];
+    for (unsigned i = 0; i < block->columns; i++)
+        sum += weights[i] * (double)ulb_ref_float(kind, x, k + i);
     return sum;
 }
 
@@ -48,8 +62,10 @@ static inline float ulb_ref_block_row(const struct ulb_gemm *g, const struct ulb
     for (size_t k = 0; k < g->k; k += block->columns, row += block->bytes) {
         struct ulb_block_values values;
         block->decode(row, &values);
-        if (kind == ULB_ACT_F32)
-            sum += ulb_ref_floats(block, &values, (const float *)(const void *)x + k);
+        if (ulb_activation_is_floating(kind))
+            sum += ulb_ref_floats(block, &values, kind, x, k);
+        else if (kind == ULB_ACT_A8Z)
+            sum += (double)*scale * ulb_ref_zero_points(block, &values, (const int8_t *)x + k, g->x_zero[n]);
         else
             sum += (double)scale[x_block ? k / x_block : 0] *
                    ulb_ref_integers(block, &values, (const int8_t *)x + k);
@@ -67,12 +83,14 @@ static inline void ulb_run_block_ref(const struct ulb_gemm *g, const struct ulb_
 }
 
 /* The row of a format's ref.c. */
-#define ULB_BLOCK_REF_ROW(in_place, block_type, columns, kind)                                               \
+#define ULB_BLOCK_REF(in_place, block_bytes, columns, kind, function)                                        \
     {                                                                                                        \
         .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,              \
         .layout = &(in_place), .activation = (kind), .mr = 1, .nr = 1, .kr = (columns),                      \
-        .bytes_per_step = 32.0 * sizeof(block_type) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,           \
-        .run = run,                                                                                          \
+        .bytes_per_step = 32.0 * (block_bytes) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,                \
+        .run = (function),                                                                                   \
     }
+#define ULB_BLOCK_REF_ROW(in_place, block_type, columns, kind)                                               \
+    ULB_BLOCK_REF(in_place, sizeof(block_type), columns, kind, run)
 
 #endif

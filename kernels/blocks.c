@@ -27,9 +27,23 @@ void ulb_block_dequantise(const struct ulb_block *block, const struct ulb_block_
 {
     for (unsigned k = 0; k < block->columns; k++) {
         unsigned g = k / block->group;
-        weights[k] = (double)values->d * values->scale[g] * ulb_block_value(block, values, k) -
+        weights[k] = (double)values->d * values->scale[g] * ulb_block_level(block, values, k) -
                      (double)values->dmin * values->min[g];
     }
+}
+
+float ulb_blocks_sum(const struct ulb_format *format, const struct ulb_matrix *matrix, size_t m)
+{
+    const uint8_t *row = matrix->blocks + m * ulb_block_row_bytes(format, matrix->k);
+    double sum = 0, weights[ULB_BLOCK_COLUMNS_MAX];
+    for (size_t b = 0; b < matrix->k / format->block->columns; b++) {
+        struct ulb_block_values values;
+        format->block->decode(row + b * format->block->bytes, &values);
+        ulb_block_dequantise(format->block, &values, weights);
+        for (unsigned k = 0; k < format->block->columns; k++)
+            sum += weights[k];
+    }
+    return (float)sum;
 }
 
 /* Padding: codes of 0 with scales of 0. */
@@ -54,13 +68,18 @@ static void decode_at(const struct ulb_format *format, const struct ulb_matrix *
         no_block(format, values);
 }
 
+static bool is_in_place(const struct ulb_layout *layout)
+{
+    return !layout->rows && !layout->pack_blocks;
+}
+
 void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
                      uint8_t *packed)
 {
     const struct ulb_format *format = layout->format;
     size_t steps = ulb_layout_steps(layout, matrix->k), tile_bytes = ulb_layout_tile_bytes(layout);
     size_t slices = ulb_layout_slices(layout, matrix->k), per_tile = layout->tile_k / format->block->columns;
-    if (!layout->rows) {
+    if (is_in_place(layout)) {
         size_t row = ulb_block_row_bytes(format, matrix->k);
         memcpy(packed + m0 * row, matrix->blocks + m0 * row, (m1 - m0) * row);
         return;
@@ -72,9 +91,12 @@ void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
                 for (size_t b = 0; b < per_tile; b++)
                     decode_at(format, matrix, m + r, i * per_tile + b, &values[r * per_tile + b]);
             }
-            ulb_tile_pack(layout, values,
-                          packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
-                              (m / layout->tile_m * steps + i % steps) * tile_bytes);
+            uint8_t *tile = packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
+                            (m / layout->tile_m * steps + i % steps) * tile_bytes;
+            if (layout->pack_blocks)
+                layout->pack_blocks(values, tile);
+            else
+                ulb_tile_pack(layout, values, tile);
         }
     }
 }
@@ -85,7 +107,7 @@ void ulb_blocks_unpack(const struct ulb_layout *layout, const uint8_t *packed, s
     size_t steps = ulb_layout_steps(layout, matrix->k), tile_bytes = ulb_layout_tile_bytes(layout);
     size_t row_bytes = ulb_block_row_bytes(format, matrix->k), columns = format->block->columns;
     size_t per_tile = layout->tile_k / columns;
-    if (!layout->rows) {
+    if (is_in_place(layout)) {
         memcpy(matrix->blocks, packed, matrix->m * row_bytes);
         return;
     }
@@ -93,10 +115,12 @@ void ulb_blocks_unpack(const struct ulb_layout *layout, const uint8_t *packed, s
         for (size_t b = 0; b < matrix->k / columns; b += per_tile) {
             struct ulb_block_values values[TILE_BLOCKS_MAX];
             size_t i = b / per_tile;
-            ulb_tile_unpack(layout,
-                            packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
-                                (m / layout->tile_m * steps + i % steps) * tile_bytes,
-                            values);
+            const uint8_t *tile = packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
+                                  (m / layout->tile_m * steps + i % steps) * tile_bytes;
+            if (layout->unpack_blocks)
+                layout->unpack_blocks(tile, values);
+            else
+                ulb_tile_unpack(layout, tile, values);
             for (size_t r = 0; r < layout->tile_m && m + r < matrix->m; r++) {
                 for (size_t j = 0; j < per_tile && b + j < matrix->k / columns; j++)
                     format->block->encode(&values[r * per_tile + j], matrix->blocks + (m + r) * row_bytes +

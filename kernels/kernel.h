@@ -14,26 +14,39 @@
 
 enum { ULB_KERNEL_ABI = 1 };
 
-/* Activation formats (kernels/activations.h): int8 with one scale per token, single precision, and GGUF's
- * int8 with a scale for each 32 or 256 columns. */
-enum ulb_activation { ULB_ACT_A8, ULB_ACT_F32, ULB_ACT_Q8_0, ULB_ACT_Q8_K, ULB_ACTIVATIONS };
+/* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
+ * single precision, bfloat16, and GGUF's int8 with a scale for each 32 or 256 columns. */
+enum ulb_activation {
+    ULB_ACT_A8,
+    ULB_ACT_A8Z,
+    ULB_ACT_F32,
+    ULB_ACT_BF16,
+    ULB_ACT_Q8_0,
+    ULB_ACT_Q8_K,
+    ULB_ACTIVATIONS
+};
 
 struct ulb_block;        /* kernels/block.h */
 struct ulb_block_values; /* a block of weights, decoded */
 struct ulb_row_tile;     /* kernels/interleave.h */
+
+/* What a number of a floating format is. */
+enum ulb_float_kind { ULB_BF16, ULB_FP16, ULB_FP32 };
 
 /* A weight format, independent of any memory layout. Integer formats hold values min..max times a row's
  * scale. */
 struct ulb_format {
     const char *name; /* as on the command line: "int2" */
     const char *summary;
-    double bits;     /* per weight, without scales; 1.6 where five digits share a byte; with scales for a
-                      * block format */
-    int min, max;    /* logical values of an integer format; unused by floating formats */
-    int step;        /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
-    bool floating;   /* values are bfloat16 patterns, no scales */
-    bool on_request; /* another engine's form of what a default run has already: measured only when named, as
-                      * are formats with groups or blocks */
+    double bits;   /* per weight, without scales; 1.6 where five digits share a byte; with scales for a
+                    * block format */
+    int min, max;  /* logical values of an integer format; unused by floating formats */
+    int step;      /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
+    bool floating; /* values are patterns of the kind below, no scales */
+    enum ulb_float_kind kind;
+    bool on_request; /* another form of what a default run has already: measured only when named, as are
+                      * formats with groups or blocks */
+    bool zeros;      /* an integer format of weights scale * (value - zero), a zero for each scale */
     unsigned group;  /* columns that share a scale: 32, 64 or 128; 0: a whole row, or a block format */
     const struct ulb_block *block; /* a block format: weights and scales lie together in blocks of columns */
 };
@@ -42,13 +55,17 @@ struct ulb_format {
  * equally many tiles, each of which is stored for all rows before the next, so that a kernel that reads all
  * slices at once reads as many contiguous streams: [slices][ceil(M/tile_m)][steps][tile] with steps =
  * ceil(K/tile_k/slices); then, at a 64-byte boundary, fp32 scales: [ceil(M/tile_m)][groups][tile_m], one
- * group per row or one for each so many columns of the format; slices hold whole groups. Rows and columns of
- * padding hold the code of 0, or of min where the format has no 0, with scale 0. */
+ * group per row or one for each so many columns of the format; slices hold whole groups. Behind them zeros of
+ * formats that have them, fp32 too, in the same order. Rows and columns of padding hold the code of 0, or of
+ * min where the format has no 0, with scale 0. */
 struct ulb_layout {
     const char *name;
     const struct ulb_format *format;
     unsigned tile_m, tile_k;
     unsigned slices; /* or a multiple of it; 0 means 1 */
+    /* The sums of rows lie behind the scales, fp32 [round_up(M, tile_m)], for activations with a zero point:
+     * of value - zero, which is exact up to K = 65,536; of the weights where the format has blocks. */
+    bool row_sums;
     unsigned
         slice_tiles; /* most tiles side by side in a slice, which bounds what tables take; 0: any number */
     /* First bit, within the tile, of the code of (row, col). */
@@ -66,14 +83,19 @@ struct ulb_layout {
      * block a tile. */
     const struct ulb_row_tile *rows;
     unsigned lanes;
+    /* Or their whole conversion, scales included, row r at values + r. */
+    void (*pack_blocks)(const struct ulb_block_values *values, uint8_t *tile);
+    void (*unpack_blocks)(const uint8_t *tile, struct ulb_block_values *values);
 };
 
-/* Logical weights, row-major: values[m*K + k] (bfloat16 patterns for a floating format), scales[m*groups +
- * g]; of a block format, instead of both, its blocks as a file holds them, [m][K / columns]. */
+/* Logical weights, row-major: values[m*K + k], scales[m*groups + g]; of a floating format its patterns
+ * (kernels/floating.h), values[(m*K + k)*words] with words of 16 bits, the lower first; of a block format,
+ * instead of both, its blocks as a file holds them, [m][K / columns]. */
 struct ulb_matrix {
     size_t m, k;
     int16_t *values;
     float *scales;
+    int16_t *zeros; /* [m*groups + g], min..max of the format; NULL for formats without */
     uint8_t *blocks;
 };
 
@@ -93,6 +115,9 @@ size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t 
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Byte offset of the scales inside a packed matrix. */
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k);
+/* The same of the zeros and of the sums of rows. */
+size_t ulb_layout_zeros_offset(const struct ulb_layout *layout, size_t m, size_t k);
+size_t ulb_layout_sums_offset(const struct ulb_layout *layout, size_t m, size_t k);
 /* Packs rows [m0, m1) (multiples of tile_m, or the end) so that threads can share the work. */
 void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
                      void *packed);
@@ -106,13 +131,14 @@ struct ulb_gemm {
     const void *w; /* packed, 64-byte aligned */
     size_t m, k, n;
     size_t m0, m1;
-    const void *x;         /* int8_t or float by the row's activation format */
+    const void *x;         /* int8_t, float or uint16_t by the row's activation format */
     size_t x_stride;       /* elements from one token to the next */
-    const float *x_scale;  /* [n][x_scale_stride]; one per token in a8, none in f32 */
+    const float *x_scale;  /* [n][x_scale_stride]; one per token in a8 and a8z, none in f32 and bf16 */
     size_t x_scale_stride; /* from one token to the next */
     const int16_t *x_sums; /* [n][x_sums_stride], sums of 16 int8 activations each */
     size_t x_sums_stride;
-    const int32_t *x_sum; /* [n], sum of all of a token's int8 activations */
+    const int32_t *x_sum;  /* [n], sum of all of a token's int8 activations */
+    const int32_t *x_zero; /* [n], zero point of a token; 0 but in a8z */
     float *y;
     size_t y_stride;
 };

@@ -1,5 +1,6 @@
 #include "common/mem.h"
 #include "kernels/blocks.h"
+#include "kernels/floating.h"
 
 #include <string.h>
 
@@ -21,6 +22,9 @@ static bool has_scales(const struct ulb_format *format)
 {
     return !format->floating && !format->block;
 }
+
+/* Floating formats are moved as words of 16 bits. */
+enum { WORD_BITS = 16 };
 
 static unsigned field_bits(const struct ulb_layout *layout)
 {
@@ -71,18 +75,32 @@ size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_
     return ulb_layout_slices(layout, k) * ulb_layout_slice_bytes(layout, m, k);
 }
 
+/* Bytes of one fp32 for each scale. */
+static size_t scales_bytes(const struct ulb_layout *layout, size_t m, size_t k)
+{
+    size_t scales = has_scales(layout->format) ? padded_rows(layout, m) * packed_groups(layout, k) : 0;
+    return ulb_round_up(scales * sizeof(float), ULB_CACHE_LINE);
+}
+
+size_t ulb_layout_zeros_offset(const struct ulb_layout *layout, size_t m, size_t k)
+{
+    return ulb_layout_scales_offset(layout, m, k) + scales_bytes(layout, m, k);
+}
+
+size_t ulb_layout_sums_offset(const struct ulb_layout *layout, size_t m, size_t k)
+{
+    return ulb_layout_zeros_offset(layout, m, k) + (layout->format->zeros ? scales_bytes(layout, m, k) : 0);
+}
+
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    size_t scales =
-        !has_scales(layout->format) ? 0 : padded_rows(layout, m) * packed_groups(layout, k) * sizeof(float);
-    return ulb_layout_scales_offset(layout, m, k) + ulb_round_up(scales, ULB_CACHE_LINE);
+    size_t sums = layout->row_sums ? padded_rows(layout, m) * sizeof(float) : 0;
+    return ulb_layout_sums_offset(layout, m, k) + ulb_round_up(sums, ULB_CACHE_LINE);
 }
 
 static unsigned get_code(const uint8_t *tile, unsigned offset, unsigned bits)
 {
     const uint8_t *byte = tile + offset / 8;
-    if (bits == 16)
-        return byte[0] | (unsigned)byte[1] << 8;
     return (unsigned)*byte >> offset % 8 & ((1u << bits) - 1);
 }
 
@@ -95,11 +113,12 @@ struct tile_map {
 
 static void map_tile(const struct ulb_layout *layout, struct tile_map *map)
 {
-    map->slots = layout->tile_m * layout->tile_k;
+    unsigned words = (unsigned)ulb_words(layout->format), bits = field_bits(layout) / words;
+    map->slots = layout->tile_m * layout->tile_k * words;
     for (unsigned row = 0; row < layout->tile_m; row++) {
-        for (unsigned col = 0; col < layout->tile_k; col++)
-            map->in_panel[layout->bit_offset(row, col) / field_bits(layout)] =
-                (uint16_t)(row * PANEL_STRIDE + col);
+        for (unsigned i = 0; i < layout->tile_k * words; i++)
+            map->in_panel[layout->bit_offset(row, i / words) / bits + i % words] =
+                (uint16_t)(row * PANEL_STRIDE + i);
     }
 }
 
@@ -123,15 +142,17 @@ static int padding_value(const struct ulb_format *format)
     return format->floating || format->step == 1 ? 0 : format->min;
 }
 
-/* Copies columns [k, k + columns) of one row of tiles into panel, padding included. Straight from the matrix
+/* Copies columns [k, k + columns) of one row of tiles into panel, padding included, all counted in words of
+ * the matrix. Straight from the matrix
  * a tile's rows would lie a power of two apart, in the same few sets of L1. */
 static void copy_panel(const struct ulb_matrix *matrix, const struct ulb_layout *layout, int padding,
                        size_t m, size_t k, size_t columns, int16_t *panel)
 {
-    size_t inside = k >= matrix->k ? 0 : matrix->k - k < columns ? matrix->k - k : columns;
+    size_t all = matrix->k * ulb_words(layout->format);
+    size_t inside = k >= all ? 0 : all - k < columns ? all - k : columns;
     for (unsigned row = 0; row < layout->tile_m; row++, panel += PANEL_STRIDE) {
         size_t copied = m + row < matrix->m ? inside : 0;
-        memcpy(panel, matrix->values + (m + row) * matrix->k + k, copied * sizeof *panel);
+        memcpy(panel, matrix->values + (m + row) * all + k, copied * sizeof *panel);
         for (size_t col = copied; col < columns; col++)
             panel[col] = (int16_t)padding;
     }
@@ -141,7 +162,7 @@ static void copy_panel(const struct ulb_matrix *matrix, const struct ulb_layout 
 static void pack_fields(const int16_t *values, const struct tile_map *map, const struct code_table *table,
                         unsigned bits, uint8_t *tile)
 {
-    if (bits == 16) {
+    if (bits >= WORD_BITS) {
         for (unsigned slot = 0; slot < map->slots; slot++)
             memcpy(tile + 2 * slot, values + map->in_panel[slot], sizeof *values);
         return;
@@ -158,24 +179,56 @@ static void pack_scales(const struct ulb_layout *layout, const struct ulb_matrix
                         size_t m1, void *packed)
 {
     float *scales = (float *)((char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k));
+    float *zeros = (float *)((char *)packed + ulb_layout_zeros_offset(layout, matrix->m, matrix->k));
     size_t padded = m1 < matrix->m ? m1 : padded_rows(layout, matrix->m), tile_m = layout->tile_m;
     size_t groups = ulb_groups(layout->format, matrix->k), all = packed_groups(layout, matrix->k);
     for (size_t m = m0; m < padded; m++) {
         float *at = scales + m / tile_m * tile_m * all + m % tile_m;
         for (size_t g = 0; g < all; g++)
             at[g * tile_m] = m < matrix->m && g < groups ? matrix->scales[m * groups + g] : 0.0f;
+        at = zeros + (at - scales);
+        for (size_t g = 0; g < all && layout->format->zeros; g++)
+            at[g * tile_m] = m < matrix->m && g < groups ? (float)matrix->zeros[m * groups + g] : 0.0f;
     }
+}
+
+/* Sum of value - zero of a row, or of the weights of its blocks. */
+static float sum_of_row(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m)
+{
+    size_t groups = ulb_groups(layout->format, matrix->k);
+    int64_t sum = 0;
+    if (layout->format->block)
+        return ulb_blocks_sum(layout->format, matrix, m);
+    for (size_t k = 0; k < matrix->k; k++) {
+        size_t group = layout->format->group ? k / layout->format->group : 0;
+        sum += matrix->values[m * matrix->k + k] - (matrix->zeros ? matrix->zeros[m * groups + group] : 0);
+    }
+    return (float)sum;
+}
+
+static void pack_sums(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
+                      void *packed)
+{
+    float *sums = (float *)((char *)packed + ulb_layout_sums_offset(layout, matrix->m, matrix->k));
+    size_t padded = m1 < matrix->m ? m1 : padded_rows(layout, matrix->m);
+    for (size_t m = m0; m < padded; m++)
+        sums[m] = m < matrix->m ? sum_of_row(layout, matrix, m) : 0.0f;
 }
 
 static void unpack_scales(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
 {
     const float *scales =
         (const float *)((const char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k));
+    const float *zeros =
+        (const float *)((const char *)packed + ulb_layout_zeros_offset(layout, matrix->m, matrix->k));
     size_t groups = ulb_groups(layout->format, matrix->k), all = packed_groups(layout, matrix->k);
     for (size_t m = 0; m < matrix->m; m++) {
         const float *at = scales + m / layout->tile_m * layout->tile_m * all + m % layout->tile_m;
         for (size_t g = 0; g < groups; g++)
             matrix->scales[m * groups + g] = at[g * layout->tile_m];
+        at = zeros + (at - scales);
+        for (size_t g = 0; g < groups && layout->format->zeros; g++)
+            matrix->zeros[m * groups + g] = (int16_t)at[g * layout->tile_m];
     }
 }
 
@@ -185,13 +238,13 @@ static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix 
                        uint8_t *tile)
 {
     int padding = padding_value(layout->format);
-    size_t per_panel = PANEL_COLUMNS / layout->tile_k;
+    size_t width = layout->tile_k * ulb_words(layout->format), per_panel = PANEL_COLUMNS / width;
     for (size_t step = 0; step < steps; step++, tile += ulb_layout_tile_bytes(layout)) {
         int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
-        const int16_t *values = panel + step % per_panel * layout->tile_k;
+        const int16_t *values = panel + step % per_panel * width;
         if (step % per_panel == 0)
-            copy_panel(matrix, layout, padding, m, k + step * layout->tile_k, per_panel * layout->tile_k,
-                       panel);
+            copy_panel(matrix, layout, padding, m, k * ulb_words(layout->format) + step * width,
+                       per_panel * width, panel);
         if (layout->pack_tile)
             layout->pack_tile(values, PANEL_STRIDE, tile);
         else
@@ -204,6 +257,8 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
 {
     struct tile_map map;
     struct code_table table;
+    if (layout->row_sums)
+        pack_sums(layout, matrix, m0, m1, packed);
     if (layout->format->block) {
         ulb_blocks_pack(layout, matrix, m0, m1, packed);
         return;
@@ -227,8 +282,20 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
         pack_scales(layout, matrix, m0, m1, packed);
 }
 
+static void unpack_words(const struct ulb_layout *layout, const uint8_t *tile, int16_t *values)
+{
+    struct tile_map map;
+    map_tile(layout, &map);
+    for (unsigned slot = 0; slot < map.slots; slot++)
+        memcpy(values + map.in_panel[slot], tile + 2 * slot, sizeof *values);
+}
+
 static void unpack_fields(const struct ulb_layout *layout, const uint8_t *tile, int16_t *values)
 {
+    if (field_bits(layout) >= WORD_BITS) {
+        unpack_words(layout, tile, values);
+        return;
+    }
     for (unsigned row = 0; row < layout->tile_m; row++) {
         for (unsigned col = 0; col < layout->tile_k; col++) {
             unsigned code = get_code(tile, layout->bit_offset(row, col), field_bits(layout));
@@ -245,6 +312,7 @@ void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, stru
     }
     size_t steps = ulb_layout_steps(layout, matrix->k);
     size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
+    size_t words = ulb_words(layout->format);
     for (size_t m = 0; m < matrix->m; m += layout->tile_m) {
         for (size_t k = 0; k < matrix->k; k += layout->tile_k) {
             int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
@@ -257,8 +325,8 @@ void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, stru
                 unpack_fields(layout, tile, panel);
             size_t columns = matrix->k - k < layout->tile_k ? matrix->k - k : layout->tile_k;
             for (size_t row = 0; row < layout->tile_m && m + row < matrix->m; row++)
-                memcpy(matrix->values + (m + row) * matrix->k + k, panel + row * PANEL_STRIDE,
-                       columns * sizeof *panel);
+                memcpy(matrix->values + ((m + row) * matrix->k + k) * words, panel + row * PANEL_STRIDE,
+                       columns * words * sizeof *panel);
         }
     }
     if (has_scales(layout->format))

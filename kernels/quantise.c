@@ -1,8 +1,8 @@
 #include "kernels/quantise.h"
 
-#include "common/bf16.h"
 #include "kernels/block.h"
 #include "kernels/fit.h"
+#include "kernels/floating.h"
 
 #include <math.h>
 
@@ -54,27 +54,44 @@ static float scale_of(const struct ulb_format *format, const float *weights, siz
     return format->max - format->min <= 2 ? mean_magnitude(weights, n) : best_scale(format, weights, n);
 }
 
+/* Codes of one group with a zero point. */
+static void quantise_affine(const struct ulb_format *format, const float *weights, size_t n, int16_t *values,
+                            float *scale, int16_t *zero)
+{
+    float min;
+    ulb_fit_affine(weights, (unsigned)n, format->max, scale, &min);
+    *zero = (int16_t)(*scale > 0 ? ulb_round_within(min / *scale, 0, format->max) : 0);
+    for (size_t i = 0; i < n; i++)
+        values[i] = (int16_t)(*scale > 0 ? ulb_round_within(weights[i] / *scale + *zero, 0, format->max) : 0);
+}
+
 void ulb_quantise_row(const struct ulb_format *format, const float *weights, size_t k, int16_t *values,
-                      float *scales)
+                      float *scales, int16_t *zeros)
 {
     size_t group = format->group ? format->group : k;
     for (size_t i = 0; i < k && format->floating; i++)
-        values[i] = (int16_t)ulb_bf16_from_float(weights[i]);
+        ulb_float_set(format->kind, weights[i], values + i * ulb_words(format));
     for (size_t begin = 0; begin < k && !format->floating; begin += group, scales++) {
         size_t end = k - begin < group ? k : begin + group;
+        if (format->zeros) {
+            quantise_affine(format, weights + begin, end - begin, values + begin, scales, zeros++);
+            continue;
+        }
         *scales = scale_of(format, weights + begin, end - begin);
         for (size_t i = begin; i < end; i++)
             values[i] = (int16_t)nearest(format, weights[i], *scales);
     }
 }
 
-void ulb_dequantise_row(const struct ulb_format *format, const int16_t *values, const float *scales, size_t k,
-                        float *weights)
+void ulb_dequantise_row(const struct ulb_format *format, const int16_t *values, const float *scales,
+                        const int16_t *zeros, size_t k, float *weights)
 {
     size_t group = format->group ? format->group : k;
-    for (size_t i = 0; i < k; i++)
-        weights[i] =
-            format->floating ? ulb_bf16_to_float((uint16_t)values[i]) : (float)values[i] * scales[i / group];
+    for (size_t i = 0; i < k; i++) {
+        int zero = format->zeros ? zeros[i / group] : 0;
+        weights[i] = format->floating ? ulb_float_of(format->kind, values + i * ulb_words(format))
+                                      : (float)(values[i] - zero) * scales[i / group];
+    }
 }
 
 /* The codes as a file holds them: what encoding does not keep is lost here too. */
@@ -94,12 +111,12 @@ static void round_trip_blocks(const struct ulb_block *block, const float *weight
 }
 
 void ulb_round_trip(const struct ulb_format *format, const float *weights, size_t k, int16_t *values,
-                    float *scales, float *kept)
+                    float *scales, int16_t *zeros, float *kept)
 {
     if (format->block) {
         round_trip_blocks(format->block, weights, k, kept);
         return;
     }
-    ulb_quantise_row(format, weights, k, values, scales);
-    ulb_dequantise_row(format, values, scales, k, kept);
+    ulb_quantise_row(format, weights, k, values, scales, zeros);
+    ulb_dequantise_row(format, values, scales, zeros, k, kept);
 }

@@ -3,7 +3,14 @@
 #ifndef ULB_KERNELS_REF_H
 #define ULB_KERNELS_REF_H
 
+#include "common/bf16.h"
 #include "kernels/row.h"
+
+/* Activation k of a token in single precision or bfloat16. */
+static inline float ulb_ref_float(enum ulb_activation kind, const void *x, size_t k)
+{
+    return kind == ULB_ACT_F32 ? ((const float *)x)[k] : ulb_bf16_to_float(((const uint16_t *)x)[k]);
+}
 
 /* Logical value of weight k of a packed row. */
 typedef int ulb_value_fn(const uint8_t *row, size_t k);

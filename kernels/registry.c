@@ -1,4 +1,5 @@
 #include "kernels/activations.h"
+#include "kernels/embedding.h"
 #include "kernels/kernel.h"
 #include "kernels/row.h"
 
@@ -8,6 +9,7 @@
 extern const struct ulb_reader_set *const ulb_reader_sets[];
 extern const size_t ulb_reader_set_count;
 extern const struct ulb_peak *const ulb_peaks[]; /* NULL-terminated */
+extern const struct ulb_embedding *const ulb_embeddings[];
 
 char *ulb_kernel_name(const struct ulb_kernel *kernel, char out[ULB_KERNEL_NAME_MAX])
 {
@@ -43,6 +45,15 @@ const struct ulb_peak *ulb_peak_at(size_t index)
     for (size_t i = 0; ulb_peaks[i]; i++) {
         if (i == index)
             return ulb_peaks[i];
+    }
+    return NULL;
+}
+
+const struct ulb_embedding *ulb_embedding_at(size_t index)
+{
+    for (size_t i = 0; ulb_embeddings[i]; i++) {
+        if (i == index)
+            return ulb_embeddings[i];
     }
     return NULL;
 }

@@ -71,6 +71,17 @@ static inline const float *ulb_row_scales(const struct ulb_gemm *g, const struct
     return (const float *)((const char *)g->w + ulb_layout_scales_offset(layout, g->m, g->k));
 }
 
+/* Zeros and sums of rows. */
+static inline const float *ulb_row_zeros(const struct ulb_gemm *g, const struct ulb_layout *layout)
+{
+    return (const float *)((const char *)g->w + ulb_layout_zeros_offset(layout, g->m, g->k));
+}
+
+static inline const float *ulb_row_sums(const struct ulb_gemm *g, const struct ulb_layout *layout)
+{
+    return (const float *)((const char *)g->w + ulb_layout_sums_offset(layout, g->m, g->k));
+}
+
 /* The codes of one row of tiles and the activations of one token. */
 struct ulb_tiles {
     const uint8_t *w;   /* of the first slice */
@@ -128,6 +139,15 @@ ulb_run_float_tiles(const struct ulb_gemm *g, const struct ulb_layout *layout, u
 /* Two chains of K/2 FMA, each rounding by at most 2^-24: |error| <= K * 2^-25 * sum |w||x| to first order
  * (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). */
 #define ULB_FLOAT_TOLERANCE (1.0 / (1 << 25))
+
+/* A file with a row for each of its variants: the name of one, which also declares it. */
+#ifdef ULB_ROW_PREFIX
+#define ULB_VARIANT_ROW(variant)           ULB_VARIANT_ROW_2(ULB_ROW_PREFIX, variant)
+#define ULB_VARIANT_ROW_2(prefix, variant) ULB_VARIANT_ROW_3(prefix, variant)
+#define ULB_VARIANT_ROW_3(prefix, variant)                                                                   \
+    extern const struct ulb_kernel prefix##variant;                                                          \
+    const struct ulb_kernel prefix##variant
+#endif
 
 #ifdef ULB_ROW
 #if defined(ULB_ROW_IS_READER)

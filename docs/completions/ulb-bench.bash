@@ -9,7 +9,7 @@ _ulb_bench() {
     [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
     case $previous in
     --platform)  words='auto arl arlh lnl' ;;
-    --formats | --weights) words='bf16 int8 int4 int3 int2 tern2 tern1.6 int1' ;;
+    --formats | --weights) words='fp32 fp16 bf16 int8 int4 int3 int2 tern2 tern1.6 int1 u1 u2 u3 u4 u5 u6 u7 u8 woq8 woq4 woq8z woq4z nf4 fp4' ;;
     --model | --models)
         words='falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b'
         mapfile -t COMPREPLY < <(compgen -f -- "$current")

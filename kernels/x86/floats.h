@@ -43,6 +43,11 @@ static inline ulb_floats ulb_fnma(ulb_floats a, ulb_floats b, ulb_floats c)
     return _mm512_fnmadd_ps(a, b, c);
 }
 
+static inline ulb_floats ulb_load_floats(const void *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
 /* Half precision from memory. */
 static inline ulb_floats ulb_load_halves(const void *p)
 {
@@ -97,6 +102,11 @@ static inline ulb_floats ulb_fma(ulb_floats a, ulb_floats b, ulb_floats c)
 static inline ulb_floats ulb_fnma(ulb_floats a, ulb_floats b, ulb_floats c)
 {
     return _mm256_fnmadd_ps(a, b, c);
+}
+
+static inline ulb_floats ulb_load_floats(const void *p)
+{
+    return _mm256_loadu_ps(p);
 }
 
 /* Half precision from memory. */

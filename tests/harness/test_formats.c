@@ -68,12 +68,12 @@ static void values_of_the_format_are_kept(void **state)
     const float weights[8] = {-8, 7, 3, -1, 0, 5, -8, 2}, ternary[4] = {1, -1, 0, 0};
     int16_t values[8];
     float scale;
-    ulb_quantise_row(format_of("int4"), weights, 8, values, &scale);
+    ulb_quantise_row(format_of("int4"), weights, 8, values, &scale, NULL);
     float back[8];
-    ulb_dequantise_row(format_of("int4"), values, &scale, 8, back);
+    ulb_dequantise_row(format_of("int4"), values, &scale, NULL, 8, back);
     for (int i = 0; i < 8; i++)
         assert_true(fabsf(back[i] - weights[i]) <= 0.6f);
-    ulb_quantise_row(format_of("tern2"), ternary, 4, values, &scale);
+    ulb_quantise_row(format_of("tern2"), ternary, 4, values, &scale, NULL);
     assert_true(scale == 0.5f);
     const int16_t expected[4] = {1, -1, 0, 0};
     assert_memory_equal(values, expected, sizeof expected);

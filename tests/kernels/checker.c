@@ -40,7 +40,7 @@ static void guarded_free(struct guarded *g)
 }
 
 struct buffers {
-    struct guarded w, x, x_scale, x_sums, x_sum, y;
+    struct guarded w, x, x_scale, x_sums, x_sum, x_zero, y;
     struct ulb_activations tokens;
     struct ulb_gemm gemm;
 };
@@ -57,6 +57,7 @@ static void open_buffers(const struct ulb_problem *problem, const struct ulb_ker
     b->x_scale = guarded_alloc(ulb_activation_scales(kind, columns) * n * sizeof(float), at_end);
     b->x_sums = guarded_alloc(ulb_activation_sums(kind, columns) * n * sizeof(int16_t), at_end);
     b->x_sum = guarded_alloc(n * sizeof(int32_t), at_end);
+    b->x_zero = guarded_alloc(n * sizeof(int32_t), at_end);
     b->y = guarded_alloc(n * m * sizeof(float), at_end);
     b->tokens = (struct ulb_activations){.kind = kind,
                                          .n = n,
@@ -64,7 +65,8 @@ static void open_buffers(const struct ulb_problem *problem, const struct ulb_ker
                                          .x = b->x.data,
                                          .scale = (float *)(void *)b->x_scale.data,
                                          .sums = (int16_t *)(void *)b->x_sums.data,
-                                         .sum = (int32_t *)(void *)b->x_sum.data};
+                                         .sum = (int32_t *)(void *)b->x_sum.data,
+                                         .zero = (int32_t *)(void *)b->x_zero.data};
     ulb_problem_pack(problem, kernel->layout, b->w.data, NULL);
     b->gemm = ulb_problem_gemm(problem, b->w.data, (float *)(void *)b->y.data);
     b->gemm.n = n;
@@ -94,6 +96,7 @@ static void close_buffers(struct buffers *b)
     guarded_free(&b->x_scale);
     guarded_free(&b->x_sums);
     guarded_free(&b->x_sum);
+    guarded_free(&b->x_zero);
     guarded_free(&b->y);
 }
 

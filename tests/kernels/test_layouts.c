@@ -1,8 +1,8 @@
 /* Layouts, quantisation and the scalar truths themselves. */
-#include "common/bf16.h"
 #include "common/fp16.h"
 #include "harness/problem.h"
 #include "kernels/block.h"
+#include "kernels/floating.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -50,15 +50,17 @@ static void open_matrix(const struct ulb_format *format, size_t m, size_t k, str
         assert_non_null(matrix->blocks);
         return;
     }
-    matrix->values = calloc(m * k, sizeof *matrix->values);
+    matrix->values = calloc(m * k * ulb_words(format), sizeof *matrix->values);
     matrix->scales = calloc(m * ulb_groups(format, k), sizeof *matrix->scales);
-    assert_true(matrix->values && matrix->scales);
+    matrix->zeros = format->zeros ? calloc(m * ulb_groups(format, k), sizeof *matrix->zeros) : NULL;
+    assert_true(matrix->values && matrix->scales && (!format->zeros || matrix->zeros));
 }
 
 static void close_matrix(struct ulb_matrix *matrix)
 {
     free(matrix->values);
     free(matrix->scales);
+    free(matrix->zeros);
     free(matrix->blocks);
 }
 
@@ -70,9 +72,11 @@ static void expect_equal(const struct ulb_format *format, const struct ulb_matri
         assert_memory_equal(a->blocks, b->blocks, m * ulb_block_row_bytes(format, k));
         return;
     }
-    assert_memory_equal(a->values, b->values, m * k * sizeof *a->values);
+    assert_memory_equal(a->values, b->values, m * k * ulb_words(format) * sizeof *a->values);
     if (!format->floating)
         assert_memory_equal(a->scales, b->scales, m * ulb_groups(format, k) * sizeof *a->scales);
+    if (format->zeros)
+        assert_memory_equal(a->zeros, b->zeros, m * ulb_groups(format, k) * sizeof *a->zeros);
 }
 
 static void pack_and_unpack_round_trip(void **state)
@@ -109,7 +113,7 @@ static void random_rows_have_nothing_in_common(void **state)
     (void)state;
     struct ulb_problem problem;
     struct ulb_error err;
-    assert_int_equal(ulb_problem_open(&problem, ulb_kernels[1], 4, 256, ULB_FILL_RANDOM, 1, NULL, &err),
+    assert_int_equal(ulb_problem_open(&problem, ulb_kernels[3], 4, 256, ULB_FILL_RANDOM, 1, NULL, &err),
                      ULB_OK);
     const int16_t *values = problem.weights.values;
     for (size_t row = 1; row < 4; row++) {
@@ -135,11 +139,12 @@ static double weight_at(const struct ulb_problem *p, size_t m, size_t k)
         ulb_block_dequantise(format->block, &values, weights);
         return weights[k % columns];
     }
-    int16_t value = p->weights.values[m * p->weights.k + k];
+    const int16_t *value = p->weights.values + (m * p->weights.k + k) * ulb_words(format);
     if (format->floating)
-        return (double)ulb_bf16_to_float((uint16_t)value);
+        return (double)ulb_float_of(format->kind, value);
     size_t scale = format->group ? m * ulb_groups(format, p->weights.k) + k / format->group : m;
-    return (double)value * (double)p->weights.scales[scale];
+    int zero = format->zeros ? p->weights.zeros[scale] : 0;
+    return (double)(*value - zero) * (double)p->weights.scales[scale];
 }
 
 /* The truth's truth: weights and activations as real numbers, summed in double. */
@@ -153,7 +158,7 @@ static double exact(const struct ulb_problem *p, size_t m, double *magnitude)
         *magnitude += fabs(product);
     }
     /* Minima cancel much of a weight; what is rounded are its parts. */
-    if (p->format->block)
+    if (p->magnitude)
         *magnitude = (double)p->magnitude[m];
     return sum;
 }

@@ -1,0 +1,105 @@
+/* Groups with a scale each, weights converted and multiplied in single precision with activations in single
+ * precision or bfloat16 (kernels/x86/code_columns.h). The zero point takes the sum of the group's
+ * activations.
+ *
+ * Ports per 32 weights at 256 bits: 4 masks, 4 conversions, 4 FMA and few shifts: FMA and conversions on two
+ * ports of their own are 2 cycles, on the same two 4. Sums of a group wait for the scale in 8 registers. */
+#include "kernels/affine/format.h"
+#include "kernels/x86/code_columns.h"
+
+#include <string.h>
+
+#ifdef ULB_DP_512
+#define LAYOUT(of) ulb_##of##_planes_128
+#else
+#define LAYOUT(of) ulb_##of##_planes_64
+#endif
+
+enum { SLICES = 2, NEAR = 1024 };
+
+/* Constants of a row. */
+struct affine {
+    const struct ulb_layout *layout;
+    unsigned bits, zero;
+    size_t columns;
+    enum ulb_activation kind;
+};
+
+/* results += one group of the tile's rows, from column k on. */
+static inline __attribute__((always_inline)) void add_group(const struct affine *a, const uint8_t *w,
+                                                            const void *x, size_t k, ulb_floats *results)
+{
+    const uint8_t *scales = w + ULB_CODE_ROWS * a->columns * a->bits / 8;
+    const uint8_t *zeros = scales + ULB_CODE_ROWS * sizeof(float);
+    float x_sum = ulb_sum_floats(a->kind, x, k, a->columns);
+    ulb_floats all_x = ulb_all_floats(x_sum), sums[ULB_CODE_VECTORS];
+    ulb_floats first = a->zero ? ulb_no_floats() : ulb_all_floats(-(float)(1 << (a->bits - 1)) * x_sum);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+        sums[v] = first;
+    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, NEAR, NULL, sums);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
+        if (a->zero)
+            sums[v] = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, sums[v]);
+        results[v] = ulb_fma(sums[v], ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
+    }
+}
+
+static inline __attribute__((always_inline)) void run_tile(const struct affine *a, const struct ulb_gemm *g,
+                                                           const struct ulb_tiles *tiles, size_t m, size_t n)
+{
+    const char *x = (const char *)g->x + n * g->x_stride * (a->kind == ULB_ACT_F32 ? 4 : 2);
+    ulb_floats results[ULB_CODE_VECTORS];
+    float y[ULB_CODE_ROWS];
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+        results[v] = ulb_no_floats();
+    for (size_t s = 0; s < tiles->steps; s++) {
+        for (size_t i = 0; i < SLICES; i++)
+            add_group(a, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
+                      (i * tiles->steps + s) * a->columns, results);
+    }
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+        ulb_store_floats(y + v * ULB_LANES, results[v]);
+    memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof *y);
+}
+
+static inline __attribute__((always_inline)) void run(const struct affine *a, const struct ulb_gemm *g)
+{
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(a->layout, g->k)};
+    for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
+        tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * a->layout->tile_bytes;
+        for (size_t n = 0; n < g->n; n++)
+            run_tile(a, g, &tiles, m, n);
+    }
+}
+
+#define ROW(of, kind_, symbol, bits_, zero_, columns_)                                                       \
+    static void run_##symbol(const struct ulb_gemm *g)                                                       \
+    {                                                                                                        \
+        static const struct affine row = {&LAYOUT(of), bits_, zero_, columns_, kind_};                       \
+        run(&row, g);                                                                                        \
+    }                                                                                                        \
+    ULB_VARIANT_ROW(symbol) = {                                                                              \
+        .abi = ULB_KERNEL_ABI,                                                                               \
+        .variant = "fma",                                                                                    \
+        .isa = ULB_ROW_ISA,                                                                                  \
+        .needs = ULB_ROW_NEEDS,                                                                              \
+        .layout = &LAYOUT(of),                                                                               \
+        .activation = (kind_),                                                                               \
+        .mr = ULB_CODE_ROWS,                                                                                 \
+        .nr = 1,                                                                                             \
+        .kr = SLICES * (columns_),                                                                           \
+        .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
+        .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
+        .mix = {ULB_CODE_COLUMNS_MIX(bits_), .vector_bits = ULB_VEC_BITS},                                   \
+        .run = run_##symbol,                                                                                 \
+    };
+#define SINGLE(of, bits, zero, columns) ROW(of, ULB_ACT_F32, of##_f32, bits, zero, columns)
+#define BFLOAT(of, bits, zero, columns) ROW(of, ULB_ACT_BF16, of##_bf16, bits, zero, columns)
+
+ULB_AFFINE_WOQ(SINGLE)
+ULB_AFFINE_WOQ(BFLOAT)

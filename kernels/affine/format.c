@@ -1,0 +1,233 @@
+#include "kernels/affine/format.h"
+
+#include "kernels/fit.h"
+#include "kernels/planes.h"
+
+#include <string.h>
+
+/* What a format is made of. */
+struct affine {
+    unsigned bits, zero, columns;
+};
+
+/* What is added to a value to give its code. */
+static int offset_of(const struct affine *a)
+{
+    return a->zero ? 0 : 1 << (a->bits - 1);
+}
+
+static void put_code(uint8_t *bytes, unsigned bit, unsigned bits, unsigned code)
+{
+    for (unsigned i = 0; i < bits; i++, bit++)
+        bytes[bit / 8] |= (uint8_t)((code >> i & 1) << bit % 8);
+}
+
+static unsigned get_code(const uint8_t *bytes, unsigned bit, unsigned bits)
+{
+    unsigned code = 0;
+    for (unsigned i = 0; i < bits; i++, bit++)
+        code |= ((unsigned)bytes[bit / 8] >> bit % 8 & 1) << i;
+    return code;
+}
+
+static void encode(const struct affine *a, const struct ulb_block_values *values, uint8_t *block)
+{
+    memset(block, 0, ULB_AFFINE_BYTES(a->bits, a->zero, a->columns));
+    memcpy(block, &values->d, sizeof values->d);
+    block += sizeof values->d;
+    if (a->zero)
+        *block++ = (uint8_t)values->min[0];
+    for (unsigned k = 0; k < a->columns; k++)
+        put_code(block, k * a->bits, a->bits, (unsigned)(values->q[k] + offset_of(a)));
+}
+
+static void decode(const struct affine *a, const uint8_t *block, struct ulb_block_values *values)
+{
+    memcpy(&values->d, block, sizeof values->d);
+    block += sizeof values->d;
+    values->scale[0] = 1;
+    values->min[0] = a->zero ? *block++ : 0;
+    values->dmin = a->zero ? values->d : 0;
+    for (unsigned k = 0; k < a->columns; k++)
+        values->q[k] = (int16_t)((int)get_code(block, k * a->bits, a->bits) - offset_of(a));
+}
+
+/* With a zero point from the least to the largest weight, 0 included; without, the largest magnitude is the
+ * lowest code, as long as the other side allows. */
+static void quantise(const struct affine *a, const float *weights, struct ulb_block_values *values)
+{
+    int most = (1 << a->bits) - 1, offset = offset_of(a);
+    float scale, min;
+    *values = (struct ulb_block_values){.scale = {1}};
+    if (a->zero) {
+        ulb_fit_affine(weights, a->columns, most, &scale, &min);
+        values->min[0] = (int16_t)(scale > 0 ? ulb_round_within(min / scale, 0, most) : 0);
+        values->dmin = scale;
+    } else {
+        scale = ulb_signed_largest(weights, a->columns) / (float)-offset;
+    }
+    values->d = scale;
+    for (unsigned k = 0; k < a->columns; k++) {
+        float code = scale != 0 ? weights[k] / scale : 0;
+        values->q[k] = (int16_t)ulb_round_within(code + (float)values->min[0], -offset, most - offset);
+    }
+}
+
+/* Planes of the codes; scales; zero points. */
+static void pack(const struct affine *a, unsigned lanes, const struct ulb_block_values *values, uint8_t *tile)
+{
+    unsigned rows = 8 * lanes;
+    tile = ulb_planes_pack(a->bits, offset_of(a), lanes, a->columns, values, tile);
+    for (unsigned i = 0; i < rows; i++)
+        memcpy(tile + i * sizeof(float), &values[i].d, sizeof(float));
+    for (unsigned i = 0; i < rows && a->zero; i++)
+        tile[rows * sizeof(float) + i] = (uint8_t)values[i].min[0];
+}
+
+static void unpack(const struct affine *a, unsigned lanes, const uint8_t *tile,
+                   struct ulb_block_values *values)
+{
+    unsigned rows = 8 * lanes;
+    tile = ulb_planes_unpack(a->bits, offset_of(a), lanes, a->columns, tile, values);
+    for (unsigned i = 0; i < rows; i++) {
+        memcpy(&values[i].d, tile + i * sizeof(float), sizeof(float));
+        values[i].scale[0] = 1;
+        values[i].min[0] = a->zero ? tile[rows * sizeof(float) + i] : 0;
+        values[i].dmin = a->zero ? values[i].d : 0;
+    }
+}
+
+#define LAYOUT(of, width, lanes_, bits_, zero_, columns_)                                                    \
+    static void of##_pack_##width(const struct ulb_block_values *values, uint8_t *tile)                      \
+    {                                                                                                        \
+        pack(&of##_affine, lanes_, values, tile);                                                            \
+    }                                                                                                        \
+    static void of##_unpack_##width(const uint8_t *tile, struct ulb_block_values *values)                    \
+    {                                                                                                        \
+        unpack(&of##_affine, lanes_, tile, values);                                                          \
+    }                                                                                                        \
+    const struct ulb_layout ulb_##of##_planes_##width = {                                                    \
+        .name = "planes-" #width,                                                                            \
+        .format = &ulb_##of,                                                                                 \
+        .tile_m = width,                                                                                     \
+        .tile_k = columns_,                                                                                  \
+        .slices = 2,                                                                                         \
+        .row_sums = true,                                                                                    \
+        .tile_bytes = width * ULB_AFFINE_BYTES(bits_, zero_, columns_),                                      \
+        .pack_blocks = of##_pack_##width,                                                                    \
+        .unpack_blocks = of##_unpack_##width};
+
+#define FORMAT(of, bits_, zero_, columns_)                                                                   \
+    static const struct affine of##_affine = {bits_, zero_, columns_};                                       \
+    static void of##_encode(const struct ulb_block_values *values, void *block)                              \
+    {                                                                                                        \
+        encode(&of##_affine, values, block);                                                                 \
+    }                                                                                                        \
+    static void of##_decode(const void *block, struct ulb_block_values *values)                              \
+    {                                                                                                        \
+        decode(&of##_affine, block, values);                                                                 \
+    }                                                                                                        \
+    static void of##_quantise(const float *weights, struct ulb_block_values *values)                         \
+    {                                                                                                        \
+        quantise(&of##_affine, weights, values);                                                             \
+    }                                                                                                        \
+    static const struct ulb_block of##_block = {.columns = columns_,                                         \
+                                                .bytes = ULB_AFFINE_BYTES(bits_, zero_, columns_),           \
+                                                .group = columns_,                                           \
+                                                .scale_min = 1,                                              \
+                                                .scale_max = 1,                                              \
+                                                .min_max = zero_ ? (1 << bits_) - 1 : 0,                     \
+                                                .zero_point = zero_,                                         \
+                                                .d = ULB_SCALE_SINGLE,                                       \
+                                                .encode = of##_encode,                                       \
+                                                .decode = of##_decode,                                       \
+                                                .quantise = of##_quantise};                                  \
+    const struct ulb_format ulb_##of = {.name = #of,                                                         \
+                                        .summary = SUMMARY(bits_, zero_, columns_),                          \
+                                        .bits = 8.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / columns_,   \
+                                        .min = zero_ ? 0 : -(1 << (bits_ - 1)),                              \
+                                        .max = zero_ ? (1 << bits_) - 1 : (1 << (bits_ - 1)) - 1,            \
+                                        .step = 1,                                                           \
+                                        .block = &of##_block};                                               \
+    const struct ulb_layout ulb_##of##_rows =                                                                \
+        ULB_IN_PLACE(ulb_##of, columns_, ULB_AFFINE_BYTES(bits_, zero_, columns_));                          \
+    LAYOUT(of, 64, 8, bits_, zero_, columns_)                                                                \
+    LAYOUT(of, 128, 16, bits_, zero_, columns_)
+
+#define WITH_0                       ""
+#define WITH_1                       " and zero"
+#define SUMMARY(bits, zero, columns) SYSTEM #bits " bits, scale" WITH_##zero " per " #columns
+
+#define SYSTEM "torchao: "
+ULB_AFFINE_UNIVERSAL(FORMAT)
+#undef SYSTEM
+#define SYSTEM "IPEX: "
+ULB_AFFINE_WOQ(FORMAT)
+
+/* Eight 3-bit codes as bytes A, B, C (see kernels/int3/format.h), rows lanes apart. */
+static void pack_thirds(unsigned lanes, const struct ulb_block_values *values, uint8_t *tile)
+{
+    unsigned plane = lanes * 4;
+    for (unsigned at = 0; at < u3_affine.columns / 4 * plane; at++) {
+        unsigned k = at / plane * 4 + at % 4, row = at % plane / 4, code[8];
+        uint8_t *a = tile + at / plane * 3 * plane + at % plane;
+        for (unsigned i = 0; i < 8; i++)
+            code[i] = (unsigned)(values[row + i * lanes].q[k] + 4);
+        a[0] = (uint8_t)(code[0] | code[1] << 3 | code[6] << 6);
+        a[plane] = (uint8_t)(code[2] | code[3] << 3 | code[7] << 6);
+        a[2 * plane] = (uint8_t)(code[4] | code[5] << 3 | code[6] >> 2 << 6 | code[7] >> 2 << 7);
+    }
+    for (unsigned i = 0; i < 8 * lanes; i++)
+        memcpy(tile + u3_affine.columns * lanes * 3 + i * sizeof(float), &values[i].d, sizeof(float));
+}
+
+static void unpack_thirds(unsigned lanes, const uint8_t *tile, struct ulb_block_values *values)
+{
+    unsigned plane = lanes * 4;
+    memset(values, 0, 8 * lanes * sizeof *values);
+    for (unsigned at = 0; at < u3_affine.columns / 4 * plane; at++) {
+        const uint8_t *bytes = tile + at / plane * 3 * plane + at % plane;
+        unsigned a = bytes[0], b = bytes[plane], c = bytes[2 * plane];
+        unsigned code[8] = {
+            a, a >> 3, b, b >> 3, c, c >> 3, a >> 6 | (c >> 6 & 1) << 2, b >> 6 | c >> 7 << 2};
+        for (unsigned i = 0; i < 8; i++)
+            values[at % plane / 4 + i * lanes].q[at / plane * 4 + at % 4] = (int16_t)((int)(code[i] & 7) - 4);
+    }
+    for (unsigned i = 0; i < 8 * lanes; i++) {
+        memcpy(&values[i].d, tile + u3_affine.columns * lanes * 3 + i * sizeof(float), sizeof(float));
+        values[i].scale[0] = 1;
+    }
+}
+
+static void pack_thirds_64(const struct ulb_block_values *values, uint8_t *tile)
+{
+    pack_thirds(8, values, tile);
+}
+
+static void unpack_thirds_64(const uint8_t *tile, struct ulb_block_values *values)
+{
+    unpack_thirds(8, tile, values);
+}
+
+static void pack_thirds_128(const struct ulb_block_values *values, uint8_t *tile)
+{
+    pack_thirds(16, values, tile);
+}
+
+static void unpack_thirds_128(const uint8_t *tile, struct ulb_block_values *values)
+{
+    unpack_thirds(16, tile, values);
+}
+
+#define THIRDS(width)                                                                                        \
+    const struct ulb_layout ulb_u3_thirds_##width = {.name = "thirds-" #width,                               \
+                                                     .format = &ulb_u3,                                      \
+                                                     .tile_m = width,                                        \
+                                                     .tile_k = 128,                                          \
+                                                     .slices = 2,                                            \
+                                                     .row_sums = true,                                       \
+                                                     .tile_bytes = width * ULB_AFFINE_BYTES(3, 0, 128),      \
+                                                     .pack_blocks = pack_thirds_##width,                     \
+                                                     .unpack_blocks = unpack_thirds_##width};
+THIRDS(64)
+THIRDS(128)

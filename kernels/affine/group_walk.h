@@ -1,0 +1,97 @@
+/* Groups with a scale each, activations with a zero point: the walk over a tile's groups.
+ *
+ * Of the four terms of a group the products of codes are summed here; the zero point of the weights takes the
+ * sum of the group's activations, which is known; both terms of the activations' zero point are, over all
+ * groups, that zero point times the sum of the row's weights, which lies behind the tiles.
+ * |sum of a group| <= 256 * 255 * 127 < 2^23 is exact in single precision. */
+#ifndef ULB_KERNELS_AFFINE_GROUP_WALK_H
+#define ULB_KERNELS_AFFINE_GROUP_WALK_H
+
+#include "kernels/row.h"
+#include "kernels/x86/block_walk.h"
+#include "kernels/x86/planes.h"
+
+#include <string.h>
+
+enum { ULB_AFFINE_SLICES = 2, ULB_AFFINE_NEAR = 1024 };
+
+/* Constants of a row. */
+struct ulb_affine_row {
+    const struct ulb_layout *layout;
+    unsigned bits, zero;
+    size_t columns;
+    /* sums[8] = sums of products of codes of so many steps of 4 columns, less bias times the sum of x. */
+    void (*sum)(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums);
+    int32_t bias;
+};
+
+/* results += one group of the tile's rows. */
+static inline __attribute__((always_inline)) void ulb_add_affine_group(const struct ulb_affine_row *a,
+                                                                       const uint8_t *w, const int8_t *x,
+                                                                       const int16_t *x_sums,
+                                                                       ulb_floats *results)
+{
+    const uint8_t *scales = w + ULB_PLANE_ROWS * a->columns * a->bits / 8;
+    const uint8_t *zeros = scales + ULB_PLANE_ROWS * sizeof(float);
+    int32_t x_sum = ulb_group_x_sum(x_sums, a->columns);
+    int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - a->bias;
+    ulb_floats all_x = ulb_all_floats((float)x_sum);
+    ulb_vec sums[ULB_PLANE_VECTORS], lacking = ulb_all32(offset * x_sum);
+    a->sum(a->bits, w, x, a->columns / 4, ULB_AFFINE_NEAR, sums);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
+        ulb_floats part = ulb_to_floats(ulb_sub32(sums[v], lacking));
+        if (a->zero)
+            part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, part);
+        results[v] = ulb_fma(part, ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
+    }
+}
+
+static inline __attribute__((always_inline)) void ulb_run_affine_tile(const struct ulb_affine_row *a,
+                                                                      const struct ulb_gemm *g,
+                                                                      const struct ulb_tiles *tiles, size_t m,
+                                                                      size_t n)
+{
+    const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
+    const float *row_sums = ulb_row_sums(g, a->layout) + m;
+    ulb_floats results[ULB_PLANE_VECTORS];
+    float y[ULB_PLANE_ROWS];
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        results[v] = ulb_no_floats();
+    for (size_t s = 0; s < tiles->steps; s++) {
+        for (size_t i = 0; i < ULB_AFFINE_SLICES; i++) {
+            size_t k = (i * tiles->steps + s) * a->columns;
+            ulb_add_affine_group(a, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes,
+                                 tiles->x + k, x_sums + k / ULB_SUM_COLUMNS, results);
+        }
+    }
+    ulb_floats scale = ulb_all_floats(g->x_scale[n * g->x_scale_stride]);
+    ulb_floats zero = ulb_all_floats((float)g->x_zero[n]);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        ulb_store_floats(
+            y + v * ULB_LANES,
+            ulb_mul(ulb_fnma(zero, ulb_load_floats(row_sums + v * ULB_LANES), results[v]), scale));
+    memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_PLANE_ROWS) * sizeof *y);
+}
+
+static inline __attribute__((always_inline)) void ulb_run_affine(const struct ulb_affine_row *a,
+                                                                 const struct ulb_gemm *g)
+{
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(a->layout, g->k)};
+    for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
+        tiles.w = (const uint8_t *)g->w + m / ULB_PLANE_ROWS * tiles.steps * a->layout->tile_bytes;
+        for (size_t n = 0; n < g->n; n++) {
+            tiles.x = (const int8_t *)g->x + n * g->x_stride;
+            ulb_run_affine_tile(a, g, &tiles, m, n);
+        }
+    }
+}
+
+/* Sums of groups per 32 weights, and instructions for each of them. */
+#define ULB_PER_GROUP(columns)  (4.0 / (columns))
+#define ULB_GROUP_ENDS(columns) (ULB_PER_GROUP(columns) * ULB_VECTORS_PER_STEP)
+
+#endif

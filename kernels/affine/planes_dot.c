@@ -1,0 +1,42 @@
+/* Groups with a scale each (kernels/affine/group_walk.h), codes as planes (kernels/x86/planes.h).
+ *
+ * Registers: 8 sums of a plane; sums of the code and results wait in memory, once per group and plane.
+ * Ports: see ULB_CODES_MIX; per group and vector of rows a conversion and an FMA, two with a zero point. */
+#include "kernels/affine/format.h"
+#include "kernels/affine/group_walk.h"
+
+#ifdef ULB_DP_512
+#define LAYOUT(of) ulb_##of##_planes_128
+#else
+#define LAYOUT(of) ulb_##of##_planes_64
+#endif
+
+#define ROW(of, bits_, zero_, columns_)                                                                      \
+    static void run_##of(const struct ulb_gemm *g)                                                           \
+    {                                                                                                        \
+        static const struct ulb_affine_row row = {                                                           \
+            &LAYOUT(of), bits_, zero_, columns_, ulb_sum_codes, (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0};        \
+        ulb_run_affine(&row, g);                                                                             \
+    }                                                                                                        \
+    ULB_VARIANT_ROW(of) = {                                                                                  \
+        .abi = ULB_KERNEL_ABI,                                                                               \
+        .variant = "plane",                                                                                  \
+        .isa = ULB_ROW_ISA,                                                                                  \
+        .needs = ULB_ROW_NEEDS,                                                                              \
+        .layout = &LAYOUT(of),                                                                               \
+        .activation = ULB_ACT_A8Z,                                                                           \
+        .mr = ULB_PLANE_ROWS,                                                                                \
+        .nr = 1,                                                                                             \
+        .kr = ULB_AFFINE_SLICES * (columns_),                                                                \
+        .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
+        .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
+        .mix = {ULB_CODES_MIX(bits_, ULB_PER_GROUP(columns_)),                                               \
+                .loads = (bits_) / 8.0 * ULB_VECTORS_PER_STEP + (1 + (zero_)) * ULB_GROUP_ENDS(columns_),    \
+                .widenings = (zero_)*ULB_GROUP_ENDS(columns_),                                               \
+                .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                     \
+                .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(columns_), .vector_bits = ULB_VEC_BITS},              \
+        .run = run_##of,                                                                                     \
+    };
+
+ULB_AFFINE_UNIVERSAL(ROW)
+ULB_AFFINE_WOQ(ROW)

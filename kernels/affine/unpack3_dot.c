@@ -1,0 +1,135 @@
+/* 3-bit codes unpacked to bytes, then multiplied: the two ways of packing 8 of them into 3 bytes that the
+ * talk on torchao's kernels compares, as two rows.
+ *
+ * Format 1, a plane of 2 bits and one of 1 bit (the layout of planes_dot.c): 13 shifts, 16 ands, 8 ors for 8
+ * codes. Format 2, two whole codes in each byte and the last two in the bits left (kernels/int3/format.h): 7
+ * shifts, 10 ands, 2 ors. The source counts 15 ands for format 1: NEON shifts bytes, here words are shifted
+ * and masked. With AVX2 a step adds at most 2 * 7 * 127 to a 16-bit sum, 18 steps fit. */
+#include "kernels/affine/format.h"
+#include "kernels/affine/group_walk.h"
+
+#ifdef ULB_DP_512
+#define FORMAT_1 ulb_u3_planes_128
+#define FORMAT_2 ulb_u3_thirds_128
+#else
+#define FORMAT_1 ulb_u3_planes_64
+#define FORMAT_2 ulb_u3_thirds_64
+#endif
+
+/* Compilers' own operations on vectors, the same for both widths. */
+typedef uint16_t words_of_16 __attribute__((vector_size(ULB_VEC_BYTES)));
+
+/* (v >> bits) & mask in every byte, or << -bits; words are shifted, and the mask drops what crossed. */
+static inline __attribute__((always_inline)) ulb_vec field(ulb_vec v, int bits, int mask)
+{
+    words_of_16 words = (words_of_16)v;
+    return ulb_and((ulb_vec)(bits >= 0 ? words >> bits : words << -bits), ulb_all8(mask));
+}
+
+/* One step; steps: of the group, behind whose 2-bit plane the other lies. */
+typedef void step_fn(const uint8_t *w, size_t steps, size_t s, ulb_vec x, ulb_vec *sums);
+
+static inline __attribute__((always_inline)) void step_1(const uint8_t *w, size_t steps, size_t s, ulb_vec x,
+                                                         ulb_vec *sums)
+{
+    ulb_vec high = ulb_load(w + (2 * steps + s) * ULB_VEC_BYTES);
+#pragma GCC unroll 8
+    for (int v = 0; v < ULB_PLANE_VECTORS; v++) {
+        ulb_vec low = ulb_load(w + (2 * s + (size_t)v / 4) * ULB_VEC_BYTES);
+        ulb_dot(&sums[v], ulb_or(field(low, v % 4 * 2, 3), field(high, v - 2, 4)), x);
+    }
+}
+
+static inline __attribute__((always_inline)) void step_2(const uint8_t *w, size_t steps, size_t s, ulb_vec x,
+                                                         ulb_vec *sums)
+{
+    (void)steps;
+    ulb_vec bytes[3];
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++) {
+        bytes[i] = ulb_load(w + (3 * s + (size_t)i) * ULB_VEC_BYTES);
+        ulb_dot(&sums[2 * i], field(bytes[i], 0, 7), x);
+        ulb_dot(&sums[2 * i + 1], field(bytes[i], 3, 7), x);
+    }
+    ulb_dot(&sums[6], ulb_or(field(bytes[0], 6, 3), field(bytes[2], 4, 4)), x);
+    ulb_dot(&sums[7], ulb_or(field(bytes[1], 6, 3), field(bytes[2], 5, 4)), x);
+}
+
+static inline __attribute__((always_inline)) void sum_steps(step_fn *step, const uint8_t *w, const int8_t *x,
+                                                            size_t steps, size_t near, ulb_vec *sums)
+{
+    const size_t chunk = ULB_WORD_SUMS ? ULB_WORD_STEPS(7) : steps;
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        sums[v] = ulb_zero();
+    for (size_t begin = 0; begin < steps; begin += chunk) {
+        size_t end = steps - begin < chunk ? steps : begin + chunk;
+        ulb_vec words[ULB_PLANE_VECTORS];
+#pragma GCC unroll 8
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+            words[v] = ulb_zero();
+        for (size_t s = begin; s < end; s++) {
+            step(w, steps, s, ulb_broadcast4(x + 4 * s), words);
+#pragma GCC unroll 3
+            for (size_t line = 0; line < 3 * ULB_VEC_BYTES; line += ULB_LINE)
+                _mm_prefetch((const char *)w + 3 * s * ULB_VEC_BYTES + line + near, _MM_HINT_T0);
+        }
+#pragma GCC unroll 8
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+            sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
+    }
+}
+
+static inline __attribute__((always_inline)) void sum_1(unsigned bits, const uint8_t *w, const int8_t *x,
+                                                        size_t steps, size_t near, ulb_vec *sums)
+{
+    (void)bits;
+    sum_steps(step_1, w, x, steps, near, sums);
+}
+
+static inline __attribute__((always_inline)) void sum_2(unsigned bits, const uint8_t *w, const int8_t *x,
+                                                        size_t steps, size_t near, ulb_vec *sums)
+{
+    (void)bits;
+    sum_steps(step_2, w, x, steps, near, sums);
+}
+
+/* Shifts, ands and ors are of 8 codes; widenings are twice a group. */
+#if ULB_WORD_SUMS
+#define PRODUCTS .maddubs = 1, .madds = 2 * ULB_PER_GROUP(128), .adds = 1 + 3 * ULB_PER_GROUP(128)
+#else
+#define PRODUCTS .dot_products = ULB_VECTORS_PER_STEP, .adds = ULB_GROUP_ENDS(128)
+#endif
+#define MIX(shifts_, ands, ors)                                                                              \
+    {                                                                                                        \
+        .loads = 3 / 8.0 * ULB_VECTORS_PER_STEP + ULB_GROUP_ENDS(128),                                       \
+        .broadcasts = ULB_VECTORS_PER_STEP / 8, .prefetches = 3 / 16.0,                                      \
+        .shifts = (shifts_) / 8.0 * ULB_VECTORS_PER_STEP,                                                    \
+        .logic = ((ands) + (ors)) / 8.0 * ULB_VECTORS_PER_STEP, .conversions = ULB_GROUP_ENDS(128),          \
+        .fmas = ULB_GROUP_ENDS(128), PRODUCTS, .vector_bits = ULB_VEC_BITS                                   \
+    }
+
+#define ROW(which, layout_, sum_, mix_)                                                                      \
+    static void run_##which(const struct ulb_gemm *g)                                                        \
+    {                                                                                                        \
+        static const struct ulb_affine_row row = {&(layout_), 3, 0, 128, sum_, 0};                           \
+        ulb_run_affine(&row, g);                                                                             \
+    }                                                                                                        \
+    ULB_VARIANT_ROW(which) = {                                                                               \
+        .abi = ULB_KERNEL_ABI,                                                                               \
+        .variant = #which,                                                                                   \
+        .isa = ULB_ROW_ISA,                                                                                  \
+        .needs = ULB_ROW_NEEDS,                                                                              \
+        .layout = &(layout_),                                                                                \
+        .activation = ULB_ACT_A8Z,                                                                           \
+        .mr = ULB_PLANE_ROWS,                                                                                \
+        .nr = 1,                                                                                             \
+        .kr = ULB_AFFINE_SLICES * 128,                                                                       \
+        .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(3, 0, 128) / 128,                                          \
+        .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
+        .mix = mix_,                                                                                         \
+        .run = run_##which,                                                                                  \
+    };
+
+ROW(unpack1, FORMAT_1, sum_1, MIX(13, 16, 8))
+ROW(unpack2, FORMAT_2, sum_2, MIX(7, 10, 2))

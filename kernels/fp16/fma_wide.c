@@ -1,0 +1,46 @@
+/* fp16 by conversion and FMA: a column of 8 vectors of rows needs 8 loads, 8 conversions, 1 broadcast, 8 FMA.
+ *
+ * FMA on two ports alone are 2 cycles per 32 weights at 256 bits, 1 at 512; so are 8 chains of latency 4.
+ * vcvtph2ps takes a port for the conversion (that of FMA on Intel's cores) and one for the lanes. */
+#include "kernels/fp16/format.h"
+#include "kernels/x86/float_columns.h"
+
+#ifdef ULB_DP_512
+#define LAYOUT ulb_fp16_columns_128
+#else
+#define LAYOUT ulb_fp16_columns_64
+#endif
+
+enum { WEIGHT_BYTES = 2, NEAR = 1024 };
+
+static inline ulb_floats load(const uint8_t *w)
+{
+    return ulb_load_halves(w);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, load);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "fma",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ULB_ACT_F32,
+    .mr = ULB_COLUMN_ROWS,
+    .nr = 1,
+    .kr = ULB_COLUMN_SLICES,
+    .bytes_per_step = 32 * WEIGHT_BYTES,
+    .tolerance = ULB_FLOAT_TOLERANCE,
+    .mix = {.loads = 1024.0 / ULB_VEC_BITS,
+            .broadcasts = 1024.0 / ULB_VEC_BITS / ULB_COLUMN_VECTORS,
+            .prefetches = 1,
+            .halves = 1024.0 / ULB_VEC_BITS,
+            .fmas = 1024.0 / ULB_VEC_BITS,
+            .vector_bits = ULB_VEC_BITS,
+            .chains = ULB_COLUMN_VECTORS},
+    .run = run,
+};

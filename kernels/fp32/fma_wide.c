@@ -1,0 +1,45 @@
+/* fp32 by FMA with weights from memory: a column of 8 vectors of rows needs 8 loads, 1 broadcast, 8 FMA.
+ *
+ * 128 bytes per 32 weights: two loads of 256 bits or one of 512 per cycle and FMA on two ports are both 2
+ * cycles at 256 bits, 1 at 512; 8 chains of latency 4 as well. */
+#include "kernels/fp32/format.h"
+#include "kernels/x86/float_columns.h"
+
+#ifdef ULB_DP_512
+#define LAYOUT ulb_fp32_columns_128
+#else
+#define LAYOUT ulb_fp32_columns_64
+#endif
+
+enum { WEIGHT_BYTES = 4, NEAR = 1024 };
+
+static inline ulb_floats load(const uint8_t *w)
+{
+    return ulb_load_floats(w);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, load);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "fma",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ULB_ACT_F32,
+    .mr = ULB_COLUMN_ROWS,
+    .nr = 1,
+    .kr = ULB_COLUMN_SLICES,
+    .bytes_per_step = 32 * WEIGHT_BYTES,
+    .tolerance = ULB_FLOAT_TOLERANCE,
+    .mix = {.loads = 1024.0 / ULB_VEC_BITS,
+            .broadcasts = 1024.0 / ULB_VEC_BITS / ULB_COLUMN_VECTORS,
+            .prefetches = 2,
+            .fmas = 1024.0 / ULB_VEC_BITS,
+            .vector_bits = ULB_VEC_BITS,
+            .chains = ULB_COLUMN_VECTORS},
+    .run = run,
+};

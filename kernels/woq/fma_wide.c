@@ -1,0 +1,100 @@
+/* A scale for each row, weights converted and multiplied in single precision with activations in single
+ * precision or bfloat16 (kernels/x86/code_columns.h). The zero point takes the sum of the activations.
+ *
+ * Ports per 32 weights at 256 bits: 4 masks, 4 conversions, 4 FMA and few shifts: FMA and conversions on two
+ * ports of their own are 2 cycles, on the same two 4. */
+#include "kernels/woq/format.h"
+#include "kernels/x86/code_columns.h"
+
+#include <string.h>
+
+#ifdef ULB_DP_512
+#define LAYOUT(of) ulb_##of##_plane_128
+#else
+#define LAYOUT(of) ulb_##of##_plane_64
+#endif
+
+enum { SLICES = 2, NEAR = 1024, VISIT = 8 /* steps of a slice in turn */ };
+
+/* Constants of a row. */
+struct woq {
+    const struct ulb_layout *layout;
+    unsigned bits, zeros;
+    enum ulb_activation kind;
+};
+
+/* Sums of products of all of K, codes as they are, and the sum of the activations. */
+static inline __attribute__((always_inline)) float
+sum_tile(const struct woq *a, const struct ulb_tiles *tiles, const void *x, ulb_floats *sums)
+{
+    float x_sum = 0;
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+        sums[v] = ulb_no_floats();
+    for (size_t s = 0; s < tiles->steps; s += VISIT) {
+        size_t steps = tiles->steps - s < VISIT ? tiles->steps - s : VISIT;
+        for (size_t i = 0; i < SLICES; i++) {
+            size_t k = (i * tiles->steps + s) * 4;
+            ulb_add_code_columns(a->bits, a->kind,
+                                 tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x, k, steps,
+                                 NEAR, NULL, sums);
+            x_sum += ulb_sum_floats(a->kind, x, k, 4 * steps);
+        }
+    }
+    return x_sum;
+}
+
+static inline __attribute__((always_inline)) void run_tile(const struct woq *a, const struct ulb_gemm *g,
+                                                           const struct ulb_tiles *tiles, size_t m, size_t n)
+{
+    const char *x = (const char *)g->x + n * g->x_stride * (a->kind == ULB_ACT_F32 ? 4 : 2);
+    const float *scale = ulb_row_scales(g, a->layout) + m, *zeros = ulb_row_zeros(g, a->layout) + m;
+    ulb_floats sums[ULB_CODE_VECTORS];
+    float y[ULB_CODE_ROWS], x_sum = sum_tile(a, tiles, x, sums);
+    ulb_floats all_x = ulb_all_floats(x_sum), offset = ulb_all_floats((float)(1 << (a->bits - 1)));
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
+        ulb_floats zero = a->zeros ? ulb_load_floats(zeros + v * ULB_LANES) : offset;
+        ulb_store_floats(y + v * ULB_LANES,
+                         ulb_mul(ulb_fnma(zero, all_x, sums[v]), ulb_load_floats(scale + v * ULB_LANES)));
+    }
+    memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof *y);
+}
+
+static inline __attribute__((always_inline)) void run(const struct woq *a, const struct ulb_gemm *g)
+{
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(a->layout, g->k)};
+    for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
+        tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * a->bits * ULB_VEC_BYTES;
+        for (size_t n = 0; n < g->n; n++)
+            run_tile(a, g, &tiles, m, n);
+    }
+}
+
+#define ROW(of, kind_, symbol, bits_, zeros_)                                                                \
+    static void run_##symbol(const struct ulb_gemm *g)                                                       \
+    {                                                                                                        \
+        static const struct woq row = {&LAYOUT(of), bits_, zeros_, kind_};                                   \
+        run(&row, g);                                                                                        \
+    }                                                                                                        \
+    ULB_VARIANT_ROW(symbol) = {                                                                              \
+        .abi = ULB_KERNEL_ABI,                                                                               \
+        .variant = "fma",                                                                                    \
+        .isa = ULB_ROW_ISA,                                                                                  \
+        .needs = ULB_ROW_NEEDS,                                                                              \
+        .layout = &LAYOUT(of),                                                                               \
+        .activation = (kind_),                                                                               \
+        .mr = ULB_CODE_ROWS,                                                                                 \
+        .nr = 1,                                                                                             \
+        .kr = SLICES * 4,                                                                                    \
+        .bytes_per_step = 4 * (bits_),                                                                       \
+        .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
+        .mix = {ULB_CODE_COLUMNS_MIX(bits_), .vector_bits = ULB_VEC_BITS},                                   \
+        .run = run_##symbol,                                                                                 \
+    };
+#define SINGLE(of, bits, zeros) ROW(of, ULB_ACT_F32, of##_f32, bits, zeros)
+#define BFLOAT(of, bits, zeros) ROW(of, ULB_ACT_BF16, of##_bf16, bits, zeros)
+
+ULB_WOQ(SINGLE)
+ULB_WOQ(BFLOAT)

@@ -1,0 +1,62 @@
+/* Rows of floating formats whose columns lie one after the other: a column of a tile is so many vectors of
+ * rows, which share one broadcast activation. Its sums are chains enough for the latency of FMA on two ports;
+ * the slices of K are address streams and add to the same sums. */
+#ifndef ULB_KERNELS_X86_FLOAT_COLUMNS_H
+#define ULB_KERNELS_X86_FLOAT_COLUMNS_H
+
+#include "kernels/x86/floats.h"
+#include "kernels/x86/streams.h"
+
+enum { ULB_COLUMN_VECTORS = 8, ULB_COLUMN_SLICES = 2, ULB_COLUMN_ROWS = ULB_COLUMN_VECTORS * ULB_LANES };
+
+/* The next vector of rows as floats. */
+typedef ulb_floats ulb_load_rows_fn(const uint8_t *w);
+
+/* One row of tiles and one token. bytes: of a weight. */
+static inline __attribute__((always_inline)) void ulb_walk_columns(const struct ulb_tiles *tiles,
+                                                                   const float *x, size_t bytes, size_t near,
+                                                                   ulb_load_rows_fn *load, float *y)
+{
+    const size_t column = ULB_COLUMN_ROWS * bytes;
+    ulb_floats sums[ULB_COLUMN_VECTORS];
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_COLUMN_VECTORS; v++)
+        sums[v] = ulb_no_floats();
+    for (size_t s = 0; s < tiles->steps; s++) {
+#pragma GCC unroll 2
+        for (size_t i = 0; i < ULB_COLUMN_SLICES; i++) {
+            const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * column;
+            ulb_floats one = ulb_all_floats(x[i * tiles->steps + s]);
+#pragma GCC unroll 8
+            for (size_t v = 0; v < ULB_COLUMN_VECTORS; v++)
+                sums[v] = ulb_fma(load(w + v * ULB_LANES * bytes), one, sums[v]);
+#pragma GCC unroll 8
+            for (size_t line = 0; line < column; line += ULB_LINE)
+                _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
+        }
+    }
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_COLUMN_VECTORS; v++)
+        ulb_store_floats(y + v * ULB_LANES, sums[v]);
+}
+
+static inline __attribute__((always_inline)) void ulb_run_columns(const struct ulb_gemm *g,
+                                                                  const struct ulb_layout *layout,
+                                                                  size_t bytes, size_t near,
+                                                                  ulb_load_rows_fn *load)
+{
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
+                              .steps = ulb_layout_steps(layout, g->k)};
+    for (size_t m = g->m0; m < g->m1; m += ULB_COLUMN_ROWS) {
+        tiles.w = (const uint8_t *)g->w + m * tiles.steps * bytes;
+        for (size_t n = 0; n < g->n; n++) {
+            float y[ULB_TILE_ROWS_MAX];
+            ulb_walk_columns(&tiles, (const float *)g->x + n * g->x_stride, bytes, near, load, y);
+            size_t left = ulb_rows_left(g, m, ULB_COLUMN_ROWS);
+            for (size_t i = 0; i < left; i++)
+                g->y[n * g->y_stride + m + i] = y[i];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* Sums of products of codes of 1 to 8 bits and int8 activations. Codes are cut into planes of 8, 4, 2 or 1
+ * bits, each stored by itself: for every 4 columns of 8 vectors of rows so many vectors of bytes as the plane
+ * has bits, 4 columns of a row in a lane, a byte holding fields of neighbouring vectors of rows. The sum of a
+ * code is that of its planes, each times 2 to the power of its first bit.
+ *
+ * With dot products fields stay where they are in the byte (see kernels/int2/mask_vnniu.c): |x.w| of a byte
+ * is at most 255 * 127 for each column. With AVX2 fields are shifted down and 16-bit sums widened in time;
+ * bytes of 8 bits do not fit vpmaddubsw with any sign but that of the activation, |w - 128| <= 128: two
+ * products are at most 2 * 128 * 127 = 32,512. */
+#ifndef ULB_KERNELS_X86_PLANES_H
+#define ULB_KERNELS_X86_PLANES_H
+
+#include "kernels/x86/dot.h"
+#include "kernels/x86/streams.h"
+
+enum {
+    ULB_PLANE_VECTORS = 8,                         /* of rows */
+    ULB_PLANE_ROWS = ULB_PLANE_VECTORS * ULB_LANES /* of a tile */
+};
+
+/* Bits of the first plane of codes of so many bits; what it leaves makes the next. */
+static inline __attribute__((always_inline)) unsigned ulb_plane_bits(unsigned bits)
+{
+    return bits >= 8 ? 8 : bits >= 4 ? 4 : bits >= 2 ? 2 : 1;
+}
+
+/* Bytes of 4 columns of a plane. */
+static inline __attribute__((always_inline)) size_t ulb_plane_step(unsigned bits)
+{
+    return (size_t)bits * ULB_VEC_BYTES;
+}
+
+#if ULB_WORD_SUMS
+
+/* What a sum of 8-bit codes lacks: they are taken as code - 128. */
+enum { ULB_PLANE_BIAS_8 = 128 };
+
+static inline __attribute__((always_inline)) void ulb_add_bytes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+    const ulb_vec middle = _mm256_set1_epi8(-128), ones = _mm256_set1_epi16(1);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
+        ulb_vec code = _mm256_xor_si256(ulb_load(w + v * ULB_VEC_BYTES), middle);
+        ulb_vec pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(code), _mm256_sign_epi8(x, code));
+        sums[v] = ulb_add32(sums[v], _mm256_madd_epi16(pairs, ones));
+    }
+}
+
+static inline __attribute__((always_inline)) void ulb_add_fields(unsigned bits, const uint8_t *w, ulb_vec x,
+                                                                 ulb_vec *sums)
+{
+    const ulb_vec mask = ulb_all8((1 << bits) - 1);
+    const unsigned fields = 8 / bits;
+#pragma GCC unroll 8
+    for (size_t v = 0; v < bits; v++) {
+        ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
+#pragma GCC unroll 8
+        for (unsigned f = 0; f < fields; f++)
+            ulb_dot(&sums[v * fields + f], ulb_and(_mm256_srli_epi16(packed, (int)(bits * f)), mask), x);
+    }
+}
+
+#else
+
+enum { ULB_PLANE_BIAS_8 = 0 };
+
+static inline __attribute__((always_inline)) void ulb_add_bytes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+{
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        ulb_dp_at(&sums[v], w + v * ULB_VEC_BYTES, x);
+}
+
+static inline __attribute__((always_inline)) void ulb_add_fields(unsigned bits, const uint8_t *w, ulb_vec x,
+                                                                 ulb_vec *sums)
+{
+    const unsigned fields = 8 / bits;
+#pragma GCC unroll 8
+    for (size_t v = 0; v < bits; v++) {
+        ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
+#pragma GCC unroll 8
+        for (unsigned f = 0; f < fields; f++) {
+            int mask = (int)(((1u << bits) - 1) << bits * f);
+            ulb_dp(&sums[v * fields + f], f + 1 == fields ? packed : ulb_and(packed, ulb_all8(mask)), x);
+        }
+    }
+}
+
+#endif
+
+/* Adds steps of one plane to the sums, fields still at their places, words of 16 bits with AVX2. */
+static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned bits, const uint8_t *w,
+                                                                      const int8_t *x, size_t steps,
+                                                                      size_t near, ulb_vec *sums)
+{
+    const size_t step = ulb_plane_step(bits);
+#pragma GCC unroll 2
+    for (size_t s = 0; s < steps; s++) {
+        ulb_vec x4 = ulb_broadcast4(x + 4 * s);
+        if (bits == 8)
+            ulb_add_bytes(w + s * step, x4, sums);
+        else
+            ulb_add_fields(bits, w + s * step, x4, sums);
+#pragma GCC unroll 8
+        for (size_t line = 0; line < step; line += ULB_LINE)
+            _mm_prefetch((const char *)w + s * step + line + near, _MM_HINT_T0);
+    }
+}
+
+/* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_split_plane(). */
+static inline __attribute__((always_inline)) void
+ulb_sum_plane(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums)
+{
+    const size_t chunk = 127 / ((1u << bits) - 1); /* as much as 16-bit sums hold (kernels/x86/dot.h) */
+    if (!ULB_WORD_SUMS || bits == 8) {
+        ulb_add_plane_steps(bits, w, x, steps, near, sums);
+        return;
+    }
+    for (size_t begin = 0; begin < steps; begin += chunk) {
+        ulb_vec words[ULB_PLANE_VECTORS];
+#pragma GCC unroll 8
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+            words[v] = ulb_zero();
+        ulb_add_plane_steps(bits, w + begin * ulb_plane_step(bits), x + 4 * begin,
+                            steps - begin < chunk ? steps - begin : chunk, near, words);
+#pragma GCC unroll 8
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+            sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
+    }
+}
+
+/* Sums of fields at their places -> of each vector of rows. */
+static inline __attribute__((always_inline)) void ulb_split_plane(unsigned bits, ulb_vec *sums)
+{
+#if !ULB_WORD_SUMS
+    const unsigned fields = 8 / bits;
+#pragma GCC unroll 8
+    for (unsigned v = 0; v < bits && fields > 1; v++)
+        ulb_split_fields(sums + v * fields, fields, bits);
+#else
+    (void)bits;
+    (void)sums;
+#endif
+}
+
+/* sums[8] += 2^first times the sums of one plane. */
+static inline __attribute__((always_inline)) void ulb_add_plane(unsigned bits, unsigned first,
+                                                                const uint8_t *w, const int8_t *x,
+                                                                size_t steps, size_t near, ulb_vec *sums)
+{
+    ulb_vec part[ULB_PLANE_VECTORS];
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        part[v] = ulb_zero();
+    ulb_sum_plane(bits, w, x, steps, near, part);
+    ulb_split_plane(bits, part);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        sums[v] = ulb_add32(sums[v], ulb_shl32(part[v], first));
+}
+
+/* sums[8] = sums of products of codes of bits bits, a constant, whose planes (three at most) lie one behind
+ * the other, lowest bits first. 8-bit codes lack ULB_PLANE_BIAS_8 times the sum of x. */
+static inline __attribute__((always_inline)) void
+ulb_sum_codes(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums)
+{
+    const unsigned first = ulb_plane_bits(bits), left = bits - first;
+    const unsigned second = left > 0 ? ulb_plane_bits(left) : 0, third = left - second;
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        sums[v] = ulb_zero();
+    ulb_add_plane(first, 0, w, x, steps, near, sums);
+    if (second > 0)
+        ulb_add_plane(second, first, w + steps * ulb_plane_step(first), x, steps, near, sums);
+    if (third > 0)
+        ulb_add_plane(third, first + second, w + steps * ulb_plane_step(first + second), x, steps, near,
+                      sums);
+}
+
+/* Instructions of ulb_sum_codes() per 32 weights, b the bits of codes, e what is done once for each sum, in
+ * sums per 32 weights. Planes of 8 bits are counted apart (ULB_BYTES_OF). */
+#define ULB_PLANES_OF(b)     (((b) >> 3 & 1) + ((b) >> 2 & 1) + ((b) >> 1 & 1) + ((b)&1))
+#define ULB_BYTES_OF(b)      ((b) >> 3 & 1)
+#define ULB_MOVED_FIELDS(b)  (ULB_PLANES_OF(b) - (b) / 8.0) /* all fields of a byte but one */
+#define ULB_VECTORS_PER_STEP (256.0 / ULB_VEC_BITS)
+
+#if ULB_WORD_SUMS
+#define ULB_WIDENS(b, e)         (ULB_BYTES_OF(b) + ((b) >> 2 & 1) / 8.0 + (((b) >> 1 & 1) + ((b)&1)) * (e))
+#define ULB_SPLITS(b)            0
+#define ULB_CODES_LOGIC(b)       ULB_PLANES_OF(b)
+#define ULB_CODES_SHIFTS(b)      ULB_MOVED_FIELDS(b)
+#define ULB_CODES_ADDS(b, e)     (ULB_PLANES_OF(b) + ULB_BYTES_OF(b) + ULB_WIDENS(b, e))
+#define ULB_CODES_PRODUCTS(b, e) .maddubs = ULB_PLANES_OF(b), .madds = ULB_WIDENS(b, e)
+#else
+#define ULB_SPLITS(b)            ULB_MOVED_FIELDS(b)
+#define ULB_CODES_LOGIC(b)       ULB_MOVED_FIELDS(b)
+#define ULB_CODES_SHIFTS(b)      0
+#define ULB_CODES_ADDS(b, e)     0
+#define ULB_CODES_PRODUCTS(b, e) .dot_products = ULB_PLANES_OF(b) * ULB_VECTORS_PER_STEP
+#endif
+
+#define ULB_CODES_MIX(b, e)                                                                                  \
+    .broadcasts = ULB_PLANES_OF(b) / 8.0 * ULB_VECTORS_PER_STEP, .prefetches = (b) / 16.0,                   \
+    .logic = ULB_CODES_LOGIC(b) * ULB_VECTORS_PER_STEP,                                                      \
+    .shifts = (ULB_CODES_SHIFTS(b) + (ULB_SPLITS(b) + ULB_PLANES_OF(b) - 1) * (e)) * ULB_VECTORS_PER_STEP,   \
+    .adds = (ULB_CODES_ADDS(b, e) + (ULB_SPLITS(b) + ULB_PLANES_OF(b) + 1) * (e)) * ULB_VECTORS_PER_STEP,    \
+    ULB_CODES_PRODUCTS(b, e)
+
+#endif
