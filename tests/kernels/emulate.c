@@ -1,6 +1,7 @@
 #include "tests/kernels/emulate.h"
 
 #include "tests/kernels/emulate_amx.h"
+#include "tests/kernels/emulate_patch.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -32,7 +33,7 @@ static void set_ymm(uint8_t *area, unsigned index, const uint8_t in[32])
 }
 
 /* sums[i] += 4 products, modulo 2^32: neither instruction saturates. */
-static void dot(uint8_t sums[32], const uint8_t a[32], const uint8_t b[32], int a_is_signed)
+static void dot_bytes(uint8_t sums[32], const uint8_t a[32], const uint8_t b[32], int a_is_signed)
 {
     for (int lane = 0; lane < 8; lane++) {
         uint32_t sum;
@@ -59,27 +60,37 @@ static void dot_words(uint8_t sums[32], const uint8_t a[32], const uint8_t b[32]
 
 /* Three-byte VEX, map 0F38, W0, 256 bits, register form. Opcode 50: 66 is vpdpbusd, F2 vpdpbssd; opcode 52:
  * 66 is vpdpwssd (Intel SDM vol. 2). */
-static int emulate(const uint8_t *code, uint8_t *area)
+static bool decode(const uint8_t *code, struct dot_instruction *dot)
 {
     enum { PREFIX_66 = 1, PREFIX_F2 = 3, BYTES = 0x50, WORDS = 0x52 };
     if (code[0] != 0xC4 || (code[1] & 0x1F) != 2 || (code[2] & 0x84) != 0x04 || code[4] < 0xC0)
-        return 0;
+        return false;
     unsigned prefix = code[2] & 3u;
     bool words = code[3] == WORDS && prefix == PREFIX_66;
     if (!words && (code[3] != BYTES || (prefix != PREFIX_66 && prefix != PREFIX_F2)))
+        return false;
+    dot->kind = words ? DOT_WSSD : prefix == PREFIX_F2 ? DOT_BSSD : DOT_BUSD;
+    dot->sums = (code[4] >> 3 & 7u) | (code[1] & 0x80 ? 0 : 8u);
+    dot->first = ~(unsigned)code[2] >> 3 & 15u;
+    dot->second = (code[4] & 7u) | (code[1] & 0x20 ? 0 : 8u);
+    return true;
+}
+
+static int emulate(uint8_t *code, uint8_t *area)
+{
+    struct dot_instruction dot;
+    if (!decode(code, &dot))
         return 0;
-    unsigned destination = (code[4] >> 3 & 7u) | (code[1] & 0x80 ? 0 : 8u);
-    unsigned first = ~(unsigned)code[2] >> 3 & 15u;
-    unsigned second = (code[4] & 7u) | (code[1] & 0x20 ? 0 : 8u);
-    uint8_t sums[32], a[32], b[32];
-    get_ymm(area, destination, sums);
-    get_ymm(area, first, a);
-    get_ymm(area, second, b);
-    if (words)
-        dot_words(sums, a, b);
+    uint8_t sums[32], first[32], second[32];
+    get_ymm(area, dot.sums, sums);
+    get_ymm(area, dot.first, first);
+    get_ymm(area, dot.second, second);
+    if (dot.kind == DOT_WSSD)
+        dot_words(sums, first, second);
     else
-        dot(sums, a, b, prefix == PREFIX_F2);
-    set_ymm(area, destination, sums);
+        dot_bytes(sums, first, second, dot.kind == DOT_BSSD);
+    set_ymm(area, dot.sums, sums);
+    emulate_patch(code, &dot); /* from the next time on; where that is forbidden, it traps each time */
     return 5;
 }
 
@@ -100,7 +111,7 @@ static void on_illegal_instruction(int number, siginfo_t *info, void *context)
     ucontext_t *user = context;
     greg_t *ip = &user->uc_mcontext.gregs[REG_RIP];
     uint8_t *area = (uint8_t *)user->uc_mcontext.fpregs;
-    int length = emulate((const uint8_t *)*ip, area);
+    int length = emulate((uint8_t *)*ip, area);
     if (length == 0)
         length = emulate_tiles((const uint8_t *)*ip, user->uc_mcontext.gregs);
     if (length == 0)
