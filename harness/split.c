@@ -107,12 +107,33 @@ static bool take(struct ulb_row_split *split, size_t victim, bool from_front, ui
     }
 }
 
+/* Whoever has the most left; the thread itself when nobody has anything. */
+static size_t fullest(const struct ulb_row_split *split, size_t thread)
+{
+    size_t victim = thread;
+    uint32_t most = 0;
+    for (size_t i = 1; i < split->threads; i++) {
+        size_t other = (thread + i) % split->threads;
+        uint64_t seen = atomic_load_explicit(&split->shares[other].range, memory_order_relaxed);
+        uint32_t front = (uint32_t)seen, back = (uint32_t)(seen >> 32);
+        if (front < back && back - front > most) {
+            most = back - front;
+            victim = other;
+        }
+    }
+    return victim;
+}
+
 bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size_t *m1)
 {
     uint32_t begin, end;
     bool found = take(split, thread, true, &begin, &end);
-    for (size_t i = 1; !found && split->kind == ULB_SPLIT_DYNAMIC && i < split->threads; i++)
-        found = take(split, (thread + i) % split->threads, false, &begin, &end);
+    while (!found && split->kind == ULB_SPLIT_DYNAMIC) {
+        size_t victim = fullest(split, thread);
+        if (victim == thread)
+            return false;
+        found = take(split, victim, false, &begin, &end);
+    }
     if (!found)
         return false;
     *m0 = begin * split->grain;

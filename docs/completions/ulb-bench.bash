@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bash completion for ulb-bench
 _ulb_bench() {
-    local commands='run topology counters beta gamma gemv gemm decode formats verify shapes model list plot report compare export history'
+    local commands='run topology counters beta gamma gemv gemm decode formats verify shapes model simulate list plot report compare export history'
     local common='--json --help --version'
     local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --aa --isa-mask --seed
         --ring-mib --out --progress --verbose'
@@ -17,6 +17,7 @@ _ulb_bench() {
     --set)       words='P E LP-E all' ;;
     --threads)   words='each P E LP-E all' ;;
     --split)     words='static dynamic weighted' ;;
+    --sharing)   words='equal fair' ;;
     --layers)    words='auto all' ;;
     --progress)  words='auto on off' ;;
     --figure)    words='roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy trend' ;;
@@ -25,7 +26,7 @@ _ulb_bench() {
     --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' ;;
     --metric)    words='efficiency gbps us gamma instructions tps joule' ;;
     --n | --threshold | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask | --tokens | --context | --prompt | \
-        --slow-thread | --split-weights) return ;;
+        --slow-thread | --split-weights | --tile | --chunk | --take-ns | --fork-join) return ;;
     --db)        mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --record)    mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
     --out | --repo) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
@@ -43,6 +44,9 @@ _ulb_bench() {
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             ;;
         model)    words="--platform --models --record --measure --out --check-paper $common" ;;
+        simulate)
+            words="--platform --models --shapes --formats --split --sharing --tile --chunk --take-ns --fork-join --check-paper $common"
+            ;;
         list)     words="kernels formats models shapes platforms cores counters figures --kernels --isa-mask $common" ;;
         plot)
             words="--figure --format --out $common"

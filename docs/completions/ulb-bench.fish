@@ -1,6 +1,6 @@
 # fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv gemm decode formats verify shapes model list plot report compare export history
-set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot report model compare export history'
+set -l commands run topology counters beta gamma gemv gemm decode formats verify shapes model simulate list plot report compare export history
+set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot report model simulate compare export history'
 
 complete -c ulb-bench -f
 complete -c ulb-bench -n "not __fish_seen_subcommand_from $commands" -a "$commands"
@@ -42,6 +42,16 @@ complete -c ulb-bench -l out -r -a '(__fish_complete_directories)' -d 'Directory
 complete -c ulb-bench -n '__fish_seen_subcommand_from model run decode' -l record -r -F -d 'Of the 1-bit kernels'
 complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l measure -d 'Measure the 1-bit kernels now'
 complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l check-paper -d 'Compare with published values'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l models -r -F -d 'Models'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l shapes -x -d 'Shapes of your own, MxK'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l formats -x -a 'int2 int1' -d 'Weight formats'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l split -x -a 'static dynamic weighted' -d 'Of the predicted time'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l sharing -x -a 'equal fair' -d 'Of the memory'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l tile -x -d 'Rows not parted'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l chunk -x -d 'Tiles taken at least'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l take-ns -x -d 'Cost of taking a piece'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l fork-join -x -d 'Cost of a parallel region'
+complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l check-paper -d 'Compare with published values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l separate -d 'As the files hold them'
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l csv -d 'Comma-separated values'

@@ -81,6 +81,30 @@ table model --check-paper
 query "len(d['rows']) == 22 and all(r['inside'] and r['lo'] <= r['modelled'] <= r['hi'] for r in d['rows'])" \
     model --check-paper
 
+# Simulated splits: totals inside of what is published, gains as the rates of the classes imply.
+table simulate
+table simulate --platform arlh --models falcon3-1b --sharing fair
+table simulate --check-paper
+query "d['outside'] == 0 and len(d['rows']) == 3 and all(r['lo'] <= r['simulated'] <= r['hi'] for r in d['rows'])" \
+    simulate --check-paper
+query "len(d['totals']) == 6 and all(abs(t['speedup'] / t['implied_speedup'] - 1) < 0.003 for t in d['totals'])" simulate
+query "[t['speedup'] > 1.3 for t in d['totals'] if t['format'] == 'int1'] == [False, True, True]" simulate
+query "d['totals'][0]['idle_classes'] == ['LP-E']" simulate --platform arlh
+query "[(r['tile_rows'], round(r['predicted_us'], 1)) for r in d['gemv']] == [(32, 9.8)]" \
+    simulate --platform arl --formats int2 --shapes 1600x1600
+query "[(r['tile_rows'], round(r['predicted_us'], 1)) for r in d['gemv']] == [(1, 8.1)]" \
+    simulate --platform arl --formats int2 --shapes 1600x1600 --tile 1 --fork-join 2
+query "all(r['predicted_us'] is None and r['predicted_us_reason'] for r in d['gemv'])" simulate --platform lnl
+refused "built in (arl, arlh, lnl)" simulate --platform nosuch
+refused "must be 1 to 1048576" simulate --tile 0
+refused "must be 1 to 1048576" simulate --chunk -3
+refused "must be 0 to 1000000" simulate --take-ns x
+refused "must be equal or fair" simulate --sharing mine
+refused "must be static" simulate --split odd
+refused "no gamma of format 'int8'" simulate --formats int8
+refused "no other option" simulate --check-paper --platform lnl
+refused "measure it" simulate --platform auto
+
 echo '{"name": "x", "classes": 3}' >"$scratch/bad.json"
 refused "bad.json: title is missing" model --platform "$scratch/bad.json"
 refused "built in (arl, arlh, lnl)" model --platform nosuch
