@@ -175,7 +175,7 @@ void ulb_put_bar_chart(struct ulb_canvas *canvas, const struct ulb_bar_chart *ch
                 script,
                 ", $marks%zu using ($1-%g):2:(%g):(0) with vectors nohead linewidth 2.5 linecolor rgb '%s' "
                 "notitle, keyentry with lines linewidth 2.5 linecolor rgb '%s' title \"%s\"",
-                t, 0.55 * layout.width, 1.1 * layout.width, tick_colours[t], tick_colours[t],
+                t, 0.48 * layout.width, 0.96 * layout.width, tick_colours[t], tick_colours[t],
                 chart->tick_names[t]);
     }
     if (has_point(chart))

@@ -47,16 +47,41 @@ static void put_machine(FILE *script, const struct ulb_record *record)
         fprintf(script, ", %.0f cores", cores);
 }
 
+const json_t *ulb_decode_runs(const struct ulb_record *record)
+{
+    return json_object_get(json_object_get(record->root, "decode"), "runs");
+}
+
+/* Of the record's beta stage; a record of decoding alone has one for each of its runs, measured beside them.
+ */
+static void put_yardstick(FILE *script, const struct ulb_record *record, const char *set)
+{
+    double low = ulb_yardstick_gbps(record, set), high = low;
+    size_t i;
+    const json_t *run, *runs = ulb_decode_runs(record);
+    if (isnan(low)) {
+        json_array_foreach(runs, i, run)
+        {
+            low = fmin(low, ulb_row_number(run, "yardstick_gbps"));
+            high = fmax(high, ulb_row_number(run, "yardstick_gbps"));
+        }
+    }
+    if (isfinite(low))
+        fprintf(script, "; yardstick %.1f", low);
+    if (high > low)
+        fprintf(script, " to %.1f", high);
+    if (isfinite(low))
+        fprintf(script, " GB/s");
+}
+
 void ulb_put_title(const struct ulb_canvas *canvas, const struct ulb_record *record, const char *what,
                    const char *set)
 {
-    double yardstick = ulb_yardstick_gbps(record, set);
     fprintf(canvas->script, "set title \"");
     ulb_put_text(canvas->script, what);
     fprintf(canvas->script, "\\n");
     put_machine(canvas->script, record);
-    if (isfinite(yardstick))
-        fprintf(canvas->script, "; yardstick %.1f GB/s", yardstick);
+    put_yardstick(canvas->script, record, set);
     fprintf(canvas->script, "\"\n");
 }
 

@@ -88,6 +88,9 @@ void ulb_extent_add_paper_betas(const struct ulb_canvas *canvas, struct ulb_exte
 void ulb_put_paper_betas(const struct ulb_canvas *canvas);
 #define ULB_PAPER_BETAS_TITLE "published betas of ARL, ARLH, LNL: P solid, E dashed"
 
+/* The record's runs of decode; NULL when it has no such section. */
+const json_t *ulb_decode_runs(const struct ulb_record *record);
+
 /* The yardstick of a set of cores, GB/s; NAN when the record has none. */
 double ulb_yardstick_gbps(const struct ulb_record *record, const char *set);
 

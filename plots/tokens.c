@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const json_t *decode_runs(const struct ulb_record *record)
-{
-    return json_object_get(json_object_get(record->root, "decode"), "runs");
-}
-
 /* The model of a run; a star says that some of its layers were extrapolated. */
 static void put_group(const json_t *run, char out[40])
 {
@@ -65,7 +60,7 @@ static enum ulb_status collect(const json_t *runs, const char *key, struct ulb_b
 enum ulb_status ulb_draw_tokens(const struct ulb_record *record, struct ulb_canvas *canvas,
                                 struct ulb_error *err)
 {
-    const json_t *runs = decode_runs(record);
+    const json_t *runs = ulb_decode_runs(record);
     struct ulb_bar_chart chart = {
         .x_label = x_label_of(runs),
         .y_label = "tokens/s",
@@ -87,7 +82,7 @@ enum ulb_status ulb_draw_tokens(const struct ulb_record *record, struct ulb_canv
 enum ulb_status ulb_draw_energy(const struct ulb_record *record, struct ulb_canvas *canvas,
                                 struct ulb_error *err)
 {
-    const json_t *runs = decode_runs(record);
+    const json_t *runs = ulb_decode_runs(record);
     struct ulb_bar_chart chart = {.x_label = x_label_of(runs), .y_label = "energy, J/token", .formats = true};
     enum ulb_status status = collect(runs, "joule_per_token", &chart, err);
     for (size_t i = 0; i < chart.n; i++)
@@ -189,7 +184,7 @@ enum ulb_status ulb_draw_split(const struct ulb_record *record, struct ulb_canva
                                struct ulb_error *err)
 {
     FILE *script = canvas->script;
-    const json_t *runs = decode_runs(record);
+    const json_t *runs = ulb_decode_runs(record);
     size_t n = put_boxes(canvas, runs);
     if (n == 0)
         return no_runs(err, " with their split");

@@ -191,7 +191,7 @@ static void say_of_model(const struct ulb_record *record, struct ulb_verdict *ve
 
 static void say_of_decoding(const struct ulb_record *record, struct ulb_verdict *verdict)
 {
-    const json_t *runs = json_object_get(json_object_get(record->root, "decode"), "runs"), *run;
+    const json_t *runs = ulb_decode_runs(record), *run;
     size_t i;
     json_array_foreach(runs, i, run)
     {

@@ -308,6 +308,24 @@ static void test_figures_of_the_rest(void **state)
     }
 }
 
+/* A record of the command decode has no beta stage. */
+static void test_yardsticks_of_decode_runs(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    struct ulb_record record;
+    size_t bytes;
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    assert_int_equal(sample_add_rest(&record, &err), ULB_OK);
+    json_object_clear(json_object_get(record.root, "beta"));
+    json_t *run = json_array_get(json_object_get(json_object_get(record.root, "decode"), "runs"), 1);
+    json_object_set_new(run, "yardstick_gbps", json_real(31.25));
+    char *svg = draw(&record, "split", "svg", &bytes);
+    assert_non_null(strstr(svg, "yardstick 24.6 to 31.2 GB/s<"));
+    free(svg);
+    ulb_record_free(&record);
+}
+
 static void test_bars(void **state)
 {
     (void)state;
@@ -490,6 +508,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_values_on_pointing, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_sounder_beta, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_figures_of_the_rest, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_yardsticks_of_decode_runs, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_bars, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_kernels_and_beta, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_formats, make_folder, remove_folder),
