@@ -91,6 +91,7 @@ static struct ulb_gemm gemm_of(const struct product_job *job, const struct ulb_a
     mine.scale += first * ulb_activation_scales(a->kind, a->columns);
     mine.sums += first * ulb_activation_sums(a->kind, a->columns);
     mine.sum += first;
+    mine.zero += first;
     ulb_activations_give(&mine, &g);
     return g;
 }

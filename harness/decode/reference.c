@@ -15,8 +15,8 @@ struct reference {
     double *x, *normed, *qkv, *attended, *mlp, *result, *router, *product;
     double *share; /* of the active experts */
     size_t *chosen;
-    double *keys, *values; /* [layers][positions][kv_heads * head_dim] */
-    int16_t *matrix;       /* room for the largest one, unpacked and packed anew */
+    double *keys, *values;   /* [layers][positions][kv_heads * head_dim] */
+    int16_t *matrix, *zeros; /* room for the largest one, unpacked and packed anew */
     float *scales, *xf, *yf;
     uint8_t *blocks;
     void *packed, *inputs;
@@ -31,6 +31,7 @@ static void multiply(struct reference *r, enum ulb_linear linear, size_t expert,
                            .k = ulb_linear_columns(r->shape, linear),
                            .values = r->matrix,
                            .scales = r->scales,
+                           .zeros = kernel->layout->format->zeros ? r->zeros : NULL,
                            .blocks = r->blocks};
     const char *from = linear == ULB_HEAD ? weights->head : weights->blocks + r->layer * weights->layer_bytes;
     ulb_layout_unpack(kernel->layout, from + weights->offset[linear] + expert * weights->bytes[linear], &w);
@@ -230,6 +231,7 @@ static bool allocate(struct reference *r)
     r->keys = calloc(cache, sizeof *r->keys);
     r->values = calloc(cache, sizeof *r->values);
     r->matrix = calloc(m * k, sizeof *r->matrix);
+    r->zeros = calloc(m * k, sizeof *r->zeros);
     r->blocks = calloc(m * k, 2);
     r->scales = calloc(m * k, sizeof *r->scales);
     r->xf = calloc(k, sizeof *r->xf);
@@ -237,15 +239,15 @@ static bool allocate(struct reference *r)
     r->chosen = calloc(s->active, sizeof *r->chosen);
     r->packed = aligned_alloc(ULB_CACHE_LINE, ulb_round_up(8 * m * k, ULB_CACHE_LINE));
     r->inputs = aligned_alloc(ULB_CACHE_LINE, ulb_activations_bytes(ULB_ACT_F32, 1, k));
-    return done && r->keys && r->values && r->matrix && r->blocks && r->scales && r->xf && r->yf &&
-           r->chosen && r->packed && r->inputs;
+    return done && r->keys && r->values && r->matrix && r->zeros && r->blocks && r->scales && r->xf &&
+           r->yf && r->chosen && r->packed && r->inputs;
 }
 
 static void release(struct reference *r)
 {
-    void *const all[] = {r->x,       r->normed, r->qkv,    r->attended, r->mlp,    r->result, r->router,
-                         r->product, r->share,  r->keys,   r->values,   r->matrix, r->blocks, r->scales,
-                         r->xf,      r->yf,     r->chosen, r->packed,   r->inputs};
+    void *const all[] = {r->x,       r->normed, r->qkv,  r->attended, r->mlp,    r->result, r->router,
+                         r->product, r->share,  r->keys, r->values,   r->matrix, r->zeros,  r->blocks,
+                         r->scales,  r->xf,     r->yf,   r->chosen,   r->packed, r->inputs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
 }

@@ -236,14 +236,16 @@ static size_t argmax(const float *x, size_t n)
     return at;
 }
 
-/* q = x * inverse, rounded to nearest even. */
-static inline void convert(const float *x, size_t k, float inverse, int8_t *q)
+/* q = x * inverse, rounded to nearest even, + zero; at least -127 but for a zero of 0, which takes -128. */
+static inline void convert(const float *x, size_t k, float inverse, int32_t zero, int8_t *q)
 {
+    int32_t least = zero ? -127 : -128;
 #pragma omp simd
     for (size_t i = 0; i < k; i++) {
         float product = x[i] * inverse;
-        int32_t value = (int32_t)bits_of_float(product + ROUNDER) - (int32_t)bits_of_float(ROUNDER);
-        q[i] = (int8_t)(value < 127 ? value : 127);
+        int32_t value = (int32_t)bits_of_float(product + ROUNDER) - (int32_t)bits_of_float(ROUNDER) + zero;
+        value = value < 127 ? value : 127;
+        q[i] = (int8_t)(value > least ? value : least);
     }
 }
 
@@ -253,7 +255,7 @@ static inline float quantise_absmax(const float *x, size_t k, int8_t *q)
 #pragma omp simd reduction(max : largest)
     for (size_t i = 0; i < k; i++)
         largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
-    convert(x, k, largest > 0 ? 127.0f / largest : 0.0f, q);
+    convert(x, k, largest > 0 ? 127.0f / largest : 0.0f, 0, q);
     return largest / 127.0f;
 }
 
@@ -275,8 +277,23 @@ static inline float quantise_signed_max(const float *x, size_t k, int8_t *q)
     }
     bool none = above <= 0 && below <= 0;
     float inverse = none ? 0.0f : -128.0f / largest;
-    convert(x, k, inverse, q);
+    convert(x, k, inverse, 0, q);
     return none ? 0.0f : 1.0f / inverse;
+}
+
+/* Round a zero point; 0 is among the values. */
+static inline float quantise_range(const float *x, size_t k, int8_t *q, int32_t *zero)
+{
+    float least = 0, largest = 0;
+#pragma omp simd reduction(min : least) reduction(max : largest)
+    for (size_t i = 0; i < k; i++) {
+        least = x[i] < least ? x[i] : least;
+        largest = x[i] > largest ? x[i] : largest;
+    }
+    float step = (largest - least) / 254.0f, inverse = step > 0 ? 1.0f / step : 0.0f;
+    *zero = (int32_t)-lrintf((largest + least) * inverse * 0.5f);
+    convert(x, k, inverse, *zero, q);
+    return step;
 }
 
 static inline float quantise(enum ulb_activation kind, const float *x, size_t k, int8_t *q)
@@ -302,23 +319,32 @@ static void add_up(const int8_t *q, size_t columns, int16_t *sums, int32_t *tota
     *total = all;
 }
 
+static void set_integers(struct ulb_activations *a, size_t token, const float *x, size_t k, int8_t *out)
+{
+    size_t scales = ulb_activation_scales(a->kind, a->columns);
+    size_t block = ulb_activation_block(a->kind) ? ulb_activation_block(a->kind) : a->columns;
+    float *scale = a->scale + token * scales;
+    if (a->kind == ULB_ACT_A8Z)
+        *scale = quantise_range(x, k, out, &a->zero[token]);
+    for (size_t i = 0; i < scales && a->kind != ULB_ACT_A8Z; i++) {
+        size_t begin = i * block, left = begin < k ? k - begin : 0;
+        scale[i] = quantise(a->kind, x + begin, left < block ? left : block, out + begin);
+    }
+    add_up(out, a->columns, a->sums + token * ulb_activation_sums(a->kind, a->columns), a->sum + token);
+}
+
 static void set_activations(struct ulb_activations *a, size_t token, const float *x, size_t k)
 {
-    size_t element = ulb_activation_bytes(a->kind), scales = ulb_activation_scales(a->kind, a->columns);
-    size_t block = ulb_activation_block(a->kind) ? ulb_activation_block(a->kind) : a->columns;
+    size_t element = ulb_activation_bytes(a->kind);
     char *out = (char *)a->x + token * a->columns * element;
     memset(out + k * element, 0, (a->columns - k) * element);
-    if (a->kind == ULB_ACT_F32) {
+    a->zero[token] = 0;
+    if (a->kind == ULB_ACT_F32)
         memcpy(out, x, k * sizeof *x);
-        return;
-    }
-    for (size_t i = 0; i < scales; i++) {
-        size_t begin = i * block, left = begin < k ? k - begin : 0;
-        a->scale[token * scales + i] =
-            quantise(a->kind, x + begin, left < block ? left : block, (int8_t *)out + begin);
-    }
-    add_up((const int8_t *)out, a->columns, a->sums + token * ulb_activation_sums(a->kind, a->columns),
-           a->sum + token);
+    else if (a->kind == ULB_ACT_BF16)
+        to_bf16(x, k, (uint16_t *)a->x + token * a->columns);
+    else
+        set_integers(a, token, x, k, (int8_t *)out);
 }
 
 const struct ulb_vector_ops ULB_ROW = {
