@@ -1,10 +1,14 @@
 #include "common/isa.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#endif
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 #if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>
@@ -100,6 +104,51 @@ struct ulb_cpu_signature ulb_cpu_signature(void)
         cpu.family += a >> 20 & 0xFF;
     return cpu;
 }
+
+struct ulb_cpu_signature ulb_cpu_signature_of(unsigned pu)
+{
+    (void)pu; /* all cores of a chip have one signature */
+    return ulb_cpu_signature();
+}
+#elif defined(__aarch64__) && defined(__linux__)
+ulb_isa_set ulb_isa_detect(void)
+{
+    static const struct {
+        ulb_isa_set bit;
+        unsigned long type, mask;
+    } capabilities[] = {
+        {ULB_ISA_NEON, AT_HWCAP, HWCAP_ASIMD},  {ULB_ISA_DOTPROD, AT_HWCAP, HWCAP_ASIMDDP},
+        {ULB_ISA_I8MM, AT_HWCAP2, HWCAP2_I8MM}, {ULB_ISA_BF16, AT_HWCAP2, HWCAP2_BF16},
+        {ULB_ISA_SVE, AT_HWCAP, HWCAP_SVE},     {ULB_ISA_SVE2, AT_HWCAP2, HWCAP2_SVE2},
+    };
+    ulb_isa_set set = 0;
+    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++) {
+        if (getauxval(capabilities[i].type) & capabilities[i].mask)
+            set |= capabilities[i].bit;
+    }
+    return set;
+}
+
+/* Linux answers for the register where it says so (Documentation/arm64/cpu-feature-registers.rst). */
+struct ulb_cpu_signature ulb_cpu_signature(void)
+{
+    uint64_t midr = 0;
+    if (getauxval(AT_HWCAP) & HWCAP_CPUID)
+        __asm__("mrs %0, midr_el1" : "=r"(midr));
+    return ulb_midr_signature(midr);
+}
+
+struct ulb_cpu_signature ulb_cpu_signature_of(unsigned pu)
+{
+    char path[96];
+    unsigned long long midr = 0;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1", pu);
+    FILE *file = fopen(path, "re");
+    bool read = file && fscanf(file, "%llx", &midr) == 1;
+    if (file)
+        fclose(file);
+    return read ? ulb_midr_signature(midr) : ulb_cpu_signature();
+}
 #else
 ulb_isa_set ulb_isa_detect(void)
 {
@@ -110,7 +159,32 @@ struct ulb_cpu_signature ulb_cpu_signature(void)
 {
     return (struct ulb_cpu_signature){.vendor = ""};
 }
+
+struct ulb_cpu_signature ulb_cpu_signature_of(unsigned pu)
+{
+    (void)pu;
+    return ulb_cpu_signature();
+}
 #endif
+
+/* Implementer in bits 24-31, part number in 4-15 (Arm ARM, MIDR_EL1). */
+struct ulb_cpu_signature ulb_midr_signature(uint64_t midr)
+{
+    static const struct {
+        unsigned code;
+        const char *name;
+    } implementers[] = {{0x41, "Arm"},   {0x46, "Fujitsu"},   {0x4E, "NVIDIA"}, {0x51, "Qualcomm"},
+                        {0x61, "Apple"}, {0x6D, "Microsoft"}, {0xC0, "Ampere"}};
+    struct ulb_cpu_signature cpu = {.vendor = "", .model = midr >> 4 & 0xFFF};
+    unsigned code = midr >> 24 & 0xFF;
+    if (midr != 0)
+        snprintf(cpu.vendor, sizeof cpu.vendor, "0x%02x", code);
+    for (size_t i = 0; i < sizeof implementers / sizeof *implementers; i++) {
+        if (implementers[i].code == code)
+            snprintf(cpu.vendor, sizeof cpu.vendor, "%s", implementers[i].name);
+    }
+    return cpu;
+}
 
 char *ulb_isa_names(ulb_isa_set set, char *out, size_t out_bytes)
 {

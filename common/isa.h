@@ -30,7 +30,13 @@ typedef uint64_t ulb_isa_set;
     X(AVX512BF16, "avx512bf16", 12)                                                                          \
     X(AMXTILE, "amxtile", 13)                                                                                \
     X(AMXINT8, "amxint8", 14)                                                                                \
-    X(AMXBF16, "amxbf16", 15)
+    X(AMXBF16, "amxbf16", 15)                                                                                \
+    X(NEON, "neon", 16)                                                                                      \
+    X(DOTPROD, "dotprod", 17)                                                                                \
+    X(I8MM, "i8mm", 18)                                                                                      \
+    X(BF16, "bf16", 19)                                                                                      \
+    X(SVE, "sve", 20)                                                                                        \
+    X(SVE2, "sve2", 21)
 
 enum {
 #define ULB_ISA_ENUM(id, name, bit) ULB_ISA_##id = 1 << bit,
@@ -38,17 +44,25 @@ enum {
 #undef ULB_ISA_ENUM
 };
 
-/* Bits usable on the calling CPU: CPUID, and XGETBV for the register state that the OS must save. */
+/* Bits usable on the calling CPU: CPUID, and XGETBV for the register state that the OS must save; on AArch64
+ * what Linux says that it supports (HWCAP, HWCAP2). */
 ulb_isa_set ulb_isa_detect(void);
 
-/* What CPUID calls the CPU: vendor "" and zeros where there is no CPUID. It chooses no kernel; it only names
- * the core whose port table a measured figure is set beside. */
+/* What CPUID calls the CPU, or MIDR_EL1 on AArch64: vendor "" and zeros where neither can be read. It chooses
+ * no kernel; it only names the core whose port table a measured figure is set beside. */
 struct ulb_cpu_signature {
-    char vendor[16];        /* "GenuineIntel" */
-    unsigned family, model; /* extended parts included */
+    char vendor[16];        /* "GenuineIntel"; of an implementer's code "Arm", "Apple" ... or "0x53" */
+    unsigned family, model; /* extended parts included; of MIDR_EL1 0 and the part number */
 };
 
+/* Of the core that the caller runs on. */
 struct ulb_cpu_signature ulb_cpu_signature(void);
+
+/* Of a PU, by what Linux keeps of its MIDR_EL1; of the caller's core where it keeps nothing (x86). */
+struct ulb_cpu_signature ulb_cpu_signature_of(unsigned pu);
+
+/* What a value of MIDR_EL1 says. */
+struct ulb_cpu_signature ulb_midr_signature(uint64_t midr);
 
 /* Writes the names of set, comma separated, into out (always terminated); returns out. */
 char *ulb_isa_names(ulb_isa_set set, char *out, size_t out_bytes);

@@ -13,17 +13,18 @@
     X(prefetches)                                                                                            \
     X(logic) /* and, andnot, or, xor, ternary logic */                                                       \
     X(shifts)                                                                                                \
-    X(adds)         /* integer add, subtract, absolute value, sign */                                        \
-    X(compares)     /* to a vector mask */                                                                   \
-    X(shuffles)     /* bytes within 128-bit lanes (vpshufb), unpack */                                       \
-    X(permutes)     /* bytes across lanes (vpermb, vpermi2b) */                                              \
-    X(blends)       /* by a vector mask (vpblendvb) */                                                       \
-    X(masked_moves) /* by a mask register, the register's load included */                                   \
-    X(affines)      /* gf2p8affineqb */                                                                      \
-    X(dot_products) /* vpdpbusd, vpdpbssd */                                                                 \
-    X(maddubs)      /* vpmaddubsw */                                                                         \
-    X(madds)        /* vpmaddwd */                                                                           \
-    X(fmas)         /* and multiplications of floats */                                                      \
+    X(adds)            /* integer add, subtract, absolute value, sign */                                     \
+    X(compares)        /* to a vector mask */                                                                \
+    X(shuffles)        /* bytes within 128-bit lanes (vpshufb), unpack */                                    \
+    X(permutes)        /* bytes across lanes (vpermb, vpermi2b) */                                           \
+    X(blends)          /* by a vector mask (vpblendvb) */                                                    \
+    X(masked_moves)    /* by a mask register, the register's load included */                                \
+    X(affines)         /* gf2p8affineqb */                                                                   \
+    X(dot_products)    /* vpdpbusd, vpdpbssd, sdot, bfdot */                                                 \
+    X(matrix_products) /* smmla, usmmla, bfmmla: 2 rows by 2 columns */                                      \
+    X(maddubs)         /* vpmaddubsw */                                                                      \
+    X(madds)           /* vpmaddwd */                                                                        \
+    X(fmas)            /* and multiplications of floats */                                                   \
     X(float_adds)                                                                                            \
     X(conversions) /* int32 to float */                                                                      \
     X(halves)      /* half precision to single */                                                            \

@@ -2,7 +2,8 @@
  *
  * Cycles come from the first source of this ladder that works, and every figure says which: papi, perf
  * (counters of the core's own PMU), chain (time multiplied by the core's frequency, which a chain of
- * dependent additions measures right before and after), tsc (time-stamp ticks, which are not core cycles). */
+ * dependent additions measures right before and after), tsc (time-stamp ticks, which are not core cycles). In
+ * an emulator it is emulated: consistent numbers that say nothing about any CPU. */
 #ifndef ULB_HARNESS_CLOCK_H
 #define ULB_HARNESS_CLOCK_H
 
@@ -27,7 +28,7 @@ double ulb_chain_hz(void);
 bool ulb_chain_probe(char reason[160]);
 
 struct ulb_clock {
-    const char *source; /* "papi", "perf", "chain", "tsc" */
+    const char *source; /* "papi", "perf", "chain", "tsc", "emulated" */
     char reason[512];   /* why not a source higher up */
     bool counting;
     struct ulb_cycle_counter counter;

@@ -17,13 +17,15 @@ struct ulb_core_watch {
     unsigned streak; /* length of the row */
     double lower;    /* the most of a row of readings that are too low, and too high for a busy sibling */
     unsigned low_streak;
-    double hz; /* core frequency at the last look; NAN where it could not be had */
+    bool emulated; /* no core to be alone on */
+    double hz;     /* core frequency at the last look; NAN where it could not be had */
 };
 
 /* Learns on the calling thread's core, about 10 ms. */
 void ulb_core_watch_open(struct ulb_core_watch *watch);
 
-/* Whether the core was undisturbed just now (about 30 us). True where the architecture has no probe. */
+/* Whether the core was undisturbed just now (about 30 us). True where the architecture has no probe, and in
+ * an emulator. */
 bool ulb_core_watch_alone(struct ulb_core_watch *watch);
 
 /* The bookkeeping alone, for one reading in additions per cycle. */

@@ -1,5 +1,6 @@
 #include "harness/machine.h"
 
+#include "common/emulation.h"
 #include "harness/build_info.h"
 
 #include <math.h>
@@ -92,6 +93,7 @@ static json_t *machine_json(const struct ulb_session *session)
     set_or_reason(machine, "microcode", has_microcode, microcode, "not in /proc/cpuinfo");
     set_or_reason(machine, "hypervisor", topology->hypervisor[0] != '\0', topology->hypervisor, "none seen");
     set_number(machine, "load_average", has_load ? load : NAN, "the system does not tell");
+    json_object_set_new(machine, "emulated", json_boolean(ulb_emulator() != NULL));
     json_object_set_new(machine, "memory_available_bytes", json_integer(ulb_memory_available()));
     return machine;
 }
@@ -162,7 +164,12 @@ static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ul
     double load[1];
     char governor[64];
     enum ulb_status status = ULB_OK;
-    if (getloadavg(load, 1) == 1 && load[0] > 0.5 + 0.25 * (double)session->topology.allowed_pus.n)
+    const char *emulator = ulb_emulator();
+    if (emulator)
+        status = ulb_record_warn(session->record, err,
+                                 "emulated by %s: results are checked, no figure is of any CPU", emulator);
+    if (status == ULB_OK && getloadavg(load, 1) == 1 &&
+        load[0] > 0.5 + 0.25 * (double)session->topology.allowed_pus.n)
         status =
             ulb_record_warn(session->record, err, "other load: load average %.1f on %zu PUs at the start",
                             load[0], session->topology.allowed_pus.n);

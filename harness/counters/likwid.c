@@ -53,6 +53,8 @@ enum ulb_status ulb_likwid_bench_bandwidth(const unsigned *pus, size_t n, size_t
     return status;
 }
 
+#ifdef ULB_HAVE_LIKWID
+
 static void refuse(struct ulb_counter_report *report, const char *reason)
 {
     snprintf(report->reason, sizeof report->reason, "%.159s", reason);
@@ -84,3 +86,14 @@ void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counte
                "likwid-perfctr runs but sees no core clock; its counters read 0 or are not permitted");
     free(output);
 }
+
+#else
+
+void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counter_report *report)
+{
+    (void)system;
+    *report = (struct ulb_counter_report){
+        .name = "likwid", .reason = "not in this build; install likwid with its headers and build again"};
+}
+
+#endif

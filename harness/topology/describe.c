@@ -1,6 +1,8 @@
 /* From classified cores to struct ulb_topology. */
 #include "harness/topology/internal.h"
 
+#include "common/emulation.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +180,11 @@ static bool describe_machine(hwloc_topology_t hw, hwloc_const_bitmap_t allowed, 
     topology->llc_bytes = llc_bytes(hw, allowed);
     topology->memory_bytes = (size_t)hwloc_get_root_obj(hw)->total_memory;
     topology->this_system = hwloc_topology_is_thissystem(hw) != 0;
-    copy_model(hw, topology->cpu_model, sizeof topology->cpu_model);
+    const char *emulator = topology->this_system ? ulb_emulator() : NULL;
+    if (emulator)
+        snprintf(topology->cpu_model, sizeof topology->cpu_model, "emulated by %.40s", emulator);
+    else
+        copy_model(hw, topology->cpu_model, sizeof topology->cpu_model);
     return good;
 }
 
