@@ -86,6 +86,9 @@ struct ulb_layout {
     /* Or their whole conversion, scales included, row r at values + r. */
     void (*pack_blocks)(const struct ulb_block_values *values, uint8_t *tile);
     void (*unpack_blocks)(const uint8_t *tile, struct ulb_block_values *values);
+    /* Not for block formats: bits of every byte of codes that are inverted. 0x80 makes a signed byte of 128
+     * less. */
+    uint8_t flip;
 };
 
 /* Logical weights, row-major: values[m*K + k], scales[m*groups + g]; of a floating format its patterns

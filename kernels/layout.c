@@ -232,6 +232,13 @@ static void unpack_scales(const struct ulb_layout *layout, const void *packed, s
     }
 }
 
+static void flip_bytes(const struct ulb_layout *layout, uint8_t *tile)
+{
+    size_t bytes = layout->flip ? ulb_layout_tile_bytes(layout) : 0;
+    for (size_t i = 0; i < bytes; i++)
+        tile[i] ^= layout->flip;
+}
+
 /* One row of tiles of one slice, whose first column is k. */
 static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m, size_t k,
                        size_t steps, const struct tile_map *map, const struct code_table *table,
@@ -249,6 +256,7 @@ static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix 
             layout->pack_tile(values, PANEL_STRIDE, tile);
         else
             pack_fields(values, map, table, field_bits(layout), tile);
+        flip_bytes(layout, tile);
     }
 }
 
@@ -304,6 +312,21 @@ static void unpack_fields(const struct ulb_layout *layout, const uint8_t *tile, 
     }
 }
 
+/* One tile into a panel. */
+static void unpack_tile(const struct ulb_layout *layout, const uint8_t *tile, int16_t *panel)
+{
+    uint8_t bytes[TILE_WEIGHTS_MAX];
+    if (layout->flip) {
+        memcpy(bytes, tile, ulb_layout_tile_bytes(layout));
+        flip_bytes(layout, bytes);
+        tile = bytes;
+    }
+    if (layout->unpack_tile)
+        layout->unpack_tile(tile, panel, PANEL_STRIDE);
+    else
+        unpack_fields(layout, tile, panel);
+}
+
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
 {
     if (layout->format->block) {
@@ -319,10 +342,7 @@ void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, stru
             size_t step = k / layout->tile_k;
             const uint8_t *tile = (const uint8_t *)packed + step / steps * slice_bytes +
                                   (m / layout->tile_m * steps + step % steps) * ulb_layout_tile_bytes(layout);
-            if (layout->unpack_tile)
-                layout->unpack_tile(tile, panel, PANEL_STRIDE);
-            else
-                unpack_fields(layout, tile, panel);
+            unpack_tile(layout, tile, panel);
             size_t columns = matrix->k - k < layout->tile_k ? matrix->k - k : layout->tile_k;
             for (size_t row = 0; row < layout->tile_m && m + row < matrix->m; row++)
                 memcpy(matrix->values + ((m + row) * matrix->k + k) * words, panel + row * PANEL_STRIDE,

@@ -1,5 +1,7 @@
 #include "kernels/int1/format.h"
 
+#include "kernels/pairs.h"
+#include "kernels/quads.h"
 #include "kernels/tiles.h"
 
 #include <string.h>
@@ -147,3 +149,6 @@ const struct ulb_layout ulb_int1_tiles = {.name = "tiles",
                                           .bit_offset = tiled,
                                           .encode = encode,
                                           .decode = decode};
+
+ULB_QUAD_LAYOUTS(int1, 1, 0x80, encode, decode);
+ULB_PAIRS_LAYOUT(int1, 1, encode, decode);

@@ -2,7 +2,7 @@
 #ifndef ULB_KERNELS_INT1_FORMAT_H
 #define ULB_KERNELS_INT1_FORMAT_H
 
-#include "kernels/kernel.h"
+#include "kernels/quads.h"
 
 /* Kernels that need unsigned weights use value + 1, which is 0 or 2. */
 enum { ULB_INT1_ZERO_POINT = 1 };
@@ -26,5 +26,10 @@ extern const struct ulb_layout ulb_int1_sixes;
 /* [M/128][K/64][k16][m16][k4][m8]: the right operands of tile instructions (kernels/tiles.h), the bits of a
  * byte rows 16 apart. */
 extern const struct ulb_layout ulb_int1_tiles;
+
+/* Bytes of so many rows (kernels/quads.h). */
+ULB_QUAD_DECLARE(int1);
+/* Two rows at a time (kernels/pairs.h). */
+extern const struct ulb_layout ulb_int1_pairs;
 
 #endif

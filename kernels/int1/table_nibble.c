@@ -1,6 +1,7 @@
-/* int1 by exact tables (see x86/nibble_table.h): the nibbles of a byte are 4 columns of rows r and 32 + r. */
+/* int1 by exact tables (see kernels/nibble_table.h): the nibbles of a byte are 4 columns of rows r and 32 +
+ * r. */
 #include "kernels/int1/format.h"
-#include "kernels/x86/nibble_table.h"
+#include "kernels/nibble_table.h"
 
 /* A set bit is -1: the row's sum is sum(x) - 2 T. */
 static void combine(const int32_t *sums, int32_t *dots)

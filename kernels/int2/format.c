@@ -1,5 +1,7 @@
 #include "kernels/int2/format.h"
 #include "kernels/int2/fields.h"
+#include "kernels/pairs.h"
+#include "kernels/quads.h"
 #include "kernels/tiles.h"
 
 const struct ulb_format ulb_int2 = {.name = "int2",
@@ -88,6 +90,9 @@ const struct ulb_layout ulb_int2_tiles = {.name = "tiles",
                                           .bit_offset = tiled,
                                           .encode = encode,
                                           .decode = decode};
+
+ULB_QUAD_LAYOUTS(int2, 2, 0x80, encode, decode);
+ULB_PAIRS_LAYOUT(int2, 2, encode, decode);
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \

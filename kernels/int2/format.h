@@ -2,7 +2,7 @@
 #ifndef ULB_KERNELS_INT2_FORMAT_H
 #define ULB_KERNELS_INT2_FORMAT_H
 
-#include "kernels/kernel.h"
+#include "kernels/quads.h"
 
 enum { ULB_INT2_ZERO_POINT = 2 };
 
@@ -21,6 +21,11 @@ extern const struct ulb_layout ulb_int2_planes;
 /* [M/64][K/64][k16][m16][k4][m4]: the right operands of tile instructions (kernels/tiles.h), the fields of a
  * byte rows 16 apart. */
 extern const struct ulb_layout ulb_int2_tiles;
+
+/* Bytes of so many rows (kernels/quads.h). */
+ULB_QUAD_DECLARE(int2);
+/* Two rows at a time (kernels/pairs.h). */
+extern const struct ulb_layout ulb_int2_pairs;
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT2_GROUPED(g)                                                                                  \

@@ -1,8 +1,8 @@
-/* int2 by exact tables (see x86/nibble_table.h), a bit at a time: the low nibble of a byte holds the low bits
- * of 4 columns of a row, the high nibble their high bits, so that the row's sum is T_low + 2 T_high. */
+/* int2 by exact tables (see kernels/nibble_table.h), a bit at a time: the low nibble of a byte holds the low
+ * bits of 4 columns of a row, the high nibble their high bits, so that the row's sum is T_low + 2 T_high. */
 #include "kernels/int2/fields.h"
 #include "kernels/int2/format.h"
-#include "kernels/x86/nibble_table.h"
+#include "kernels/nibble_table.h"
 
 static const struct ulb_table_row row = ULB_NIBBLE_ROW(
     ulb_int2_planes, ULB_PLANES2_ROWS, 4, ULB_INT2_ZERO_POINT, ulb_nibble_build_bits, ulb_planes2_combine);

@@ -100,6 +100,30 @@ static void unpack_16(const uint8_t *tile, int16_t *values, size_t stride)
     unpack(16, tile, values, stride);
 }
 
+#define QUADS(rows, lanes)                                                                                   \
+    static void pack_quads_##rows(const int16_t *values, size_t stride, uint8_t *tile)                       \
+    {                                                                                                        \
+        for (size_t q = 0; q < 4; q++)                                                                       \
+            pack(lanes, values + 4 * q, stride, tile + q * (lanes)*12);                                      \
+    }                                                                                                        \
+    static void unpack_quads_##rows(const uint8_t *tile, int16_t *values, size_t stride)                     \
+    {                                                                                                        \
+        for (size_t q = 0; q < 4; q++)                                                                       \
+            unpack(lanes, tile + q * (lanes)*12, values + 4 * q, stride);                                    \
+    }                                                                                                        \
+    const struct ulb_layout ulb_int3_quads_##rows = {.name = "quads-" #rows,                                 \
+                                                     .format = &ulb_int3,                                    \
+                                                     .tile_m = rows,                                         \
+                                                     .tile_k = ULB_QUAD_COLUMNS,                             \
+                                                     .slices = ULB_QUAD_SLICES,                              \
+                                                     .tile_bytes = 48 * (lanes),                             \
+                                                     .flip = 0x80,                                           \
+                                                     .pack_tile = pack_quads_##rows,                         \
+                                                     .unpack_tile = unpack_quads_##rows}
+
+QUADS(32, 4);
+QUADS(128, 16);
+
 const struct ulb_layout ulb_int3_rows = {.name = "rows",
                                          .format = &ulb_int3,
                                          .tile_m = 1,

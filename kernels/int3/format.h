@@ -2,7 +2,7 @@
 #ifndef ULB_KERNELS_INT3_FORMAT_H
 #define ULB_KERNELS_INT3_FORMAT_H
 
-#include "kernels/kernel.h"
+#include "kernels/quads.h"
 
 enum { ULB_INT3_ZERO_POINT = 4, ULB_INT3_FIELDS = 8, ULB_INT3_SLICES = 6 };
 
@@ -15,5 +15,8 @@ extern const struct ulb_layout ulb_int3_rows;
  * and bit 7 of C. The second for 512-bit vectors: 128 rows, 16 apart. */
 extern const struct ulb_layout ulb_int3_vnni4;
 extern const struct ulb_layout ulb_int3_vnni4_128;
+/* The same bytes for each of four quads of columns (kernels/quads.h): [M/32][K/16][q4][v3][m4][k4] and
+ * [M/128][K/16][q4][v3][m16][k4]. */
+ULB_QUAD_DECLARE(int3);
 
 #endif

@@ -1,5 +1,7 @@
 #include "kernels/int4/format.h"
 
+#include "kernels/pairs.h"
+#include "kernels/quads.h"
 #include "kernels/tiles.h"
 
 const struct ulb_format ulb_int4 = {.name = "int4",
@@ -76,6 +78,9 @@ const struct ulb_layout ulb_int4_tiles = {.name = "tiles",
                                           .bit_offset = tiled,
                                           .encode = encode,
                                           .decode = decode};
+
+ULB_QUAD_LAYOUTS(int4, 4, 0x80, encode, decode);
+ULB_PAIRS_LAYOUT(int4, 4, encode, decode);
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \

@@ -2,7 +2,7 @@
 #ifndef ULB_KERNELS_INT4_FORMAT_H
 #define ULB_KERNELS_INT4_FORMAT_H
 
-#include "kernels/kernel.h"
+#include "kernels/quads.h"
 
 enum { ULB_INT4_ZERO_POINT = 8 };
 
@@ -15,6 +15,11 @@ extern const struct ulb_layout ulb_int4_vnni4i_96;
 /* [M/64][K/64][m2][k16][m16][k4][m2]: the right operands of tile instructions (kernels/tiles.h), the fields
  * of a byte rows 16 apart. */
 extern const struct ulb_layout ulb_int4_tiles;
+
+/* Bytes of so many rows (kernels/quads.h). */
+ULB_QUAD_DECLARE(int4);
+/* Two rows at a time (kernels/pairs.h). */
+extern const struct ulb_layout ulb_int4_pairs;
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT4_GROUPED(g)                                                                                  \

@@ -1,5 +1,7 @@
 #include "kernels/int8/format.h"
 
+#include "kernels/pairs.h"
+#include "kernels/quads.h"
 #include "kernels/tiles.h"
 
 const struct ulb_format ulb_int8 = {.name = "int8",
@@ -83,6 +85,9 @@ const struct ulb_layout ulb_int8_tiles = {.name = "tiles",
                                           .bit_offset = tiled,
                                           .encode = encode_biased,
                                           .decode = decode_biased};
+
+ULB_QUAD_LAYOUTS(int8, 8, 0, encode_signed, decode_signed);
+ULB_PAIRS_LAYOUT(int8, 8, encode_signed, decode_signed);
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \

@@ -2,7 +2,7 @@
 #ifndef ULB_KERNELS_INT8_FORMAT_H
 #define ULB_KERNELS_INT8_FORMAT_H
 
-#include "kernels/kernel.h"
+#include "kernels/quads.h"
 
 enum { ULB_INT8_ZERO_POINT = 128 };
 
@@ -13,6 +13,11 @@ extern const struct ulb_layout ulb_int8_vnni4_96;
 extern const struct ulb_layout ulb_int8_vnni4_signed; /* the same order, two's complement */
 /* [M/64][K/64][m4][k16][m16][k4]: the right operands of tile instructions (kernels/tiles.h), value + 128. */
 extern const struct ulb_layout ulb_int8_tiles;
+
+/* Bytes of so many rows (kernels/quads.h). */
+ULB_QUAD_DECLARE(int8);
+/* Two rows at a time (kernels/pairs.h). */
+extern const struct ulb_layout ulb_int8_pairs;
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT8_GROUPED(g)                                                                                  \

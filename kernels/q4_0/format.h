@@ -18,5 +18,7 @@ extern const struct ulb_format ulb_q4_0;
 extern const struct ulb_layout ulb_q4_0_in_place;
 /* Rows interleaved (kernels/interleave.h). */
 extern const struct ulb_layout ulb_q4_0_rows_48, ulb_q4_0_rows_96;
+/* Bytes ^ 0x80, in one set of lanes: for signed dot products (kernels/quads.h). */
+extern const struct ulb_layout ulb_q4_0_quads_32, ulb_q4_0_quads_128;
 
 #endif

@@ -19,5 +19,7 @@ extern const struct ulb_format ulb_q4_k;
 extern const struct ulb_layout ulb_q4_k_in_place;
 /* Rows interleaved (kernels/interleave.h). */
 extern const struct ulb_layout ulb_q4_k_rows_32, ulb_q4_k_rows_64;
+/* Bytes ^ 0x80, in one set of lanes: for signed dot products (kernels/quads.h). */
+extern const struct ulb_layout ulb_q4_k_quads_32, ulb_q4_k_quads_128;
 
 #endif

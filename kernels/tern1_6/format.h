@@ -2,10 +2,12 @@
 #ifndef ULB_KERNELS_TERN1_6_FORMAT_H
 #define ULB_KERNELS_TERN1_6_FORMAT_H
 
-#include "kernels/kernel.h"
+#include "kernels/quads.h"
 
 /* A digit is value + 1. */
 enum { ULB_TERN1_6_ZERO_POINT = 1, ULB_TERN1_6_DIGITS = 5, ULB_TERN1_6_SLICES = 6 };
+/* Of quads, for vectors of 128 bits and of any length. */
+enum { ULB_TERN1_6_LANES_SHORT = 4, ULB_TERN1_6_LANES_LONG = 16 };
 
 extern const struct ulb_format ulb_tern1_6;
 /* The digits d0 .. d4 of a byte as a fraction of 256 in base 3: with N = 81 d0 + 27 d1 + 9 d2 + 3 d3 + d4 the
@@ -19,5 +21,8 @@ extern const struct ulb_layout ulb_tern1_6_fifths_80;
 extern const struct ulb_layout ulb_tern1_6_signed;
 /* In the order of the second, codes for tables of 64 entries: see permute_avx512vbmi.c. */
 extern const struct ulb_layout ulb_tern1_6_tables_80;
+
+/* [M/20][K/16][q4][m4][k4] and [M/80][K/16][q4][m16][k4] (kernels/quads.h), byte - 128. */
+extern const struct ulb_layout ulb_tern1_6_quads_20, ulb_tern1_6_quads_80;
 
 #endif

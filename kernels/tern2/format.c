@@ -1,5 +1,7 @@
 #include "kernels/tern2/format.h"
 #include "kernels/int2/fields.h"
+#include "kernels/pairs.h"
+#include "kernels/quads.h"
 
 const struct ulb_format ulb_tern2 = {.name = "tern2",
                                      .summary = "ternary, a field of two bits each, one scale per row",
@@ -60,3 +62,6 @@ const struct ulb_layout ulb_tern2_fields_64 = {.name = "fields-64",
                                                .bit_offset = ulb_fields2_interleaved_16,
                                                .encode = encode,
                                                .decode = decode};
+
+ULB_QUAD_LAYOUTS(tern2, 2, 0x80, encode, decode);
+ULB_PAIRS_LAYOUT(tern2, 2, encode, decode);

@@ -1,7 +1,7 @@
 /* tern2 by exact tables, a bit at a time: see int2/table_nibble.c. */
 #include "kernels/int2/fields.h"
 #include "kernels/tern2/format.h"
-#include "kernels/x86/nibble_table.h"
+#include "kernels/nibble_table.h"
 
 static const struct ulb_table_row row = ULB_NIBBLE_ROW(
     ulb_tern2_planes, ULB_PLANES2_ROWS, 4, ULB_TERN2_ZERO_POINT, ulb_nibble_build_bits, ulb_planes2_combine);

@@ -1,8 +1,8 @@
-/* TL1 by exact tables (see x86/nibble_table.h): entry n is (n / 3) x0 + (n % 3) x1, the two weights' codes
- * times their activations, so that the zero point is 1 and |v| <= 4 * 127 as for bits. Lossless: integers up
- * to the row's scale. */
+/* TL1 by exact tables (see kernels/nibble_table.h): entry n is (n / 3) x0 + (n % 3) x1, the two weights'
+ * codes times their activations, so that the zero point is 1 and |v| <= 4 * 127 as for bits. Lossless:
+ * integers up to the row's scale. */
 #include "kernels/tl1/format.h"
-#include "kernels/x86/nibble_table.h"
+#include "kernels/nibble_table.h"
 
 static inline void build(const int8_t *x, size_t steps, uint8_t *tables)
 {

@@ -9,7 +9,7 @@
  * Ports: per 64 rows of 3 columns and, shift, and; 2 (shift, or) of signs; 4 look-ups, 4 signs, 4 add: 19
  * operations, and 12 of joining per 8: 20.5 on three ports are 1.14 cycles per 32 weights. */
 #include "kernels/tl2/format.h"
-#include "kernels/x86/tables.h"
+#include "kernels/tables.h"
 
 #include <immintrin.h>
 

@@ -1,29 +1,15 @@
-/* Exact sums over bits by table look-up: no multiplication, no VNNI, good on every core with AVX2.
+/* Exact sums over bits by table look-up on x86 (kernels/nibble_table.h): one vpshufb looks up 32 rows of 4
+ * bits.
  *
- * For each 4 columns a table of 16 entries holds v = sum of x over the set bits + 512, which is 4 to 1020 and
- * stored as v & 31 and v >> 5, so that one byte shuffle each looks up 32 rows of 4 bits. A weight byte holds
- * two such nibbles: the low ones of 32 bytes are sums 0-31 of a tile, the high ones sums 32-63. Bytes add
- * safely for 8 look-ups (8 * 31 = 248), then vpmaddubsw by (1, 32) joins the halves into 16 bits, safe for 64
- * look-ups (64 * 1020 = 65,280 unsigned), then 32 bits. Registers: 4 byte sums, 4 word sums, 5 of a step's
- * own; the 32-bit sums wait in memory. Ports: per 256 bits 1 load, 2 table loads, half a prefetch; and, shift
- * + and (or one gf2p8affineqb), 4 pshufb, 4 add, and 12 of joining per 8: 12.5 operations (11.5) on three
- * ports are 0.52 cycle (0.48) per 32 bits. A tile's columns are read as four address streams (quarters of a
- * block of K), 8 look-ups of each in turn; near the end of a stream the lines of the same stream of the next
- * tile are prefetched. Tables take 8 bytes per column: K goes in blocks of up to 4096 columns
- * (kernels/x86/tables.h), whose tables stay in L1. */
+ * vpmaddubsw by (1, 32) joins the halves of byte sums into 16 bits. Registers: 4 byte sums, 4 word sums, 5 of
+ * a step's own; the 32-bit sums wait in memory. Ports: per 256 bits 1 load, 2 table loads, half a prefetch;
+ * and, shift + and (or one gf2p8affineqb), 4 pshufb, 4 add, and 12 of joining per 8: 12.5 operations (11.5)
+ * on three ports are 0.52 cycle (0.48) per 32 bits. Near the end of a stream the lines of the same stream of
+ * the next tile are prefetched. */
 #ifndef ULB_KERNELS_X86_NIBBLE_TABLE_H
 #define ULB_KERNELS_X86_NIBBLE_TABLE_H
 
-#include "kernels/x86/tables.h"
-
 #include <immintrin.h>
-
-enum {
-    ULB_NIBBLE_PREFETCH = 1280, /* bytes ahead in each slice */
-    ULB_NIBBLE_SUMS = 64,       /* of a tile */
-    ULB_NIBBLE_STEP = 32, /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
-    ULB_NIBBLE_ORIGIN = 512
-};
 
 /* Entry n of a step's table is the sum of pattern[i] x[i] over the step's columns, plus 512, for pattern =
  * patterns + 4 n with entries of 0 to 2 that add up to at most 4. */
@@ -49,15 +35,6 @@ ulb_nibble_build(const uint8_t patterns[64], size_t columns, const int8_t *x, si
         __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xD8);
         _mm256_storeu_si256((__m256i *)(tables + s * ULB_NIBBLE_STEP), both);
     }
-}
-
-/* Entry n: the sum over the set bits of n. */
-static inline void ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8_t *tables)
-{
-    static const uint8_t bits[64] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0,
-                                     1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1,
-                                     1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1};
-    ulb_nibble_build(bits, 4, x, steps, tables);
 }
 
 /* Instructions per 32 weights of so many bits. */
@@ -162,9 +139,6 @@ static inline void ulb_nibble_join(__m256i low, __m256i high, __m256i words[2])
             : [high] "x"(high), [weights] "x"(weights));
 }
 
-/* Bytes hold 8 look-ups, words 8 such bursts. */
-enum { ULB_NIBBLE_BURST = 8 };
-
 static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
                                                                    __m256i words[4])
 {
@@ -239,13 +213,5 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ul
         ulb_nibble_widen(words, sums);
     }
 }
-
-/* A row whose steps have so many columns; sums: of v. */
-#define ULB_NIBBLE_ROW(of, tile_rows, step_columns, zero, build_tables, combine_sums)                        \
-    {                                                                                                        \
-        .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \
-        .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP, .origin = ULB_NIBBLE_ORIGIN,          \
-        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum, .combine = (combine_sums)      \
-    }
 
 #endif

@@ -47,6 +47,14 @@ emulate   grub-common      program grub-mkrescue
 emulate   grub-pc-bin      file    /usr/lib/grub/i386-pc/moddep.lst
 emulate   bochsbios        file    /usr/share/bochs/BIOS-bochs-latest
 emulate   vgabios          file    /usr/share/vgabios/vgabios.bin
+aarch64   gcc-aarch64-linux-gnu program aarch64-linux-gnu-gcc
+aarch64   libc6-dev-arm64-cross file /usr/aarch64-linux-gnu/include/stdio.h
+aarch64   libhwloc-dev:arm64 file    /usr/lib/aarch64-linux-gnu/pkgconfig/hwloc.pc
+aarch64   libjansson-dev:arm64 file  /usr/lib/aarch64-linux-gnu/pkgconfig/jansson.pc
+aarch64   libcmocka-dev:arm64 file   /usr/lib/aarch64-linux-gnu/pkgconfig/cmocka.pc
+aarch64   libgomp1:arm64   file    /usr/lib/aarch64-linux-gnu/libgomp.so.1
+aarch64   qemu-user        program qemu-aarch64
+aarch64   python3-jsonschema module jsonschema
 emulate   debian-archive-keyring file /usr/share/keyrings/debian-archive-keyring.gpg
 '
 

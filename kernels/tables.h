@@ -2,8 +2,8 @@
  * all of its rows. Where those of a whole row of weights would not stay in L1, the layout cuts K into more
  * slices: four of them are read at a time, as address streams; sums of the slices before wait in y, whose
  * rows are this call's. */
-#ifndef ULB_KERNELS_X86_TABLES_H
-#define ULB_KERNELS_X86_TABLES_H
+#ifndef ULB_KERNELS_TABLES_H
+#define ULB_KERNELS_TABLES_H
 
 #include "kernels/row.h"
 
