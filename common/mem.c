@@ -1,5 +1,7 @@
 #include "common/mem.h"
 
+#include "common/cgroup.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -94,12 +96,7 @@ long long ulb_memory_available(void)
         long long free_space = (long long)limit.rlim_cur - used;
         available = lesser(available, free_space > 0 ? free_space : 0);
     }
-    long long cgroup_max = read_number("/sys/fs/cgroup/memory.max", "%lld");
-    if (cgroup_max > 0) {
-        long long used = read_number("/sys/fs/cgroup/memory.current", "%lld");
-        available = lesser(available, cgroup_max > used ? cgroup_max - used : 0);
-    }
-    return available;
+    return lesser(available, ulb_cgroup_memory_left(""));
 }
 
 long long ulb_memory_peak(void)

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+enum { PAGE_WORDS = (2 << 20) / sizeof(uint64_t) }; /* of a huge page */
+
 size_t ulb_arena_ring_bytes(size_t llc_bytes)
 {
     size_t two_gib = (size_t)2 << 30;
@@ -16,14 +18,18 @@ struct fill {
     size_t n, threads;
 };
 
+/* Threads take pages in turn, so that every piece of the ring lies on all memory nodes of the team alike:
+ * which thread reads what of it differs from cell to cell, and a node must not become the one that all wait
+ * for. */
 static void fill_part(void *arg, size_t thread)
 {
     struct fill *fill = arg;
-    size_t begin = fill->n / fill->threads * thread;
-    size_t end = thread + 1 == fill->threads ? fill->n : fill->n / fill->threads * (thread + 1);
-    struct ulb_rng rng = {0x9E3779B9u + thread};
-    for (size_t i = begin; i < end; i++)
-        fill->words[i] = (ulb_rng_next(&rng) & 0x80FF80FF80FF80FFull) | 0x3F003F003F003F00ull;
+    for (size_t begin = thread * PAGE_WORDS; begin < fill->n; begin += fill->threads * PAGE_WORDS) {
+        struct ulb_rng rng = {0x9E3779B9u + begin};
+        size_t end = begin + PAGE_WORDS < fill->n ? begin + PAGE_WORDS : fill->n;
+        for (size_t i = begin; i < end; i++)
+            fill->words[i] = (ulb_rng_next(&rng) & 0x80FF80FF80FF80FFull) | 0x3F003F003F003F00ull;
+    }
 }
 
 enum ulb_status ulb_arena_open(struct ulb_arena *arena, size_t ring_bytes, size_t largest_copy,

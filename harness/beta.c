@@ -166,6 +166,8 @@ static enum ulb_status best_of_memory(struct ulb_session *session, struct ulb_te
             candidates[i].samples[s] = ulb_undisturbed(&watch, walk_memory, &walk);
         }
         status = ulb_check_interrupted(err);
+        if (status == ULB_OK)
+            status = ulb_team_check(team, err);
     }
     for (size_t i = 0; i < count; i++) {
         if (status == ULB_OK) {
@@ -307,6 +309,48 @@ static enum ulb_status measure_classes(struct ulb_session *session, struct ulb_e
     return status;
 }
 
+/* What the set's PUs of one memory node read of its own memory: pages lie where they are first touched. */
+static enum ulb_status measure_node(struct ulb_session *session, const struct ulb_numa_node *node,
+                                    const unsigned *pus, size_t n, struct ulb_error *err)
+{
+    struct ulb_team *team = NULL;
+    struct ulb_arena arena = {0};
+    struct measured best = {0};
+    char set[32];
+    size_t ring = session->arena.ring_bytes / session->topology.numa_nodes;
+    snprintf(set, sizeof set, "node%u", node->node);
+    enum ulb_status status = ulb_team_start(&team, pus, n, err);
+    if (status == ULB_OK)
+        status = ulb_arena_open(&arena, ring, 0, session->yardstick_pages, team, err);
+    if (status == ULB_OK)
+        status =
+            best_of_memory(session, team, &arena, session->yardstick_pages, session->yardstick, &best, err);
+    if (status == ULB_OK)
+        status = add_cell(session, team, set, "mem", MEMORY_CHUNK, &best, err);
+    free(best.samples);
+    ulb_arena_close(&arena);
+    ulb_team_stop(team);
+    return status;
+}
+
+static enum ulb_status measure_nodes(struct ulb_session *session, struct ulb_error *err)
+{
+    const struct ulb_topology *topology = &session->topology;
+    unsigned *pus = calloc(session->pus.n, sizeof *pus);
+    enum ulb_status status = pus ? ULB_OK : out_of_memory(err);
+    for (size_t i = 0; i < topology->numa_nodes && status == ULB_OK; i++) {
+        size_t n = 0;
+        for (size_t p = 0; p < session->pus.n; p++) {
+            if (ulb_pu_list_has(&topology->numa[i].pus, session->pus.items[p]))
+                pus[n++] = session->pus.items[p];
+        }
+        if (n > 0)
+            status = measure_node(session, &topology->numa[i], pus, n, err);
+    }
+    free(pus);
+    return status;
+}
+
 /* beta(n): the first n cores of the session's set, with the reader that won for the whole set. */
 static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_error *err)
 {
@@ -420,6 +464,8 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
         status = measure_whole_set(session, err);
     if (status == ULB_OK)
         status = measure_curve(session, err);
+    if (status == ULB_OK && session->topology.numa_nodes > 1)
+        status = measure_nodes(session, err);
     if (status == ULB_OK)
         status = measure_classes(session, err);
     if (status == ULB_OK && !session->settings.quick)

@@ -5,8 +5,10 @@
 #include "harness/session.h"
 
 /* Measures L1, L2, LLC and memory of one core, of each class and of all cores, and the curve beta(n) at
- * memory level for n = 1..cores of the set; appends the cells to the session's record. Chooses the session's
- * yardstick: the reader and the kind of pages that read memory fastest with the session's own team. */
+ * memory level for n = 1..cores of the set, and, where there are several memory nodes, what the set's cores
+ * of each read of their own node (set "node0" ...); appends the cells to the session's record. Chooses the
+ * session's yardstick: the reader and the kind of pages that read memory fastest with the session's own team.
+ */
 enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *err);
 
 /* Measures memory alone, of the session's set and on a hybrid machine of each class: the betas of a roofline.

@@ -22,6 +22,14 @@ double ulb_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double ulb_slept(void)
+{
+    struct timespec awake, all;
+    clock_gettime(CLOCK_MONOTONIC, &awake);
+    clock_gettime(CLOCK_BOOTTIME, &all);
+    return (double)(all.tv_sec - awake.tv_sec) + 1e-9 * (double)(all.tv_nsec - awake.tv_nsec);
+}
+
 double ulb_timer_step(void)
 {
     double smallest = INFINITY;

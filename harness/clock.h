@@ -16,6 +16,10 @@
 /* Seconds since some fixed point, monotonic. */
 double ulb_now(void);
 
+/* Seconds that the system has been suspended since it booted: what CLOCK_BOOTTIME counts and CLOCK_MONOTONIC
+ * does not. */
+double ulb_slept(void);
+
 /* Smallest step of ulb_now() seen in a burst of calls, seconds. */
 double ulb_timer_step(void);
 

@@ -34,6 +34,7 @@ static const double PATIENCE_QUICK = 8, PATIENCE_FULL = 30; /* seconds */
 /* A quick GEMV grid begins no further round after so many seconds, when it has the least of them. */
 static const double BUDGET_QUICK = 20;
 static const double DRIFT_NOISY = 0.10;
+static const double FREQUENCY_NOISY = 0.10;
 static const double DISTURBED_NOISY = 0.10;
 
 /* A call longer than this warms up on its own way, and one sample of it tells a round: seconds. */
@@ -231,7 +232,7 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
             grid->hz_seen[i] = ulb_team_last_hz(session->team);
             double done = (double)(round * grid->n + i + 1) / (double)(rounds * grid->n);
             ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm", fmax(done, fmin(share, 1)));
-            status = ulb_check_interrupted(err);
+            status = ulb_session_check(session, err);
         }
         settle_round(grid, first, i);
     }
@@ -263,6 +264,18 @@ static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid
                                : ulb_record_judge_tokens(session->record, err);
 }
 
+static enum ulb_status warn_of_frequency(struct ulb_session *session, struct ulb_stats hz,
+                                         struct ulb_error *err)
+{
+    if (!(hz.max > (1 + FREQUENCY_NOISY) * hz.min))
+        return ULB_OK;
+    return ulb_record_warn(
+        session->record, err,
+        "noisy: the cores ran at %.2f to %.2f GHz in different rounds (bound %.0f %%); samples during "
+        "which that changed were repeated; fix the frequency, cool the machine, or plug it in",
+        hz.min / 1e9, hz.max / 1e9, 100 * FREQUENCY_NOISY);
+}
+
 /* The samples kept are the medians of the rounds: what drifts is the machine, from round to round. */
 static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_grid *grid,
                                         struct ulb_error *err)
@@ -285,6 +298,8 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
     snprintf(yardstick.variant, sizeof yardstick.variant, "%s%s", session->yardstick->name,
              session->yardstick_pages == ULB_PAGES_HUGE ? "+huge" : "");
     enum ulb_status status = ulb_record_add_yardstick(session->record, &yardstick, err);
+    if (status == ULB_OK && yardstick.n_hz > 0)
+        status = warn_of_frequency(session, ulb_stats_of(grid->hz, grid->n_spells, 1), err);
     if (status == ULB_OK && yardstick.drift > DRIFT_NOISY)
         status = ulb_record_warn(
             session->record, err,

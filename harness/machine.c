@@ -1,5 +1,6 @@
 #include "harness/machine.h"
 
+#include "common/cgroup.h"
 #include "common/emulation.h"
 #include "harness/build_info.h"
 
@@ -8,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+
+static const double SLEEP_TOLD = 0.01; /* seconds */
 
 /* First line of a file without its newline; false when it cannot be read. */
 static bool first_line(const char *path, char *out, size_t out_bytes)
@@ -155,8 +158,29 @@ static json_t *fork_join_json(const struct ulb_session *session)
     json_t *object = json_pack("{s:o, s:o}", "omp_wait_policy", text_or_null(policy), "gomp_spincount",
                                text_or_null(spins));
     set_number(object, "team_us", 1e6 * session->fork_join_s, "not measured");
-    set_number(object, "openmp_us", 1e6 * openmp, "not measured");
+    set_number(object, "openmp_us", 1e6 * openmp, "the OpenMP runtime got no process, thread or memory");
     return object;
+}
+
+/* What a container or sandbox does to the figures. */
+static enum ulb_status warn_of_confinement(struct ulb_session *session, struct ulb_error *err)
+{
+    double cpus = ulb_cgroup_cpus("");
+    int refused = ulb_team_pin_refused(session->team);
+    enum ulb_status status = ULB_OK;
+    if (cpus < (double)session->pus.n)
+        status = ulb_record_warn(session->record, err,
+                                 "noisy: CPU quota: %.2g CPUs' worth of time for %zu threads, which are "
+                                 "stopped in mid-sample when it is used "
+                                 "up; raise the container's quota or take fewer cores with --set",
+                                 cpus, session->pus.n);
+    if (status == ULB_OK && refused)
+        status = ulb_record_warn(session->record, err,
+                                 "noisy: threads are not pinned (%s) and may change cores; allow "
+                                 "sched_setaffinity in the container's seccomp "
+                                 "profile",
+                                 strerror(refused));
+    return status;
 }
 
 static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ulb_error *err)
@@ -181,7 +205,18 @@ static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ul
         strcmp(governor, "performance") != 0)
         status = ulb_record_warn(session->record, err,
                                  "cpufreq governor is %s: clocks may ramp during the run", governor);
-    return status;
+    return status == ULB_OK ? warn_of_confinement(session, err) : status;
+}
+
+enum ulb_status ulb_machine_warn_of_sleep(struct ulb_session *session, struct ulb_error *err)
+{
+    double slept = ulb_slept() - session->slept_before;
+    if (slept < SLEEP_TOLD)
+        return ULB_OK;
+    return ulb_record_warn(
+        session->record, err,
+        "the system was suspended for %.0f s during the run; the sample that it fell into was repeated",
+        slept);
 }
 
 enum ulb_status ulb_machine_describe(struct ulb_session *session, struct ulb_error *err)

@@ -98,6 +98,11 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
         status = decode(&session, err);
     else
         status = measure(&session, stage, kernels, err);
+    struct ulb_error unsaid;
+    if (record->root && ulb_machine_warn_of_sleep(&session, &unsaid) != ULB_OK && status == ULB_OK) {
+        *err = unsaid;
+        status = ULB_ENVIRONMENT;
+    }
     free(kernels);
     ulb_session_close(&session);
     return status;

@@ -1,10 +1,15 @@
 #include "harness/session.h"
 
+#include "common/filter.h"
+#include "common/units.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 volatile int ulb_interrupted;
+
+static const size_t RING_GRAIN = (size_t)2 << 20, RING_LEAST = (size_t)64 << 20;
 
 static const char *const split_names[] = {"static", "dynamic", "weighted"};
 
@@ -26,19 +31,20 @@ enum ulb_status ulb_check_interrupted(struct ulb_error *err)
     return ULB_OK;
 }
 
+enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_error *err)
+{
+    enum ulb_status status = ulb_check_interrupted(err);
+    return status == ULB_OK ? ulb_team_check(session->team, err) : status;
+}
+
 static enum ulb_status compile_filter(struct ulb_session *session, struct ulb_error *err)
 {
     if (!session->settings.kernels)
         return ULB_OK;
-    int code = regcomp(&session->kernel_filter, session->settings.kernels, REG_EXTENDED | REG_NOSUB);
-    if (code != 0) {
-        char why[128];
-        regerror(code, &session->kernel_filter, why, sizeof why);
-        return ulb_fail(err, ULB_BAD_INPUT, "--kernels '%s' is no regular expression: %s",
-                        session->settings.kernels, why);
-    }
-    session->has_filter = true;
-    return ULB_OK;
+    enum ulb_status status =
+        ulb_filter_compile(&session->kernel_filter, "--kernels", session->settings.kernels, err);
+    session->has_filter = status == ULB_OK;
+    return status;
 }
 
 /* Every name in a comma list must be a format of some kernel. */
@@ -71,6 +77,20 @@ static bool in_list(const char *list, const char *name)
     return false;
 }
 
+/* Unpinned threads are still one per core of a homogeneous machine, more or less; which core of several kinds
+ * they are on, or whether one that was asked for, nobody knows. */
+static enum ulb_status check_pinning(const struct ulb_session *session, struct ulb_error *err)
+{
+    int refused = ulb_team_pin_refused(session->team);
+    const char *set = session->settings.set;
+    if (!refused || (!session->topology.hybrid && (!set || strcmp(set, "all") == 0)))
+        return ULB_OK;
+    return ulb_fail(
+        err, ULB_ENVIRONMENT,
+        "cannot pin threads (%s), which %s needs; allow sched_setaffinity in the container's seccomp profile",
+        strerror(refused), session->topology.hybrid ? "a hybrid machine" : "--set");
+}
+
 static enum ulb_status open_machine(struct ulb_session *session, struct ulb_error *err)
 {
     enum ulb_status status = ulb_topology_load(&session->topology, err);
@@ -87,7 +107,8 @@ static enum ulb_status open_machine(struct ulb_session *session, struct ulb_erro
         return status;
     if (!session->settings.split_given)
         session->settings.split = session->topology.hybrid ? ULB_SPLIT_DYNAMIC : ULB_SPLIT_STATIC;
-    return ulb_team_start(&session->team, session->pus.items, session->pus.n, err);
+    status = ulb_team_start(&session->team, session->pus.items, session->pus.n, err);
+    return status == ULB_OK ? check_pinning(session, err) : status;
 }
 
 enum ulb_status ulb_session_open_rows(struct ulb_session *session, struct ulb_error *err)
@@ -114,6 +135,7 @@ enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record 
         ulb_session_close(session);
         return status;
     }
+    session->slept_before = ulb_slept();
     session->fork_join_s = ulb_team_fork_join(session->team);
     ulb_clock_open(&session->clock, 0);
     return ULB_OK;
@@ -133,16 +155,45 @@ void ulb_session_close(struct ulb_session *session)
     ulb_topology_free(&session->topology);
 }
 
+/* A ring that fits, at least four times the LLC; said where it is smaller than it should be. */
+static enum ulb_status shrink_ring(struct ulb_session *session, size_t largest_copy, size_t *ring,
+                                   struct ulb_error *err)
+{
+    long long available = ulb_memory_available();
+    size_t wanted = *ring, least = 4 * session->topology.llc_bytes;
+    if (available < 0 || wanted + largest_copy <= (unsigned long long)available)
+        return ULB_OK;
+    /* The other half is for the shapes' own weights while they are verified. */
+    size_t fits = (size_t)available / 2 / RING_GRAIN * RING_GRAIN;
+    if (fits < least || fits < RING_LEAST || fits < largest_copy)
+        return ULB_OK; /* the refusal says what is needed */
+    *ring = fits;
+    return ulb_record_warn(
+        session->record, err,
+        "memory: the cold ring has %zu MiB instead of %zu, because %.0f MiB can be used; free memory "
+        "or raise the limit (ulimit -v, cgroup)",
+        fits >> 20, wanted >> 20, (double)available / ULB_MIB);
+}
+
+enum ulb_status ulb_session_ring(struct ulb_session *session, size_t largest_copy, size_t *ring,
+                                 struct ulb_error *err)
+{
+    *ring = session->settings.ring_bytes;
+    if (*ring > 0)
+        return ULB_OK;
+    *ring = ulb_arena_ring_bytes(session->topology.llc_bytes);
+    return shrink_ring(session, largest_copy, ring, err);
+}
+
 enum ulb_status ulb_session_arena(struct ulb_session *session, size_t largest_copy, struct ulb_error *err)
 {
     if (session->arena.pages.data)
         return ULB_OK;
-    size_t ring = session->settings.ring_bytes;
-    if (ring == 0)
-        ring = ulb_arena_ring_bytes(session->topology.llc_bytes);
+    size_t ring;
     ulb_session_progress(session, "memory", 0.0);
-    enum ulb_status status =
-        ulb_arena_open(&session->arena, ring, largest_copy, ULB_PAGES_HUGE, session->team, err);
+    enum ulb_status status = ulb_session_ring(session, largest_copy, &ring, err);
+    if (status == ULB_OK)
+        status = ulb_arena_open(&session->arena, ring, largest_copy, ULB_PAGES_HUGE, session->team, err);
     ulb_session_progress(session, "memory", 1.0);
     return status;
 }

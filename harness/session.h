@@ -49,7 +49,8 @@ struct ulb_session {
     struct ulb_team *team;
     struct ulb_clock clock;
     struct ulb_arena arena;
-    double fork_join_s;                 /* empty job of the team */
+    double slept_before; /* seconds that the system had been suspended when the session began */
+    double fork_join_s;  /* empty job of the team */
     const struct ulb_reader *yardstick; /* NULL until ulb_beta_yardstick() chose it */
     enum ulb_page_kind yardstick_pages;
     struct ulb_record *record;
@@ -66,6 +67,11 @@ enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record 
  * same way. */
 enum ulb_status ulb_session_open_rows(struct ulb_session *session, struct ulb_error *err);
 void ulb_session_close(struct ulb_session *session);
+
+/* Bytes of the cold ring: the user's, else max(2 GiB, 4 x LLC), else what fits beside the largest copy, of
+ * which the record then warns. */
+enum ulb_status ulb_session_ring(struct ulb_session *session, size_t largest_copy, size_t *ring,
+                                 struct ulb_error *err);
 
 /* Maps the ring with room for the largest matrix that the settings will need; a second call does nothing. */
 enum ulb_status ulb_session_arena(struct ulb_session *session, size_t largest_copy, struct ulb_error *err);
@@ -84,6 +90,9 @@ void ulb_session_progress(const struct ulb_session *session, const char *stage, 
 
 /* ULB_INTERRUPTED with its message when a signal came, else ULB_OK. */
 enum ulb_status ulb_check_interrupted(struct ulb_error *err);
+
+/* The same, and ULB_ENVIRONMENT when the team has lost a PU. */
+enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_error *err);
 
 const char *ulb_split_name(enum ulb_split split);
 

@@ -5,6 +5,7 @@
 #include "common/stats.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <math.h>
@@ -14,10 +15,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
@@ -29,6 +32,7 @@ struct member {
     struct ulb_team *team;
     size_t index;
     struct ulb_core_watch watch;
+    int lost;      /* errno with which the PU could not be had back; 0: it is held */
     long switched; /* times that another thread was put in this one's place, at the last look */
     bool alone;
     pthread_t thread;
@@ -45,6 +49,7 @@ struct ulb_team {
     struct member *members;
     cpu_set_t callers_affinity;
     bool pinned;
+    int pin_refused; /* errno; 0: all are pinned */
 };
 
 static void pause_cpu(void)
@@ -113,6 +118,10 @@ static enum ulb_status start_member(struct ulb_team *team, size_t i, struct ulb_
             team->n, strerror(code));
     team->started = i + 1;
     code = pin(i == 0 ? pthread_self() : member->thread, team->pus[i]);
+    if (code == EPERM || code == EACCES || code == ENOSYS) {
+        team->pin_refused = code; /* a sandbox: for every PU the same */
+        return ULB_OK;
+    }
     if (code != 0)
         return ulb_fail(err, ULB_ENVIRONMENT,
                         "cannot pin a thread to PU %u (%s); choose other PUs with --set", team->pus[i],
@@ -218,6 +227,18 @@ static bool kept_core(struct member *member)
     return kept;
 }
 
+/* A PU that is switched off or taken out of the cpuset loses its threads to others; one that was only moved
+ * goes back. */
+static bool on_its_pu(struct member *member)
+{
+    unsigned pu = member->team->pus[member->index];
+    int now = sched_getcpu();
+    if (member->team->pin_refused || now < 0 || (unsigned)now == pu)
+        return true;
+    member->lost = pin(pthread_self(), pu);
+    return false;
+}
+
 static void watch_job(void *arg, size_t thread)
 {
     struct member *member = &((struct ulb_team *)arg)->members[thread];
@@ -225,6 +246,7 @@ static void watch_job(void *arg, size_t thread)
         ulb_core_watch_open(&member->watch);
     member->alone = ulb_core_watch_alone(&member->watch);
     member->alone = kept_core(member) && member->alone;
+    member->alone = on_its_pu(member) && member->alone;
 }
 
 bool ulb_team_alone(struct ulb_team *team)
@@ -234,6 +256,24 @@ bool ulb_team_alone(struct ulb_team *team)
     for (size_t i = 0; i < team->n; i++)
         alone = alone && team->members[i].alone;
     return alone;
+}
+
+int ulb_team_pin_refused(const struct ulb_team *team)
+{
+    return team->pin_refused;
+}
+
+enum ulb_status ulb_team_check(const struct ulb_team *team, struct ulb_error *err)
+{
+    for (size_t i = 0; i < team->n; i++) {
+        if (team->members[i].lost)
+            return ulb_fail(
+                err, ULB_ENVIRONMENT,
+                "PU %u can no longer be used (%s): it was switched off or taken out of the cpuset; what "
+                "was measured so far is kept",
+                team->pus[i], strerror(team->members[i].lost));
+    }
+    return ULB_OK;
 }
 
 double ulb_team_last_hz(const struct ulb_team *team)
@@ -268,10 +308,8 @@ double ulb_team_hz(struct ulb_team *team)
     return sum / (double)team->n;
 }
 
-double ulb_openmp_fork_join(const unsigned *pus, size_t n)
+static double time_openmp(const unsigned *pus, size_t n)
 {
-    cpu_set_t before;
-    int known = pthread_getaffinity_np(pthread_self(), sizeof before, &before) == 0;
     double samples[OVERHEAD_SAMPLES];
     int threads = (int)n;
 #pragma omp parallel num_threads(threads)
@@ -282,7 +320,29 @@ double ulb_openmp_fork_join(const unsigned *pus, size_t n)
         empty_job(samples, (size_t)omp_get_thread_num());
         samples[i] = ulb_now() - begin;
     }
-    if (known)
-        pthread_setaffinity_np(pthread_self(), sizeof before, &before);
     return ulb_median(samples, OVERHEAD_SAMPLES);
+}
+
+double ulb_openmp_fork_join(const unsigned *pus, size_t n)
+{
+    int ends[2];
+    double seconds = NAN;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return NAN;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
+            seconds = time_openmp(pus, n);
+        _exit(write(ends[1], &seconds, sizeof seconds) != sizeof seconds);
+    }
+    close(ends[1]);
+    ssize_t got = 0;
+    while (child > 0 && (got = read(ends[0], &seconds, sizeof seconds)) < 0 && errno == EINTR)
+        ;
+    close(ends[0]);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return got == sizeof seconds ? seconds : NAN;
 }

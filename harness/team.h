@@ -14,7 +14,8 @@
 struct ulb_team;
 
 /* Starts n - 1 threads and pins all n, the caller included. ULB_ENVIRONMENT when a thread cannot be started
- * or a PU cannot be used (the message names it). */
+ * or a PU cannot be used (the message names it). Where the system lets nobody pin, the team works unpinned:
+ * see ulb_team_pin_refused(). */
 enum ulb_status ulb_team_start(struct ulb_team **team, const unsigned *pus, size_t n, struct ulb_error *err);
 
 /* Runs job(arg, thread) on every thread and returns when all are done. */
@@ -30,6 +31,13 @@ void ulb_team_stop(struct ulb_team *team);
  * in the place of a member since the last call; the first call learns, which takes 10 ms. */
 bool ulb_team_alone(struct ulb_team *team);
 
+/* The errno with which a sandbox refused to pin threads; 0 when all are pinned. */
+int ulb_team_pin_refused(const struct ulb_team *team);
+
+/* ULB_ENVIRONMENT when ulb_team_alone() found a thread on another PU than its own that could not be put back:
+ * the PU was switched off, or taken out of the cpuset. One that could be put back only repeats its sample. */
+enum ulb_status ulb_team_check(const struct ulb_team *team, struct ulb_error *err);
+
 /* Core frequency at the last ulb_team_alone(), mean over the team, Hz; NAN where it could not be had. */
 double ulb_team_last_hz(const struct ulb_team *team);
 
@@ -43,7 +51,8 @@ void ulb_team_clock(struct ulb_team *team, double *hz);
 double ulb_team_hz(struct ulb_team *team);
 
 /* Median seconds of an empty OpenMP parallel region on the same PUs, the overhead that a runtime built on
- * OpenMP has under the present wait policy (OMP_WAIT_POLICY, GOMP_SPINCOUNT). */
+ * OpenMP has under the present wait policy (OMP_WAIT_POLICY, GOMP_SPINCOUNT). In a process of its own,
+ * because GCC's runtime ends the one it is in when it gets no memory or no thread; NAN then. */
 double ulb_openmp_fork_join(const unsigned *pus, size_t n);
 
 #endif

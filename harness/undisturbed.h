@@ -1,4 +1,5 @@
-/* Samples taken while every core of a team is all ours (core_watch.h), as far as patience goes. */
+/* Samples taken while every core of a team is all ours (core_watch.h), keeps its frequency and the system
+ * stays awake, as far as patience goes. */
 #ifndef ULB_HARNESS_UNDISTURBED_H
 #define ULB_HARNESS_UNDISTURBED_H
 
@@ -9,7 +10,8 @@ struct ulb_undisturbed {
     unsigned tries;           /* for one sample, at most */
     double patience;          /* seconds that may still go into samples that are thrown away */
     bool alone;               /* whether every core was all ours after the last sample */
-    bool gave_disturbed;      /* whether the sample given back last was taken although a core was not */
+    double hz;                /* mean core frequency then; NAN unknown */
+    bool gave_disturbed;      /* whether the sample given back last was taken although something was not */
     size_t judged, disturbed; /* samples given back; how many of them were */
 };
 

@@ -139,20 +139,21 @@ static enum ulb_status put_svg(FILE *out, const struct ulb_report_record *record
     return ULB_OK;
 }
 
-static bool any_has(const struct ulb_report_record *records, size_t n, const char *figure)
+/* Whether a record has the figure's data: ULB_BAD_INPUT when none has, another failure when that cannot be
+ * told.
+ */
+static enum ulb_status any_has(const struct ulb_report_record *records, size_t n, const char *figure,
+                               struct ulb_error *err)
 {
-    struct ulb_error none;
-    for (size_t i = 0; i < n; i++) {
-        if (ulb_figure_check(records[i].record, figure, &none) == ULB_OK)
-            return true;
-    }
-    return false;
+    enum ulb_status status = ULB_BAD_INPUT;
+    for (size_t i = 0; i < n && status == ULB_BAD_INPUT; i++)
+        status = ulb_figure_check(records[i].record, figure, err);
+    return status;
 }
 
 static enum ulb_status put_figure(FILE *out, const struct ulb_report_record *records, size_t n,
                                   const struct ulb_figure *figure, struct ulb_error *err)
 {
-    struct ulb_error none;
     enum ulb_status status = ULB_OK;
     fprintf(out, "<figure id=\"figure-%s\">\n<figcaption>", figure->name);
     fprintf(out, "<b>%s</b>: ", figure->name);
@@ -161,8 +162,11 @@ static enum ulb_status put_figure(FILE *out, const struct ulb_report_record *rec
         fprintf(out, " (the form of the paper's figure %s)", figure->paper);
     fprintf(out, "</figcaption>\n");
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
-        if (ulb_figure_check(records[i].record, figure->name, &none) == ULB_OK)
+        status = ulb_figure_check(records[i].record, figure->name, err);
+        if (status == ULB_OK)
             status = put_svg(out, records, n, i, figure->name, err);
+        else if (status == ULB_BAD_INPUT)
+            status = ULB_OK;
     }
     fprintf(out, "</figure>\n");
     return status;
@@ -177,8 +181,11 @@ static void put_figures(FILE *out, const struct ulb_report_record *records, size
     fprintf(out, "<section id=figures>\n<h2>Figures</h2>\n<p class=hint>Point at a mark, or touch it, to see "
                  "its values.</p>\n");
     for (size_t f = 0; f < ulb_figure_count && status == ULB_OK; f++) {
-        if (any_has(records, n, ulb_figures[f].name))
+        status = any_has(records, n, ulb_figures[f].name, no_figures);
+        if (status == ULB_OK)
             status = put_figure(out, records, n, &ulb_figures[f], no_figures);
+        else if (status == ULB_BAD_INPUT)
+            status = ULB_OK;
     }
     if (status != ULB_OK) {
         fprintf(out, "<p>The figures are left out: ");

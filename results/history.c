@@ -1,5 +1,7 @@
 #include "results/history.h"
 
+#include "common/filter.h"
+
 #include <errno.h>
 #include <math.h>
 #include <regex.h>
@@ -475,15 +477,11 @@ enum ulb_status ulb_history_trends(struct ulb_history *history, enum ulb_metric 
     sqlite3_stmt *names = NULL, *points = NULL;
     *series = NULL;
     *n = 0;
-    int wrong = regex ? regcomp(&filter, regex, REG_EXTENDED | REG_NOSUB) : 0;
-    if (wrong != 0) {
-        char why[128];
-        regerror(wrong, &filter, why, sizeof why);
-        return ulb_fail(err, ULB_BAD_INPUT, "'%.100s' is no regular expression: %s", regex, why);
-    }
+    enum ulb_status status = regex ? ulb_filter_compile(&filter, "--cell", regex, err) : ULB_OK;
+    if (status != ULB_OK)
+        return status;
     struct series_query query = {metric, regex ? &filter : NULL, last};
-    enum ulb_status status =
-        prepare(history, "SELECT id, key, place FROM series WHERE metric = ? ORDER BY id", &names, err);
+    status = prepare(history, "SELECT id, key, place FROM series WHERE metric = ? ORDER BY id", &names, err);
     if (status == ULB_OK)
         status =
             prepare(history,

@@ -2,6 +2,7 @@
 #include "results/record.h"
 
 #include "common/file.h"
+#include "results/json_memory.h"
 #include "results/record_fields.h"
 
 #include <errno.h>
@@ -22,8 +23,10 @@ enum ulb_status ulb_record_write(const struct ulb_record *record, const char *pa
 {
     char *text = json_dumps(record->root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     size_t length = text ? strlen(text) : 0;
-    if (!text)
+    if (!text || ulb_json_memory_short()) {
+        free(text);
         return ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: not enough memory", path);
+    }
     text[length] = '\n'; /* in the place of the closing zero byte */
     enum ulb_status status = ulb_write_file(path, text, length + 1, err);
     free(text);

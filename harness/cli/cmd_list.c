@@ -1,5 +1,6 @@
 /* ulb-bench list WHAT: the tables that the suite is made of. */
 #include "harness/cli/cli.h"
+#include "common/filter.h"
 #include "harness/cli/table.h"
 #include "common/isa.h"
 #include "common/units.h"
@@ -78,13 +79,10 @@ static json_t *kernel_row(const struct ulb_kernel *kernel, ulb_isa_set isa)
 static enum ulb_status list_kernels(const struct options *options, json_t *rows, struct ulb_error *err)
 {
     regex_t filter;
-    int code = regcomp(&filter, options->kernels ? options->kernels : "", REG_EXTENDED | REG_NOSUB);
-    if (code != 0) {
-        char why[128];
-        regerror(code, &filter, why, sizeof why);
-        return ulb_fail(err, ULB_BAD_INPUT, "--kernels '%.100s' is no regular expression: %s",
-                        options->kernels, why);
-    }
+    enum ulb_status status =
+        ulb_filter_compile(&filter, "--kernels", options->kernels ? options->kernels : "", err);
+    if (status != ULB_OK)
+        return status;
     ulb_isa_set isa = ulb_isa_detect() & ~options->isa_mask;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         char name[ULB_KERNEL_NAME_MAX];

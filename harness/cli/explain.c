@@ -1,5 +1,6 @@
 #include "harness/cli/explain.h"
 
+#include "common/filter.h"
 #include "harness/cli/table.h"
 #include "harness/explain.h"
 
@@ -24,12 +25,9 @@ static enum ulb_status choose_word(const char *word, bool *chosen, struct ulb_er
     }
     if (found)
         return ULB_OK;
-    int code = regcomp(&filter, word, REG_EXTENDED | REG_NOSUB);
-    if (code != 0) {
-        char why[128];
-        regerror(code, &filter, why, sizeof why);
-        return ulb_fail(err, ULB_BAD_INPUT, "--explain '%.100s' is no regular expression: %s", word, why);
-    }
+    enum ulb_status status = ulb_filter_compile(&filter, "--explain", word, err);
+    if (status != ULB_OK)
+        return status;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         if (regexec(&filter, ulb_kernel_name(ulb_kernels[i], name), 0, NULL, 0) == 0)
             found = chosen[i] = true;

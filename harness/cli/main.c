@@ -1,5 +1,7 @@
 /* ulb-bench: dispatches to the subcommand named first; without one, to run. */
 #include "harness/cli/cli.h"
+#include "harness/cli/crash.h"
+#include "results/json_memory.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -61,9 +63,16 @@ int main(int argc, char **argv)
         return 0;
     }
     struct ulb_error err = {""};
+    ulb_catch_crashes();
+    ulb_json_memory_open();
     enum ulb_status status = dispatch(argc, argv, &err);
-    if (fflush(stdout) != 0 && status == ULB_OK)
+    ulb_json_memory_close();
+    bool unwritten = fflush(stdout) != 0 || ferror(stdout);
+    if (status == ULB_OK && unwritten)
         status = ulb_fail(&err, ULB_ENVIRONMENT, "standard output could not be written; is the disk full?");
+    if (status == ULB_OK && ulb_json_memory_short())
+        status = ulb_fail(&err, ULB_ENVIRONMENT,
+                          "not enough memory: the result may lack parts; free memory or raise ulimit -v");
     if (status != ULB_OK)
         fprintf(stderr, "ulb-bench: %s\n", err.message[0] ? err.message : "failed without a message");
     return ulb_exit_code(status);

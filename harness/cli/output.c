@@ -1,10 +1,13 @@
 #include "harness/cli/cli.h"
 
+#include "results/json_memory.h"
+
 #include <argp.h>
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -14,11 +17,15 @@ const char *argp_program_version = "ulb-bench " ULB_VERSION;
 
 enum ulb_status ulb_print_json(struct json_t *document, struct ulb_error *err)
 {
-    if (!document)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the JSON output");
-    int failed = json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0;
+    char *text = document ? json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(document);
-    failed |= putchar('\n') == EOF;
+    if (!text || ulb_json_memory_short()) {
+        free(text);
+        return ulb_fail(err, ULB_ENVIRONMENT,
+                        "not enough memory for the JSON output; free memory or raise ulimit -v");
+    }
+    int failed = puts(text) == EOF;
+    free(text);
     if (failed || fflush(stdout) != 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "standard output could not be written: %s", strerror(errno));
     return ULB_OK;
@@ -50,6 +57,8 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
         return ulb_fail(err, ULB_BAD_INPUT, "surplus argument '%s'; try '%s --help'", argv[index], argv[0]);
     if (code == 0)
         return ULB_OK;
+    if (code == ENOMEM)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read the command line");
     if (err->message[0])
         return ULB_BAD_INPUT; /* the parser left its own message */
     int at = index > 1 && index <= argc ? index - 1 : 1;

@@ -20,6 +20,13 @@ static json_t *section_json(const struct ulb_record *record, const struct ulb_se
     return document;
 }
 
+/* Whether a run that did not come to its end has measured something. */
+static bool has_cells(const struct ulb_record *record, const struct ulb_section_command *command)
+{
+    const json_t *value = json_object_get(record->root, command->section);
+    return json_array_size(json_is_object(value) ? json_object_get(value, "cells") : value) > 0;
+}
+
 /* Where --out says; what was measured of an interrupted run too. */
 static enum ulb_status write_record(const struct ulb_section_command *command,
                                     const struct ulb_measure_options *options,
@@ -44,7 +51,7 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
         return status;
     struct ulb_record record;
     status = ulb_measure_run(options, command->stage, &record, err);
-    if (record.root && (status == ULB_OK || status == ULB_INTERRUPTED)) {
+    if (record.root && (status == ULB_OK || status == ULB_INTERRUPTED || has_cells(&record, command))) {
         struct ulb_error unwritten;
         ulb_print_warnings(&record);
         if (options->out_given && write_record(command, options, &record, &unwritten) != ULB_OK &&

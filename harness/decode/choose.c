@@ -143,13 +143,31 @@ static size_t list_rows(const struct ulb_session *session, const char *format,
     return n;
 }
 
+static enum ulb_status no_row(const char *format, ulb_isa_set missing, struct ulb_error *err)
+{
+    char names[128];
+    return ulb_fail(err, ULB_ENVIRONMENT,
+                    "no row of %s can run here (missing %s); --kernels '-ref-' takes the scalar rows", format,
+                    ulb_isa_names(missing, names, sizeof names));
+}
+
+enum ulb_status ulb_row_check(const struct ulb_session *session, const char *format, struct ulb_error *err)
+{
+    ulb_isa_set missing = 0;
+    const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
+    if (!rows)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
+    size_t n = list_rows(session, format, NULL, rows, &missing);
+    free(rows);
+    return n > 0 ? ULB_OK : no_row(format, missing, err);
+}
+
 enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,
                                const struct ulb_layout *layout, size_t m, size_t k, size_t n,
                                const double *rates, struct ulb_row_choice *choice, struct ulb_error *err)
 {
     ulb_isa_set missing = 0;
     enum ulb_status status = ULB_OK;
-    char names[128];
     *choice = (struct ulb_row_choice){0};
     const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
     float *y = aligned_alloc(64, ulb_round_up(n * m * sizeof *y, 64));
@@ -158,9 +176,7 @@ enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,
     if (!rows || !y)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", n, m);
     else if (n_rows == 0)
-        status = ulb_fail(err, ULB_ENVIRONMENT,
-                          "no row of %s can run here (missing %s); --kernels '-ref-' takes the scalar rows",
-                          format, ulb_isa_names(missing, names, sizeof names));
+        status = no_row(format, missing, err);
     else if (layout && n_rows == 1)
         choice->kernel = rows[0];
     for (size_t i = 0; i < n_rows && status == ULB_OK && !(layout && n_rows == 1); i++)

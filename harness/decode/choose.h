@@ -13,6 +13,10 @@ struct ulb_row_choice {
 /* The weight format of that name; NULL when no row has it. */
 const struct ulb_format *ulb_row_format(const char *name);
 
+/* ULB_ENVIRONMENT when no row of the format that the filters let pass runs here; the message names the
+ * missing instruction sets. */
+enum ulb_status ulb_row_check(const struct ulb_session *session, const char *format, struct ulb_error *err);
+
 /* The fastest row of a format for M x K and n tokens with the session's team and split: every row that the
  * filters let pass (all but the scalar truth where they let none of this format pass) runs on pieces of the
  * session's ring in turn; with a layout only those that read it, and a row without rivals is not timed.

@@ -124,18 +124,19 @@ static bool fits(const struct measurement *m, const struct ulb_format *format, s
     return true;
 }
 
-/* Takes formats that the model's matrices do not fit off the list. */
+/* Takes formats that the model's matrices do not fit, or of which no row runs here, off the list. */
 static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
 {
     size_t kept = 0;
-    enum ulb_status status = ULB_OK;
+    enum ulb_status status = ULB_OK, cause = ULB_OK;
+    struct ulb_error why;
     for (size_t i = 0; i < m->n_formats && status == ULB_OK; i++) {
         const struct ulb_format *format = ulb_row_format(m->formats[i].format);
-        struct ulb_error why;
         if (!format)
             return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%s'; see 'ulb-bench list formats'",
                             m->formats[i].format);
-        if (fits(m, format, &why))
+        cause = fits(m, format, &why) ? ulb_row_check(m->session, format->name, &why) : ULB_BAD_INPUT;
+        if (cause == ULB_OK)
             m->formats[kept++] = m->formats[i];
         else
             status = ulb_record_warn(m->session->record, err, "%s is left out: %s", m->formats[i].format,
@@ -143,7 +144,7 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
     }
     m->n_formats = kept;
     if (status == ULB_OK && kept == 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "no format of --weights fits the matrices of %s", m->model);
+        return ulb_fail(err, cause, "no format of --weights can run %s: %s", m->model, why.message);
     return status;
 }
 
@@ -171,10 +172,10 @@ static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
 static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
-    size_t ring = session->settings.ring_bytes;
-    ring = ring ? ring : ulb_arena_ring_bytes(session->topology.llc_bytes);
-    enum ulb_status status =
-        ulb_arena_open(&session->arena, ring, TRIAL_BYTES, ULB_PAGES_HUGE, session->team, err);
+    size_t ring;
+    enum ulb_status status = ulb_session_ring(session, TRIAL_BYTES, &ring, err);
+    if (status == ULB_OK)
+        status = ulb_arena_open(&session->arena, ring, TRIAL_BYTES, ULB_PAGES_HUGE, session->team, err);
     if (status == ULB_OK)
         status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK)
@@ -290,7 +291,7 @@ static enum ulb_status decode_tokens(struct measurement *m, struct ulb_decoder *
         if (i < WARM_UPS)
             continue;
         ulb_token_take(&m->samples[i - WARM_UPS], session, decoder, seconds, step.next);
-        enum ulb_status status = ulb_check_interrupted(err);
+        enum ulb_status status = ulb_session_check(session, err);
         if (status != ULB_OK)
             return status;
     }

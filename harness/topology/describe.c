@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const rank_names[ULB_RANK_COUNT] = {"P", "E", "LP-E"};
 
@@ -166,6 +167,18 @@ static void copy_model(hwloc_topology_t hw, char *out, size_t out_bytes)
     snprintf(out, out_bytes, "%s", model ? model : "");
 }
 
+/* The running system's own figure; hwloc sums up the nodes', which leave out memory that was plugged in later
+ * and are 0 where sysfs cannot be read. */
+static void set_memory(struct ulb_topology *topology)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || page <= 0)
+        return;
+    topology->memory_bytes = (size_t)pages * (size_t)page;
+    if (topology->numa_nodes == 1)
+        topology->numa[0].memory_bytes = topology->memory_bytes;
+}
+
 static bool describe_machine(hwloc_topology_t hw, hwloc_const_bitmap_t allowed, struct ulb_topology *topology)
 {
     hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(hw);
@@ -180,6 +193,8 @@ static bool describe_machine(hwloc_topology_t hw, hwloc_const_bitmap_t allowed, 
     topology->llc_bytes = llc_bytes(hw, allowed);
     topology->memory_bytes = (size_t)hwloc_get_root_obj(hw)->total_memory;
     topology->this_system = hwloc_topology_is_thissystem(hw) != 0;
+    if (topology->this_system)
+        set_memory(topology);
     const char *emulator = topology->this_system ? ulb_emulator() : NULL;
     if (emulator)
         snprintf(topology->cpu_model, sizeof topology->cpu_model, "emulated by %.40s", emulator);

@@ -2,9 +2,12 @@
 #include "harness/topology/internal.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { AFFINITY_SETS = 8 }; /* of CPU_SETSIZE PUs each */
 
 /* Format version that the head of an XML export states; 0 when there is none. */
 static int xml_format(const char *path)
@@ -39,22 +42,48 @@ static enum ulb_status xml_refused(const char *path, int cause, struct ulb_error
         path);
 }
 
+/* hwloc moves the calling thread from PU to PU while it looks at the caches, and where it cannot move it back
+ * it says nothing: what may be used would then be one PU. */
+static enum ulb_status load(hwloc_topology_t hw, int *cause, struct ulb_error *err)
+{
+    cpu_set_t before[AFFINITY_SETS], after[AFFINITY_SETS];
+    memset(before, 0, sizeof before);
+    memset(after, 0, sizeof after);
+    bool known = sched_getaffinity(0, sizeof before, before) == 0;
+    errno = 0;
+    int failed = hwloc_topology_load(hw) < 0;
+    *cause = errno;
+    if (failed)
+        return ULB_ENVIRONMENT;
+    if (known && sched_getaffinity(0, sizeof after, after) == 0 && memcmp(before, after, sizeof after) != 0 &&
+        sched_setaffinity(0, sizeof before, before) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "the thread's CPU affinity could not be restored: %s",
+                        strerror(errno));
+    return ULB_OK;
+}
+
 /* The file is set by hand: where hwloc itself follows HWLOC_XMLFILE and the file is broken, it goes on with
  * the running machine without a word. */
 enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
 {
     const char *xml = getenv("HWLOC_XMLFILE");
     xml = xml && *xml ? xml : NULL;
+    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* what it would print is in ulb_topology's note */
     if (hwloc_topology_init(hw) < 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "hwloc could not start: %s", strerror(errno));
     int failed = hwloc_topology_set_flags(*hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     errno = 0;
-    failed = failed || (xml && hwloc_topology_set_xml(*hw, xml) < 0) || hwloc_topology_load(*hw) < 0;
-    if (!failed)
-        return ULB_OK;
+    failed = failed || (xml && hwloc_topology_set_xml(*hw, xml) < 0);
     int cause = errno;
+    err->message[0] = '\0';
+    if (!failed && load(*hw, &cause, err) == ULB_OK)
+        return ULB_OK;
     hwloc_topology_destroy(*hw);
     *hw = NULL;
+    if (err->message[0])
+        return ULB_ENVIRONMENT;
+    if (cause == ENOMEM)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the topology");
     if (xml)
         return xml_refused(xml, cause, err);
     return ulb_fail(err, ULB_ENVIRONMENT,

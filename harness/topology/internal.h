@@ -78,6 +78,5 @@ enum ulb_status ulb_describe(hwloc_topology_t hw, const struct ulb_cores *cores,
 
 /* pu_list.c */
 bool ulb_pu_list_from_bitmap(struct ulb_pu_list *list, hwloc_const_bitmap_t set);
-bool ulb_pu_list_has(const struct ulb_pu_list *list, unsigned pu);
 
 #endif

@@ -38,6 +38,12 @@ static int set_bytes(json_t *object, const char *key, size_t bytes, const char *
            json_object_set_new(object, reason_key, json_string(reason));
 }
 
+/* A number of things, or null and KEY_reason when it is 0. */
+static int set_count(json_t *object, const char *key, unsigned n)
+{
+    return set_bytes(object, key, n, "the system tells no number");
+}
+
 static json_t *class_json(const struct ulb_core_class *class)
 {
     static const char unknown[] = "the system tells no size";
@@ -125,16 +131,16 @@ static json_t *text_or_null(const char *text)
 json_t *ulb_topology_json(const struct ulb_topology *topology)
 {
     json_t *object =
-        json_pack("{s:b, s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "hybrid", topology->hybrid,
-                  "how", topology->how, "note", text_or_null(topology->note), "this_system",
-                  topology->this_system, "cpu_model", text_or_null(topology->cpu_model), "classes",
-                  classes_json(topology), "all_pus", pu_array(&topology->all_pus), "allowed_pus",
-                  pu_array(&topology->allowed_pus), "offline_pus", pu_array(&topology->offline_pus),
-                  "packages", (int)topology->packages, "numa_nodes", numa_json(topology));
+        json_pack("{s:b, s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "hybrid", topology->hybrid, "how",
+                  topology->how, "note", text_or_null(topology->note), "this_system", topology->this_system,
+                  "cpu_model", text_or_null(topology->cpu_model), "classes", classes_json(topology),
+                  "all_pus", pu_array(&topology->all_pus), "allowed_pus", pu_array(&topology->allowed_pus),
+                  "offline_pus", pu_array(&topology->offline_pus), "numa_nodes", numa_json(topology));
     if (!object)
         return NULL;
     static const char unknown[] = "the system tells no size";
-    int failed = set_bytes(object, "llc_bytes", topology->llc_bytes, unknown) |
+    int failed = set_count(object, "packages", topology->packages) |
+                 set_bytes(object, "llc_bytes", topology->llc_bytes, unknown) |
                  set_bytes(object, "memory_bytes", topology->memory_bytes, unknown) |
                  set_running(object, topology);
     if (failed) {

@@ -1,6 +1,8 @@
 #include "harness/topology/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void lists_free(struct ulb_pu_list *lists, size_t n)
 {
@@ -65,6 +67,9 @@ enum ulb_status ulb_topology_load_from(struct ulb_topology *topology, const stru
     if (status != ULB_OK) {
         ulb_topology_free(topology);
     } else if (topology->this_system) {
+        if (access("/sys/devices/system/cpu", F_OK) != 0 && !topology->note[0])
+            snprintf(topology->note, sizeof topology->note,
+                     "no CPUs in /sys: cores, caches and memory nodes are what CPUID tells");
         topology->isa = ulb_isa_detect();
         ulb_hypervisor_detect(topology->hypervisor, sizeof topology->hypervisor);
     }

@@ -72,6 +72,8 @@ enum ulb_status ulb_topology_select(const struct ulb_topology *topology, const c
                                     struct ulb_pu_list *out, struct ulb_error *err);
 void ulb_pu_list_free(struct ulb_pu_list *list);
 
+bool ulb_pu_list_has(const struct ulb_pu_list *list, unsigned pu);
+
 /* Writes a list as ranges, "0-3,8", always terminated; one too long for out ends in "...". Returns out. */
 char *ulb_pu_list_text(const struct ulb_pu_list *list, char *out, size_t out_bytes);
 

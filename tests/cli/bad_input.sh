@@ -87,6 +87,6 @@ expect 3 "standard output" bash -c "'$bench' list kernels >/dev/full"
 
 # Too little memory.
 expect 3 "memory" bash -c "ulimit -v 65536; '$bench' --quick --out '$scratch'"
-expect 3 "memory.*--ring-mib" bash -c "ulimit -v 1500000; '$bench' beta --quick"
+expect 3 "memory.*--ring-mib" bash -c "ulimit -v 1500000; '$bench' beta --quick --ring-mib 2048"
 
 echo "bad input: all as documented"

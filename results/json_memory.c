@@ -1,0 +1,43 @@
+#include "results/json_memory.h"
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* A full run's record and its text take a few MB. */
+static const size_t RESERVE = (size_t)8 << 20;
+
+static void *_Atomic reserve;
+static atomic_bool ran_out;
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (memory)
+        return memory;
+    void *spare = atomic_exchange(&reserve, NULL);
+    if (spare) {
+        free(spare);
+        memory = malloc(bytes);
+    }
+    if (!memory)
+        atomic_store(&ran_out, true);
+    return memory;
+}
+
+void ulb_json_memory_open(void)
+{
+    atomic_store(&reserve, malloc(RESERVE));
+    json_set_alloc_funcs(allocate, free);
+}
+
+bool ulb_json_memory_short(void)
+{
+    return atomic_load(&ran_out);
+}
+
+void ulb_json_memory_close(void)
+{
+    free(atomic_exchange(&reserve, NULL));
+}

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""Runs ulb-bench in places that stand in its way, and compares with the table of docs/PLATFORMS.md.
+
+usage: situations.py BUILD [--write] [--only WORD]
+
+Each situation is real where this system allows it to be made; where it does not, the situation is left out here and
+the table keeps what it was elsewhere. Numbers that vary are written as N. Exit code 1 when what is printed, or the
+exit code, is not the table's; --write puts it there instead.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TABLE = SOURCE / "docs" / "PLATFORMS.md"
+CPU = pathlib.Path("/sys/fs/cgroup/cpu")
+CPUSET = pathlib.Path("/sys/fs/cgroup/cpuset")
+MEMORY = pathlib.Path("/sys/fs/cgroup/memory")
+KERNEL = ["--kernels", "int2a8-(pshufb-avx2|scalar)"]
+BETA = ["beta", "--quick", "--ring-mib", "64"]
+GEMV = ["gemv", "--quick", "--ring-mib", "64", "--shapes", "2048x2048", *KERNEL]
+RUN = ["--quick", "--ring-mib", "64", "--shapes", "256x256", *KERNEL]
+
+
+class Left(Exception):
+    """The situation cannot be made here."""
+
+
+class Place:
+    """What one situation needs, undone when it is over."""
+
+    def __init__(self, build, folder):
+        self.build, self.folder, self.undo = build, pathlib.Path(folder), []
+        self.bench, self.tools = build / "ulb-bench", build / "tests" / "faults"
+
+    def group(self, root, **files):
+        """A control group of version 1 below our own, and the command that runs in it."""
+        own = next((line.split(":", 2)[2].strip() for line in open("/proc/self/cgroup")
+                    if root.name in line.split(":")[1].split(",")), None)
+        if own is None:
+            raise Left(f"no control group of version 1 for {root.name}")
+        group = root / own.lstrip("/") / f"ulb-bench-{os.getpid()}"
+        try:
+            group.mkdir()
+            self.undo.append(lambda: self.remove(group))
+            for name, value in files.items():
+                (group / name.replace("__", ".", 1)).write_text(value)
+        except OSError as no:
+            raise Left(f"{group}: {no.strerror}") from no
+        return group, ["sh", "-c", f'echo $$ >"{group}/cgroup.procs" && exec "$@"', "sh"]
+
+    @staticmethod
+    def remove(group):
+        for _ in range(50):
+            try:
+                group.rmdir()
+                return
+            except OSError:
+                time.sleep(0.05)
+
+    def mounts(self, script):
+        """The command that runs in a mount namespace of its own, after the script."""
+        unshare = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+        command = [*unshare, "sh", "-c", f'{script} && exec "$@"', "sh"]
+        if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
+            raise Left("no mount namespaces")
+        return command
+
+    def deny(self, *what):
+        command = [self.tools / "deny", *what, "--"]
+        if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
+            raise Left("no seccomp filters")
+        return command
+
+    def fake_groups(self, **files):
+        """A tree of control groups of version 2 in the place of the system's."""
+        if "0::" not in open("/proc/self/cgroup").read():
+            raise Left("no control groups of version 2")
+        tree = self.folder / "groups"
+        tree.mkdir()
+        for name, value in files.items():
+            (tree / name.replace("__", ".", 1)).write_text(value + "\n")
+        return self.mounts(f"mount --bind '{tree}' /sys/fs/cgroup")
+
+    def upset(self, what):
+        return {"LD_PRELOAD": str(self.tools / "libupset.so"), "ULB_UPSET": what}
+
+
+def two_pus():
+    if not {0, 1} <= os.sched_getaffinity(0):
+        raise Left("PUs 0 and 1 are not both allowed")
+
+
+def plain(arguments, **environment):
+    def make(place):
+        return [], arguments, environment, None
+    return make
+
+
+# ---- how each situation is made: returns command before ulb-bench, its arguments, environment, what is done to it ----
+
+def cpuset(place):
+    two_pus()
+    _, into = place.group(CPUSET, cpuset__cpus="0", cpuset__mems="0")
+    return into, ["topology"], {}, None
+
+
+def quota_v1(place):
+    two_pus()
+    _, into = place.group(CPU, cpu__cfs_quota_us="50000")
+    return into, BETA, {}, None
+
+
+def quota_v2(place):
+    two_pus()
+    return place.fake_groups(cpu__max="50000 100000"), BETA, {}, None
+
+
+def no_sys(place):
+    return place.mounts("mount -t tmpfs none /sys"), ["topology"], {}, None
+
+
+def no_sys_run(place):
+    return place.mounts("mount -t tmpfs none /sys"), [*RUN, "--out", "out"], {}, None
+
+
+def no_proc(place):
+    return place.mounts("mount -t tmpfs none /proc"), BETA, {}, None
+
+
+def read_only(place):
+    return (place.mounts(f"mount --bind '{place.folder}' '{place.folder}' && mount -o remount,ro,bind '{place.folder}' "
+                         f"&& cd '{place.folder}'"), [*RUN, "--out", "out"], {}, None)
+
+
+def no_perf(place):
+    return place.deny("perf_event_open"), ["counters"], {}, None
+
+
+def no_affinity(place):
+    return place.deny("sched_setaffinity", "perf_event_open"), BETA, {}, None
+
+
+def no_affinity_set(place):
+    return place.deny("sched_setaffinity"), [*BETA, "--set", "0"], {}, None
+
+
+def no_huge_pages(place):
+    return place.deny("huge-pages"), BETA, {}, None
+
+
+def memory_v1(place):
+    _, into = place.group(MEMORY, memory__limit_in_bytes=str(1 << 30))
+    return into, ["beta", "--quick"], {}, None
+
+
+def memory_v2(place):
+    files = {"memory__max": str(1 << 30), "memory__current": str(64 << 20), "memory__stat": "inactive_file 0"}
+    return place.fake_groups(**files), ["beta", "--quick"], {}, None
+
+
+def memory_too_small(place):
+    _, into = place.group(MEMORY, memory__limit_in_bytes=str(64 << 20))
+    return into, ["beta", "--quick"], {}, None
+
+
+def address_space(place):
+    return ["sh", "-c", 'ulimit -v 1500000 && exec "$@"', "sh"], ["beta", "--quick"], {}, None
+
+
+def non_root(place):
+    if os.geteuid() != 0:
+        return [], BETA, {}, None
+    if not shutil.which("setpriv"):
+        raise Left("no setpriv")
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if subprocess.run([*as_nobody, place.bench, "--version"], capture_output=True).returncode != 0:
+        raise Left("others may not read the build folder")
+    return as_nobody, BETA, {}, None
+
+
+def offline_pus(place):
+    fixture = SOURCE / "tests" / "topology" / "data" / "offline.xml"
+    return [], ["topology"], {"HWLOC_XMLFILE": str(fixture)}, None
+
+
+def narrowed(place):
+    two_pus()
+    group, into = place.group(CPUSET, cpuset__cpus="0-1", cpuset__mems="0")
+    return into, GEMV, {}, lambda process: (group / "cpuset.cpus").write_text("0")
+
+
+def moved(place):
+    two_pus()
+    return [], GEMV, {}, lambda process: subprocess.run(["taskset", "-apc", "0", str(process.pid)],
+                                                        capture_output=True, check=True)
+
+
+def upset(what):
+    def act(process):
+        time.sleep(0.4)  # some rounds before, some after
+        process.send_signal(signal.SIGUSR1)
+
+    def make(place):
+        return [], GEMV, place.upset(what), act
+    return make
+
+
+def offline_upset(place):
+    two_pus()
+    return upset("offline:1")(place)
+
+
+def one_core(place):
+    return ["taskset", "-c", str(min(os.sched_getaffinity(0)))], BETA, {}, None
+
+
+def many_cores(place):
+    return [], ["topology"], {"HWLOC_SYNTHETIC": "pack:2 numa:2 l3:4 l2:16 core:1 pu:1"}, None
+
+
+def two_nodes(place):
+    two_pus()
+    return [], BETA, {"HWLOC_SYNTHETIC": "numa:2 l3:1 l2:1 core:1 pu:1", "HWLOC_THISSYSTEM": "1"}, None
+
+
+MEMORY_CELL = r"^ *all +\d+ mem"
+ROW = r"^int2a8-pshufb-avx2(?=.*%)"  # of the table of cells
+
+# Situation, how it is made, the function for it, what to look for in the output.
+SITUATIONS = [
+    ("container with a cpuset", "control group of version 1 with one of two CPUs", cpuset, r"^allowed .*"),
+    ("container with a CPU quota", "control group of version 1, half a CPU", quota_v1, r"note: .*quota.*"),
+    ("the same, version 2", "tree of files over /sys/fs/cgroup: no quota is in force", quota_v2, r"note: .*quota.*"),
+    ("no /sys", "empty file system over /sys", no_sys, r"^note .*"),
+    ("no /sys, whole run", "the same", no_sys_run, r"^record: out/"),
+    ("no /proc", "empty file system over /proc", no_proc, MEMORY_CELL),
+    ("read-only file system", "bind mount, read-only", read_only, r"^ulb-bench: .*"),
+    ("seccomp denies perf_event_open", "seccomp filter, EPERM", no_perf, r"^perf .*"),
+    ("seccomp denies sched_setaffinity too", "seccomp filter, EPERM", no_affinity, r"note: .*pinned.*"),
+    ("the same, with --set", "the same", no_affinity_set, r"^ulb-bench: .*"),
+    ("no huge pages", "prctl PR_SET_THP_DISABLE", no_huge_pages, r"note: huge.*"),
+    ("memory limit of a container", "control group of version 1, 1 GiB", memory_v1, r"note: memory.*"),
+    ("the same, version 2", "tree of files over /sys/fs/cgroup: no limit is in force", memory_v2, r"note: memory.*"),
+    ("memory limit that nothing fits", "control group of version 1, 64 MiB", memory_too_small, r"^ulb-bench: .*"),
+    ("limit of the address space", "ulimit -v", address_space, r"note: memory.*"),
+    ("not root", "user nobody", non_root, MEMORY_CELL),
+    ("offline CPUs", "recorded topology", offline_pus, r"^offline .*"),
+    ("CPU goes offline in mid-run", "taken out of the control group's cpuset while the grid runs", narrowed,
+     r"^ulb-bench: .*"),
+    ("the same", "interposed library: PU 1 holds no thread any more", offline_upset, r"^ulb-bench: .*"),
+    ("threads moved in mid-run", "taskset of all threads to one CPU: they go back", moved, ROW),
+    ("frequency changes in mid-run", "interposed clock: all takes 1.3 times as long", upset("slow:1.3"),
+     r"note: .*GHz.*"),
+    ("suspended laptop", "interposed clock: CLOCK_BOOTTIME jumps by an hour", upset("sleep:3600"), r"note: .*suspend.*"),
+    ("1 core", "taskset to one CPU", one_core, MEMORY_CELL),
+    ("256 cores", "synthetic topology of hwloc", many_cores, r"packages \d+, NUMA nodes \d+|^core +\d.*"),
+    ("several memory nodes", "synthetic topology of hwloc: two nodes with a PU each", two_nodes, r"^ *node\d +\d mem"),
+]
+
+
+def normalised(text):
+    text = re.sub(r"/tmp/\S+?(?=/out)", "FOLDER", text)
+    return re.sub(r"\s+", " ", re.sub(r"(?<![A-Za-z\d-])\d+(\.\d+)?(?![A-Za-z\d])", "N", text)).strip().replace("|", "\\|")
+
+
+def run(build, make, wanted):
+    """(printed, exit code) of one situation."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        place = Place(build, folder)
+        try:
+            before, arguments, environment, act = make(place)
+            process = subprocess.Popen([*before, place.bench, *arguments, *(["--progress", "on"] if act else [])],
+                                       cwd=folder, env=dict(os.environ, LC_ALL="C", **environment), text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            errors = ""
+            while act:
+                line = process.stderr.readline()
+                errors += line
+                if not line or line.startswith("gemv "):
+                    act(process)
+                    break
+            out, rest = process.communicate(timeout=120)
+        finally:
+            for undo in reversed(place.undo):
+                undo()
+    lines = (out + errors + rest).splitlines()
+    found = [normalised(match[0]) for line in lines if (match := re.search(wanted, line))]
+    if not found:
+        return "\n".join(lines[-12:]), process.returncode
+    return found[0] if len(set(found)) == 1 else "; ".join(dict.fromkeys(found)), process.returncode
+
+
+def rows_of_table(text):
+    return {tuple(cell.strip() for cell in line.split(" | ")[:2]): line
+            for line in text.splitlines() if line.startswith("| ") and not line.startswith("| situation")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    text = TABLE.read_text()
+    known, bad, left = rows_of_table(text), 0, 0
+    lines = []
+    for situation, how, make, wanted in SITUATIONS:
+        if options.only not in situation:
+            continue
+        row = known.get((f"| {situation}", how))
+        begin = time.monotonic()
+        try:
+            printed, code = run(options.build.resolve(), make, wanted)
+            now = f"| {situation} | {how} | {printed} | {code} |"
+        except Left as reason:
+            print(f"left out here: {situation}: {reason}")
+            left += 1
+            now = row
+        if options.verbose:
+            print(f"{time.monotonic() - begin:5.1f} s  {now}", flush=True)
+        if now != row and not options.write:
+            bad += 1
+            print(f"DIFFERS: {situation}\n  table: {row}\n  now:   {now}")
+        lines.append(now)
+    if options.write:
+        begin, end = "<!-- situations -->\n", "<!-- end of situations -->\n"
+        head, tail = text[:text.index(begin) + len(begin)], text[text.index(end):]
+        heading = "| situation | how it was produced | what is printed | exit code |\n|---|---|---|---|\n"
+        TABLE.write_text(head + heading + "".join(line + "\n" for line in lines if line) + tail)
+    print(f"{len(SITUATIONS)} situations, {left} left out here, {bad} differ from docs/PLATFORMS.md")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
