@@ -327,6 +327,11 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
     if (status == ULB_OK && !done)
         status = check_options(&options, err);
+    /* Many short products with a join after each: what disturbs one core is then shared by all. */
+    if (!options.measure.settings.split_given) {
+        options.measure.settings.split = ULB_SPLIT_DYNAMIC;
+        options.measure.settings.split_given = true;
+    }
     return status == ULB_OK && !done ? measure(&options, err) : status;
 }
 

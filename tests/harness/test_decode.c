@@ -35,20 +35,37 @@ static const struct ulb_decoder_shape llama = {.layers = 2,
 static const uint32_t prompt[TOKENS] = {3, 141, 59, 26, 499, 3};
 
 struct bench {
-    struct ulb_session session;
-    struct ulb_record record;
     struct ulb_row_choice rows[ULB_LINEARS];
     struct ulb_weight_store store;
 };
 
-/* A session on the first PUs, and the weights of a model with the first fast row of a format (or its truth).
- */
-static const struct ulb_kernel *row_of(const struct ulb_session *session, const char *format)
+/* All tests': to open one takes longer than most of them. */
+static struct ulb_session session;
+static struct ulb_record record;
+
+static int open_session(void **state)
+{
+    struct ulb_error err;
+    (void)state;
+    session.settings.seed = 7;
+    return ulb_record_new(&record, &err) != ULB_OK || ulb_session_open(&session, &record, &err) != ULB_OK;
+}
+
+static int close_session(void **state)
+{
+    (void)state;
+    ulb_session_close(&session);
+    ulb_record_free(&record);
+    return 0;
+}
+
+/* The first fast row of a format, or its truth. */
+static const struct ulb_kernel *row_of(const char *format)
 {
     const struct ulb_kernel *found = NULL;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         bool fits = strcmp(ulb_kernels[i]->layout->format->name, format) == 0 &&
-                    ulb_session_can_run(session, ulb_kernels[i]->needs);
+                    ulb_session_can_run(&session, ulb_kernels[i]->needs);
         if (fits && (!found || strcmp(found->isa, "ref") == 0))
             found = ulb_kernels[i];
     }
@@ -58,22 +75,17 @@ static const struct ulb_kernel *row_of(const struct ulb_session *session, const 
 static void open_bench(struct bench *bench, const struct ulb_decoder_shape *shape, const char *format)
 {
     struct ulb_error err;
-    *bench = (struct bench){.session.settings = {.seed = 7}};
-    assert_int_equal(ulb_record_new(&bench->record, &err), ULB_OK);
-    assert_int_equal(ulb_session_open(&bench->session, &bench->record, &err), ULB_OK);
+    memset(bench, 0, sizeof *bench);
     for (int linear = 0; linear < ULB_LINEARS; linear++)
-        bench->rows[linear].kernel =
-            row_of(&bench->session, linear < ULB_QUANTISED_LINEARS ? format : "bf16");
-    if (ulb_weights_open(&bench->store, shape, bench->rows, &bench->session, &err) != ULB_OK ||
-        ulb_weights_fill(&bench->store, shape, bench->rows, &bench->session, NULL, &err) != ULB_OK)
+        bench->rows[linear].kernel = row_of(linear < ULB_QUANTISED_LINEARS ? format : "bf16");
+    if (ulb_weights_open(&bench->store, shape, bench->rows, &session, &err) != ULB_OK ||
+        ulb_weights_fill(&bench->store, shape, bench->rows, &session, NULL, &err) != ULB_OK)
         fail_msg("%s", err.message);
 }
 
 static void close_bench(struct bench *bench)
 {
     ulb_weights_close(&bench->store);
-    ulb_session_close(&bench->session);
-    ulb_record_free(&bench->record);
 }
 
 static struct ulb_decoder *open_decoder(struct bench *bench, const struct ulb_decoder_shape *shape,
@@ -82,8 +94,8 @@ static struct ulb_decoder *open_decoder(struct bench *bench, const struct ulb_de
     struct ulb_decoder *decoder;
     struct ulb_error err;
     struct ulb_decoder_options options = *wanted;
-    options.team = options.team ? options.team : bench->session.team;
-    options.ops = options.ops ? options.ops : ulb_vector_ops(bench->session.isa);
+    options.team = options.team ? options.team : session.team;
+    options.ops = options.ops ? options.ops : ulb_vector_ops(session.isa);
     options.positions = options.positions ? options.positions : TOKENS + 4;
     options.batch = options.batch ? options.batch : 1;
     if (ulb_decoder_open(&decoder, shape, &bench->store.weights, &options, &err) != ULB_OK)
@@ -91,23 +103,23 @@ static struct ulb_decoder *open_decoder(struct bench *bench, const struct ulb_de
     return decoder;
 }
 
-/* Feeds the prompt one token at a time. */
-static uint32_t feed(struct ulb_decoder *decoder)
+/* Feeds so much of the prompt, one token at a time. */
+static uint32_t feed(struct ulb_decoder *decoder, size_t tokens)
 {
     uint32_t next = 0;
-    for (size_t i = 0; i < TOKENS; i++)
+    for (size_t i = 0; i < tokens; i++)
         next = ulb_decoder_step(decoder, &prompt[i], 1, i);
     return next;
 }
 
 static double distance_of(struct bench *bench, const struct ulb_decoder_shape *shape,
-                          const struct ulb_decoder_shape *as)
+                          const struct ulb_decoder_shape *as, size_t tokens)
 {
     struct ulb_error err;
     double *truth = calloc(shape->vocab, sizeof *truth);
     struct ulb_decoder *decoder = open_decoder(bench, shape, &(struct ulb_decoder_options){0});
-    feed(decoder);
-    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, prompt, TOKENS, truth, &err), ULB_OK);
+    feed(decoder, tokens);
+    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, prompt, tokens, truth, &err), ULB_OK);
     double distance = ulb_decode_distance(ulb_decoder_logits(decoder), truth, shape->vocab);
     ulb_decoder_close(decoder);
     free(truth);
@@ -133,7 +145,7 @@ static void forms_agree(void **state)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct bench bench;
         open_bench(&bench, &forms[i], "bf16");
-        double distance = distance_of(&bench, &forms[i], &forms[i]);
+        double distance = distance_of(&bench, &forms[i], &forms[i], TOKENS);
         if (!(distance < 1e-3))
             fail_msg("form %zu is %g away from its truth", i, distance);
         close_bench(&bench);
@@ -152,7 +164,8 @@ static void formats_agree(void **state)
     shape.hidden = 256;
     shape.heads = 4;
     shape.head_dim = shape.rope_dims = 64;
-    shape.intermediate = 512;
+    shape.intermediate = 256;
+    shape.vocab = 64;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_format *format = ulb_kernels[i]->layout->format;
         if (format == last)
@@ -160,7 +173,7 @@ static void formats_agree(void **state)
         last = format;
         struct bench bench;
         open_bench(&bench, &shape, format->name);
-        double distance = distance_of(&bench, &shape, &shape);
+        double distance = distance_of(&bench, &shape, &shape, 2);
         if (!(distance < 5e-2))
             fail_msg("%s is %g away from its truth", format->name, distance);
         close_bench(&bench);
@@ -180,7 +193,7 @@ static void differences_show(void **state)
     for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
         struct bench bench;
         open_bench(&bench, &llama, "bf16");
-        double distance = distance_of(&bench, &llama, &planted[i]);
+        double distance = distance_of(&bench, &llama, &planted[i], TOKENS);
         if (distance < 4e-3)
             fail_msg("planted difference %zu is only %g away", i, distance);
         close_bench(&bench);
@@ -195,7 +208,7 @@ static void expect_same(struct bench *bench, const struct ulb_decoder_shape *sha
     if (options->batch > 1)
         ulb_decoder_step(decoder, prompt, TOKENS, 0);
     else
-        feed(decoder);
+        feed(decoder, TOKENS);
     if (memcmp(ulb_decoder_logits(decoder), expected, shape->vocab * sizeof *expected) != 0)
         fail_msg("other logits: %s", what);
     ulb_decoder_close(decoder);
@@ -210,7 +223,7 @@ static void circumstances(const struct ulb_decoder_shape *shape, const char *for
     struct ulb_error err;
     open_bench(&bench, shape, format);
     struct ulb_decoder *decoder = open_decoder(&bench, shape, &(struct ulb_decoder_options){0});
-    feed(decoder);
+    feed(decoder, TOKENS);
     float *expected = calloc(shape->vocab, sizeof *expected);
     memcpy(expected, ulb_decoder_logits(decoder), shape->vocab * sizeof *expected);
     expect_same(&bench, shape, &(struct ulb_decoder_options){.batch = TOKENS}, expected,
@@ -273,9 +286,9 @@ static void time_adds_up(void **state)
     struct bench bench;
     open_bench(&bench, &llama, "int8");
     struct ulb_decoder *decoder = open_decoder(&bench, &llama, &(struct ulb_decoder_options){0});
-    feed(decoder);
+    feed(decoder, TOKENS);
     double first = 0;
-    for (size_t t = 0; t < ulb_team_size(bench.session.team); t++) {
+    for (size_t t = 0; t < ulb_team_size(session.team); t++) {
         double sum = 0;
         for (size_t part = 0; part < ULB_DECODE_PARTS; part++) {
             assert_true(ulb_decoder_seconds(decoder, t)[part] >= 0);
@@ -331,5 +344,5 @@ int main(void)
         cmocka_unit_test(time_adds_up),
         cmocka_unit_test(activations_are_the_same),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_session, close_session);
 }
