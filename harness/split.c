@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { PIECES_WITH_TABLES = 8, TAKEN_OF = 4 };
+enum { TAKEN_OF = 4, ROWS_WITH_TABLES = 1024, PIECES_WITH_TABLES = 2 };
 
 struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
                                   const double *weights, struct ulb_share *shares)
@@ -23,7 +23,9 @@ struct ulb_row_split ulb_split_of_kernel(enum ulb_split kind, size_t m, const st
                                          size_t threads, const double *weights, struct ulb_share *shares)
 {
     struct ulb_row_split split = ulb_split_of(kind, m, kernel->mr, threads, weights, shares);
-    size_t chunk = (m + kernel->mr - 1) / kernel->mr / threads / PIECES_WITH_TABLES;
+    size_t chunk = ROWS_WITH_TABLES / kernel->mr;
+    size_t part = (m + kernel->mr - 1) / kernel->mr / threads / PIECES_WITH_TABLES;
+    chunk = chunk < part ? chunk : part;
     if (kernel->tables && chunk > 1)
         split.chunk = chunk;
     return split;

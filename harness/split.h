@@ -25,7 +25,8 @@ struct ulb_row_split {
 struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
                                   const double *weights, struct ulb_share *shares);
 
-/* The same for the rows of a kernel; one that builds tables in every call takes fewer, larger pieces. */
+/* The same for the rows of a kernel. One that builds tables in every call, at the price of some 50 rows,
+ * takes larger pieces: 1024 rows, but at least two of them from a part, for cores of different speed. */
 struct ulb_row_split ulb_split_of_kernel(enum ulb_split kind, size_t m, const struct ulb_kernel *kernel,
                                          size_t threads, const double *weights, struct ulb_share *shares);
 
