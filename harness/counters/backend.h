@@ -16,7 +16,15 @@ struct ulb_counter_system {
     int (*current_cpu)(void);
     int (*move_to)(int cpu); /* pins the calling thread; -1 when it may not run there */
     void (*work)(uint64_t adds);
+    void (*wide)(uint64_t adds);
 };
+
+/* No core executes more instructions a cycle than it allocates: 10 on the widest that is known (Cortex-X925;
+ * Lion Cove, Skymont and Zen 5 have 8), and a little for a count that begins late. */
+#define ULB_WIDEST_IPC 10.5
+
+/* Frequency of the core that the thread is on, by the chain of adds, Hz. */
+double ulb_counter_chain_hz(const struct ulb_counter_system *system);
 
 struct ulb_counter_backend {
     const char *name;

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A chain long enough that opening, reading and closing do not count (0.5 ms), tried a few times: the
@@ -36,6 +37,41 @@ void ulb_dependent_adds(uint64_t adds)
     }
 }
 
+void ulb_independent_adds(uint64_t adds)
+{
+    for (uint64_t left = (adds + 63) / 64; left > 0; left--) {
+#if defined(__x86_64__)
+        __asm__ volatile(".rept 8\n\tadd %%rax, %%rbx\n\tadd %%rax, %%rcx\n\tadd %%rax, %%rdx\n\t"
+                         "add %%rax, %%rsi\n\tadd %%rax, %%r8\n\tadd %%rax, %%r9\n\tadd %%rax, %%r10\n\t"
+                         "add %%rax, %%r11\n\t.endr"
+                         :
+                         :
+                         : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "cc");
+#elif defined(__aarch64__)
+        __asm__ volatile(".rept 8\n\tadd x1, x1, x0\n\tadd x2, x2, x0\n\tadd x3, x3, x0\n\t"
+                         "add x4, x4, x0\n\tadd x5, x5, x0\n\tadd x6, x6, x0\n\tadd x7, x7, x0\n\t"
+                         "add x9, x9, x0\n\t.endr"
+                         :
+                         :
+                         : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x9");
+#endif
+    }
+}
+
+double ulb_counter_chain_hz(const struct ulb_counter_system *system)
+{
+    double best = 0;
+    for (int i = 0; i < PROBE_TRIES; i++) {
+        struct timespec begin, end;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        system->work(PROBE_ADDS);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        double seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+        best = PROBE_ADDS / seconds > best ? PROBE_ADDS / seconds : best;
+    }
+    return best;
+}
+
 static int host_perf_event_open(struct perf_event_attr *attributes)
 {
     return (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -55,16 +91,24 @@ static int host_move_to(int cpu)
 }
 
 const struct ulb_counter_system ulb_counter_host = {
-    "/sys", host_perf_event_open, read, close, sched_getcpu, host_move_to, ulb_dependent_adds,
+    "/sys",
+    host_perf_event_open,
+    read,
+    close,
+    sched_getcpu,
+    host_move_to,
+    ulb_dependent_adds,
+    ulb_independent_adds,
 };
 
-/* The least count of some runs of the chain. */
-static enum ulb_status count_chain(struct ulb_cycle_counter *counter, uint64_t *count, struct ulb_error *err)
+/* The least count of some runs of a loop of so many adds. */
+static enum ulb_status count_loop(struct ulb_cycle_counter *counter, void (*loop)(uint64_t adds),
+                                  uint64_t *count, struct ulb_error *err)
 {
     *count = UINT64_MAX;
     for (int i = 0; i < PROBE_TRIES; i++) {
         uint64_t before = ulb_cycle_counter_read(counter);
-        counter->system->work(PROBE_ADDS);
+        loop(PROBE_ADDS);
         uint64_t counted = ulb_cycle_counter_read(counter) - before;
         if (!counter->sound)
             return ulb_fail(
@@ -82,7 +126,7 @@ static enum ulb_status count_chain(struct ulb_cycle_counter *counter, uint64_t *
 static enum ulb_status check_on_chain(struct ulb_cycle_counter *counter, uint64_t *cycles,
                                       struct ulb_error *err)
 {
-    enum ulb_status status = count_chain(counter, cycles, err);
+    enum ulb_status status = count_loop(counter, counter->system->work, cycles, err);
     if (status != ULB_OK)
         return status;
     double per_add = (double)*cycles / PROBE_ADDS;
@@ -97,6 +141,23 @@ static enum ulb_status check_on_chain(struct ulb_cycle_counter *counter, uint64_
     return ULB_OK;
 }
 
+/* A counter that stands still, or that keeps another clock's time, while the core is busiest gives more
+ * instructions a cycle than a core can allocate. */
+static enum ulb_status check_on_wide_loop(struct ulb_cycle_counter *counter, struct ulb_error *err)
+{
+    uint64_t cycles;
+    enum ulb_status status = count_loop(counter, counter->system->wide, &cycles, err);
+    if (status != ULB_OK)
+        return status;
+    double ipc = PROBE_ADDS / (double)cycles;
+    if (ipc > ULB_WIDEST_IPC)
+        return ulb_fail(err, ULB_ENVIRONMENT,
+                        "%.1f instructions per cycle in a loop of independent adds, more than any core "
+                        "allocates: no core cycles",
+                        ipc);
+    return ULB_OK;
+}
+
 static enum ulb_status open_backend(const struct ulb_counter_system *system,
                                     const struct ulb_counter_backend *backend,
                                     struct ulb_cycle_counter *counter, uint64_t *cycles,
@@ -108,6 +169,8 @@ static enum ulb_status open_backend(const struct ulb_counter_system *system,
         return status;
     counter->backend = backend;
     status = check_on_chain(counter, cycles, err);
+    if (status == ULB_OK)
+        status = check_on_wide_loop(counter, err);
     if (status != ULB_OK)
         ulb_cycle_counter_close(counter);
     return status;
@@ -140,7 +203,7 @@ enum ulb_status ulb_instruction_counter_open_on(const struct ulb_counter_system 
         return status;
     uint64_t count;
     counter->backend = &ulb_counter_instructions;
-    status = count_chain(counter, &count, err);
+    status = count_loop(counter, system->work, &count, err);
     double per_add = status == ULB_OK ? (double)count / PROBE_ADDS : 0;
     if (status == ULB_OK && (per_add < least_instructions_per_add || per_add > most_instructions_per_add))
         status =

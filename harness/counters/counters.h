@@ -60,4 +60,8 @@ void ulb_cycle_counter_close(struct ulb_cycle_counter *counter);
  * adds is rounded up to a multiple of 64. */
 void ulb_dependent_adds(uint64_t adds);
 
+/* Runs adds of which eight at a time wait for none of the others: as many a cycle as the core allocates and
+ * has units for. Rounded up to a multiple of 64. */
+void ulb_independent_adds(uint64_t adds);
+
 #endif

@@ -60,6 +60,34 @@ static void refuse(struct ulb_counter_report *report, const char *reason)
     snprintf(report->reason, sizeof report->reason, "%.159s", reason);
 }
 
+/* Keeps a core busy for some milliseconds, in whatever shell there is. */
+static char busy_loop[] = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+
+/* The clock that LIKWID counts in a busy loop beside that of the chain of adds, whose cycles are known. */
+static const double CLOCK_MARGIN = 0.25;
+
+static void judge(struct ulb_counter_report *report, double mhz, double cpi, double chain_mhz)
+{
+    size_t room = sizeof report->reason;
+    if (!(mhz > 0) || !isfinite(mhz))
+        refuse(report,
+               "likwid-perfctr runs but sees no core clock; its counters read 0 or are not permitted");
+    else if (!(cpi > 0) || !isfinite(cpi))
+        refuse(report, "likwid-perfctr counts no instructions or no cycles in a busy loop: CPI is 0");
+    else if (1 / cpi > ULB_WIDEST_IPC)
+        snprintf(report->reason, room,
+                 "likwid-perfctr counts %.1f instructions per cycle, more than any core allocates", 1 / cpi);
+    else if (fabs(mhz / chain_mhz - 1) > CLOCK_MARGIN)
+        snprintf(report->reason, room,
+                 "likwid-perfctr sees a core clock of %.0f MHz where a chain of adds runs at %.0f", mhz,
+                 chain_mhz);
+    else
+        report->works = true;
+    if (report->works)
+        snprintf(report->reason, room,
+                 "likwid-perfctr -m counts the measured regions; it sees a core clock of %.0f MHz", mhz);
+}
+
 void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counter_report *report)
 {
     *report = (struct ulb_counter_report){.name = "likwid"};
@@ -71,19 +99,13 @@ void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counte
     char cpu[16], *output;
     struct ulb_error err;
     snprintf(cpu, sizeof cpu, "%d", system->current_cpu());
-    char *argv[] = {"likwid-perfctr", "-O", "-c", cpu, "-g", "CLOCK", "sleep", "0.1", NULL};
+    char *argv[] = {"likwid-perfctr", "-O", "-C", cpu, "-g", "CLOCK", "sh", "-c", busy_loop, NULL};
     if (ulb_run_program(argv, NULL, 0, 10, &output, &err) != ULB_OK) {
         refuse(report, err.message);
         return;
     }
-    double mhz = value_of(output, "Clock [MHz],");
-    report->works = isfinite(mhz) && mhz > 0;
-    if (report->works)
-        snprintf(report->reason, sizeof report->reason,
-                 "likwid-perfctr -m counts the measured regions; it sees a core clock of %.0f MHz", mhz);
-    else
-        refuse(report,
-               "likwid-perfctr runs but sees no core clock; its counters read 0 or are not permitted");
+    judge(report, value_of(output, "Clock [MHz],"), value_of(output, "CPI,"),
+          1e-6 * ulb_counter_chain_hz(system));
     free(output);
 }
 

@@ -19,6 +19,7 @@ static struct {
     char sysfs[64];
     int error;             /* of perf_event_open; 0: it succeeds */
     double cycles_per_add; /* what the counter sees */
+    double cycles_per_wide_add;
     uint64_t stolen;       /* time per chain during which the event did not count */
     int cpu;               /* where the thread is */
     uint64_t allowed;      /* CPUs that it may move to */
@@ -78,8 +79,15 @@ static void fake_work(uint64_t adds)
     machine.running += adds - machine.stolen;
 }
 
+static void fake_wide(uint64_t adds)
+{
+    machine.cycles += (uint64_t)((double)adds * machine.cycles_per_wide_add);
+    machine.enabled += adds;
+    machine.running += adds;
+}
+
 static struct ulb_counter_system fake = {machine.sysfs, fake_open, fake_read, fake_close,
-                                         fake_cpu,      fake_move, fake_work};
+                                         fake_cpu,      fake_move, fake_work, fake_wide};
 
 /* --- PAPI, LIKWID: the program's own definitions stand before those of the shared libraries ----------------
  */
@@ -181,6 +189,7 @@ static int setup(void **state)
     *state = mkdtemp(machine.sysfs);
     assert_non_null(*state);
     machine.cycles_per_add = 1.0;
+    machine.cycles_per_wide_add = 0.25;
     machine.allowed = ~0ull;
     make_directory(path, sizeof path, "%s/bus", machine.sysfs);
     make_directory(path, sizeof path, "%s/bus/event_source", machine.sysfs);
@@ -265,6 +274,11 @@ static void test_implausible_counts_are_refused(void **state)
     machine.cycles_per_add = 1.4;
     assert_refused("1.40 cycles per dependent add");
     machine.cycles_per_add = 1.0;
+    machine.cycles_per_wide_add = 0.05; /* it stands still while the core is busiest */
+    assert_refused("20.0 instructions per cycle");
+    machine.cycles_per_wide_add = 0;
+    assert_refused("reads 0");
+    machine.cycles_per_wide_add = 0.125; /* eight a cycle are possible */
     machine.stolen = 1;
     assert_refused("not counting all the time");
 }

@@ -138,12 +138,31 @@ static void assert_likwid(bool works, const char *words)
         fail_msg("'%s' is not in '%s'", words, report.reason);
 }
 
+/* The program must be asked to keep one core busy. */
+static void play_likwid(int mhz, const char *cpi, const char *exit_code)
+{
+    char script[256];
+    snprintf(script, sizeof script,
+             "#!/bin/sh\n[ \"$2 $5 $6\" = '-C CLOCK sh' ] || exit 9\necho 'Runtime (RDTSC) [s],0.1'\n"
+             "echo 'Clock [MHz],%d'\necho 'CPI,%s'\nexit %s\n",
+             mhz, cpi, exit_code);
+    put_in_path("likwid-perfctr", script);
+}
+
 static void test_likwid_probe(void **state)
 {
     (void)state;
-    put_in_path("likwid-perfctr", "#!/bin/sh\necho 'Runtime (RDTSC) [s],0.1'\necho 'Clock [MHz],3193.4'\n");
-    assert_likwid(true, "3193 MHz");
-    put_in_path("likwid-perfctr", "#!/bin/sh\necho 'Clock [MHz],0'\n");
+    int mhz = (int)(1e-6 * ulb_counter_chain_hz(&ulb_counter_host));
+    play_likwid(mhz, "0.5", "0");
+    assert_likwid(true, " MHz");
+    play_likwid(mhz, "0.05", "0");
+    assert_likwid(false, "20.0 instructions per cycle");
+    play_likwid(mhz, "0", "0");
+    assert_likwid(false, "CPI is 0");
+    play_likwid(mhz / 3, "0.5",
+                "0"); /* reference cycles of a slow clock, or half of the loop on another PMU */
+    assert_likwid(false, "where a chain of adds runs at");
+    play_likwid(0, "0.5", "0");
     assert_likwid(false, "sees no core clock");
     put_in_path("likwid-perfctr", "#!/bin/sh\necho 'Cannot get access to MSRs. Please check'; exit 1\n");
     assert_likwid(false, "Cannot get access to MSRs");
