@@ -3,6 +3,7 @@
 #include "common/units.h"
 #include "harness/counters/likwid.h"
 #include "harness/counters/marker.h"
+#include "harness/keep.h"
 #include "common/stats.h"
 #include "harness/undisturbed.h"
 
@@ -235,6 +236,43 @@ static enum ulb_status add_cell(struct ulb_session *session, struct ulb_team *te
     return ulb_record_add_beta(session->record, &cell, err);
 }
 
+/* The cell that the record got last, for the journal. */
+static json_t *last_cell(const struct ulb_session *session)
+{
+    const json_t *cells = json_object_get(json_object_get(session->record->root, "beta"), "cells");
+    return json_pack("{s:O}", "cell", json_array_get(cells, json_array_size(cells) - 1));
+}
+
+/* Puts a kept cell into the record. */
+static enum ulb_status replay_cell(struct ulb_session *session, const struct ulb_unit *unit,
+                                   const json_t *kept, struct ulb_error *err)
+{
+    json_t *cells = json_object_get(json_object_get(session->record->root, "beta"), "cells");
+    json_t *cell = json_object_get(kept, "cell");
+    if (!json_is_object(cell) || json_array_append(cells, cell) != 0)
+        return ulb_unit_damaged(unit, err);
+    return ULB_OK;
+}
+
+/* One level of one team's caches. */
+static enum ulb_status measure_level(struct ulb_session *session, struct ulb_team *team, const char *set,
+                                     const char *level, size_t bytes, struct ulb_error *err)
+{
+    struct measured best = {0};
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s %s", set, level);
+    if (status != ULB_OK || kept)
+        return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
+    status = best_of_cache(session, team, bytes, &best, err);
+    if (status == ULB_OK)
+        status = add_cell(session, team, set, level, bytes, &best, err);
+    if (status == ULB_OK)
+        status = ulb_unit_end(session, &unit, last_cell(session), err);
+    free(best.samples);
+    return status;
+}
+
 /* L1, L2 and LLC of one team. A level that hwloc does not know is left out: the record says only what was
  * measured. */
 static enum ulb_status measure_caches(struct ulb_session *session, struct ulb_team *team, const char *set,
@@ -256,11 +294,7 @@ static enum ulb_status measure_caches(struct ulb_session *session, struct ulb_te
         bool is_beyond_l2 = i < 2 || bytes >= 2 * cls->l2_bytes;
         if (bytes == 0 || !fits || !is_beyond_l2)
             continue;
-        struct measured best = {0};
-        status = best_of_cache(session, team, bytes, &best, err);
-        if (status == ULB_OK)
-            status = add_cell(session, team, set, levels[i].level, bytes, &best, err);
-        free(best.samples);
+        status = measure_level(session, team, set, levels[i].level, bytes, err);
     }
     return status;
 }
@@ -269,9 +303,16 @@ static enum ulb_status measure_memory(struct ulb_session *session, struct ulb_te
                                       const struct ulb_reader *only, struct ulb_error *err)
 {
     struct measured best = {0};
-    enum ulb_status status = best_of_memory(session, team, &session->arena, ULB_PAGES_HUGE, only, &best, err);
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem", set);
+    if (status != ULB_OK || kept)
+        return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
+    status = best_of_memory(session, team, &session->arena, ULB_PAGES_HUGE, only, &best, err);
     if (status == ULB_OK)
         status = add_cell(session, team, set, "mem", MEMORY_CHUNK, &best, err);
+    if (status == ULB_OK)
+        status = ulb_unit_end(session, &unit, last_cell(session), err);
     free(best.samples);
     return status;
 }
@@ -318,8 +359,13 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
     struct measured best = {0};
     char set[32];
     size_t ring = session->arena.ring_bytes / session->topology.numa_nodes;
+    struct ulb_unit unit;
+    const json_t *kept;
     snprintf(set, sizeof set, "node%u", node->node);
-    enum ulb_status status = ulb_team_start(&team, pus, n, err);
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem", set);
+    if (status != ULB_OK || kept)
+        return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
+    status = ulb_team_start(&team, pus, n, err);
     if (status == ULB_OK)
         status = ulb_arena_open(&arena, ring, 0, session->yardstick_pages, team, err);
     if (status == ULB_OK)
@@ -327,6 +373,8 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
             best_of_memory(session, team, &arena, session->yardstick_pages, session->yardstick, &best, err);
     if (status == ULB_OK)
         status = add_cell(session, team, set, "mem", MEMORY_CHUNK, &best, err);
+    if (status == ULB_OK)
+        status = ulb_unit_end(session, &unit, last_cell(session), err);
     free(best.samples);
     ulb_arena_close(&arena);
     ulb_team_stop(team);
@@ -404,16 +452,57 @@ static enum ulb_status try_small_pages(struct ulb_session *session, struct measu
     return status;
 }
 
+/* ---- the yardstick ---- */
+
+/* Rare, but where small pages read faster kernels get them too. */
+static enum ulb_status adopt_yardstick(struct ulb_session *session, const struct ulb_reader *reader,
+                                       enum ulb_page_kind pages, struct ulb_error *err)
+{
+    session->yardstick = reader;
+    session->yardstick_pages = pages;
+    if (pages != ULB_PAGES_SMALL || session->arena.pages.asked == ULB_PAGES_SMALL)
+        return ULB_OK;
+    size_t ring = session->arena.ring_bytes, extra = session->arena.pages.bytes - ring;
+    ulb_arena_close(&session->arena);
+    return ulb_arena_open(&session->arena, ring, extra, ULB_PAGES_SMALL, session->team, err);
+}
+
+static enum ulb_status replay_yardstick(struct ulb_session *session, const struct ulb_unit *unit,
+                                        const json_t *kept, struct ulb_error *err)
+{
+    const char *name = json_string_value(json_object_get(kept, "reader"));
+    bool small = json_is_true(json_object_get(kept, "small_pages"));
+    const struct ulb_reader *reader;
+    for (size_t i = 0; name && (reader = ulb_reader_at(i)); i++) {
+        if (strcmp(reader->name, name) == 0 && ulb_session_can_run(session, reader->needs))
+            return adopt_yardstick(session, reader, small ? ULB_PAGES_SMALL : ULB_PAGES_HUGE, err);
+    }
+    return ulb_unit_damaged(unit, err);
+}
+
+static json_t *yardstick_json(const struct ulb_session *session)
+{
+    return json_pack("{s:s, s:b}", "reader", session->yardstick->name, "small_pages",
+                     session->yardstick_pages == ULB_PAGES_SMALL);
+}
+
 enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *err)
 {
+    struct ulb_unit unit;
+    struct measured best = {0};
+    const json_t *kept;
     if (session->yardstick)
         return ULB_OK;
     enum ulb_status status = ulb_session_arena(session, 0, err);
-    struct measured best = {0};
     if (status == ULB_OK)
-        status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
+        status = ulb_unit_begin(session, &unit, &kept, err, "yardstick");
+    if (status != ULB_OK || kept)
+        return status == ULB_OK ? replay_yardstick(session, &unit, kept, err) : status;
+    status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     session->yardstick = best.reader;
     session->yardstick_pages = best.pages;
+    if (status == ULB_OK)
+        status = ulb_unit_end(session, &unit, yardstick_json(session), err);
     free(best.samples);
     return status;
 }
@@ -423,11 +512,20 @@ static enum ulb_status likwid_cross_check(struct ulb_session *session, struct ul
 {
     double gbps = NAN;
     struct ulb_error why;
-    enum ulb_status status = ulb_likwid_bench_bandwidth(session->pus.items, session->pus.n,
-                                                        session->arena.ring_bytes / 2, &gbps, &why);
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "likwid-bench");
+    if (status != ULB_OK)
+        return status;
+    if (kept)
+        return ulb_record_set(session->record, "likwid_bench", json_incref(json_object_get(kept, "value")),
+                              err);
+    status = ulb_likwid_bench_bandwidth(session->pus.items, session->pus.n, session->arena.ring_bytes / 2,
+                                        &gbps, &why);
     json_t *value = status == ULB_OK ? json_pack("{s:f}", "gbps", gbps)
                                      : json_pack("{s:n, s:s}", "gbps", "gbps_reason", why.message);
-    return ulb_record_set(session->record, "likwid_bench", value, err);
+    status = ulb_record_set(session->record, "likwid_bench", value, err);
+    return status == ULB_OK ? ulb_unit_end(session, &unit, json_pack("{s:O}", "value", value), err) : status;
 }
 
 static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb_error *err)
@@ -435,22 +533,28 @@ static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb
     const char *set = session->settings.set ? session->settings.set : "all";
     const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[0]);
     struct measured best = {0};
+    struct ulb_unit unit;
+    const json_t *kept = NULL;
     ulb_session_progress(session, "beta", 0.5);
     enum ulb_status status = cls ? measure_caches(session, session->team, set, cls, err) : ULB_OK;
     if (status == ULB_OK)
-        status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
+        status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem, yardstick", set);
+    if (status == ULB_OK && kept)
+        status = replay_cell(session, &unit, kept, err);
+    if (status != ULB_OK || kept)
+        return status == ULB_OK ? replay_yardstick(session, &unit, kept, err) : status;
+    status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     if (status == ULB_OK)
         status = try_small_pages(session, &best, err);
-    if (status == ULB_OK && best.pages == ULB_PAGES_SMALL && session->arena.pages.asked == ULB_PAGES_HUGE) {
-        /* Rare, but then kernels get what reads fastest too. */
-        size_t ring = session->arena.ring_bytes, extra = session->arena.pages.bytes - ring;
-        ulb_arena_close(&session->arena);
-        status = ulb_arena_open(&session->arena, ring, extra, ULB_PAGES_SMALL, session->team, err);
-    }
-    if (status == ULB_OK) {
-        session->yardstick = best.reader;
-        session->yardstick_pages = best.pages;
+    if (status == ULB_OK)
+        status = adopt_yardstick(session, best.reader, best.pages, err);
+    if (status == ULB_OK)
         status = add_cell(session, session->team, set, "mem", MEMORY_CHUNK, &best, err);
+    if (status == ULB_OK) {
+        json_t *value = last_cell(session), *more = yardstick_json(session);
+        json_object_update(value, more);
+        json_decref(more);
+        status = ulb_unit_end(session, &unit, value, err);
     }
     free(best.samples);
     return status;

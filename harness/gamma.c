@@ -2,6 +2,7 @@
 
 #include "harness/beta.h"
 #include "harness/gamma_loop.h"
+#include "harness/keep.h"
 #include "common/stats.h"
 #include "models/models.h"
 
@@ -68,6 +69,35 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
     return ulb_check_interrupted(err);
 }
 
+/* The samples of a kernel on a class's core: measured, or kept from a process before. */
+static enum ulb_status get_samples(struct ulb_session *session, const struct ulb_kernel *kernel,
+                                   const struct ulb_core_class *cls, struct ulb_clock *clock,
+                                   struct gamma_samples *samples, struct ulb_error *err)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status =
+        ulb_unit_begin(session, &unit, &kept, err, "gamma %s %s", cls->name, ulb_kernel_name(kernel, name));
+    if (status != ULB_OK)
+        return status;
+    if (kept) {
+        const json_t *values = json_object_get(kept, "samples");
+        samples->n = json_array_size(values);
+        clock->shared_core |= json_is_true(json_object_get(kept, "shared_core"));
+        return samples->n <= SAMPLES_FULL && ulb_journal_read_numbers(values, samples->values, samples->n)
+                   ? ULB_OK
+                   : ulb_unit_damaged(&unit, err);
+    }
+    size_t l1 = cls->l1d_bytes ? cls->l1d_bytes : (size_t)32 << 10;
+    status = sample_kernel(session, kernel, l1, clock, samples, err);
+    if (status != ULB_OK)
+        return status;
+    json_t *value = json_pack("{s:o, s:b}", "samples", ulb_journal_numbers(samples->values, samples->n),
+                              "shared_core", clock->shared_core);
+    return ulb_unit_end(session, &unit, value, err);
+}
+
 static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_kernel *kernel,
                                 const struct ulb_core_class *cls, const struct gamma_samples *samples,
                                 struct ulb_error *err)
@@ -103,12 +133,14 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
     if (status != ULB_OK)
         return status;
     ulb_clock_open(&clock, session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL);
+    if (strcmp(clock.source, session->clock.source) != 0)
+        status = ulb_record_warn(session->record, err, "gamma of class %s: cycles by %s, not %s: %.200s",
+                                 cls->name, clock.source, session->clock.source, clock.reason);
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         struct gamma_samples samples;
-        size_t l1 = cls->l1d_bytes ? cls->l1d_bytes : (size_t)32 << 10;
         ulb_session_progress(session, "gamma",
                              (double)(c * n + i) / (double)(session->topology.n_classes * n));
-        status = sample_kernel(session, kernels[i], l1, &clock, &samples, err);
+        status = get_samples(session, kernels[i], cls, &clock, &samples, err);
         if (status == ULB_OK)
             status = add_cell(session, kernels[i], cls, &samples, err);
     }

@@ -4,6 +4,7 @@
 #include "common/units.h"
 #include "harness/beta.h"
 #include "harness/grid.h"
+#include "harness/keep.h"
 #include "harness/overlap.h"
 #include "harness/problem.h"
 #include "results/noise.h"
@@ -169,7 +170,7 @@ static double sample_yardstick(void *arg)
 
 static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
 {
-    grid->yardstick[grid->n_yardstick++] = ulb_undisturbed(&grid->watch, sample_yardstick, session);
+    ulb_grid_add_yardstick(grid, ulb_undisturbed(&grid->watch, sample_yardstick, session));
 }
 
 static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
@@ -188,9 +189,29 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
             cell->disturbed[cell->n_disturbed++] = (double)cell->n_samples;
         cell->n_samples++;
     }
-    double before = grid->yardstick[grid->n_yardstick - 1];
     take_yardstick(session, grid);
-    cell->beside[cell->n_beside++] = (before + grid->yardstick[grid->n_yardstick - 1]) / 2;
+    ulb_grid_set_beside(grid, cell);
+}
+
+/* A cell's turn in a round: timed, or kept from a process before. */
+static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *grid, size_t round,
+                                  struct ulb_grid_cell *cell, double *hz, struct ulb_error *err)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "%zu: %s %zux%zu, %zu", round + 1,
+                                            ulb_kernel_name(cell->kernel, name), cell->m, cell->k, cell->n);
+    if (status != ULB_OK)
+        return status;
+    if (kept)
+        return ulb_grid_cell_replay(grid, cell, kept, hz) ? ULB_OK : ulb_unit_damaged(&unit, err);
+    time_cell(session, grid, cell);
+    *hz = ulb_team_last_hz(session->team);
+    status = ulb_team_check(session->team, err);
+    if (status != ULB_OK || !session->journal)
+        return status;
+    return ulb_unit_end(session, &unit, ulb_grid_cell_kept(grid, cell, *hz), err);
 }
 
 /* What a round takes besides the cells: the yardstick, the compute limit, the kernels' gammas. */
@@ -200,6 +221,21 @@ static void take_limits(struct ulb_session *session, struct ulb_grid *grid)
     ulb_peak_sample(grid->peak, &grid->watch);
     for (size_t i = 0; grid->gamma && i < grid->n_kernels * GAMMA_PER_ROUND; i++)
         ulb_team_gamma_sample(grid->gamma, i % grid->n_kernels, &grid->watch);
+}
+
+static enum ulb_status visit_limits(struct ulb_session *session, struct ulb_grid *grid, size_t round,
+                                    struct ulb_error *err)
+{
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "%zu: limits", round + 1);
+    if (status != ULB_OK)
+        return status;
+    if (kept)
+        return ulb_grid_limits_replay(grid, kept, GAMMA_PER_ROUND) ? ULB_OK : ulb_unit_damaged(&unit, err);
+    take_limits(session, grid);
+    return session->journal ? ulb_unit_end(session, &unit, ulb_grid_limits_kept(grid, GAMMA_PER_ROUND), err)
+                            : ULB_OK;
 }
 
 /* What the machine was like in the round whose first yardstick is named: its medians. */
@@ -217,24 +253,25 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
     struct ulb_rng rng = {session->settings.seed};
     enum ulb_status status = ULB_OK;
     size_t rounds = grid->plan.rounds;
-    double begin = ulb_now();
+    grid->begin = ulb_now();
     for (size_t i = 0; i < grid->n; i++)
         grid->order[i] = i;
     for (size_t round = 0; round < rounds && status == ULB_OK; round++) {
-        double share = (ulb_now() - begin) / grid->plan.budget;
+        double share = (ulb_now() - grid->begin) / grid->plan.budget;
         if (round >= ROUNDS_LEAST && share >= 1)
             break;
         ulb_rng_shuffle(&rng, grid->order, grid->n);
         size_t first = grid->n_yardstick, i;
-        take_limits(session, grid);
+        status = visit_limits(session, grid, round, err);
         for (i = 0; i < grid->n && status == ULB_OK; i++) {
-            time_cell(session, grid, &grid->cells[grid->order[i]]);
-            grid->hz_seen[i] = ulb_team_last_hz(session->team);
+            status = visit_cell(session, grid, round, &grid->cells[grid->order[i]], &grid->hz_seen[i], err);
             double done = (double)(round * grid->n + i + 1) / (double)(rounds * grid->n);
             ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm", fmax(done, fmin(share, 1)));
-            status = ulb_session_check(session, err);
+            if (status == ULB_OK)
+                status = ulb_session_check(session, err);
         }
-        settle_round(grid, first, i);
+        if (i > 0)
+            settle_round(grid, first, i);
     }
     return status;
 }
@@ -324,6 +361,8 @@ static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *gri
     enum ulb_status status = ulb_session_arena(session, grid->largest, err);
     if (status == ULB_OK)
         status = ulb_beta_choose(session, err);
+    if (status == ULB_OK)
+        status = ulb_grid_weigh(session, grid, kernels, err);
     if (status == ULB_OK)
         status = verify_all(session, grid, err);
     if (status == ULB_OK)

@@ -295,7 +295,6 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     for (size_t i = 0; i < n_kernels; i++)
         grid->overlaps[i] = (struct ulb_overlap){NAN, NAN, NAN, NAN};
     share_samples(grid, grid->plan.per_round);
-    ulb_split_rates(session, grid->weights);
     return ULB_OK;
 }
 
@@ -324,6 +323,7 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->tokens_storage);
     free(grid->shares);
     free(grid->weights);
+    free(grid->class_gammas);
     free(grid->overlaps);
     free(grid->rates);
     ulb_team_gamma_close(grid->gamma);
@@ -334,6 +334,7 @@ void ulb_grid_close(struct ulb_grid *grid)
 struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ulb_grid *grid,
                                     const struct ulb_grid_cell *cell)
 {
+    ulb_grid_set_weights(session, grid, cell);
     return ulb_split_of_kernel(session->settings.split, cell->m, cell->kernel, session->pus.n, grid->weights,
                                grid->shares);
 }

@@ -3,6 +3,7 @@
 #ifndef ULB_HARNESS_GRID_H
 #define ULB_HARNESS_GRID_H
 
+#include "harness/class_rates.h"
 #include "harness/peak.h"
 #include "harness/session.h"
 #include "harness/split.h"
@@ -60,6 +61,7 @@ struct ulb_grid {
     size_t n_spells;
     double *hz_seen; /* n: after each cell of the present round */
     struct ulb_undisturbed watch;
+    double begin;                 /* of the timing: less what was spent by processes before this one */
     struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
     struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_settle() */
     struct ulb_peak_meter *peak;  /* closed with the grid */
@@ -68,7 +70,9 @@ struct ulb_grid {
     void *tokens_storage;
     struct ulb_activations x[ULB_ACTIVATIONS]; /* those of the kernels' formats, for the largest K and N */
     struct ulb_share *shares;                  /* one per thread */
-    double *weights;                           /* relative rate per thread, for the weighted split */
+    double *weights; /* of the weighted split, by thread: of the cell that ulb_grid_split() saw last */
+    double class_beta[ULB_MAX_CLASSES];   /* bytes/s; these two once ulb_grid_weigh() measured them */
+    struct ulb_class_gamma *class_gammas; /* of each kernel; NULL: all threads are equal */
 };
 
 /* Lists the cells: kernels x shapes x numbers of tokens. ULB_BAD_INPUT for an unknown model and for what is
@@ -78,7 +82,17 @@ enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *s
                               size_t n, struct ulb_error *err);
 void ulb_grid_close(struct ulb_grid *grid);
 
-/* The session's split for one cell; uses the grid's shares. */
+/* For the weighted split on several classes: measures what each of them gets done while the whole team works
+ * and says so in the record's section "weights". The session's yardstick must have been chosen. */
+enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *grid,
+                               const struct ulb_kernel *const *kernels, struct ulb_error *err);
+
+/* Fills the grid's weights for one cell. */
+void ulb_grid_set_weights(const struct ulb_session *session, struct ulb_grid *grid,
+                          const struct ulb_grid_cell *cell);
+
+/* The session's split for one cell; uses the grid's shares and weights, so that the next call ends its use.
+ */
 struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ulb_grid *grid,
                                     const struct ulb_grid_cell *cell);
 
@@ -88,6 +102,18 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
 /* Median of the samples' own ratios to the yardstick beside them: the machine's good and bad spells, which
  * last longer than a sample, cancel. NAN when there is no memory for the ratios. */
 double ulb_grid_efficiency(const struct ulb_grid_cell *cell);
+
+/* What a round's limits and one cell's turn in it came to, for the journal (harness/keep.h), and back in
+ * their place; false when the values are not what these functions write. */
+json_t *ulb_grid_limits_kept(const struct ulb_grid *grid, size_t gammas);
+bool ulb_grid_limits_replay(struct ulb_grid *grid, const json_t *kept, size_t gammas);
+json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double hz);
+bool ulb_grid_cell_replay(struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept, double *hz);
+
+/* A sample of the yardstick, bytes/s. */
+void ulb_grid_add_yardstick(struct ulb_grid *grid, double value);
+/* The yardstick around the samples that a cell got last. */
+void ulb_grid_set_beside(struct ulb_grid *grid, struct ulb_grid_cell *cell);
 
 /* Sums up what the team's gamma was sampled as; before any prediction. */
 void ulb_grid_settle(struct ulb_grid *grid, const struct ulb_session *session);

@@ -105,6 +105,27 @@ void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_undisturbed *watch
     }
 }
 
+json_t *ulb_peak_kept(const struct ulb_peak_meter *meter)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < meter->n; i++)
+        json_array_append_new(array, json_real(meter->loops[i].samples[meter->loops[i].n_samples - 1]));
+    return array;
+}
+
+bool ulb_peak_replay(struct ulb_peak_meter *meter, const json_t *kept)
+{
+    bool fits = json_array_size(kept) == meter->n;
+    for (size_t i = 0; i < meter->n && fits; i++) {
+        struct loop *loop = &meter->loops[i];
+        const json_t *value = json_array_get(kept, i);
+        fits = json_is_number(value) && loop->n_samples < meter->samples_max;
+        if (fits)
+            loop->samples[loop->n_samples++] = json_number_value(value);
+    }
+    return fits;
+}
+
 double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation)
 {
     bool floating = ulb_activation_is_floating(activation);

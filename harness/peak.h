@@ -14,6 +14,11 @@ enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_session *s
 /* One sample of each loop. */
 void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_undisturbed *watch);
 
+/* The last sample of each loop for the journal (harness/keep.h), and back in the place of a sample; false
+ * when it is none of these loops. */
+json_t *ulb_peak_kept(const struct ulb_peak_meter *meter);
+bool ulb_peak_replay(struct ulb_peak_meter *meter, const json_t *kept);
+
 /* 1e9 operations per second of the best loop for rows with these activations, median over the samples; NAN
  * when there is none. */
 double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation);

@@ -6,6 +6,7 @@
 #include "harness/formats.h"
 #include "harness/gamma.h"
 #include "harness/gemv.h"
+#include "harness/keep.h"
 #include "harness/machine.h"
 #include "harness/port_bounds.h"
 
@@ -52,6 +53,8 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
         status = ulb_session_arena(session, largest, err);
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
         status = ulb_machine_huge_pages(session, err);
+    if (status == ULB_OK)
+        status = ulb_keep_begin(session, err);
     if (status == ULB_OK)
         status = measure_beta(session, stage, err);
     /* Beta changes the ring when small pages read faster. */
@@ -104,6 +107,7 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
         status = ULB_ENVIRONMENT;
     }
     free(kernels);
+    ulb_keep_end(&session);
     ulb_session_close(&session);
     return status;
 }

@@ -20,6 +20,14 @@ enum ulb_split { ULB_SPLIT_STATIC, ULB_SPLIT_DYNAMIC, ULB_SPLIT_WEIGHTED };
 typedef void ulb_progress_fn(void *context, const char *stage, double done);
 
 struct ulb_decode_settings; /* harness/decode/measure.h */
+struct ulb_journal;         /* harness/journal.h */
+
+/* Where a run keeps what it has measured so far (harness/keep.h). */
+struct ulb_keeping {
+    const char *record; /* the file; NULL: nothing is kept */
+    const char *pass;   /* "" or "-aa": which journal of the record */
+    bool resume;        /* go on with the record that is there */
+};
 
 struct ulb_settings {
     const char *set;     /* "P", "E", "LP-E", "all" or a PU list */
@@ -31,6 +39,9 @@ struct ulb_settings {
     enum ulb_split split;
     bool split_given; /* false: static on a homogeneous machine, dynamic on a hybrid one */
     bool quick, warm;
+    bool aa;             /* the grid is measured a second time; said in the record */
+    const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
+    struct ulb_keeping keep;
     ulb_isa_set isa_mask; /* bits not to be used */
     uint64_t seed;
     size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
@@ -54,6 +65,7 @@ struct ulb_session {
     const struct ulb_reader *yardstick; /* NULL until ulb_beta_yardstick() chose it */
     enum ulb_page_kind yardstick_pages;
     struct ulb_record *record;
+    struct ulb_journal *journal; /* NULL: nothing is kept; see harness/keep.h */
 };
 
 /* Set by SIGINT or SIGTERM (the command line installs the handler); every loop looks at it. */

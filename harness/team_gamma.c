@@ -1,6 +1,7 @@
 #include "harness/team_gamma.h"
 
 #include "harness/gamma_loop.h"
+#include "harness/journal.h"
 #include "common/stats.h"
 
 #include <math.h>
@@ -72,6 +73,17 @@ static double run_pair(void *arg)
     return gamma->cycles[gamma->threads];
 }
 
+/* Where the samples of one kernel and class begin, and those of a class's frequency. */
+static double *cycles_at(const struct ulb_team_gamma *gamma, size_t i, size_t cls)
+{
+    return gamma->samples + (i * gamma->classes + cls) * gamma->samples_max;
+}
+
+static double *hz_at(const struct ulb_team_gamma *gamma, size_t cls)
+{
+    return gamma->hz_samples + cls * gamma->n * gamma->samples_max;
+}
+
 void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch)
 {
     const double *brief = gamma->cycles, *full = gamma->cycles + gamma->threads;
@@ -81,24 +93,54 @@ void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_un
     ulb_undisturbed(watch, run_pair, &sample);
     for (size_t c = 0; c < gamma->classes; c++) {
         double cycles = mean_of_class(gamma, full, c) - mean_of_class(gamma, brief, c);
-        gamma->samples[(i * gamma->classes + c) * gamma->samples_max + gamma->n_samples[i]] =
-            cycles / gamma->pairs[i].steps;
-        gamma->hz_samples[c * gamma->n * gamma->samples_max + gamma->n_hz] =
-            mean_of_class(gamma, gamma->hz, c);
+        cycles_at(gamma, i, c)[gamma->n_samples[i]] = cycles / gamma->pairs[i].steps;
+        hz_at(gamma, c)[gamma->n_hz] = mean_of_class(gamma, gamma->hz, c);
     }
     gamma->n_samples[i]++;
     gamma->n_hz++;
 }
 
+json_t *ulb_team_gamma_kept(const struct ulb_team_gamma *gamma, size_t per_kernel)
+{
+    json_t *cycles = json_array(), *hz = json_array();
+    for (size_t c = 0; c < gamma->classes; c++) {
+        for (size_t i = 0; i < gamma->n; i++)
+            json_array_append_new(
+                cycles,
+                ulb_journal_numbers(cycles_at(gamma, i, c) + gamma->n_samples[i] - per_kernel, per_kernel));
+        size_t taken = per_kernel * gamma->n;
+        json_array_append_new(hz, ulb_journal_numbers(hz_at(gamma, c) + gamma->n_hz - taken, taken));
+    }
+    return json_pack("{s:o, s:o}", "cycles", cycles, "hz", hz);
+}
+
+bool ulb_team_gamma_replay(struct ulb_team_gamma *gamma, const json_t *kept, size_t per_kernel)
+{
+    const json_t *cycles = json_object_get(kept, "cycles"), *hz = json_object_get(kept, "hz");
+    size_t taken = per_kernel * gamma->n;
+    bool fits = json_array_size(cycles) == gamma->classes * gamma->n &&
+                json_array_size(hz) == gamma->classes && gamma->n_hz + taken <= gamma->n * gamma->samples_max;
+    for (size_t c = 0; c < gamma->classes && fits; c++) {
+        for (size_t i = 0; i < gamma->n && fits; i++)
+            fits = gamma->n_samples[i] + per_kernel <= gamma->samples_max &&
+                   ulb_journal_read_numbers(json_array_get(cycles, c * gamma->n + i),
+                                            cycles_at(gamma, i, c) + gamma->n_samples[i], per_kernel);
+        fits = fits && ulb_journal_read_numbers(json_array_get(hz, c), hz_at(gamma, c) + gamma->n_hz, taken);
+    }
+    for (size_t i = 0; i < gamma->n && fits; i++)
+        gamma->n_samples[i] += per_kernel;
+    gamma->n_hz += fits ? taken : 0;
+    return fits;
+}
+
 double ulb_team_gamma_cycles(const struct ulb_team_gamma *gamma, size_t i, size_t cls)
 {
-    return ulb_median_of(gamma->samples + (i * gamma->classes + cls) * gamma->samples_max,
-                         gamma->n_samples[i]);
+    return ulb_median_of(cycles_at(gamma, i, cls), gamma->n_samples[i]);
 }
 
 double ulb_team_gamma_hz(const struct ulb_team_gamma *gamma, size_t cls)
 {
-    return ulb_median_of(gamma->hz_samples + cls * gamma->n * gamma->samples_max, gamma->n_hz);
+    return ulb_median_of(hz_at(gamma, cls), gamma->n_hz);
 }
 
 /* The smallest L1 among the classes of the team: a loop that fits it fits all. */

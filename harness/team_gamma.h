@@ -22,6 +22,11 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
  * it taken again. */
 void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch);
 
+/* The last so many samples of every kernel for the journal (harness/keep.h), and back in the place of as many
+ * samples; false when they do not fit. */
+json_t *ulb_team_gamma_kept(const struct ulb_team_gamma *gamma, size_t per_kernel);
+bool ulb_team_gamma_replay(struct ulb_team_gamma *gamma, const json_t *kept, size_t per_kernel);
+
 /* Median over the samples; NAN for a class without a thread, or before any sample. */
 double ulb_team_gamma_cycles(const struct ulb_team_gamma *gamma, size_t i, size_t cls);
 

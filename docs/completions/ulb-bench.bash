@@ -28,17 +28,18 @@ _ulb_bench() {
     --n | --threshold | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask | --tokens | --context | --prompt | \
         --slow-thread | --split-weights | --tile | --chunk | --take-ns | --fork-join) return ;;
     --db)        mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    --record)    mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
+    --record | --resume) mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
     --out | --repo) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
         case $command in
         gamma)    words="$measuring --explain $common" ;;
-        run)      words="$measuring --record --count $common" ;;
+        run)      words="$measuring --resume --record --count $common" ;;
         decode)
             words="--model --weights --tokens --context --prompt --threads --layers --record --split-weights --slow-thread --import --energy-root $measuring $common"
             ;;
-        gemm)     words="--n $measuring $common" ;;
-        beta | gemv | formats | verify) words="$measuring $common" ;;
+        gemm)     words="--n --resume $measuring $common" ;;
+        gemv)     words="$measuring --resume $common" ;;
+        beta | formats | verify) words="$measuring $common" ;;
         shapes)
             words="--separate --csv $common falcon3-1b llama3-8b"
             mapfile -t COMPREPLY < <(compgen -f -- "$current")

@@ -11,6 +11,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
                "tokens.",
         .options = &ulb_gemm_argp,
         .stage = ULB_STAGE_GEMM,
+        .keeps = "gemm",
         .section = "cells",
         .beside = beside,
         .print = ulb_report_gemm,

@@ -30,12 +30,14 @@ static enum ulb_status show(const struct ulb_measure_options *options, const str
 }
 
 /* Figures and the report are extras: what goes wrong with them does not end the run. */
-static void draw(const struct ulb_record *record, const char *stem)
+static void draw(const struct ulb_record *record, const char *json)
 {
     const struct ulb_report_record one = {record, "this run"};
     struct ulb_error why;
-    char path[4128];
-    size_t bytes;
+    char stem[4096], path[4128];
+    size_t bytes, length = strlen(json);
+    bool named = length > 5 && strcmp(json + length - 5, ".json") == 0;
+    snprintf(stem, sizeof stem, "%.*s", (int)(named ? length - 5 : length), json);
     ulb_draw_all_figures(record, stem);
     snprintf(path, sizeof path, "%s.html", stem);
     if (ulb_write_report(&one, 1, path, &bytes, &why) == ULB_OK)
@@ -49,18 +51,19 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
                               enum ulb_status measured, struct ulb_error *err)
 {
     struct ulb_error kept = *err;
-    char stem[4096], path[4128];
-    ulb_output_stem(options->out, "ulb", stem, sizeof stem);
-    snprintf(path, sizeof path, "%s.json", stem);
-    if (measured == ULB_INTERRUPTED)
+    const char *path = options->settings.keep.record;
+    if (measured != ULB_OK && measured != ULB_FINDING)
         ulb_record_warn(record, err, "interrupted: the record holds what was measured until then");
     enum ulb_status status = ulb_record_write(record, path, err);
     enum ulb_status shown = show(options, record, status == ULB_OK ? err : &kept);
-    if (status != ULB_OK)
+    if (status != ULB_OK) {
+        ulb_measure_kept(options, status);
         return status;
+    }
     fprintf(stderr, "record: %s\n", path);
+    ulb_measure_kept(options, measured);
     if (measured == ULB_OK && shown == ULB_OK)
-        draw(record, stem);
+        draw(record, path);
     if (measured != ULB_OK)
         *err = kept;
     return measured != ULB_OK ? measured : shown;
@@ -92,14 +95,39 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static enum ulb_status measure_machine(struct ulb_measure_options *options, struct ulb_error *err)
 {
-    enum ulb_status status = ulb_make_folder(options->out, err);
+    char path[4128];
+    options->settings.command = "run";
+    enum ulb_status status = ulb_measure_keep(options, "ulb", path, sizeof path, err);
     if (status != ULB_OK)
         return status;
     struct ulb_record record;
     status = ulb_measure_run(options, ULB_STAGE_ALL, &record, err);
     if (has_cells(&record))
         status = finish(options, &record, status, err);
+    else
+        ulb_measure_kept(options, status);
     ulb_record_free(&record);
+    return status;
+}
+
+/* With the options of the record, and those of argv over them: what differs is found and named before
+ * anything is measured. */
+static enum ulb_status resume(struct options *options, const struct argp *parser, int argc, char **argv,
+                              struct ulb_error *err)
+{
+    struct ulb_record from;
+    bool done;
+    const char *platform = options->measure.platform;
+    if (options->count || options->record || (platform && strcmp(platform, "auto") != 0))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--resume goes on with a measurement of this machine, without "
+                        "--count, --record and other platforms");
+    enum ulb_status status = ulb_measure_restore(&options->measure, options->measure.resume, &from, err);
+    if (status == ULB_OK)
+        status = ulb_parse_arguments(parser, argc, argv, options, &done, err);
+    if (status == ULB_OK)
+        status = measure_machine(&options->measure, err);
+    ulb_record_free(&from);
     return status;
 }
 
@@ -114,7 +142,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          0},
         {0},
     };
-    static const struct argp_child children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&ulb_grid_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {argp_options, parse_option, NULL, doc, children, NULL, NULL};
     struct options options = {0};
     bool done;
@@ -122,6 +150,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
     if (status != ULB_OK || done)
         return status;
+    if (options.measure.resume)
+        return resume(&options, &parser, argc, argv, err);
     const char *platform = options.measure.platform;
     if (platform && strcmp(platform, "auto") != 0) {
         if (options.count)

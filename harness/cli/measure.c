@@ -3,6 +3,7 @@
 #include "common/units.h"
 #include "harness/cli/progress.h"
 #include "harness/counters/marker.h"
+#include "harness/keep.h"
 #include "results/noise.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     OPTION_FULL = 0x100,
@@ -20,7 +22,8 @@ enum {
     OPTION_PROGRESS,
     OPTION_WARM,
     OPTION_AA,
-    OPTION_SHAPES
+    OPTION_SHAPES,
+    OPTION_RESUME
 };
 
 static const struct argp_option options[] = {
@@ -155,7 +158,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->settings.warm = true;
         return 0;
     case OPTION_AA:
-        o->aa = true;
+        o->settings.aa = true;
         return 0;
     case 'j':
         o->json = true;
@@ -169,6 +172,30 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 const struct argp ulb_measure_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
+
+static error_t parse_resume(int key, char *text, struct argp_state *state)
+{
+    struct ulb_measure_options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = o;
+        return 0;
+    case OPTION_RESUME:
+        o->resume = text;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option grid_options[] = {
+    {"resume", OPTION_RESUME, "RECORD", 0,
+     "go on with a run that was interrupted or killed, with the options it had", 0},
+    {0},
+};
+static const struct argp_child grid_children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
+
+const struct argp ulb_grid_argp = {grid_options, parse_resume, NULL, NULL, grid_children, NULL, NULL};
 
 static error_t parse_tokens(int key, char *text, struct argp_state *state)
 {
@@ -189,7 +216,7 @@ static const struct argp_option gemm_options[] = {
     {"n", 'n', "N,...", 0, "numbers of tokens (default: 2,4,8,16,32,64,128,512; quick: 4,16,64)", 0},
     {0},
 };
-static const struct argp_child gemm_children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
+static const struct argp_child gemm_children[] = {{&ulb_grid_argp, 0, NULL, 0}, {0}};
 
 const struct argp ulb_gemm_argp = {gemm_options, parse_tokens, NULL, NULL, gemm_children, NULL, NULL};
 
@@ -285,6 +312,7 @@ static enum ulb_status run_second_pass(const struct ulb_measure_options *o, enum
     struct ulb_measure_options again = *o;
     struct ulb_record second;
     again.settings.seed++;
+    again.settings.keep.pass = "-aa";
     enum ulb_status status = run_once(&again, stage == ULB_STAGE_ALL ? ULB_STAGE_GEMV : stage, &second, err);
     if (status == ULB_OK)
         status = ulb_record_judge_passes(record, &second, err);
@@ -296,17 +324,107 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
                                 struct ulb_record *record, struct ulb_error *err)
 {
     record->root = NULL;
-    if (o->aa && stage < ULB_STAGE_GEMV)
+    if (o->settings.aa && stage < ULB_STAGE_GEMV)
         return ulb_fail(err, ULB_BAD_INPUT, "--aa measures a grid twice: use it with run, gemv or gemm");
     catch_signals();
     ulb_marker_init();
     enum ulb_status status = run_once(o, stage, record, err);
-    if (status == ULB_OK && o->aa)
+    if (status == ULB_OK && o->settings.aa)
         status = run_second_pass(o, stage, record, err);
     ulb_marker_close();
     if (o->verbose)
         print_conditions(record);
     return status;
+}
+
+/* ---- runs that are gone on with ---- */
+
+static const char *setting(const struct ulb_record *record, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(record->root, "settings"), key));
+}
+
+static bool is_set(const struct ulb_record *record, const char *key)
+{
+    return json_is_true(json_object_get(json_object_get(record->root, "settings"), key));
+}
+
+static json_int_t whole_number(const struct ulb_record *record, const char *key)
+{
+    return json_integer_value(json_object_get(json_object_get(record->root, "settings"), key));
+}
+
+static enum ulb_status restore_words(struct ulb_settings *settings, const struct ulb_record *from,
+                                     struct ulb_error *err)
+{
+    const char *split = setting(from, "split"), *mask = setting(from, "isa_mask");
+    for (int kind = ULB_SPLIT_STATIC; split && kind <= ULB_SPLIT_WEIGHTED; kind++) {
+        if (strcmp(split, ulb_split_name((enum ulb_split)kind)) == 0) {
+            settings->split = (enum ulb_split)kind;
+            settings->split_given = true;
+        }
+    }
+    return mask && *mask ? ulb_isa_parse(mask, &settings->isa_mask, err) : ULB_OK;
+}
+
+enum ulb_status ulb_measure_restore(struct ulb_measure_options *o, const char *resume,
+                                    struct ulb_record *from, struct ulb_error *err)
+{
+    struct ulb_settings *settings = &o->settings;
+    char journal[4200];
+    enum ulb_status status = ulb_record_read(from, resume, err);
+    if (status != ULB_OK)
+        return status;
+    ulb_keep_journal_path(resume, "", journal, sizeof journal);
+    if (access(journal, F_OK) != 0)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--resume %s: it has no journal %s, so that it is whole or cannot be gone on with",
+                        resume, journal);
+    settings->set = setting(from, "set");
+    settings->models = setting(from, "models");
+    settings->shapes = setting(from, "shapes");
+    settings->tokens = setting(from, "tokens");
+    settings->formats = setting(from, "formats");
+    settings->kernels = setting(from, "kernels");
+    settings->quick = is_set(from, "quick");
+    settings->warm = is_set(from, "warm");
+    settings->aa = is_set(from, "aa");
+    settings->seed = (uint64_t)whole_number(from, "seed");
+    settings->ring_bytes = (size_t)whole_number(from, "ring_bytes");
+    return restore_words(settings, from, err);
+}
+
+enum ulb_status ulb_measure_keep(struct ulb_measure_options *o, const char *word, char *path, size_t bytes,
+                                 struct ulb_error *err)
+{
+    char stem[4096];
+    o->settings.keep = (struct ulb_keeping){.record = path, .pass = "", .resume = o->resume != NULL};
+    if (o->resume) {
+        if (o->out_given)
+            return ulb_fail(err, ULB_BAD_INPUT,
+                            "--out does not go with --resume: the record stays where it is");
+        if ((size_t)snprintf(path, bytes, "%s", o->resume) >= bytes)
+            return ulb_fail(err, ULB_BAD_INPUT, "--resume: the path is too long");
+        return ULB_OK;
+    }
+    enum ulb_status status = ulb_make_folder(o->out, err);
+    ulb_output_stem(o->out, word, stem, sizeof stem);
+    snprintf(path, bytes, "%s.json", stem);
+    return status;
+}
+
+void ulb_measure_kept(const struct ulb_measure_options *o, enum ulb_status status)
+{
+    static const char *const passes[] = {"", "-aa"};
+    char journal[4200];
+    for (size_t i = 0; i < 2; i++) {
+        ulb_keep_journal_path(o->settings.keep.record, passes[i], journal, sizeof journal);
+        if (status == ULB_OK || status == ULB_FINDING)
+            unlink(journal);
+        else if (i == 0 && access(journal, F_OK) == 0)
+            fprintf(stderr, "note: 'ulb-bench %s --resume %s' goes on\n", o->settings.command,
+                    o->settings.keep.record);
+    }
 }
 
 void ulb_print_warnings(const struct ulb_record *record)

@@ -14,14 +14,17 @@ struct ulb_measure_options {
     const char *platform; /* NULL or "auto": this machine */
     const char *out;      /* folder of records and figures */
     bool out_given;       /* it was named: commands that measure a part write a record too */
+    const char *resume;   /* the record to go on with; NULL: a new one */
     bool json, verbose;
-    bool aa; /* a second pass with everything set up anew, for the noise floor */
     enum ulb_progress_mode progress;
     struct ulb_error *err; /* where the parser leaves its message */
 };
 
 /* Child parser for argp; its input is a struct ulb_measure_options. */
 extern const struct argp ulb_measure_argp;
+
+/* The same and --resume. */
+extern const struct argp ulb_grid_argp;
 
 /* The same and --n. */
 extern const struct argp ulb_gemm_argp;
@@ -32,6 +35,20 @@ enum ulb_status ulb_measure_parse(int argc, char **argv, const struct argp *kind
 
 /* The options before any is given. */
 void ulb_measure_defaults(struct ulb_measure_options *options, struct ulb_error *err);
+
+/* Of --resume: the options that the record was made with, over which argv is to be parsed again; they point
+ * into from, which the caller frees. ULB_BAD_INPUT when it is no record, or has no journal. */
+enum ulb_status ulb_measure_restore(struct ulb_measure_options *options, const char *resume,
+                                    struct ulb_record *from, struct ulb_error *err);
+
+/* Where the record lies from the beginning of the run, with its journal beside it: --resume, or a new file
+ * FOLDER/WORD-... The path outlives the measurement. */
+enum ulb_status ulb_measure_keep(struct ulb_measure_options *options, const char *word, char *path,
+                                 size_t bytes, struct ulb_error *err);
+
+/* After the record was written: a run that is done needs its journal no more, of any other it is said how to
+ * go on. */
+void ulb_measure_kept(const struct ulb_measure_options *options, enum ulb_status status);
 
 /* ULB_BAD_INPUT when --platform names another machine, which cannot be measured here. */
 enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, struct ulb_error *err);

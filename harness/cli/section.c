@@ -28,34 +28,47 @@ static bool has_cells(const struct ulb_record *record, const struct ulb_section_
 }
 
 /* Where --out says; what was measured of an interrupted run too. */
-static enum ulb_status write_record(const struct ulb_section_command *command,
-                                    const struct ulb_measure_options *options,
-                                    const struct ulb_record *record, struct ulb_error *err)
+static enum ulb_status write_record(const char *path, const struct ulb_record *record, struct ulb_error *err)
 {
-    char stem[4096], path[4128];
-    ulb_output_stem(options->out, command->section, stem, sizeof stem);
-    snprintf(path, sizeof path, "%s.json", stem);
     enum ulb_status status = ulb_record_write(record, path, err);
     if (status == ULB_OK)
         fprintf(stderr, "record: %s\n", path);
     return status;
 }
 
+/* Whether a record is written, and where. */
+static enum ulb_status prepare(const struct ulb_section_command *command, struct ulb_measure_options *options,
+                               char *path, size_t bytes, struct ulb_error *err)
+{
+    char stem[4096];
+    if (command->keeps) {
+        options->settings.command = command->keeps;
+        return ulb_measure_keep(options, command->section, path, bytes, err);
+    }
+    ulb_output_stem(options->out, command->section, stem, sizeof stem);
+    snprintf(path, bytes, "%s.json", stem);
+    return ulb_make_folder(options->out, err);
+}
+
 enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
                                     struct ulb_measure_options *options, struct ulb_error *err)
 {
+    char path[4128];
+    bool writes = options->out_given || options->resume;
     enum ulb_status status = ulb_refuse_platform(options, err);
-    if (status == ULB_OK && options->out_given)
-        status = ulb_make_folder(options->out, err);
+    if (status == ULB_OK && writes)
+        status = prepare(command, options, path, sizeof path, err);
     if (status != ULB_OK)
         return status;
     struct ulb_record record;
     status = ulb_measure_run(options, command->stage, &record, err);
     if (record.root && (status == ULB_OK || status == ULB_INTERRUPTED || has_cells(&record, command))) {
         struct ulb_error unwritten;
+        if (status != ULB_OK && status != ULB_FINDING)
+            ulb_record_warn(&record, &unwritten,
+                            "interrupted: the record holds what was measured until then");
         ulb_print_warnings(&record);
-        if (options->out_given && write_record(command, options, &record, &unwritten) != ULB_OK &&
-            status == ULB_OK) {
+        if (writes && write_record(path, &record, &unwritten) != ULB_OK && status == ULB_OK) {
             *err = unwritten;
             status = ULB_ENVIRONMENT;
         }
@@ -66,6 +79,8 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
             status = ULB_ENVIRONMENT;
         }
     }
+    if (writes && command->keeps)
+        ulb_measure_kept(options, status);
     ulb_record_free(&record);
     return status;
 }
@@ -74,11 +89,20 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
                                 struct ulb_error *err)
 {
     struct ulb_measure_options options;
+    struct ulb_record from = {NULL};
+    struct argp parser = command->options ? *command->options : ulb_measure_argp;
     bool done;
-    enum ulb_status status =
-        ulb_measure_parse(argc, argv, command->options ? command->options : &ulb_measure_argp, command->doc,
-                          &options, &done, err);
+    parser.doc = command->doc;
+    ulb_measure_defaults(&options, err);
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
     if (status != ULB_OK || done)
         return status;
-    return ulb_section_measure(command, &options, err);
+    if (options.resume)
+        status = ulb_measure_restore(&options, options.resume, &from, err);
+    if (status == ULB_OK && options.resume)
+        status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    if (status == ULB_OK)
+        status = ulb_section_measure(command, &options, err);
+    ulb_record_free(&from);
+    return status;
 }
