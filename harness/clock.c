@@ -92,7 +92,6 @@ void ulb_clock_open(struct ulb_clock *clock, double patience)
     const char *emulator = ulb_emulator();
     if (emulator) {
         clock->source = "emulated";
-        clock->shared_core = true; /* nothing to wait for */
         snprintf(clock->reason, sizeof clock->reason,
                  "run by %s, whose additions are no CPU's: no figure says anything about speed", emulator);
         return;

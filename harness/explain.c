@@ -68,9 +68,14 @@ static json_t *bound_row(const struct ulb_core *core, const struct ulb_kernel *k
 
 static json_t *bound_rows(const struct ulb_explain *explain, const struct ulb_kernel *kernel)
 {
+    const ulb_isa_set arm = ULB_ISA_NEON | ULB_ISA_SVE;
+    const bool for_arm = (kernel->needs ? kernel->needs : explain->isa) & arm;
     json_t *rows = json_array();
-    for (size_t i = 0; i < explain->cores->n; i++)
-        json_array_append_new(rows, bound_row(&explain->cores->items[i], kernel));
+    for (size_t i = 0; i < explain->cores->n; i++) {
+        const struct ulb_core *core = &explain->cores->items[i];
+        if (for_arm == ((core->isa & arm) != 0)) /* those of the other architecture say nothing */
+            json_array_append_new(rows, bound_row(core, kernel));
+    }
     return rows;
 }
 

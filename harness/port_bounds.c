@@ -23,12 +23,12 @@ static json_t *bound_row(const struct ulb_kernel *kernel, const char *class_name
 enum ulb_status ulb_port_bounds_record(struct ulb_session *session, const struct ulb_kernel *const *kernels,
                                        size_t n, struct ulb_error *err)
 {
-    const struct ulb_cpu_signature cpu = ulb_cpu_signature();
     struct ulb_core_list cores;
     json_t *rows = json_array();
     enum ulb_status status = ulb_core_list_load(&cores, err);
     for (size_t c = 0; c < session->topology.n_classes && status == ULB_OK; c++) {
         const char *class_name = session->topology.classes[c].name;
+        const struct ulb_cpu_signature cpu = ulb_cpu_signature_of(session->topology.classes[c].pus.items[0]);
         char no_core[ULB_CORE_REASON_BYTES] = "";
         const struct ulb_core *core = ulb_core_identify(&cores, &cpu, ulb_isa_detect(), class_name, no_core);
         for (size_t i = 0; i < n; i++)

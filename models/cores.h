@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-    ULB_WIDTHS = 2, /* of vectors: 256 and 512 bits */
+    ULB_WIDTHS = 3, /* of vectors: 256, 512 and, on AArch64, 128 bits */
     ULB_MAX_PIPES = 32,
     ULB_MAX_WORK = 3,
     ULB_MAX_CORE_MODELS = 12,
@@ -34,7 +34,8 @@ struct ulb_op_cost {
     struct ulb_pipe_work work[ULB_MAX_WORK];
 };
 
-/* Models of a CPU family (CPUID leaf 1, extended model included) in which this core is the one of a class. */
+/* Models of a CPU family (CPUID leaf 1, extended model included; of MIDR_EL1 part numbers) in which this core
+ * is the one of a class; classes "any": of whatever class, for part numbers name cores and not chips. */
 struct ulb_core_models {
     char vendor[16]; /* "GenuineIntel" */
     unsigned family, first, last;

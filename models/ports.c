@@ -23,7 +23,7 @@ const char *ulb_limit_name(enum ulb_limit limit)
 
 size_t ulb_width_index(unsigned vector_bits)
 {
-    return vector_bits == 256 ? 0 : vector_bits == 512 ? 1 : ULB_WIDTHS;
+    return vector_bits == 256 ? 0 : vector_bits == 512 ? 1 : vector_bits == 128 ? 2 : ULB_WIDTHS;
 }
 
 /* The sets of pipes that occur, each once; false when there are more than MAX_SETS. */
@@ -75,6 +75,8 @@ static double chain_cycles(const struct ulb_op_cost *costs, const struct ulb_mix
         return 0;
     if (mix->dot_products > 0)
         cycles += mix->dot_products * costs[ULB_OP_dot_products].latency / mix->chains;
+    if (mix->matrix_products > 0)
+        cycles += mix->matrix_products * costs[ULB_OP_matrix_products].latency / mix->chains;
     if (mix->fmas > 0)
         cycles += mix->fmas * costs[ULB_OP_fmas].latency / mix->chains;
     return cycles;

@@ -58,7 +58,7 @@ const struct ulb_core *ulb_core_identify(const struct ulb_core_list *list,
             if (!is_model(&core->models[m], cpu))
                 continue;
             known_chip = true;
-            if (!has_word(core->models[m].classes, class_name))
+            if (!has_word(core->models[m].classes, class_name) && !has_word(core->models[m].classes, "any"))
                 continue;
             if ((isa & ~core->isa) == 0)
                 return core;
@@ -144,7 +144,7 @@ static json_t *costs_json(const struct ulb_core *core, size_t width)
 
 json_t *ulb_core_json(const struct ulb_core *core)
 {
-    static const char *const widths[ULB_WIDTHS] = {"256", "512"};
+    static const char *const widths[ULB_WIDTHS] = {"256", "512", "128"};
     char isa[256];
     json_t *bytes = json_object(), *ports = json_object();
     for (size_t w = 0; w < ULB_WIDTHS; w++) {

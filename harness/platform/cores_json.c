@@ -16,7 +16,7 @@ static const struct ulb_range bytes_range = {1, 1024, false, "a number from 1 to
 static const struct ulb_range width_range = {1, 64, false, "a number from 1 to 64"};
 static const struct ulb_range family_range = {0, 0x10E, true, "a whole number from 0 to 270"};
 
-static const char *const width_keys[ULB_WIDTHS] = {"256", "512"};
+static const char *const width_keys[ULB_WIDTHS] = {"256", "512", "128"};
 
 /* Copies the next word of a text in which blanks divide; returns what is behind it, NULL at the end. */
 static const char *next_word(const char *text, char *word, size_t bytes)
@@ -156,7 +156,7 @@ static enum ulb_status parse_width(const struct ulb_place *ports, size_t width, 
 static enum ulb_status parse_ports(const struct ulb_place *ports, struct ulb_core *core,
                                    struct ulb_error *err)
 {
-    static const char *const keys[] = {"name", "load_pipes", "inferred", "source", "256", "512"};
+    static const char *const keys[] = {"name", "load_pipes", "inferred", "source", "256", "512", "128"};
     char load_pipes[64];
     const json_t *inferred;
     enum ulb_status status = ulb_json_known_keys(ports, keys, sizeof keys / sizeof *keys, err);
@@ -192,7 +192,7 @@ static bool parse_span(const char *word, unsigned *first, unsigned *last)
         high = strtoul(end + 1, &end, 16);
     *first = (unsigned)low;
     *last = (unsigned)high;
-    return *end == '\0' && low <= high && high <= 0xFF;
+    return *end == '\0' && low <= high && high <= 0xFFF;
 }
 
 static enum ulb_status parse_models(const struct ulb_place *place, struct ulb_core *core,
@@ -229,7 +229,8 @@ static enum ulb_status parse_models(const struct ulb_place *place, struct ulb_co
 static enum ulb_status parse_load_bytes(const struct ulb_place *place, struct ulb_core *core,
                                         struct ulb_error *err)
 {
-    static const char wanted[] = "an object with the numbers 256 and, where there are such vectors, 512";
+    static const char wanted[] =
+        "an object with the numbers 256 and, where there are such vectors, 512, or the number 128";
     const json_t *value;
     enum ulb_status status = ulb_json_require(place, "load_bytes_per_cycle", wanted, &value, err);
     if (status != ULB_OK)
@@ -240,7 +241,7 @@ static enum ulb_status parse_load_bytes(const struct ulb_place *place, struct ul
     snprintf(bytes.path, sizeof bytes.path, "%.40sload_bytes_per_cycle.", place->path);
     status = ulb_json_known_keys(&bytes, width_keys, ULB_WIDTHS, err);
     for (size_t w = 0; w < ULB_WIDTHS && status == ULB_OK; w++) {
-        if (w == 0 || json_object_get(value, width_keys[w]))
+        if ((w == 0 && !json_object_get(value, "128")) || json_object_get(value, width_keys[w]))
             status = ulb_json_number(&bytes, width_keys[w], &bytes_range, &core->load_bytes[w], err);
     }
     return status;

@@ -9,6 +9,12 @@
 
 enum { LIST_BYTES = 4096 };
 
+#if defined(__aarch64__)
+static const char cpu_itself[] = "MIDR";
+#else
+static const char cpu_itself[] = "CPUID";
+#endif
+
 /* Reads SYSFS/devices/PMU/cpus; leaves out empty when the kernel has no such PMU. */
 static void read_pmu_pus(const char *sysfs, const char *pmu, hwloc_bitmap_t out)
 {
@@ -127,7 +133,7 @@ enum ulb_status ulb_core_types_gather(hwloc_topology_t hw, const struct ulb_type
         memset(types, 0, n_types * sizeof *types);
         status = sources->cpuid(hw, allowed, types, err);
         if (status == ULB_OK && merge(cores, types, differ))
-            add_name(told, told_bytes, "CPUID");
+            add_name(told, told_bytes, cpu_itself);
     }
     if (good)
         note_difference(topology, differ, told);

@@ -2,7 +2,9 @@
 #include "harness/topology/internal.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Leaf 7 EDX bit 15 marks a hybrid part; leaf 1A EAX[31:24] is the type (Intel SDM vol. 2, CPUID). */
@@ -60,6 +62,50 @@ const char *ulb_hypervisor_name(const char *vendor, char *out, size_t out_bytes)
     if (!used)
         snprintf(out, out_bytes, "unnamed");
     return out;
+}
+
+/* Kinds of core, the slowest first; 0: not known. Part numbers: Arm's technical reference manuals, MIDR_EL1;
+ * Apple's: Linux, arch/arm64/include/asm/cputype.h. */
+static unsigned midr_kind(const struct ulb_cpu_signature *cpu)
+{
+    static const struct {
+        const char *vendor;
+        unsigned kind, parts[16];
+    } kinds[] = {
+        /* Cortex-A53, A55, A510, A520 */
+        {"Arm", 1, {0xD03, 0xD05, 0xD46, 0xD80}},
+        /* Cortex-A72, A73, A75 to A78, A78C, A710, A715, A720, A725 */
+        {"Arm", 2, {0xD08, 0xD09, 0xD0A, 0xD0B, 0xD0D, 0xD41, 0xD4B, 0xD47, 0xD4D, 0xD81, 0xD87}},
+        /* Cortex-X1, X1C, X2, X3, X4, X925 */
+        {"Arm", 3, {0xD44, 0xD4C, 0xD48, 0xD4E, 0xD82, 0xD85}},
+        /* Icestorm, Blizzard; Firestorm, Avalanche */
+        {"Apple", 1, {0x22, 0x24, 0x28, 0x32, 0x34, 0x38}},
+        {"Apple", 3, {0x23, 0x25, 0x29, 0x33, 0x35, 0x39}},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (size_t p = 0; p < 16 && kinds[i].parts[p]; p++) {
+            if (strcmp(kinds[i].vendor, cpu->vendor) == 0 && kinds[i].parts[p] == cpu->model)
+                return kinds[i].kind;
+        }
+    }
+    return 0;
+}
+
+void ulb_midr_core_types(const struct ulb_cpu_signature *cpus, size_t n, enum ulb_core_type *types)
+{
+    bool present[4] = {false};
+    for (size_t i = 0; i < n; i++) {
+        types[i] = ULB_TYPE_UNKNOWN;
+        present[midr_kind(&cpus[i])] = true;
+    }
+    if (present[0] || present[1] + present[2] + present[3] < 2)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        unsigned faster = 0;
+        for (unsigned kind = midr_kind(&cpus[i]) + 1; kind < 4; kind++)
+            faster += present[kind];
+        types[i] = (enum ulb_core_type)(ULB_TYPE_PERFORMANCE + faster);
+    }
 }
 
 /* Both vendors' marks of a heterogeneous part are the same on all its cores, so one core tells whether to
@@ -133,11 +179,28 @@ void ulb_hypervisor_detect(char *out, size_t out_bytes)
         ulb_hypervisor_name("", out, out_bytes);
 }
 #else
+/* Linux keeps MIDR_EL1 of every core: nothing has to be pinned. */
 enum ulb_status ulb_cpuid_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t allowed,
                                      enum ulb_core_type *types, struct ulb_error *err)
 {
-    (void)hw, (void)allowed, (void)types, (void)err;
-    return ULB_OK;
+    (void)hw;
+    size_t n = (size_t)hwloc_bitmap_weight(allowed), i = 0;
+    struct ulb_cpu_signature *cpus = calloc(n, sizeof *cpus);
+    enum ulb_core_type *found = calloc(n, sizeof *found);
+    enum ulb_status status = ULB_OK;
+    if (cpus && found) {
+        for (int pu = hwloc_bitmap_first(allowed); pu >= 0; pu = hwloc_bitmap_next(allowed, pu))
+            cpus[i++] = ulb_cpu_signature_of((unsigned)pu);
+        ulb_midr_core_types(cpus, n, found);
+        i = 0;
+        for (int pu = hwloc_bitmap_first(allowed); pu >= 0; pu = hwloc_bitmap_next(allowed, pu))
+            types[pu] = found[i++];
+    } else {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the core types");
+    }
+    free(cpus);
+    free(found);
+    return status;
 }
 
 /* The only trace elsewhere is Xen's; other hypervisors are not told apart from bare metal. */

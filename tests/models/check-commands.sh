@@ -43,8 +43,9 @@ for what in kernels formats models shapes platforms cores counters; do
 done
 query "[p['name'] for p in d['platforms']] == ['arl', 'arlh', 'lnl']" list platforms
 query "{'golden-cove', 'sapphire-rapids', 'raptor-cove', 'redwood-cove', 'lion-cove', 'gracemont', 'crestmont', 'skymont',
-    'ice-lake', 'tiger-lake', 'zen3', 'zen4', 'zen5-client', 'zen5'} == {c['name'] for c in d['cores']}" list cores
-query "all(c['source'] and c['ports']['256']['logic']['uops'] >= 1 for c in d['cores'])" list cores
+    'ice-lake', 'tiger-lake', 'zen3', 'zen4', 'zen5-client', 'zen5', 'neoverse-v2',
+    'cortex-x4', 'neoverse-n2', 'firestorm'} == {c['name'] for c in d['cores']}" list cores
+query "all(c['source'] and all(t['logic']['uops'] >= 1 for t in c['ports'].values()) for c in d['cores'])" list cores
 query "[c['name'] for c in d['cores'] if c['pipes_inferred']] == ['gracemont', 'crestmont', 'skymont']" list cores
 query "[c['name'] for c in d['cores'] if '512' in c['ports']] == [c['name'] for c in d['cores'] if 'avx512f' in c['isa']]" \
     list cores

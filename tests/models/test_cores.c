@@ -349,7 +349,8 @@ static void expect_core(const char *vendor, unsigned family, unsigned model, con
     struct ulb_cpu_signature cpu = {.family = family, .model = model};
     char reason[ULB_CORE_REASON_BYTES] = "";
     snprintf(cpu.vendor, sizeof cpu.vendor, "%s", vendor);
-    const struct ulb_core *core = ulb_core_identify(&cores, &cpu, ULB_ISA_AVX2, class_name, reason);
+    const ulb_isa_set isa = family > 0 ? ULB_ISA_AVX2 : ULB_ISA_NEON;
+    const struct ulb_core *core = ulb_core_identify(&cores, &cpu, isa, class_name, reason);
     if (!core)
         fail_msg("%s %u %#x %s: %s", vendor, family, model, class_name, reason);
     assert_string_equal(core->name, wanted);
@@ -364,6 +365,30 @@ static void expect_no_core(const char *vendor, unsigned family, unsigned model, 
     assert_null(ulb_core_identify(&cores, &cpu, isa, class_name, reason));
     if (!strstr(reason, why))
         fail_msg("'%s' lacks '%s'", reason, why);
+}
+
+/* AArch64's sequences on cores whose tables are published: by hand, sums of operations over pipes. */
+static void test_arm(void **state)
+{
+    (void)state;
+    const struct ulb_mix int2 = {
+        .loads = 0.5, .logic = 1.5, .dot_products = 2, .vector_bits = 128, .chains = 16};
+    const struct ulb_mix int1 = {
+        .loads = 0.25, .logic = 1.75, .dot_products = 2, .vector_bits = 128, .chains = 16};
+    const struct ulb_mix int8 = {.loads = 2, .dot_products = 2, .vector_bits = 128, .chains = 16};
+    const struct ulb_mix tokens = {.logic = 1, .matrix_products = 2, .vector_bits = 128, .chains = 4};
+    static const char *const wide[] = {"cortex-x4", "neoverse-v2", "firestorm"};
+    for (size_t i = 0; i < 3; i++) {
+        expect(ulb_port_bound(core_named(wide[i]), &int2, NULL).cycles, 0.875);
+        expect(ulb_port_bound(core_named(wide[i]), &int1, NULL).cycles, 0.9375);
+        expect(ulb_port_bound(core_named(wide[i]), &int8, NULL).cycles, 2.0 / 3);
+    }
+    expect(ulb_port_bound(core_named("neoverse-n2"), &int2, NULL).cycles, 1.75);
+    /* 2 matrix products of latency 3 in 4 chains. */
+    expect(ulb_port_bound(core_named("cortex-x4"), &tokens, NULL).cycles, 1.5);
+    expect_core("Arm", 0, 0xD82, "P", "cortex-x4");
+    expect_core("Arm", 0, 0xD4F, "core", "neoverse-v2");
+    expect_core("Apple", 0, 0x23, "P", "firestorm");
 }
 
 static void test_identify(void **state)
@@ -570,6 +595,7 @@ int main(void)
         cmocka_unit_test(test_microcode),
         cmocka_unit_test(test_no_bound),
         cmocka_unit_test(test_every_row_has_a_bound),
+        cmocka_unit_test(test_arm),
         cmocka_unit_test(test_identify),
         cmocka_unit_test(test_models_are_unique),
         cmocka_unit_test(test_file),

@@ -212,6 +212,44 @@ static void test_amd_leaf(void **state)
     assert_int_equal(ulb_amd_core_type(1, 0x10000002), ULB_TYPE_UNKNOWN);
 }
 
+/* Part numbers of three kinds, and of fewer: which kind is which depends on what stands beside it. */
+static void check_midr(const char *vendor, const unsigned parts[6], const enum ulb_core_type wanted[6])
+{
+    struct ulb_cpu_signature cpus[6] = {{.vendor = ""}};
+    enum ulb_core_type types[6];
+    for (size_t i = 0; i < 6; i++) {
+        snprintf(cpus[i].vendor, sizeof cpus[i].vendor, "%s", vendor);
+        cpus[i].model = parts[i];
+    }
+    ulb_midr_core_types(cpus, 6, types);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(types[i], wanted[i]);
+}
+
+static void test_midr_kinds(void **state)
+{
+    (void)state;
+    const enum ulb_core_type P = ULB_TYPE_PERFORMANCE, E = ULB_TYPE_EFFICIENCY, L = ULB_TYPE_LOW_POWER,
+                             U = ULB_TYPE_UNKNOWN;
+    check_midr("Arm", (unsigned[]){0xD80, 0xD80, 0xD81, 0xD81, 0xD81, 0xD82},
+               (enum ulb_core_type[]){L, L, E, E, E, P});
+    check_midr("Arm", (unsigned[]){0xD87, 0xD87, 0xD87, 0xD85, 0xD85, 0xD85},
+               (enum ulb_core_type[]){E, E, E, P, P, P});
+    check_midr("Arm", (unsigned[]){0xD05, 0xD05, 0xD05, 0xD05, 0xD0B, 0xD0D},
+               (enum ulb_core_type[]){E, E, E, E, P, P});
+    check_midr("Apple", (unsigned[]){0x22, 0x22, 0x22, 0x23, 0x23, 0x23},
+               (enum ulb_core_type[]){E, E, E, P, P, P});
+    check_midr("Arm", (unsigned[]){0xD82, 0xD82, 0xD82, 0xD82, 0xD82, 0xD82},
+               (enum ulb_core_type[]){U, U, U, U, U, U});
+    check_midr("Arm", (unsigned[]){0xD80, 0xD80, 0xD82, 0xD82, 0xFFF, 0xFFF},
+               (enum ulb_core_type[]){U, U, U, U, U, U});
+    struct ulb_cpu_signature x925 = ulb_midr_signature(0x410FD851), other = ulb_midr_signature(0x530F0040);
+    assert_string_equal(x925.vendor, "Arm");
+    assert_int_equal(x925.model, 0xD85);
+    assert_string_equal(other.vendor, "0x53");
+    assert_string_equal(ulb_midr_signature(0).vendor, "");
+}
+
 static void test_hypervisor_names(void **state)
 {
     (void)state;
@@ -305,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_cpuid_fails),
         cmocka_unit_test(test_intel_leaf),
         cmocka_unit_test(test_amd_leaf),
+        cmocka_unit_test(test_midr_kinds),
         cmocka_unit_test(test_hypervisor_names),
         cmocka_unit_test(test_pinned_reading),
         cmocka_unit_test(test_this_machine),
