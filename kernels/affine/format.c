@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { TILE_CODES_MAX = 128 * 256 /* bytes: rows, columns of a group, one each */ };
+
 /* What a format is made of. */
 struct affine {
     unsigned bits, zero, columns;
@@ -73,22 +75,29 @@ static void quantise(const struct affine *a, const float *weights, struct ulb_bl
     }
 }
 
-/* Planes of the codes; scales; zero points. */
-static void pack(const struct affine *a, unsigned lanes, const struct ulb_block_values *values, uint8_t *tile)
+/* Planes of the codes, every byte ^ flip; scales; zero points. */
+static void pack(const struct affine *a, unsigned lanes, uint8_t flip, const struct ulb_block_values *values,
+                 uint8_t *tile)
 {
     unsigned rows = 8 * lanes;
-    tile = ulb_planes_pack(a->bits, offset_of(a), lanes, a->columns, values, tile);
+    uint8_t *scales = ulb_planes_pack(a->bits, offset_of(a), lanes, a->columns, values, tile);
+    for (; tile < scales; tile++)
+        *tile ^= flip;
     for (unsigned i = 0; i < rows; i++)
-        memcpy(tile + i * sizeof(float), &values[i].d, sizeof(float));
+        memcpy(scales + i * sizeof(float), &values[i].d, sizeof(float));
     for (unsigned i = 0; i < rows && a->zero; i++)
-        tile[rows * sizeof(float) + i] = (uint8_t)values[i].min[0];
+        scales[rows * sizeof(float) + i] = (uint8_t)values[i].min[0];
 }
 
-static void unpack(const struct affine *a, unsigned lanes, const uint8_t *tile,
+static void unpack(const struct affine *a, unsigned lanes, uint8_t flip, const uint8_t *tile,
                    struct ulb_block_values *values)
 {
-    unsigned rows = 8 * lanes;
-    tile = ulb_planes_unpack(a->bits, offset_of(a), lanes, a->columns, tile, values);
+    uint8_t codes[TILE_CODES_MAX];
+    unsigned rows = 8 * lanes, bytes = lanes * a->columns * a->bits;
+    for (unsigned i = 0; i < bytes; i++)
+        codes[i] = tile[i] ^ flip;
+    ulb_planes_unpack(a->bits, offset_of(a), lanes, a->columns, codes, values);
+    tile += bytes;
     for (unsigned i = 0; i < rows; i++) {
         memcpy(&values[i].d, tile + i * sizeof(float), sizeof(float));
         values[i].scale[0] = 1;
@@ -97,25 +106,25 @@ static void unpack(const struct affine *a, unsigned lanes, const uint8_t *tile,
     }
 }
 
-#define LAYOUT(of, width, lanes_, bits_, zero_, columns_)                                                    \
-    static void of##_pack_##width(const struct ulb_block_values *values, uint8_t *tile)                      \
+#define LAYOUT(of, kind, width, lanes_, flip_, bits_, zero_, columns_)                                       \
+    static void of##_pack_##kind##_##width(const struct ulb_block_values *values, uint8_t *tile)             \
     {                                                                                                        \
-        pack(&of##_affine, lanes_, values, tile);                                                            \
+        pack(&of##_affine, lanes_, flip_, values, tile);                                                     \
     }                                                                                                        \
-    static void of##_unpack_##width(const uint8_t *tile, struct ulb_block_values *values)                    \
+    static void of##_unpack_##kind##_##width(const uint8_t *tile, struct ulb_block_values *values)           \
     {                                                                                                        \
-        unpack(&of##_affine, lanes_, tile, values);                                                          \
+        unpack(&of##_affine, lanes_, flip_, tile, values);                                                   \
     }                                                                                                        \
-    const struct ulb_layout ulb_##of##_planes_##width = {                                                    \
-        .name = "planes-" #width,                                                                            \
+    const struct ulb_layout ulb_##of##_##kind##_##width = {                                                  \
+        .name = #kind "-" #width,                                                                            \
         .format = &ulb_##of,                                                                                 \
         .tile_m = width,                                                                                     \
         .tile_k = columns_,                                                                                  \
         .slices = 2,                                                                                         \
         .row_sums = true,                                                                                    \
         .tile_bytes = width * ULB_AFFINE_BYTES(bits_, zero_, columns_),                                      \
-        .pack_blocks = of##_pack_##width,                                                                    \
-        .unpack_blocks = of##_unpack_##width};
+        .pack_blocks = of##_pack_##kind##_##width,                                                           \
+        .unpack_blocks = of##_unpack_##kind##_##width};
 
 #define FORMAT(of, bits_, zero_, columns_)                                                                   \
     static const struct affine of##_affine = {bits_, zero_, columns_};                                       \
@@ -151,8 +160,10 @@ static void unpack(const struct affine *a, unsigned lanes, const uint8_t *tile,
                                         .block = &of##_block};                                               \
     const struct ulb_layout ulb_##of##_rows =                                                                \
         ULB_IN_PLACE(ulb_##of, columns_, ULB_AFFINE_BYTES(bits_, zero_, columns_));                          \
-    LAYOUT(of, 64, 8, bits_, zero_, columns_)                                                                \
-    LAYOUT(of, 128, 16, bits_, zero_, columns_)
+    LAYOUT(of, planes, 64, 8, 0, bits_, zero_, columns_)                                                     \
+    LAYOUT(of, planes, 128, 16, 0, bits_, zero_, columns_)                                                   \
+    LAYOUT(of, quads, 32, 4, 0x80, bits_, zero_, columns_)                                                   \
+    LAYOUT(of, quads, 128, 16, 0x80, bits_, zero_, columns_)
 
 #define WITH_0                       ""
 #define WITH_1                       " and zero"

@@ -40,10 +40,11 @@
 #define ULB_AFFINE_BYTES(bits, zero, columns) (sizeof(float) + (zero) + (columns) * (bits) / 8)
 
 /* Rows interleaved, 64 or for 512-bit vectors 128: the planes of the codes (kernels/x86/planes.h), scales,
- * zero points as bytes. */
+ * zero points as bytes. Quads: the same with 32 and 128 rows, bytes of codes ^ 0x80 (kernels/quads.h). */
 #define ULB_AFFINE_DECLARE(name, bits, zero, columns)                                                        \
     extern const struct ulb_format ulb_##name;                                                               \
-    extern const struct ulb_layout ulb_##name##_rows, ulb_##name##_planes_64, ulb_##name##_planes_128;
+    extern const struct ulb_layout ulb_##name##_rows, ulb_##name##_planes_64, ulb_##name##_planes_128,       \
+        ulb_##name##_quads_32, ulb_##name##_quads_128;
 ULB_AFFINE_UNIVERSAL(ULB_AFFINE_DECLARE)
 ULB_AFFINE_WOQ(ULB_AFFINE_DECLARE)
 #undef ULB_AFFINE_DECLARE

@@ -22,7 +22,8 @@
 #define ROW_VECTORS(X) X(0, 0, 0) X(1, 0, 1) X(2, 1, 0) X(3, 1, 1) X(4, 2, 0) X(5, 2, 1) X(6, 3, 0) X(7, 3, 1)
 #endif
 
-#include "kernels/arm/field_steps.h"
+#define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
+#define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
 
 #include "kernels/activations.h"
 #include "kernels/arm/walk.h"

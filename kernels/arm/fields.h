@@ -10,7 +10,7 @@
  * Registers: 8 accumulators for each of two slices: 16 chains; latency 3 on four pipes needs 12.
  * Ports per 32 weights at 128 bits: 2 sdot, 2 (1 - 1/FIELDS) and, bits/4 + 1/16 loads: on four vector pipes
  * (Cortex-X4, Neoverse V2, Apple's P cores) 0.94 cycle for 1 bit, 0.88 for 2, 0.75 for 4; 8 bits wait for
- * three load pipes, 0.69. */
+ * three load pipes, 0.69, with a prefetch for every line 0.85. */
 #ifndef ULB_KERNELS_ARM_FIELDS_H
 #define ULB_KERNELS_ARM_FIELDS_H
 
@@ -18,7 +18,9 @@
 #define BYTE_PLANES 1
 #define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
-#include "kernels/arm/field_steps.h"
+#define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
+#define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
+
 #include "kernels/arm/walk.h"
 
 enum { ROWS = ULB_BY_ISA(ULB_QUAD_ROWS_SHORT, ULB_QUAD_ROWS_LONG), LANES = ROWS / FIELDS, BITS = 8 / FIELDS };

@@ -85,6 +85,11 @@ static inline ulb_ints ulb_sub_ints(ulb_ints a, ulb_ints b)
     return svsub_s32_x(svptrue_b32(), a, b);
 }
 
+static inline ulb_ints ulb_mul_ints(ulb_ints a, ulb_ints b)
+{
+    return svmul_s32_x(svptrue_b32(), a, b);
+}
+
 #define ulb_asr(v, bits) svasr_n_s32_x(svptrue_b32(), v, bits)
 #define ulb_shl(v, bits) svlsl_n_s32_x(svptrue_b32(), v, bits)
 
@@ -215,6 +220,11 @@ static inline ulb_ints ulb_all32(int32_t value)
 static inline ulb_ints ulb_sub_ints(ulb_ints a, ulb_ints b)
 {
     return vsubq_s32(a, b);
+}
+
+static inline ulb_ints ulb_mul_ints(ulb_ints a, ulb_ints b)
+{
+    return vmulq_s32(a, b);
 }
 
 #define ulb_asr(v, bits) vshrq_n_s32(v, bits)

@@ -11,16 +11,15 @@
 #ifndef ULB_KERNELS_ARM_WALK_H
 #define ULB_KERNELS_ARM_WALK_H
 
+#include "kernels/arm/field_steps.h"
 #include "kernels/arm/vec.h"
 #include "kernels/quads.h"
 #include "kernels/row.h"
 
 enum { ULB_WALK_NEAR = 1024, ULB_LINE = 64 };
 
-/* set n += products of the bytes with quarter q of x. */
-#define ULB_DOT(set, n, bytes, q) set##n = ulb_dot(set##n, bytes, x, q)
 /* Vector i of a plane of bytes. */
-#define ULB_LOAD(i, w) ulb_load(mask##i, (w) + (i)*ulb_vec_bytes())
+#define ULB_VECTOR_AT(i, w) ulb_load(mask##i, (w) + (i)*ulb_vec_bytes())
 
 #define ULB_DECLARE(i)      ulb_ints a##i = ulb_no_ints(), b##i = ulb_no_ints();
 #define ULB_DECLARE_MASK(i) const ulb_mask mask##i = ulb_bytes_left(at + (i)*ulb_vec_bytes(), plane);

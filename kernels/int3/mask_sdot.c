@@ -14,7 +14,7 @@
 /* Two codes and the byte itself. */
 #define PAIR(set, n0, n1, n2, w, q)                                                                          \
     {                                                                                                        \
-        const ulb_bytes packed = ULB_LOAD(0, w);                                                             \
+        const ulb_bytes packed = ULB_VECTOR_AT(0, w);                                                        \
         FIELD(set, n0, 0x07, q)                                                                              \
         FIELD(set, n1, 0x38, q)                                                                              \
         ULB_DOT(set, n2, packed, q);                                                                         \
@@ -23,7 +23,7 @@
     PAIR(set, 0, 1, 2, w, q)                                                                                 \
     PAIR(set, 3, 4, 5, (w) + plane, q)                                                                       \
     {                                                                                                        \
-        const ulb_bytes packed = ULB_LOAD(0, (w) + 2 * plane);                                               \
+        const ulb_bytes packed = ULB_VECTOR_AT(0, (w) + 2 * plane);                                          \
         FIELD(set, 6, 0x07, q)                                                                               \
         FIELD(set, 7, 0x38, q)                                                                               \
         FIELD(set, 8, 0x40, q)                                                                               \

@@ -17,7 +17,7 @@
     bytes = ulb_triple(bytes);
 #define STEP(set, w, q)                                                                                      \
     {                                                                                                        \
-        ulb_bytes bytes = ULB_LOAD(0, w);                                                                    \
+        ulb_bytes bytes = ULB_VECTOR_AT(0, w);                                                               \
         TRIPLED(set, 0, q)                                                                                   \
         TRIPLED(set, 1, q)                                                                                   \
         TRIPLED(set, 2, q)                                                                                   \
