@@ -5,10 +5,15 @@
 #include "common/status.h"
 
 #include <regex.h>
+#include <stdbool.h>
 
 /* Freed by regfree(). option is what the user knows the text by ("--kernels"). ULB_BAD_INPUT for what is no
  * regular expression, ULB_ENVIRONMENT when memory is short. */
 enum ulb_status ulb_filter_compile(regex_t *filter, const char *option, const char *text,
                                    struct ulb_error *err);
+
+/* Whether a name matches; to match takes memory too. */
+enum ulb_status ulb_filter_match(const regex_t *filter, const char *name, bool *matches,
+                                 struct ulb_error *err);
 
 #endif

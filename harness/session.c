@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 volatile int ulb_interrupted;
@@ -37,13 +38,21 @@ enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_
     return status == ULB_OK ? ulb_team_check(session->team, err) : status;
 }
 
-static enum ulb_status compile_filter(struct ulb_session *session, struct ulb_error *err)
+static enum ulb_status match_kernels(struct ulb_session *session, struct ulb_error *err)
 {
+    regex_t filter;
+    char name[ULB_KERNEL_NAME_MAX];
     if (!session->settings.kernels)
         return ULB_OK;
-    enum ulb_status status =
-        ulb_filter_compile(&session->kernel_filter, "--kernels", session->settings.kernels, err);
-    session->has_filter = status == ULB_OK;
+    enum ulb_status status = ulb_filter_compile(&filter, "--kernels", session->settings.kernels, err);
+    if (status != ULB_OK)
+        return status;
+    session->matched = calloc(ulb_kernel_count, sizeof *session->matched);
+    if (!session->matched)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
+    for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++)
+        status = ulb_filter_match(&filter, ulb_kernel_name(ulb_kernels[i], name), &session->matched[i], err);
+    regfree(&filter);
     return status;
 }
 
@@ -115,7 +124,7 @@ enum ulb_status ulb_session_open_rows(struct ulb_session *session, struct ulb_er
 {
     struct ulb_settings settings = session->settings;
     *session = (struct ulb_session){.settings = settings, .isa = ulb_isa_detect() & ~settings.isa_mask};
-    enum ulb_status status = compile_filter(session, err);
+    enum ulb_status status = match_kernels(session, err);
     if (status == ULB_OK)
         status = check_formats(settings.formats, err);
     if (status != ULB_OK)
@@ -148,9 +157,8 @@ void ulb_session_close(struct ulb_session *session)
         ulb_clock_close(&session->clock);
     ulb_team_stop(session->team);
     session->team = NULL;
-    if (session->has_filter)
-        regfree(&session->kernel_filter);
-    session->has_filter = false;
+    free(session->matched);
+    session->matched = NULL;
     ulb_pu_list_free(&session->pus);
     ulb_topology_free(&session->topology);
 }
@@ -207,7 +215,7 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
 {
     if (session->settings.formats && !in_list(session->settings.formats, kernel->layout->format->name))
         return false;
-    if (!session->has_filter) {
+    if (!session->matched) {
         /* Scalar rows are slow, groups and blocks multiply the formats, and EVEX rows are their VEX twins
          * where both run: only when named. */
         const struct ulb_format *format = kernel->layout->format;
@@ -216,8 +224,10 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
         bool twin = strcmp(kernel->isa, "avx512vnni256") == 0 && (session->isa & ULB_ISA_AVXVNNI) != 0;
         return named && !twin && strcmp(kernel->isa, "ref") != 0;
     }
-    char name[ULB_KERNEL_NAME_MAX];
-    return regexec(&session->kernel_filter, ulb_kernel_name(kernel, name), 0, NULL, 0) == 0;
+    size_t i = 0;
+    while (i < ulb_kernel_count && ulb_kernels[i] != kernel)
+        i++;
+    return i < ulb_kernel_count && session->matched[i];
 }
 
 enum ulb_status ulb_session_kernels(const struct ulb_session *session, const struct ulb_kernel **kernels,

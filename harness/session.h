@@ -10,7 +10,6 @@
 #include "kernels/kernel.h"
 #include "results/record.h"
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -55,8 +54,7 @@ struct ulb_session {
     struct ulb_topology topology;
     struct ulb_pu_list pus; /* of the set, one per thread */
     ulb_isa_set isa;        /* detected and not masked */
-    regex_t kernel_filter;
-    bool has_filter;
+    bool *matched;          /* [ulb_kernel_count]: whose names --kernels matches; NULL without it */
     struct ulb_team *team;
     struct ulb_clock clock;
     struct ulb_arena arena;

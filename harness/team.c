@@ -1,11 +1,11 @@
 #include "harness/team.h"
 
+#include "common/child.h"
 #include "common/mem.h"
 #include "harness/clock.h"
 #include "common/stats.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <math.h>
@@ -15,12 +15,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
@@ -308,12 +306,18 @@ double ulb_team_hz(struct ulb_team *team)
     return sum / (double)team->n;
 }
 
-static double time_openmp(const unsigned *pus, size_t n)
+struct openmp_team {
+    const unsigned *pus;
+    size_t n;
+};
+
+static double time_openmp(void *arg)
 {
+    const struct openmp_team *team = arg;
     double samples[OVERHEAD_SAMPLES];
-    int threads = (int)n;
+    int threads = (int)team->n;
 #pragma omp parallel num_threads(threads)
-    pin(pthread_self(), pus[omp_get_thread_num()]);
+    pin(pthread_self(), team->pus[omp_get_thread_num()]);
     for (size_t i = 0; i < OVERHEAD_SAMPLES; i++) {
         double begin = ulb_now();
 #pragma omp parallel num_threads(threads)
@@ -325,24 +329,7 @@ static double time_openmp(const unsigned *pus, size_t n)
 
 double ulb_openmp_fork_join(const unsigned *pus, size_t n)
 {
-    int ends[2];
-    double seconds = NAN;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return NAN;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
-            seconds = time_openmp(pus, n);
-        _exit(write(ends[1], &seconds, sizeof seconds) != sizeof seconds);
-    }
-    close(ends[1]);
-    ssize_t got = 0;
-    while (child > 0 && (got = read(ends[0], &seconds, sizeof seconds)) < 0 && errno == EINTR)
-        ;
-    close(ends[0]);
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        ;
-    return got == sizeof seconds ? seconds : NAN;
+    struct openmp_team team = {pus, n};
+    double seconds;
+    return ulb_ask_child(time_openmp, &team, &seconds) ? seconds : NAN;
 }

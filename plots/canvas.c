@@ -157,18 +157,15 @@ void ulb_put_frame(struct ulb_canvas *canvas, size_t entries, size_t longest, un
 
 double ulb_yardstick_gbps(const struct ulb_record *record, const char *set)
 {
-    struct ulb_yardstick *yardsticks;
-    struct ulb_error err;
-    size_t n;
-    double gbps = NAN;
-    if (ulb_record_yardsticks(record, &yardsticks, &n, &err) != ULB_OK)
-        return gbps;
-    for (size_t i = 0; i < n && isnan(gbps); i++) {
-        if (strcmp(yardsticks[i].set, set) == 0)
-            gbps = yardsticks[i].gbps;
+    const json_t *row, *rows = json_object_get(json_object_get(record->root, "beta"), "yardstick");
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "set"));
+        if (name && strcmp(name, set) == 0)
+            return ulb_row_number(row, "gbps");
     }
-    ulb_yardsticks_free(yardsticks, n);
-    return gbps;
+    return NAN;
 }
 
 static const char *const palette[] = {"#0072B2", "#E69F00", "#009E73", "#D55E00",

@@ -118,6 +118,13 @@ static void put_terminal(FILE *script, const char *format, const struct ulb_canv
         fprintf(script, "dumb size %u,%u noenhanced mono\n", canvas->width / 9, canvas->height / 18);
 }
 
+/* Closes a stream into memory; false when that ran out on the way. */
+static bool close_whole(FILE *stream)
+{
+    bool good = !ferror(stream);
+    return fclose(stream) == 0 && good;
+}
+
 /* The whole script in memory, to be freed. */
 static enum ulb_status make_script(const struct ulb_record *record, ulb_draw_fn *draw, const char *format,
                                    char **script, size_t *bytes, struct ulb_error *err)
@@ -132,12 +139,12 @@ static enum ulb_status make_script(const struct ulb_record *record, ulb_draw_fn 
     if (!canvas.script)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
     enum ulb_status status = draw(record, &canvas, err);
-    bool failed = fclose(canvas.script) != 0;
+    bool failed = !close_whole(canvas.script);
     FILE *whole = status == ULB_OK && !failed ? open_memstream(script, bytes) : NULL;
     if (whole) {
         put_terminal(whole, format, &canvas);
         fwrite(body, 1, body_bytes, whole);
-        failed = fclose(whole) != 0;
+        failed = !close_whole(whole);
     }
     if (status == ULB_OK && (!whole || failed))
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
@@ -185,7 +192,7 @@ static enum ulb_status settle_svg(const char *name, char **text, size_t *bytes, 
     FILE *out = open_memstream(&settled, &settled_bytes);
     if (out)
         ulb_svg_copy(*text, *bytes, name, out);
-    if (!out || fclose(out) != 0) {
+    if (!out || !close_whole(out)) {
         free(settled);
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
     }

@@ -211,7 +211,6 @@ enum ulb_status ulb_verdict_of(const struct ulb_record *record, struct ulb_verdi
     struct ulb_gamma_cell *gammas = NULL;
     const struct ulb_cell **chosen = NULL;
     struct ulb_format_share shares[ULB_FORMAT_SHARES];
-    struct ulb_error none;
     size_t n = 0, n_gammas = 0, n_chosen = 0;
     verdict->n = 0;
     enum ulb_status status = ulb_record_cells(record, &cells, &n, err);
@@ -219,11 +218,15 @@ enum ulb_status ulb_verdict_of(const struct ulb_record *record, struct ulb_verdi
         status = ulb_record_gamma_cells(record, &gammas, &n_gammas, err);
     if (status != ULB_OK)
         goto done;
-    if (ulb_choose_cells(record, cells, n, &chosen, &n_chosen, &none) == ULB_OK) {
+    status = ulb_choose_cells(record, cells, n, &chosen, &n_chosen, err);
+    if (status != ULB_OK && status != ULB_BAD_INPUT)
+        goto done;
+    if (status == ULB_OK) {
         size_t formats = ulb_format_shares((const struct ulb_cell *const *)chosen, n_chosen, shares);
         if (formats > 0)
             say_of_results(record, shares, formats, gammas, n_gammas, verdict);
     }
+    status = ULB_OK;
     say_of_decoding(record, verdict);
     say_of_model(record, verdict);
     if (verdict->n > 0)

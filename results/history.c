@@ -77,7 +77,7 @@ static enum ulb_status step(struct ulb_history *history, sqlite3_stmt *statement
 
 static void bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
-    sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT); /* NULL binds null */
+    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC); /* NULL binds null; no copy that could fail */
 }
 
 static void bind_number(sqlite3_stmt *statement, int at, double value)
@@ -449,7 +449,10 @@ static enum ulb_status read_series(struct ulb_history *history, const struct ser
             break;
         }
         const char *key = (const char *)sqlite3_column_text(names, 1);
-        if (query->filter && regexec(query->filter, key, 0, NULL, 0) != 0)
+        bool wanted = true;
+        if (query->filter)
+            status = ulb_filter_match(query->filter, key, &wanted, err);
+        if (!wanted)
             continue;
         if (!grow(&items, *n, sizeof **series)) {
             status = no_memory(err);

@@ -84,12 +84,16 @@ static enum ulb_status list_kernels(const struct options *options, json_t *rows,
     if (status != ULB_OK)
         return status;
     ulb_isa_set isa = ulb_isa_detect() & ~options->isa_mask;
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
+    for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
         char name[ULB_KERNEL_NAME_MAX];
-        if (regexec(&filter, ulb_kernel_name(ulb_kernels[i], name), 0, NULL, 0) == 0)
+        bool matches;
+        status = ulb_filter_match(&filter, ulb_kernel_name(ulb_kernels[i], name), &matches, err);
+        if (matches)
             json_array_append_new(rows, kernel_row(ulb_kernels[i], isa));
     }
     regfree(&filter);
+    if (status != ULB_OK)
+        return status;
     if (json_array_size(rows) == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%.100s'; 'ulb-bench list kernels' names all",
                         options->kernels);

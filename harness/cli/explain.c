@@ -28,11 +28,15 @@ static enum ulb_status choose_word(const char *word, bool *chosen, struct ulb_er
     enum ulb_status status = ulb_filter_compile(&filter, "--explain", word, err);
     if (status != ULB_OK)
         return status;
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (regexec(&filter, ulb_kernel_name(ulb_kernels[i], name), 0, NULL, 0) == 0)
-            found = chosen[i] = true;
+    for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
+        bool matches;
+        status = ulb_filter_match(&filter, ulb_kernel_name(ulb_kernels[i], name), &matches, err);
+        chosen[i] |= matches;
+        found |= matches;
     }
     regfree(&filter);
+    if (status != ULB_OK)
+        return status;
     if (!found)
         return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%.100s'; 'ulb-bench list kernels' names all",
                         word);

@@ -26,16 +26,19 @@ static double weights_per_token(const struct ulb_model *model)
 }
 
 /* Share of the GEMVs in a token with 16-bit weights, which is published of two models on ARL; NAN of others.
- * The digits beyond the printed ones are those that give the printed bounds of Amdahl's law. */
-static double alpha_of(const struct ulb_model *model)
+ * The digits beyond the printed ones are those that give the printed bounds of Amdahl's law. *reason: why it
+ * is NAN. */
+static double alpha_of(const struct ulb_model *model, const char **reason)
 {
     static const struct {
         const char *model, *bound;
     } known[] = {{"falcon3-1b", "arl.amdahl.1b.x16"}, {"llama3-8b", "arl.amdahl.8b.x16"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        *reason = "not enough memory for the published value";
         if (strcmp(model->name, known[i].model) == 0)
             return ulb_amdahl_alpha(ulb_paper_value(known[i].bound), 16);
     }
+    *reason = "the share of the GEMVs in a token is not published for this model";
     return NAN;
 }
 
@@ -43,8 +46,8 @@ static double alpha_of(const struct ulb_model *model)
 static json_t *decode_row(const struct ulb_model *model, const char *format, double bytes, double seconds,
                           double seconds_16, double ratio)
 {
-    static const char no_alpha[] = "the share of the GEMVs in a token is not published for this model";
-    double alpha = alpha_of(model), rest = seconds_16 / alpha - seconds_16;
+    const char *no_alpha;
+    double alpha = alpha_of(model, &no_alpha), rest = seconds_16 / alpha - seconds_16;
     json_t *row = json_pack("{s:s, s:s, s:f, s:f, s:f, s:f}", "model", model->name, "format", format,
                             "bytes_per_token", bytes, "gemv_ms", 1e3 * seconds, "roofline_tokens_per_s",
                             1 / seconds, "gemv_speedup", seconds_16 / seconds);

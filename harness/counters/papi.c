@@ -1,6 +1,8 @@
 /* PAPI: the preset PAPI_TOT_CYC of the calling thread. */
 #include "harness/counters/backend.h"
 
+#include "common/child.h"
+
 #ifdef ULB_HAVE_PAPI
 
 #include <papi.h>
@@ -8,7 +10,7 @@
 
 static int library_version; /* what PAPI_library_init gave: a version, or a negative error */
 
-static void initialise(void)
+static void start_library(void)
 {
     library_version = PAPI_library_init(PAPI_VER_CURRENT);
     if (library_version > 0) {
@@ -16,6 +18,24 @@ static void initialise(void)
         if (code != PAPI_OK)
             library_version = code;
     }
+}
+
+static double try_start(void *arg)
+{
+    (void)arg;
+    start_library();
+    return library_version;
+}
+
+/* Where it gets no memory the library frees twice, and where it may not read sysfs it ends the program: a
+ * child tries it first. */
+static void initialise(void)
+{
+    double version;
+    if (ulb_ask_child(try_start, NULL, &version))
+        start_library();
+    else
+        library_version = PAPI_ESYS;
 }
 
 /* PAPI knows CPUs with cores of several kinds from 7.2 on; before that it counts on one kind and reads 0

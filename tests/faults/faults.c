@@ -6,6 +6,7 @@
  *   ULB_FAULTS_LOG=FILE           at exit, a line for each distinct stack: STACK KIND COUNT MODULE+OFFSET...
  *   ULB_FAULTS_FAIL=STACK:K       the K-th call with that stack fails (the first is 1)
  *   ULB_FAULTS_FAIL=KIND:K[+]     the K-th call of that kind, or of any; with + all later ones too
+ *   ULB_FAULTS_FROM=MODULE        counts only what that program or library calls itself, or by the C library
  *
  * Failing calls set errno as the kernel would. Streams are the C library's own over reads and writes that can
  * fail, so that buffering and error flags behave as they do on a full disk. Programs started by this one are
@@ -46,7 +47,7 @@ static __thread bool inside; /* own calls do not count */
 static bool counting, keep_failing;
 static const char *log_path;
 static uint64_t wanted_stack;
-static const char *wanted_kind;
+static const char *wanted_kind, *wanted_module;
 static unsigned long wanted_count, calls_of_kind;
 
 /* The C library's function behind a wrapper of ours. */
@@ -93,11 +94,25 @@ static struct stack *find_stack(const char *kind)
     return stack;
 }
 
+/* Whether the caller, but for the C library and a sanitizer's, is the module that counts. */
+static bool from_wanted_module(void)
+{
+    void *frames[FRAMES];
+    int n = backtrace(frames, FRAMES);
+    for (int i = 3; wanted_module && i < n; i++) { /* those before are this file's */
+        const char *module;
+        place_of(frames[i], &module);
+        if (strncmp(module, "libc.", 5) != 0 && strncmp(module, "libasan", 7) != 0)
+            return strcmp(module, wanted_module) == 0;
+    }
+    return !wanted_module;
+}
+
 static bool chosen(const char *kind)
 {
     bool fails = false;
     if (wanted_kind) {
-        if (strcmp(wanted_kind, "any") == 0 || strcmp(wanted_kind, kind) == 0) {
+        if ((strcmp(wanted_kind, "any") == 0 || strcmp(wanted_kind, kind) == 0) && from_wanted_module()) {
             calls_of_kind++;
             fails = calls_of_kind == wanted_count || (keep_failing && calls_of_kind > wanted_count);
         }
@@ -126,9 +141,11 @@ __attribute__((noinline)) static bool fails(const char *kind, int code)
 
 /* ---- memory ---- */
 
-/* dlsym() itself allocates before the first answer is there. */
-static char early[1 << 16];
+/* Before main() memory comes from here: dlsym() itself allocates before its first answer is there, and a
+ * sanitizer's library asks for memory before it can give any. */
+static _Alignas(64) char early[4 << 20];
 static size_t early_used;
+static bool ready;
 
 static void *early_memory(size_t bytes)
 {
@@ -144,38 +161,32 @@ static bool is_early(const void *memory)
     return (const char *)memory >= early && (const char *)memory < early + sizeof early;
 }
 
-static __thread bool resolving;
-
-#define REAL_MEMORY(name, otherwise)                                                                         \
-    static __typeof__(&name) real;                                                                           \
-    if (!real) {                                                                                             \
-        if (resolving)                                                                                       \
-            return otherwise;                                                                                \
-        resolving = true;                                                                                    \
-        *(void **)&real = dlsym(RTLD_NEXT, #name);                                                           \
-        resolving = false;                                                                                   \
-    }
-
 void *malloc(size_t bytes)
 {
-    REAL_MEMORY(malloc, early_memory(bytes));
+    if (!ready)
+        return early_memory(bytes);
+    REAL(malloc);
     return fails("malloc", ENOMEM) ? NULL : real(bytes);
 }
 
 void *calloc(size_t n, size_t bytes)
 {
-    REAL_MEMORY(calloc, early_memory(n * bytes)); /* zeroed: static */
+    if (!ready)
+        return early_memory(n * bytes); /* zeroed: static */
+    REAL(calloc);
     return fails("calloc", ENOMEM) ? NULL : real(n, bytes);
 }
 
 void *realloc(void *memory, size_t bytes)
 {
-    REAL_MEMORY(realloc, early_memory(bytes));
+    if (!ready && !memory)
+        return early_memory(bytes);
     if (is_early(memory)) {
         void *moved = malloc(bytes);
         size_t rest = (size_t)(early + sizeof early - (char *)memory);
         return moved ? memcpy(moved, memory, bytes < rest ? bytes : rest) : NULL;
     }
+    REAL(realloc);
     return fails("realloc", ENOMEM) ? NULL : real(memory, bytes);
 }
 
@@ -193,9 +204,10 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
 
 void free(void *memory)
 {
+    if (is_early(memory) || !memory)
+        return;
     REAL(free);
-    if (!is_early(memory))
-        real(memory);
+    real(memory);
 }
 
 void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
@@ -445,8 +457,10 @@ static void parse_wish(const char *wish)
 __attribute__((constructor)) static void begin(void)
 {
     void *frames[4];
+    ready = true;
     backtrace(frames, 4); /* loads the unwinder */
     log_path = getenv("ULB_FAULTS_LOG");
+    wanted_module = getenv("ULB_FAULTS_FROM");
     const char *wish = getenv("ULB_FAULTS_FAIL");
     if (wish)
         parse_wish(wish);
