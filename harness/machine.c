@@ -164,6 +164,28 @@ static json_t *fork_join_json(const struct ulb_session *session)
     return object;
 }
 
+/* Cores that "all" does not take, and cores that are taken twice. */
+static enum ulb_status warn_of_set(struct ulb_session *session, struct ulb_error *err)
+{
+    const struct ulb_topology *topology = &session->topology;
+    const char *set = session->settings.set ? session->settings.set : "all";
+    struct ulb_pu_list left_out;
+    char text[64];
+    enum ulb_status status = ULB_OK;
+    if (strcmp(set, "all") == 0 && ulb_topology_left_out(topology, &left_out))
+        status =
+            ulb_record_warn(session->record, err,
+                            "set all leaves out the LP-E cores, PUs %s, which lie behind another path to "
+                            "memory; --set P,E,LP-E takes them too",
+                            ulb_pu_list_text(&left_out, text, sizeof text));
+    const struct ulb_pu_list *core = ulb_topology_shared_core(topology, &session->pus);
+    if (status == ULB_OK && core)
+        status = ulb_record_warn(session->record, err,
+                                 "set %.40s: PUs %s are one core; names such as P and all take one of each",
+                                 set, ulb_pu_list_text(core, text, sizeof text));
+    return status;
+}
+
 /* What a container or sandbox does to the figures. */
 static enum ulb_status warn_of_confinement(struct ulb_session *session, struct ulb_error *err)
 {
@@ -207,6 +229,8 @@ static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ul
         strcmp(governor, "performance") != 0)
         status = ulb_record_warn(session->record, err,
                                  "cpufreq governor is %s: clocks may ramp during the run", governor);
+    if (status == ULB_OK)
+        status = warn_of_set(session, err);
     return status == ULB_OK ? warn_of_confinement(session, err) : status;
 }
 

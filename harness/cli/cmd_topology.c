@@ -89,6 +89,10 @@ static void print_machine(const struct ulb_topology *topology)
         print_field(i ? "" : "NUMA", "node %u: %s, PUs %s", topology->numa[i].node,
                     size_text(topology->numa[i].memory_bytes, size, sizeof size),
                     ulb_pu_list_text(&topology->numa[i].pus, pus, sizeof pus));
+    struct ulb_pu_list left_out;
+    if (ulb_topology_left_out(topology, &left_out))
+        print_field("set all", "leaves out the LP-E cores, PUs %s, unless they are asked for: --set P,E,LP-E",
+                    ulb_pu_list_text(&left_out, pus, sizeof pus));
     print_field("hybrid", "%s (%s)", topology->hybrid ? "yes" : "no", topology->how);
     if (topology->note[0])
         print_field("note", "%s", topology->note);

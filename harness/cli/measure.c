@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
      0},
     {"formats", 'f', "A,B", 0, "weight formats", 0},
     {"kernels", 'k', "REGEX", 0, "kernels by name", 0},
-    {"set", 's', "SET", 0, "cores: P, E, LP-E, all, or PUs such as 0-3,8", 0},
+    {"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0},
     {"split", 'S', "KIND", 0, "static, dynamic or weighted", 0},
     {"warm", OPTION_WARM, NULL, 0, "weights stay in cache (labelled; the default is cold)", 0},
     {"aa", OPTION_AA, NULL, 0, "measure the grid twice, set up anew: the A/A noise floor, kept in the record",

@@ -63,13 +63,22 @@ void ulb_topology_free(struct ulb_topology *topology);
 /* The JSON of `ulb-bench topology --json`, also the record's "topology"; NULL when out of memory. */
 json_t *ulb_topology_json(const struct ulb_topology *topology);
 
-/* Resolves a set: a class name, "all", or a PU list such as "0-3,8". Names give one PU per core; lists are
- * taken literally. "all" is every class, less LP-E where the machine has plain E cores that may be used: LP-E
- * cores are then a third tier behind another path to memory, while on a chip without E (Lunar Lake) they are
- * what everyone calls its E cores. Only allowed PUs; ULB_BAD_INPUT names the unknown class or the PU that may
- * not be used. out is ascending and freed by ulb_pu_list_free. */
+/* Resolves a set: a class name, "all", a PU list such as "0-3,8", or several of these such as "P,LP-E" and
+ * "P,8-9". Names give one PU per core; lists are taken literally. "all" is every class, less LP-E where the
+ * machine has plain E cores that may be used: LP-E cores are then a third tier behind another path to memory,
+ * while on a chip without E (Lunar Lake) they are what everyone calls its E cores. Only allowed PUs;
+ * ULB_BAD_INPUT names the unknown class or the PU that may not be used. out is ascending and freed by
+ * ulb_pu_list_free. */
 enum ulb_status ulb_topology_select(const struct ulb_topology *topology, const char *set,
                                     struct ulb_pu_list *out, struct ulb_error *err);
+
+/* Whether "all" leaves LP-E cores out; *pus borrows one PU of each. */
+bool ulb_topology_left_out(const struct ulb_topology *topology, struct ulb_pu_list *pus);
+
+/* The PUs of a core of which the set holds more than one; NULL when no core is shared. */
+const struct ulb_pu_list *ulb_topology_shared_core(const struct ulb_topology *topology,
+                                                   const struct ulb_pu_list *pus);
+
 void ulb_pu_list_free(struct ulb_pu_list *list);
 
 bool ulb_pu_list_has(const struct ulb_pu_list *list, unsigned pu);
