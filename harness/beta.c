@@ -1,220 +1,20 @@
 #include "harness/beta.h"
 
 #include "common/units.h"
+#include "harness/beta_read.h"
 #include "harness/counters/likwid.h"
-#include "harness/counters/marker.h"
 #include "harness/keep.h"
-#include "common/stats.h"
-#include "harness/undisturbed.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A memory sample reads this much per thread: long against fork/join and the timer, short enough to
- * interleave. */
-static const size_t MEMORY_CHUNK = (size_t)8 << 20;
-static const double CACHE_SAMPLE_SECONDS = 150e-6;
 static const double PAGES_MARGIN = 1.03;
-static const double PATIENCE_QUICK = 0.4, PATIENCE_FULL = 3; /* seconds for one level of one set */
-enum {
-    SAMPLES_QUICK = 9,
-    SAMPLES_FULL = 25,
-    CURVE_ALL_UP_TO = 32,
-    TRIES_PER_SAMPLE = 1000,
-    READERS_MAX = 64
-};
-
-struct read_job {
-    const struct ulb_reader *reader;
-    char *data;      /* of thread 0 */
-    size_t distance; /* from one thread's buffer to the next */
-    size_t bytes;    /* per thread and pass */
-    size_t passes;
-    _Atomic uint64_t sink; /* keeps the compiler from dropping the reads */
-};
-
-static void read_part(void *arg, size_t thread)
-{
-    struct read_job *job = arg;
-    const char *data = job->data + thread * job->distance;
-    uint64_t sum = 0;
-    ulb_marker_start("beta");
-    for (size_t pass = 0; pass < job->passes; pass++) {
-        sum += job->reader->run(data, job->bytes);
-        /* The buffer could have changed for all the compiler knows: every pass is a pass. */
-        __asm__ volatile("" ::: "memory");
-    }
-    ulb_marker_stop("beta");
-    job->sink += sum;
-}
-
-static double read_once(struct ulb_team *team, struct read_job *job)
-{
-    double begin = ulb_now();
-    ulb_team_run(team, read_part, job);
-    return ulb_now() - begin;
-}
-
-static double bytes_per_second(struct ulb_team *team, struct read_job *job)
-{
-    double seconds = read_once(team, job);
-    return (double)(job->bytes * job->passes * ulb_team_size(team)) / seconds;
-}
-
-/* Each sample reads the next piece of the ring, a chunk for every thread. */
-static double memory_sample(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena)
-{
-    size_t share = arena->ring_bytes / ulb_team_size(team) / ULB_READER_GRAIN * ULB_READER_GRAIN;
-    size_t chunk = share < MEMORY_CHUNK ? share : MEMORY_CHUNK;
-    char *data = ulb_arena_next(arena, chunk * ulb_team_size(team), ULB_READER_GRAIN);
-    struct read_job job = {reader, data, chunk, chunk, 1, 0};
-    return bytes_per_second(team, &job);
-}
-
-static struct ulb_undisturbed watch_of(const struct ulb_session *session, struct ulb_team *team)
-{
-    return (struct ulb_undisturbed){
-        .team = team,
-        .tries = TRIES_PER_SAMPLE,
-        .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
-    };
-}
-
-/* One sample of either kind, for ulb_undisturbed(). */
-struct memory_walk {
-    struct ulb_team *team;
-    const struct ulb_reader *reader;
-    struct ulb_arena *arena;
-};
-
-static double walk_memory(void *arg)
-{
-    struct memory_walk *walk = arg;
-    return memory_sample(walk->team, walk->reader, walk->arena);
-}
-
-struct cache_pass {
-    struct ulb_team *team;
-    struct read_job job;
-};
-
-static double pass_cache(void *arg)
-{
-    struct cache_pass *pass = arg;
-    return bytes_per_second(pass->team, &pass->job);
-}
-
-struct measured {
-    struct ulb_stats stats;
-    const struct ulb_reader *reader;
-    enum ulb_page_kind pages;
-    double *samples;
-    size_t n;
-};
-
-static void keep_better(struct measured *best, struct measured *now)
-{
-    if (!best->samples || now->stats.median > best->stats.median) {
-        free(best->samples);
-        *best = *now;
-    } else {
-        free(now->samples);
-    }
-}
-
-static enum ulb_status out_of_memory(struct ulb_error *err)
-{
-    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples");
-}
-
-/* Readers that can run here (or `only`), each with room for n samples; *count of them. */
-static enum ulb_status list_candidates(const struct ulb_session *session, const struct ulb_reader *only,
-                                       enum ulb_page_kind pages, size_t n,
-                                       struct measured candidates[READERS_MAX], size_t *count,
-                                       struct ulb_error *err)
-{
-    const struct ulb_reader *reader;
-    *count = 0;
-    for (size_t i = 0; (reader = ulb_reader_at(i)) && *count < READERS_MAX; i++) {
-        if (!ulb_session_can_run(session, reader->needs) || (only && only != reader))
-            continue;
-        struct measured *now = &candidates[(*count)++];
-        *now = (struct measured){
-            .reader = reader, .pages = pages, .samples = malloc(n * sizeof(double)), .n = n};
-        if (!now->samples)
-            return out_of_memory(err);
-    }
-    return ULB_OK;
-}
-
-/* Best reader at memory level over one mapping; a better result replaces *best. Readers take turns, so that
- * none is helped by a good spell of the machine. */
-static enum ulb_status best_of_memory(struct ulb_session *session, struct ulb_team *team,
-                                      struct ulb_arena *arena, enum ulb_page_kind pages,
-                                      const struct ulb_reader *only, struct measured *best,
-                                      struct ulb_error *err)
-{
-    size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL, count;
-    struct measured candidates[READERS_MAX];
-    struct ulb_undisturbed watch = watch_of(session, team);
-    struct memory_walk walk = {team, NULL, arena};
-    enum ulb_status status = list_candidates(session, only, pages, n, candidates, &count, err);
-    for (size_t s = 0; s < n && status == ULB_OK; s++) {
-        for (size_t i = 0; i < count; i++) {
-            walk.reader = candidates[i].reader;
-            candidates[i].samples[s] = ulb_undisturbed(&watch, walk_memory, &walk);
-        }
-        status = ulb_check_interrupted(err);
-        if (status == ULB_OK)
-            status = ulb_team_check(team, err);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (status == ULB_OK) {
-            candidates[i].stats = ulb_stats_of(candidates[i].samples, n, session->settings.seed);
-            keep_better(best, &candidates[i]);
-        } else {
-            free(candidates[i].samples);
-        }
-    }
-    return status;
-}
-
-/* Passes over a cache-resident buffer that make a sample long enough. */
-static size_t passes_for(struct ulb_team *team, struct read_job *job)
-{
-    read_once(team, job);
-    double once = read_once(team, job);
-    double passes = ceil(CACHE_SAMPLE_SECONDS / fmax(once, 1e-9));
-    return passes < 1 ? 1 : (size_t)passes;
-}
-
-static enum ulb_status best_of_cache(struct ulb_session *session, struct ulb_team *team, size_t bytes,
-                                     struct measured *best, struct ulb_error *err)
-{
-    size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
-    const struct ulb_reader *reader;
-    struct ulb_undisturbed watch = watch_of(session, team);
-    for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
-        if (!ulb_session_can_run(session, reader->needs) || reader->prefetches)
-            continue;
-        struct cache_pass pass = {team, {reader, session->arena.pages.data, bytes, bytes, 1, 0}};
-        pass.job.passes = passes_for(team, &pass.job);
-        struct measured now = {
-            .reader = reader, .pages = ULB_PAGES_HUGE, .samples = malloc(n * sizeof(double)), .n = n};
-        if (!now.samples)
-            return out_of_memory(err);
-        for (size_t s = 0; s < n; s++)
-            now.samples[s] = ulb_undisturbed(&watch, pass_cache, &pass);
-        now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
-        keep_better(best, &now);
-    }
-    return ulb_check_interrupted(err);
-}
+enum { CURVE_ALL_UP_TO = 32 };
 
 static enum ulb_status add_cell(struct ulb_session *session, struct ulb_team *team, const char *set,
-                                const char *level, size_t buffer_bytes, struct measured *m,
+                                const char *level, size_t buffer_bytes, struct ulb_best_read *m,
                                 struct ulb_error *err)
 {
     size_t threads = ulb_team_size(team);
@@ -258,13 +58,13 @@ static enum ulb_status replay_cell(struct ulb_session *session, const struct ulb
 static enum ulb_status measure_level(struct ulb_session *session, struct ulb_team *team, const char *set,
                                      const char *level, size_t bytes, struct ulb_error *err)
 {
-    struct measured best = {0};
+    struct ulb_best_read best = {0};
     struct ulb_unit unit;
     const json_t *kept;
     enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s %s", set, level);
     if (status != ULB_OK || kept)
         return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
-    status = best_of_cache(session, team, bytes, &best, err);
+    status = ulb_best_of_cache(session, team, bytes, &best, err);
     if (status == ULB_OK)
         status = add_cell(session, team, set, level, bytes, &best, err);
     if (status == ULB_OK)
@@ -302,15 +102,15 @@ static enum ulb_status measure_caches(struct ulb_session *session, struct ulb_te
 static enum ulb_status measure_memory(struct ulb_session *session, struct ulb_team *team, const char *set,
                                       const struct ulb_reader *only, struct ulb_error *err)
 {
-    struct measured best = {0};
+    struct ulb_best_read best = {0};
     struct ulb_unit unit;
     const json_t *kept;
     enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem", set);
     if (status != ULB_OK || kept)
         return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
-    status = best_of_memory(session, team, &session->arena, ULB_PAGES_HUGE, only, &best, err);
+    status = ulb_best_of_memory(session, team, &session->arena, ULB_PAGES_HUGE, only, &best, err);
     if (status == ULB_OK)
-        status = add_cell(session, team, set, "mem", MEMORY_CHUNK, &best, err);
+        status = add_cell(session, team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK)
         status = ulb_unit_end(session, &unit, last_cell(session), err);
     free(best.samples);
@@ -356,7 +156,7 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
 {
     struct ulb_team *team = NULL;
     struct ulb_arena arena = {0};
-    struct measured best = {0};
+    struct ulb_best_read best = {0};
     char set[32];
     size_t ring = session->arena.ring_bytes / session->topology.numa_nodes;
     struct ulb_unit unit;
@@ -369,10 +169,10 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
     if (status == ULB_OK)
         status = ulb_arena_open(&arena, ring, 0, session->yardstick_pages, team, err);
     if (status == ULB_OK)
-        status =
-            best_of_memory(session, team, &arena, session->yardstick_pages, session->yardstick, &best, err);
+        status = ulb_best_of_memory(session, team, &arena, session->yardstick_pages, session->yardstick,
+                                    &best, err);
     if (status == ULB_OK)
-        status = add_cell(session, team, set, "mem", MEMORY_CHUNK, &best, err);
+        status = add_cell(session, team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK)
         status = ulb_unit_end(session, &unit, last_cell(session), err);
     free(best.samples);
@@ -385,7 +185,9 @@ static enum ulb_status measure_nodes(struct ulb_session *session, struct ulb_err
 {
     const struct ulb_topology *topology = &session->topology;
     unsigned *pus = calloc(session->pus.n, sizeof *pus);
-    enum ulb_status status = pus ? ULB_OK : out_of_memory(err);
+    enum ulb_status status = ULB_OK;
+    if (!pus)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the PUs of a node");
     for (size_t i = 0; i < topology->numa_nodes && status == ULB_OK; i++) {
         size_t n = 0;
         for (size_t p = 0; p < session->pus.n; p++) {
@@ -394,6 +196,42 @@ static enum ulb_status measure_nodes(struct ulb_session *session, struct ulb_err
         }
         if (n > 0)
             status = measure_node(session, &topology->numa[i], pus, n, err);
+    }
+    free(pus);
+    return status;
+}
+
+/* How far the L2 that some cores share feeds them: one core of it, two ... all, with the reader that won for
+ * the whole set. A cluster is named by the PUs that are taken, one of each core. */
+static enum ulb_status measure_cluster(struct ulb_session *session, const struct ulb_core_class *cls,
+                                       const struct ulb_pu_list *cluster, unsigned *pus,
+                                       struct ulb_error *err)
+{
+    char text[24], set[32];
+    unsigned n = 0;
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < cls->leaders.n; i++) {
+        if (ulb_pu_list_has(cluster, cls->leaders.items[i]))
+            pus[n++] = cls->leaders.items[i];
+    }
+    ulb_pu_list_text(&(struct ulb_pu_list){pus, n}, text, sizeof text);
+    for (unsigned i = 1; i <= n && n > 1 && status == ULB_OK; i++) {
+        snprintf(set, sizeof set, i < n ? "%.20s:%u" : "%.20s", text, i);
+        status = measure_set(session, set, pus, i, false, session->yardstick, err);
+    }
+    return status;
+}
+
+static enum ulb_status measure_clusters(struct ulb_session *session, struct ulb_error *err)
+{
+    unsigned *pus = calloc(session->topology.all_pus.n, sizeof *pus);
+    enum ulb_status status = ULB_OK;
+    if (!pus)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the PUs of a cluster");
+    for (size_t c = 0; c < session->topology.n_classes; c++) {
+        const struct ulb_core_class *cls = &session->topology.classes[c];
+        for (size_t i = 0; i < cls->n_l2_clusters && status == ULB_OK; i++)
+            status = measure_cluster(session, cls, &cls->l2_clusters[i], pus, err);
     }
     free(pus);
     return status;
@@ -412,39 +250,20 @@ static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_err
     return status;
 }
 
-/* What reader reads of arena as a multiple of what best reads of the ring, turn and turn about: two mappings
- * measured one after the other would compare two spells of the machine. The lower quartile, so that noise
- * alone does not win. */
-static double duel(struct ulb_session *session, const struct ulb_reader *reader, struct ulb_arena *arena,
-                   const struct measured *best)
-{
-    enum { ROUNDS = 31 };
-    double ratios[ROUNDS];
-    struct memory_walk challenger = {session->team, reader, arena};
-    struct memory_walk holder = {session->team, best->reader, &session->arena};
-    struct ulb_undisturbed watch = watch_of(session, session->team);
-    for (size_t i = 0; i < ROUNDS; i++) {
-        double first = ulb_undisturbed(&watch, walk_memory, &challenger);
-        ratios[i] = first / ulb_undisturbed(&watch, walk_memory, &holder);
-    }
-    ulb_median(ratios, ROUNDS);
-    return ratios[ROUNDS / 4];
-}
-
 /* Whether small pages beat the ring's huge ones; then *best is theirs. */
-static enum ulb_status try_small_pages(struct ulb_session *session, struct measured *best,
+static enum ulb_status try_small_pages(struct ulb_session *session, struct ulb_best_read *best,
                                        struct ulb_error *err)
 {
     struct ulb_arena arena;
     struct ulb_error refused;
-    struct measured small = {0};
+    struct ulb_best_read small = {0};
     if (ulb_arena_open(&arena, session->arena.ring_bytes, 0, ULB_PAGES_SMALL, session->team, &refused) !=
         ULB_OK)
         return ulb_record_warn(session->record, err, "yardstick tried with huge pages alone: %s",
                                refused.message);
     enum ulb_status status =
-        best_of_memory(session, session->team, &arena, ULB_PAGES_SMALL, NULL, &small, err);
-    bool better = status == ULB_OK && duel(session, small.reader, &arena, best) > PAGES_MARGIN;
+        ulb_best_of_memory(session, session->team, &arena, ULB_PAGES_SMALL, NULL, &small, err);
+    bool better = status == ULB_OK && ulb_read_duel(session, small.reader, &arena, best) > PAGES_MARGIN;
     ulb_arena_close(&arena);
     free(better ? best->samples : small.samples);
     if (better)
@@ -489,7 +308,7 @@ static json_t *yardstick_json(const struct ulb_session *session)
 enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *err)
 {
     struct ulb_unit unit;
-    struct measured best = {0};
+    struct ulb_best_read best = {0};
     const json_t *kept;
     if (session->yardstick)
         return ULB_OK;
@@ -498,7 +317,7 @@ enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *e
         status = ulb_unit_begin(session, &unit, &kept, err, "yardstick");
     if (status != ULB_OK || kept)
         return status == ULB_OK ? replay_yardstick(session, &unit, kept, err) : status;
-    status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
+    status = ulb_best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     session->yardstick = best.reader;
     session->yardstick_pages = best.pages;
     if (status == ULB_OK)
@@ -532,7 +351,7 @@ static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb
 {
     const char *set = session->settings.set ? session->settings.set : "all";
     const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[0]);
-    struct measured best = {0};
+    struct ulb_best_read best = {0};
     struct ulb_unit unit;
     const json_t *kept = NULL;
     ulb_session_progress(session, "beta", 0.5);
@@ -543,13 +362,13 @@ static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb
         status = replay_cell(session, &unit, kept, err);
     if (status != ULB_OK || kept)
         return status == ULB_OK ? replay_yardstick(session, &unit, kept, err) : status;
-    status = best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
+    status = ulb_best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     if (status == ULB_OK)
         status = try_small_pages(session, &best, err);
     if (status == ULB_OK)
         status = adopt_yardstick(session, best.reader, best.pages, err);
     if (status == ULB_OK)
-        status = add_cell(session, session->team, set, "mem", MEMORY_CHUNK, &best, err);
+        status = add_cell(session, session->team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK) {
         json_t *value = last_cell(session), *more = yardstick_json(session);
         json_object_update(value, more);
@@ -572,6 +391,8 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
         status = measure_nodes(session, err);
     if (status == ULB_OK)
         status = measure_classes(session, err);
+    if (status == ULB_OK)
+        status = measure_clusters(session, err);
     if (status == ULB_OK && !session->settings.quick)
         status = likwid_cross_check(session, err);
     ulb_session_progress(session, "beta", 1.0);
@@ -624,5 +445,5 @@ double ulb_beta_of_class(const struct ulb_record *record, const char *class_name
 
 double ulb_beta_yardstick(struct ulb_session *session)
 {
-    return memory_sample(session->team, session->yardstick, &session->arena);
+    return ulb_read_memory(session->team, session->yardstick, &session->arena);
 }

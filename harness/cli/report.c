@@ -1,5 +1,7 @@
 #include "harness/cli/report.h"
 
+#include "harness/topology/topology.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -111,6 +113,77 @@ static void print_likwid(const struct ulb_record *record, FILE *out)
         print_wrapped(out, " no cross-check by likwid-bench: ", 33, reason);
 }
 
+/* The PUs of a cluster that were read with, one of each core, as a set is named; false when it is one core's.
+ */
+static bool cluster_name(const json_t *class, const json_t *cluster, char *name, size_t bytes)
+{
+    enum { PUS_MAX = 64 };
+    unsigned items[PUS_MAX];
+    struct ulb_pu_list list = {items, 0};
+    size_t i, p;
+    const json_t *leader, *pu;
+    json_array_foreach(json_object_get(class, "leaders"), i, leader)
+    {
+        json_array_foreach(cluster, p, pu)
+        {
+            if (json_equal(leader, pu) && list.n < PUS_MAX)
+                items[list.n++] = (unsigned)json_integer_value(leader);
+        }
+    }
+    ulb_pu_list_text(&list, name, bytes);
+    return list.n > 1;
+}
+
+/* A cell of the cluster, or of its first cores: name, or name:n. */
+static bool is_of_cluster(const struct ulb_beta_cell *cell, const char *name)
+{
+    size_t length = strlen(name);
+    return strcmp(cell->level, "mem") == 0 && strncmp(cell->set, name, length) == 0 &&
+           (cell->set[length] == '\0' || cell->set[length] == ':');
+}
+
+/* One core of an L2 beside all of them, and how many already read what all do. */
+static void print_cluster(const struct ulb_beta_cell *cells, size_t n, const char *class, const char *name,
+                          FILE *out)
+{
+    double one = NAN, all = NAN;
+    unsigned cores = 0, enough = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_of_cluster(&cells[i], name) && cells[i].threads == 1)
+            one = cells[i].gbps;
+        if (is_of_cluster(&cells[i], name) && cells[i].threads > cores) {
+            all = cells[i].gbps;
+            cores = cells[i].threads;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (is_of_cluster(&cells[i], name) && cells[i].gbps >= 0.95 * all &&
+            (enough == 0 || cells[i].threads < enough))
+            enough = cells[i].threads;
+    }
+    if (cores > 1 && one > 0)
+        print_line(out,
+                   "L2 of PUs %s (%s): 1 core reads %.1f GB/s, %u read %.1f, %.0f %% of as many alone; %u do "
+                   "for that",
+                   name, class, one, cores, all, 100 * all / (one * cores), enough);
+}
+
+static void print_clusters(const struct ulb_record *record, const struct ulb_beta_cell *cells, size_t n,
+                           FILE *out)
+{
+    size_t i, c;
+    const json_t *class, *cluster;
+    json_array_foreach(json_object_get(json_object_get(record->root, "topology"), "classes"), i, class)
+    {
+        json_array_foreach(json_object_get(class, "l2_clusters"), c, cluster)
+        {
+            char name[24];
+            if (cluster_name(class, cluster, name, sizeof name))
+                print_cluster(cells, n, known(json_string_value(json_object_get(class, "name"))), name, out);
+        }
+    }
+}
+
 void ulb_report_beta(const struct ulb_record *record, FILE *out)
 {
     struct ulb_beta_cell *cells;
@@ -128,6 +201,7 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out)
                    cells[i].gbps, number(mad, "%.1f", cells[i].gbps_mad),
                    number(per_cycle, "%.2f", cells[i].bytes_per_cycle), cells[i].variant);
     }
+    print_clusters(record, cells, n, out);
     ulb_beta_cells_free(cells, n);
     print_yardsticks(record, out);
     print_likwid(record, out);

@@ -25,14 +25,56 @@ assert set(record["clock"]["hz"]) == {"P", "E"}
 P
 
 for split in static dynamic weighted; do
-    "$bench" gemv "${small[@]}" --formats int2 --split $split --json >out.json 2>notes || fail "$split: $(cat notes)"
+    "$bench" gemv "${small[@]}" --formats int2 --split $split --out $split --json >out.json 2>notes || fail "$split: $(cat notes)"
     python3 - $split out.json <<'P' || fail "cells of split $split"
 import json, sys
 cells = json.load(open(sys.argv[2]))["cells"]
 assert len(cells) >= 4 and all(c["split"] == sys.argv[1] and c["threads"] == 2 and c["verified"] for c in cells)
 P
 done
+# The weighted split says by what: what a core of each class gets done while both work.
+python3 "$ULB_SOURCE/tests/results/validate_record.py" weighted/*.json || fail "invalid record of the weighted split"
+python3 - weighted/*.json <<'P' || fail "the rates of the weighted split"
+import json, sys
+record = json.load(open(sys.argv[1]))
+kernels = {c["kernel"] for c in record["cells"]}
+assert {(w["kernel"], w["class"]) for w in record["weights"]} == {(k, c) for k in kernels for c in ("P", "E")}
+for w in record["weights"]:
+    assert 0 < w["ebw_gbps"] <= w["beta_gbps"] * (1 + 1e-9) and w["gamma_cycles"] > 0, w
+    assert w["ebw_gbps"] > 0.2 * max(v["ebw_gbps"] for v in record["weights"] if v["kernel"] == w["kernel"]), w
+P
+
+# Names and numbers mixed.
+"$bench" gemv --quick --shapes 512x1024 --ring-mib 64 --formats int2 --set P,1 --json >out.json 2>notes || fail "set P,1: $(cat notes)"
+python3 -c 'import json; assert all(c["set"] == "P,1" and c["threads"] == 2 for c in json.load(open("out.json"))["cells"])' ||
+    fail "cells of set P,1"
+
 "$bench" gemv "${small[@]}" --formats int2 --set E --json >out.json 2>notes || fail "set E: $(cat notes)"
 python3 -c 'import json; assert all(c["set"] == "E" and c["threads"] == 1 for c in json.load(open("out.json"))["cells"])' ||
     fail "cells of set E"
+
+# Cores that share an L2: how far it feeds them.
+python3 - "$HWLOC_XMLFILE" cluster.xml <<'P'
+import sys
+import xml.etree.ElementTree as tree
+machine = tree.parse(sys.argv[1])
+l3 = next(o for o in machine.iter("object") if o.get("type") == "L3Cache")
+first, second = [o for o in l3 if o.get("type") == "L2Cache"]
+first.extend(list(second))
+l3.remove(second)
+for key in ("cpuset", "complete_cpuset"):
+    first.set(key, "0x00000003")
+for kind in machine.getroot().findall("cpukind"):
+    machine.getroot().remove(kind)
+machine.write("cluster.xml", xml_declaration=True, encoding="UTF-8")
+P
+sed -i 's/^<topology/<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n<topology/' cluster.xml
+HWLOC_XMLFILE=cluster.xml "$bench" beta --quick --ring-mib 256 --set 0 --out cluster >report 2>notes || fail "cluster: $(cat notes)"
+grep -qE '^L2 of PUs 0-1 \(core\): 1 core reads [0-9.]+ GB/s, 2 read [0-9.]+, [0-9]+ % of as many alone; [12] do' report ||
+    fail "no word of the cluster: $(cat report)"
+[[ $(wc -L <report) -le 100 ]] || fail "wider than 100 columns: $(cat report)"
+python3 -c 'import json, sys
+sets = {(c["set"], c["threads"]) for c in json.load(open(sys.argv[1]))["beta"]["cells"] if c["level"] == "mem"}
+assert {("0-1:1", 1), ("0-1", 2)} <= sets, sets' cluster/*.json || fail "beta of the cluster"
+
 echo "hybrid: teams, splits and sets as described"
