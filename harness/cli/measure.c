@@ -327,8 +327,9 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     if (o->settings.aa && stage < ULB_STAGE_GEMV)
         return ulb_fail(err, ULB_BAD_INPUT, "--aa measures a grid twice: use it with run, gemv or gemm");
     catch_signals();
-    ulb_marker_init();
-    enum ulb_status status = run_once(o, stage, record, err);
+    enum ulb_status status = ulb_marker_init(err);
+    if (status == ULB_OK)
+        status = run_once(o, stage, record, err);
     if (status == ULB_OK && o->settings.aa)
         status = run_second_pass(o, stage, record, err);
     ulb_marker_close();

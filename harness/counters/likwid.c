@@ -53,8 +53,6 @@ enum ulb_status ulb_likwid_bench_bandwidth(const unsigned *pus, size_t n, size_t
     return status;
 }
 
-#ifdef ULB_HAVE_LIKWID
-
 static void refuse(struct ulb_counter_report *report, const char *reason)
 {
     snprintf(report->reason, sizeof report->reason, "%.159s", reason);
@@ -108,14 +106,3 @@ void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counte
           1e-6 * ulb_counter_chain_hz(system));
     free(output);
 }
-
-#else
-
-void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counter_report *report)
-{
-    (void)system;
-    *report = (struct ulb_counter_report){
-        .name = "likwid", .reason = "not in this build; install likwid with its headers and build again"};
-}
-
-#endif

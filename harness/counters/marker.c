@@ -1,16 +1,22 @@
 #include "harness/counters/marker.h"
 
-bool ulb_marker_active;
-
-#ifdef ULB_HAVE_LIKWID
-
-#define LIKWID_PERFMON
-#include <likwid-marker.h>
-
+#include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-/* likwid-perfctr -m sets these; without them likwid_markerInit prints a note and does nothing. */
+bool ulb_marker_active;
+
+/* LIKWID's marker API (likwid-marker.h of LIKWID 5). Loaded by the process that likwid-perfctr started, by no
+ * other: its tables alone take 15 MiB. */
+static struct {
+    void *library;
+    void (*init)(void);
+    void (*close)(void);
+    int (*start)(const char *region);
+    int (*stop)(const char *region);
+} likwid;
+
+/* likwid-perfctr -m sets these. */
 static bool under_likwid_perfctr(void)
 {
     static const char *const names[] = {"LIKWID_MODE", "LIKWID_FILEPATH", "LIKWID_EVENTS", "LIKWID_THREADS"};
@@ -21,38 +27,39 @@ static bool under_likwid_perfctr(void)
     return true;
 }
 
-void ulb_marker_init(void)
+/* The address is stored as an object's, because ISO C has no conversion between the two (POSIX, dlsym). */
+static bool find(const char *name, void *function)
 {
-    ulb_marker_active = under_likwid_perfctr();
-    if (ulb_marker_active)
-        LIKWID_MARKER_INIT;
+    *(void **)function = dlsym(likwid.library, name);
+    return *(void **)function != NULL;
+}
+
+enum ulb_status ulb_marker_init(struct ulb_error *err)
+{
+    if (!under_likwid_perfctr())
+        return ULB_OK;
+    likwid.library = dlopen("liblikwid.so.5", RTLD_NOW);
+    if (!likwid.library || !find("likwid_markerInit", &likwid.init) ||
+        !find("likwid_markerClose", &likwid.close) || !find("likwid_markerStartRegion", &likwid.start) ||
+        !find("likwid_markerStopRegion", &likwid.stop))
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "LIKWID_MODE and its like are set, but the marker API cannot be loaded: %s; install LIKWID 5 "
+            "or leave likwid-perfctr -m",
+            dlerror());
+    ulb_marker_active = true;
+    likwid.init();
+    return ULB_OK;
 }
 
 void ulb_marker_close(void)
 {
     if (ulb_marker_active)
-        LIKWID_MARKER_CLOSE;
+        likwid.close();
     ulb_marker_active = false;
 }
 
 void ulb_marker_region(const char *name, bool begin)
 {
-    if (begin)
-        LIKWID_MARKER_START(name);
-    else
-        LIKWID_MARKER_STOP(name);
+    (begin ? likwid.start : likwid.stop)(name);
 }
-
-#else
-
-void ulb_marker_init(void) {}
-
-void ulb_marker_close(void) {}
-
-void ulb_marker_region(const char *name, bool begin)
-{
-    (void)name;
-    (void)begin;
-}
-
-#endif

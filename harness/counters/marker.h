@@ -1,8 +1,9 @@
-/* Marker regions: with a build that has LIKWID, `likwid-perfctr -m ... ulb-bench ...` counts each measured
- * region by itself. Outside likwid-perfctr, and in a build without LIKWID, they cost one load and one branch.
- */
+/* Marker regions: `likwid-perfctr -m ... ulb-bench ...` counts each measured region by itself. Outside
+ * likwid-perfctr they cost one load and one branch. */
 #ifndef ULB_HARNESS_COUNTERS_MARKER_H
 #define ULB_HARNESS_COUNTERS_MARKER_H
+
+#include "common/status.h"
 
 #include <stdbool.h>
 
@@ -10,8 +11,8 @@
 extern bool ulb_marker_active;
 
 /* Once, before the threads that measure start; and once after they ended: close writes LIKWID's result file.
- */
-void ulb_marker_init(void);
+ * ULB_ENVIRONMENT: likwid-perfctr -m started this process, but LIKWID's library cannot be loaded. */
+enum ulb_status ulb_marker_init(struct ulb_error *err);
 void ulb_marker_close(void);
 
 void ulb_marker_region(const char *name, bool begin);

@@ -57,6 +57,9 @@ expect 2 "arl.*lnl" "$bench" --platform nosuch
 expect 2 "use 'ulb-bench model'" "$bench" beta --platform lnl
 
 # A fast kernel that cannot run is an error, never a silent fall-back.
+mkdir broken && : >broken/liblikwid.so.5
+expect 3 "marker API cannot be loaded.*install LIKWID 5" env LD_LIBRARY_PATH=broken LIKWID_MODE=1 LIKWID_FILEPATH=x \
+    LIKWID_EVENTS=CLOCK LIKWID_THREADS=0 "$bench" gamma --kernels int2a8-pshufb-avx2
 expect 3 "cannot run here: missing .*avx2" "$bench" gamma --kernels 'int2a8-.*-avx2' --isa-mask avx2
 
 # Platform files.
