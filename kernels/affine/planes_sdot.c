@@ -79,7 +79,9 @@ struct affine {
         const uint8_t *plane = w + first * LANES * row->columns;                                             \
         const ulb_ints weight = ulb_all32(1 << first);                                                       \
         EACH(DECLARE_SUM)                                                                                    \
-        for (size_t k = 0; k < row->columns; k += ULB_QUAD_COLUMNS, plane += 4 * (width)*PLANE) {            \
+        ULB_MASKS_##fields for (size_t k = 0; k < row->columns;                                              \
+                                k += ULB_QUAD_COLUMNS, plane += 4 * (width)*PLANE)                           \
+        {                                                                                                    \
             const ulb_bytes x = ulb_load16(group_x + k);                                                     \
             ULB_STEP_##fields(a, plane, 0) ULB_STEP_##fields(a, plane + (width)*PLANE, 1)                    \
                 ULB_STEP_##fields(a, plane + 2 * (width)*PLANE, 2) ULB_STEP_##fields(                        \

@@ -22,6 +22,7 @@
 #define ROW_VECTORS(X) X(0, 0, 0) X(1, 0, 1) X(2, 1, 0) X(3, 1, 1) X(4, 2, 0) X(5, 2, 1) X(6, 3, 0) X(7, 3, 1)
 #endif
 
+#define MASKS           ULB_OF_FIELDS(ULB_MASKS_, FIELDS)
 #define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
 #define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
 
@@ -151,6 +152,7 @@ block_pass(const struct ulb_gemm *g, size_t n, const struct ulb_tiles *tiles, si
     const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
     VECTORS(ULB_DECLARE_MASK)
     VECTORS(DECLARE_LANES)
+    MASKS
     SUMS(DECLARE_RESULT)
     for (size_t s = 0; s < 2 * tiles->steps; s++) {
         const size_t b = s % 2 * tiles->steps + s / 2;

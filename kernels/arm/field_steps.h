@@ -7,7 +7,20 @@
 /* set n += products of the bytes with quarter q of x. */
 #define ULB_DOT(set, n, bytes, q) set##n = ulb_dot(set##n, bytes, x, q)
 
-#define ULB_FIELD(set, n, mask, q) ULB_DOT(set, n, ulb_and(packed, ulb_all8(mask)), q);
+/* The same of their bits in mask, which ULB_KEEP(mask) has put into a register. */
+#define ULB_FIELD(set, n, mask, q) ULB_DOT(set, n, ulb_and(packed, kept_##mask), q);
+#define ULB_KEEP(mask)             const ulb_bytes kept_##mask = ulb_keep8(mask);
+#define ULB_MASKS_1
+#define ULB_MASKS_2 ULB_KEEP(0x0F)
+#define ULB_MASKS_4 ULB_KEEP(0x03) ULB_KEEP(0x0C) ULB_KEEP(0x30)
+#define ULB_MASKS_8                                                                                          \
+    ULB_KEEP(0x01)                                                                                           \
+    ULB_KEEP(0x02)                                                                                           \
+    ULB_KEEP(0x04)                                                                                           \
+    ULB_KEEP(0x08)                                                                                           \
+    ULB_KEEP(0x10)                                                                                           \
+    ULB_KEEP(0x20)                                                                                           \
+    ULB_KEEP(0x40)
 
 #define ULB_ONE(set, i, w, q) ULB_DOT(set, i, ULB_VECTOR_AT(i, w), q);
 #define ULB_STEP_1(set, w, q)                                                                                \

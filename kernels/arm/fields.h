@@ -18,6 +18,7 @@
 #define BYTE_PLANES 1
 #define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
+#define MASKS           ULB_OF_FIELDS(ULB_MASKS_, FIELDS)
 #define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
 #define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
 

@@ -49,6 +49,15 @@ static inline ulb_bytes ulb_all8(int value)
     return svdup_n_s8((int8_t)value);
 }
 
+/* Equal bytes that stay in a register: compilers would rather copy what is masked, to mask it by an immediate
+ * operand in place. */
+static inline ulb_bytes ulb_keep8(int value)
+{
+    ulb_bytes bytes = ulb_all8(value);
+    __asm__("" : "+w"(bytes));
+    return bytes;
+}
+
 static inline ulb_bytes ulb_and(ulb_bytes a, ulb_bytes b)
 {
     return svand_s8_x(svptrue_b8(), a, b);
@@ -184,6 +193,14 @@ static inline ulb_bytes ulb_load16(const void *p)
 static inline ulb_bytes ulb_all8(int value)
 {
     return vdupq_n_s8((int8_t)value);
+}
+
+/* Here they would rather make the bytes anew in every step. */
+static inline ulb_bytes ulb_keep8(int value)
+{
+    ulb_bytes bytes = ulb_all8(value);
+    __asm__("" : "+w"(bytes));
+    return bytes;
 }
 
 static inline ulb_bytes ulb_and(ulb_bytes a, ulb_bytes b)

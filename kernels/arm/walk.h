@@ -3,6 +3,7 @@
  *   PLANES            sums of a lane: one for each field of its bytes, or more
  *   VECTORS(X)        X(i) for every vector of a pass in a plane of bytes
  *   BYTE_PLANES       of 4 columns: 1, or 3 where three bytes share codes
+ *   MASKS             ULB_KEEP(mask) for every mask that STEP uses
  *   STEP(set, w, q)   what the 4 columns at w add to a set of accumulators: quarter q of the activations in x
  *
  * Two slices of K are two address streams with a set of accumulators each. A tile has a fixed number of rows;
@@ -46,6 +47,7 @@ static inline __attribute__((always_inline)) void ulb_walk_pass(const struct ulb
     const int8_t *x0 = tiles->x, *x1 = x0 + tiles->steps * ULB_QUAD_COLUMNS;
     SUMS(ULB_DECLARE)
     VECTORS(ULB_DECLARE_MASK)
+    MASKS
     for (size_t s = 0; s < tiles->steps; s++, w0 += 4 * quad, w1 += 4 * quad) {
         {
             const ulb_bytes x = ulb_load16(x0 + s * ULB_QUAD_COLUMNS);

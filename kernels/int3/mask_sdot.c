@@ -10,13 +10,13 @@
 #define VECTORS(X)  X(0)
 #define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 
-#define FIELD(set, n, mask, q) ULB_DOT(set, n, ulb_and(packed, ulb_all8(mask)), q);
+#define MASKS ULB_KEEP(0x07) ULB_KEEP(0x38) ULB_KEEP(0x40)
 /* Two codes and the byte itself. */
 #define PAIR(set, n0, n1, n2, w, q)                                                                          \
     {                                                                                                        \
         const ulb_bytes packed = ULB_VECTOR_AT(0, w);                                                        \
-        FIELD(set, n0, 0x07, q)                                                                              \
-        FIELD(set, n1, 0x38, q)                                                                              \
+        ULB_FIELD(set, n0, 0x07, q)                                                                          \
+        ULB_FIELD(set, n1, 0x38, q)                                                                          \
         ULB_DOT(set, n2, packed, q);                                                                         \
     }
 #define STEP(set, w, q)                                                                                      \
@@ -24,9 +24,9 @@
     PAIR(set, 3, 4, 5, (w) + plane, q)                                                                       \
     {                                                                                                        \
         const ulb_bytes packed = ULB_VECTOR_AT(0, (w) + 2 * plane);                                          \
-        FIELD(set, 6, 0x07, q)                                                                               \
-        FIELD(set, 7, 0x38, q)                                                                               \
-        FIELD(set, 8, 0x40, q)                                                                               \
+        ULB_FIELD(set, 6, 0x07, q)                                                                           \
+        ULB_FIELD(set, 7, 0x38, q)                                                                           \
+        ULB_FIELD(set, 8, 0x40, q)                                                                           \
         ULB_DOT(set, 9, packed, q);                                                                          \
     }
 

@@ -10,7 +10,8 @@
 #define PLANES      (ULB_TERN1_6_DIGITS + 1)
 #define BYTE_PLANES 1
 #define VECTORS(X)  X(0)
-#define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5)
+#define MASKS
+#define SUMS(X) X(0) X(1) X(2) X(3) X(4) X(5)
 
 #define TRIPLED(set, n, q)                                                                                   \
     ULB_DOT(set, n, bytes, q);                                                                               \

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Instructions of AArch64 rows per 32 weights, as compiled, beside what their mixes state and what ports allow.
+
+usage: aarch64_counts.py BUILD [PART,...]   BUILD: a folder that scripts/test-aarch64 has built; PART of rows' names
+
+Counted are the innermost loops that hold a row's products (sdot, usmmla, tbl, fmla ...) in the disassembly, one for each
+plane of codes; 32 weights are as many products as the row's mix states. Ends of groups and of blocks are outside of them,
+and so in the mix alone. Rows of several tokens: the loop for 4 tokens, which share its loads and masks. SVE is counted
+per vector of 128 bits, for which the mixes are stated. No clock is read: mixes and bounds are ulb-bench's own, for the
+cores whose ports are published.
+"""
+import glob
+import json
+import re
+import subprocess
+import sys
+
+PRODUCTS = {
+    "matrix_products": r"(s|us)mmla$",
+    "dot_products": r"(s|us|u|bf)dot$",
+    "shuffles": r"tbl$",
+    "fmas": r"fmla$",
+}
+CORES = ("cortex-x4", "neoverse-v2", "firestorm")
+
+
+def explained(build, parts):
+    """Rows with their mixes and bounds; measuring is not asked for, but comes with it."""
+    command = ["qemu-aarch64", "-cpu", "max,sve128=on", f"{build}/ulb-bench", "gamma", "--quick", "--json",
+               "--explain", parts]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["explain"]
+
+
+def disassembly(build, kernel):
+    """Instructions of the function of a row: (address, mnemonic, operands)."""
+    name, variant, isa = kernel["kernel"].split("-")[:3]
+    folder, function = kernel["format"].replace(".", "_"), "run"
+    found = glob.glob(f"{build}/kernels/CMakeFiles/kernel_{folder}_{variant}_*{isa}.dir/**/*.o", recursive=True)
+    if variant == "plane":
+        found = glob.glob(f"{build}/kernels/CMakeFiles/kernel_affine_planes_sdot_{isa}.dir/**/*.o", recursive=True)
+        function = f"run_{kernel['format']}"
+    assert len(found) == 1, (kernel["kernel"], found)
+    text = subprocess.run(["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", found[0]], check=True,
+                          capture_output=True, text=True).stdout
+    lines, inside = [], False
+    for line in text.splitlines():
+        if line.endswith(">:"):
+            # What the compiler did not put into the function itself stands behind it under a name of its own.
+            label = line.split("<")[1][:-2]
+            inside = label == function or (variant != "plane" and not label.startswith("ulb_"))
+        match = re.match(r" +([0-9a-f]+):\t(\S+)\t?(.*)", line)
+        if inside and match:
+            lines.append((int(match[1], 16), match[2], match[3]))
+    return lines
+
+
+def loops(lines):
+    """Bodies of loops: from the target of a branch back to the branch."""
+    for i, (address, mnemonic, operands) in enumerate(lines):
+        target = re.search(r"([0-9a-f]+) <", operands)
+        if re.match(r"b\.|b$|cbn?z|tbn?z", mnemonic) and target and int(target[1], 16) < address:
+            yield [line for line in lines[:i + 1] if line[0] >= int(target[1], 16)]
+
+
+def products_of(body, pattern):
+    return sum(bool(re.match(pattern, mnemonic)) for _, mnemonic, _ in body)
+
+
+def innermost(bodies):
+    return [a for a in bodies if not any(a[0][0] <= b[0][0] and b[-1][0] <= a[-1][0] and b is not a for b in bodies)]
+
+
+def count(build, kernel):
+    """Instructions, vector operations, loads and prefetches per 32 weights."""
+    kind = next(kind for kind in PRODUCTS if kernel["mix"][kind] > 0)
+    with_products = [b for b in loops(disassembly(build, kernel)) if products_of(b, PRODUCTS[kind])]
+    bodies = innermost(with_products)
+    most = max(products_of(b, PRODUCTS[kind]) for b in bodies)
+    planes = bin(int(re.match(r"u(\d)|woq(\d)", kernel["format"])[0].strip("uwoq"))).count("1") \
+        if "-plane-" in kernel["kernel"] else 1
+    chosen = sorted(bodies, key=lambda b: -products_of(b, PRODUCTS[kind]))[:planes]
+    per_32 = kernel["mix"][kind] * (2 if kind == "matrix_products" else 1) / planes
+    sums = [0.0] * 4
+    for body in chosen:
+        units = products_of(body, PRODUCTS[kind]) / per_32
+        for _, mnemonic, operands in body:
+            load = re.match(r"ld", mnemonic) and re.match(r"[{ ]*[qzvd]\d", operands)
+            vector = not load and re.match(r"[{ ]*[vz]\d", operands) and not re.match(r"st", mnemonic)
+            pairs = 2 if mnemonic == "ldp" else 1
+            for i, amount in enumerate((1, bool(vector), pairs if load else 0, mnemonic.startswith("prf"))):
+                sums[i] += amount / units
+    assert most > 0
+    return sums
+
+
+def stated(mix):
+    loads = mix["loads"] + mix["broadcasts"]
+    return sum(mix.values()) - loads - mix["prefetches"], loads, mix["prefetches"]
+
+
+def main():
+    build = sys.argv[1]
+    parts = sys.argv[2] if len(sys.argv) > 2 else "-neon-,-dotprod-,-i8mm-,-bf16-,-sve-"
+    print(f"{'':36} compiled: all  vector  loads  prefetches | stated: vector  loads | bounds: " + "  ".join(CORES))
+    for kernel in (row for row in explained(build, parts) if row["mix"]):
+        all_, vector, loads, prefetches = count(build, kernel)
+        bounds = {row["core"]: row["bound_cycles"] for row in kernel["bounds"]}
+        text = "  ".join("   -" if bounds[core] is None else f"{bounds[core]:4.2f}" for core in CORES)
+        name = kernel["kernel"] + (" (4 tokens)" if kernel["mix"]["matrix_products"] else "")
+        print(f"{name:36} {all_:14.2f} {vector:7.2f} {loads:6.2f} {prefetches:11.2f} |"
+              f" {stated(kernel['mix'])[0]:14.2f} {stated(kernel['mix'])[1]:6.2f} | {text}")
+
+
+if __name__ == "__main__":
+    main()
