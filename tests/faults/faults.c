@@ -73,10 +73,24 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
+/* PAPI is started by a child first and then by the program: the same call of the library's, whoever calls
+ * that. The number of frames up to the last of the library, or all. */
+static int within_library(void *const *frames, int n)
+{
+    int end = n;
+    for (int i = 2; i < n; i++) {
+        const char *module;
+        place_of(frames[i], &module);
+        if (strncmp(module, "libpapi", 7) == 0)
+            end = i + 1;
+    }
+    return end;
+}
+
 static struct stack *find_stack(const char *kind)
 {
     void *frames[FRAMES];
-    int n = backtrace(frames, FRAMES);
+    int n = within_library(frames, backtrace(frames, FRAMES));
     uint64_t hash = (uintptr_t)kind[0];
     for (int i = 2; i < n; i++) { /* the first two are this file's */
         const char *module;

@@ -166,7 +166,9 @@ def stated(before, after):
     return bool(said or without_numbers(reasons(new)) - without_numbers(reasons(old)))
 
 
-def difference(before, after):
+def difference(before, after, exact):
+    if not exact:
+        return f"gained or lost: {structure(parsed(before.out)) ^ structure(parsed(after.out))}"
     old, new = (json.dumps(parsed(end.out), indent=0).splitlines() for end in (before, after))
     return "result differs without a word: " + " ".join(
         line for line in difflib.unified_diff(old, new, lineterm="", n=0) if line[:2] not in ("--", "++", "@@"))[:300]
@@ -204,7 +206,7 @@ def judge(bench, call, before, after, exact):
             return "unclear", own[0]
         if not lost(before, after, exact) and same_files(before, after):
             return "harmless", ""
-        return ("stated", "") if stated(before, after) else ("silent", difference(before, after))
+        return ("stated", "") if stated(before, after) else ("silent", difference(before, after, exact))
     if len(own) != 1 or not own[0].startswith("ulb-bench: "):
         return "unclear", " | ".join(own) or "no message"
     if call.kind != "write" and after.out and parsed(after.out) is None:

@@ -48,7 +48,7 @@ COMMANDS = [
     (["topology"], [], [], None),
     (["counters"], [], [], None),
     (["list"], [], [], (["kernels", "formats", "models", "platforms", "cores", "figures", "counters"], ["nosuch", ""])),
-    (["shapes"], [], [], (["llama3-8b", "config.json", "mixtral-8x7b"], ["nosuch", "0.json", "."])),
+    (["shapes"], [], [], (["llama3-8b", "config.json", "mixtral-8x7b"], ["nosuch", "0.json", "out/"])),
     (["model"], ["--platform"], ["--models"], None),
     (["export"], ["--to"], [], (["0.json"], ["nosuch.json", "config.json"])),
     (["compare", "0.json"], [], ["--metric", "--threshold"], (["0.json"], ["nosuch.json", "config.json"])),
