@@ -37,6 +37,11 @@ test      sqlite3          program sqlite3
 test      cmark-gfm        program cmark-gfm
 test      libbenchmark-tools file  /usr/share/benchmark/compare.py
 test      python3-scipy    file    /usr/lib/python3/dist-packages/scipy/__init__.py
+musl      musl-tools       program musl-gcc
+musl      gnulib           program gnulib-tool
+musl      autoconf         program autoconf
+musl      automake         program automake
+musl      make             program make
 emulate   g++              program g++
 emulate   make             program make
 emulate   xz-utils         program xz

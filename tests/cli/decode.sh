@@ -49,6 +49,14 @@ all=$(python3 -c 'import json; print(json.load(open("out.json"))["runs"][-1]["to
 other=$(digest --seed 2 --split weighted) || fail "a weighted split: $other"
 [[ -n $other && $other != "$all" ]] || fail "another seed gives '$other', this one $all"
 
+# A format without a row for this CPU is left out, and said; by itself it is an error.
+"$bench" decode "${small[@]}" --weights int2,int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni --json >one.json 2>notes ||
+    fail "a format without a row: $(cat notes)"
+grep -q '^note: int4 is left out: no row of int4 can run here' notes || fail "left out without a word: $(cat notes)"
+python3 -c 'import json; assert [r["format"] for r in json.load(open("one.json"))["runs"]] == ["int2"]' || fail "runs"
+expect 3 "no row of int4 can run here .missing avxvnni" \
+    "$bench" decode "${small[@]}" --weights int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni
+
 # Into a record that is there; without a 16-bit run there is no alpha, with the reason.
 "$bench" decode "${small[@]}" --weights int8 --record "$record" >table 2>notes || fail "--record: $(cat notes)"
 python3 -c 'import json, sys
