@@ -18,10 +18,10 @@ else
 fi
 
 for run in 1 2; do
-    "$bench" --count --kernels 'int[12]a8|bf16' --out "$run" --json >"$run.out" 2>notes || fail "--count: $(cat notes)"
+    "$bench" --count --kernels '^int[12]a8|^bf16' --out "$run" --json >"$run.out" 2>notes || fail "--count: $(cat notes)"
     python3 "$ULB_SOURCE/tests/results/validate_record.py" "$(find "$run" -name 'count-*.json')" || fail "invalid record"
 done
-"$bench" list kernels --kernels 'int[12]a8|bf16' --json >kernels
+"$bench" list kernels --kernels '^int[12]a8|^bf16' --json >kernels
 python3 - <<'P' || fail "counts"
 import json
 one, two = (json.load(open(name))["counts"] for name in ("1.out", "2.out"))
