@@ -295,7 +295,6 @@ enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_ca
                                   struct ulb_error *err)
 {
     struct roofline figure = {.n_curves = 0};
-    struct ulb_error no_results;
     enum ulb_status status = ulb_record_gamma_cells(record, &figure.gammas, &figure.n_gammas, err);
     if (status == ULB_OK)
         status = ulb_record_beta_cells(record, &figure.betas, &figure.n_betas, err);
@@ -309,9 +308,12 @@ enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_ca
         goto done;
     }
     /* Without GEMV results the figure has no points, which is no fault. */
-    if (ulb_choose_cells(record, figure.all, figure.n_all, &figure.cells, &figure.n_cells, &no_results) !=
-        ULB_OK)
+    status = ulb_choose_cells(record, figure.all, figure.n_all, &figure.cells, &figure.n_cells, err);
+    if (status != ULB_OK && status != ULB_BAD_INPUT)
+        goto done;
+    if (status == ULB_BAD_INPUT)
         figure.n_cells = 0;
+    status = ULB_OK;
     find_betas(&figure, record);
     find_range(&figure, canvas);
     put_figure(&figure, record, canvas);
