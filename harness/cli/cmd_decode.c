@@ -42,6 +42,8 @@ struct options {
     const char *record, *import;
     double rates[THREADS_MAX];
     struct ulb_llama_runs imported;
+    char path[4128];                  /* of the record; "" when none is written */
+    const struct ulb_record *earlier; /* runs of the sets before this one; NULL: none */
 };
 
 static error_t complain(struct options *o, const char *option, const char *value, const char *wanted)
@@ -195,10 +197,9 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
 }
 
 /* The runs replace those of a record that is there, or the whole record goes into a file of its own. */
-static enum ulb_status write_record(const struct options *o, const struct ulb_record *record,
+static enum ulb_status store_record(const struct options *o, const struct ulb_record *record,
                                     struct ulb_error *err)
 {
-    char stem[4096], path[4128];
     enum ulb_status status = ULB_OK;
     if (o->record) {
         struct ulb_record there;
@@ -211,16 +212,18 @@ static enum ulb_status write_record(const struct options *o, const struct ulb_re
             status = ulb_record_write(&there, o->record, err);
         }
         ulb_record_free(&there);
-        if (status == ULB_OK)
-            fprintf(stderr, "record: %s\n", o->record);
     }
-    if (status != ULB_OK || !o->measure.out)
-        return status;
-    ulb_output_stem(o->measure.out, "decode", stem, sizeof stem);
-    snprintf(path, sizeof path, "%s.json", stem);
-    status = ulb_record_write(record, path, err);
-    if (status == ULB_OK)
-        fprintf(stderr, "record: %s\n", path);
+    return status == ULB_OK && o->path[0] ? ulb_record_write(record, o->path, err) : status;
+}
+
+static enum ulb_status write_record(const struct options *o, const struct ulb_record *record,
+                                    struct ulb_error *err)
+{
+    enum ulb_status status = store_record(o, record, err);
+    if (status == ULB_OK && o->record)
+        fprintf(stderr, "record: %s\n", o->record);
+    if (status == ULB_OK && o->path[0])
+        fprintf(stderr, "record: %s\n", o->path);
     return status;
 }
 
@@ -237,6 +240,11 @@ static enum ulb_status show(const struct options *o, const struct ulb_record *re
 static enum ulb_status check_files(struct options *o, struct ulb_error *err)
 {
     enum ulb_status status = o->measure.out ? ulb_make_folder(o->measure.out, err) : ULB_OK;
+    if (o->measure.out) {
+        char stem[4096];
+        ulb_output_stem(o->measure.out, "decode", stem, sizeof stem);
+        snprintf(o->path, sizeof o->path, "%s.json", stem);
+    }
     if (status == ULB_OK && o->import)
         status = ulb_llama_bench_read(o->import, &o->imported, err);
     if (status == ULB_OK && o->imported.prompts > 0)
@@ -262,6 +270,23 @@ static enum ulb_status add_runs(struct ulb_record *record, const struct ulb_reco
     return failed ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record") : ULB_OK;
 }
 
+/* The runs so far go to disk after each of them, so that a process that is killed loses the one at work. */
+static enum ulb_status keep_runs(void *context, const struct ulb_record *record, struct ulb_error *err)
+{
+    const struct options *o = context;
+    struct ulb_record copy = {json_deep_copy(o->earlier ? o->earlier->root : record->root)};
+    enum ulb_status status =
+        copy.root ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    if (status == ULB_OK && o->earlier)
+        status = add_runs(&copy, record, err);
+    if (status == ULB_OK)
+        status = ulb_record_warn(&copy, err, "unfinished: more runs were to come");
+    if (status == ULB_OK)
+        status = store_record(o, &copy, err);
+    ulb_record_free(&copy);
+    return status;
+}
+
 /* One set after the other, all into one record. */
 static enum ulb_status measure_each(struct options *o, struct ulb_record *record, struct ulb_error *err)
 {
@@ -270,6 +295,7 @@ static enum ulb_status measure_each(struct options *o, struct ulb_record *record
     for (size_t i = 0; i < sets.n && status == ULB_OK; i++) {
         struct ulb_record next;
         o->measure.settings.set = sets.names[i];
+        o->earlier = i == 0 ? NULL : record;
         status = ulb_measure_run(&o->measure, ULB_STAGE_DECODE, i == 0 ? record : &next, err);
         if (i == 0)
             continue;
@@ -288,6 +314,8 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
     struct ulb_record record = {NULL};
     const char *set = o->measure.settings.set;
     o->measure.settings.decode = &o->decode;
+    o->decode.done = keep_runs;
+    o->decode.done_context = o;
     enum ulb_status status = check_files(o, err);
     if (status != ULB_OK) {
         ulb_llama_bench_free(&o->imported);

@@ -358,6 +358,8 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
         figures.peak_bytes = ulb_memory_peak();
         if (status == ULB_OK)
             status = ulb_decode_record(session, &figures, &m->baseline, err);
+        if (status == ULB_OK && m->settings->done)
+            status = m->settings->done(m->settings->done_context, session->record, err);
         free(figures.yardstick);
     }
     ulb_decoder_close(decoder);

@@ -65,4 +65,20 @@ assert [r["format"] for r in runs] == ["int8"] and runs[0]["alpha"] is None and 
     fail "runs of --record"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
 grep -q 'ONLY 2 OF 11 LAYERS WERE RUN' table || fail "the table hides that layers are extrapolated: $(cat table)"
+
+# Killed: the runs before the one at work are in a valid record.
+"$bench" decode "${small[@]}" --tokens 500 --weights bf16,int8,int4,int2 --out killed >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 600); do
+    [[ -z $(find killed -name '*.json' 2>/dev/null) ]] || break
+    sleep 0.02
+done
+kill -9 $pid
+wait $pid || true
+record=$(find killed -name '*.json')
+python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "the record of a run that was killed"
+python3 -c 'import json, sys
+record = json.load(open(sys.argv[1]))
+assert 1 <= len(record["decode"]["runs"]) < 4 and record["warnings"][-1].startswith("unfinished"), record["warnings"]' \
+    "$record" || fail "what a run that was killed leaves"
 echo "decode: figures, tokens and records as documented"
