@@ -38,7 +38,9 @@ enum ulb_status ulb_arena_open(struct ulb_arena *arena, size_t ring_bytes, size_
     *arena = (struct ulb_arena){.ring_bytes = ring_bytes, .huge_bytes = -1};
     size_t bytes = ring_bytes + ulb_round_up(largest_copy, ULB_CACHE_LINE);
     long long available = ulb_memory_available();
-    if (available >= 0 && (unsigned long long)available < bytes)
+    /* A sixteenth more: page tables, and what the counters of a control group lag behind; one byte too many
+     * kills. */
+    if (available >= 0 && (unsigned long long)available < bytes + bytes / 16)
         return ulb_fail(
             err, ULB_ENVIRONMENT,
             "not enough memory: cold weights need a ring of %.0f MiB and %.0f MiB can be used; free memory, "
