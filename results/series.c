@@ -321,7 +321,7 @@ enum ulb_status ulb_series_pool_noise(struct ulb_series *series, const double *o
             if (!isnan(own[j]) && strcmp(series[j].kernel, series[i].kernel) == 0)
                 kernels[count++] = own[j];
         }
-        double usual = 2 * MAD_TO_DEVIATION * ulb_median(kernels, count);
+        double usual = MAD_TO_DEVIATION * ulb_median(kernels, count);
         series[i].noise_floor = isnan(own[i]) ? NAN : expm1(fmax(own[i], usual));
     }
     free(kernels);

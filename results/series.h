@@ -47,8 +47,8 @@ struct ulb_machine_state ulb_series_state(const struct ulb_series *series);
 
 /* Sets noise_floor, relative, of every series that has at least four rounds, else NAN: A/A, how far the
  * second half of the rounds differs from the first. One difference says little, so it is the larger of the
- * series' own and twice what is usual for its kernel (1.48 times the median over its series, which is one
- * standard deviation if they were normal). ULB_ENVIRONMENT without memory. */
+ * series' own and what is usual for its kernel: 1.48 times the median over its series, which is one standard
+ * deviation if they were normal; a comparison's threshold is twice that. ULB_ENVIRONMENT without memory. */
 enum ulb_status ulb_series_judge_noise(struct ulb_series *series, size_t n, struct ulb_error *err);
 
 /* The same from differences that the caller has: own[n], NAN where there is none. */

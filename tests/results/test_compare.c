@@ -177,13 +177,13 @@ static void test_machine_taken_out(void **state)
     ulb_record_free(&fresh);
 }
 
-/* Cells that all differ from themselves by 3 % raise their thresholds; the answer is how many rounds would
+/* Cells that all differ from themselves by 6 % raise their thresholds; the answer is how many rounds would
  * tell. */
 static void test_noise_floor(void **state)
 {
     (void)state;
     struct ulb_record base = make(1), fresh = make(2);
-    slow_down(&base, compute_bound, 1.03, ROUNDS / 2 * 3);
+    slow_down(&base, compute_bound, 1.06, ROUNDS / 2 * 3);
     assert_int_equal(ulb_record_judge_noise(&base, &err), ULB_OK);
     assert_string_equal(ulb_record_text(&base, "noise_floor.method"), "halves");
     slow_down(&fresh, compute_bound, 1.15, 0);
