@@ -143,7 +143,8 @@ struct ulb_decode_run {
     double alpha;                 /* share of the 16-bit token that the blocks' products take */
     double byte_ratio, bit_ratio; /* 16-bit bytes of the blocks to this format's, packed; 16 / bits */
     double amdahl_speedup, amdahl_nominal_speedup, observed_speedup; /* by byte_ratio, by bit_ratio */
-    struct ulb_decode_split missing_ms; /* what the token takes beyond Amdahl's bound by byte_ratio */
+    struct ulb_decode_split missing_ms; /* what the token takes beyond Amdahl's bound by byte_ratio, */
+    double missing_memory_ms;           /* and beyond that because memory ran slower than in the 16-bit run */
     char baseline_reason[128];          /* of alpha and what follows from it */
     double yardstick_gbps, roofline_tokens_per_s, roofline_share;
     size_t weight_bytes, bytes_per_token, kv_bytes_per_token;

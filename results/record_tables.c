@@ -261,6 +261,7 @@ static const struct ulb_field decode_fields[] = {
     MAYBE_IN("missing_ms", "other", struct ulb_decode_run, missing_ms.other, baseline_reason),
     MAYBE_IN("missing_ms", "quantise", struct ulb_decode_run, missing_ms.quantise, baseline_reason),
     MAYBE_IN("missing_ms", "fork_join", struct ulb_decode_run, missing_ms.fork_join, baseline_reason),
+    MAYBE_IN("missing_ms", "memory", struct ulb_decode_run, missing_memory_ms, baseline_reason),
     NUMBER(struct ulb_decode_run, yardstick_gbps),
     NUMBER(struct ulb_decode_run, roofline_tokens_per_s),
     NUMBER(struct ulb_decode_run, roofline_share),

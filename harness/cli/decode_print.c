@@ -49,14 +49,17 @@ static void print_missing(const struct ulb_decode_run *run, FILE *out)
 {
     const struct ulb_decode_split *missing = &run->missing_ms;
     double share = 100 / run->ms_per_token;
-    double all = missing->gemv + missing->attention + missing->other + missing->quantise + missing->fork_join;
+    double all = missing->gemv + missing->attention + missing->other + missing->quantise +
+                 missing->fork_join + run->missing_memory_ms;
     if (!isfinite(all))
         return;
-    fprintf(out,
-            " %-8s %+5.1f %% of the token beyond the bound: gemv %+.1f, attention %+.1f, other %+.1f, "
-            "quantise %+.1f, wait %+.1f\n",
-            run->format, all * share, missing->gemv * share, missing->attention * share,
-            missing->other * share, missing->quantise * share, missing->fork_join * share);
+    fprintf(
+        out,
+        " %-8s %+5.1f %% beyond the bound: memory's speed %+.1f, gemv %+.1f, attention %+.1f, other %+.1f, "
+        "quantise %+.1f, wait %+.1f\n",
+        run->format, all * share, run->missing_memory_ms * share, missing->gemv * share,
+        missing->attention * share, missing->other * share, missing->quantise * share,
+        missing->fork_join * share);
 }
 
 static void print_prefill(const struct ulb_decode_run *run, FILE *out)

@@ -73,8 +73,7 @@ static double time_trial(struct trial *trial)
     return ulb_median(samples, n);
 }
 
-/* Random tokens for one kind of activations; *memory is to be freed. NULL when memory is short. */
-static void *make_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_gemm *g)
+void *ulb_row_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_gemm *g)
 {
     struct ulb_activations a;
     size_t columns = ulb_round_up(k, ULB_X_GRAIN);
@@ -105,7 +104,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
     struct trial trial = {.session = session,
                           .job = {.kernel = kernel, .gemm = *like},
                           .bytes = ulb_layout_bytes(kernel->layout, like->m, like->k)};
-    void *tokens = make_tokens(kernel->activation, like->n, like->k, &trial.job.gemm);
+    void *tokens = ulb_row_tokens(kernel->activation, like->n, like->k, &trial.job.gemm);
     if (!shares || !tokens) {
         free(shares);
         free(tokens);

@@ -7,8 +7,11 @@
 
 struct ulb_row_choice {
     const struct ulb_kernel *kernel;
-    double seconds; /* of one product, weights cold */
+    double seconds; /* of one product as tried, weights cold */
 };
+
+/* Random tokens of k columns, given to g; the memory returned is to be freed. NULL when it is short. */
+void *ulb_row_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_gemm *g);
 
 /* The weight format of that name; NULL when no row has it. */
 const struct ulb_format *ulb_row_format(const char *name);

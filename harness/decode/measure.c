@@ -3,6 +3,7 @@
 #include "common/units.h"
 #include "harness/beta.h"
 #include "harness/decode/check.h"
+#include "harness/decode/cold_grid.h"
 #include "harness/decode/prefill.h"
 #include "harness/decode/report.h"
 #include "harness/decode/weights.h"
@@ -109,7 +110,6 @@ static enum ulb_status choose_rows(struct measurement *m, struct format_run *run
                            m->rates, &run->rows[i], err);
         if (status != ULB_OK)
             return status;
-        run->rows[i].seconds *= (double)rows / (double)tried;
     }
     return ULB_OK;
 }
@@ -269,10 +269,18 @@ static double run_step(void *arg)
     return seconds;
 }
 
-/* Tokens one after the other, each the one that the last step gave; the yardstick, on the weights themselves,
- * before, between and after. */
+static void sample_between(struct ulb_session *session, struct ulb_cold_grid *grid,
+                           struct ulb_decode_figures *figures)
+{
+    ulb_cold_grid_sample(grid); /* first: the yardstick reads some of the layers */
+    figures->yardstick[figures->n_yardstick++] = ulb_beta_yardstick(session);
+}
+
+/* Tokens one after the other, each the one that the last step gave; before, between and after them the
+ * products alone and the yardstick, on the weights themselves. */
 static enum ulb_status decode_tokens(struct measurement *m, struct ulb_decoder *decoder,
-                                     struct ulb_decode_figures *figures, struct ulb_error *err)
+                                     struct ulb_cold_grid *grid, struct ulb_decode_figures *figures,
+                                     struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
     struct ulb_undisturbed watch = {.team = session->team,
@@ -281,7 +289,7 @@ static enum ulb_status decode_tokens(struct measurement *m, struct ulb_decoder *
     struct step step = {.decoder = decoder, .energy = m->energy, .token = 1, .position = m->context};
     for (size_t i = 0; i < WARM_UPS + m->tokens; i++, step.position++, step.token = step.next) {
         if (i % YARDSTICK_EVERY == 0)
-            figures->yardstick[figures->n_yardstick++] = ulb_beta_yardstick(session);
+            sample_between(session, grid, figures);
         if (i == WARM_UPS) {
             step.metered = 0;
             if (m->energy)
@@ -295,7 +303,8 @@ static enum ulb_status decode_tokens(struct measurement *m, struct ulb_decoder *
         if (status != ULB_OK)
             return status;
     }
-    figures->yardstick[figures->n_yardstick++] = ulb_beta_yardstick(session);
+    sample_between(session, grid, figures);
+    ulb_cold_grid_seconds(grid, figures->cold_s);
     figures->energy = (struct ulb_decode_energy){.n = step.metered, .reason = m->no_energy.message};
     if (m->energy) {
         figures->energy.use = ulb_energy_used(m->energy);
@@ -316,6 +325,47 @@ static void open_energy(struct measurement *m)
     m->energy = NULL;
 }
 
+/* Prompt and tokens of a decoder, into the record. */
+static enum ulb_status measure_format(struct measurement *m, const struct format_run *run,
+                                      const struct ulb_decoder_shape *shape, struct ulb_decoder *decoder,
+                                      struct ulb_error *err)
+{
+    struct ulb_session *session = m->session;
+    struct ulb_decode_figures figures = {.model = m->model,
+                                         .format = run->format,
+                                         .all = &m->shape,
+                                         .shape = shape,
+                                         .rows = run->rows,
+                                         .store = &m->store,
+                                         .context = m->context,
+                                         .prompt = m->settings->prompt,
+                                         .samples = m->samples,
+                                         .n = m->tokens};
+    size_t between = m->tokens / YARDSTICK_EVERY + 3;
+    struct ulb_cold_grid *grid = NULL;
+    figures.yardstick = calloc(between, sizeof *figures.yardstick);
+    ulb_decoder_fill_cache(decoder, m->context, session->settings.seed);
+    session->arena = (struct ulb_arena){.pages = m->store.blocks, .ring_bytes = m->store.blocks.bytes};
+    enum ulb_status status =
+        figures.yardstick ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for samples");
+    if (status == ULB_OK)
+        status = ulb_cold_grid_open(&grid, session, shape, &m->store.weights, m->rates, between, err);
+    if (status == ULB_OK && figures.prompt > 0)
+        status = ulb_prefill_measure(session, decoder, shape, &m->store.weights, figures.prompt,
+                                     &figures.prefill, err);
+    if (status == ULB_OK)
+        status = decode_tokens(m, decoder, grid, &figures, err);
+    ulb_cold_grid_close(grid);
+    session->arena = (struct ulb_arena){0};
+    figures.peak_bytes = ulb_memory_peak();
+    if (status == ULB_OK)
+        status = ulb_decode_record(session, &figures, &m->baseline, err);
+    if (status == ULB_OK && m->settings->done)
+        status = m->settings->done(m->settings->done_context, session->record, err);
+    free(figures.yardstick);
+    return status;
+}
+
 static enum ulb_status run_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
@@ -333,35 +383,8 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
     memcpy(m->store.weights.many, run->many, sizeof run->many);
     if (status == ULB_OK)
         status = ulb_decoder_open(&decoder, &shape, &m->store.weights, &options, err);
-    if (status == ULB_OK) {
-        struct ulb_decode_figures figures = {.model = m->model,
-                                             .format = run->format,
-                                             .all = &m->shape,
-                                             .shape = &shape,
-                                             .rows = run->rows,
-                                             .store = &m->store,
-                                             .context = m->context,
-                                             .prompt = m->settings->prompt,
-                                             .samples = m->samples,
-                                             .n = m->tokens};
-        figures.yardstick = calloc(m->tokens / YARDSTICK_EVERY + 3, sizeof *figures.yardstick);
-        ulb_decoder_fill_cache(decoder, m->context, session->settings.seed);
-        session->arena = (struct ulb_arena){.pages = m->store.blocks, .ring_bytes = m->store.blocks.bytes};
-        if (!figures.yardstick)
-            status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for samples");
-        if (status == ULB_OK && figures.prompt > 0)
-            status = ulb_prefill_measure(session, decoder, &shape, &m->store.weights, figures.prompt,
-                                         &figures.prefill, err);
-        if (status == ULB_OK)
-            status = decode_tokens(m, decoder, &figures, err);
-        session->arena = (struct ulb_arena){0};
-        figures.peak_bytes = ulb_memory_peak();
-        if (status == ULB_OK)
-            status = ulb_decode_record(session, &figures, &m->baseline, err);
-        if (status == ULB_OK && m->settings->done)
-            status = m->settings->done(m->settings->done_context, session->record, err);
-        free(figures.yardstick);
-    }
+    if (status == ULB_OK)
+        status = measure_format(m, run, &shape, decoder, err);
     ulb_decoder_close(decoder);
     ulb_weights_empty(&m->store);
     return status;

@@ -106,8 +106,7 @@ static double cold_seconds(const struct ulb_decode_figures *f)
         size_t count = ulb_linear_count(f->all, (enum ulb_linear)linear);
         count = count > f->all->active ? f->all->active : count;
         if (count > 0)
-            seconds +=
-                (double)count * f->rows[linear].seconds * (linear == ULB_HEAD ? 1 : (double)f->all->layers);
+            seconds += (double)count * f->cold_s[linear] * (linear == ULB_HEAD ? 1 : (double)f->all->layers);
     }
     return seconds;
 }
@@ -155,6 +154,11 @@ static void fill_energy(const struct ulb_decode_figures *f, struct ulb_decode_ru
     run->idle_watts = use->idle_watts;
 }
 
+static double median_bandwidth(const struct ulb_decode_figures *f)
+{
+    return ulb_median_of(f->yardstick, f->n_yardstick);
+}
+
 static double blocks_of(const double parts[ULB_DECODE_PARTS])
 {
     double seconds = 0;
@@ -164,7 +168,9 @@ static double blocks_of(const double parts[ULB_DECODE_PARTS])
 }
 
 /* Amdahl's bound, the speed-up observed, and where the difference is: in each part, what it takes beyond its
- * time in the 16-bit token, of the blocks' products beyond that time over the ratio of bytes. */
+ * time in the 16-bit token, of the blocks' products beyond that time over the ratio of bytes. The bound takes
+ * memory to run as fast in both; what the products owe to its running slower here (below 0: faster), as the
+ * yardsticks beside the two say, is named apart. */
 static void compare(const struct ulb_decode_figures *f, const struct ulb_token_sample *token,
                     const struct ulb_decode_baseline *baseline, struct ulb_decode_run *run)
 {
@@ -172,14 +178,18 @@ static void compare(const struct ulb_decode_figures *f, const struct ulb_token_s
     run->bit_ratio = 16 / bits;
     run->alpha = run->byte_ratio = run->observed_speedup = NAN;
     run->missing_ms = (struct ulb_decode_split){NAN, NAN, NAN, NAN, NAN};
+    run->missing_memory_ms = baseline->known ? 0 : NAN;
     if (baseline->known) {
-        double left[ULB_DECODE_PARTS];
+        double left[ULB_DECODE_PARTS], slower = baseline->bandwidth / median_bandwidth(f) - 1;
         run->alpha = baseline->blocks_s / baseline->token_s;
         run->byte_ratio = baseline->block_bytes / block_bytes(f, true);
         run->observed_speedup = baseline->token_s / token->seconds;
-        for (size_t part = 0; part < ULB_DECODE_PARTS; part++)
-            left[part] = token->parts[part] -
-                         baseline->parts[part] / (part < ULB_QUANTISED_LINEARS ? run->byte_ratio : 1);
+        for (size_t part = 0; part < ULB_DECODE_PARTS; part++) {
+            double bound = baseline->parts[part] / (part < ULB_QUANTISED_LINEARS ? run->byte_ratio : 1);
+            double memory = part < ULB_LINEARS ? bound * slower : 0;
+            left[part] = token->parts[part] - bound - memory;
+            run->missing_memory_ms += 1e3 * memory;
+        }
         run->missing_ms = split_of(left);
     } else {
         snprintf(run->baseline_reason, sizeof run->baseline_reason,
@@ -196,7 +206,7 @@ static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decod
     run->weight_bytes = f->store->blocks.bytes + f->store->head.bytes;
     run->bytes_per_token = (size_t)(block_bytes(f, true) + block_bytes(f, false)) +
                            f->store->weights.bytes[ULB_HEAD] + run->kv_bytes_per_token;
-    run->yardstick_gbps = ulb_median(f->yardstick, f->n_yardstick) / ULB_GB;
+    run->yardstick_gbps = median_bandwidth(f) / ULB_GB;
     run->roofline_tokens_per_s =
         ulb_decode_roofline(run->yardstick_gbps * ULB_GB, (double)run->bytes_per_token);
     run->roofline_share = run->tokens_per_s / run->roofline_tokens_per_s;
@@ -251,8 +261,8 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
     bound_by_memory(f, &run);
     fill_energy(f, &run);
     if (f->rows[ULB_QKV].kernel->layout->format->floating && !baseline->known) {
-        *baseline = (struct ulb_decode_baseline){
-            true, token.seconds, blocks_of(token.parts), {0}, block_bytes(f, true)};
+        *baseline = (struct ulb_decode_baseline){true, token.seconds,        blocks_of(token.parts),
+                                                 {0},  block_bytes(f, true), median_bandwidth(f)};
         memcpy(baseline->parts, token.parts, sizeof baseline->parts);
     }
     compare(f, &token, baseline, &run);

@@ -34,6 +34,7 @@ struct ulb_decode_figures {
     size_t n;
     double *yardstick; /* bytes/s */
     size_t n_yardstick;
+    double cold_s[ULB_LINEARS]; /* of one product of each kind alone, weights cold */
     long long peak_bytes;
     struct ulb_decode_energy energy;
 };
@@ -44,6 +45,7 @@ struct ulb_decode_baseline {
     double token_s, blocks_s;       /* blocks: products of the matrices that are quantised */
     double parts[ULB_DECODE_PARTS]; /* all layers */
     double block_bytes;
+    double bandwidth; /* of the yardstick beside it, bytes/s */
 };
 
 /* Appends a run to the record; that of the 16-bit format becomes the baseline. */

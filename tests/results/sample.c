@@ -359,6 +359,7 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
         .amdahl_nominal_speedup = none / (0.18 + 0.82 / ratio),
         .observed_speedup = none * 73.6 / token,
         .missing_ms = {none * 0.4, none * 0.01, none * 0.02, none * 0.1, none * -0.05},
+        .missing_memory_ms = none * 0.03,
         .yardstick_gbps = machine->gbps,
         .roofline_tokens_per_s = 1.05e3 / token,
         .roofline_share = 1 / 1.05,
