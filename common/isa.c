@@ -117,9 +117,10 @@ ulb_isa_set ulb_isa_detect(void)
         ulb_isa_set bit;
         unsigned long type, mask;
     } capabilities[] = {
-        {ULB_ISA_NEON, AT_HWCAP, HWCAP_ASIMD},  {ULB_ISA_DOTPROD, AT_HWCAP, HWCAP_ASIMDDP},
-        {ULB_ISA_I8MM, AT_HWCAP2, HWCAP2_I8MM}, {ULB_ISA_BF16, AT_HWCAP2, HWCAP2_BF16},
-        {ULB_ISA_SVE, AT_HWCAP, HWCAP_SVE},     {ULB_ISA_SVE2, AT_HWCAP2, HWCAP2_SVE2},
+        {ULB_ISA_NEON, AT_HWCAP, HWCAP_ASIMD},        {ULB_ISA_DOTPROD, AT_HWCAP, HWCAP_ASIMDDP},
+        {ULB_ISA_I8MM, AT_HWCAP2, HWCAP2_I8MM},       {ULB_ISA_BF16, AT_HWCAP2, HWCAP2_BF16},
+        {ULB_ISA_SVE, AT_HWCAP, HWCAP_SVE},           {ULB_ISA_SVE2, AT_HWCAP2, HWCAP2_SVE2},
+        {ULB_ISA_SVEI8MM, AT_HWCAP2, HWCAP2_SVEI8MM}, {ULB_ISA_SVEBF16, AT_HWCAP2, HWCAP2_SVEBF16},
     };
     ulb_isa_set set = 0;
     for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++) {

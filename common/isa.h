@@ -36,7 +36,9 @@ typedef uint64_t ulb_isa_set;
     X(I8MM, "i8mm", 18)                                                                                      \
     X(BF16, "bf16", 19)                                                                                      \
     X(SVE, "sve", 20)                                                                                        \
-    X(SVE2, "sve2", 21)
+    X(SVE2, "sve2", 21)                                                                                      \
+    X(SVEI8MM, "svei8mm", 22)                                                                                \
+    X(SVEBF16, "svebf16", 23)
 
 enum {
 #define ULB_ISA_ENUM(id, name, bit) ULB_ISA_##id = 1 << bit,

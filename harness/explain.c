@@ -42,7 +42,7 @@ static void set_mix(json_t *document, const struct ulb_mix *mix)
 
 /* --- bounds of the known cores --- */
 
-static json_t *bound_row(const struct ulb_core *core, const struct ulb_kernel *kernel)
+static json_t *bound_row(const struct ulb_core *core, const struct ulb_mix *mix, ulb_isa_set needs)
 {
     static const char *const keys[ULB_LIMITS] = {
         [ULB_LIMIT_VECTOR] = "vector_ports_cycles",
@@ -52,7 +52,7 @@ static json_t *bound_row(const struct ulb_core *core, const struct ulb_kernel *k
     };
     struct ulb_port_bound bound;
     char reason[ULB_CORE_REASON_BYTES];
-    bool known = ulb_core_bound(core, &kernel->mix, kernel->needs, &bound, reason);
+    bool known = ulb_core_bound(core, mix, needs, &bound, reason);
     json_t *row = json_pack("{s:s, s:s, s:b, s:s}", "core", core->name, "chips", core->chips,
                             "pipes_inferred", core->inferred, "source", core->source);
     if (core->inferred)
@@ -60,13 +60,14 @@ static json_t *bound_row(const struct ulb_core *core, const struct ulb_kernel *k
     ulb_set_figure(row, "bound_cycles", known ? bound.cycles : NAN, reason);
     ulb_set_text(row, "decided_by", known ? ulb_limit_name(bound.decides) : NULL, reason);
     for (size_t i = 0; i < ULB_LIMITS; i++) {
-        bool limits = known && (i != ULB_LIMIT_LATENCY || kernel->mix.chains > 0);
+        bool limits = known && (i != ULB_LIMIT_LATENCY || mix->chains > 0);
         ulb_set_figure(row, keys[i], limits ? bound.limits[i] : NAN, known ? no_chains : reason);
     }
     return row;
 }
 
-static json_t *bound_rows(const struct ulb_explain *explain, const struct ulb_kernel *kernel)
+static json_t *bound_rows(const struct ulb_explain *explain, const struct ulb_kernel *kernel,
+                          const struct ulb_mix *mix)
 {
     const ulb_isa_set arm = ULB_ISA_NEON | ULB_ISA_SVE;
     const bool for_arm = (kernel->needs ? kernel->needs : explain->isa) & arm;
@@ -74,9 +75,29 @@ static json_t *bound_rows(const struct ulb_explain *explain, const struct ulb_ke
     for (size_t i = 0; i < explain->cores->n; i++) {
         const struct ulb_core *core = &explain->cores->items[i];
         if (for_arm == ((core->isa & arm) != 0)) /* those of the other architecture say nothing */
-            json_array_append_new(rows, bound_row(core, kernel));
+            json_array_append_new(rows, bound_row(core, mix, kernel->needs));
     }
     return rows;
+}
+
+/* The same for the tokens of the row's register tile at once; NULL where that is one. */
+static json_t *tile_json(const struct ulb_explain *explain, const struct ulb_kernel *kernel)
+{
+    if (kernel->nr < 2)
+        return json_null();
+    json_t *tile = json_pack("{s:i, s:o}", "tokens", (int)kernel->nr, "bounds",
+                             bound_rows(explain, kernel, &kernel->tile_mix)),
+           *row;
+    size_t i;
+    set_mix(tile, &kernel->tile_mix);
+    json_array_foreach(json_object_get(tile, "bounds"), i, row)
+    {
+        const json_t *cycles = json_object_get(row, "bound_cycles");
+        const char *reason = json_string_value(json_object_get(row, "bound_cycles_reason"));
+        ulb_set_figure(row, "bound_cycles_per_token",
+                       json_is_number(cycles) ? json_number_value(cycles) / kernel->nr : NAN, reason);
+    }
+    return tile;
 }
 
 /* Bound of a core given by name or pointer; NAN with the reason. */
@@ -257,9 +278,10 @@ enum ulb_status ulb_explain_kernel(const struct ulb_explain *explain, const stru
         if (status == ULB_OK)
             add_platform(turns, explain, kernel, &platform);
     }
-    *out = json_pack("{s:s, s:s, s:f, s:o, s:o, s:o}", "kernel", ulb_kernel_name(kernel, name), "format",
+    *out = json_pack("{s:s, s:s, s:f, s:o, s:o, s:o, s:o}", "kernel", ulb_kernel_name(kernel, name), "format",
                      kernel->layout->format->name, "bytes_per_step", kernel->bytes_per_step, "bounds",
-                     bound_rows(explain, kernel), "measured", measured, "turning_points", turns);
+                     bound_rows(explain, kernel, &kernel->mix), "tile", tile_json(explain, kernel),
+                     "measured", measured, "turning_points", turns);
     if (status == ULB_OK && !*out)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the explanation");
     if (status == ULB_OK)

@@ -157,8 +157,9 @@ struct ulb_kernel {
     double bytes_per_step; /* weight bytes per 32 weights without scales: B of the roofline */
     double
         tolerance; /* 0: bit-equal to the family's _ref; else |error| <= tolerance * (K + 8) * sum |w||x| */
-    struct ulb_mix mix;
-    bool tables; /* builds tables from the activations once per call, for all of its rows */
+    struct ulb_mix mix;      /* of one token */
+    struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; empty where nr is 1 */
+    bool tables;             /* builds tables from the activations once per call, for all of its rows */
     void (*run)(const struct ulb_gemm *args);
 };
 

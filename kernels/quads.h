@@ -26,26 +26,37 @@ static inline unsigned ulb_quad_bit(unsigned rows, unsigned bits, unsigned row, 
     return ((col / 4 * lanes + row % lanes) * 4 + col % 4) * 8 + row / lanes * bits;
 }
 
-#define ULB_QUAD_LAYOUT(of, rows, field_bits, flipped, encode_, decode_)                                     \
+/* name##suffix: the layout of format of##suffix; ULB_QUAD_BIT has made its bit_offset. */
+#define ULB_QUAD_LAYOUT(of, suffix, rows, flipped, encode_, decode_)                                         \
+    const struct ulb_layout ulb_##of##_quads_##rows##suffix = {.name = "quads-" #rows,                       \
+                                                               .format = &ulb_##of##suffix,                  \
+                                                               .tile_m = rows,                               \
+                                                               .tile_k = ULB_QUAD_COLUMNS,                   \
+                                                               .slices = ULB_QUAD_SLICES,                    \
+                                                               .flip = flipped,                              \
+                                                               .bit_offset = of##_quads_##rows,              \
+                                                               .encode = encode_,                            \
+                                                               .decode = decode_}
+#define ULB_QUAD_BIT(of, rows, bits)                                                                         \
     static unsigned of##_quads_##rows(unsigned row, unsigned col)                                            \
     {                                                                                                        \
-        return ulb_quad_bit(rows, field_bits, row, col);                                                     \
-    }                                                                                                        \
-    const struct ulb_layout ulb_##of##_quads_##rows = {.name = "quads-" #rows,                               \
-                                                       .format = &ulb_##of,                                  \
-                                                       .tile_m = rows,                                       \
-                                                       .tile_k = ULB_QUAD_COLUMNS,                           \
-                                                       .slices = ULB_QUAD_SLICES,                            \
-                                                       .flip = flipped,                                      \
-                                                       .bit_offset = of##_quads_##rows,                      \
-                                                       .encode = encode_,                                    \
-                                                       .decode = decode_}
+        return ulb_quad_bit(rows, bits, row, col);                                                           \
+    }
 
 /* The layouts of a format with fields of so many bits, for NEON and for SVE. */
 #define ULB_QUAD_LAYOUTS(of, bits, flip, encode, decode)                                                     \
-    ULB_QUAD_LAYOUT(of, 32, bits, flip, encode, decode);                                                     \
-    ULB_QUAD_LAYOUT(of, 128, bits, flip, encode, decode)
+    ULB_QUAD_BIT(of, 32, bits)                                                                               \
+    ULB_QUAD_BIT(of, 128, bits)                                                                              \
+    ULB_QUAD_LAYOUT(of, , 32, flip, encode, decode);                                                         \
+    ULB_QUAD_LAYOUT(of, , 128, flip, encode, decode)
+
+/* Behind them, the same of its format with a scale for each g columns. */
+#define ULB_QUAD_LAYOUTS_GROUPED(of, g, flip, encode, decode)                                                \
+    ULB_QUAD_LAYOUT(of, _g##g, 32, flip, encode, decode);                                                    \
+    ULB_QUAD_LAYOUT(of, _g##g, 128, flip, encode, decode)
 
 #define ULB_QUAD_DECLARE(of) extern const struct ulb_layout ulb_##of##_quads_32, ulb_##of##_quads_128
+#define ULB_QUAD_DECLARE_GROUPED(of, g)                                                                      \
+    extern const struct ulb_layout ulb_##of##_quads_32_g##g, ulb_##of##_quads_128_g##g
 
 #endif

@@ -60,15 +60,15 @@ static enum ulb_status choose(const char *list, bool *chosen, struct ulb_error *
 
 /* --- printing --- */
 
-static void print_mix(const json_t *document)
+/* The mix of a document or of its tile. */
+static void print_mix(const char *title, const json_t *document)
 {
     const json_t *mix = json_object_get(document, "mix");
     char text[512] = "";
     int bits = (int)json_integer_value(json_object_get(document, "vector_bits"));
     int chains = (int)json_integer_value(json_object_get(document, "chains"));
     if (json_is_null(mix)) {
-        printf("%s: %s\n", json_string_value(json_object_get(document, "kernel")),
-               json_string_value(json_object_get(document, "mix_reason")));
+        printf("%s: %s\n", title, json_string_value(json_object_get(document, "mix_reason")));
         return;
     }
     for (enum ulb_op op = 0; op < ULB_OP_COUNT; op++) {
@@ -77,8 +77,7 @@ static void print_mix(const json_t *document)
         if (count > 0)
             snprintf(text + used, sizeof text - used, "%s%s %g", used ? ", " : "", ulb_op_name(op), count);
     }
-    printf("%s, instructions of %d bits per 32 weights",
-           json_string_value(json_object_get(document, "kernel")), bits);
+    printf("%s, instructions of %d bits per 32 weights", title, bits);
     if (chains > 0)
         printf(", %d chains of accumulators", chains);
     putchar('\n');
@@ -150,6 +149,33 @@ static void print_bounds(const json_t *document)
     json_decref(rows);
 }
 
+/* The same for several tokens at once. */
+static void print_tile(const json_t *tile)
+{
+    static const struct ulb_column columns[] = {
+        {"shown", "core", 0},
+        {"bound_cycles_per_token", "per token", 3},
+        {"bound_cycles", "bound", 3},
+        {"vector_ports_cycles", "ports", 3},
+        {"loads_cycles", "loads", 3},
+        {"front_end_cycles", "front", 3},
+        {"latency_cycles", "chains", 3},
+        {"table", "table", 0},
+        {"why", "decided by", 0},
+    };
+    char title[40];
+    snprintf(title, sizeof title, "%d tokens at once",
+             (int)json_integer_value(json_object_get(tile, "tokens")));
+    print_mix(title, tile);
+    if (json_is_null(json_object_get(tile, "mix")))
+        return;
+    json_t *rows = json_deep_copy(json_object_get(tile, "bounds"));
+    describe_bounds(rows);
+    printf("lower limit by port counting, cycles per 32 weights and all of these tokens\n");
+    ulb_print_table(rows, columns, ULB_COUNT(columns));
+    json_decref(rows);
+}
+
 static void print_measured(const json_t *document)
 {
     static const struct ulb_column columns[] = {
@@ -192,8 +218,10 @@ static void print_explanations(const json_t *explanations)
         const json_t *document = json_array_get(explanations, i);
         if (i > 0)
             putchar('\n');
-        print_mix(document);
+        print_mix(json_string_value(json_object_get(document, "kernel")), document);
         print_bounds(document);
+        if (!json_is_null(json_object_get(document, "tile")))
+            print_tile(json_object_get(document, "tile"));
         print_measured(document);
         print_turns(document);
     }

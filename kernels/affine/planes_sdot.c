@@ -43,32 +43,6 @@ struct affine {
 #define DECLARE_TOTAL(n)  ulb_ints t##n = ulb_no_ints();
 #define DECLARE_RESULT(n) ulb_floats r##n = ulb_all_floats(0);
 
-/* The top field of a byte, from sums at their places: whole is what the byte's sum is without the lower
- * fields. */
-#define TOP(n, lower, bits) a##n = ulb_asr(ulb_sub_ints(ulb_add_ints(a##n, lacking), lower), bits);
-#define PLUS(a, b)          ulb_add_ints(a, b)
-#define SPLIT_1
-#define SPLIT_2                                                                                              \
-    TOP(1, a0, 4)                                                                                            \
-    TOP(3, a2, 4)                                                                                            \
-    TOP(5, a4, 4)                                                                                            \
-    TOP(7, a6, 4)
-#define SPLIT_FOUR(n0, n1, n2, n3)                                                                           \
-    TOP(n3, PLUS(PLUS(a##n0, a##n1), a##n2), 6)                                                              \
-    a##n1 = ulb_asr(a##n1, 2);                                                                               \
-    a##n2 = ulb_asr(a##n2, 4);
-#define SPLIT_4                                                                                              \
-    SPLIT_FOUR(0, 1, 2, 3)                                                                                   \
-    SPLIT_FOUR(4, 5, 6, 7)
-#define SPLIT_8                                                                                              \
-    TOP(7, PLUS(PLUS(PLUS(a0, a1), PLUS(a2, a3)), PLUS(PLUS(a4, a5), a6)), 7)                                \
-    a1 = ulb_asr(a1, 1);                                                                                     \
-    a2 = ulb_asr(a2, 2);                                                                                     \
-    a3 = ulb_asr(a3, 3);                                                                                     \
-    a4 = ulb_asr(a4, 4);                                                                                     \
-    a5 = ulb_asr(a5, 5);                                                                                     \
-    a6 = ulb_asr(a6, 6);
-
 #define ADD_PLANE(n) t##n = ulb_add_ints(t##n, ulb_mul_ints(a##n, weight));
 
 /* The plane of so many bits, fields to a byte, of codes whose bits are the planes' widths: it begins at the
@@ -89,7 +63,7 @@ struct affine {
                                                                        line < 4 * (width)*PLANE; line += 64) \
                     __builtin_prefetch(plane + line + NEAR, 0, 3);                                           \
         }                                                                                                    \
-        SPLIT_##fields EACH(ADD_PLANE)                                                                       \
+        ULB_SPLIT_##fields EACH(ADD_PLANE)                                                                   \
     }
 
 #define ADD_GROUP(n)                                                                                         \

@@ -4,8 +4,10 @@
 #ifndef ULB_KERNELS_ARM_FIELD_STEPS_H
 #define ULB_KERNELS_ARM_FIELD_STEPS_H
 
-/* set n += products of the bytes with quarter q of x. */
+/* set n += products of the bytes with quarter q of x, unless the includer says otherwise. */
+#ifndef ULB_DOT
 #define ULB_DOT(set, n, bytes, q) set##n = ulb_dot(set##n, bytes, x, q)
+#endif
 
 /* The same of their bits in mask, which ULB_KEEP(mask) has put into a register. */
 #define ULB_FIELD(set, n, mask, q) ULB_DOT(set, n, ulb_and(packed, kept_##mask), q);
@@ -70,11 +72,38 @@
         ULB_DOT(set, 7, packed, q);                                                                          \
     }
 
+/* ULB_SPLIT_F: the sums of a set a, at their places, become those of the fields. lacking: 128 times the sum
+ * of the activations (kernels/arm/fields.h). */
+#define ULB_TOP(n, lower, bits) a##n = ulb_asr(ulb_sub_ints(ulb_add_ints(a##n, lacking), lower), bits);
+#define ULB_PLUS(a, b)          ulb_add_ints(a, b)
+#define ULB_SPLIT_1
+#define ULB_SPLIT_2                                                                                          \
+    ULB_TOP(1, a0, 4)                                                                                        \
+    ULB_TOP(3, a2, 4)                                                                                        \
+    ULB_TOP(5, a4, 4)                                                                                        \
+    ULB_TOP(7, a6, 4)
+#define ULB_SPLIT_FOUR(n0, n1, n2, n3)                                                                       \
+    ULB_TOP(n3, ULB_PLUS(ULB_PLUS(a##n0, a##n1), a##n2), 6)                                                  \
+    a##n1 = ulb_asr(a##n1, 2);                                                                               \
+    a##n2 = ulb_asr(a##n2, 4);
+#define ULB_SPLIT_4                                                                                          \
+    ULB_SPLIT_FOUR(0, 1, 2, 3)                                                                               \
+    ULB_SPLIT_FOUR(4, 5, 6, 7)
+#define ULB_SPLIT_8                                                                                          \
+    ULB_TOP(7, ULB_PLUS(ULB_PLUS(ULB_PLUS(a0, a1), ULB_PLUS(a2, a3)), ULB_PLUS(ULB_PLUS(a4, a5), a6)), 7)    \
+    a1 = ulb_asr(a1, 1);                                                                                     \
+    a2 = ulb_asr(a2, 2);                                                                                     \
+    a3 = ulb_asr(a3, 3);                                                                                     \
+    a4 = ulb_asr(a4, 4);                                                                                     \
+    a5 = ulb_asr(a5, 5);                                                                                     \
+    a6 = ulb_asr(a6, 6);
+
 /* Vectors of bytes of such a step. */
 #define ULB_VECTORS_1(X)         X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define ULB_VECTORS_2(X)         X(0) X(1) X(2) X(3)
 #define ULB_VECTORS_4(X)         X(0) X(1)
 #define ULB_VECTORS_8(X)         X(0)
+#define ULB_COUNT(i)             +1
 #define ULB_OF_FIELDS(what, n)   ULB_OF_FIELDS_2(what, n)
 #define ULB_OF_FIELDS_2(what, n) what##n
 

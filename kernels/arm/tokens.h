@@ -1,78 +1,120 @@
 /* Several tokens at once by matrix products: smmla and usmmla multiply 2 rows of 8 weights by 2 tokens of 8
- * activations, twice what sdot does in an instruction. Included after LAYOUT, FIELDS of a byte (1, 2, 4 or
- * 8), FACTOR and ZERO_POINT as for kernels/arm/fields.h.
+ * activations, twice what sdot does in an instruction; written once for NEON and for SVE of any length, each
+ * 128 bits of which are such a product. Included after LAYOUT (the prefix of its pairs layouts), FIELDS of a
+ * byte (1, 2, 4 or 8), FACTOR and ZERO_POINT as for kernels/arm/fields.h.
  *
- * A tile is 16 rows of 8 columns: 8 / FIELDS vectors of bytes, 8 columns of two rows in each; field f of lane
- * l is row f * 16 / FIELDS + l. usmmla takes unsigned weights, so that fields stay where they are and the top
- * one is the whole byte, as on x86 (kernels/x86/tokens.h): |x.w| <= 255 * 128 * K < 2^31. Bytes of one field
- * are values: smmla. Registers: 8 accumulators for each pair of tokens, two pairs, two vectors of
- * activations. Tokens that do not fill the tile are the last one again, whose results are dropped. Ports per
- * 32 weights and 4 tokens: 4 matrix products, 2 - 2/FIELDS and, on four pipes 1 to 1.4 cycles. */
+ * usmmla takes unsigned weights, so that fields stay where they are and the top one is the whole byte, as on
+ * x86 (kernels/x86/tokens.h): |x.w| <= 255 * 128 * K < 2^31. Bytes of one field are values: smmla. 16
+ * activations of two tokens make two operands by trn. Passes over the lanes of a tile as in
+ * kernels/arm/walk.h. Registers: 8 accumulators for each pair of tokens, two pairs, 4 vectors of activations,
+ * up to 7 masks. Tokens that do not fill the tile are the last one again, whose results are dropped. Ports
+ * per 32 weights and 4 tokens at 128 bits: 4 matrix products, 2 - 2/FIELDS and, half a trn: on four pipes 1.1
+ * to 1.6 cycles. */
 #ifndef ULB_KERNELS_ARM_TOKENS_H
 #define ULB_KERNELS_ARM_TOKENS_H
 
+#define PLANES      FIELDS
+#define BYTE_PLANES 1
+#define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+
+#define MASKS           ULB_OF_FIELDS(ULB_MASKS_, FIELDS)
+#define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
+#define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
+
+/* Sum n of each pair of tokens += products of the bytes with octet q of their activations. */
+#define ULB_DOT(set, n, bytes, q)                                                                            \
+    {                                                                                                        \
+        const ulb_bytes weights = bytes;                                                                     \
+        a##n = MULTIPLY(a##n, weights, xa##q);                                                               \
+        if (pairs > 1)                                                                                       \
+            b##n = MULTIPLY(b##n, weights, xb##q);                                                           \
+    }
+#if FIELDS == 1
+#define MULTIPLY(sum, weights, x) ulb_multiply_signed(sum, weights, x)
+#else
+#define MULTIPLY(sum, weights, x) ulb_multiply_unsigned(sum, weights, x)
+#endif
+
+#include "kernels/arm/field_steps.h"
+#include "kernels/arm/vec.h"
+#include "kernels/pairs.h"
 #include "kernels/row.h"
 
-#include <arm_neon.h>
-
 enum {
-    ROWS = ULB_PAIRS_ROWS,
+    ROWS = ULB_BY_ISA(ULB_PAIRS_ROWS_SHORT, ULB_PAIRS_ROWS_LONG),
     LANES = ROWS / FIELDS,
-    VECTORS = LANES / 2,
+    PLANE = ULB_PAIRS_OCTET * LANES, /* bytes of an octet */
+    TILE = ULB_PAIRS_COLUMNS / ULB_PAIRS_OCTET * PLANE,
     BITS = 8 / FIELDS,
     PAIRS = 2, /* of tokens */
     NEAR = 1024
 };
 
-static inline int32x4_t multiply(int32x4_t sum, uint8x16_t weights, int8x16_t x)
-{
-#if FIELDS == 1
-    return vmmlaq_s32(sum, vreinterpretq_s8_u8(weights), x);
+#define ULB_LAYOUT_OF(prefix) ULB_LAYOUT_OF_2(prefix)
+#ifdef __ARM_FEATURE_SVE
+#define ULB_LAYOUT_OF_2(prefix) prefix##_pairs_128
 #else
-    return vusmmlaq_s32(sum, weights, x);
+#define ULB_LAYOUT_OF_2(prefix) prefix##_pairs_16
 #endif
-}
 
-/* One tile for so many pairs of tokens, whose activations are at x. */
-static inline __attribute__((always_inline)) void step(const uint8_t *w, const int8_t *const *x, size_t k,
-                                                       size_t pairs, int32x4_t (*sums)[VECTORS * FIELDS])
+/* Sums of the tokens of a pair: [FIELDS][lanes][2]. */
+typedef int32_t pair_sums[2 * ROWS];
+
+#define ULB_VECTOR_AT(i, w) ulb_load(mask##i, (w) + (i)*ulb_vec_bytes())
+
+#define DECLARE(i)      ulb_ints a##i = ulb_no_ints(), b##i = ulb_no_ints();
+#define DECLARE_MASK(i) const ulb_mask mask##i = ulb_bytes_left(at + (i)*ulb_vec_bytes(), PLANE);
+#define STORE(i)                                                                                             \
+    {                                                                                                        \
+        const size_t first = at / 4 + (i) / FIELDS * ulb_lanes();                                            \
+        if (first < 2 * LANES) {                                                                             \
+            const ulb_mask left = ulb_lanes_left(first, 2 * LANES);                                          \
+            ulb_store_ints(left, sums[0] + (i) % FIELDS * 2 * LANES + first, a##i);                          \
+            if (pairs > 1)                                                                                   \
+                ulb_store_ints(left, sums[1] + (i) % FIELDS * 2 * LANES + first, b##i);                      \
+        }                                                                                                    \
+    }
+
+/* The lanes from byte at on of one row of tiles for so many pairs of tokens, whose activations are at x. */
+static inline __attribute__((always_inline)) void pass(const struct ulb_tiles *tiles, const int8_t *const *x,
+                                                       size_t pairs, size_t at, pair_sums *sums)
 {
-    int8x16_t two[PAIRS];
+    SUMS(DECLARE)
+    VECTORS(DECLARE_MASK)
+    MASKS
+    for (size_t s = 0; s < tiles->steps; s++) {
 #pragma GCC unroll 2
-    for (size_t p = 0; p < pairs; p++)
-        two[p] = vcombine_s8(vld1_s8(x[2 * p] + k), vld1_s8(x[2 * p + 1] + k));
-#pragma GCC unroll 8
-    for (size_t v = 0; v < VECTORS; v++) {
-        uint8x16_t packed = vld1q_u8(w + 16 * v);
-#pragma GCC unroll 8
-        for (size_t f = 0; f < FIELDS; f++) {
-            uint8_t mask = (uint8_t)(((1u << BITS) - 1) << f * BITS);
-            uint8x16_t field = f + 1 == FIELDS ? packed : vandq_u8(packed, vdupq_n_u8(mask));
-#pragma GCC unroll 2
-            for (size_t p = 0; p < pairs; p++)
-                sums[p][v * FIELDS + f] = multiply(sums[p][v * FIELDS + f], field, two[p]);
+        for (size_t i = 0; i < ULB_PAIRS_SLICES; i++) {
+            const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * TILE + at;
+            const size_t k = (i * tiles->steps + s) * ULB_PAIRS_COLUMNS;
+            const ulb_bytes even = ulb_load16(x[0] + k), odd = ulb_load16(x[1] + k);
+            const ulb_bytes xa0 = ulb_first_octets(even, odd), xa1 = ulb_second_octets(even, odd);
+            ulb_bytes xb0 = xa0, xb1 = xa1;
+            if (pairs > 1) {
+                const ulb_bytes third = ulb_load16(x[2] + k), fourth = ulb_load16(x[3] + k);
+                xb0 = ulb_first_octets(third, fourth);
+                xb1 = ulb_second_octets(third, fourth);
+            }
+            STEP(, w, 0)
+            STEP(, w + PLANE, 1)
+            for (size_t line = 0; at == 0 && line < TILE; line += 64)
+                __builtin_prefetch(w + line + NEAR, 0, 3);
         }
     }
-#pragma GCC unroll 2
-    for (size_t line = 0; line < 16 * VECTORS; line += 64)
-        __builtin_prefetch(w + line + NEAR, 0, 3);
+    SUMS(STORE)
 }
 
 /* The dot products of token t of a pair, from sums of fields at their places. */
-static inline __attribute__((always_inline)) void dots_of(const int32x4_t *sums, size_t t, int32_t *dots)
+static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, size_t t, int32_t *dots)
 {
-    for (size_t v = 0; v < VECTORS; v++) {
-        uint32_t whole[2] = {0, 0};
+    for (size_t lane = 0; lane < LANES; lane++) {
+        uint32_t lower = 0;
         for (size_t f = 0; f < FIELDS; f++) {
-            int32_t four[4];
-            vst1q_s32(four, sums[v * FIELDS + f]);
-            for (size_t i = 0; i < 2; i++) {
-                uint32_t sum = (uint32_t)four[2 * i + t];
-                if (f + 1 == FIELDS)
-                    sum -= whole[i];
-                whole[i] += sum;
-                dots[f * LANES + 2 * v + i] = FACTOR * ((int32_t)sum >> BITS * f);
-            }
+            uint32_t sum = (uint32_t)sums[(f * LANES + lane) * 2 + t];
+            if (f + 1 == FIELDS)
+                sum -= lower;
+            lower += sum;
+            dots[f * LANES + lane] = FACTOR * ((int32_t)sum >> BITS * f);
         }
     }
 }
@@ -82,24 +124,14 @@ static inline __attribute__((always_inline)) void tile(const struct ulb_gemm *g,
                                                        const struct ulb_tiles *tiles, size_t row, size_t n,
                                                        size_t tokens, size_t pairs)
 {
-    int32x4_t sums[PAIRS][VECTORS * FIELDS];
+    pair_sums sums[PAIRS];
     const int8_t *x[2 * PAIRS];
-    const float *w_scale = ulb_row_scales(g, &LAYOUT);
+    const float *w_scale = ulb_row_scales(g, &ULB_LAYOUT_OF(LAYOUT));
 #pragma GCC unroll 4
     for (size_t t = 0; t < 2 * pairs; t++)
         x[t] = (const int8_t *)g->x + (n + (t < tokens ? t : tokens - 1)) * g->x_stride;
-#pragma GCC unroll 2
-    for (size_t p = 0; p < pairs; p++) {
-#pragma GCC unroll 8
-        for (size_t i = 0; i < VECTORS * FIELDS; i++)
-            sums[p][i] = vdupq_n_s32(0);
-    }
-    for (size_t s = 0; s < tiles->steps; s++) {
-#pragma GCC unroll 2
-        for (size_t i = 0; i < ULB_PAIRS_SLICES; i++)
-            step(tiles->w + i * tiles->slice_bytes + s * VECTORS * 16, x,
-                 (i * tiles->steps + s) * ULB_PAIRS_COLUMNS, pairs, sums);
-    }
+    for (size_t at = 0; at < PLANE; at += (0 VECTORS(ULB_COUNT)) * ulb_vec_bytes())
+        pass(tiles, x, pairs, at, sums);
 #pragma GCC unroll 4
     for (size_t t = 0; t < 2 * pairs; t++) {
         int32_t dots[ROWS];
@@ -112,10 +144,11 @@ static inline __attribute__((always_inline)) void tile(const struct ulb_gemm *g,
 
 static void run(const struct ulb_gemm *g)
 {
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(&LAYOUT, g->m, g->k),
-                              .steps = ulb_layout_steps(&LAYOUT, g->k)};
+    const struct ulb_layout *layout = &ULB_LAYOUT_OF(LAYOUT);
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
+                              .steps = ulb_layout_steps(layout, g->k)};
     for (size_t row = g->m0; row < g->m1; row += ROWS) {
-        tiles.w = (const uint8_t *)g->w + row / ROWS * tiles.steps * VECTORS * 16;
+        tiles.w = (const uint8_t *)g->w + row / ROWS * tiles.steps * TILE;
         size_t n = 0;
         for (; n + 2 < g->n; n += 2 * PAIRS)
             tile(g, &tiles, row, n, g->n - n < 2 * PAIRS ? g->n - n : 2 * PAIRS, PAIRS);
@@ -124,24 +157,26 @@ static void run(const struct ulb_gemm *g)
     }
 }
 
-/* The mix is that of one token, as gamma is: a pair with half of its results dropped. */
+/* For so many pairs of tokens. */
+#define MIX(pairs)                                                                                           \
+    {                                                                                                        \
+        .loads = BITS / 4.0 + (pairs)*0.25, .prefetches = BITS / 16.0, .logic = 2 - 2.0 / FIELDS,            \
+        .transposes = (pairs)*0.25, .matrix_products = (pairs)*2, .vector_bits = 128, .chains = 8 * (pairs)  \
+    }
+
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = FIELDS == 1 ? "dotn" : "maskn",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &LAYOUT,
+    .layout = &ULB_LAYOUT_OF(LAYOUT),
     .activation = ULB_ACT_A8,
     .mr = ROWS,
     .nr = 2 * PAIRS,
     .kr = ULB_PAIRS_COLUMNS * ULB_PAIRS_SLICES,
     .bytes_per_step = 4 * BITS,
-    .mix = {.loads = VECTORS / 4.0 + 0.5,
-            .prefetches = BITS / 16.0,
-            .logic = (8 - VECTORS) / 4.0,
-            .matrix_products = 2,
-            .vector_bits = 128,
-            .chains = VECTORS * FIELDS},
+    .mix = MIX(1), /* of one token: a pair, half of whose results are dropped */
+    .tile_mix = MIX(PAIRS),
     .run = run,
 };
 

@@ -153,6 +153,24 @@ static inline void ulb_store_floats(ulb_mask mask, float *p, ulb_floats v)
 /* sum + products of 4 neighbouring signed bytes with bytes 4 q to 4 q + 3 of each 128 bits of x. */
 #define ulb_dot(sum, bytes, x, q) svdot_lane_s32(sum, bytes, x, q)
 
+/* In each 128 bits the first 8 bytes of a and of b, and the second. */
+static inline ulb_bytes ulb_first_octets(ulb_bytes a, ulb_bytes b)
+{
+    return svreinterpret_s8_s64(svtrn1_s64(svreinterpret_s64_s8(a), svreinterpret_s64_s8(b)));
+}
+
+static inline ulb_bytes ulb_second_octets(ulb_bytes a, ulb_bytes b)
+{
+    return svreinterpret_s8_s64(svtrn2_s64(svreinterpret_s64_s8(a), svreinterpret_s64_s8(b)));
+}
+
+/* In each 128 bits sum + 2 rows of 8 weights, signed or unsigned bytes, times 2 tokens of 8 signed ones:
+ * lane 2 r + t. */
+#ifdef __ARM_FEATURE_SVE_MATMUL_INT8
+#define ulb_multiply_signed(sum, weights, x)   svmmla_s32(sum, weights, x)
+#define ulb_multiply_unsigned(sum, weights, x) svusmmla_s32(sum, svreinterpret_u8_s8(weights), x)
+#endif
+
 #else
 
 #include <arm_neon.h>
@@ -301,6 +319,21 @@ static inline void ulb_store_floats(ulb_mask mask, float *p, ulb_floats v)
 
 #ifdef __ARM_FEATURE_DOTPROD
 #define ulb_dot(sum, bytes, x, q) vdotq_laneq_s32(sum, bytes, x, q)
+#endif
+
+static inline ulb_bytes ulb_first_octets(ulb_bytes a, ulb_bytes b)
+{
+    return vreinterpretq_s8_s64(vtrn1q_s64(vreinterpretq_s64_s8(a), vreinterpretq_s64_s8(b)));
+}
+
+static inline ulb_bytes ulb_second_octets(ulb_bytes a, ulb_bytes b)
+{
+    return vreinterpretq_s8_s64(vtrn2q_s64(vreinterpretq_s64_s8(a), vreinterpretq_s64_s8(b)));
+}
+
+#ifdef __ARM_FEATURE_MATMUL_INT8
+#define ulb_multiply_signed(sum, weights, x)   vmmlaq_s32(sum, weights, x)
+#define ulb_multiply_unsigned(sum, weights, x) vusmmlaq_s32(sum, vreinterpretq_u8_s8(weights), x)
 #endif
 
 #endif

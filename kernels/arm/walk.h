@@ -71,8 +71,6 @@ static inline __attribute__((always_inline)) void ulb_walk_pass(const struct ulb
     SUMS(ULB_STORE)
 }
 
-#define ULB_COUNT(i) +1
-
 /* All rows of a row of tiles: sums[PLANES][lanes]. */
 static inline __attribute__((always_inline)) void ulb_walk_tiles(const struct ulb_tiles *tiles, size_t lanes,
                                                                  int32_t *sums)

@@ -1,7 +1,5 @@
 #include "kernels/int1/format.h"
 
-#include "kernels/pairs.h"
-#include "kernels/quads.h"
 #include "kernels/tiles.h"
 
 #include <string.h>
@@ -151,4 +149,4 @@ const struct ulb_layout ulb_int1_tiles = {.name = "tiles",
                                           .decode = decode};
 
 ULB_QUAD_LAYOUTS(int1, 1, 0x80, encode, decode);
-ULB_PAIRS_LAYOUT(int1, 1, encode, decode);
+ULB_PAIRS_LAYOUTS(int1, 1, encode, decode);

@@ -2,6 +2,7 @@
 #ifndef ULB_KERNELS_INT1_FORMAT_H
 #define ULB_KERNELS_INT1_FORMAT_H
 
+#include "kernels/pairs.h"
 #include "kernels/quads.h"
 
 /* Kernels that need unsigned weights use value + 1, which is 0 or 2. */
@@ -30,6 +31,6 @@ extern const struct ulb_layout ulb_int1_tiles;
 /* Bytes of so many rows (kernels/quads.h). */
 ULB_QUAD_DECLARE(int1);
 /* Two rows at a time (kernels/pairs.h). */
-extern const struct ulb_layout ulb_int1_pairs;
+ULB_PAIRS_DECLARE(int1);
 
 #endif

@@ -1,7 +1,5 @@
 #include "kernels/int2/format.h"
 #include "kernels/int2/fields.h"
-#include "kernels/pairs.h"
-#include "kernels/quads.h"
 #include "kernels/tiles.h"
 
 const struct ulb_format ulb_int2 = {.name = "int2",
@@ -92,7 +90,7 @@ const struct ulb_layout ulb_int2_tiles = {.name = "tiles",
                                           .decode = decode};
 
 ULB_QUAD_LAYOUTS(int2, 2, 0x80, encode, decode);
-ULB_PAIRS_LAYOUT(int2, 2, encode, decode);
+ULB_PAIRS_LAYOUTS(int2, 2, encode, decode);
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \
@@ -125,7 +123,8 @@ ULB_PAIRS_LAYOUT(int2, 2, encode, decode);
                                                        .bit_offset = ulb_fields2_interleaved_16,             \
                                                        .encode = encode,                                     \
                                                        .decode = decode,                                     \
-                                                       .slices = 2}
+                                                       .slices = 2};                                         \
+    ULB_QUAD_LAYOUTS_GROUPED(int2, g, 0x80, encode, decode)
 
 GROUPED(32);
 GROUPED(64);

@@ -2,6 +2,7 @@
 #ifndef ULB_KERNELS_INT2_FORMAT_H
 #define ULB_KERNELS_INT2_FORMAT_H
 
+#include "kernels/pairs.h"
 #include "kernels/quads.h"
 
 enum { ULB_INT2_ZERO_POINT = 2 };
@@ -25,14 +26,15 @@ extern const struct ulb_layout ulb_int2_tiles;
 /* Bytes of so many rows (kernels/quads.h). */
 ULB_QUAD_DECLARE(int2);
 /* Two rows at a time (kernels/pairs.h). */
-extern const struct ulb_layout ulb_int2_pairs;
+ULB_PAIRS_DECLARE(int2);
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT2_GROUPED(g)                                                                                  \
     extern const struct ulb_format ulb_int2_g##g;                                                            \
     extern const struct ulb_layout ulb_int2_rows_g##g;                                                       \
     extern const struct ulb_layout ulb_int2_fields_g##g;                                                     \
-    extern const struct ulb_layout ulb_int2_fields_64_g##g
+    extern const struct ulb_layout ulb_int2_fields_64_g##g;                                                  \
+    ULB_QUAD_DECLARE_GROUPED(int2, g)
 ULB_INT2_GROUPED(32);
 ULB_INT2_GROUPED(64);
 ULB_INT2_GROUPED(128);

@@ -1,7 +1,5 @@
 #include "kernels/int4/format.h"
 
-#include "kernels/pairs.h"
-#include "kernels/quads.h"
 #include "kernels/tiles.h"
 
 const struct ulb_format ulb_int4 = {.name = "int4",
@@ -80,7 +78,7 @@ const struct ulb_layout ulb_int4_tiles = {.name = "tiles",
                                           .decode = decode};
 
 ULB_QUAD_LAYOUTS(int4, 4, 0x80, encode, decode);
-ULB_PAIRS_LAYOUT(int4, 4, encode, decode);
+ULB_PAIRS_LAYOUTS(int4, 4, encode, decode);
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \
@@ -113,7 +111,8 @@ ULB_PAIRS_LAYOUT(int4, 4, encode, decode);
                                                        .bit_offset = interleaved_16,                         \
                                                        .encode = encode,                                     \
                                                        .decode = decode,                                     \
-                                                       .slices = 2}
+                                                       .slices = 2};                                         \
+    ULB_QUAD_LAYOUTS_GROUPED(int4, g, 0x80, encode, decode)
 
 GROUPED(32);
 GROUPED(64);

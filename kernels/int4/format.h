@@ -2,6 +2,7 @@
 #ifndef ULB_KERNELS_INT4_FORMAT_H
 #define ULB_KERNELS_INT4_FORMAT_H
 
+#include "kernels/pairs.h"
 #include "kernels/quads.h"
 
 enum { ULB_INT4_ZERO_POINT = 8 };
@@ -19,14 +20,15 @@ extern const struct ulb_layout ulb_int4_tiles;
 /* Bytes of so many rows (kernels/quads.h). */
 ULB_QUAD_DECLARE(int4);
 /* Two rows at a time (kernels/pairs.h). */
-extern const struct ulb_layout ulb_int4_pairs;
+ULB_PAIRS_DECLARE(int4);
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT4_GROUPED(g)                                                                                  \
     extern const struct ulb_format ulb_int4_g##g;                                                            \
     extern const struct ulb_layout ulb_int4_rows_g##g;                                                       \
     extern const struct ulb_layout ulb_int4_vnni4i_g##g;                                                     \
-    extern const struct ulb_layout ulb_int4_vnni4i_96_g##g
+    extern const struct ulb_layout ulb_int4_vnni4i_96_g##g;                                                  \
+    ULB_QUAD_DECLARE_GROUPED(int4, g)
 ULB_INT4_GROUPED(32);
 ULB_INT4_GROUPED(64);
 ULB_INT4_GROUPED(128);

@@ -6,4 +6,8 @@
 #define FACTOR     1
 #define ZERO_POINT ULB_INT4_ZERO_POINT
 
+#ifdef ULB_GROUP
+#include "kernels/arm/groups.h"
+#else
 #include "kernels/arm/fields.h"
+#endif

@@ -30,7 +30,6 @@ static void run(const struct ulb_gemm *g)
     ulb_run_tokens(&row, g);
 }
 
-/* The mix is that of one token, as gamma is. */
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = "maskn",
@@ -42,12 +41,7 @@ const struct ulb_kernel ULB_ROW = {
     .nr = TOKENS,
     .kr = 4 * SLICES,
     .bytes_per_step = 4 * BITS,
-    .mix = {.loads = 4.0 / 16,
-            .broadcasts = 4.0 / 16 / VECTORS,
-            .prefetches = 4.0 / 16 * 2,
-            .logic = 4.0 / 16 * (FIELDS - 1),
-            .dot_products = 0.5,
-            .vector_bits = ULB_VEC_BITS,
-            .chains = ULB_TOKENS_CHAINS / (VECTORS * FIELDS) * VECTORS * FIELDS},
+    .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, 1),
+    .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, TOKENS),
     .run = run,
 };

@@ -6,4 +6,8 @@
 #define FACTOR     1
 #define ZERO_POINT 0
 
+#ifdef ULB_GROUP
+#include "kernels/arm/groups.h"
+#else
 #include "kernels/arm/fields.h"
+#endif

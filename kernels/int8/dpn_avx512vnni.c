@@ -29,7 +29,6 @@ static void run(const struct ulb_gemm *g)
     ulb_run_tokens(&row, g);
 }
 
-/* The mix is that of one token, as gamma is. */
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = "dpn",
@@ -41,12 +40,7 @@ const struct ulb_kernel ULB_ROW = {
     .nr = TOKENS,
     .kr = 4 * SLICES,
     .bytes_per_step = 4 * BITS,
-    .mix = {.loads = 8.0 / 16,
-            .broadcasts = 8.0 / 16 / VECTORS,
-            .prefetches = 8.0 / 16 * 1,
-            .logic = 8.0 / 16 * (FIELDS - 1),
-            .dot_products = 0.5,
-            .vector_bits = ULB_VEC_BITS,
-            .chains = ULB_TOKENS_CHAINS / (VECTORS * FIELDS) * VECTORS * FIELDS},
+    .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 1, 1),
+    .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 1, TOKENS),
     .run = run,
 };

@@ -1,7 +1,5 @@
 #include "kernels/int8/format.h"
 
-#include "kernels/pairs.h"
-#include "kernels/quads.h"
 #include "kernels/tiles.h"
 
 const struct ulb_format ulb_int8 = {.name = "int8",
@@ -87,7 +85,7 @@ const struct ulb_layout ulb_int8_tiles = {.name = "tiles",
                                           .decode = decode_biased};
 
 ULB_QUAD_LAYOUTS(int8, 8, 0, encode_signed, decode_signed);
-ULB_PAIRS_LAYOUT(int8, 8, encode_signed, decode_signed);
+ULB_PAIRS_LAYOUTS(int8, 8, encode_signed, decode_signed);
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \
@@ -128,7 +126,8 @@ ULB_PAIRS_LAYOUT(int8, 8, encode_signed, decode_signed);
                                                           .bit_offset = vnni4,                               \
                                                           .encode = encode_signed,                           \
                                                           .decode = decode_signed,                           \
-                                                          .slices = 2}
+                                                          .slices = 2};                                      \
+    ULB_QUAD_LAYOUTS_GROUPED(int8, g, 0, encode_signed, decode_signed)
 
 GROUPED(32);
 GROUPED(64);

@@ -2,6 +2,7 @@
 #ifndef ULB_KERNELS_INT8_FORMAT_H
 #define ULB_KERNELS_INT8_FORMAT_H
 
+#include "kernels/pairs.h"
 #include "kernels/quads.h"
 
 enum { ULB_INT8_ZERO_POINT = 128 };
@@ -17,7 +18,7 @@ extern const struct ulb_layout ulb_int8_tiles;
 /* Bytes of so many rows (kernels/quads.h). */
 ULB_QUAD_DECLARE(int8);
 /* Two rows at a time (kernels/pairs.h). */
-extern const struct ulb_layout ulb_int8_pairs;
+ULB_PAIRS_DECLARE(int8);
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT8_GROUPED(g)                                                                                  \
@@ -25,7 +26,8 @@ extern const struct ulb_layout ulb_int8_pairs;
     extern const struct ulb_layout ulb_int8_rows_g##g;                                                       \
     extern const struct ulb_layout ulb_int8_vnni4_g##g;                                                      \
     extern const struct ulb_layout ulb_int8_vnni4_signed_g##g;                                               \
-    extern const struct ulb_layout ulb_int8_vnni4_96_g##g
+    extern const struct ulb_layout ulb_int8_vnni4_96_g##g;                                                   \
+    ULB_QUAD_DECLARE_GROUPED(int8, g)
 ULB_INT8_GROUPED(32);
 ULB_INT8_GROUPED(64);
 ULB_INT8_GROUPED(128);

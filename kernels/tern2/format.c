@@ -1,7 +1,5 @@
 #include "kernels/tern2/format.h"
 #include "kernels/int2/fields.h"
-#include "kernels/pairs.h"
-#include "kernels/quads.h"
 
 const struct ulb_format ulb_tern2 = {.name = "tern2",
                                      .summary = "ternary, a field of two bits each, one scale per row",
@@ -64,4 +62,4 @@ const struct ulb_layout ulb_tern2_fields_64 = {.name = "fields-64",
                                                .decode = decode};
 
 ULB_QUAD_LAYOUTS(tern2, 2, 0x80, encode, decode);
-ULB_PAIRS_LAYOUT(tern2, 2, encode, decode);
+ULB_PAIRS_LAYOUTS(tern2, 2, encode, decode);

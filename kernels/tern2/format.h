@@ -2,6 +2,7 @@
 #ifndef ULB_KERNELS_TERN2_FORMAT_H
 #define ULB_KERNELS_TERN2_FORMAT_H
 
+#include "kernels/pairs.h"
 #include "kernels/quads.h"
 
 enum { ULB_TERN2_ZERO_POINT = 1 };
@@ -16,6 +17,6 @@ extern const struct ulb_layout ulb_tern2_planes;
 /* Bytes of so many rows (kernels/quads.h). */
 ULB_QUAD_DECLARE(tern2);
 /* Two rows at a time (kernels/pairs.h). */
-extern const struct ulb_layout ulb_tern2_pairs;
+ULB_PAIRS_DECLARE(tern2);
 
 #endif

@@ -7,39 +7,10 @@
 #ifndef ULB_KERNELS_X86_GROUPS_H
 #define ULB_KERNELS_X86_GROUPS_H
 
+#include "kernels/group_sums.h"
 #include "kernels/x86/streams.h"
 
-enum {
-    ULB_GROUP_SLICES = 2,
-    ULB_GROUP_SUMS = 4096, /* sums of activations that are kept: K up to 131,072 with groups of 32 */
-    ULB_GROUP_STEPS = ULB_GROUP / 4
-};
-
-/* Zero points need the sum of the activations of each group. */
-struct ulb_group_sums {
-    const int8_t *x;
-    int32_t sums[ULB_GROUP_SUMS];
-};
-
-static inline int32_t ulb_sum_group(const int8_t *x)
-{
-    int32_t sum = 0;
-    for (size_t i = 0; i < ULB_GROUP; i++)
-        sum += x[i];
-    return sum;
-}
-
-static inline void ulb_sum_groups(struct ulb_group_sums *of, const int8_t *x, size_t groups)
-{
-    of->x = x;
-    for (size_t i = 0; i < groups && i < ULB_GROUP_SUMS; i++)
-        of->sums[i] = ulb_sum_group(x + i * ULB_GROUP);
-}
-
-static inline int32_t ulb_group_sum(const struct ulb_group_sums *of, size_t group)
-{
-    return group < ULB_GROUP_SUMS ? of->sums[group] : ulb_sum_group(of->x + group * ULB_GROUP);
-}
+enum { ULB_GROUP_SLICES = 2, ULB_GROUP_STEPS = ULB_GROUP / 4 };
 
 /* Turns the accumulators of a step into one vector of sums for each vector of rows, in order. */
 typedef void ulb_split_fn(ulb_vec *sums);

@@ -115,4 +115,15 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
     }
 }
 
+/* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
+ */
+#define ULB_TOKENS_MIX(vectors_, fields_, prefetches_, tokens_)                                              \
+    {                                                                                                        \
+        .loads = 0.5 / (fields_), .broadcasts = 0.5 / (fields_) / (vectors_) * (tokens_),                    \
+        .prefetches = 0.5 / (fields_) * (prefetches_), .logic = 0.5 / (fields_) * ((fields_)-1),             \
+        .dot_products = 0.5 * (tokens_), .vector_bits = ULB_VEC_BITS,                                        \
+        .chains = ULB_TOKENS_ACCUMULATORS((vectors_) * (fields_) * (tokens_))                                \
+    }
+#define ULB_TOKENS_ACCUMULATORS(n) ((n) * (ULB_TOKENS_CHAINS / (n) > 1 ? ULB_TOKENS_CHAINS / (n) : 1))
+
 #endif

@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 cd "$scratch"
 quick=(gamma --quick --ring-mib 256)
-kernels='int2a8-mask-avxvnni-,int1a8-(blend|table)-avx,int1a8-scalar-ref-1x1x8,int8a8-dp-avx512vnni-'
+kernels='int2a8-mask-avxvnni-,int1a8-(blend|table)-avx,int1a8-scalar-ref-1x1x8,int8a8-dp-avx512vnni-,int4a8-maskn-avx512vnni-'
 
 "$bench" "${quick[@]}" --explain "$kernels" --json >out.json 2>notes || fail "explain: $(cat notes)"
 python3 - out.json <<'P' || fail "the explanation"
@@ -56,6 +56,15 @@ assert ports["P"]["gamma_cycles"] == 0.5 and ports["P"]["turn_beta_bytes_per_cyc
 ref = by_name["int1a8-scalar-ref"]
 assert ref["mix"] is None and ref["mix_reason"] and all(b["bound_cycles"] is None for b in ref["bounds"])
 assert ref["measured"][0]["gamma_cycles"] > 5
+# Four tokens share loads and masks: on no core they cost more than four times one.
+assert mask["tile"] is None
+four = by_name["int4a8-maskn-avx512vnni"]
+assert four["tile"]["tokens"] == 4 and four["tile"]["mix"]["dot_products"] == 4 * four["mix"]["dot_products"] == 2
+assert four["tile"]["mix"]["logic"] == four["mix"]["logic"]
+for one, tile in zip(four["bounds"], four["tile"]["bounds"]):
+    assert one["core"] == tile["core"]
+    if one["bound_cycles"] is not None:
+        assert tile["bound_cycles_per_token"] == tile["bound_cycles"] / 4 <= one["bound_cycles"]
 wide = by_name["int8a8-dp-avx512vnni"]
 lacking = {b["core"]: b["bound_cycles_reason"] for b in wide["bounds"] if b["bound_cycles"] is None}
 assert lacking["lion-cove"] == "lacks avx512f and 3 more" and "zen4" not in lacking
@@ -76,7 +85,7 @@ P
 "$bench" "${quick[@]}" --explain "$kernels" >report 2>notes || fail "explain as text: $(cat notes)"
 [[ $(wc -L <report) -le 100 ]] || fail "wider than 100 columns"
 for word in 'pipes inferred from throughput' InstLatx64 'decided by' 'lion-cove .* port bound' 'this machine' \
-    'vector ports' 'lacks avx512f'; do
+    'vector ports' 'lacks avx512f' '4 tokens at once, instructions of 512 bits' 'per token'; do
     grep -qE -- "$word" report || fail "the report lacks '$word'"
 done
 

@@ -5,12 +5,13 @@ usage: aarch64_counts.py BUILD [PART,...]   BUILD: a folder that scripts/test-aa
 
 Counted are the innermost loops that hold a row's products (sdot, usmmla, tbl, fmla ...) in the disassembly, one for each
 plane of codes; 32 weights are as many products as the row's mix states. Ends of groups and of blocks are outside of them,
-and so in the mix alone. Rows of several tokens: the loop for 4 tokens, which share its loads and masks. SVE is counted
-per vector of 128 bits, for which the mixes are stated. No clock is read: mixes and bounds are ulb-bench's own, for the
-cores whose ports are published.
+and so in the mix alone. Rows of several tokens: the loop for all tokens of a tile, which share its loads and masks;
+mix and bounds are of as many. SVE is counted per vector of 128 bits, for which the mixes are stated. No clock is read:
+mixes and bounds are ulb-bench's own, for the cores whose ports are published.
 """
 import glob
 import json
+import os
 import re
 import subprocess
 import sys
@@ -25,9 +26,9 @@ CORES = ("cortex-x4", "neoverse-v2", "firestorm")
 
 
 def explained(build, parts):
-    """Rows with their mixes and bounds; measuring is not asked for, but comes with it."""
+    """Rows with their mixes and bounds; that they are masked keeps them from being measured."""
     command = ["qemu-aarch64", "-cpu", "max,sve128=on", f"{build}/ulb-bench", "gamma", "--quick", "--json",
-               "--explain", parts]
+               "--isa-mask", "neon,sve", "--explain", parts]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["explain"]
 
 
@@ -35,13 +36,15 @@ def disassembly(build, kernel):
     """Instructions of the function of a row: (address, mnemonic, operands)."""
     name, variant, isa = kernel["kernel"].split("-")[:3]
     folder, function = kernel["format"].replace(".", "_"), "run"
-    found = glob.glob(f"{build}/kernels/CMakeFiles/kernel_{folder}_{variant}_*{isa}.dir/**/*.o", recursive=True)
+    folder, group = re.match(r"(\w+?)(g\d+)?$", folder).groups()
+    found = glob.glob(f"{build}/kernels/CMakeFiles/kernel_{folder}_{variant}_*_{isa}{(group or '')[1:]}.dir/**/*.o",
+                      recursive=True)
     if variant == "plane":
         found = glob.glob(f"{build}/kernels/CMakeFiles/kernel_affine_planes_sdot_{isa}.dir/**/*.o", recursive=True)
         function = f"run_{kernel['format']}"
-    assert len(found) == 1, (kernel["kernel"], found)
-    text = subprocess.run(["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", found[0]], check=True,
-                          capture_output=True, text=True).stdout
+    assert found, kernel["kernel"]
+    text = subprocess.run(["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", max(found, key=os.path.getmtime)],
+                          check=True, capture_output=True, text=True).stdout
     lines, inside = [], False
     for line in text.splitlines():
         if line.endswith(">:"):
@@ -79,7 +82,7 @@ def count(build, kernel):
     planes = bin(int(re.match(r"u(\d)|woq(\d)", kernel["format"])[0].strip("uwoq"))).count("1") \
         if "-plane-" in kernel["kernel"] else 1
     chosen = sorted(bodies, key=lambda b: -products_of(b, PRODUCTS[kind]))[:planes]
-    per_32 = kernel["mix"][kind] * (2 if kind == "matrix_products" else 1) / planes
+    per_32 = mix_of(kernel)["mix"][kind] / planes
     sums = [0.0] * 4
     for body in chosen:
         units = products_of(body, PRODUCTS[kind]) / per_32
@@ -93,6 +96,11 @@ def count(build, kernel):
     return sums
 
 
+def mix_of(kernel):
+    """What holds mix and bounds: the row, or its tile of several tokens."""
+    return kernel["tile"] or kernel
+
+
 def stated(mix):
     loads = mix["loads"] + mix["broadcasts"]
     return sum(mix.values()) - loads - mix["prefetches"], loads, mix["prefetches"]
@@ -100,15 +108,16 @@ def stated(mix):
 
 def main():
     build = sys.argv[1]
-    parts = sys.argv[2] if len(sys.argv) > 2 else "-neon-,-dotprod-,-i8mm-,-bf16-,-sve-"
+    parts = sys.argv[2] if len(sys.argv) > 2 else "-(neon|dotprod|(sve)?(i8mm|bf16)|sve)-"
     print(f"{'':36} compiled: all  vector  loads  prefetches | stated: vector  loads | bounds: " + "  ".join(CORES))
     for kernel in (row for row in explained(build, parts) if row["mix"]):
         all_, vector, loads, prefetches = count(build, kernel)
-        bounds = {row["core"]: row["bound_cycles"] for row in kernel["bounds"]}
+        bounds = {row["core"]: row["bound_cycles"] for row in mix_of(kernel)["bounds"]}
+        mix = mix_of(kernel)["mix"]
         text = "  ".join("   -" if bounds[core] is None else f"{bounds[core]:4.2f}" for core in CORES)
-        name = kernel["kernel"] + (" (4 tokens)" if kernel["mix"]["matrix_products"] else "")
+        name = kernel["kernel"] + (f" ({kernel['tile']['tokens']} tokens)" if kernel["tile"] else "")
         print(f"{name:36} {all_:14.2f} {vector:7.2f} {loads:6.2f} {prefetches:11.2f} |"
-              f" {stated(kernel['mix'])[0]:14.2f} {stated(kernel['mix'])[1]:6.2f} | {text}")
+              f" {stated(mix)[0]:14.2f} {stated(mix)[1]:6.2f} | {text}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 /* int8 for 4 tokens at once by smmla (see arm/tokens.h). */
 #include "kernels/int8/format.h"
-#include "kernels/pairs.h"
 
-#define LAYOUT     ulb_int8_pairs
+#define LAYOUT     ulb_int8
 #define FIELDS     1
 #define FACTOR     1
 #define ZERO_POINT 0

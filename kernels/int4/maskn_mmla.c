@@ -1,8 +1,7 @@
 /* int4 for 4 tokens at once by usmmla (see arm/tokens.h). */
 #include "kernels/int4/format.h"
-#include "kernels/pairs.h"
 
-#define LAYOUT     ulb_int4_pairs
+#define LAYOUT     ulb_int4
 #define FIELDS     2
 #define FACTOR     1
 #define ZERO_POINT ULB_INT4_ZERO_POINT

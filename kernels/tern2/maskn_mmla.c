@@ -1,8 +1,7 @@
 /* tern2 for 4 tokens at once by usmmla (see arm/tokens.h). */
 #include "kernels/tern2/format.h"
-#include "kernels/pairs.h"
 
-#define LAYOUT     ulb_tern2_pairs
+#define LAYOUT     ulb_tern2
 #define FIELDS     4
 #define FACTOR     1
 #define ZERO_POINT ULB_TERN2_ZERO_POINT
