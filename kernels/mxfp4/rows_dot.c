@@ -33,7 +33,7 @@ static const struct ulb_codes entries = {
 #define POWERS     1
 #define ACTIVATION ULB_ACT_Q8_0
 #define NEAR       1024
-#define FAR        4096
+#define FAR        ULB_BY_SUMS(0, 4096)
 #define SHUFFLES   1
 
 #include "kernels/x86/block_row.h"

@@ -23,7 +23,8 @@
     {                                                                                                        \
         .loads = (n_bytes) / (double)(n_rows)*ULB_EACH(4) + ULB_WIDENED(SCALES) * ULB_EACH(GROUP) +          \
                  (1 + (MINIMA != ULB_NO_MINIMA) + ULB_MINIMA_DOTS(MINIMA) / 4) * ULB_EACH(COLUMNS),          \
-        .broadcasts = ULB_EACH(4) / (SETS * (n_rows)), .prefetches = BYTES_PER_STEP / 64.0 * (FAR ? 2 : 1),  \
+        .broadcasts = ULB_EACH(4) / (SETS * (n_rows)),                                                       \
+        .prefetches = BYTES_PER_STEP / 64.0 * (((NEAR) ? 1 : 0) + ((FAR) ? 1 : 0)),                          \
         .logic = (n_logic) / (double)(n_rows)*ULB_EACH(4) + ULB_HALVED(SCALES) * ULB_EACH(GROUP) +           \
                  (MINIMA == ULB_NIBBLE_MINIMA ? 4 : 0) * ULB_EACH(COLUMNS),                                  \
         .shifts = (n_shifts) / (double)(n_rows)*ULB_EACH(4) +                                                \
@@ -62,11 +63,14 @@
 #define ULB_LESSER(a, b)                  ((a) < (b) ? (a) : (b))
 #define ULB_ROWS_OF(n_bytes, n_rows, ...) (n_rows)
 
+#define ROWS (SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES)
+
 static const struct ulb_block_row row = {.layout = &LAYOUT,
                                          .codes = &CODES,
                                          .sets = SETS,
                                          .columns = COLUMNS,
                                          .group = GROUP,
+                                         .tile_bytes = (size_t)(ROWS * BYTES_PER_STEP * COLUMNS / 32 + 0.5),
                                          .near = NEAR,
                                          .far = FAR,
                                          .zero_point = ZERO_POINT,
@@ -87,7 +91,7 @@ const struct ulb_kernel ULB_ROW = {
     .needs = ULB_ROW_NEEDS,
     .layout = &LAYOUT,
     .activation = ACTIVATION,
-    .mr = SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES,
+    .mr = ROWS,
     .nr = 1,
     .kr = ULB_BLOCK_SLICES * COLUMNS,
     .bytes_per_step = BYTES_PER_STEP,

@@ -2,7 +2,7 @@
  * group of columns sums are integers and exact; groups and blocks add up in single precision, with three
  * roundings each.
  *
- * The slices of K are address streams, a block of each in turn (see kernels/x86/streams.h). */
+ * The slices of K are address streams (see kernels/x86/streams.h). */
 #ifndef ULB_KERNELS_X86_BLOCK_WALK_H
 #define ULB_KERNELS_X86_BLOCK_WALK_H
 
@@ -41,8 +41,9 @@ struct ulb_block_row {
     const struct ulb_codes *codes;
     size_t sets;           /* of these vectors side by side */
     size_t columns, group; /* of a block, and of an integer scale: ULB_..._COLUMNS */
-    size_t near, far;      /* bytes ahead, in the stream, of the prefetches into L1 and L2 (0: none) */
-    int32_t zero_point;    /* of the codes */
+    size_t tile_bytes;
+    size_t near, far;   /* bytes ahead, in the stream, of the prefetches into L1 and L2; 0: none */
+    int32_t zero_point; /* of the codes */
     enum ulb_group_scales scales;
     enum ulb_minima minima;
     bool powers; /* d is an exponent */
@@ -65,6 +66,19 @@ static inline __attribute__((always_inline)) int32_t ulb_group_x_sum(const int16
     return sum;
 }
 
+/* The prefetches for the lines that begin in bytes [begin, end) of w. */
+static inline __attribute__((always_inline)) void
+ulb_prefetch_lines(const struct ulb_block_row *row, const uint8_t *w, size_t begin, size_t end)
+{
+#pragma GCC unroll 32
+    for (size_t line = (begin + ULB_LINE - 1) / ULB_LINE; line < (end + ULB_LINE - 1) / ULB_LINE; line++) {
+        if (row->near)
+            _mm_prefetch((const char *)w + line * ULB_LINE + row->near, _MM_HINT_T0);
+        if (row->far)
+            _mm_prefetch((const char *)w + line * ULB_LINE + row->far, _MM_HINT_T1);
+    }
+}
+
 /* sums += so many steps. */
 static inline __attribute__((always_inline)) void
 ulb_add_steps(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x, size_t steps, ulb_vec *sums)
@@ -80,13 +94,7 @@ ulb_add_steps(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x
 #pragma GCC unroll 8
             for (size_t set = 0; set < row->sets; set++)
                 codes->step(w + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
-#pragma GCC unroll 8
-            for (size_t line = (s * step_bytes + ULB_LINE - 1) / ULB_LINE;
-                 line < ((s + 1) * step_bytes + ULB_LINE - 1) / ULB_LINE; line++) {
-                _mm_prefetch((const char *)w + line * ULB_LINE + row->near, _MM_HINT_T0);
-                if (row->far)
-                    _mm_prefetch((const char *)w + line * ULB_LINE + row->far, _MM_HINT_T1);
-            }
+            ulb_prefetch_lines(row, w, s * step_bytes, (s + 1) * step_bytes);
         }
     }
 }
@@ -155,8 +163,9 @@ static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb
             row->scales ? ulb_fma(values[v], ulb_group_scale(row, scales, g, odd, v), block[v]) : values[v];
 }
 
-/* One block of the rows' activations. */
-struct ulb_block_x {
+/* One block: its tile, and its activations. */
+struct ulb_block_at {
+    const uint8_t *tile;
     const int8_t *x;
     const int16_t *sums;
     float scale;
@@ -165,7 +174,7 @@ struct ulb_block_x {
 /* results += what d, and minima, make of a block. at: d of the tile's rows. */
 static inline __attribute__((always_inline)) void
 ulb_finish_block(const struct ulb_block_row *row, const uint8_t *minima, const uint8_t *at,
-                 const struct ulb_block_x *x, const ulb_floats *block, ulb_floats *results)
+                 const struct ulb_block_at *x, const ulb_floats *block, ulb_floats *results)
 {
     size_t vectors = ulb_block_vectors(row), rows = vectors * ULB_LANES;
     ulb_floats x_scale = ulb_all_floats(x->scale);
@@ -195,26 +204,33 @@ ulb_finish_block(const struct ulb_block_row *row, const uint8_t *minima, const u
     }
 }
 
-/* results += one block. */
-static inline __attribute__((always_inline)) void ulb_add_block(const struct ulb_block_row *row,
-                                                                const uint8_t *tile,
-                                                                const struct ulb_block_x *x,
-                                                                ulb_floats *results)
+/* results += one block of each slice, a group of each in turn: streams that take turns of more than a page
+ * are read one after the other, and wait for each. */
+static inline __attribute__((always_inline)) void
+ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, ulb_floats *results)
 {
     size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
     size_t turn = row->scales == ULB_NIBBLE_SCALES ? 2 : 1;
-    const uint8_t *minima = tile + row->columns / 4 * row->sets * row->codes->bytes * ULB_VEC_BYTES;
-    const uint8_t *scales = minima + ulb_minima_bytes(row->minima, rows, groups);
-    ulb_floats block[ULB_BLOCK_VECTORS_MAX];
-#pragma GCC unroll 12
-    for (size_t v = 0; v < ulb_block_vectors(row); v++)
-        block[v] = ulb_no_floats();
+    size_t minima_at = row->columns / 4 * row->sets * row->codes->bytes * ULB_VEC_BYTES;
+    size_t scales_at = minima_at + ulb_minima_bytes(row->minima, rows, groups);
+    size_t d_at = scales_at + (row->scales ? groups / turn * rows : 0);
+    ulb_floats block[ULB_BLOCK_SLICES][ULB_BLOCK_VECTORS_MAX];
+#pragma GCC unroll 24
+    for (size_t i = 0; i < ULB_BLOCK_SLICES * ulb_block_vectors(row); i++)
+        block[i / ulb_block_vectors(row)][i % ulb_block_vectors(row)] = ulb_no_floats();
     for (size_t g = 0; g < groups; g += turn) {
-#pragma GCC unroll 2
-        for (size_t odd = 0; odd < turn; odd++)
-            ulb_add_group(row, tile, scales, x->x, x->sums, g + odd, odd, block);
+#pragma GCC unroll 4
+        for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++) {
+            const struct ulb_block_at *b = &at[i / turn];
+            size_t odd = i % turn;
+            ulb_add_group(row, b->tile, b->tile + scales_at, b->x, b->sums, g + odd, odd, block[i / turn]);
+        }
     }
-    ulb_finish_block(row, minima, scales + (row->scales ? groups / turn * rows : 0), x, block, results);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
+        ulb_prefetch_lines(row, at[i].tile, minima_at, row->tile_bytes);
+        ulb_finish_block(row, at[i].tile + minima_at, at[i].tile + d_at, &at[i], block[i], results);
+    }
 }
 
 /* One row of tiles and one token. */
@@ -224,18 +240,21 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
                                                                   float *y)
 {
     ulb_floats results[ULB_BLOCK_VECTORS_MAX];
-    size_t tile_bytes = row->layout->tile_bytes, vectors = ulb_block_vectors(row);
+    size_t vectors = ulb_block_vectors(row);
 #pragma GCC unroll 12
     for (size_t v = 0; v < vectors; v++)
         results[v] = ulb_no_floats();
     for (size_t s = 0; s < tiles->steps; s++) {
+        struct ulb_block_at at[ULB_BLOCK_SLICES];
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
             size_t b = i * tiles->steps + s;
-            struct ulb_block_x x = {tiles->x + b * row->columns, x_sums + b * row->columns / ULB_SUM_COLUMNS,
-                                    x_scale[row->activation == ULB_ACT_A8 ? 0 : b]};
-            ulb_add_block(row, tiles->w + i * tiles->slice_bytes + s * tile_bytes, &x, results);
+            at[i] = (struct ulb_block_at){.tile = tiles->w + i * tiles->slice_bytes + s * row->tile_bytes,
+                                          .x = tiles->x + b * row->columns,
+                                          .sums = x_sums + b * row->columns / ULB_SUM_COLUMNS,
+                                          .scale = x_scale[row->activation == ULB_ACT_A8 ? 0 : b]};
         }
+        ulb_add_blocks(row, at, results);
     }
 #pragma GCC unroll 12
     for (size_t v = 0; v < vectors; v++) {

@@ -5,7 +5,9 @@
  * scales are one operation for 8 rows. Blocks of 256 columns: a row at a time, 32 columns a vector. Pairs of
  * products, 16 bits each, are multiplied by the integer scale of their group of 16 columns while they are
  * added up, so that nothing is converted before the block's end: at most 63 * 128 * 128 * 256 < 2^29. What
- * zero points and minima take off follows from the activations' sums of 16 columns: one vpmaddwd a block. */
+ * zero points and minima take off follows from the activations' sums of 16 columns: one vpmaddwd a block.
+ *
+ * The two halves of the rows are address streams (kernels/x86/streams.h), a block of each in turn. */
 #ifndef ULB_KERNELS_X86_IN_PLACE_H
 #define ULB_KERNELS_X86_IN_PLACE_H
 
@@ -13,8 +15,16 @@
 #include "kernels/block.h"
 #include "kernels/row.h"
 #include "kernels/x86/dot.h"
+#include "kernels/x86/streams.h"
 
-enum { ULB_PAIRED_ROWS = 8, ULB_PAIRED_COLUMNS = 32, ULB_LONG_COLUMNS = 256, ULB_UNITS = 8 };
+enum {
+    ULB_PAIRED_ROWS = 8,
+    ULB_PAIRED_COLUMNS = 32,
+    ULB_LONG_COLUMNS = 256,
+    ULB_UNITS = 8,
+    ULB_ROW_STREAMS = 2,
+    ULB_LONG_NEAR = 1024 /* bytes ahead of the prefetch */
+};
 
 static inline __m256i ulb_from_halves(__m128i low, __m128i high)
 {
@@ -37,6 +47,27 @@ static inline float ulb_half_at(const uint8_t *at)
     uint16_t half;
     __builtin_memcpy(&half, at, sizeof half);
     return _cvtsh_ss(half);
+}
+
+/* One token. */
+struct ulb_in_place_x {
+    const int8_t *x;
+    const float *scale;  /* of blocks */
+    const int16_t *sums; /* of 16 columns */
+};
+
+static inline struct ulb_in_place_x ulb_in_place_token(const struct ulb_gemm *g, size_t n)
+{
+    return (struct ulb_in_place_x){(const int8_t *)g->x + n * g->x_stride, g->x_scale + n * g->x_scale_stride,
+                                   g->x_sums + n * g->x_sums_stride};
+}
+
+/* Every line of so many bytes; at is rarely the begin of one. */
+static inline __attribute__((always_inline)) void ulb_prefetch_ahead(const uint8_t *at, size_t bytes)
+{
+#pragma GCC unroll 8
+    for (size_t i = 0; i < bytes; i += ULB_LINE)
+        _mm_prefetch((const char *)at + i, _MM_HINT_T0);
 }
 
 /* ---- blocks of 32 columns ---- */
@@ -102,49 +133,72 @@ static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const uint
     return _mm256_castsi256_ps(_mm256_max_epi32(_mm256_slli_epi32(bits, 23), _mm256_set1_epi32(0x00400000)));
 }
 
-/* 8 rows stride bytes apart, and one token. */
-static inline __attribute__((always_inline)) __m256
-ulb_paired_rows(const struct ulb_paired *format, const uint8_t *rows, size_t stride, size_t blocks,
-                const int8_t *x, const float *x_scale, const int16_t *x_sums)
+/* results += block b of 8 rows stride bytes apart and one token. */
+static inline __attribute__((always_inline)) void ulb_add_paired(const struct ulb_paired *format,
+                                                                 const uint8_t *rows, size_t stride, size_t b,
+                                                                 const struct ulb_in_place_x *x,
+                                                                 __m256 *results)
 {
-    __m256 results = _mm256_setzero_ps();
-    for (size_t b = 0; b < blocks; b++, rows += format->bytes, x += ULB_PAIRED_COLUMNS, x_sums += 2) {
-        __m256i x_low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)x));
-        __m256i x_high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(x + 16))), pairs[4];
-        int32_t x_sum = x_sums[0] + x_sums[1];
+    const int8_t *columns = x->x + b * ULB_PAIRED_COLUMNS;
+    __m256i x_low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)columns)), pairs[4];
+    __m256i x_high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(columns + 16)));
+    int32_t x_sum = x->sums[2 * b] + x->sums[2 * b + 1];
+    rows += b * format->bytes;
 #pragma GCC unroll 4
-        for (size_t i = 0; i < 4; i++)
-            pairs[i] = ulb_pair_sums(format, rows + i * stride, rows + (i + 4) * stride, x_low, x_high);
-        __m256i sums = ulb_add_across(pairs[0], pairs[1], pairs[2], pairs[3]);
-        if (format->zero_point)
-            sums = _mm256_sub_epi32(sums, _mm256_set1_epi32(format->zero_point * x_sum));
-        __m256 d = format->powers ? ulb_gather_powers(rows, stride) : ulb_gather_halves(rows, stride);
-        float scale = format->powers ? 0.5f * x_scale[b] : x_scale[b];
-        results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, _mm256_set1_ps(scale)), results);
-        if (format->minimum)
-            results = _mm256_fmadd_ps(ulb_gather_halves(rows + sizeof(uint16_t), stride),
-                                      _mm256_set1_ps(scale * (float)x_sum), results);
-    }
-    return results;
+    for (size_t i = 0; i < 4; i++)
+        pairs[i] = ulb_pair_sums(format, rows + i * stride, rows + (i + 4) * stride, x_low, x_high);
+    __m256i sums = ulb_add_across(pairs[0], pairs[1], pairs[2], pairs[3]);
+    if (format->zero_point)
+        sums = _mm256_sub_epi32(sums, _mm256_set1_epi32(format->zero_point * x_sum));
+    __m256 d = format->powers ? ulb_gather_powers(rows, stride) : ulb_gather_halves(rows, stride);
+    float scale = format->powers ? 0.5f * x->scale[b] : x->scale[b];
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, _mm256_set1_ps(scale)), *results);
+    if (format->minimum)
+        *results = _mm256_fmadd_ps(ulb_gather_halves(rows + sizeof(uint16_t), stride),
+                                   _mm256_set1_ps(scale * (float)x_sum), *results);
 }
 
-/* The rows that are left are read eight times each. */
+/* So many rows from each m[i] on, ULB_PAIRED_ROWS or 1, which is read eight times. While 8 rows are read,
+ * side by side, the next 8 come, one after the other. */
+static inline __attribute__((always_inline)) void ulb_paired_rows(const struct ulb_gemm *g,
+                                                                  const struct ulb_paired *format,
+                                                                  const size_t *m, size_t streams,
+                                                                  size_t rows)
+{
+    size_t blocks = g->k / ULB_PAIRED_COLUMNS, row_bytes = blocks * format->bytes;
+    size_t stride = rows == 1 ? 0 : row_bytes;
+    for (size_t n = 0; n < g->n; n++) {
+        struct ulb_in_place_x x = ulb_in_place_token(g, n);
+        __m256 results[ULB_ROW_STREAMS];
+#pragma GCC unroll 2
+        for (size_t i = 0; i < streams; i++)
+            results[i] = _mm256_setzero_ps();
+        for (size_t b = 0; b < blocks; b++) {
+#pragma GCC unroll 2
+            for (size_t i = 0; i < streams; i++) {
+                const uint8_t *w = (const uint8_t *)g->w + m[i] * row_bytes;
+                ulb_add_paired(format, w, stride, b, &x, &results[i]);
+                ulb_prefetch_ahead(w + rows * (row_bytes + b * format->bytes), rows * format->bytes);
+            }
+        }
+        for (size_t i = 0; i < streams; i++) {
+            float y[ULB_PAIRED_ROWS];
+            _mm256_storeu_ps(y, results[i]);
+            __builtin_memcpy(g->y + n * g->y_stride + m[i], y, rows * sizeof *y);
+        }
+    }
+}
+
 static inline __attribute__((always_inline)) void ulb_run_paired(const struct ulb_gemm *g,
                                                                  const struct ulb_paired *format)
 {
-    size_t blocks = g->k / ULB_PAIRED_COLUMNS, row_bytes = blocks * format->bytes;
-    for (size_t m = g->m0; m < g->m1;) {
-        size_t rows = g->m1 - m < ULB_PAIRED_ROWS ? 1 : ULB_PAIRED_ROWS;
-        for (size_t n = 0; n < g->n; n++) {
-            float y[ULB_PAIRED_ROWS];
-            _mm256_storeu_ps(
-                y, ulb_paired_rows(format, (const uint8_t *)g->w + m * row_bytes, rows == 1 ? 0 : row_bytes,
-                                   blocks, (const int8_t *)g->x + n * g->x_stride,
-                                   g->x_scale + n * g->x_scale_stride, g->x_sums + n * g->x_sums_stride));
-            __builtin_memcpy(g->y + n * g->y_stride + m, y, rows * sizeof *y);
-        }
-        m += rows;
-    }
+    size_t part = (g->m1 - g->m0) / (ULB_ROW_STREAMS * ULB_PAIRED_ROWS) * ULB_PAIRED_ROWS, m = g->m0;
+    for (; m < g->m0 + part; m += ULB_PAIRED_ROWS)
+        ulb_paired_rows(g, format, (const size_t[]){m, m + part}, ULB_ROW_STREAMS, ULB_PAIRED_ROWS);
+    for (m += part; m + ULB_PAIRED_ROWS <= g->m1; m += ULB_PAIRED_ROWS)
+        ulb_paired_rows(g, format, &m, 1, ULB_PAIRED_ROWS);
+    for (; m < g->m1; m++)
+        ulb_paired_rows(g, format, &m, 1, 1);
 }
 
 /* ---- blocks of 256 columns ---- */
@@ -196,40 +250,62 @@ ulb_long_sums(const struct ulb_long *format, const uint8_t *block, const int8_t 
     return _mm256_sub_epi32(sums, zero);
 }
 
-/* One row and one token. */
-static inline __attribute__((always_inline)) float ulb_long_row(const struct ulb_long *format,
-                                                                const uint8_t *row, size_t blocks,
-                                                                const int8_t *x, const float *x_scale,
-                                                                const int16_t *x_sums)
+/* results += block b of a row and one token. */
+static inline __attribute__((always_inline)) void ulb_add_long(const struct ulb_long *format,
+                                                               const uint8_t *block, size_t b,
+                                                               const struct ulb_in_place_x *x,
+                                                               __m256 *results)
 {
-    __m256 results = _mm256_setzero_ps();
-    for (size_t b = 0; b < blocks; b++, row += format->bytes, x += ULB_LONG_COLUMNS, x_sums += 16) {
-        __m256i all_sums = _mm256_loadu_si256((const __m256i *)x_sums);
-        __m256i sums = ulb_long_sums(format, row, x, all_sums);
-        __m256 d = _mm256_set1_ps(ulb_half_at(row + format->d_at) * x_scale[b]);
-        results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), d, results);
-        if (format->dmin_at) {
-            __m256 dmin = _mm256_set1_ps(ulb_half_at(row + format->dmin_at) * x_scale[b]);
-            __m256i minima = _mm256_madd_epi16(format->minima(row), all_sums);
-            results = _mm256_fnmadd_ps(_mm256_cvtepi32_ps(minima), dmin, results);
-        }
+    __m256i x_sums = _mm256_loadu_si256((const __m256i *)(x->sums + 16 * b));
+    __m256i sums = ulb_long_sums(format, block, x->x + b * ULB_LONG_COLUMNS, x_sums);
+    __m256 d = _mm256_set1_ps(ulb_half_at(block + format->d_at) * x->scale[b]);
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), d, *results);
+    if (format->dmin_at) {
+        __m256 dmin = _mm256_set1_ps(ulb_half_at(block + format->dmin_at) * x->scale[b]);
+        __m256i minima = _mm256_madd_epi16(format->minima(block), x_sums);
+        *results = _mm256_fnmadd_ps(_mm256_cvtepi32_ps(minima), dmin, *results);
     }
-    __m128 four = _mm_add_ps(_mm256_castps256_ps128(results), _mm256_extractf128_ps(results, 1));
+}
+
+static inline float ulb_sum_of_floats(__m256 v)
+{
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* Rows m[i]. */
+static inline __attribute__((always_inline)) void
+ulb_long_rows(const struct ulb_gemm *g, const struct ulb_long *format, const size_t *m, size_t streams)
+{
+    size_t blocks = g->k / ULB_LONG_COLUMNS;
+    for (size_t n = 0; n < g->n; n++) {
+        struct ulb_in_place_x x = ulb_in_place_token(g, n);
+        __m256 results[ULB_ROW_STREAMS];
+#pragma GCC unroll 2
+        for (size_t i = 0; i < streams; i++)
+            results[i] = _mm256_setzero_ps();
+        for (size_t b = 0; b < blocks; b++) {
+#pragma GCC unroll 2
+            for (size_t i = 0; i < streams; i++) {
+                const uint8_t *block = (const uint8_t *)g->w + (m[i] * blocks + b) * format->bytes;
+                ulb_add_long(format, block, b, &x, &results[i]);
+                ulb_prefetch_ahead(block + ULB_LONG_NEAR, format->bytes);
+            }
+        }
+        for (size_t i = 0; i < streams; i++)
+            g->y[n * g->y_stride + m[i]] = ulb_sum_of_floats(results[i]);
+    }
 }
 
 static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
                                                                const struct ulb_long *format)
 {
-    size_t blocks = g->k / ULB_LONG_COLUMNS;
-    for (size_t m = g->m0; m < g->m1; m++) {
-        for (size_t n = 0; n < g->n; n++)
-            g->y[n * g->y_stride + m] =
-                ulb_long_row(format, (const uint8_t *)g->w + m * blocks * format->bytes, blocks,
-                             (const int8_t *)g->x + n * g->x_stride, g->x_scale + n * g->x_scale_stride,
-                             g->x_sums + n * g->x_sums_stride);
-    }
+    size_t part = (g->m1 - g->m0) / ULB_ROW_STREAMS, m = g->m0;
+    for (; m < g->m0 + part; m++)
+        ulb_long_rows(g, format, (const size_t[]){m, m + part}, ULB_ROW_STREAMS);
+    for (m += part; m < g->m1; m++)
+        ulb_long_rows(g, format, &m, 1);
 }
 
 /* ---- codes and scales that several formats have ---- */
@@ -336,7 +412,11 @@ static inline __attribute__((always_inline)) void ulb_pair_fives(const uint8_t *
         .abi = ULB_KERNEL_ABI, .variant = "inplace", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,             \
         .layout = &(in_place), .activation = (act), .mr = (m_rows), .nr = 1, .kr = (columns),                \
         .bytes_per_step = 32.0 * (block_bytes) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,                \
-        .mix = {__VA_ARGS__, .vector_bits = 256}, .run = run,                                                \
+        .mix = {__VA_ARGS__,                                                                                 \
+                .prefetches =                                                                                \
+                    ((m_rows) * (block_bytes) + ULB_LINE - 1) / ULB_LINE * 32.0 / ((columns) * (m_rows)),    \
+                .vector_bits = 256},                                                                         \
+        .run = run,                                                                                          \
     }
 
 #endif
