@@ -119,3 +119,14 @@ double ulb_class_rate(const struct ulb_kernel *kernel, const struct ulb_class_ga
     double compute = kernel->bytes_per_step * gamma->hz[cls] / (gamma->cycles[cls] * (double)tokens);
     return fmin(beta[cls], compute);
 }
+
+void ulb_class_thread_rates(const struct ulb_session *session, const struct ulb_kernel *kernel,
+                            const struct ulb_class_gamma *gamma, const double beta[ULB_MAX_CLASSES],
+                            size_t tokens, double *rates)
+{
+    for (size_t t = 0; t < session->pus.n; t++) {
+        const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[t]);
+        size_t c = cls ? (size_t)(cls - session->topology.classes) : 0;
+        rates[t] = !cls ? 1 : gamma ? ulb_class_rate(kernel, gamma, beta, c, tokens) : beta[c];
+    }
+}

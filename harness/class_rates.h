@@ -26,4 +26,9 @@ enum ulb_status ulb_class_gammas(struct ulb_session *session, const struct ulb_k
 double ulb_class_rate(const struct ulb_kernel *kernel, const struct ulb_class_gamma *gamma,
                       const double beta[ULB_MAX_CLASSES], size_t cls, size_t tokens);
 
+/* The same for each of the session's threads; without gamma by beta alone. */
+void ulb_class_thread_rates(const struct ulb_session *session, const struct ulb_kernel *kernel,
+                            const struct ulb_class_gamma *gamma, const double beta[ULB_MAX_CLASSES],
+                            size_t tokens, double *rates);
+
 #endif

@@ -84,12 +84,11 @@ enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *gri
 void ulb_grid_set_weights(const struct ulb_session *session, struct ulb_grid *grid,
                           const struct ulb_grid_cell *cell)
 {
-    for (size_t t = 0; t < session->pus.n; t++) {
-        const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[t]);
-        grid->weights[t] = 1;
-        if (grid->class_gammas && cls)
-            grid->weights[t] =
-                ulb_class_rate(cell->kernel, &grid->class_gammas[cell->kernel_index], grid->class_beta,
-                               (size_t)(cls - session->topology.classes), cell->n);
+    if (grid->class_gammas) {
+        ulb_class_thread_rates(session, cell->kernel, &grid->class_gammas[cell->kernel_index],
+                               grid->class_beta, cell->n, grid->weights);
+        return;
     }
+    for (size_t t = 0; t < session->pus.n; t++)
+        grid->weights[t] = 1;
 }

@@ -31,26 +31,6 @@ struct ulb_row_split ulb_split_of_kernel(enum ulb_split kind, size_t m, const st
     return split;
 }
 
-void ulb_split_rates(const struct ulb_session *session, double *rates)
-{
-    const json_t *cells = json_object_get(json_object_get(session->record->root, "beta"), "cells");
-    for (size_t t = 0; t < session->pus.n; t++) {
-        const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[t]);
-        rates[t] = 1;
-        size_t i;
-        const json_t *cell;
-        json_array_foreach(cells, i, cell)
-        {
-            const char *set = json_string_value(json_object_get(cell, "set"));
-            const char *level = json_string_value(json_object_get(cell, "level"));
-            double threads = json_number_value(json_object_get(cell, "threads"));
-            if (cls && set && level && strcmp(set, cls->name) == 0 && strcmp(level, "mem") == 0 &&
-                threads > 0)
-                rates[t] = json_number_value(json_object_get(cell, "gbps")) / threads;
-        }
-    }
-}
-
 static uint64_t pack(uint32_t front, uint32_t back)
 {
     return (uint64_t)back << 32 | front;

@@ -30,10 +30,6 @@ struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, s
 struct ulb_row_split ulb_split_of_kernel(enum ulb_split kind, size_t m, const struct ulb_kernel *kernel,
                                          size_t threads, const double *weights, struct ulb_share *shares);
 
-/* Relative rate of each thread's core for the weighted split of decoding: bytes/s that its class reads, as
- * the record has it; equal where that was not measured. rates has room for the session's PUs. */
-void ulb_split_rates(const struct ulb_session *session, double *rates);
-
 /* Gives every thread its contiguous part again; to be called before each run. Static and dynamic: equal parts
  * of whole tiles. Weighted: parts in proportion to the weights. */
 void ulb_split_reset(struct ulb_row_split *split);

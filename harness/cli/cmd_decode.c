@@ -174,7 +174,7 @@ static const struct argp_option argp_options[] = {
     {"record", 'r', "RECORD", 0, "put the runs into this record of 'ulb-bench run', instead of those it has",
      0},
     {"split-weights", OPTION_RATES, "A,B", 0,
-     "relative rates of the threads for the weighted split (default: what their classes read)", 0},
+     "relative rates of the threads for the weighted split (default: what their cores get done)", 0},
     {"slow-thread", OPTION_SLOW, "T:K", 0,
      "for tests of the splits: thread T runs each of its tiles K times, like a slow core", 0},
     {"energy-root", OPTION_ENERGY_ROOT, "DIR", 0,

@@ -2,6 +2,7 @@
 
 #include "common/units.h"
 #include "harness/beta.h"
+#include "harness/class_rates.h"
 #include "harness/decode/check.h"
 #include "harness/decode/cold_grid.h"
 #include "harness/decode/prefill.h"
@@ -32,6 +33,7 @@ struct format_run {
     char format[16];
     struct ulb_row_choice rows[ULB_LINEARS];
     const struct ulb_kernel *many[ULB_LINEARS]; /* for the prompt */
+    double *rates;                              /* of each thread, for the weighted split */
 };
 
 struct measurement {
@@ -44,7 +46,8 @@ struct measurement {
     size_t n_formats;
     struct ulb_weight_store store;
     struct ulb_token_sample *samples;
-    double *rates; /* of each thread, for the weighted split */
+    double *rates; /* of each thread, by which rows are tried */
+    double class_beta[ULB_MAX_CLASSES];
     struct ulb_decode_baseline baseline;
     struct ulb_energy *energy; /* NULL: not to be had, for that reason */
     struct ulb_error no_energy;
@@ -148,7 +151,14 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
     return status;
 }
 
-/* What the user gave, or what each class reads. */
+/* Whether the split goes by what this run measures of each class. */
+static bool weighs_classes(const struct measurement *m)
+{
+    return m->session->settings.split == ULB_SPLIT_WEIGHTED && m->settings->n_rates == 0 &&
+           m->session->topology.n_classes > 1;
+}
+
+/* What the user gave, or what each class reads, by which rows are tried. */
 static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
@@ -159,12 +169,27 @@ static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
     if (m->settings->n_rates > 0 && m->settings->n_rates != session->pus.n)
         return ulb_fail(err, ULB_BAD_INPUT, "--split-weights has %zu numbers for %zu threads",
                         m->settings->n_rates, session->pus.n);
-    bool measured = session->settings.split == ULB_SPLIT_WEIGHTED && m->settings->n_rates == 0;
-    if (measured && session->topology.n_classes > 1)
-        status = ulb_beta_measure_memory(session, err);
-    ulb_split_rates(session, m->rates);
-    for (size_t i = 0; i < m->settings->n_rates; i++)
-        m->rates[i] = m->settings->rates[i];
+    for (size_t i = 0; i < session->pus.n; i++)
+        m->rates[i] = m->settings->n_rates > 0 ? m->settings->rates[i] : 1;
+    if (weighs_classes(m) && (status = ulb_class_beta(session, m->class_beta, err)) == ULB_OK)
+        ulb_class_thread_rates(session, NULL, NULL, m->class_beta, 1, m->rates);
+    return status;
+}
+
+/* The rates of the format's own row, that of the largest matrix. */
+static enum ulb_status weigh_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
+{
+    const struct ulb_kernel *kernel = run->rows[ULB_GATE_UP].kernel;
+    struct ulb_class_gamma gamma;
+    run->rates = calloc(m->session->pus.n, sizeof *run->rates);
+    if (!run->rates)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu threads", m->session->pus.n);
+    memcpy(run->rates, m->rates, m->session->pus.n * sizeof *run->rates);
+    if (!weighs_classes(m))
+        return ULB_OK;
+    enum ulb_status status = ulb_class_gammas(m->session, &kernel, 1, &gamma, err);
+    if (status == ULB_OK)
+        ulb_class_thread_rates(m->session, kernel, &gamma, m->class_beta, 1, run->rates);
     return status;
 }
 
@@ -184,9 +209,11 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
         status = set_rates(m, err);
     for (size_t i = 0; i < m->n_formats && status == ULB_OK; i++) {
         status = choose_rows(m, &m->formats[i], err);
+        if (status == ULB_OK)
+            status = weigh_format(m, &m->formats[i], err);
         if (status == ULB_OK && m->settings->prompt > 0)
-            status =
-                ulb_prefill_choose(session, &m->shape, m->formats[i].rows, m->rates, m->formats[i].many, err);
+            status = ulb_prefill_choose(session, &m->shape, m->formats[i].rows, m->formats[i].rates,
+                                        m->formats[i].many, err);
         if (status == ULB_OK)
             status = ulb_check_interrupted(err);
     }
@@ -196,13 +223,13 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 
 /* ---- one format ---- */
 
-static struct ulb_decoder_options options_of(const struct measurement *m)
+static struct ulb_decoder_options options_of(const struct measurement *m, const struct format_run *run)
 {
     return (struct ulb_decoder_options){
         .team = m->session->team,
         .ops = ulb_vector_ops(m->session->isa),
         .split = m->session->settings.split,
-        .rates = m->rates,
+        .rates = run->rates,
         .positions = m->context + WARM_UPS + m->tokens,
         .batch = m->settings->prompt == 0                  ? 1
                  : m->settings->prompt < ULB_PREFILL_BATCH ? m->settings->prompt
@@ -349,7 +376,7 @@ static enum ulb_status measure_format(struct measurement *m, const struct format
     enum ulb_status status =
         figures.yardstick ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for samples");
     if (status == ULB_OK)
-        status = ulb_cold_grid_open(&grid, session, shape, &m->store.weights, m->rates, between, err);
+        status = ulb_cold_grid_open(&grid, session, shape, &m->store.weights, run->rates, between, err);
     if (status == ULB_OK && figures.prompt > 0)
         status = ulb_prefill_measure(session, decoder, shape, &m->store.weights, figures.prompt,
                                      &figures.prefill, err);
@@ -371,7 +398,7 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
     struct ulb_session *session = m->session;
     struct ulb_decoder_shape shape;
     struct ulb_decoder *decoder = NULL;
-    struct ulb_decoder_options options = options_of(m);
+    struct ulb_decoder_options options = options_of(m, run);
     enum ulb_status status = ulb_decode_check(session, &m->shape, run->rows, &options, err);
     ulb_memory_peak_reset();
     if (status == ULB_OK)
@@ -379,7 +406,7 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
     if (status == ULB_OK && run == m->formats)
         status = ulb_weights_open(&m->store, &shape, run->rows, session, err);
     if (status == ULB_OK)
-        status = ulb_weights_fill(&m->store, &shape, run->rows, session, m->rates, err);
+        status = ulb_weights_fill(&m->store, &shape, run->rows, session, run->rates, err);
     memcpy(m->store.weights.many, run->many, sizeof run->many);
     if (status == ULB_OK)
         status = ulb_decoder_open(&decoder, &shape, &m->store.weights, &options, err);
@@ -418,6 +445,8 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
     }
     ulb_energy_close(m.energy);
     ulb_weights_close(&m.store);
+    for (size_t i = 0; i < m.n_formats; i++)
+        free(m.formats[i].rates);
     free(m.formats);
     free(m.samples);
     free(m.rates);
