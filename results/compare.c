@@ -274,6 +274,32 @@ static void doubt_yardstick(struct pair *pairs, size_t n, double *room)
     }
 }
 
+/* Of cells, three quarters must keep a bound; at least so many kernels are asked. */
+static const double MOST_CELLS = 0.75;
+enum { KERNELS_ASKED = 4 };
+
+/* The machine's change of state is one for all cells, and most of them did not change: what they differ by
+ * shows how good the model of it is here, and where it is better than feared, doubt shrinks. room: [n]. */
+static void learn_doubt(struct pair *pairs, size_t n, double *room)
+{
+    size_t known = 0, kernels = 0;
+    const char *last = "";
+    for (size_t i = 0; i < n; i++) {
+        const struct ulb_effect *effect = &pairs[i].effect;
+        if (!pairs[i].base || !pairs[i].fresh || !(effect->doubt > 0) || isnan(effect->shift.estimate))
+            continue;
+        room[known++] = fabs(effect->shift.estimate) / effect->doubt;
+        kernels += strcmp(last, pairs[i].base->kernel) != 0;
+        last = pairs[i].base->kernel; /* pairs are in the order of their keys, which begin with the kernel */
+    }
+    ulb_sort(room, known);
+    double seen = kernels >= KERNELS_ASKED ? ulb_quantile(room, known, MOST_CELLS) : 1;
+    for (size_t i = 0; i < n && seen < 1; i++) {
+        if (pairs[i].base && pairs[i].fresh)
+            pairs[i].effect.doubt *= seen;
+    }
+}
+
 static void fill_names(const struct pair *pair, struct ulb_compared *cell)
 {
     const struct ulb_series *either = pair->base ? pair->base : pair->fresh;
@@ -354,8 +380,10 @@ static enum ulb_status judge_pairs(struct pair *pairs, size_t n, const struct ul
     for (size_t i = 0; i < n; i++)
         fill_names(&pairs[i], &cells[i]);
     enum ulb_status status = measure_pairs(pairs, n, settings, cells, err);
-    if (status == ULB_OK)
+    if (status == ULB_OK) {
+        learn_doubt(pairs, n, room);
         doubt_yardstick(pairs, n, room);
+    }
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         judge_pair(&pairs[i], settings, &cells[i]);
         comparison->count[cells[i].verdict]++;

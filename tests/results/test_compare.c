@@ -177,6 +177,77 @@ static void test_machine_taken_out(void **state)
     ulb_record_free(&fresh);
 }
 
+/* Gives every cell of a kernel a kernel of its own. */
+static void tell_apart(struct ulb_record *record, const char *kernel)
+{
+    size_t i;
+    json_t *cell;
+    json_array_foreach(json_object_get(record->root, "cells"), i, cell)
+    {
+        char name[64];
+        if (strcmp(json_string_value(json_object_get(cell, "kernel")), kernel) != 0)
+            continue;
+        snprintf(name, sizeof name, "%s-%zu", kernel, i);
+        json_object_set_new(cell, "kernel", json_string(name));
+    }
+}
+
+/* The kernel of the last cell whose kernel's name begins so. */
+static const char *last_kernel(const struct ulb_record *record, const char *begin)
+{
+    size_t i;
+    json_t *cell;
+    const char *last = NULL;
+    json_array_foreach(json_object_get(record->root, "cells"), i, cell)
+    {
+        const char *name = json_string_value(json_object_get(cell, "kernel"));
+        if (strncmp(name, begin, strlen(begin)) == 0)
+            last = name;
+    }
+    return last;
+}
+
+/* Drops the cells of all other kernels. */
+static void keep_cells(struct ulb_record *record, const char *one, const char *other)
+{
+    json_t *cells = json_object_get(record->root, "cells");
+    for (size_t i = json_array_size(cells); i-- > 0;) {
+        const char *name = json_string_value(json_object_get(json_array_get(cells, i), "kernel"));
+        if (strcmp(name, one) != 0 && strcmp(name, other) != 0)
+            json_array_remove(cells, i);
+    }
+}
+
+/* Memory became faster by a half. How exactly that is taken out is not known, unless enough other kernels
+ * show it: then 6 % are found. */
+static void test_state_learnt(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct ulb_record base = make(1), fresh = make(2);
+        tell_apart(&base, compute_bound);
+        tell_apart(&fresh, compute_bound);
+        const char *slow = last_kernel(&fresh, compute_bound);
+        slow_down(&fresh, memory_bound, 1 / 1.5, 0);
+        slow_down(&fresh, slow, 1.06, 0);
+        scale(json_object_get(yardstick_of(&fresh), "gbps_samples"), 1.5, 0);
+        if (!known) {
+            keep_cells(&base, memory_bound, slow);
+            keep_cells(&fresh, memory_bound, slow);
+        }
+        struct ulb_comparison comparison = compare(&base, &fresh);
+        assert_int_equal(comparison.count[ULB_REGRESSED], known);
+        assert_int_equal(comparison.count[ULB_IMPROVED], 0);
+        if (known)
+            assert_string_equal(comparison.cells[0].kernel, slow);
+        else
+            assert_true(comparison.count[ULB_UNSURE] > 0);
+        ulb_comparison_free(&comparison);
+        ulb_record_free(&base);
+        ulb_record_free(&fresh);
+    }
+}
+
 /* Cells that all differ from themselves by 6 % raise their thresholds; the answer is how many rounds would
  * tell. */
 static void test_noise_floor(void **state)
@@ -406,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_planted),
         cmocka_unit_test(test_machine_taken_out),
+        cmocka_unit_test(test_state_learnt),
         cmocka_unit_test(test_noise_floor),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_disturbed),
