@@ -117,6 +117,11 @@ static inline ulb_floats ulb_mul(ulb_floats a, ulb_floats b)
     return svmul_f32_x(svptrue_b32(), a, b);
 }
 
+static inline ulb_floats ulb_add_floats(ulb_floats a, ulb_floats b)
+{
+    return svadd_f32_x(svptrue_b32(), a, b);
+}
+
 /* a * b + c, and c - a * b. */
 static inline ulb_floats ulb_fma(ulb_floats a, ulb_floats b, ulb_floats c)
 {
@@ -163,6 +168,15 @@ static inline ulb_bytes ulb_second_octets(ulb_bytes a, ulb_bytes b)
 {
     return svreinterpret_s8_s64(svtrn2_s64(svreinterpret_s64_s8(a), svreinterpret_s64_s8(b)));
 }
+
+/* sum + products of pairs of bfloat16 with pair q of each 128 bits of x; and 2 rows of 4 weights times 2
+ * tokens of 4 activations, lane 2 r + t. */
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+#define ulb_bfdot(sum, weights, x, q)                                                                        \
+    svbfdot_lane_f32(sum, svreinterpret_bf16_s8(weights), svreinterpret_bf16_s8(x), q)
+#define ulb_bfmultiply(sum, weights, x)                                                                      \
+    svbfmmla_f32(sum, svreinterpret_bf16_s8(weights), svreinterpret_bf16_s8(x))
+#endif
 
 /* In each 128 bits sum + 2 rows of 8 weights, signed or unsigned bytes, times 2 tokens of 8 signed ones:
  * lane 2 r + t. */
@@ -280,6 +294,11 @@ static inline ulb_floats ulb_mul(ulb_floats a, ulb_floats b)
     return vmulq_f32(a, b);
 }
 
+static inline ulb_floats ulb_add_floats(ulb_floats a, ulb_floats b)
+{
+    return vaddq_f32(a, b);
+}
+
 static inline ulb_floats ulb_fma(ulb_floats a, ulb_floats b, ulb_floats c)
 {
     return vfmaq_f32(c, a, b);
@@ -330,6 +349,13 @@ static inline ulb_bytes ulb_second_octets(ulb_bytes a, ulb_bytes b)
 {
     return vreinterpretq_s8_s64(vtrn2q_s64(vreinterpretq_s64_s8(a), vreinterpretq_s64_s8(b)));
 }
+
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+#define ulb_bfdot(sum, weights, x, q)                                                                        \
+    vbfdotq_laneq_f32(sum, vreinterpretq_bf16_s8(weights), vreinterpretq_bf16_s8(x), q)
+#define ulb_bfmultiply(sum, weights, x)                                                                      \
+    vbfmmlaq_f32(sum, vreinterpretq_bf16_s8(weights), vreinterpretq_bf16_s8(x))
+#endif
 
 #ifdef __ARM_FEATURE_MATMUL_INT8
 #define ulb_multiply_signed(sum, weights, x)   vmmlaq_s32(sum, weights, x)

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 PRODUCTS = {
-    "matrix_products": r"(s|us)mmla$",
+    "matrix_products": r"(s|us|bf)mmla$",
     "dot_products": r"(s|us|u|bf)dot$",
     "shuffles": r"tbl$",
     "fmas": r"fmla$",

@@ -74,6 +74,13 @@ static void expect_clean(const struct ulb_kernel *kernel, const struct check *ch
         fail_msg("%s at %s", ulb_kernel_name(kernel, name), fault);
 }
 
+/* Integer sums over all of K; those of groups and blocks end with them. */
+static bool sums_grow(const struct ulb_kernel *kernel)
+{
+    const struct ulb_format *format = kernel->layout->format;
+    return !format->floating && !format->group && !format->block;
+}
+
 static void native_rows_equal_their_truth(void **state)
 {
     (void)state;
@@ -92,8 +99,10 @@ static void native_rows_equal_their_truth(void **state)
         struct check checks[CHECKS_MAX];
         size_t n = all_fills(ulb_kernels[i], few, checks);
         /* The bound up to which the overflow arguments in the kernels' comments are stated. */
-        checks[n++] = (struct check){3, 65536, ULB_FILL_MIN, 0};
-        checks[n++] = (struct check){3, 65536, ULB_FILL_MAX, 0};
+        if (!few || sums_grow(ulb_kernels[i])) {
+            checks[n++] = (struct check){3, 65536, ULB_FILL_MIN, 0};
+            checks[n++] = (struct check){3, 65536, ULB_FILL_MAX, 0};
+        }
         expect_clean(ulb_kernels[i], checks, n);
         if (few)
             print_message("checked: %s\n", name);
