@@ -19,6 +19,9 @@ enum ulb_status ulb_filter_match(const regex_t *filter, const char *name, bool *
                                  struct ulb_error *err)
 {
     int code = regexec(filter, name, 0, NULL, 0);
+    /* glibc says so too when it gets no memory for its tables; then they are made now. */
+    if (code == REG_NOMATCH)
+        code = regexec(filter, name, 0, NULL, 0);
     *matches = code == 0;
     if (code == 0 || code == REG_NOMATCH)
         return ULB_OK;

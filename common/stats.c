@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many samples need no memory but the stack's: figures do not depend on whether more can be had. */
 enum { BOOTSTRAP_ROUNDS = 400, SAMPLES_MAX = 512 };
 
 static int compare(const void *a, const void *b)
@@ -38,9 +39,15 @@ double ulb_median(double *samples, size_t n)
     return n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
 }
 
+/* Room for a copy of n samples: few, or memory, which may be had or not; NULL when not. */
+static double *room_for(size_t n, double few[SAMPLES_MAX])
+{
+    return n <= SAMPLES_MAX ? few : malloc(n * sizeof *few);
+}
+
 double ulb_median_of(const double *samples, size_t n)
 {
-    double median = NAN, *copy = n ? malloc(n * sizeof *copy) : NULL;
+    double few[SAMPLES_MAX], median = NAN, *copy = n ? room_for(n, few) : NULL;
     bool known = copy != NULL;
     for (size_t i = 0; i < n && known; i++) {
         copy[i] = samples[i];
@@ -48,7 +55,8 @@ double ulb_median_of(const double *samples, size_t n)
     }
     if (known)
         median = ulb_median(copy, n);
-    free(copy);
+    if (copy != few)
+        free(copy);
     return median;
 }
 
@@ -71,7 +79,7 @@ static void bootstrap(const double *samples, size_t n, uint64_t seed, double *lo
 struct ulb_stats ulb_stats_of(const double *samples, size_t n, uint64_t seed)
 {
     struct ulb_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, n};
-    double *copy = n ? malloc(n * sizeof *copy) : NULL;
+    double few[SAMPLES_MAX], *copy = n ? room_for(n, few) : NULL;
     if (!copy)
         return stats;
     memcpy(copy, samples, n * sizeof *copy);
@@ -82,6 +90,7 @@ struct ulb_stats ulb_stats_of(const double *samples, size_t n, uint64_t seed)
         copy[i] = fabs(samples[i] - stats.median);
     stats.mad = ulb_median(copy, n);
     bootstrap(samples, n, seed, &stats.ci_lo, &stats.ci_hi);
-    free(copy);
+    if (copy != few)
+        free(copy);
     return stats;
 }

@@ -101,14 +101,16 @@ static json_t *machine_json(const struct ulb_session *session)
     return machine;
 }
 
-/* Core frequency by class, all threads of the set busy: mean over the class's threads. */
+/* Core frequency by class, all threads of the set busy: mean over the class's threads. NULL when out of
+ * memory. */
 static json_t *hz_json(const struct ulb_session *session)
 {
-    json_t *object = json_object();
     double *hz = calloc(session->pus.n, sizeof *hz);
-    if (hz)
-        ulb_team_clock(session->team, hz);
-    for (size_t c = 0; hz && c < session->topology.n_classes; c++) {
+    if (!hz)
+        return NULL;
+    json_t *object = json_object();
+    ulb_team_clock(session->team, hz);
+    for (size_t c = 0; c < session->topology.n_classes; c++) {
         double sum = 0;
         size_t n = 0;
         for (size_t t = 0; t < session->pus.n; t++) {

@@ -1,6 +1,7 @@
 #include "plots/figure.h"
 
 #include "common/file.h"
+#include "common/text.h"
 #include "plots/canvas.h"
 #include "plots/gnuplot.h"
 #include "plots/svg.h"
@@ -118,13 +119,6 @@ static void put_terminal(FILE *script, const char *format, const struct ulb_canv
         fprintf(script, "dumb size %u,%u noenhanced mono\n", canvas->width / 9, canvas->height / 18);
 }
 
-/* Closes a stream into memory; false when that ran out on the way. */
-static bool close_whole(FILE *stream)
-{
-    bool good = !ferror(stream);
-    return fclose(stream) == 0 && good;
-}
-
 /* The whole script in memory, to be freed. */
 static enum ulb_status make_script(const struct ulb_record *record, ulb_draw_fn *draw, const char *format,
                                    char **script, size_t *bytes, struct ulb_error *err)
@@ -132,23 +126,22 @@ static enum ulb_status make_script(const struct ulb_record *record, ulb_draw_fn 
     bool text = strcmp(format, "txt") == 0;
     struct ulb_canvas canvas = {
         .width = text ? 900 : 800, .height = 500, .text = text, .hover = strcmp(format, "svg") == 0};
-    char *body = NULL;
-    size_t body_bytes;
+    struct ulb_text body, whole = {NULL, NULL, 0, 0, true};
     *script = NULL;
-    canvas.script = open_memstream(&body, &body_bytes);
-    if (!canvas.script)
+    if (!ulb_text_open(&body))
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    canvas.script = body.out;
     enum ulb_status status = draw(record, &canvas, err);
-    bool failed = !close_whole(canvas.script);
-    FILE *whole = status == ULB_OK && !failed ? open_memstream(script, bytes) : NULL;
-    if (whole) {
-        put_terminal(whole, format, &canvas);
-        fwrite(body, 1, body_bytes, whole);
-        failed = !close_whole(whole);
+    if (ulb_text_close(&body) && status == ULB_OK && ulb_text_open(&whole)) {
+        put_terminal(whole.out, format, &canvas);
+        fwrite(body.data, 1, body.bytes, whole.out);
+        ulb_text_close(&whole);
     }
-    if (status == ULB_OK && (!whole || failed))
+    if (status == ULB_OK && whole.failed)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
-    free(body);
+    free(body.data);
+    *script = whole.data;
+    *bytes = whole.bytes;
     return status;
 }
 
@@ -187,18 +180,17 @@ static enum ulb_status read_back(int file, char **text, size_t *bytes, struct ul
 /* Replaces gnuplot's SVG by one that can stand in a page. */
 static enum ulb_status settle_svg(const char *name, char **text, size_t *bytes, struct ulb_error *err)
 {
-    char *settled = NULL;
-    size_t settled_bytes = 0;
-    FILE *out = open_memstream(&settled, &settled_bytes);
-    if (out)
-        ulb_svg_copy(*text, *bytes, name, out);
-    if (!out || !close_whole(out)) {
-        free(settled);
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    struct ulb_text settled;
+    bool whole = ulb_text_open(&settled);
+    if (whole) {
+        ulb_svg_copy(*text, *bytes, name, settled.out);
+        whole = ulb_text_close(&settled);
     }
+    if (!whole)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
     free(*text);
-    *text = settled;
-    *bytes = settled_bytes;
+    *text = settled.data;
+    *bytes = settled.bytes;
     return ULB_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "plots/html_report.h"
 
+#include "common/text.h"
 #include "plots/canvas.h"
 #include "plots/figure.h"
 #include "plots/html.h"
@@ -250,17 +251,18 @@ static enum ulb_status put_page(FILE *out, const struct ulb_report_record *recor
 enum ulb_status ulb_html_report(const struct ulb_report_record *records, size_t n, char **html, size_t *bytes,
                                 struct ulb_error *no_figures, struct ulb_error *err)
 {
+    struct ulb_text page;
     *html = NULL;
-    FILE *out = open_memstream(html, bytes);
-    if (!out)
+    if (!ulb_text_open(&page))
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the report");
-    enum ulb_status status = put_page(out, records, n, no_figures, err);
-    bool whole = !ferror(out);
-    if ((fclose(out) != 0 || !whole) && status == ULB_OK)
+    enum ulb_status status = put_page(page.out, records, n, no_figures, err);
+    if (!ulb_text_close(&page) && status == ULB_OK)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the report");
     if (status != ULB_OK) {
-        free(*html);
-        *html = NULL;
+        free(page.data);
+        return status;
     }
-    return status;
+    *html = page.data;
+    *bytes = page.bytes;
+    return ULB_OK;
 }

@@ -231,8 +231,8 @@ static enum ulb_status measure_pairs(struct pair *pairs, size_t n,
         status = ulb_effect_of(pairs[i].base, pairs[i].fresh, exact, &pairs[i].effect, err);
         p[tested++] = pairs[i].effect.p;
     }
-    if (status == ULB_OK)
-        ulb_holm(p, tested);
+    if (status == ULB_OK && !ulb_holm(p, tested))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to compare %zu cells", tested);
     for (size_t i = n; i-- > 0 && status == ULB_OK;) {
         if (pairs[i].base && pairs[i].fresh)
             cells[i].p_adjusted = p[--tested];

@@ -66,5 +66,6 @@ enum ulb_status ulb_effect_of(const struct ulb_series *base, const struct ulb_se
         effect->p = 0;
     }
     free(room);
-    return ULB_OK;
+    bool unknown = isnan(effect->p) || (m > 0 && n > 0 && isnan(effect->shift.estimate));
+    return unknown ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to compare %s", base->key) : ULB_OK;
 }

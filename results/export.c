@@ -1,5 +1,6 @@
 #include "results/export.h"
 
+#include "common/text.h"
 #include "results/export_formats.h"
 #include "results/record_fields.h"
 
@@ -42,21 +43,21 @@ const char *ulb_export_text(const struct ulb_record *record, const char *place)
 enum ulb_status ulb_export(const struct ulb_record *record, const struct ulb_export_format *format,
                            const char *section, char **text, size_t *bytes, struct ulb_error *err)
 {
+    struct ulb_text written;
     *text = NULL;
     if (section && format->write != ulb_export_csv)
         return ulb_fail(err, ULB_BAD_INPUT, "--section goes with csv; %s holds the whole record",
                         format->name);
-    FILE *out = open_memstream(text, bytes);
-    if (!out)
+    if (!ulb_text_open(&written))
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the export");
-    enum ulb_status status = format->write(record, section, out, err);
-    bool failed = ferror(out) != 0;
-    failed |= fclose(out) != 0;
-    if (status == ULB_OK && failed)
+    enum ulb_status status = format->write(record, section, written.out, err);
+    if (!ulb_text_close(&written) && status == ULB_OK)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the export");
     if (status != ULB_OK) {
-        free(*text);
-        *text = NULL;
+        free(written.data);
+        return status;
     }
-    return status;
+    *text = written.data;
+    *bytes = written.bytes;
+    return ULB_OK;
 }

@@ -101,29 +101,32 @@ double ulb_mann_whitney(const double *a, size_t m, const double *b, size_t n)
         return 1;
     struct test test = u_of(a, m, b, n);
     if (!test.known)
-        return 1;
+        return NAN;
     double middle = (double)m * (double)n / 2, lower = fmin(test.u, 2 * middle - test.u);
     if (test.ties == 0 && isfinite(ways(m, n))) {
         double tail = exact_tail(m, n, lower);
-        return isnan(tail) ? 1 : fmin(1, 2 * tail);
+        return isnan(tail) ? NAN : fmin(1, 2 * tail);
     }
     double deviation = deviation_of_u(m, n, test.ties);
     return deviation > 0 ? fmin(1, erfc(fmax(0, middle - lower - 0.5) / deviation / sqrt(2))) : 1;
 }
 
-/* How many of the m n sorted differences lie outside the 95 % interval on each side; -1: it has no bounds. */
-static long outside(size_t m, size_t n)
+/* How many of the m n sorted differences lie outside the 95 % interval on each side; -1: it has no bounds.
+ * False without memory. */
+static bool find_outside(size_t m, size_t n, long *below)
 {
-    double *count = isfinite(ways(m, n)) ? draws_by_u(m, n) : NULL, sum = 0;
-    long below = -1;
-    if (count) {
-        double bound = 0.025 * ways(m, n);
-        while ((size_t)(below + 1) <= m * n && (sum += count[below + 1]) <= bound)
-            below++;
-        free(count);
-        return below;
+    if (!isfinite(ways(m, n))) {
+        *below = (long)floor((double)m * (double)n / 2 - Z_95 * deviation_of_u(m, n, 0)) - 1;
+        return true;
     }
-    return (long)floor((double)m * (double)n / 2 - Z_95 * deviation_of_u(m, n, 0)) - 1;
+    double *count = draws_by_u(m, n), sum = 0, bound = 0.025 * ways(m, n);
+    if (!count)
+        return false;
+    *below = -1;
+    while ((size_t)(*below + 1) <= m * n && (sum += count[*below + 1]) <= bound)
+        ++*below;
+    free(count);
+    return true;
 }
 
 struct ulb_shift ulb_hodges_lehmann(const double *a, size_t m, const double *b, size_t n)
@@ -131,14 +134,16 @@ struct ulb_shift ulb_hodges_lehmann(const double *a, size_t m, const double *b, 
     struct ulb_shift shift = {NAN, NAN, NAN};
     size_t pairs = m * n;
     double *differences = pairs ? malloc(pairs * sizeof *differences) : NULL;
-    if (!differences)
+    long below;
+    if (!differences || !find_outside(m, n, &below)) {
+        free(differences);
         return shift;
+    }
     for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < n; j++)
             differences[i * n + j] = b[j] - a[i];
     }
     shift.estimate = ulb_median(differences, pairs);
-    long below = outside(m, n);
     shift.lo = below < 0 ? -INFINITY : differences[below];
     shift.hi = below < 0 ? INFINITY : differences[pairs - 1 - (size_t)below];
     free(differences);
@@ -156,22 +161,20 @@ static int by_p(const void *a, const void *b)
     return (x->p > y->p) - (x->p < y->p);
 }
 
-void ulb_holm(double *p, size_t n)
+bool ulb_holm(double *p, size_t n)
 {
     struct numbered *order = n ? malloc(n * sizeof *order) : NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (order)
-            order[i] = (struct numbered){p[i], i};
-        else
-            p[i] = 1;
-    }
-    if (!order)
-        return;
-    qsort(order, n, sizeof *order, by_p);
+    if (n > 0 && !order)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct numbered){p[i], i};
+    if (n > 0)
+        qsort(order, n, sizeof *order, by_p);
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, fmin(1, (double)(n - i) * order[i].p));
         p[order[i].place] = largest;
     }
     free(order);
+    return true;
 }

@@ -85,10 +85,11 @@ json_t *ulb_model_published_json(const char *platform)
 {
     struct ulb_paper_check *check = malloc(sizeof *check);
     struct ulb_error err;
-    json_t *rows = json_array();
+    json_t *rows = NULL;
     size_t bytes;
     const char *csv = ulb_paper_values(&bytes);
     if (check && ulb_paper_parse(csv, bytes, "paper-values.csv", check, &err) == ULB_OK) {
+        rows = json_array();
         for (size_t i = 0; i < check->n; i++) {
             const struct ulb_paper_row *row = &check->rows[i];
             if (strcmp(row->platform, platform) == 0)

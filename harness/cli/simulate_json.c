@@ -37,8 +37,8 @@ static struct ulb_sim_plan plan_of(const struct ulb_simulate_request *request,
 
 /* --- one shape under the three splits --- */
 
-static json_t *row_of(const struct ulb_simulate_request *request, const struct ulb_sim_plan *plan, size_t m,
-                      size_t k, struct ulb_error *err)
+static enum ulb_status make_row(const struct ulb_simulate_request *request, const struct ulb_sim_plan *plan,
+                                size_t m, size_t k, json_t **out, struct ulb_error *err)
 {
     static const char unknown[] = "fork/join is not known; give --fork-join";
     const struct ulb_platform *platform = plan->platform;
@@ -51,9 +51,10 @@ static json_t *row_of(const struct ulb_simulate_request *request, const struct u
     for (int split = ULB_SPLIT_STATIC; split <= ULB_SPLIT_WEIGHTED; split++) {
         struct ulb_simulated result;
         char key[32];
-        if (ulb_simulate(plan, (enum ulb_split)split, m, k, &result, err) != ULB_OK) {
+        enum ulb_status status = ulb_simulate(plan, (enum ulb_split)split, m, k, &result, err);
+        if (status != ULB_OK) {
             json_decref(row);
-            return NULL;
+            return status;
         }
         seconds[split] = result.seconds;
         snprintf(key, sizeof key, "%s_us", ulb_split_name((enum ulb_split)split));
@@ -71,7 +72,8 @@ static json_t *row_of(const struct ulb_simulate_request *request, const struct u
     ulb_set_text(row, "split", ulb_split_name(request->split), "");
     ulb_set_figure(row, "predicted_us", 1e6 * predicted, unknown);
     ulb_set_figure(row, "gbps", bytes / predicted / ULB_GB, unknown);
-    return row;
+    *out = row;
+    return ULB_OK;
 }
 
 static enum ulb_status add_row(const struct ulb_simulate_request *request, const struct ulb_sim_plan *plan,
@@ -79,9 +81,10 @@ static enum ulb_status add_row(const struct ulb_simulate_request *request, const
                                struct ulb_error *err)
 {
     static const char given[] = "a shape without a model";
-    json_t *row = row_of(request, plan, shape.m, shape.k, err);
-    if (!row)
-        return ULB_BAD_INPUT;
+    json_t *row;
+    enum ulb_status status = make_row(request, plan, shape.m, shape.k, &row, err);
+    if (status != ULB_OK)
+        return status;
     ulb_set_text(row, "model", model, given);
     ulb_set_text(row, "layer", layer, given);
     json_array_append_new(rows, row);

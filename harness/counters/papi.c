@@ -7,6 +7,7 @@
 
 #include <papi.h>
 #include <pthread.h>
+#include <string.h>
 
 static int library_version; /* what PAPI_library_init gave: a version, or a negative error */
 
@@ -20,22 +21,34 @@ static void start_library(void)
     }
 }
 
+/* A message that gets no memory makes PAPI (7.0) write the following ones before the list that they belong
+ * to, over the heap's own data: the first or the last is then another's, or none. */
+static bool messages_are_whole(void)
+{
+    const char *first = PAPI_strerror(PAPI_OK);
+    return first && strcmp(first, "No error") == 0 && PAPI_strerror(1 - PAPI_NUM_ERRORS);
+}
+
 static double try_start(void *arg)
 {
     (void)arg;
     start_library();
+    if (library_version > 0 && !messages_are_whole())
+        library_version = PAPI_ENOMEM;
     return library_version;
 }
 
-/* Where it gets no memory the library frees twice, and where it may not read sysfs it ends the program: a
- * child tries it first. */
+/* Where it gets no memory the library frees twice or spoils the heap, and where it may not read sysfs it ends
+ * the program: a child tries it first. */
 static void initialise(void)
 {
     double version;
-    if (ulb_ask_child(try_start, NULL, &version))
-        start_library();
-    else
+    if (!ulb_ask_child(try_start, NULL, &version))
         library_version = PAPI_ESYS;
+    else if (version < 0)
+        library_version = (int)version;
+    else
+        start_library();
 }
 
 /* PAPI knows CPUs with cores of several kinds from 7.2 on; before that it counts on one kind and reads 0

@@ -1,0 +1,59 @@
+#include "common/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+enum { ROOM_LEAST = 4096 };
+
+static bool grow(struct ulb_text *text, size_t needed)
+{
+    size_t room = text->room ? text->room : ROOM_LEAST;
+    while (room < needed)
+        room *= 2;
+    char *data = room > text->room ? realloc(text->data, room) : text->data;
+    if (!data)
+        return false;
+    text->data = data;
+    text->room = room;
+    return true;
+}
+
+/* 0 says an error here, unlike write(2). */
+static ssize_t append(void *cookie, const char *bytes, size_t n)
+{
+    struct ulb_text *text = cookie;
+    if (text->failed || !grow(text, text->bytes + n + 1)) {
+        text->failed = true;
+        return 0;
+    }
+    memcpy(text->data + text->bytes, bytes, n);
+    text->bytes += n;
+    text->data[text->bytes] = '\0';
+    return (ssize_t)n;
+}
+
+bool ulb_text_open(struct ulb_text *text)
+{
+    *text = (struct ulb_text){NULL, NULL, 0, 0, false};
+    if (grow(text, 1)) {
+        text->data[0] = '\0';
+        text->out = fopencookie(text, "w", (cookie_io_functions_t){.write = append});
+    }
+    if (text->out)
+        return true;
+    free(text->data);
+    *text = (struct ulb_text){NULL, NULL, 0, 0, true};
+    return false;
+}
+
+bool ulb_text_close(struct ulb_text *text)
+{
+    text->failed |= ferror(text->out) != 0;
+    text->failed |= fclose(text->out) != 0;
+    if (text->failed) {
+        free(text->data);
+        text->data = NULL;
+    }
+    return !text->failed;
+}

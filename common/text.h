@@ -1,0 +1,24 @@
+/* Text written into memory through a stream. Unlike with open_memstream(), which goes on without what found
+ * no room, memory that runs out is known when the stream is closed. */
+#ifndef ULB_COMMON_TEXT_H
+#define ULB_COMMON_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct ulb_text {
+    FILE *out;
+    char *data; /* what was written and a 0 behind it, once the stream is closed */
+    size_t bytes, room;
+    bool failed;
+};
+
+/* Opens the stream out; false, with nothing to close, when out of memory. The struct must stay where it is.
+ */
+bool ulb_text_open(struct ulb_text *text);
+
+/* Closes the stream. data is to be freed; false and data NULL when some of it found no room. */
+bool ulb_text_close(struct ulb_text *text);
+
+#endif
