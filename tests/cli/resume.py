@@ -88,8 +88,9 @@ def same(record, reference, what):
         fail(f"{what}: {record['warnings']}")
 
 
-def start(*words, folder=None):
-    process = subprocess.Popen([bench, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(*words, folder=None, stderr=subprocess.DEVNULL, **environment):
+    process = subprocess.Popen([bench, *words], stdout=subprocess.DEVNULL, stderr=stderr, text=True,
+                               env={**os.environ, **environment})
     while folder and process.poll() is None and not glob.glob(f"{folder}/*.journal"):
         time.sleep(0.005)
     return process
@@ -185,6 +186,26 @@ journal = only("term/*.journal")
 path = journal.replace(".journal", ".json")
 if not any("interrupted" in w for w in load(path)["warnings"]):
     fail("nothing says that the record is unfinished")
+
+# A PU that is lost in mid-run: its samples so far are in the record, which goes on when the PU is back.
+lost = min(os.sched_getaffinity(0))
+process = start("gemv", *small, "--out", "lost", folder="lost", stderr=subprocess.PIPE,
+                LD_PRELOAD=f"{os.path.dirname(bench)}/tests/faults/libupset.so", ULB_UPSET=f"offline:{lost}",
+                ASAN_OPTIONS="verify_asan_link_order=0")
+while process.poll() is None and len(units(only("lost/*.journal"))) < 5:
+    time.sleep(0.002)
+process.send_signal(signal.SIGUSR1)
+said = process.communicate()[1]
+if process.returncode != 3 or f"PU {lost} can no longer be used" not in said or "--resume" not in said:
+    fail(f"exit {process.returncode} after PU {lost} was lost: {said}")
+kept = units(only("lost/*.journal"))
+lost_record = only("lost/*.json")
+if len(kept) < 5 or not check_kept(load(lost_record), kept, "lost PU"):
+    fail(f"lost PU: {len(kept)} units were kept")
+run("gemv", "--resume", lost_record)
+record = load(lost_record)
+same(record, reference, "after a lost PU")
+check_kept(record, kept, "lost PU, resumed")
 
 # What is refused, and said: other options, another build, another machine, a torn and a damaged journal.
 for words, field in ((["--seed", "2"], "settings.seed"), (["--full"], "settings.quick"),

@@ -7,6 +7,9 @@
  *   ULB_FAULTS_FAIL=STACK:K       the K-th call with that stack fails (the first is 1)
  *   ULB_FAULTS_FAIL=KIND:K[+]     the K-th call of that kind, or of any; with + all later ones too
  *   ULB_FAULTS_FROM=MODULE        counts only what that program or library calls itself, or by the C library
+ *   ULB_FAULTS_DONE=FILE          made when a call was made to fail
+ *   ULB_FAULTS_CLOCK=FACTOR       the clock goes so many times as fast: what is measured or waited for ends
+ * sooner
  *
  * Failing calls set errno as the kernel would. Streams are the C library's own over reads and writes that can
  * fail, so that buffering and error flags behave as they do on a full disk. Programs started by this one are
@@ -29,6 +32,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <dirent.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FRAMES = 20, STACKS = 1 << 15 };
@@ -45,7 +49,8 @@ static struct stack stacks[STACKS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool inside; /* own calls do not count */
 static bool counting, keep_failing;
-static const char *log_path;
+static const char *log_path, *done_path;
+static double clock_factor = 1;
 static uint64_t wanted_stack;
 static const char *wanted_kind, *wanted_module;
 static unsigned long wanted_count, calls_of_kind;
@@ -56,15 +61,30 @@ static unsigned long wanted_count, calls_of_kind;
     if (!real)                                                                                               \
     *(void **)&real = dlsym(RTLD_NEXT, #name)
 
-/* Where an address lies in its module, wherever that was loaded. */
+/* Where an address lies in its module, wherever that was loaded. The linker's answers are kept: it is asked
+ * for each frame of each call. */
 static uintptr_t place_of(void *address, const char **module)
 {
-    Dl_info info;
-    *module = "?";
-    if (!dladdr(address, &info) || !info.dli_fname)
-        return 0;
-    *module = strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname;
-    return (uintptr_t)address - (uintptr_t)info.dli_fbase;
+    enum { PLACES = 1 << 15 };
+    static struct {
+        void *address;
+        const char *module;
+        uintptr_t offset;
+    } places[PLACES];
+    size_t i = (uintptr_t)address * 0x9E3779B97F4A7C15u >> 49;
+    if (places[i].address != address) {
+        Dl_info info;
+        places[i].address = address;
+        places[i].module = "?";
+        places[i].offset = 0;
+        if (dladdr(address, &info) && info.dli_fname) {
+            const char *slash = strrchr(info.dli_fname, '/');
+            places[i].module = slash ? slash + 1 : info.dli_fname;
+            places[i].offset = (uintptr_t)address - (uintptr_t)info.dli_fbase;
+        }
+    }
+    *module = places[i].module;
+    return places[i].offset;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -148,8 +168,12 @@ __attribute__((noinline)) static bool fails(const char *kind, int code)
     bool now = chosen(kind);
     pthread_mutex_unlock(&lock);
     inside = false;
-    if (now)
+    if (now) {
+        counting = log_path || keep_failing;
+        if (done_path)
+            close((int)syscall(SYS_openat, AT_FDCWD, done_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
         errno = code;
+    }
     return now;
 }
 
@@ -451,6 +475,32 @@ long syscall(long number, ...)
     return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+/* ---- the clock ---- */
+
+enum { CLOCKS = CLOCK_BOOTTIME + 1 };
+static struct timespec clock_begins[CLOCKS];
+
+static void hasten_clock(const char *factor)
+{
+    for (clockid_t id = 0; id < CLOCKS; id++)
+        clock_gettime(id, &clock_begins[id]);
+    clock_factor = factor ? strtod(factor, NULL) : 1;
+}
+
+int clock_gettime(clockid_t id, struct timespec *time)
+{
+    REAL(clock_gettime);
+    int code = real(id, time);
+    if (code != 0 || clock_factor == 1 || id < 0 || id >= CLOCKS)
+        return code;
+    const struct timespec *begin = &clock_begins[id];
+    double since = (double)(time->tv_sec - begin->tv_sec) * 1e9 + (double)(time->tv_nsec - begin->tv_nsec);
+    double now = (double)begin->tv_nsec + since * clock_factor;
+    time->tv_sec = begin->tv_sec + (time_t)(now / 1e9);
+    time->tv_nsec = (long)(now - 1e9 * (double)(time_t)(now / 1e9));
+    return 0;
+}
+
 /* ---- beginning and end ---- */
 
 static void parse_wish(const char *wish)
@@ -474,7 +524,9 @@ __attribute__((constructor)) static void begin(void)
     ready = true;
     backtrace(frames, 4); /* loads the unwinder */
     log_path = getenv("ULB_FAULTS_LOG");
+    done_path = getenv("ULB_FAULTS_DONE");
     wanted_module = getenv("ULB_FAULTS_FROM");
+    hasten_clock(getenv("ULB_FAULTS_CLOCK"));
     const char *wish = getenv("ULB_FAULTS_FAIL");
     if (wish)
         parse_wish(wish);

@@ -1,26 +1,36 @@
 #!/usr/bin/env python3
 """Makes every call into the system fail once, in turn, in every subcommand, and judges how the program ends.
 
-usage: inject.py BUILD [--commands A,B] [--limit N] [--jobs N] [--verbose]
+usage: inject.py BUILD [--commands A,B] [--limit N | --places] [--jobs N] [--keep FOLDER [--seconds N]] [--verbose]
 
 A first run of each command lists its calls by kind and call stack (faults.c). Files, threads, affinity, perf and mmap:
 every call fails once. Allocations: of each distinct stack the first call and the middle one. With --limit only some
-of these. Good ends are: an exit code of 2 or 3 with exactly one line that says what happened, and exit code 0
-with the same result as without the fault, or with another one and a new line, reason or warning that says so. Exit code
-1 when any run ends otherwise: crash, hang, wrong or unclear message, silent loss, torn or forgotten files.
+of these; with --places those whose place in the program, the three functions around the call, no command before has.
+Good ends are: an exit code of 2 or 3 with exactly one line that says what happened, and exit code 0
+with the same result as without the fault, or with another one and a new line, reason or warning that says so. Commands
+that measure print other figures each time: there every key of the undisturbed runs must be in the result, and a record
+must be valid. They are given a clock that goes fast, so that they wait for a quiet machine no longer than they must, and
+scripts in the place of programs that take seconds. Exit code 1 when any run ends otherwise: crash, hang, wrong or
+unclear message, silent loss, torn or forgotten files.
+
+--keep writes each end to FOLDER as it is known and leaves out what is there already, so that all can be tried in pieces
+of --seconds; a command's ends are dropped when the program is another one.
 """
 import argparse
 import collections
 import concurrent.futures
 import difflib
+import hashlib
 import json
 import os
 import pathlib
+import queue
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "results"))
@@ -28,26 +38,32 @@ import validate_record
 
 ALLOCATIONS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign"}
 SECONDS = 60
-TINY = ["--quick", "--ring-mib", "8", "--kernels", "int2a8-pshufb-avx2|int2a8-scalar"]
+RUNS = 3  # of a command that measures, for what its runs have in common
+PU = "PU"  # stands for one that no other job uses
+HASTE = {"ULB_FAULTS_CLOCK": "50"}
+ONE = ["--kernels", "int2a8-scalar"]
+TINY = ["--quick", "--ring-mib", "8", "--set", PU, *ONE]
 CELL = TINY + ["--shapes", "64x256"]
 # What the commands read stands in their folder: see prepare().
 COMMANDS = {
     "run": CELL + ["--out", "out", "--json"],
-    "count": ["--count", "--kernels", "int2a8-scalar", "--out", "out", "--json"],
+    "count": ["--count", *ONE, "--out", "out", "--json"],
     "topology": ["topology", "--json"],
     "counters": ["counters", "--json"],
     "beta": ["beta", "--quick", "--ring-mib", "8", "--json"],
     "gamma": ["gamma", *TINY, "--json"],
-    "explain": ["gamma", "--quick", "--explain", "int2a8-pshufb-avx2", "--json"],
+    "explain": ["gamma", "--quick", "--ring-mib", "8", "--set", PU, "--explain", "int2a8-scalar", "--json"],
     "gemv": ["gemv", *CELL, "--json"],
+    "resume": ["gemv", "--resume", "kept/cells.json", "--json"],
     "gemm": ["gemm", *CELL, "--n", "2", "--json"],
     "decode": ["decode", "--quick", "--model", "gpt-117m", "--layers", "1", "--tokens", "2", "--weights", "int2",
-               "--ring-mib", "8", "--json"],
+               "--ring-mib", "8", "--set", PU, "--json"],
     "formats": ["formats", *TINY, "--json"],
-    "verify": ["verify", "--kernels", "int2a8-pshufb-avx2", "--json"],
+    "verify": ["verify", *ONE, "--json"],
     "shapes": ["shapes", "llama3-8b", "--json"],
     "shapes-file": ["shapes", "config.json", "--json"],
     "model": ["model", "--platform", "lnl", "--json"],
+    "simulate": ["simulate", "--platform", "lnl", "--json"],
     "check-paper": ["model", "--check-paper", "--json"],
     "list": ["list", "kernels", "--json"],
     "list-models": ["list", "models", "--json"],
@@ -59,13 +75,19 @@ COMMANDS = {
     "history-add": ["history", "add", "0.json", "--db", "new.db", "--json"],
     "history-list": ["history", "list", "--db", "history.db", "--json"],
     "history-trend": ["history", "trend", "--db", "history.db", "--json"],
+    "history-bisect": ["history", "bisect", "--db", "history.db", "--json"],
+}
+MEASURED = {"run", "count", "beta", "gamma", "explain", "gemv", "resume", "gemm", "decode", "formats", "counters", "verify"}
+# What a command that measures is run with in the place of programs that take seconds.
+STAND_INS = {
+    "likwid-bench": "echo 'MByte/s: 20000'",
+    "likwid-perfctr": "echo 'Clock [MHz],2000'; echo 'CPI,0.5'",
 }
 NOTES = re.compile(r"(note|record|figure|report|model): |\S+: \d+ runs? ")
-
 LAST_WORDS = re.compile(r"Assertion `.*' failed|^(free|malloc|munmap_chunk|double free).*\(|^realloc\(|^Error reading paranoid")  # of other libraries
 
 Call = collections.namedtuple("Call", "wish kind frames")
-End = collections.namedtuple("End", "code out err files seconds")
+End = collections.namedtuple("End", "code out err files failed")
 
 
 class Bench:
@@ -73,8 +95,12 @@ class Bench:
         self.program = build / "ulb-bench"
         self.library = build / "tests" / "faults" / "libfaults.so"
         self.template = scratch / "template"
+        self.programs = scratch / "programs"
         self.scratch = scratch
         self.validator = validate_record.make_validator()
+        self.pus = queue.Queue()
+        for pu in sorted(os.sched_getaffinity(0)):
+            self.pus.put(str(pu))
         self.prepare(build)
 
     def prepare(self, build):
@@ -88,29 +114,88 @@ class Bench:
                   "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4,
                   "num_key_value_heads": 2, "vocab_size": 512, "tie_word_embeddings": False}
         (self.template / "config.json").write_text(json.dumps(config))
-        subprocess.run([self.program, "history", "add", "0.json", "--db", "history.db"], cwd=self.template,
+        self.make_history()
+
+    def make_history(self):
+        """Ten records, whose first cell became slower with the sixth."""
+        records = []
+        for number in range(10):
+            record = json.loads((self.template / "0.json").read_text())
+            record["created"] = f"2026-03-{number + 1:02}T12:00:00Z"
+            record["build"]["commit"] = f"{number:012x}"
+            record["cells"][0]["efficiency"] *= (1 if number < 5 else 0.8) * (1 + 0.001 * (number % 3))
+            records.append(self.scratch / f"history-{number}.json")
+            records[-1].write_text(json.dumps(record))
+        subprocess.run([self.program, "history", "add", *records, "--db", "history.db"], cwd=self.template,
                        capture_output=True, check=True)
 
-    def run(self, arguments, **wish):
+    def make_unfinished(self):
+        """A record and its journal, of a run whose disk was full after some cells."""
+        kept = self.template / "kept"
+        self.run_line(["gemv", *CELL, "--out", str(kept)], **HASTE, ULB_FAULTS_FAIL="write:20", ULB_FAULTS_FROM="ulb-bench")
+        for path in list(kept.iterdir()):
+            path.rename(kept / f"cells{path.suffix}")
+
+    def play_programs(self):
+        """A folder for PATH with scripts that do at once what takes their namesakes long."""
+        self.programs.mkdir()
+        (self.programs / "sh").symlink_to(shutil.which("sh"))
+        for name, script in STAND_INS.items():
+            self.script(name, script)
+        valgrind = shutil.which("valgrind")
+        if not valgrind:
+            return
+        kept = self.scratch / "callgrind"
+        kept.mkdir()
+        find = 'for a; do case $a in --callgrind-out-file=*) to=${a#*=}; to=${to%/*};; esac; done\n'
+        self.script("valgrind", f'{find}{valgrind} "$@" && {shutil.which("cp")} "$to"/* {kept}')
+        self.run("count", log=os.devnull)
+        self.script("valgrind", f'{find}exec {shutil.which("cp")} {kept}/* "$to"')
+
+    def script(self, name, text):
+        path = self.programs / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    def run(self, name, log=None, fail=None, **more):
+        """One run of the command of that name, with its calls logged or one of them made to fail."""
+        environment = dict(more)
+        if name in MEASURED:
+            environment.update(HASTE, PATH=str(self.programs))
+        if log:
+            environment["ULB_FAULTS_LOG"] = str(log)
+        if fail:
+            environment["ULB_FAULTS_FAIL"] = fail
+        return self.run_line(COMMANDS[name], **environment)
+
+    def run_line(self, arguments, **wish):
         """One run in a folder of its own; files holds what was left behind."""
-        with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
-            shutil.copytree(self.template, folder, dirs_exist_ok=True)
-            environment = dict(os.environ, LC_ALL="C", LD_PRELOAD=str(self.library), **wish)
+        with tempfile.TemporaryDirectory(dir=self.scratch) as place:
+            folder, mark = pathlib.Path(place, "folder"), pathlib.Path(place, "failed")
+            shutil.copytree(self.template, folder)
+            environment = dict(os.environ, LC_ALL="C", LD_PRELOAD=str(self.library), ULB_FAULTS_DONE=str(mark))
+            environment.update(wish)
+            pu = self.pus.get()
+            words = [pu if word == PU else word for word in arguments]
             try:
-                done = subprocess.run([self.program, *arguments], cwd=folder, env=environment, timeout=SECONDS,
+                done = subprocess.run([self.program, *words], cwd=folder, env=environment, timeout=SECONDS,
                                       stdin=subprocess.DEVNULL, capture_output=True)
                 code = done.returncode
             except subprocess.TimeoutExpired as late:
                 done, code = late, "hang"
-            files = {str(path.relative_to(folder)): path.read_bytes()
-                     for path in pathlib.Path(folder).rglob("*") if path.is_file()}
+            finally:
+                self.pus.put(pu)
+            files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+            failed = mark.exists()
         text = [(stream or b"").decode(errors="replace") for stream in (done.stdout, done.stderr)]
-        return End(code, *text, files, 0)
+        return End(code, *text, files, failed)
 
-    def calls(self, arguments, jobs_log):
-        end = self.run(arguments, ULB_FAULTS_LOG=str(jobs_log))
+    def calls(self, name):
+        """(an undisturbed run, the calls that it made)"""
+        log = self.scratch / f"{name}.log"
+        end = self.run(name, log=log)
         calls = []
-        for line in jobs_log.read_text().splitlines():
+        for line in log.read_text().splitlines():
             stack, kind, count, *frames = line.split()
             count = int(count)
             turns = range(1, count + 1) if kind not in ALLOCATIONS else sorted({1, (count + 1) // 2})
@@ -150,33 +235,48 @@ def parsed(text):
         return None
 
 
-def lost(before, after, exact):
-    """Whether a good end gives less than the undisturbed run."""
-    old, new = parsed(before.out), parsed(after.out)
-    if old is None:
-        return before.out != after.out
-    if new is None:
-        return True
-    if exact:
-        return old != new
-    return any(not path.endswith(("_reason", " null")) for path in structure(old) - structure(new))
+class Undisturbed:
+    """What a command gives without a fault: one run, or some where figures differ from run to run."""
+
+    def __init__(self, name, ends):
+        self.exact = name not in MEASURED
+        self.first = ends[0]
+        documents = [parsed(end.out) for end in ends]
+        self.document = documents[0]
+        self.structure = set.intersection(*map(structure, documents))
+        self.said = set().union(*(without_numbers(end.err.splitlines()) for end in ends))
+        self.reasons = set().union(*(without_numbers(reasons(document)) for document in documents))
+        self.kinds = kinds_of_files(self.first)
+        for end in ends[1:]:
+            self.kinds &= kinds_of_files(end)
+
+    def lost(self, after):
+        """What a good end gives less than this, in words; '' when nothing."""
+        new = parsed(after.out)
+        missing = self.kinds - kinds_of_files(after)
+        if missing:
+            return f"files {sorted(missing)}"
+        if self.document is None:
+            return "" if after.out == self.first.out else "another output"
+        if new is None:
+            return "no document"
+        if self.exact:
+            return "" if new == self.document else difference(self.document, new)
+        keys = [path for path in self.structure - structure(new) if not path.endswith(("_reason", " null"))]
+        return f"keys {sorted(keys)[:5]}" if keys else ""
+
+    def stated(self, after):
+        said = without_numbers(after.err.splitlines()) - self.said
+        return bool(said or without_numbers(reasons(parsed(after.out))) - self.reasons)
 
 
-def stated(before, after):
-    old, new = parsed(before.out), parsed(after.out)
-    said = without_numbers(after.err.splitlines()) - without_numbers(before.err.splitlines())
-    return bool(said or without_numbers(reasons(new)) - without_numbers(reasons(old)))
+def difference(old, new):
+    old, new = (json.dumps(document, indent=0).splitlines() for document in (old, new))
+    return "result: " + " ".join(line for line in difflib.unified_diff(old, new, lineterm="", n=0)
+                                 if line[:2] not in ("--", "++", "@@"))[:300]
 
 
-def difference(before, after, exact):
-    if not exact:
-        return f"gained or lost: {structure(parsed(before.out)) ^ structure(parsed(after.out))}"
-    old, new = (json.dumps(parsed(end.out), indent=0).splitlines() for end in (before, after))
-    return "result differs without a word: " + " ".join(
-        line for line in difflib.unified_diff(old, new, lineterm="", n=0) if line[:2] not in ("--", "++", "@@"))[:300]
-
-
-def left_behind(bench, before, after):
+def left_behind(bench, after):
     """What is wrong with the files; '' when nothing is."""
     for name, content in after.files.items():
         if name.endswith(".tmp") or name.endswith("-journal"):
@@ -188,27 +288,30 @@ def left_behind(bench, before, after):
         if name.endswith(".svg") and b"</svg>" not in content or name.endswith(".html") and b"</html>" not in content:
             return f"torn {name}"
     for name in ("0.json", "config.json"):
-        if after.files.get(name) != before.files[name]:
+        if after.files.get(name) != (bench.template / name).read_bytes():
             return f"changed {name}"
     return ""
 
 
-def judge(bench, call, before, after, exact):
-    """(outcome, detail): message, stated or harmless are good."""
+def judge(bench, call, undisturbed, after):
+    """(outcome, detail): message, stated and harmless are good; a call that was not made says nothing."""
+    if not after.failed:
+        return "not made", ""
     if after.code == "hang":
         return "hang", ""
     if after.code < 0 or after.code > 3:
         return "crash", f"exit {after.code}"
-    wrong = left_behind(bench, before, after)
+    wrong = left_behind(bench, after)
     if wrong:
         return "files", wrong
     own = [line for line in after.err.splitlines() if not NOTES.match(line) and not LAST_WORDS.search(line)]
     if after.code == 0:
         if own:
             return "unclear", own[0]
-        if not lost(before, after, exact) and same_files(before, after):
+        lost = undisturbed.lost(after)
+        if not lost:
             return "harmless", ""
-        return ("stated", "") if stated(before, after) else ("silent", difference(before, after, exact))
+        return ("stated", "") if undisturbed.stated(after) else ("silent", lost)
     if len(own) != 1 or not own[0].startswith("ulb-bench: "):
         return "unclear", " | ".join(own) or "no message"
     if call.kind != "write" and after.out and parsed(after.out) is None:
@@ -219,15 +322,9 @@ def judge(bench, call, before, after, exact):
     return "message", own[0]
 
 
-def same_files(before, after):
-    """Whether all kinds of files are there that were without the fault; names hold the time."""
-    kinds = [collections.Counter(re.sub(r"\d", "#", name) for name in end.files
-                                 if not re.search(r"-(wal|shm)$", name))  # SQLite's log, which it plays back
-             for end in (before, after)]
-    return not kinds[0] - kinds[1]
-
-
-MEASURED = {"run", "count", "beta", "gamma", "explain", "gemv", "gemm", "decode", "formats", "counters", "verify"}
+def kinds_of_files(end):
+    """Names without the time and the process that they hold; without SQLite's log, which it plays back."""
+    return collections.Counter(re.sub(r"\d+", "#", name) for name in end.files if not re.search(r"-(wal|shm)$", name))
 
 
 def named(bench, frames):
@@ -240,31 +337,86 @@ def named(bench, frames):
     return " < ".join(f"{name} {place}" for name, place in zip(lines[::2], lines[1::2]))
 
 
-def inject(bench, name, limit, jobs, verbose):
-    arguments = COMMANDS[name]
-    log = bench.scratch / f"{name}.log"
-    before, calls = bench.calls(arguments, log)
-    if before.code != 0:
-        sys.exit(f"{name}: exit {before.code} without any fault: {before.err}")
-    chosen = calls[::max(1, len(calls) // limit) if limit else 1]
-    table, bad = collections.Counter(), []
+class Kept:
+    """The ends of one command so far: a file whose first line says of which program and calls they are."""
+
+    def __init__(self, bench, name, folder):
+        self.path = folder / f"{name}.jsonl" if folder else None
+        self.ends, self.calls = {}, None
+        program = hashlib.sha256(bench.program.read_bytes()).hexdigest()
+        lines = [json.loads(line) for line in self.path.read_text().splitlines()] if folder and self.path.exists() else []
+        if lines and lines[0]["program"] == program and lines[0]["arguments"] == COMMANDS[name]:
+            self.calls = [Call(*call) for call in lines[0]["calls"]]
+            self.ends = {wish: (outcome, detail) for wish, outcome, detail in lines[1:]}
+        self.head = {"program": program, "arguments": COMMANDS[name]}
+
+    def begin(self, calls):
+        self.calls = calls
+        if self.path:
+            self.path.write_text(json.dumps({**self.head, "calls": calls}) + "\n")
+
+    def add(self, call, outcome, detail):
+        self.ends[call.wish] = outcome, detail
+        if self.path:
+            with self.path.open("a") as file:
+                file.write(json.dumps([call.wish, outcome, detail]) + "\n")
+
+
+def measure_undisturbed(bench, name, kept):
+    end, calls = bench.calls(name)
+    if end.code != 0:
+        sys.exit(f"{name}: exit {end.code} without any fault: {end.err}")
+    if kept.calls is None:
+        kept.begin(calls)
+    return Undisturbed(name, [end] + [bench.run(name) for _ in range(RUNS - 1) if name in MEASURED])
+
+
+def place_of(call):
+    """Where a call is made: its frames as far as the third of the program's own."""
+    own = [i for i, frame in enumerate(call.frames) if frame.startswith("ulb-bench+")]
+    return call.kind, *call.frames[:own[2] + 1 if len(own) > 2 else None]
+
+
+def choose(calls, options, places):
+    if options.limit:
+        return calls[::max(1, len(calls) // options.limit)]
+    if not options.places:
+        return calls
+    chosen = {place_of(call): call for call in reversed(calls) if place_of(call) not in places}
+    places |= set(chosen)
+    return list(chosen.values())
+
+
+def inject(bench, name, options, places):
+    """(table of outcomes, bad ends, how many are left)"""
+    kept = Kept(bench, name, options.keep)
+    undisturbed = None if kept.calls else measure_undisturbed(bench, name, kept)
+    calls = choose(kept.calls, options, places)
+    if not undisturbed and time.monotonic() < options.deadline and any(call.wish not in kept.ends for call in calls):
+        undisturbed = measure_undisturbed(bench, name, kept)
 
     def one(call):
-        after = bench.run(arguments, ULB_FAULTS_FAIL=call.wish)
-        return call, judge(bench, call, before, after, name not in MEASURED)
+        if call.wish in kept.ends or not undisturbed or time.monotonic() > options.deadline:
+            return call, None
+        for _ in range(RUNS if name in MEASURED else 1):
+            ended = judge(bench, call, undisturbed, bench.run(name, fail=call.wish))
+            if ended[0] != "not made":
+                break
+        return call, ended
 
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for call, (outcome, detail) in pool.map(one, chosen):
-            table[call.kind, outcome] += 1
-            if outcome not in GOOD:
-                bad.append((call, outcome, detail))
-            if verbose or outcome not in GOOD:
-                print(f"{name}: {call.kind} {call.wish}: {outcome}: {detail}\n    {named(bench, call.frames)}",
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for call, ended in pool.map(one, calls):
+            if ended:
+                kept.add(call, *ended)
+            if ended and (options.verbose or ended[0] not in GOOD):
+                print(f"{name}: {call.kind} {call.wish}: {ended[0]}: {ended[1]}\n    {named(bench, call.frames)}",
                       flush=True)
-    return table, bad
+    ends = [(call.kind, *kept.ends[call.wish]) for call in calls if call.wish in kept.ends]
+    table = collections.Counter((kind, outcome) for kind, outcome, _ in ends)
+    return table, sum(outcome not in GOOD for _, outcome, _ in ends), len(calls) - len(ends)
 
 
-GOOD = ("message", "stated", "harmless")
+GOOD = ("message", "stated", "harmless", "not made")
 
 
 def print_table(table):
@@ -280,18 +432,25 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--commands", default=",".join(COMMANDS))
     parser.add_argument("--limit", type=int, help="so many faults of each command, evenly spread")
+    parser.add_argument("--places", action="store_true", help="only calls from places that no command before has")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no further fault after so many")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    table, bad = collections.Counter(), []
+    options.deadline = time.monotonic() + options.seconds
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+    tables, places, bad, left = {}, set(), 0, 0
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(options.build.resolve(), pathlib.Path(scratch))
+        bench.make_unfinished()
+        bench.play_programs()
         for name in options.commands.split(","):
-            rows, wrong = inject(bench, name, options.limit, options.jobs, options.verbose)
-            table += rows
-            bad += wrong
-    print_table(table)
-    print(f"{sum(table.values())} faults, {len(bad)} bad ends")
+            tables[name], wrong, rest = inject(bench, name, options, places)
+            bad, left = bad + wrong, left + rest
+        print_table(sum(tables.values(), collections.Counter()))
+        print(f"{sum(map(sum, (table.values() for table in tables.values())))} faults, {bad} bad ends, {left} left")
     return 1 if bad else 0
 
 
