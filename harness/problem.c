@@ -316,9 +316,14 @@ static void drop_signs(struct ulb_problem *problem)
     size_t words = ulb_words(problem->format);
     for (size_t i = words - 1; i < w->m * w->k * words; i += words) /* signs are in the upper words */
         w->values[i] = (int16_t)(w->values[i] & 0x7FFF);
-    float *x = problem->x.x;
-    for (size_t i = 0; i < bases_of(problem) * problem->x.columns; i++)
-        x[i] = fabsf(x[i]);
+    float *singles = problem->x.x;
+    uint16_t *halves = problem->x.x;
+    for (size_t i = 0; i < bases_of(problem) * problem->x.columns; i++) {
+        if (problem->x.kind == ULB_ACT_BF16)
+            halves[i] &= 0x7FFF;
+        else
+            singles[i] = fabsf(singles[i]);
+    }
 }
 
 /* The scalar row's result, and for floating formats that of |w| and |x| (the error bound), from scratch

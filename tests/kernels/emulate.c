@@ -150,7 +150,7 @@ ulb_isa_set emulation_start(void)
     count = 0;
     action.sa_sigaction = on_illegal_instruction;
     sigaction(SIGILL, &action, &previous);
-    return ULB_ISA_AVXVNNI | ULB_ISA_AVXVNNIINT8 | ULB_ISA_AMXTILE | ULB_ISA_AMXINT8;
+    return ULB_ISA_AVXVNNI | ULB_ISA_AVXVNNIINT8 | ULB_ISA_AMXTILE | ULB_ISA_AMXINT8 | ULB_ISA_AMXBF16;
 }
 
 void emulation_stop(void)

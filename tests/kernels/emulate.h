@@ -1,5 +1,6 @@
-/* Runs AVX-VNNI, AVX-VNNI-INT8 and AMX-INT8 code on CPUs without them: the illegal instruction traps, and its
- * effect is computed in software on the saved registers, or on tiles of the emulation's own. */
+/* Runs AVX-VNNI, AVX-VNNI-INT8, AMX-INT8 and AMX-BF16 code on CPUs without them: the illegal instruction
+ * traps, and its effect is computed in software on the saved registers, or on tiles of the emulation's own.
+ */
 #ifndef ULB_TESTS_KERNELS_EMULATE_H
 #define ULB_TESTS_KERNELS_EMULATE_H
 

@@ -1,5 +1,8 @@
 #include "tests/kernels/emulate_amx.h"
 
+#include "common/bf16.h"
+
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -15,7 +18,7 @@ static _Thread_local struct tile tiles[TILES];
 
 /* Three-byte VEX, 128 bits, W0, map 0F38 (Intel SDM vol. 2, chapter 3, AMX instructions). */
 enum prefix { PREFIX_NONE, PREFIX_66, PREFIX_F3, PREFIX_F2 };
-enum opcode { OPCODE_CONFIG = 0x49, OPCODE_MOVE = 0x4B, OPCODE_DOT = 0x5E };
+enum opcode { OPCODE_CONFIG = 0x49, OPCODE_MOVE = 0x4B, OPCODE_DOT_BF16 = 0x5C, OPCODE_DOT = 0x5E };
 
 struct instruction {
     unsigned opcode, prefix;
@@ -138,26 +141,62 @@ static uint32_t dot(uint32_t sum, const uint8_t *a, const uint8_t *b, bool a_sig
     return sum;
 }
 
-/* C[m][n] += A[m][4k..] . B[k][4n..]. The operands are three tiles of fitting sizes. */
+/* What has no room in a normal number becomes 0. */
+static float flushed(float value)
+{
+    return fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value;
+}
+
+static float bf16_at(const uint8_t *at)
+{
+    uint16_t half;
+    memcpy(&half, at, sizeof half);
+    return flushed(ulb_bf16_to_float(half));
+}
+
+/* tdpbf16ps: even and odd columns are summed apart, then added to the sum (Intel SDM vol. 2). */
+static void dot_bf16(struct tile *c, const struct tile *a, const struct tile *b, unsigned m, unsigned n)
+{
+    float parts[2] = {0, 0}, sum;
+    for (unsigned k = 0; k < b->rows; k++) {
+        for (unsigned i = 0; i < 2; i++)
+            parts[i] =
+                flushed(fmaf(bf16_at(&a->data[m][4 * k + 2 * i]), bf16_at(&b->data[k][n + 2 * i]), parts[i]));
+    }
+    memcpy(&sum, &c->data[m][n], sizeof sum);
+    sum = flushed(flushed(sum) + flushed(parts[0] + parts[1]));
+    memcpy(&c->data[m][n], &sum, sizeof sum);
+}
+
+/* The same of bytes, 4k.. by 4n.., of whose signs the prefix tells. */
+static void dot_bytes(struct tile *c, const struct tile *a, const struct tile *b, unsigned m, unsigned n,
+                      unsigned prefix)
+{
+    bool a_signed = prefix == PREFIX_F2 || prefix == PREFIX_F3,
+         b_signed = prefix == PREFIX_F2 || prefix == PREFIX_66;
+    uint32_t sum;
+    memcpy(&sum, &c->data[m][n], sizeof sum);
+    for (unsigned k = 0; k < b->rows; k++)
+        sum = dot(sum, &a->data[m][4 * k], &b->data[k][n], a_signed, b_signed);
+    memcpy(&c->data[m][n], &sum, sizeof sum);
+}
+
+/* C[m][n] += A[m][k] . B[k][n] for lanes of 4 bytes. The operands are three tiles of fitting sizes. */
 static bool run_dot(const struct instruction *i)
 {
     if (i->mod != 3 || i->rm >= TILES || i->vvvv >= TILES || i->reg == i->rm || i->reg == i->vvvv ||
-        i->rm == i->vvvv)
+        i->rm == i->vvvv || (i->opcode == OPCODE_DOT_BF16 && i->prefix != PREFIX_F3))
         return false;
     struct tile *c = &tiles[i->reg];
     const struct tile *a = &tiles[i->rm], *b = &tiles[i->vvvv];
-    bool a_signed = i->prefix == PREFIX_F2 || i->prefix == PREFIX_F3;
-    bool b_signed = i->prefix == PREFIX_F2 || i->prefix == PREFIX_66;
     if (c->rows == 0 || c->rows != a->rows || c->row_bytes != b->row_bytes || a->row_bytes != 4 * b->rows)
         return false;
     for (unsigned m = 0; m < c->rows; m++) {
-        for (unsigned k = 0; k < b->rows; k++) {
-            for (unsigned n = 0; n < c->row_bytes; n += 4) {
-                uint32_t sum;
-                memcpy(&sum, &c->data[m][n], sizeof sum);
-                sum = dot(sum, &a->data[m][4 * k], &b->data[k][n], a_signed, b_signed);
-                memcpy(&c->data[m][n], &sum, sizeof sum);
-            }
+        for (unsigned n = 0; n < c->row_bytes; n += 4) {
+            if (i->opcode == OPCODE_DOT_BF16)
+                dot_bf16(c, a, b, m, n);
+            else
+                dot_bytes(c, a, b, m, n, i->prefix);
         }
     }
     return true;
@@ -173,7 +212,7 @@ int emulate_amx(const uint8_t *code, const uint64_t registers[16])
         done = run_config(&i);
     else if (i.opcode == OPCODE_MOVE)
         done = run_move(&i);
-    else if (i.opcode == OPCODE_DOT)
+    else if (i.opcode == OPCODE_DOT || i.opcode == OPCODE_DOT_BF16)
         done = run_dot(&i);
     return done ? (int)i.length : 0;
 }
