@@ -75,7 +75,8 @@ static inline double ulb_block_level(const struct ulb_block *block, const struct
     }
 
 /* d of a format of powers of two, a byte: 2^(byte - 128), half of what the byte is as E8M0 (OCP Microscaling
- * Formats 1.0, 5.4.1), because the table holds doubled values. 0 where the scale is 0. */
+ * Formats 1.0, 5.4.1), because the table holds doubled values; ggml's 255 is
+ * a number as well. 0 where the scale is 0. */
 float ulb_exponent_scale(uint8_t byte);
 uint8_t ulb_exponent_byte(float scale);
 

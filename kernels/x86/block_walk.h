@@ -258,7 +258,7 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
     }
 #pragma GCC unroll 12
     for (size_t v = 0; v < vectors; v++) {
-        float factor = (row->powers ? 0.5f : 1.0f) / (float)(1 << row->codes->shift(v % row->codes->rows));
+        float factor = 1.0f / (float)(1 << row->codes->shift(v % row->codes->rows));
         ulb_store_floats(y + v * ULB_LANES,
                          factor == 1 ? results[v] : ulb_mul(results[v], ulb_all_floats(factor)));
     }

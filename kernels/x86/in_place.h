@@ -15,6 +15,7 @@
 #include "kernels/block.h"
 #include "kernels/row.h"
 #include "kernels/x86/dot.h"
+#include "kernels/x86/floats.h"
 #include "kernels/x86/streams.h"
 
 enum {
@@ -125,12 +126,14 @@ static inline __attribute__((always_inline)) __m256 ulb_gather_halves(const uint
         _mm_setr_epi16(half[0], half[1], half[2], half[3], half[4], half[5], half[6], half[7]));
 }
 
-/* Twice the scales of ulb_exponent_scale(); 2^-127 is no normal number. */
+/* The same of exponents, see ulb_load_powers(). */
 static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const uint8_t *at, size_t stride)
 {
-    __m256i bits = _mm256_setr_epi32(at[0], at[stride], at[2 * stride], at[3 * stride], at[4 * stride],
-                                     at[5 * stride], at[6 * stride], at[7 * stride]);
-    return _mm256_castsi256_ps(_mm256_max_epi32(_mm256_slli_epi32(bits, 23), _mm256_set1_epi32(0x00400000)));
+    uint8_t e[ULB_PAIRED_ROWS];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
+        e[i] = at[i * stride];
+    return ulb_load_powers(e);
 }
 
 /* results += block b of 8 rows stride bytes apart and one token. */
@@ -151,11 +154,11 @@ static inline __attribute__((always_inline)) void ulb_add_paired(const struct ul
     if (format->zero_point)
         sums = _mm256_sub_epi32(sums, _mm256_set1_epi32(format->zero_point * x_sum));
     __m256 d = format->powers ? ulb_gather_powers(rows, stride) : ulb_gather_halves(rows, stride);
-    float scale = format->powers ? 0.5f * x->scale[b] : x->scale[b];
-    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, _mm256_set1_ps(scale)), *results);
+    *results =
+        _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, _mm256_set1_ps(x->scale[b])), *results);
     if (format->minimum)
         *results = _mm256_fmadd_ps(ulb_gather_halves(rows + sizeof(uint16_t), stride),
-                                   _mm256_set1_ps(scale * (float)x_sum), *results);
+                                   _mm256_set1_ps(x->scale[b] * (float)x_sum), *results);
 }
 
 /* So many rows from each m[i] on, ULB_PAIRED_ROWS or 1, which is read eight times. While 8 rows are read,

@@ -1,6 +1,8 @@
 /* Blocks of files: which bytes make which weights. Expected weights are those of ggml's dequantize_row_*().
  */
+#include "common/mem.h"
 #include "common/rng.h"
+#include "kernels/activations.h"
 #include "kernels/block.h"
 #include "kernels/iq4_nl/format.h"
 #include "kernels/mxfp4/format.h"
@@ -20,6 +22,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -184,12 +187,67 @@ static void zeros_stay_zeros(void **state)
     }
 }
 
+/* y of 64 rows of 64 weights by one row of the table. */
+static void run_row(const struct ulb_kernel *kernel, const struct ulb_matrix *matrix,
+                    const struct ulb_activations *x, float *y)
+{
+    size_t bytes = ulb_round_up(ulb_layout_bytes(kernel->layout, matrix->m, matrix->k), ULB_CACHE_LINE);
+    void *packed = aligned_alloc(ULB_CACHE_LINE, bytes);
+    assert_non_null(packed);
+    struct ulb_gemm g = {
+        .w = packed, .m = matrix->m, .k = matrix->k, .n = 1, .m1 = matrix->m, .y = y, .y_stride = matrix->m};
+    ulb_activations_give(x, &g);
+    ulb_layout_pack(kernel->layout, matrix, 0, matrix->m, packed);
+    kernel->run(&g);
+    free(packed);
+}
+
+/* Powers of two: bytes whose float is no normal number, and 255, which ggml takes for the next power. */
+static void every_exponent_is_its_power(void **state)
+{
+    (void)state;
+    enum { M = 64, K = 64, BLOCKS = K / ULB_MXFP4_COLUMNS };
+    struct ulb_mxfp4 blocks[M][BLOCKS];
+    struct ulb_matrix matrix = {.m = M, .k = K, .blocks = (uint8_t *)blocks};
+    float xf[K], y[M], expected[M];
+    size_t rows = 0, bytes = ulb_round_up(ulb_activations_bytes(ULB_ACT_Q8_0, 1, K), ULB_CACHE_LINE);
+    void *memory = aligned_alloc(ULB_CACHE_LINE, bytes);
+    assert_non_null(memory);
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_kernel *kernel = ulb_kernels[i];
+        if (kernel->layout->format != &ulb_mxfp4 || kernel->needs & ~ulb_isa_detect())
+            continue;
+        rows++;
+        for (unsigned e = 0; e < 256; e++) {
+            struct ulb_activations x;
+            for (size_t k = 0; k < K; k++)
+                xf[k] = ldexpf((float)(k % 5) - 1, e < 128 ? 0 : -10);
+            ulb_activations_place(&x, ULB_ACT_Q8_0, 1, K, memory);
+            ulb_activations_set(&x, 0, xf, K);
+            for (size_t b = 0; b < (size_t)M * BLOCKS; b++) {
+                (&blocks[0][0] + b)->e = (uint8_t)e;
+                memset((&blocks[0][0] + b)->qs, (int)(0x21 + b % 7), sizeof blocks[0][0].qs);
+            }
+            run_row(ulb_kernel_reference(kernel), &matrix, &x, expected);
+            run_row(kernel, &matrix, &x, y);
+            for (size_t m = 0; m < M; m++) {
+                if (!(fabsf(y[m] - expected[m]) <= ldexpf(fabsf(expected[m]), -20)))
+                    fail_msg("row %zu, exponent %u: %g, not %g", i, e, (double)y[m], (double)expected[m]);
+            }
+        }
+        assert_true(isfinite(y[0]) && y[0] > 1e30f);
+    }
+    assert_true(rows > 0);
+    free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_make_weights),
         cmocka_unit_test(quantised_weights_are_near),
         cmocka_unit_test(zeros_stay_zeros),
+        cmocka_unit_test(every_exponent_is_its_power),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
