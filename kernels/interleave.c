@@ -55,30 +55,13 @@ const struct ulb_code_bytes ulb_sixes = {3,
 const struct ulb_code_bytes ulb_fifths = {
     1, 5, true, 5, {{0, 0, 1, 81, 3}, {0, 1, 1, 27, 3}, {0, 2, 1, 9, 3}, {0, 3, 1, 3, 3}, {0, 4, 1, 1, 3}}};
 
-enum { FIFTHS = 243, NIBBLE_MAX = 15 };
+enum { FIFTHS = 243, NIBBLE_MAX = 15, CODES_MAX = 256, PARTS_MAX = 12 };
 
 /* Of column col: code of a lane of a set. */
 static int16_t *code_at(const struct ulb_layout *layout, struct ulb_block_values *values, unsigned set,
                         unsigned row, unsigned lane, unsigned col)
 {
     return &values[(set * layout->rows->codes->rows + row) * layout->lanes + lane].q[col];
-}
-
-static uint8_t byte_of(const struct ulb_layout *layout, const struct ulb_block_values *values,
-                       unsigned vector, unsigned lane, unsigned col)
-{
-    const struct ulb_row_tile *tile = layout->rows;
-    const struct ulb_code_bytes *codes = tile->codes;
-    unsigned byte = 0;
-    for (unsigned i = 0; i < codes->n_parts; i++) {
-        const struct ulb_code_part *part = &codes->parts[i];
-        if (part->byte != vector % codes->bytes)
-            continue;
-        unsigned row = vector / codes->bytes * codes->rows + part->row;
-        unsigned code = (unsigned)(values[row * layout->lanes + lane].q[col] + tile->zero_point);
-        byte += code / part->divisor % part->modulus * part->factor;
-    }
-    return (uint8_t)((codes->fraction ? byte * 256 / FIFTHS + 1 : byte) ^ tile->flip);
 }
 
 /* Adds the byte's parts to codes that begin as 0. */
@@ -98,16 +81,53 @@ static void codes_of(const struct ulb_layout *layout, uint8_t stored, unsigned v
     }
 }
 
-/* Visits the bytes of codes in order; returns where they end. */
-static uint8_t *pack_codes(const struct ulb_layout *layout, const struct ulb_block_values *values,
-                           uint8_t *byte)
+/* What a part makes of every code. */
+static void fill_part(const struct ulb_code_part *part, uint8_t bytes[CODES_MAX])
 {
-    unsigned vectors = layout->rows->sets * layout->rows->codes->bytes;
-    for (unsigned k = 0; k < layout->tile_k; k += 4) {
-        for (unsigned at = 0; at < vectors * layout->lanes * 4; at++)
-            *byte++ = byte_of(layout, values, at / (layout->lanes * 4), at / 4 % layout->lanes, k + at % 4);
+    for (unsigned code = 0; code < CODES_MAX; code++)
+        bytes[code] = (uint8_t)(code / part->divisor % part->modulus * part->factor);
+}
+
+/* What is stored for the sum of a byte's parts. */
+static void fill_stored(const struct ulb_layout *layout, uint8_t stored[CODES_MAX])
+{
+    bool fraction = layout->rows->codes->fraction;
+    for (unsigned byte = 0; byte < CODES_MAX; byte++)
+        stored[byte] = (uint8_t)((fraction ? byte * 256 / FIFTHS + 1 : byte) ^ layout->rows->flip);
+}
+
+/* bytes[k] += what a part makes of the codes of a row. */
+static void add_part(const uint8_t part[CODES_MAX], const int16_t *q, int zero_point, unsigned columns,
+                     uint8_t *bytes)
+{
+    for (unsigned k = 0; k < columns; k++)
+        bytes[k] = (uint8_t)(bytes[k] + part[q[k] + zero_point]);
+}
+
+/* Bytes of codes, one lane of a vector after the other; returns where they end. */
+static uint8_t *pack_codes(const struct ulb_layout *layout, const struct ulb_block_values *values,
+                           uint8_t *tile)
+{
+    const struct ulb_row_tile *rows = layout->rows;
+    const struct ulb_code_bytes *codes = rows->codes;
+    unsigned vectors = rows->sets * codes->bytes, vector_bytes = layout->lanes * 4;
+    uint8_t parts[PARTS_MAX][CODES_MAX], stored[CODES_MAX];
+    for (unsigned i = 0; i < codes->n_parts; i++)
+        fill_part(&codes->parts[i], parts[i]);
+    fill_stored(layout, stored);
+    for (unsigned at = 0; at < vectors * layout->lanes; at++) {
+        unsigned vector = at / layout->lanes, lane = at % layout->lanes;
+        uint8_t bytes[ULB_BLOCK_COLUMNS_MAX] = {0}, *out = tile + vector * vector_bytes + lane * 4;
+        for (unsigned i = 0; i < codes->n_parts; i++) {
+            unsigned row = vector / codes->bytes * codes->rows + codes->parts[i].row;
+            if (codes->parts[i].byte == vector % codes->bytes)
+                add_part(parts[i], values[row * layout->lanes + lane].q, rows->zero_point, layout->tile_k,
+                         bytes);
+        }
+        for (unsigned k = 0; k < layout->tile_k; k++)
+            out[k / 4 * vectors * vector_bytes + k % 4] = stored[bytes[k]];
     }
-    return byte;
+    return tile + layout->tile_k / 4 * vectors * vector_bytes;
 }
 
 static const uint8_t *unpack_codes(const struct ulb_layout *layout, const uint8_t *byte,

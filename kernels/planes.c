@@ -18,21 +18,31 @@ static unsigned row_of(unsigned at, unsigned width, unsigned lanes, unsigned fie
     return (vector * (8 / width) + field) * lanes + at / 4 % lanes;
 }
 
-uint8_t *ulb_planes_pack(unsigned bits, int offset, unsigned lanes, unsigned columns,
-                         const struct ulb_block_values *values, uint8_t *bytes)
+/* bytes[k] gets so many bits of the codes of a row, from bit first on, at bit place. */
+static void add_field(const int16_t *q, int offset, unsigned columns, unsigned first, unsigned width,
+                      unsigned place, uint8_t *bytes)
 {
-    for (unsigned first = 0, width; first < bits; first += width) {
+    unsigned mask = (1u << width) - 1;
+    for (unsigned k = 0; k < columns; k++)
+        bytes[k] = (uint8_t)(bytes[k] | ((unsigned)(q[k] + offset) >> first & mask) << place);
+}
+
+/* One lane of a vector after the other. */
+uint8_t *ulb_planes_pack(unsigned bits, int offset, unsigned lanes, unsigned columns,
+                         const struct ulb_block_values *values, uint8_t *plane)
+{
+    for (unsigned first = 0, width; first < bits; first += width, plane += columns * lanes * width) {
         width = ulb_plane_width(bits, first);
-        for (unsigned at = 0; at < columns * lanes * width; at++) {
-            unsigned byte = 0;
-            for (unsigned field = 0; field < 8 / width; field++) {
-                int q = values[row_of(at, width, lanes, field)].q[column_of(at, width, lanes)];
-                byte |= ((unsigned)(q + offset) >> first & ((1u << width) - 1)) << field * width;
-            }
-            *bytes++ = (uint8_t)byte;
+        for (unsigned at = 0; at < width * lanes; at++) {
+            const struct ulb_block_values *row = values + at / lanes * (8 / width) * lanes + at % lanes;
+            uint8_t bytes[ULB_BLOCK_COLUMNS_MAX] = {0};
+            for (unsigned field = 0; field < 8 / width; field++)
+                add_field(row[field * lanes].q, offset, columns, first, width, field * width, bytes);
+            for (unsigned k = 0; k < columns; k++)
+                plane[(k / 4 * width * lanes + at) * 4 + k % 4] = bytes[k];
         }
     }
-    return bytes;
+    return plane;
 }
 
 const uint8_t *ulb_planes_unpack(unsigned bits, int offset, unsigned lanes, unsigned columns,

@@ -18,18 +18,21 @@ static int offset_of(const struct affine *a)
     return a->zero ? 0 : 1 << (a->bits - 1);
 }
 
+/* A code of at most 8 bits lies in one byte or two. */
 static void put_code(uint8_t *bytes, unsigned bit, unsigned bits, unsigned code)
 {
-    for (unsigned i = 0; i < bits; i++, bit++)
-        bytes[bit / 8] |= (uint8_t)((code >> i & 1) << bit % 8);
+    unsigned word = code << bit % 8;
+    bytes[bit / 8] |= (uint8_t)word;
+    if (bit % 8 + bits > 8)
+        bytes[bit / 8 + 1] |= (uint8_t)(word >> 8);
 }
 
 static unsigned get_code(const uint8_t *bytes, unsigned bit, unsigned bits)
 {
-    unsigned code = 0;
-    for (unsigned i = 0; i < bits; i++, bit++)
-        code |= ((unsigned)bytes[bit / 8] >> bit % 8 & 1) << i;
-    return code;
+    unsigned word = bytes[bit / 8];
+    if (bit % 8 + bits > 8)
+        word |= (unsigned)bytes[bit / 8 + 1] << 8;
+    return word >> bit % 8 & ((1u << bits) - 1);
 }
 
 static void encode(const struct affine *a, const struct ulb_block_values *values, uint8_t *block)
