@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, TOKENS = 3 };
+enum { PAGE = 4096, TOKENS = 3, LONG_K = 20000 };
 
 static char verdict[1024];
 
@@ -188,7 +188,8 @@ static const char *check_here(const struct ulb_kernel *kernel, const struct chec
     if (ulb_problem_open(&problem, kernel, check->m, check->k, check->fill, 42, NULL, &err) != ULB_OK)
         return "the problem could not be made";
     const char *fault = "";
-    for (int at_end = 0; at_end < 2 && !*fault; at_end++)
+    /* Reads before a buffer do not depend on K: shorter rows show them. */
+    for (int at_end = check->k > LONG_K; at_end < 2 && !*fault; at_end++)
         fault = check_buffers(&problem, kernel, at_end);
     ulb_problem_close(&problem);
     return fault;
