@@ -155,16 +155,18 @@ struct chosen {
     size_t n_shares;
 };
 
+/* A record without GEMV results has none to choose. */
 static enum ulb_status choose(const struct ulb_record *record, struct chosen *chosen, struct ulb_error *err)
 {
-    struct ulb_error none;
     *chosen = (struct chosen){.n = 0};
     enum ulb_status status = ulb_record_cells(record, &chosen->all, &chosen->n_all, err);
-    if (status == ULB_OK &&
-        ulb_choose_cells(record, chosen->all, chosen->n_all, &chosen->cells, &chosen->n, &none) == ULB_OK)
+    if (status != ULB_OK)
+        return status;
+    status = ulb_choose_cells(record, chosen->all, chosen->n_all, &chosen->cells, &chosen->n, err);
+    if (status == ULB_OK)
         chosen->n_shares =
             ulb_format_shares((const struct ulb_cell *const *)chosen->cells, chosen->n, chosen->shares);
-    return status;
+    return status == ULB_BAD_INPUT ? ULB_OK : status;
 }
 
 static void chosen_free(struct chosen *chosen, size_t n)
