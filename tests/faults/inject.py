@@ -84,6 +84,8 @@ STAND_INS = {
     "likwid-perfctr": "echo 'Clock [MHz],2000'; echo 'CPI,0.5'",
 }
 NOTES = re.compile(r"(note|record|figure|report|model): |\S+: \d+ runs? ")
+# Exit code 2 after a fault: a file that could not be read, a machine of which hwloc told less than before.
+REFUSALS = re.compile(r"Cannot allocate memory|only the same run goes on")
 LAST_WORDS = re.compile(r"Assertion `.*' failed|^(free|malloc|munmap_chunk|double free).*\(|^realloc\(|^Error reading paranoid")  # of other libraries
 
 Call = collections.namedtuple("Call", "wish kind frames")
@@ -320,7 +322,7 @@ def judge(bench, call, undisturbed, after):
         return "unclear", " | ".join(own) or "no message"
     if call.kind != "write" and after.out and parsed(after.out) is None:
         return "unclear", "half a document on standard output"
-    refused = after.code == 2 and call.kind not in ("open", "read", "fdopen") and "Cannot allocate memory" not in own[0]
+    refused = after.code == 2 and call.kind not in ("open", "read", "fdopen") and not REFUSALS.search(own[0])
     if after.code == 1 or refused:
         return "misnamed", f"exit {after.code}: {own[0]}"
     return "message", own[0]
