@@ -51,6 +51,13 @@ static void initialise(void)
         start_library();
 }
 
+/* A library that did not start has no words for it. */
+static const char *message_of(int code)
+{
+    const char *text = PAPI_strerror(code);
+    return text ? text : code == PAPI_ENOMEM ? "not enough memory" : "a call of the system failed";
+}
+
 /* PAPI knows CPUs with cores of several kinds from 7.2 on; before that it counts on one kind and reads 0
  * elsewhere. */
 static enum ulb_status check_version(const struct ulb_counter_system *system, struct ulb_error *err)
@@ -58,8 +65,7 @@ static enum ulb_status check_version(const struct ulb_counter_system *system, st
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialise);
     if (library_version < 0)
-        return ulb_fail(err, ULB_ENVIRONMENT, "the library does not start: %s",
-                        PAPI_strerror(library_version));
+        return ulb_fail(err, ULB_ENVIRONMENT, "the library does not start: %s", message_of(library_version));
     struct ulb_core_pmu pmus[ULB_MAX_CORE_PMUS];
     if (ulb_core_pmus(system->sysfs, pmus) > 0 && library_version < PAPI_VERSION_NUMBER(7, 2, 0, 0))
         return ulb_fail(err, ULB_ENVIRONMENT, "PAPI %d.%d does not know hybrid CPUs; 7.2 or later does",
@@ -86,7 +92,7 @@ static enum ulb_status papi_open(struct ulb_cycle_counter *counter, struct ulb_e
         PAPI_cleanup_eventset(set);
         PAPI_destroy_eventset(&set);
     }
-    return ulb_fail(err, ULB_ENVIRONMENT, "PAPI_TOT_CYC cannot be counted here: %s", PAPI_strerror(code));
+    return ulb_fail(err, ULB_ENVIRONMENT, "PAPI_TOT_CYC cannot be counted here: %s", message_of(code));
 }
 
 static bool papi_read(struct ulb_cycle_counter *counter, uint64_t *cycles)

@@ -145,8 +145,8 @@ int PAPI_unregister_thread(void)
 }
 char *PAPI_strerror(int code)
 {
-    static char text[] = "Event does not exist";
-    return code == PAPI_ENOEVNT ? text : NULL;
+    static char none[] = "No error", event[] = "Event does not exist", other[] = "Something else";
+    return code == PAPI_OK ? none : code == PAPI_ENOEVNT ? event : other;
 }
 #endif
 
