@@ -12,11 +12,22 @@ volatile int ulb_interrupted;
 
 static const size_t RING_GRAIN = (size_t)2 << 20, RING_LEAST = (size_t)64 << 20;
 
-static const char *const split_names[] = {"static", "dynamic", "weighted"};
+static const char *const split_names[ULB_SPLITS] = {"static", "dynamic", "weighted"};
 
 const char *ulb_split_name(enum ulb_split split)
 {
     return split_names[split];
+}
+
+bool ulb_split_parse(const char *word, enum ulb_split *split)
+{
+    for (int i = 0; i < ULB_SPLITS; i++) {
+        if (strcmp(word, split_names[i]) == 0) {
+            *split = (enum ulb_split)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 void ulb_session_progress(const struct ulb_session *session, const char *stage, double done)

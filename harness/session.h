@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ulb_split { ULB_SPLIT_STATIC, ULB_SPLIT_DYNAMIC, ULB_SPLIT_WEIGHTED };
+enum ulb_split { ULB_SPLIT_STATIC, ULB_SPLIT_DYNAMIC, ULB_SPLIT_WEIGHTED, ULB_SPLITS };
 
 /* Told to the caller while a measurement goes on: stage, and the share done so far (0..1). */
 typedef void ulb_progress_fn(void *context, const char *stage, double done);
@@ -105,5 +105,7 @@ enum ulb_status ulb_check_interrupted(struct ulb_error *err);
 enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_error *err);
 
 const char *ulb_split_name(enum ulb_split split);
+/* The split of that name; false: there is none. */
+bool ulb_split_parse(const char *word, enum ulb_split *split);
 
 #endif

@@ -89,7 +89,6 @@ static error_t parse_slow(struct options *o, const char *text)
     return right ? 0 : complain(o, "slow-thread", text, "must be THREAD:TIMES, e.g. 1:3");
 }
 
-/* "3,1": implies the weighted split. */
 static error_t parse_rates(struct options *o, const char *text)
 {
     const char *at = text;
@@ -103,8 +102,6 @@ static error_t parse_rates(struct options *o, const char *text)
         if (*at++ != ',') {
             o->decode.rates = o->rates;
             o->decode.n_rates = n + 1;
-            o->measure.settings.split = ULB_SPLIT_WEIGHTED;
-            o->measure.settings.split_given = true;
             return at[-1] == '\0' ? 0
                                   : complain(o, "split-weights", text, "must be positive numbers, e.g. 3,1");
         }
@@ -184,6 +181,27 @@ static const struct argp_option argp_options[] = {
     {0},
 };
 
+static bool takes_split(const struct ulb_decode_settings *decode, enum ulb_split split)
+{
+    bool found = false;
+    for (size_t i = 0; i < decode->n_splits; i++)
+        found |= decode->splits[i] == split;
+    return found;
+}
+
+/* Unless told otherwise dynamic: many short products have a join after each, so that what disturbs one core
+ * is then shared by all. Rates alone ask for the weighted split. */
+static void take_splits(struct options *o)
+{
+    struct ulb_measure_options *measure = &o->measure;
+    if (measure->n_splits == 0)
+        measure->splits[measure->n_splits++] = o->decode.n_rates > 0 ? ULB_SPLIT_WEIGHTED : ULB_SPLIT_DYNAMIC;
+    measure->settings.split = measure->splits[0];
+    measure->settings.split_given = true;
+    memcpy(o->decode.splits, measure->splits, sizeof measure->splits);
+    o->decode.n_splits = measure->n_splits;
+}
+
 static enum ulb_status check_options(const struct options *o, struct ulb_error *err)
 {
     const struct ulb_settings *settings = &o->measure.settings;
@@ -193,6 +211,9 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
         return ulb_fail(err, ULB_BAD_INPUT, "decode takes its formats with --weights A,B");
     if (settings->warm)
         return ulb_fail(err, ULB_BAD_INPUT, "decode has no --warm: a token reads all weights once");
+    if (o->decode.n_rates > 0 && !takes_split(&o->decode, ULB_SPLIT_WEIGHTED))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--split-weights is for the weighted split, which --split does not name");
     return ulb_refuse_platform(&o->measure, err);
 }
 
@@ -231,9 +252,10 @@ static enum ulb_status show(const struct options *o, const struct ulb_record *re
 {
     if (o->measure.json)
         return ulb_print_json(json_incref(json_object_get(record->root, "decode")), err);
-    ulb_print_decode(record, stdout);
-    ulb_print_imported(record, stdout);
-    return ULB_OK;
+    enum ulb_status status = ulb_print_decode(record, stdout, err);
+    if (status == ULB_OK)
+        ulb_print_imported(record, stdout);
+    return status;
 }
 
 /* Before anything is measured: files that cannot be read, a folder that cannot be written. */
@@ -353,13 +375,9 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     ulb_measure_defaults(&options.measure, err);
     options.measure.out = NULL;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    take_splits(&options);
     if (status == ULB_OK && !done)
         status = check_options(&options, err);
-    /* Many short products with a join after each: what disturbs one core is then shared by all. */
-    if (!options.measure.settings.split_given) {
-        options.measure.settings.split = ULB_SPLIT_DYNAMIC;
-        options.measure.settings.split_given = true;
-    }
     return status == ULB_OK && !done ? measure(&options, err) : status;
 }
 

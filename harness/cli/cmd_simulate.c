@@ -33,12 +33,8 @@ static error_t parse_word(struct options *o, int key, const char *word)
             return 0;
         }
     }
-    for (int i = ULB_SPLIT_STATIC; key == 'S' && i <= ULB_SPLIT_WEIGHTED; i++) {
-        if (strcmp(word, ulb_split_name((enum ulb_split)i)) == 0) {
-            o->request.split = (enum ulb_split)i;
-            return 0;
-        }
-    }
+    if (key == 'S' && ulb_split_parse(word, &o->request.split))
+        return 0;
     return key == 'S' ? complain(o, "split", word, "must be static, dynamic or weighted")
                       : complain(o, "sharing", word, "must be equal or fair");
 }

@@ -102,12 +102,7 @@ static void set_conditions(const struct ulb_cell *cell, struct ulb_settings *set
 {
     settings->set = cell->set;
     settings->warm = strcmp(cell->mode, "warm") == 0;
-    for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_WEIGHTED; kind++) {
-        if (strcmp(cell->split, ulb_split_name((enum ulb_split)kind)) == 0) {
-            settings->split = (enum ulb_split)kind;
-            settings->split_given = true;
-        }
-    }
+    settings->split_given = ulb_split_parse(cell->split, &settings->split);
 }
 
 /* The cells as measured by shape become those of the suspects, models and layers by name. */

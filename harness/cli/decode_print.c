@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *number(char out[32], const char *format, double value)
@@ -95,31 +96,58 @@ static void print_energy(const struct ulb_decode_run *run, FILE *out)
         fprintf(out, " %-8s no energy: %.75s\n", run->format, run->joule_reason);
 }
 
-void ulb_print_decode(const struct ulb_record *record, FILE *out)
+/* Those of runs[0..n) that were made like the first of them, in their order; how many there are. */
+static size_t gather(const struct ulb_decode_run *runs, size_t n, const struct ulb_decode_run **alike)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (same_run(&runs[0], &runs[i]))
+            alike[found++] = &runs[i];
+    }
+    return found;
+}
+
+static void print_alike(const struct ulb_decode_run *const *runs, size_t n, FILE *out)
+{
+    print_head(runs[0], out);
+    for (size_t i = 0; i < n; i++)
+        print_run(runs[i], out);
+    for (size_t i = 0; i < n; i++)
+        print_missing(runs[i], out);
+    for (size_t i = 0; i < n; i++)
+        print_prefill(runs[i], out);
+    for (size_t i = 0; i < n; i++)
+        print_memory(runs[i], out);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(runs[i]->joule_reason, runs[i - 1]->joule_reason) != 0 ||
+            isfinite(runs[i]->joule_per_token))
+            print_energy(runs[i], out);
+    }
+}
+
+static bool came_before(const struct ulb_decode_run *runs, size_t i)
+{
+    bool found = false;
+    for (size_t j = 0; j < i && !found; j++)
+        found = same_run(&runs[j], &runs[i]);
+    return found;
+}
+
+enum ulb_status ulb_print_decode(const struct ulb_record *record, FILE *out, struct ulb_error *err)
 {
     struct ulb_decode_run *runs;
-    struct ulb_error err;
     size_t n;
-    if (ulb_record_decode_runs(record, &runs, &n, &err) != ULB_OK)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0 && same_run(&runs[i - 1], &runs[i]))
-            continue;
-        size_t end = i;
-        print_head(&runs[i], out);
-        for (; end < n && same_run(&runs[i], &runs[end]); end++)
-            print_run(&runs[end], out);
-        for (size_t j = i; j < end; j++)
-            print_missing(&runs[j], out);
-        for (size_t j = i; j < end; j++)
-            print_prefill(&runs[j], out);
-        for (size_t j = i; j < end; j++)
-            print_memory(&runs[j], out);
-        for (size_t j = i; j < end; j++) {
-            if (j == i || strcmp(runs[j].joule_reason, runs[j - 1].joule_reason) != 0 ||
-                isfinite(runs[j].joule_per_token))
-                print_energy(&runs[j], out);
-        }
+    enum ulb_status status = ulb_record_decode_runs(record, &runs, &n, err);
+    if (status != ULB_OK)
+        return status;
+    const struct ulb_decode_run **alike = calloc(n + 1, sizeof *alike);
+    for (size_t i = 0; alike && i < n; i++) {
+        if (!came_before(runs, i))
+            print_alike(alike, gather(runs + i, n - i, alike), out);
     }
+    if (!alike)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to print %zu runs", n);
+    free(alike);
     ulb_decode_runs_free(runs, n);
+    return status;
 }

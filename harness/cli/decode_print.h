@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* At most 100 columns wide; nothing where the record has no runs. */
-void ulb_print_decode(const struct ulb_record *record, FILE *out);
+/* At most 100 columns wide, a table for each split; nothing where the record has no runs. */
+enum ulb_status ulb_print_decode(const struct ulb_record *record, FILE *out, struct ulb_error *err);
 
 #endif

@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
     {"formats", 'f', "A,B", 0, "weight formats", 0},
     {"kernels", 'k', "REGEX", 0, "kernels by name", 0},
     {"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0},
-    {"split", 'S', "KIND", 0, "static, dynamic or weighted", 0},
+    {"split", 'S', "KIND", 0, "static, dynamic or weighted; decode takes several, in turn at every token", 0},
     {"warm", OPTION_WARM, NULL, 0, "weights stay in cache (labelled; the default is cold)", 0},
     {"aa", OPTION_AA, NULL, 0, "measure the grid twice, set up anew: the A/A noise floor, kept in the record",
      0},
@@ -66,16 +66,27 @@ static bool parse_count(const char *text, unsigned long long max, unsigned long 
     return errno == 0 && end != text && *end == '\0' && text[0] != '-' && *value <= max;
 }
 
-static error_t parse_split(struct ulb_measure_options *o, const char *word)
+/* One split, or for decode several. */
+static error_t parse_splits(struct ulb_measure_options *o, const char *text)
 {
-    for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_WEIGHTED; kind++) {
-        if (strcmp(word, ulb_split_name((enum ulb_split)kind)) == 0) {
-            o->settings.split = (enum ulb_split)kind;
-            o->settings.split_given = true;
-            return 0;
-        }
+    static const char wanted[] = "must be static, dynamic or weighted, each at most once";
+    bool taken[ULB_SPLITS] = {false};
+    for (o->n_splits = 0; *text; text += *text == ',') {
+        char word[16];
+        size_t length = strcspn(text, ",");
+        enum ulb_split *next = &o->splits[o->n_splits];
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        if (o->n_splits == ULB_SPLITS || !ulb_split_parse(word, next) || taken[*next])
+            return complain(o, "split", text, wanted);
+        taken[*next] = true;
+        o->n_splits++;
+        text += length;
     }
-    return complain(o, "split", word, "must be static, dynamic or weighted");
+    if (o->n_splits == 0)
+        return complain(o, "split", "", wanted);
+    o->settings.split = o->splits[0];
+    o->settings.split_given = true;
+    return 0;
 }
 
 static error_t parse_progress(struct ulb_measure_options *o, const char *word)
@@ -131,7 +142,7 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         o->out_given = true;
         return 0;
     case 'S':
-        return parse_split(o, text);
+        return parse_splits(o, text);
     case OPTION_PROGRESS:
         return parse_progress(o, text);
     case OPTION_ISA_MASK:
@@ -326,6 +337,8 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     record->root = NULL;
     if (o->settings.aa && stage < ULB_STAGE_GEMV)
         return ulb_fail(err, ULB_BAD_INPUT, "--aa measures a grid twice: use it with run, gemv or gemm");
+    if (o->n_splits > 1 && stage != ULB_STAGE_DECODE)
+        return ulb_fail(err, ULB_BAD_INPUT, "--split takes one split here; decode takes several");
     catch_signals();
     enum ulb_status status = ulb_marker_init(err);
     if (status == ULB_OK)
@@ -359,12 +372,7 @@ static enum ulb_status restore_words(struct ulb_settings *settings, const struct
                                      struct ulb_error *err)
 {
     const char *split = setting(from, "split"), *mask = setting(from, "isa_mask");
-    for (int kind = ULB_SPLIT_STATIC; split && kind <= ULB_SPLIT_WEIGHTED; kind++) {
-        if (strcmp(split, ulb_split_name((enum ulb_split)kind)) == 0) {
-            settings->split = (enum ulb_split)kind;
-            settings->split_given = true;
-        }
-    }
+    settings->split_given = split && ulb_split_parse(split, &settings->split);
     return mask && *mask ? ulb_isa_parse(mask, &settings->isa_mask, err) : ULB_OK;
 }
 

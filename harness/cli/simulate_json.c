@@ -48,7 +48,7 @@ static enum ulb_status make_row(const struct ulb_simulate_request *request, cons
                             plan->gamma->format, "sequence", plan->gamma->sequence, "m", (json_int_t)m, "k",
                             (json_int_t)k, "tile_rows", (json_int_t)plan->tile, "ideal_us",
                             1e6 * ulb_platform_gemv_seconds(platform, plan->gamma, (double)m * (double)k));
-    for (int split = ULB_SPLIT_STATIC; split <= ULB_SPLIT_WEIGHTED; split++) {
+    for (int split = 0; split < ULB_SPLITS; split++) {
         struct ulb_simulated result;
         char key[32];
         enum ulb_status status = ulb_simulate(plan, (enum ulb_split)split, m, k, &result, err);

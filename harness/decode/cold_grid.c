@@ -26,7 +26,7 @@ struct ulb_cold_grid {
 };
 
 static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const struct ulb_session *session,
-                      const double *rates)
+                      enum ulb_split split, const double *rates)
 {
     struct kind *kind = &grid->kinds[linear];
     const struct ulb_kernel *kernel = grid->weights->kernel[linear];
@@ -40,14 +40,14 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const 
     kind->seconds = calloc(grid->most, sizeof *kind->seconds);
     if (!kind->job.gemm.y || !kind->shares || !kind->tokens || !kind->seconds)
         return false;
-    kind->split = ulb_split_of_kernel(session->settings.split, m, kernel, threads, rates, kind->shares);
+    kind->split = ulb_split_of_kernel(split, m, kernel, threads, rates, kind->shares);
     return true;
 }
 
-enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, struct ulb_session *session,
+enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, const struct ulb_session *session,
                                    const struct ulb_decoder_shape *shape,
-                                   const struct ulb_decoder_weights *weights, const double *rates,
-                                   size_t samples, struct ulb_error *err)
+                                   const struct ulb_decoder_weights *weights, enum ulb_split split,
+                                   const double *rates, size_t samples, struct ulb_error *err)
 {
     struct ulb_cold_grid *grid = *out = calloc(1, sizeof *grid);
     bool made = grid != NULL;
@@ -57,7 +57,7 @@ enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, struct ulb_sessio
     }
     for (int linear = 0; linear < ULB_LINEARS && made; linear++) {
         if (ulb_linear_count(shape, (enum ulb_linear)linear) > 0)
-            made = open_kind(grid, (enum ulb_linear)linear, session, rates);
+            made = open_kind(grid, (enum ulb_linear)linear, session, split, rates);
     }
     if (made)
         return ULB_OK;
@@ -79,15 +79,15 @@ void ulb_cold_grid_close(struct ulb_cold_grid *grid)
 }
 
 /* Of a kind with several matrices in a block (experts) each in its turn. */
-static const char *weights_of(const struct ulb_cold_grid *grid, enum ulb_linear linear)
+static const char *weights_of(const struct ulb_cold_grid *grid, enum ulb_linear linear, size_t nth)
 {
     const struct ulb_decoder_weights *weights = grid->weights;
-    size_t layer = grid->n % grid->shape->layers, matrix = grid->n % ulb_linear_count(grid->shape, linear);
+    size_t layer = nth % grid->shape->layers, matrix = nth % ulb_linear_count(grid->shape, linear);
     const char *base = linear == ULB_HEAD ? weights->head : weights->blocks + layer * weights->layer_bytes;
     return base + weights->offset[linear] + matrix * weights->bytes[linear];
 }
 
-void ulb_cold_grid_sample(struct ulb_cold_grid *grid)
+void ulb_cold_grid_sample(struct ulb_cold_grid *grid, size_t nth)
 {
     if (grid->n == grid->most)
         return;
@@ -95,7 +95,7 @@ void ulb_cold_grid_sample(struct ulb_cold_grid *grid)
         struct kind *kind = &grid->kinds[linear];
         if (!kind->seconds)
             continue;
-        kind->job.gemm.w = weights_of(grid, (enum ulb_linear)linear);
+        kind->job.gemm.w = weights_of(grid, (enum ulb_linear)linear, nth);
         double begin = ulb_now();
         ulb_team_gemm_run(grid->team, &kind->job);
         kind->seconds[grid->n] = ulb_now() - begin;

@@ -8,17 +8,18 @@
 
 struct ulb_cold_grid;
 
-/* For samples samples with the session's team and split; rates are the weighted split's. The weights must
- * outlive the grid. ULB_ENVIRONMENT when memory is short. */
-enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, struct ulb_session *session,
+/* For samples samples with the session's team; rates are the weighted split's. The weights must outlive the
+ * grid. ULB_ENVIRONMENT when memory is short. */
+enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, const struct ulb_session *session,
                                    const struct ulb_decoder_shape *shape,
-                                   const struct ulb_decoder_weights *weights, const double *rates,
-                                   size_t samples, struct ulb_error *err);
+                                   const struct ulb_decoder_weights *weights, enum ulb_split split,
+                                   const double *rates, size_t samples, struct ulb_error *err);
 void ulb_cold_grid_close(struct ulb_cold_grid *grid); /* NULL is allowed */
 
-/* Times one product of each kind, each time of the next layer. To be called after a token, whose last reads
- * are the head's: the layers lie furthest back. */
-void ulb_cold_grid_sample(struct ulb_cold_grid *grid);
+/* Times one product of each kind, of layer number nth, counted round and round: no two calls in a row may
+ * read the same. To be called after a token, whose last reads are the head's: the layers lie furthest back.
+ */
+void ulb_cold_grid_sample(struct ulb_cold_grid *grid, size_t nth);
 
 /* Median time of one product of each kind, seconds; NAN for kinds that the model has not. */
 void ulb_cold_grid_seconds(const struct ulb_cold_grid *grid, double seconds[ULB_LINEARS]);

@@ -156,6 +156,12 @@ void ulb_decoder_close(struct ulb_decoder *d)
     free(d);
 }
 
+void ulb_decoder_set_split(struct ulb_decoder *d, enum ulb_split split, const double *rates)
+{
+    d->options.split = split;
+    d->options.rates = rates;
+}
+
 size_t ulb_decoder_bytes(const struct ulb_decoder *d)
 {
     return d->storage.bytes + d->cache_pages.bytes;

@@ -105,6 +105,9 @@ enum ulb_status ulb_decoder_open(struct ulb_decoder **out, const struct ulb_deco
                                  const struct ulb_decoder_options *options, struct ulb_error *err);
 void ulb_decoder_close(struct ulb_decoder *decoder);
 
+/* How the following steps share out rows; rates as in the options. */
+void ulb_decoder_set_split(struct ulb_decoder *decoder, enum ulb_split split, const double *rates);
+
 /* Bytes of cache and buffers. */
 size_t ulb_decoder_bytes(const struct ulb_decoder *decoder);
 

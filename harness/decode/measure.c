@@ -4,23 +4,18 @@
 #include "harness/beta.h"
 #include "harness/class_rates.h"
 #include "harness/decode/check.h"
-#include "harness/decode/cold_grid.h"
 #include "harness/decode/prefill.h"
-#include "harness/decode/report.h"
+#include "harness/decode/token_loop.h"
 #include "harness/decode/weights.h"
 #include "harness/machine.h"
 #include "harness/problem.h"
-#include "harness/undisturbed.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS_FULL = 128, TOKENS_QUICK = 24, WARM_UPS = 2, YARDSTICK_EVERY = 8, TRIES = 3 };
-static const double REST_QUICK = 0.2,
-                    REST_FULL = 2; /* seconds in which the machine's power at rest is taken */
-static const double PATIENCE_QUICK = 2, PATIENCE_FULL = 10; /* seconds of tokens decoded again */
+enum { TOKENS_FULL = 128, TOKENS_QUICK = 24 };
 /* Rows are chosen on pieces of matrices of at most this size. */
 static const size_t TRIAL_BYTES = (size_t)64 << 20;
 /* Of the memory that can be used, what is left alone. */
@@ -45,12 +40,10 @@ struct measurement {
     struct format_run *formats;
     size_t n_formats;
     struct ulb_weight_store store;
-    struct ulb_token_sample *samples;
+    struct ulb_turn turns[ULB_SPLITS];
+    size_t n_turns;
     double *rates; /* of each thread, by which rows are tried */
     double class_beta[ULB_MAX_CLASSES];
-    struct ulb_decode_baseline baseline;
-    struct ulb_energy *energy; /* NULL: not to be had, for that reason */
-    struct ulb_error no_energy;
 };
 
 /* ---- what to run ---- */
@@ -151,11 +144,13 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
     return status;
 }
 
-/* Whether the split goes by what this run measures of each class. */
+/* Whether a split goes by what this run measures of each class. */
 static bool weighs_classes(const struct measurement *m)
 {
-    return m->session->settings.split == ULB_SPLIT_WEIGHTED && m->settings->n_rates == 0 &&
-           m->session->topology.n_classes > 1;
+    bool weighted = false;
+    for (size_t i = 0; i < m->settings->n_splits; i++)
+        weighted |= m->settings->splits[i] == ULB_SPLIT_WEIGHTED;
+    return weighted && m->settings->n_rates == 0 && m->session->topology.n_classes > 1;
 }
 
 /* What the user gave, or what each class reads, by which rows are tried. */
@@ -230,7 +225,7 @@ static struct ulb_decoder_options options_of(const struct measurement *m, const 
         .ops = ulb_vector_ops(m->session->isa),
         .split = m->session->settings.split,
         .rates = run->rates,
-        .positions = m->context + WARM_UPS + m->tokens,
+        .positions = m->context + ULB_TOKENS_WARM_UP + m->tokens,
         .batch = m->settings->prompt == 0                  ? 1
                  : m->settings->prompt < ULB_PREFILL_BATCH ? m->settings->prompt
                                                            : ULB_PREFILL_BATCH,
@@ -249,7 +244,7 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
         shape->layers = m->settings->layers;
     struct ulb_decoder_shape one = *shape;
     one.layers = 1;
-    size_t cache = ulb_kv_bytes(&one) * (m->context + WARM_UPS + m->tokens);
+    size_t cache = ulb_kv_bytes(&one) * (m->context + ULB_TOKENS_WARM_UP + m->tokens);
     size_t layer = ulb_weights_layer_bytes(shape, run->rows) + cache;
     /* The head is there already when it is not the first format. */
     size_t apart = run > m->formats ? 0 : ulb_weights_head_bytes(shape, run->rows);
@@ -274,122 +269,59 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
                            m->model, run->format, fitting, m->shape.layers);
 }
 
-struct step {
-    struct ulb_decoder *decoder;
-    struct ulb_energy *energy; /* NULL: none */
-    size_t metered;            /* steps that it counts */
-    uint32_t token, next;
-    size_t position;
-};
-
-static double run_step(void *arg)
+static enum ulb_status measure_prompt(struct measurement *m, const struct format_run *run,
+                                      struct ulb_decoder *decoder, struct ulb_decode_figures *figures,
+                                      struct ulb_error *err)
 {
-    struct step *step = arg;
-    if (step->energy)
-        ulb_energy_start(step->energy);
-    double begin = ulb_now();
-    step->next = ulb_decoder_step(step->decoder, &step->token, 1, step->position);
-    double seconds = ulb_now() - begin;
-    if (step->energy)
-        ulb_energy_stop(step->energy);
-    step->metered++;
-    return seconds;
+    ulb_decoder_set_split(decoder, figures->split, run->rates);
+    return ulb_prefill_measure(m->session, decoder, figures->shape, &m->store.weights, figures->prompt,
+                               &figures->prefill, err);
 }
 
-static void sample_between(struct ulb_session *session, struct ulb_cold_grid *grid,
-                           struct ulb_decode_figures *figures)
-{
-    ulb_cold_grid_sample(grid); /* first: the yardstick reads some of the layers */
-    figures->yardstick[figures->n_yardstick++] = ulb_beta_yardstick(session);
-}
-
-/* Tokens one after the other, each the one that the last step gave; before, between and after them the
- * products alone and the yardstick, on the weights themselves. */
-static enum ulb_status decode_tokens(struct measurement *m, struct ulb_decoder *decoder,
-                                     struct ulb_cold_grid *grid, struct ulb_decode_figures *figures,
-                                     struct ulb_error *err)
+/* Prompt and tokens of a decoder with each split. */
+static enum ulb_status measure_figures(struct measurement *m, const struct format_run *run,
+                                       const struct ulb_decoder_shape *shape, struct ulb_decoder *decoder,
+                                       struct ulb_decode_figures *figures, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
-    struct ulb_undisturbed watch = {.team = session->team,
-                                    .tries = TRIES,
-                                    .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL};
-    struct step step = {.decoder = decoder, .energy = m->energy, .token = 1, .position = m->context};
-    for (size_t i = 0; i < WARM_UPS + m->tokens; i++, step.position++, step.token = step.next) {
-        if (i % YARDSTICK_EVERY == 0)
-            sample_between(session, grid, figures);
-        if (i == WARM_UPS) {
-            step.metered = 0;
-            if (m->energy)
-                ulb_energy_reset(m->energy);
-        }
-        double seconds = ulb_undisturbed(&watch, run_step, &step);
-        if (i < WARM_UPS)
-            continue;
-        ulb_token_take(&m->samples[i - WARM_UPS], session, decoder, seconds, step.next);
-        enum ulb_status status = ulb_session_check(session, err);
-        if (status != ULB_OK)
-            return status;
+    enum ulb_status status = ULB_OK;
+    ulb_decoder_fill_cache(decoder, m->context, session->settings.seed);
+    session->arena = (struct ulb_arena){.pages = m->store.blocks, .ring_bytes = m->store.blocks.bytes};
+    for (size_t i = 0; i < m->n_turns && status == ULB_OK; i++) {
+        figures[i] = (struct ulb_decode_figures){.model = m->model,
+                                                 .format = run->format,
+                                                 .split = m->turns[i].split,
+                                                 .all = &m->shape,
+                                                 .shape = shape,
+                                                 .rows = run->rows,
+                                                 .store = &m->store,
+                                                 .context = m->context,
+                                                 .prompt = m->settings->prompt,
+                                                 .samples = m->turns[i].samples,
+                                                 .n = m->tokens};
+        if (figures[i].prompt > 0)
+            status = measure_prompt(m, run, decoder, &figures[i], err);
     }
-    sample_between(session, grid, figures);
-    ulb_cold_grid_seconds(grid, figures->cold_s);
-    figures->energy = (struct ulb_decode_energy){.n = step.metered, .reason = m->no_energy.message};
-    if (m->energy) {
-        figures->energy.use = ulb_energy_used(m->energy);
-        figures->energy.source = ulb_energy_source(m->energy);
-    }
-    return ULB_OK;
+    if (status == ULB_OK)
+        status = ulb_tokens_decode(session, decoder, m->turns, m->n_turns, run->rates, figures, err);
+    session->arena = (struct ulb_arena){0};
+    return status;
 }
 
-/* The team sleeps while the machine's power at rest is taken. Without energy decoding goes on. */
-static void open_energy(struct measurement *m)
-{
-    if (ulb_energy_open(&m->energy, m->settings->energy_root, &m->no_energy) != ULB_OK)
-        return;
-    if (ulb_energy_idle(m->energy, m->session->settings.quick ? REST_QUICK : REST_FULL, &m->no_energy) ==
-        ULB_OK)
-        return;
-    ulb_energy_close(m->energy);
-    m->energy = NULL;
-}
-
-/* Prompt and tokens of a decoder, into the record. */
+/* The same, into the record. */
 static enum ulb_status measure_format(struct measurement *m, const struct format_run *run,
                                       const struct ulb_decoder_shape *shape, struct ulb_decoder *decoder,
                                       struct ulb_error *err)
 {
-    struct ulb_session *session = m->session;
-    struct ulb_decode_figures figures = {.model = m->model,
-                                         .format = run->format,
-                                         .all = &m->shape,
-                                         .shape = shape,
-                                         .rows = run->rows,
-                                         .store = &m->store,
-                                         .context = m->context,
-                                         .prompt = m->settings->prompt,
-                                         .samples = m->samples,
-                                         .n = m->tokens};
-    size_t between = m->tokens / YARDSTICK_EVERY + 3;
-    struct ulb_cold_grid *grid = NULL;
-    figures.yardstick = calloc(between, sizeof *figures.yardstick);
-    ulb_decoder_fill_cache(decoder, m->context, session->settings.seed);
-    session->arena = (struct ulb_arena){.pages = m->store.blocks, .ring_bytes = m->store.blocks.bytes};
-    enum ulb_status status =
-        figures.yardstick ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for samples");
-    if (status == ULB_OK)
-        status = ulb_cold_grid_open(&grid, session, shape, &m->store.weights, run->rates, between, err);
-    if (status == ULB_OK && figures.prompt > 0)
-        status = ulb_prefill_measure(session, decoder, shape, &m->store.weights, figures.prompt,
-                                     &figures.prefill, err);
-    if (status == ULB_OK)
-        status = decode_tokens(m, decoder, grid, &figures, err);
-    ulb_cold_grid_close(grid);
-    session->arena = (struct ulb_arena){0};
-    figures.peak_bytes = ulb_memory_peak();
-    if (status == ULB_OK)
-        status = ulb_decode_record(session, &figures, &m->baseline, err);
+    struct ulb_decode_figures figures[ULB_SPLITS];
+    enum ulb_status status = measure_figures(m, run, shape, decoder, figures, err);
+    long long peak = ulb_memory_peak();
+    for (size_t i = 0; i < m->n_turns && status == ULB_OK; i++) {
+        figures[i].peak_bytes = peak;
+        status = ulb_decode_record(m->session, &figures[i], &m->turns[i].baseline, err);
+    }
     if (status == ULB_OK && m->settings->done)
-        status = m->settings->done(m->settings->done_context, session->record, err);
-    free(figures.yardstick);
+        status = m->settings->done(m->settings->done_context, m->session->record, err);
     return status;
 }
 
@@ -433,22 +365,21 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
         status = list_formats(&m, err);
     if (status == ULB_OK)
         status = drop_unfit(&m, err);
-    if (status == ULB_OK && !(m.samples = calloc(m.tokens, sizeof *m.samples)))
-        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens", m.tokens);
     if (status == ULB_OK)
         status = choose_all(&m, err);
-    if (status == ULB_OK)
-        open_energy(&m);
+    for (; m.n_turns < settings->n_splits && status == ULB_OK; m.n_turns++)
+        status = ulb_turn_open(&m.turns[m.n_turns], session, settings->splits[m.n_turns], m.tokens,
+                               settings->energy_root, err);
     for (size_t i = 0; i < m.n_formats && status == ULB_OK; i++) {
         ulb_session_progress(session, "decode", (double)i / (double)m.n_formats);
         status = run_format(&m, &m.formats[i], err);
     }
-    ulb_energy_close(m.energy);
+    for (size_t i = 0; i < m.n_turns; i++)
+        ulb_turn_close(&m.turns[i]);
     ulb_weights_close(&m.store);
     for (size_t i = 0; i < m.n_formats; i++)
         free(m.formats[i].rates);
     free(m.formats);
-    free(m.samples);
     free(m.rates);
     return status;
 }

@@ -122,7 +122,7 @@ static void name_run(const struct ulb_session *session, const struct ulb_decode_
     snprintf(run->model, sizeof run->model, "%s", f->model);
     snprintf(run->format, sizeof run->format, "%s", f->format);
     snprintf(run->set, sizeof run->set, "%s", session->settings.set ? session->settings.set : "all");
-    snprintf(run->split, sizeof run->split, "%s", ulb_split_name(session->settings.split));
+    snprintf(run->split, sizeof run->split, "%s", ulb_split_name(f->split));
     ulb_kernel_name(kernels[ULB_QKV], run->kernel_qkv);
     ulb_kernel_name(kernels[ULB_O], run->kernel_o);
     ulb_kernel_name(kernels[ULB_GATE_UP], run->kernel_gate_up);
@@ -154,11 +154,6 @@ static void fill_energy(const struct ulb_decode_figures *f, struct ulb_decode_ru
     run->idle_watts = use->idle_watts;
 }
 
-static double median_bandwidth(const struct ulb_decode_figures *f)
-{
-    return ulb_median_of(f->yardstick, f->n_yardstick);
-}
-
 static double blocks_of(const double parts[ULB_DECODE_PARTS])
 {
     double seconds = 0;
@@ -180,7 +175,7 @@ static void compare(const struct ulb_decode_figures *f, const struct ulb_token_s
     run->missing_ms = (struct ulb_decode_split){NAN, NAN, NAN, NAN, NAN};
     run->missing_memory_ms = baseline->known ? 0 : NAN;
     if (baseline->known) {
-        double left[ULB_DECODE_PARTS], slower = baseline->bandwidth / median_bandwidth(f) - 1;
+        double left[ULB_DECODE_PARTS], slower = baseline->bandwidth / f->bandwidth - 1;
         run->alpha = baseline->blocks_s / baseline->token_s;
         run->byte_ratio = baseline->block_bytes / block_bytes(f, true);
         run->observed_speedup = baseline->token_s / token->seconds;
@@ -206,7 +201,7 @@ static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decod
     run->weight_bytes = f->store->blocks.bytes + f->store->head.bytes;
     run->bytes_per_token = (size_t)(block_bytes(f, true) + block_bytes(f, false)) +
                            f->store->weights.bytes[ULB_HEAD] + run->kv_bytes_per_token;
-    run->yardstick_gbps = median_bandwidth(f) / ULB_GB;
+    run->yardstick_gbps = f->bandwidth / ULB_GB;
     run->roofline_tokens_per_s =
         ulb_decode_roofline(run->yardstick_gbps * ULB_GB, (double)run->bytes_per_token);
     run->roofline_share = run->tokens_per_s / run->roofline_tokens_per_s;
@@ -262,7 +257,7 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
     fill_energy(f, &run);
     if (f->rows[ULB_QKV].kernel->layout->format->floating && !baseline->known) {
         *baseline = (struct ulb_decode_baseline){true, token.seconds,        blocks_of(token.parts),
-                                                 {0},  block_bytes(f, true), median_bandwidth(f)};
+                                                 {0},  block_bytes(f, true), f->bandwidth};
         memcpy(baseline->parts, token.parts, sizeof baseline->parts);
     }
     compare(f, &token, baseline, &run);

@@ -25,6 +25,7 @@ struct ulb_decode_energy {
 
 struct ulb_decode_figures {
     const char *model, *format;
+    enum ulb_split split;
     const struct ulb_decoder_shape *all, *shape; /* with all layers; with those that were run */
     const struct ulb_row_choice *rows;
     const struct ulb_weight_store *store;
@@ -32,8 +33,7 @@ struct ulb_decode_figures {
     struct ulb_prefill prefill;
     struct ulb_token_sample *samples;
     size_t n;
-    double *yardstick; /* bytes/s */
-    size_t n_yardstick;
+    double bandwidth;           /* of the yardstick between the tokens, bytes/s */
     double cold_s[ULB_LINEARS]; /* of one product of each kind alone, weights cold */
     long long peak_bytes;
     struct ulb_decode_energy energy;

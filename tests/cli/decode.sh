@@ -49,6 +49,24 @@ all=$(python3 -c 'import json; print(json.load(open("out.json"))["runs"][-1]["to
 other=$(digest --seed 2 --split weighted) || fail "a weighted split: $other"
 [[ -n $other && $other != "$all" ]] || fail "another seed gives '$other', this one $all"
 
+# Several splits take turns at the same tokens: a run for each, one table for each.
+"$bench" decode "${small[@]}" --weights bf16,int2 --split weighted,static,dynamic --split-weights 1 --threads 0 --out turns >table 2>notes ||
+    fail "several splits: $(cat notes)"
+python3 - turns/decode-*.json <<'P' || fail "runs of several splits"
+import json, sys
+runs = json.load(open(sys.argv[1]))["decode"]["runs"]
+assert [(r["format"], r["split"]) for r in runs] == [(f, s) for f in ("bf16", "int2") for s in ("weighted", "static", "dynamic")]
+assert all(r["observed_speedup"] == 1 and r["alpha"] for r in runs[:3]), "each split has a baseline of its own"
+assert len({r["token_digest"] for r in runs[3:]}) == 1
+assert len({tuple(r["ms_samples"]) for r in runs}) == 6
+P
+[[ $(grep -c ' split$' table) == 3 && $(grep -c '^int2 ' table) == 3 ]] ||
+    fail "tables of several splits: $(cat table)"
+expect 2 "split 'static': must be static, dynamic or weighted, each at most once" \
+    "$bench" decode "${small[@]}" --split static,static
+expect 2 "weighted split, which --split does not name" "$bench" decode "${small[@]}" --split static --split-weights 1
+expect 2 "one split here" "$bench" gemv --quick --split static,dynamic
+
 # A format without a row for this CPU is left out, and said; by itself it is an error.
 "$bench" decode "${small[@]}" --weights int2,int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni --json >one.json 2>notes ||
     fail "a format without a row: $(cat notes)"

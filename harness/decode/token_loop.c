@@ -1,0 +1,180 @@
+#include "harness/decode/token_loop.h"
+
+#include "common/stats.h"
+#include "harness/beta.h"
+#include "harness/decode/cold_grid.h"
+#include "harness/undisturbed.h"
+
+#include <stdlib.h>
+
+enum { YARDSTICK_EVERY = 8, TRIES = 3 };
+static const double REST_QUICK = 0.2,
+                    REST_FULL = 2; /* seconds in which the machine's power at rest is taken */
+static const double PATIENCE_QUICK = 2,
+                    PATIENCE_FULL = 10; /* seconds of tokens decoded again, for each split */
+
+enum ulb_status ulb_turn_open(struct ulb_turn *turn, const struct ulb_session *session, enum ulb_split split,
+                              size_t tokens, const char *energy_root, struct ulb_error *err)
+{
+    *turn = (struct ulb_turn){.split = split, .samples = calloc(tokens, sizeof *turn->samples)};
+    if (!turn->samples)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens", tokens);
+    double rest = session->settings.quick ? REST_QUICK : REST_FULL;
+    if (ulb_energy_open(&turn->energy, energy_root, &turn->no_energy) == ULB_OK &&
+        ulb_energy_idle(turn->energy, rest, &turn->no_energy) != ULB_OK) {
+        ulb_energy_close(turn->energy);
+        turn->energy = NULL;
+    }
+    return ULB_OK;
+}
+
+void ulb_turn_close(struct ulb_turn *turn)
+{
+    ulb_energy_close(turn->energy);
+    free(turn->samples);
+}
+
+/* One turn at the tokens of one format. */
+struct runner {
+    const struct ulb_turn *turn;
+    struct ulb_decoder *decoder;
+    struct ulb_undisturbed watch;
+    struct ulb_cold_grid *grid;
+    uint32_t token, next;
+    size_t position;
+    size_t metered; /* steps that the energy's meter counts */
+};
+
+struct loop {
+    struct ulb_session *session;
+    const double *rates;
+    struct ulb_decode_figures *figures; /* [n] */
+    struct runner runners[ULB_SPLITS];
+    size_t n;
+    double *yardstick; /* bytes/s, [between]; all figures' */
+    size_t n_yardstick, between;
+};
+
+static double run_step(void *arg)
+{
+    struct runner *runner = arg;
+    struct ulb_energy *energy = runner->turn->energy;
+    if (energy)
+        ulb_energy_start(energy);
+    double begin = ulb_now();
+    runner->next = ulb_decoder_step(runner->decoder, &runner->token, 1, runner->position);
+    double seconds = ulb_now() - begin;
+    if (energy)
+        ulb_energy_stop(energy);
+    runner->metered++;
+    return seconds;
+}
+
+/* The products alone first: the yardstick reads some of the layers. */
+static void sample_between(struct loop *loop)
+{
+    for (size_t i = 0; i < loop->n; i++)
+        ulb_cold_grid_sample(loop->runners[i].grid, loop->n_yardstick * loop->n + i);
+    loop->yardstick[loop->n_yardstick++] = ulb_beta_yardstick(loop->session);
+}
+
+static void start_meters(struct loop *loop)
+{
+    for (size_t i = 0; i < loop->n; i++) {
+        loop->runners[i].metered = 0;
+        if (loop->runners[i].turn->energy)
+            ulb_energy_reset(loop->runners[i].turn->energy);
+    }
+}
+
+/* The same token by every split, another one first each time. */
+static enum ulb_status run_position(struct loop *loop, size_t position, uint32_t token, uint32_t *next,
+                                    struct ulb_error *err)
+{
+    for (size_t i = 0; i < loop->n; i++) {
+        size_t at = (position + i) % loop->n, timed = position - loop->figures->context;
+        struct runner *runner = &loop->runners[at];
+        runner->token = token;
+        runner->position = position;
+        ulb_decoder_set_split(runner->decoder, runner->turn->split, loop->rates);
+        double seconds = ulb_undisturbed(&runner->watch, run_step, runner);
+        if (i > 0 && runner->next != *next)
+            return ulb_fail(err, ULB_FINDING, "token %zu differs with the %s split: %u instead of %u",
+                            position, ulb_split_name(runner->turn->split), runner->next, *next);
+        *next = runner->next;
+        if (timed >= ULB_TOKENS_WARM_UP)
+            ulb_token_take(&runner->turn->samples[timed - ULB_TOKENS_WARM_UP], loop->session, runner->decoder,
+                           seconds, runner->next);
+    }
+    return ulb_session_check(loop->session, err);
+}
+
+static enum ulb_status run_loop(struct loop *loop, struct ulb_error *err)
+{
+    size_t context = loop->figures->context, n = loop->figures->n;
+    uint32_t token = 1, next = 0;
+    for (size_t i = 0; i < ULB_TOKENS_WARM_UP + n; i++, token = next) {
+        if (i % YARDSTICK_EVERY == 0)
+            sample_between(loop);
+        if (i == ULB_TOKENS_WARM_UP)
+            start_meters(loop);
+        enum ulb_status status = run_position(loop, context + i, token, &next, err);
+        if (status != ULB_OK)
+            return status;
+    }
+    sample_between(loop);
+    return ULB_OK;
+}
+
+static enum ulb_status open_runners(struct loop *loop, struct ulb_decoder *decoder,
+                                    const struct ulb_turn *turns, struct ulb_error *err)
+{
+    double patience = loop->session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL;
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < loop->n && status == ULB_OK; i++) {
+        const struct ulb_decode_figures *f = &loop->figures[i];
+        loop->runners[i] = (struct runner){
+            .turn = &turns[i],
+            .decoder = decoder,
+            .watch = {.team = loop->session->team, .tries = TRIES, .patience = patience},
+        };
+        status = ulb_cold_grid_open(&loop->runners[i].grid, loop->session, f->shape, &f->store->weights,
+                                    turns[i].split, loop->rates, loop->between, err);
+    }
+    return status;
+}
+
+static void fill_figures(const struct loop *loop, size_t i)
+{
+    const struct ulb_turn *turn = loop->runners[i].turn;
+    struct ulb_decode_figures *f = &loop->figures[i];
+    f->bandwidth = ulb_median_of(loop->yardstick, loop->n_yardstick);
+    ulb_cold_grid_seconds(loop->runners[i].grid, f->cold_s);
+    f->energy = (struct ulb_decode_energy){.n = loop->runners[i].metered, .reason = turn->no_energy.message};
+    if (turn->energy) {
+        f->energy.use = ulb_energy_used(turn->energy);
+        f->energy.source = ulb_energy_source(turn->energy);
+    }
+}
+
+enum ulb_status ulb_tokens_decode(struct ulb_session *session, struct ulb_decoder *decoder,
+                                  const struct ulb_turn *turns, size_t n_turns, const double *rates,
+                                  struct ulb_decode_figures *figures, struct ulb_error *err)
+{
+    struct loop loop = {.session = session, .rates = rates, .figures = figures, .n = n_turns};
+    loop.between = figures->n / YARDSTICK_EVERY + 3;
+    loop.yardstick = calloc(loop.between, sizeof *loop.yardstick);
+    enum ulb_status status =
+        loop.yardstick ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for samples");
+    if (status == ULB_OK)
+        status = open_runners(&loop, decoder, turns, err);
+    if (status == ULB_OK)
+        status = run_loop(&loop, err);
+    for (size_t i = 0; i < n_turns; i++) {
+        if (status == ULB_OK)
+            fill_figures(&loop, i);
+        ulb_cold_grid_close(loop.runners[i].grid);
+    }
+    free(loop.yardstick);
+    return status;
+}
