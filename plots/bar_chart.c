@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAMES = 32, GROUP_CHARACTERS = 16 };
+/* Characters under all groups and, where they are many, under each at least; the same in a terminal. */
+enum { MAX_NAMES = 32, CHARACTERS = 96, CHARACTERS_LEAST = 16, TEXT_CHARACTERS = 60, TEXT_LEAST = 10 };
 
 static const char *const tick_colours[ULB_BAR_TICKS] = {"#000000", "#882255"};
 
@@ -130,11 +131,13 @@ static void put_axes(struct ulb_canvas *canvas, const struct ulb_bar_chart *char
                      const struct layout *layout)
 {
     FILE *script = canvas->script;
+    size_t least = canvas->text ? TEXT_LEAST : CHARACTERS_LEAST;
+    size_t room = (canvas->text ? TEXT_CHARACTERS : CHARACTERS) / layout->groups.n;
     fprintf(script, "set xrange [-0.5:%g]\nset yrange [0:%g]\nset xtics scale 0 (",
             (double)layout->groups.n - 0.5, 1.08 * layout->top);
     for (size_t g = 0; g < layout->groups.n; g++) {
         fprintf(script, "%s\"", g ? ", " : "");
-        ulb_put_short_text(script, layout->groups.items[g], canvas->text ? 10 : GROUP_CHARACTERS);
+        ulb_put_short_text(script, layout->groups.items[g], room > least ? room : least);
         fprintf(script, "\" %zu", g);
     }
     fprintf(script, ")\nset xlabel \"%s\"\nset ylabel \"%s\"\n", chart->x_label, chart->y_label);

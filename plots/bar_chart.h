@@ -4,10 +4,10 @@
 
 #include "plots/canvas.h"
 
-enum { ULB_BAR_TICKS = 2 };
+enum { ULB_BAR_TICKS = 2, ULB_BAR_GROUP = 88 };
 
 struct ulb_bar {
-    char group[40], series[32]; /* under the axis; in the legend */
+    char group[ULB_BAR_GROUP], series[32]; /* under the axis; in the legend */
     double value;
     double ticks[ULB_BAR_TICKS]; /* horizontal lines on the bar; NAN: none */
     double point;                /* what somebody published; NAN: none */

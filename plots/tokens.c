@@ -5,11 +5,28 @@
 #include <math.h>
 #include <string.h>
 
-/* The model of a run; a star says that some of its layers were extrapolated. */
-static void put_group(const json_t *run, char out[40])
+/* Whether two runs differ in that word. */
+static bool differs(const json_t *runs, const char *key)
+{
+    size_t i;
+    const json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        if (strcmp(ulb_row_text(run, key), ulb_row_text(json_array_get(runs, 0), key)) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The model of a run, its cores and split where the record has several; a star says that some of its layers
+ * were extrapolated. */
+static void put_group(const json_t *runs, const json_t *run, char out[ULB_BAR_GROUP])
 {
     bool part = ulb_row_number(run, "layers_run") < ulb_row_number(run, "layers");
-    snprintf(out, 40, "%.31s%s", ulb_row_text(run, "model"), part ? " *" : "");
+    bool sets = differs(runs, "set"), splits = differs(runs, "split");
+    snprintf(out, ULB_BAR_GROUP, "%.31s%s%s%.31s%s%.15s", ulb_row_text(run, "model"), part ? " *" : "",
+             sets ? ", " : "", sets ? ulb_row_text(run, "set") : "", splits ? ", " : "",
+             splits ? ulb_row_text(run, "split") : "");
 }
 
 static const char *x_label_of(const json_t *runs)
@@ -38,10 +55,10 @@ static enum ulb_status collect(const json_t *runs, const char *key, struct ulb_b
     json_array_foreach(runs, i, run)
     {
         double value = ulb_row_number(run, key);
-        char group[40];
+        char group[ULB_BAR_GROUP];
         if (!(value > 0))
             continue;
-        put_group(run, group);
+        put_group(runs, run, group);
         struct ulb_bar *bar = ulb_bar_add(chart, group, ulb_row_text(run, "format"), value);
         if (!bar)
             return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
@@ -166,10 +183,10 @@ static void put_split_axes(const struct ulb_canvas *canvas, const json_t *runs)
     fprintf(script, "set ytics scale 0 (");
     for (size_t i = 0; i < json_array_size(runs); i++) {
         const json_t *run = json_array_get(runs, i);
-        char group[40];
+        char group[ULB_BAR_GROUP];
         if (!json_is_object(json_object_get(run, "split_ms")))
             continue;
-        put_group(run, group);
+        put_group(runs, run, group);
         fprintf(script, "%s\"", row ? ", " : "");
         ulb_put_text(script, group);
         fprintf(script, ", ");

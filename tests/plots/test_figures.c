@@ -308,6 +308,31 @@ static void test_figures_of_the_rest(void **state)
     }
 }
 
+/* Runs of one model and format on several sets of cores and by several splits stand apart. */
+static void test_groups_of_decode_runs(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    struct ulb_record record;
+    size_t bytes;
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    assert_int_equal(sample_add_rest(&record, &err), ULB_OK);
+    json_t *runs = json_object_get(json_object_get(record.root, "decode"), "runs");
+    json_t *again = json_deep_copy(json_array_get(runs, 0));
+    json_object_set_new(json_array_get(runs, 0), "split", json_string("dynamic"));
+    json_object_set_new(again, "split", json_string("weighted"));
+    json_array_append_new(runs, again);
+    char *svg = draw(&record, "tokens", "svg", &bytes);
+    assert_non_null(strstr(svg, ">falcon3-1b, dynamic<"));
+    assert_non_null(strstr(svg, ">falcon3-1b, weighted<"));
+    free(svg);
+    json_object_set_new(again, "set", json_string("E"));
+    svg = draw(&record, "split", "svg", &bytes);
+    assert_non_null(strstr(svg, ">falcon3-1b, E, weighted, bf16<"));
+    free(svg);
+    ulb_record_free(&record);
+}
+
 /* A record of the command decode has no beta stage. */
 static void test_yardsticks_of_decode_runs(void **state)
 {
@@ -508,6 +533,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_values_on_pointing, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_sounder_beta, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_figures_of_the_rest, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_groups_of_decode_runs, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_yardsticks_of_decode_runs, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_bars, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_kernels_and_beta, make_folder, remove_folder),
