@@ -248,11 +248,14 @@ void free(void *memory)
     real(memory);
 }
 
-void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
-{
-    REAL(mmap);
-    return fails("mmap", ENOMEM) ? MAP_FAILED : real(address, bytes, protection, flags, fd, offset);
-}
+#define MMAP(name)                                                                                           \
+    void *name(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)                 \
+    {                                                                                                        \
+        REAL(name);                                                                                          \
+        return fails("mmap", ENOMEM) ? MAP_FAILED : real(address, bytes, protection, flags, fd, offset);     \
+    }
+MMAP(mmap)
+MMAP(mmap64)
 
 /* ---- files ---- */
 
@@ -328,6 +331,31 @@ DIR *opendir(const char *path)
     return fails("open", EACCES) ? NULL : real(path);
 }
 
+int scandir(const char *path, struct dirent ***entries, int (*wanted)(const struct dirent *),
+            int (*order)(const struct dirent **, const struct dirent **))
+{
+    REAL(scandir);
+    return fails("open", EACCES) ? -1 : real(path, entries, wanted, order);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+    REAL(memfd_create);
+    return fails("open", EMFILE) ? -1 : real(name, flags);
+}
+
+int pipe2(int ends[2], int flags)
+{
+    REAL(pipe2);
+    return fails("open", EMFILE) ? -1 : real(ends, flags);
+}
+
+char *mkdtemp(char *path)
+{
+    REAL(mkdtemp);
+    return fails("mkdir", EACCES) ? NULL : real(path);
+}
+
 int mkdir(const char *path, mode_t mode)
 {
     REAL(mkdir);
@@ -352,11 +380,14 @@ int fdatasync(int fd)
     return fails("fsync", EIO) ? -1 : real(fd);
 }
 
-int ftruncate64(int fd, off64_t bytes)
-{
-    REAL(ftruncate64);
-    return fails("write", ENOSPC) ? -1 : real(fd, bytes);
-}
+#define FTRUNCATE(name)                                                                                      \
+    int name(int fd, off_t bytes)                                                                            \
+    {                                                                                                        \
+        REAL(name);                                                                                          \
+        return fails("write", ENOSPC) ? -1 : real(fd, bytes);                                                \
+    }
+FTRUNCATE(ftruncate)
+FTRUNCATE(ftruncate64)
 
 /* ---- streams ---- */
 
@@ -424,6 +455,12 @@ FILE *fopen64(const char *path, const char *mode)
 int sched_setaffinity(pid_t thread, size_t bytes, const cpu_set_t *set)
 {
     REAL(sched_setaffinity);
+    return fails("affinity", EPERM) ? -1 : real(thread, bytes, set);
+}
+
+int sched_getaffinity(pid_t thread, size_t bytes, cpu_set_t *set)
+{
+    REAL(sched_getaffinity);
     return fails("affinity", EPERM) ? -1 : real(thread, bytes, set);
 }
 
