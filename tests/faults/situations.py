@@ -204,12 +204,14 @@ def moved(place):
 
 
 def upset(what):
-    def act(process):
-        time.sleep(0.4)  # some rounds before, some after
-        process.send_signal(signal.SIGUSR1)
-
+    """The machine changes in the third round of the grid, however long a round takes."""
     def make(place):
-        return [], GEMV, place.upset(what), act
+        def act(process):
+            while process.poll() is None and not any('"3: ' in journal.read_text()
+                                                     for journal in place.folder.glob("out/*.journal")):
+                time.sleep(0.05)
+            process.send_signal(signal.SIGUSR1)
+        return [], [*GEMV, "--out", "out"], place.upset(what), act
     return make
 
 
