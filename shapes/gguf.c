@@ -409,19 +409,21 @@ static bool holds(const struct ulb_shape_list *list, const struct ulb_layer_shap
     return false;
 }
 
-/* True when the model's numbers give exactly its tensors. */
-static bool is_regular(const struct reader *r, struct ulb_error *err)
+/* Whether the model's numbers give exactly its tensors. */
+static enum ulb_status judge_regular(const struct reader *r, bool *regular, struct ulb_error *err)
 {
     struct ulb_shape_list list = {NULL, 0};
     const struct ulb_gguf_tensors *t = &r->tensors;
-    if (r->varies || ulb_model_check(r->model, err) != ULB_OK ||
-        ulb_model_shapes(r->model, ULB_FORM_STORED, &list, err) != ULB_OK)
-        return false;
-    bool same = list.n == t->n;
-    for (size_t i = 0; i < t->n && same; i++)
-        same = holds(&list, &t->rows[i].shape);
+    struct ulb_error unused;
+    *regular = !r->varies && ulb_model_check(r->model, &unused) == ULB_OK;
+    if (!*regular)
+        return ULB_OK;
+    enum ulb_status status = ulb_model_shapes(r->model, ULB_FORM_STORED, &list, err);
+    *regular = status == ULB_OK && list.n == t->n;
+    for (size_t i = 0; i < t->n && *regular; i++)
+        *regular = holds(&list, &t->rows[i].shape);
     free(list.items);
-    return same;
+    return status;
 }
 
 static enum ulb_status store_tensors(struct reader *r, struct ulb_error *err)
@@ -434,9 +436,10 @@ static enum ulb_status store_tensors(struct reader *r, struct ulb_error *err)
         model->stored_bytes += row->bytes;
         model->stored_bytes_per_token += row->bytes / row->shape.count * row->shape.active;
     }
-    struct ulb_error unused;
-    if (is_regular(r, &unused))
-        return ULB_OK;
+    bool regular;
+    enum ulb_status status = judge_regular(r, &regular, err);
+    if (status != ULB_OK || regular)
+        return status;
     model->stored = calloc(t->n, sizeof *model->stored);
     if (!model->stored)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its %zu kinds of matrices", t->n);

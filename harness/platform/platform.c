@@ -25,30 +25,26 @@ static enum ulb_status unknown_platform(const char *name, const char *why, struc
                     name, known, why);
 }
 
-/* Reads a whole file of at most MAX_FILE_BYTES; the message in why is static or errno's. */
-static char *read_file(const char *path, size_t *bytes, const char **why)
+/* Reads a whole file of at most MAX_FILE_BYTES; text is freed by the caller. */
+static enum ulb_status read_file(const char *path, char **text, size_t *bytes, struct ulb_error *err)
 {
+    *text = NULL;
+    *bytes = 0;
     FILE *file = fopen(path, "rb");
-    if (!file) {
-        *why = strerror(errno);
-        return NULL;
-    }
-    char *text = malloc(MAX_FILE_BYTES + 1);
-    *bytes = text ? fread(text, 1, MAX_FILE_BYTES + 1, file) : 0;
-    if (!text)
-        *why = "not enough memory";
+    if (!file)
+        return unknown_platform(path, strerror(errno), err);
+    enum ulb_status status = ULB_OK;
+    *text = malloc(MAX_FILE_BYTES + 1);
+    if (*text)
+        *bytes = fread(*text, 1, MAX_FILE_BYTES + 1, file);
+    if (!*text)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read platform '%.200s'", path);
     else if (ferror(file))
-        *why = strerror(errno);
+        status = unknown_platform(path, strerror(errno), err);
     else if (*bytes > MAX_FILE_BYTES)
-        *why = "it is larger than 1 MiB";
-    else
-        *why = NULL;
+        status = unknown_platform(path, "it is larger than 1 MiB", err);
     fclose(file);
-    if (*why) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+    return status;
 }
 
 enum ulb_status ulb_platform_load(const char *name_or_file, struct ulb_platform *platform,
@@ -60,12 +56,11 @@ enum ulb_status ulb_platform_load(const char *name_or_file, struct ulb_platform 
         if (strcmp(row->name, name_or_file) == 0)
             return ulb_platform_parse(text, strlen(text), row->name, platform, err);
     }
+    char *text;
     size_t bytes;
-    const char *why;
-    char *text = read_file(name_or_file, &bytes, &why);
-    if (!text)
-        return unknown_platform(name_or_file, why, err);
-    enum ulb_status status = ulb_platform_parse(text, bytes, name_or_file, platform, err);
+    enum ulb_status status = read_file(name_or_file, &text, &bytes, err);
+    if (status == ULB_OK)
+        status = ulb_platform_parse(text, bytes, name_or_file, platform, err);
     free(text);
     return status;
 }

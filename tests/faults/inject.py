@@ -33,7 +33,8 @@ import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCE / "tests" / "results"))
+sys.path[:0] = [str(SOURCE / "tests" / folder) for folder in ("results", "shapes")]
+import gguf_file
 import validate_record
 
 ALLOCATIONS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign"}
@@ -44,6 +45,8 @@ HASTE = {"ULB_FAULTS_CLOCK": "50"}
 ONE = ["--kernels", "int2a8-scalar"]
 TINY = ["--quick", "--ring-mib", "8", "--set", PU, *ONE]
 CELL = TINY + ["--shapes", "64x256"]
+DECODE = ["decode", "--quick", "--model", "gpt-117m", "--layers", "1", "--tokens", "2", "--weights", "int2",
+          "--ring-mib", "8", "--set", PU]
 # What the commands read stands in their folder: see prepare().
 COMMANDS = {
     "run": CELL + ["--out", "out", "--json"],
@@ -56,13 +59,16 @@ COMMANDS = {
     "gemv": ["gemv", *CELL, "--json"],
     "resume": ["gemv", "--resume", "kept/cells.json", "--json"],
     "gemm": ["gemm", *CELL, "--n", "2", "--json"],
-    "decode": ["decode", "--quick", "--model", "gpt-117m", "--layers", "1", "--tokens", "2", "--weights", "int2",
-               "--ring-mib", "8", "--set", PU, "--json"],
+    "decode": [*DECODE, "--json"],
+    "decode-beside": [*DECODE, "--energy-root", "root", "--import", "runs.json", "--json"],
     "formats": ["formats", *TINY, "--json"],
     "verify": ["verify", *ONE, "--json"],
     "shapes": ["shapes", "llama3-8b", "--json"],
     "shapes-file": ["shapes", "config.json", "--json"],
+    "shapes-gguf": ["shapes", "model.gguf", "--json"],
     "model": ["model", "--platform", "lnl", "--json"],
+    "model-file": ["model", "--platform", "platform.json", "--models", "config.json", "--json"],
+    "model-record": ["model", "--platform", "lnl", "--record", "0.json", "--json"],
     "simulate": ["simulate", "--platform", "lnl", "--json"],
     "check-paper": ["model", "--check-paper", "--json"],
     "list": ["list", "kernels", "--json"],
@@ -71,18 +77,26 @@ COMMANDS = {
     "plot": ["plot", "0.json", "--figure", "roofline", "--format", "svg", "--out", "out", "--json"],
     "report": ["report", "0.json", "-o", "report.html", "--json"],
     "compare": ["compare", "0.json", "0.json", "--json"],
+    "compare-junit": ["compare", "0.json", "0.json", "--junit"],
     "export": ["export", "0.json", "--to", "csv"],
+    "export-sql": ["export", "0.json", "--to", "sql"],
     "history-add": ["history", "add", "0.json", "--db", "new.db", "--json"],
     "history-list": ["history", "list", "--db", "history.db", "--json"],
     "history-trend": ["history", "trend", "--db", "history.db", "--json"],
     "history-bisect": ["history", "bisect", "--db", "history.db", "--json"],
 }
-MEASURED = {"run", "count", "beta", "gamma", "explain", "gemv", "resume", "gemm", "decode", "formats", "counters", "verify"}
+MEASURED = {"run", "count", "beta", "gamma", "explain", "gemv", "resume", "gemm", "decode", "decode-beside", "formats",
+            "counters", "verify"}
+# What people read of those whose output is the same each time.
+COMMANDS.update({f"{name}-text": words[:-1] for name, words in COMMANDS.items()
+                 if words[-1] == "--json" and name not in MEASURED})
 # What a command that measures is run with in the place of programs that take seconds.
 STAND_INS = {
     "likwid-bench": "echo 'MByte/s: 20000'",
     "likwid-perfctr": "echo 'Clock [MHz],2000'; echo 'CPI,0.5'",
 }
+IMPORTED = {"model_type": "gpt 117M Q2", "model_size": 50000000, "model_n_params": 117000000, "n_threads": 2,
+            "n_prompt": 0, "n_gen": 64, "avg_ts": 3.5, "stddev_ts": 0.5}
 NOTES = re.compile(r"(note|record|figure|report|model): |\S+: \d+ runs? ")
 # Exit code 2 after a fault: a file that could not be read, a machine of which hwloc told less than before.
 REFUSALS = re.compile(r"Cannot allocate memory|only the same run goes on")
@@ -116,6 +130,13 @@ class Bench:
                   "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4,
                   "num_key_value_heads": 2, "vocab_size": 512, "tie_word_embeddings": False}
         (self.template / "config.json").write_text(json.dumps(config))
+        (self.template / "model.gguf").write_bytes(gguf_file.gguf(gguf_file.META, gguf_file.TENSORS))
+        shutil.copy(SOURCE / "models" / "platforms" / "arlh.json", self.template / "platform.json")
+        (self.template / "runs.json").write_text(json.dumps([IMPORTED]))
+        zone = self.template / "root" / "sys" / "class" / "powercap" / "intel-rapl:0"
+        zone.mkdir(parents=True)
+        for name, value in ("name", "package-0"), ("max_energy_range_uj", 10**11), ("energy_uj", 10**9):
+            (zone / name).write_text(f"{value}\n")
         self.make_history()
 
     def make_history(self):

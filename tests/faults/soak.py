@@ -32,7 +32,7 @@ VALUES = {
     "--set": (["0", "all"], ["Q", "100000", "0,0", "3-1"]),
     "--split": (["static", "dynamic", "weighted"], ["sideways", ""]),
     "--seed": (["0", "42", "18446744073709551615"], ["-1", "1e9", ""]),
-    "--isa-mask": (["avx512f", "avxvnni,gfni"], ["avx9000", "avx2,"]),
+    "--isa-mask": (["avx512f", "avxvnni,gfni"], ["avx9000", "avx2,,fma"]),
     "--progress": (["off", "on", "auto"], ["maybe"]),
     "--platform": (["arl", "arlh", "lnl"], ["nosuch", "./nosuch.json", ""]),
     "--models": (["mobilellm-1.5b", "config.json"], ["gpt-9", "nosuch.json"]),
