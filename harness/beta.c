@@ -73,12 +73,21 @@ static enum ulb_status measure_level(struct ulb_session *session, struct ulb_tea
     return status;
 }
 
+/* The smallest of the L3s above a class; 0 when unknown or none. */
+static size_t least_l3_bytes(const struct ulb_core_class *cls)
+{
+    size_t least = cls->l3_bytes;
+    for (size_t i = 0; i < cls->n_l3_caches; i++)
+        least = cls->l3_caches[i].bytes < least ? cls->l3_caches[i].bytes : least;
+    return least;
+}
+
 /* L1, L2 and LLC of one team. A level that hwloc does not know is left out: the record says only what was
  * measured. */
 static enum ulb_status measure_caches(struct ulb_session *session, struct ulb_team *team, const char *set,
                                       const struct ulb_core_class *cls, struct ulb_error *err)
 {
-    size_t per_thread_llc = cls->l3_bytes ? cls->l3_bytes / 2 / ulb_team_size(team) : 0;
+    size_t per_thread_llc = least_l3_bytes(cls) / 2 / ulb_team_size(team);
     const struct {
         const char *level;
         size_t bytes;

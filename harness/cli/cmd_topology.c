@@ -105,16 +105,46 @@ static void print_machine(const struct ulb_topology *topology)
     print_field("ISA", "%s", topology->isa ? ulb_isa_names(topology->isa, isa, sizeof isa) : "no bit in use");
 }
 
+/* "8 MiB, 16 MiB": the sizes of a class's L3s, each once; "none". */
+static const char *l3_sizes_text(const struct ulb_core_class *class, char *out, size_t out_bytes)
+{
+    char size[32];
+    size_t used = 0;
+    snprintf(out, out_bytes, "none");
+    for (size_t i = 0; i < class->n_l3_caches && used < out_bytes; i++) {
+        size_t first = 0;
+        while (class->l3_caches[first].bytes != class->l3_caches[i].bytes)
+            first++;
+        if (first == i)
+            used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", i ? ", " : "",
+                                     size_text(class->l3_caches[i].bytes, size, sizeof size));
+    }
+    return out;
+}
+
+/* "0-3 (8 MiB) | 4-7 (16 MiB)": the PUs under each L3; its size where there are several. */
+static const char *l3_lists_text(const struct ulb_core_class *class, char *out, size_t out_bytes)
+{
+    char pus[256], size[32];
+    size_t used = 0;
+    if (class->n_l3_caches == 1)
+        return ulb_pu_list_text(&class->l3_pus, out, out_bytes);
+    for (size_t i = 0; i < class->n_l3_caches && used < out_bytes; i++)
+        used += (size_t)snprintf(out + used, out_bytes - used, "%s%s (%s)", i ? " | " : "",
+                                 ulb_pu_list_text(&class->l3_caches[i].pus, pus, sizeof pus),
+                                 size_text(class->l3_caches[i].bytes, size, sizeof size));
+    return out;
+}
+
 static void print_classes(const struct ulb_topology *topology)
 {
     printf("\nclass  cores  usable  PUs  SMT  L1d        L2s  L2 each    L3 each\n");
     for (size_t c = 0; c < topology->n_classes; c++) {
         const struct ulb_core_class *class = &topology->classes[c];
-        char l1d[32], l2[32], l3[32];
+        char l1d[32], l2[32], l3[64];
         printf("%-5s %6u %7zu %4zu %4u  %-9s %4zu  %-9s  %s\n", class->name, class->cores, class->leaders.n,
                class->pus.n, class->smt, size_text(class->l1d_bytes, l1d, sizeof l1d), class->n_l2_clusters,
-               size_text(class->l2_bytes, l2, sizeof l2),
-               class->l3_pus.n ? size_text(class->l3_bytes, l3, sizeof l3) : "none");
+               size_text(class->l2_bytes, l2, sizeof l2), l3_sizes_text(class, l3, sizeof l3));
     }
 }
 
@@ -130,8 +160,8 @@ static void print_sharing(const struct ulb_topology *topology)
         if (class->n_l2_clusters)
             print_field("  share an L2", "%s",
                         lists_text(class->l2_clusters, class->n_l2_clusters, text, sizeof text));
-        if (class->l3_pus.n)
-            print_field("  under an L3", "%s", ulb_pu_list_text(&class->l3_pus, text, sizeof text));
+        if (class->n_l3_caches)
+            print_field("  under an L3", "%s", l3_lists_text(class, text, sizeof text));
     }
 }
 

@@ -65,14 +65,23 @@ static size_t largest_cache(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_co
     return largest;
 }
 
-static bool list_l3(hwloc_topology_t hw, hwloc_const_bitmap_t set, struct ulb_pu_list *pus)
+static bool list_l3(hwloc_topology_t hw, hwloc_const_bitmap_t set, struct ulb_core_class *class)
 {
-    hwloc_bitmap_t under = hwloc_bitmap_alloc();
-    bool good = under != NULL;
-    for (hwloc_obj_t l3 = NULL; good && (l3 = hwloc_get_next_obj_by_type(hw, HWLOC_OBJ_L3CACHE, l3));)
-        good = hwloc_bitmap_or(under, under, l3->cpuset) == 0;
-    good = good && hwloc_bitmap_and(under, under, set) == 0 && ulb_pu_list_from_bitmap(pus, under);
+    int total = hwloc_get_nbobjs_by_type(hw, HWLOC_OBJ_L3CACHE);
+    hwloc_bitmap_t under = hwloc_bitmap_alloc(), part = hwloc_bitmap_alloc();
+    class->l3_caches = calloc(total > 0 ? (size_t)total : 1, sizeof *class->l3_caches);
+    bool good = under && part && class->l3_caches;
+    for (hwloc_obj_t l3 = NULL; good && (l3 = hwloc_get_next_obj_by_type(hw, HWLOC_OBJ_L3CACHE, l3));) {
+        good = hwloc_bitmap_and(part, l3->cpuset, set) == 0 && hwloc_bitmap_or(under, under, part) == 0;
+        if (!good || hwloc_bitmap_iszero(part))
+            continue;
+        struct ulb_cache_share *share = &class->l3_caches[class->n_l3_caches++];
+        share->bytes = (size_t)l3->attr->cache.size;
+        good = ulb_pu_list_from_bitmap(&share->pus, part);
+    }
+    good = good && ulb_pu_list_from_bitmap(&class->l3_pus, under);
     hwloc_bitmap_free(under);
+    hwloc_bitmap_free(part);
     return good;
 }
 
@@ -82,7 +91,7 @@ static bool describe_class(hwloc_topology_t hw, const struct ulb_cores *cores, e
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     bool good = set && list_cores(cores, rank, allowed, class, set) &&
                 object_lists(hw, HWLOC_OBJ_L2CACHE, set, &class->l2_clusters, &class->n_l2_clusters) &&
-                list_l3(hw, set, &class->l3_pus);
+                list_l3(hw, set, class);
     if (good) {
         class->l1d_bytes = largest_cache(hw, HWLOC_OBJ_L1CACHE, set);
         class->l2_bytes = largest_cache(hw, HWLOC_OBJ_L2CACHE, set);

@@ -44,14 +44,31 @@ static int set_count(json_t *object, const char *key, unsigned n)
     return set_bytes(object, key, n, "the system tells no number");
 }
 
+static const char unknown[] = "the system tells no size";
+
+static json_t *caches_json(const struct ulb_cache_share *caches, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; array && i < n; i++) {
+        json_t *cache = json_pack("{s:o}", "pus", pu_array(&caches[i].pus));
+        if (!cache || set_bytes(cache, "bytes", caches[i].bytes, unknown) != 0 ||
+            json_array_append(array, cache) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+        json_decref(cache);
+    }
+    return array;
+}
+
 static json_t *class_json(const struct ulb_core_class *class)
 {
-    static const char unknown[] = "the system tells no size";
-    json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "name", class->name, "pus", pu_array(&class->pus),
-        "leaders", pu_array(&class->leaders), "cores", (int)class->cores, "smt", (int)class->smt,
-        "smt_siblings", pu_arrays(class->smt_siblings, class->cores), "l2_clusters",
-        pu_arrays(class->l2_clusters, class->n_l2_clusters), "l3_pus", pu_array(&class->l3_pus));
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "name", class->name, "pus",
+                  pu_array(&class->pus), "leaders", pu_array(&class->leaders), "cores", (int)class->cores,
+                  "smt", (int)class->smt, "smt_siblings", pu_arrays(class->smt_siblings, class->cores),
+                  "l2_clusters", pu_arrays(class->l2_clusters, class->n_l2_clusters), "l3_pus",
+                  pu_array(&class->l3_pus), "l3_caches", caches_json(class->l3_caches, class->n_l3_caches));
     if (!object)
         return NULL;
     int failed =
@@ -138,7 +155,6 @@ json_t *ulb_topology_json(const struct ulb_topology *topology)
                   "offline_pus", pu_array(&topology->offline_pus), "numa_nodes", numa_json(topology));
     if (!object)
         return NULL;
-    static const char unknown[] = "the system tells no size";
     int failed = set_count(object, "packages", topology->packages) |
                  set_bytes(object, "llc_bytes", topology->llc_bytes, unknown) |
                  set_bytes(object, "memory_bytes", topology->memory_bytes, unknown) |

@@ -18,6 +18,9 @@ static void class_free(struct ulb_core_class *class)
     ulb_pu_list_free(&class->l3_pus);
     lists_free(class->smt_siblings, class->cores);
     lists_free(class->l2_clusters, class->n_l2_clusters);
+    for (size_t i = 0; i < class->n_l3_caches; i++)
+        ulb_pu_list_free(&class->l3_caches[i].pus);
+    free(class->l3_caches);
 }
 
 void ulb_topology_free(struct ulb_topology *topology)

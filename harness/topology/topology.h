@@ -16,6 +16,12 @@ struct ulb_pu_list {
     size_t n;
 };
 
+/* PUs of a class under one cache. */
+struct ulb_cache_share {
+    struct ulb_pu_list pus;
+    size_t bytes; /* of the cache; 0 when unknown */
+};
+
 struct ulb_core_class {
     char name[8];           /* "P", "E", "LP-E"; "core" on a homogeneous machine */
     struct ulb_pu_list pus; /* every PU of the class, SMT siblings included, also those not allowed */
@@ -26,7 +32,9 @@ struct ulb_core_class {
     struct ulb_pu_list *smt_siblings; /* PUs of each core, `cores` lists */
     struct ulb_pu_list *l2_clusters;  /* PUs that share an L2 */
     size_t n_l2_clusters;
-    struct ulb_pu_list l3_pus;            /* PUs of the class that have an L3 above them */
+    struct ulb_pu_list l3_pus;         /* PUs of the class that have an L3 above them */
+    struct ulb_cache_share *l3_caches; /* each of those L3s */
+    size_t n_l3_caches;
     size_t l1d_bytes, l2_bytes, l3_bytes; /* of one cache, the largest in the class; 0 when unknown */
 };
 

@@ -40,6 +40,28 @@ static void check_lists(const struct ulb_pu_list *lists, size_t n, const char *e
     }
 }
 
+static void check_l3(const struct ulb_core_class *class, const char *expected)
+{
+    char all[256] = "", pus[128];
+    size_t under = 0;
+    for (size_t i = 0; i < class->n_l3_caches; i++) {
+        const struct ulb_cache_share *l3 = &class->l3_caches[i];
+        size_t used = strlen(all);
+        under += l3->pus.n;
+        snprintf(all + used, sizeof all - used, "%s%s:%zu", i ? " " : "",
+                 ulb_pu_list_text(&l3->pus, pus, sizeof pus), l3->bytes / 1024);
+    }
+    assert_int_equal(class->l3_pus.n, under);
+    if (strchr(expected, ':')) {
+        assert_string_equal(all, expected);
+        return;
+    }
+    check_list(&class->l3_pus, expected);
+    assert_int_equal(class->n_l3_caches, *expected != '\0');
+    if (class->n_l3_caches == 1)
+        assert_int_equal(class->l3_caches[0].bytes, class->l3_bytes);
+}
+
 static void check_class(const struct ulb_core_class *class, const struct expected_class *expected)
 {
     assert_string_equal(class->name, expected->name);
@@ -49,7 +71,7 @@ static void check_class(const struct ulb_core_class *class, const struct expecte
     assert_int_equal(class->smt, expected->smt);
     check_lists(class->smt_siblings, class->cores, expected->siblings, &class->pus);
     check_lists(class->l2_clusters, class->n_l2_clusters, expected->l2_clusters, &class->pus);
-    check_list(&class->l3_pus, expected->l3_pus);
+    check_l3(class, expected->l3_pus);
     assert_int_equal(class->l1d_bytes, expected->l1d_kib * 1024);
     assert_int_equal(class->l2_bytes, expected->l2_kib * 1024);
     assert_int_equal(class->l3_bytes, expected->l3_kib * 1024);

@@ -16,7 +16,7 @@ struct expected_class {
     unsigned cores, smt;
     const char *siblings;    /* "0-1 2-3": PUs of each core; NULL: each PU is a core */
     const char *l2_clusters; /* "" when there is no L2; NULL: each PU has its own */
-    const char *l3_pus;
+    const char *l3_pus; /* "" when there is no L3; of several with the KiB of each: "0-3:8192 4-7:16384" */
     size_t l1d_kib, l2_kib, l3_kib;
 };
 

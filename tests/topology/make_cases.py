@@ -160,6 +160,9 @@ CASES = {
     # A stacked L3 on one die of two: sizes of the L3 are no classes.
     "stacked-l3": Machine(alone(range(4), 32, 1024, ("l3-a", 98304)) + alone(range(4, 8), 32, 1024, ("l3-b", 32768)),
                           [kind(range(4), None, 5250), kind(range(4, 8), None, 5700)]),
+    # Two clusters of an Arm server's kind: each has cores of both classes under an L3 of its own size.
+    "unequal-l3": Machine(alone([0, 1], 64, 512, ("l3-a", 8192)) + alone([2, 3], 64, 2048, ("l3-a", 8192)) +
+                          alone([4, 5], 64, 512, ("l3-b", 16384)) + alone([6, 7], 64, 2048, ("l3-b", 16384))),
     # Arm with three tiers, known by capacity alone.
     "three-tiers": Machine(UNKNOWN, [kind([0, 1], capacity=300), kind([2, 3, 4], capacity=760),
                                      kind([5], capacity=1024)]),

@@ -37,6 +37,18 @@ static void check_array(json_t *array, size_t n, int first)
     assert_int_equal(json_integer_value(json_array_get(array, 0)), first);
 }
 
+static void check_width(const char *text)
+{
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+        if (strcspn(line, "\n") > 100)
+            fail_msg("%zu columns: %.120s", strcspn(line, "\n"), line);
+        if (strcspn(line, "\n") > 0 && line[strcspn(line, "\n") - 1] == ' ')
+            fail_msg("blank at the end of %.120s", line);
+        if (!strchr(line, '\n'))
+            break;
+    }
+}
+
 static void test_json(void **state)
 {
     (void)state;
@@ -68,6 +80,32 @@ static void test_json(void **state)
     json_decref(document);
 }
 
+/* Both classes lie under an L3 of 8 and one of 16 MiB. */
+static void test_l3s_of_unequal_size(void **state)
+{
+    (void)state;
+    char out[16384];
+    assert_true(replay(DATA, "unequal-l3"));
+    assert_int_equal(run("", out, sizeof out), 0);
+    check_width(out);
+    assert_non_null(strstr(out,
+                           "L2s  L2 each    L3 each\n"
+                           "P          4       4    4    1  64 KiB       4  2 MiB      8 MiB, 16 MiB\n"
+                           "E          4       4    4    1  64 KiB       4  512 KiB    8 MiB, 16 MiB\n"));
+    assert_non_null(strstr(out, "  under an L3 2-3 (8 MiB) | 6-7 (16 MiB)\n"));
+    assert_non_null(strstr(out, "  under an L3 0-1 (8 MiB) | 4-5 (16 MiB)\n"));
+    assert_int_equal(run("--json", out, sizeof out), 0);
+    json_t *document = json_loads(out, 0, NULL);
+    assert_non_null(document);
+    json_t *caches = member(json_array_get(member(document, "classes"), 1), "l3_caches");
+    assert_int_equal(json_array_size(caches), 2);
+    check_array(member(json_array_get(caches, 0), "pus"), 2, 0);
+    assert_int_equal(json_integer_value(member(json_array_get(caches, 0), "bytes")), 8 << 20);
+    check_array(member(json_array_get(caches, 1), "pus"), 2, 4);
+    assert_int_equal(json_integer_value(member(json_array_get(caches, 1), "bytes")), 16 << 20);
+    json_decref(document);
+}
+
 static void test_json_of_this_machine(void **state)
 {
     (void)state;
@@ -82,18 +120,6 @@ static void test_json_of_this_machine(void **state)
     json_t *hypervisor = member(document, "hypervisor");
     assert_true(json_is_null(hypervisor) || json_string_length(hypervisor) > 0);
     json_decref(document);
-}
-
-static void check_width(const char *text)
-{
-    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
-        if (strcspn(line, "\n") > 100)
-            fail_msg("%zu columns: %.120s", strcspn(line, "\n"), line);
-        if (strcspn(line, "\n") > 0 && line[strcspn(line, "\n") - 1] == ' ')
-            fail_msg("blank at the end of %.120s", line);
-        if (!strchr(line, '\n'))
-            break;
-    }
 }
 
 static void test_table(void **state)
@@ -152,8 +178,11 @@ int main(void)
         return 2;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),     cmocka_unit_test(test_json_of_this_machine),
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_table_of_a_large_machine),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json_of_this_machine),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table_of_a_large_machine),
+        cmocka_unit_test(test_l3s_of_unequal_size),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("ulb-bench topology", tests, NULL, NULL);
