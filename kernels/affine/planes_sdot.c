@@ -23,11 +23,7 @@ enum {
     NEAR = 1024
 };
 
-#ifdef __ARM_FEATURE_SVE
-#define LAYOUT(of) ulb_##of##_quads_128
-#else
-#define LAYOUT(of) ulb_##of##_quads_32
-#endif
+#define LAYOUT(of) ULB_BY_ISA(ulb_##of##_quads_32, ulb_##of##_quads_128)
 
 /* Constants of a row. */
 struct affine {

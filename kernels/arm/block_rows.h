@@ -12,19 +12,12 @@
 #ifndef ULB_KERNELS_ARM_BLOCK_ROWS_H
 #define ULB_KERNELS_ARM_BLOCK_ROWS_H
 
-#define PLANES      FIELDS
-#define BYTE_PLANES 1
-#define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 /* X(n, v, f): vector of rows n is field f of vector of bytes v. */
 #if FIELDS == 1
 #define ROW_VECTORS(X) X(0, 0, 0) X(1, 1, 0) X(2, 2, 0) X(3, 3, 0) X(4, 4, 0) X(5, 5, 0) X(6, 6, 0) X(7, 7, 0)
 #else
 #define ROW_VECTORS(X) X(0, 0, 0) X(1, 0, 1) X(2, 1, 0) X(3, 1, 1) X(4, 2, 0) X(5, 2, 1) X(6, 3, 0) X(7, 3, 1)
 #endif
-
-#define MASKS           ULB_OF_FIELDS(ULB_MASKS_, FIELDS)
-#define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
-#define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
 
 #include "kernels/activations.h"
 #include "kernels/arm/walk.h"
@@ -40,13 +33,6 @@ enum {
     SCALES = MINIMA + GROUPS * GROUPS_OF_BLOCK * ROWS,
     HALVES = SCALES + GROUPS * GROUPS_OF_BLOCK * ROWS
 };
-
-#ifdef __ARM_FEATURE_SVE
-#define ULB_LAYOUT_OF_2(prefix) prefix##_quads_128
-#else
-#define ULB_LAYOUT_OF_2(prefix) prefix##_quads_32
-#endif
-#define ULB_LAYOUT_OF(prefix) ULB_LAYOUT_OF_2(prefix)
 
 static inline int32_t group_sum(const int16_t *sums)
 {
@@ -147,7 +133,7 @@ static inline __attribute__((always_inline)) void
 block_pass(const struct ulb_gemm *g, size_t n, const struct ulb_tiles *tiles, size_t at, float *y)
 {
     const size_t plane = PLANE;
-    const struct ulb_layout *layout = &ULB_LAYOUT_OF(LAYOUT);
+    const struct ulb_layout *layout = &ULB_QUADS_OF(LAYOUT);
     const float *x_scale = g->x_scale + n * g->x_scale_stride;
     const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
     VECTORS(ULB_DECLARE_MASK)
@@ -182,7 +168,7 @@ block_pass(const struct ulb_gemm *g, size_t n, const struct ulb_tiles *tiles, si
 
 static void run(const struct ulb_gemm *g)
 {
-    const struct ulb_layout *layout = &ULB_LAYOUT_OF(LAYOUT);
+    const struct ulb_layout *layout = &ULB_QUADS_OF(LAYOUT);
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     const size_t pass = (0 VECTORS(ULB_COUNT)) * ulb_vec_bytes();
@@ -208,7 +194,7 @@ const struct ulb_kernel ULB_ROW = {
     .variant = "rows",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &ULB_LAYOUT_OF(LAYOUT),
+    .layout = &ULB_QUADS_OF(LAYOUT),
     .activation = ACTIVATION,
     .mr = ROWS,
     .nr = 1,

@@ -107,4 +107,14 @@
 #define ULB_OF_FIELDS(what, n)   ULB_OF_FIELDS_2(what, n)
 #define ULB_OF_FIELDS_2(what, n) what##n
 
+/* A row that is told by its FIELDS of a byte: what kernels/arm/walk.h asks for. */
+#ifdef FIELDS
+#define PLANES          FIELDS
+#define BYTE_PLANES     1
+#define SUMS(X)         ULB_VECTORS_1(X)
+#define MASKS           ULB_OF_FIELDS(ULB_MASKS_, FIELDS)
+#define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
+#define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
+#endif
+
 #endif

@@ -14,24 +14,9 @@
 #ifndef ULB_KERNELS_ARM_FIELDS_H
 #define ULB_KERNELS_ARM_FIELDS_H
 
-#define PLANES      FIELDS
-#define BYTE_PLANES 1
-#define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-
-#define MASKS           ULB_OF_FIELDS(ULB_MASKS_, FIELDS)
-#define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
-#define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
-
 #include "kernels/arm/walk.h"
 
 enum { ROWS = ULB_BY_ISA(ULB_QUAD_ROWS_SHORT, ULB_QUAD_ROWS_LONG), LANES = ROWS / FIELDS, BITS = 8 / FIELDS };
-
-#define ULB_LAYOUT_OF(prefix) ULB_LAYOUT_OF_2(prefix)
-#ifdef __ARM_FEATURE_SVE
-#define ULB_LAYOUT_OF_2(prefix) prefix##_quads_128
-#else
-#define ULB_LAYOUT_OF_2(prefix) prefix##_quads_32
-#endif
 
 static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, int32_t x_sum, int32_t *dots)
 {
@@ -48,7 +33,7 @@ static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, i
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_quads(g, &ULB_LAYOUT_OF(LAYOUT), ROWS, LANES, dots_of, ZERO_POINT);
+    ulb_run_quads(g, &ULB_QUADS_OF(LAYOUT), ROWS, LANES, dots_of, ZERO_POINT);
 }
 
 const struct ulb_kernel ULB_ROW = {
@@ -56,7 +41,7 @@ const struct ulb_kernel ULB_ROW = {
     .variant = FIELDS == 1 ? "dot" : "mask",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &ULB_LAYOUT_OF(LAYOUT),
+    .layout = &ULB_QUADS_OF(LAYOUT),
     .activation = ULB_ACT_A8,
     .mr = ROWS,
     .nr = 1,

@@ -9,14 +9,7 @@
 #ifndef ULB_KERNELS_ARM_GROUPS_H
 #define ULB_KERNELS_ARM_GROUPS_H
 
-#define PLANES      FIELDS
-#define BYTE_PLANES 1
-#define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-
-#define MASKS           ULB_OF_FIELDS(ULB_MASKS_, FIELDS)
-#define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
-#define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
-#define SPLIT           ULB_OF_FIELDS(ULB_SPLIT_, FIELDS)
+#define SPLIT ULB_OF_FIELDS(ULB_SPLIT_, FIELDS)
 
 #include "kernels/arm/walk.h"
 #include "kernels/group_sums.h"
@@ -29,13 +22,6 @@ enum {
     TILE = 4 * PLANE,
     STEPS = ULB_GROUP / ULB_QUAD_COLUMNS
 };
-
-#ifdef __ARM_FEATURE_SVE
-#define ULB_LAYOUT_OF_2(prefix) ULB_GROUPED(prefix##_quads_128)
-#else
-#define ULB_LAYOUT_OF_2(prefix) ULB_GROUPED(prefix##_quads_32)
-#endif
-#define ULB_LAYOUT_OF(prefix) ULB_LAYOUT_OF_2(prefix)
 
 /* First lane of vector n of rows, its first row, and the lanes that are there. */
 #define LANE_AT(n) (at / 4 + (n) / FIELDS * ulb_lanes())
@@ -89,7 +75,7 @@ static inline __attribute__((always_inline)) void group_pass(const struct ulb_ti
 
 static void run(const struct ulb_gemm *g)
 {
-    const struct ulb_layout *layout = &ULB_LAYOUT_OF(LAYOUT);
+    const struct ulb_layout *layout = &ULB_QUADS_OF(LAYOUT);
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     const size_t groups = ULB_QUAD_SLICES * tiles.steps / STEPS;
@@ -118,7 +104,7 @@ const struct ulb_kernel ULB_ROW = {
     .variant = FIELDS == 1 ? "dot" : "mask",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &ULB_LAYOUT_OF(LAYOUT),
+    .layout = &ULB_QUADS_OF(LAYOUT),
     .activation = ULB_ACT_A8,
     .mr = ROWS,
     .nr = 1,

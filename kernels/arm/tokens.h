@@ -13,14 +13,6 @@
 #ifndef ULB_KERNELS_ARM_TOKENS_H
 #define ULB_KERNELS_ARM_TOKENS_H
 
-#define PLANES      FIELDS
-#define BYTE_PLANES 1
-#define SUMS(X)     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-
-#define MASKS           ULB_OF_FIELDS(ULB_MASKS_, FIELDS)
-#define VECTORS(X)      ULB_OF_FIELDS(ULB_VECTORS_, FIELDS)(X)
-#define STEP(set, w, q) ULB_OF_FIELDS(ULB_STEP_, FIELDS)(set, w, q)
-
 /* Sum n of each pair of tokens += products of the bytes with octet q of their activations. */
 #define ULB_DOT(set, n, bytes, q)                                                                            \
     {                                                                                                        \
@@ -50,12 +42,9 @@ enum {
     NEAR = 1024
 };
 
-#define ULB_LAYOUT_OF(prefix) ULB_LAYOUT_OF_2(prefix)
-#ifdef __ARM_FEATURE_SVE
-#define ULB_LAYOUT_OF_2(prefix) prefix##_pairs_128
-#else
-#define ULB_LAYOUT_OF_2(prefix) prefix##_pairs_16
-#endif
+/* The layout of a format. */
+#define PAIRS_OF(format)   PAIRS_OF_2(format)
+#define PAIRS_OF_2(format) ULB_BY_ISA(format##_pairs_16, format##_pairs_128)
 
 /* Sums of the tokens of a pair: [FIELDS][lanes][2]. */
 typedef int32_t pair_sums[2 * ROWS];
@@ -126,7 +115,7 @@ static inline __attribute__((always_inline)) void tile(const struct ulb_gemm *g,
 {
     pair_sums sums[PAIRS];
     const int8_t *x[2 * PAIRS];
-    const float *w_scale = ulb_row_scales(g, &ULB_LAYOUT_OF(LAYOUT));
+    const float *w_scale = ulb_row_scales(g, &PAIRS_OF(LAYOUT));
 #pragma GCC unroll 4
     for (size_t t = 0; t < 2 * pairs; t++)
         x[t] = (const int8_t *)g->x + (n + (t < tokens ? t : tokens - 1)) * g->x_stride;
@@ -144,7 +133,7 @@ static inline __attribute__((always_inline)) void tile(const struct ulb_gemm *g,
 
 static void run(const struct ulb_gemm *g)
 {
-    const struct ulb_layout *layout = &ULB_LAYOUT_OF(LAYOUT);
+    const struct ulb_layout *layout = &PAIRS_OF(LAYOUT);
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     for (size_t row = g->m0; row < g->m1; row += ROWS) {
@@ -169,7 +158,7 @@ const struct ulb_kernel ULB_ROW = {
     .variant = FIELDS == 1 ? "dotn" : "maskn",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &ULB_LAYOUT_OF(LAYOUT),
+    .layout = &PAIRS_OF(LAYOUT),
     .activation = ULB_ACT_A8,
     .mr = ROWS,
     .nr = 2 * PAIRS,

@@ -10,7 +10,8 @@
 
 #include <arm_sve.h>
 
-#define ULB_BY_ISA(neon, sve) (sve)
+/* A number or a name. */
+#define ULB_BY_ISA(neon, sve) sve
 
 typedef svint8_t ulb_bytes;
 typedef svint32_t ulb_ints;
@@ -189,7 +190,7 @@ static inline ulb_bytes ulb_second_octets(ulb_bytes a, ulb_bytes b)
 
 #include <arm_neon.h>
 
-#define ULB_BY_ISA(neon, sve) (neon)
+#define ULB_BY_ISA(neon, sve) neon
 
 typedef int8x16_t ulb_bytes;
 typedef int32x4_t ulb_ints;

@@ -1,4 +1,5 @@
-/* The walk of the rows of signed dot products over their tiles (kernels/quads.h). Included after
+/* The walk of the rows of signed dot products over their tiles (kernels/quads.h). Included after FIELDS of a
+ * byte (kernels/arm/field_steps.h), or after
  *   SUMS(X)           X(i) for every accumulator of a pass: i % PLANES is what it sums, i / PLANES the vector
  *   PLANES            sums of a lane: one for each field of its bytes, or more
  *   VECTORS(X)        X(i) for every vector of a pass in a plane of bytes
@@ -18,6 +19,10 @@
 #include "kernels/row.h"
 
 enum { ULB_WALK_NEAR = 1024, ULB_LINE = 64 };
+
+/* The layout of a format, with scales as the build of the file asks. */
+#define ULB_QUADS_OF(format)   ULB_QUADS_OF_2(format)
+#define ULB_QUADS_OF_2(format) ULB_GROUPED(ULB_BY_ISA(format##_quads_32, format##_quads_128))
 
 /* Vector i of a plane of bytes. */
 #define ULB_VECTOR_AT(i, w) ulb_load(mask##i, (w) + (i)*ulb_vec_bytes())

@@ -12,11 +12,7 @@
 #include "kernels/bf16/parts.h"
 #include "kernels/row.h"
 
-#ifdef __ARM_FEATURE_SVE
-#define LAYOUT ulb_bf16_vnni2_128
-#else
-#define LAYOUT ulb_bf16_vnni2
-#endif
+#define LAYOUT ULB_BY_ISA(ulb_bf16_vnni2, ulb_bf16_vnni2_128)
 
 enum {
     ROWS = ULB_BY_ISA(32, 128),

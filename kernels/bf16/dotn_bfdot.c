@@ -13,11 +13,7 @@
 #include "kernels/bf16/parts.h"
 #include "kernels/row.h"
 
-#ifdef __ARM_FEATURE_SVE
-#define LAYOUT ulb_bf16_pairs_32
-#else
-#define LAYOUT ulb_bf16_pairs_8
-#endif
+#define LAYOUT ULB_BY_ISA(ulb_bf16_pairs_8, ulb_bf16_pairs_32)
 
 enum {
     ROWS = ULB_BY_ISA(8, 32),

@@ -38,11 +38,7 @@ enum {
     LANES = ROWS / FIELDS
 };
 
-#ifdef __ARM_FEATURE_SVE
-#define LAYOUT ulb_int3_quads_128
-#else
-#define LAYOUT ulb_int3_quads_32
-#endif
+#define LAYOUT ULB_QUADS_OF(ulb_int3)
 
 /* What a whole byte's sum has above its two codes, 64 times too large. */
 static inline int32_t above(int32_t whole, int32_t x_sum, int32_t low, int32_t high)

@@ -35,11 +35,7 @@ enum {
     ROWS = DIGITS * LANES
 };
 
-#ifdef __ARM_FEATURE_SVE
-#define LAYOUT ulb_tern1_6_quads_80
-#else
-#define LAYOUT ulb_tern1_6_quads_20
-#endif
+#define LAYOUT ULB_BY_ISA(ulb_tern1_6_quads_20, ulb_tern1_6_quads_80)
 
 static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, int32_t x_sum, int32_t *dots)
 {

@@ -26,6 +26,11 @@ static inline ulb_floats ulb_all_floats(float value)
     return _mm512_set1_ps(value);
 }
 
+static inline ulb_floats ulb_load_to_all(const float *p)
+{
+    return _mm512_set1_ps(*p);
+}
+
 static inline ulb_floats ulb_mul(ulb_floats a, ulb_floats b)
 {
     return _mm512_mul_ps(a, b);
@@ -85,6 +90,11 @@ static inline ulb_floats ulb_sub(ulb_floats a, ulb_floats b)
 static inline ulb_floats ulb_all_floats(float value)
 {
     return _mm256_set1_ps(value);
+}
+
+static inline ulb_floats ulb_load_to_all(const float *p)
+{
+    return _mm256_broadcast_ss(p);
 }
 
 static inline ulb_floats ulb_mul(ulb_floats a, ulb_floats b)

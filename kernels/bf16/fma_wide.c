@@ -1,0 +1,72 @@
+/* bf16 by single-precision FMA: a shift makes the even column a float, a mask the odd one. Written once for
+ * 256 and 512 bits, on the same buffer.
+ *
+ * Per 2 columns of a tile of 32 rows: 2 broadcasts, then for each vector a load, a shift, an and, and 2 FMA.
+ * Even and odd columns have accumulators of their own, which two address streams share: at 256 bits 8, which
+ * hides FMA latency 4 on two ports: 2 cycles per 32 weights; at 512 bits 4, and 8 FMA in chains of 2 take 8
+ * cycles per 128 weights: 2 per 32, with 64 bytes read for each. */
+#include "kernels/bf16/format.h"
+#include "kernels/row.h"
+#include "kernels/x86/floats.h"
+
+enum { ROWS = 32, STEP_BYTES = 4 * ROWS, VECTORS = ROWS / ULB_LANES, PREFETCH = 1024 };
+
+static inline void step(const uint8_t *w, const float *x, ulb_floats *even, ulb_floats *odd)
+{
+    ulb_floats x0 = ulb_load_to_all(x), x1 = ulb_load_to_all(x + 1);
+    for (int i = 0; i < VECTORS; i++) {
+        ulb_vec pair = ulb_load(w + i * ULB_VEC_BYTES);
+        ulb_floats w0 = ulb_as_floats(ulb_shl32(pair, 16));
+        ulb_floats w1 = ulb_as_floats(ulb_and(pair, ulb_all32((int32_t)0xFFFF0000)));
+        even[i] = ulb_fma(w0, x0, even[i]);
+        odd[i] = ulb_fma(w1, x1, odd[i]);
+    }
+    _mm_prefetch((const char *)w + PREFETCH, _MM_HINT_T0);
+    _mm_prefetch((const char *)w + PREFETCH + 64, _MM_HINT_T0);
+}
+
+static inline void tile(const uint8_t *w, const float *x, size_t steps, float *y)
+{
+    ulb_floats even[VECTORS], odd[VECTORS];
+    for (int i = 0; i < VECTORS; i++)
+        even[i] = odd[i] = ulb_no_floats();
+    size_t half = steps / 2;
+    const uint8_t *w2 = w + half * STEP_BYTES;
+    const float *x2 = x + half * 2;
+    for (size_t s = 0; s < half; s++) {
+        step(w + s * STEP_BYTES, x + s * 2, even, odd);
+        step(w2 + s * STEP_BYTES, x2 + s * 2, even, odd);
+    }
+    if (steps % 2)
+        step(w2 + half * STEP_BYTES, x2 + half * 2, even, odd);
+    for (int i = 0; i < VECTORS; i++)
+        ulb_store_floats(y + i * ULB_LANES, even[i] + odd[i]);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_float_tiles(g, &ulb_bf16_vnni2, tile);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "fma",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &ulb_bf16_vnni2,
+    .activation = ULB_ACT_F32,
+    .mr = ROWS,
+    .nr = 1,
+    .kr = 2,
+    .bytes_per_step = 64,
+    .tolerance = ULB_FLOAT_TOLERANCE,
+    .mix = {.loads = 512.0 / ULB_VEC_BITS,
+            .broadcasts = 1,
+            .prefetches = 1,
+            .logic = 512.0 / ULB_VEC_BITS,
+            .shifts = 512.0 / ULB_VEC_BITS,
+            .fmas = 1024.0 / ULB_VEC_BITS,
+            .vector_bits = ULB_VEC_BITS,
+            .chains = 2 * VECTORS},
+    .run = run,
+};
