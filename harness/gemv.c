@@ -1,5 +1,6 @@
 #include "harness/gemv.h"
 
+#include "common/emulation.h"
 #include "common/rng.h"
 #include "common/units.h"
 #include "harness/beta.h"
@@ -22,6 +23,7 @@ enum {
     ROUNDS_FULL = 31,
     GEMM_ROUNDS_QUICK = 3,
     GEMM_ROUNDS_FULL = 9,
+    ROUNDS_EMULATED = 3, /* whose figures are of no CPU */
     SAMPLES_PER_ROUND = 3,
     WARM_UP_LEAST = 2, /* a call during which something else ran is no measure of its length */
     WARM_UP_MAX = 8,
@@ -60,6 +62,8 @@ static struct ulb_grid_plan plan_of(const struct ulb_settings *settings, enum ul
     };
     if (!plan.models && !plan.shapes)
         *(gemv ? &plan.models : &plan.shapes) = gemv ? DEFAULT_MODELS : GEMM_SHAPES;
+    if (ulb_emulator())
+        plan.rounds = ROUNDS_EMULATED;
     if (!plan.tokens)
         plan.tokens = quick ? GEMM_TOKENS_QUICK : GEMM_TOKENS_FULL;
     return plan;
@@ -139,7 +143,7 @@ static double time_gemv(struct ulb_session *session, struct ulb_grid_cell *cell,
 static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, struct ulb_team_gemm *job)
 {
     double best = time_gemv(session, cell, job, 1);
-    for (int i = 0; i < WARM_UP_MAX; i++) {
+    for (int i = 0; i < WARM_UP_MAX && !ulb_emulator(); i++) {
         double now = time_gemv(session, cell, job, 1);
         bool faster = now < best * STILL_GETTING_FASTER;
         best = now < best ? now : best;

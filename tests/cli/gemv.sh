@@ -41,4 +41,11 @@ for cell in document["cells"]:
     assert cell["mode"] == "warm" and cell["predicted_us"] is None and cell["predicted_plain_us"] > 0
     assert cell["predicted_us_reason"] == "the overlap is measured with cold weights"
 P
-echo "gemv: shapes, predictions and warm weights as documented"
+
+# An emulator's figures are of no CPU: three rounds do, and the user is told.
+ULB_EMULATED=pretence run_or_skip --shapes 640x768
+grep -q 'emulated by pretence' notes || fail "the emulator is not told: $(cat notes)"
+python3 -c 'import json; cells = json.load(open("out.json"))["cells"]
+assert cells and all(c["verified"] and len(c["us_samples"]) == 3 * c["samples_per_round"] for c in cells), cells' ||
+    fail "rounds in an emulator"
+echo "gemv: shapes, predictions, warm weights and emulators as documented"
