@@ -87,7 +87,7 @@ grep -q 'ONLY 2 OF 11 LAYERS WERE RUN' table || fail "the table hides that layer
 # Killed: the runs before the one at work are in a valid record.
 "$bench" decode "${small[@]}" --tokens 500 --weights bf16,int8,int4,int2 --out killed >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 600); do
+for _ in $(seq 3000); do
     [[ -z $(find killed -name '*.json' 2>/dev/null) ]] || break
     sleep 0.02
 done
