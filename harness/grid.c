@@ -335,8 +335,8 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
                                     const struct ulb_grid_cell *cell)
 {
     ulb_grid_set_weights(session, grid, cell);
-    return ulb_split_of_kernel(session->settings.split, cell->m, cell->kernel, session->pus.n, grid->weights,
-                               grid->shares);
+    return ulb_split_of(session->settings.split, cell->m, cell->kernel->mr, session->pus.n, grid->weights,
+                        grid->shares);
 }
 
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)

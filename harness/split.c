@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { TAKEN_OF = 4, ROWS_WITH_TABLES = 1024, PIECES_WITH_TABLES = 2 };
+enum { TAKEN_OF = 4 };
 
 struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
                                   const double *weights, struct ulb_share *shares)
@@ -17,18 +17,6 @@ struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, s
         .weights = weights,
         .shares = shares,
     };
-}
-
-struct ulb_row_split ulb_split_of_kernel(enum ulb_split kind, size_t m, const struct ulb_kernel *kernel,
-                                         size_t threads, const double *weights, struct ulb_share *shares)
-{
-    struct ulb_row_split split = ulb_split_of(kind, m, kernel->mr, threads, weights, shares);
-    size_t chunk = ROWS_WITH_TABLES / kernel->mr;
-    size_t part = (m + kernel->mr - 1) / kernel->mr / threads / PIECES_WITH_TABLES;
-    chunk = chunk < part ? chunk : part;
-    if (kernel->tables && chunk > 1)
-        split.chunk = chunk;
-    return split;
 }
 
 static uint64_t pack(uint32_t front, uint32_t back)
@@ -121,6 +109,12 @@ bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size
     *m0 = begin * split->grain;
     *m1 = end * split->grain < split->m ? end * split->grain : split->m;
     return true;
+}
+
+bool ulb_split_more(void *rows, size_t *m0, size_t *m1)
+{
+    struct ulb_split_rows *mine = rows;
+    return ulb_split_next(mine->split, mine->thread, m0, m1);
 }
 
 double ulb_split_slowest(const struct ulb_row_split *split)

@@ -25,11 +25,6 @@ struct ulb_row_split {
 struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
                                   const double *weights, struct ulb_share *shares);
 
-/* The same for the rows of a kernel. One that builds tables in every call, at the price of some 50 rows,
- * takes larger pieces: 1024 rows, but at least two of them from a part, for cores of different speed. */
-struct ulb_row_split ulb_split_of_kernel(enum ulb_split kind, size_t m, const struct ulb_kernel *kernel,
-                                         size_t threads, const double *weights, struct ulb_share *shares);
-
 /* Gives every thread its contiguous part again; to be called before each run. Static and dynamic: equal parts
  * of whole tiles. Weighted: parts in proportion to the weights. */
 void ulb_split_reset(struct ulb_row_split *split);
@@ -40,6 +35,13 @@ void ulb_split_reset(struct ulb_row_split *split);
  * time by ulb_simulate()). false when nothing is left. A contiguous part keeps the address streams of the
  * kernel whole, which a shared chunk counter would break. */
 bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size_t *m1);
+
+/* The same in the form of struct ulb_gemm's more; rows: a struct ulb_split_rows. */
+struct ulb_split_rows {
+    struct ulb_row_split *split;
+    size_t thread;
+};
+bool ulb_split_more(void *rows, size_t *m0, size_t *m1);
 
 /* Largest share of the rows that one thread gets when nobody steals. */
 double ulb_split_slowest(const struct ulb_row_split *split);

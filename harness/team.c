@@ -23,7 +23,7 @@
 
 /* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
  * sleeps, so that an idle team leaves its cores to others. */
-enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301 };
+enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301, STACK_BYTES = 2 << 20 };
 
 struct member {
     _Alignas(64) _Atomic uint32_t done; /* number of the last job finished */
@@ -103,12 +103,26 @@ static int pin(pthread_t thread, unsigned pu)
     return pthread_setaffinity_np(thread, sizeof set, &set);
 }
 
+/* With room for what kernels keep on the stack, tables of nearly 1 MiB; musl gives 128 KiB. */
+static int start_thread(struct member *member)
+{
+    pthread_attr_t attributes;
+    int code = pthread_attr_init(&attributes);
+    if (code != 0)
+        return code;
+    code = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (code == 0)
+        code = pthread_create(&member->thread, &attributes, member_main, member);
+    pthread_attr_destroy(&attributes);
+    return code;
+}
+
 static enum ulb_status start_member(struct ulb_team *team, size_t i, struct ulb_error *err)
 {
     struct member *member = &team->members[i];
     member->team = team;
     member->index = i;
-    int code = i == 0 ? 0 : pthread_create(&member->thread, NULL, member_main, member);
+    int code = i == 0 ? 0 : start_thread(member);
     if (code != 0)
         return ulb_fail(
             err, ULB_ENVIRONMENT,

@@ -6,8 +6,11 @@ static void run_part(void *arg, size_t thread)
 {
     struct ulb_team_gemm *job = arg;
     struct ulb_gemm mine = job->gemm;
+    struct ulb_split_rows rows = {job->split, thread};
+    mine.more = ulb_split_more;
+    mine.rows = &rows;
     ulb_marker_start("gemv");
-    while (ulb_split_next(job->split, thread, &mine.m0, &mine.m1))
+    while (ulb_split_more(&rows, &mine.m0, &mine.m1))
         job->kernel->run(&mine);
     ulb_marker_stop("gemv");
 }

@@ -144,6 +144,11 @@ struct ulb_gemm {
     const int32_t *x_zero; /* [n], zero point of a token; 0 but in a8z */
     float *y;
     size_t y_stride;
+    /* Of one token, for rows that build tables: more(rows, &m0, &m1) gives further rows of the same product,
+     * so that a thread that is handed its rows piece by piece builds them once. A kernel may ask for them
+     * after m1; false once there are none left, and ever after. NULL: there are no more. */
+    bool (*more)(void *rows, size_t *m0, size_t *m1);
+    void *rows;
 };
 
 struct ulb_kernel {
@@ -159,7 +164,7 @@ struct ulb_kernel {
         tolerance; /* 0: bit-equal to the family's _ref; else |error| <= tolerance * (K + 8) * sum |w||x| */
     struct ulb_mix mix;      /* of one token */
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; empty where nr is 1 */
-    bool tables;             /* builds tables from the activations once per call, for all of its rows */
+    bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */
     void (*run)(const struct ulb_gemm *args);
 };
 

@@ -41,8 +41,9 @@ static inline void ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8_t 
 #define ULB_NIBBLE_ROW(of, tile_rows, step_columns, zero, build_tables, combine_sums)                        \
     {                                                                                                        \
         .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \
-        .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP, .origin = ULB_NIBBLE_ORIGIN,          \
-        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum, .combine = (combine_sums)      \
+        .slices = ULB_TABLE_SLICES, .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP,           \
+        .origin = ULB_NIBBLE_ORIGIN, .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum,   \
+        .combine = (combine_sums)                                                                            \
     }
 
 #endif

@@ -1,7 +1,7 @@
-/* The loop of rows that look sums of activations up in tables. Tables are built once per call and shared by
- * all of its rows. Where those of a whole row of weights would not stay in L1, the layout cuts K into more
- * slices: four of them are read at a time, as address streams; sums of the slices before wait in y, whose
- * rows are this call's. */
+/* The loop of rows that look sums of activations up in tables. Tables are built once per call, shared by all
+ * of its rows and, of one token, by all further rows that the call asks for. Where those of a whole row of
+ * weights would not stay in L1, the layout cuts K into more slices: some of them are read at a time, as
+ * address streams; sums of the slices before wait in y, whose rows are this call's. */
 #ifndef ULB_KERNELS_TABLES_H
 #define ULB_KERNELS_TABLES_H
 
@@ -10,9 +10,10 @@
 #include <string.h>
 
 enum {
-    ULB_TABLE_SLICES = 4,       /* of the layout that are read at once, */
-    ULB_TABLES_MAX = 32 * 1024, /* and the bytes of their tables */
-    ULB_TABLE_SUMS_MAX = 64,    /* of a tile */
+    ULB_TABLE_SLICES = 4,        /* of the layout that are read at once, unless a row says otherwise */
+    ULB_TABLES_MAX = 640 * 1024, /* bytes of those that are kept, in L2: of 65,536 columns by nibbles, of
+                                  * 30,720 by sixes; beyond that each call builds its own */
+    ULB_TABLE_SUMS_MAX = 128,    /* of a tile */
     ULB_TABLE_STEP_COLUMNS_MAX = 24
 };
 
@@ -21,18 +22,19 @@ struct ulb_table_row {
     const struct ulb_layout *layout;
     size_t rows, sums;              /* of a tile */
     size_t columns;                 /* of a step: a tile */
+    size_t slices;                  /* that are read at once */
     size_t step_bytes, table_bytes; /* of a step: weights, tables */
     int32_t origin;                 /* what a step adds to each sum beside products */
     int32_t zero_point;
     /* Tables of steps steps. */
     void (*build)(const int8_t *x, size_t steps, uint8_t *tables);
-    /* sums += four slices' sums; tables: [slices][steps]. */
+    /* sums += those of the slices read at once; tables: [slices][steps]. */
     void (*sum)(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums);
     /* Dot products of rows from sums. */
     void (*combine)(const int32_t *sums, int32_t *dots);
 };
 
-/* Adds four slices' sums to those of the slices before, and finishes the rows after the last. */
+/* Adds the sums of some slices to those of the slices before, and finishes the rows after the last. */
 static inline __attribute__((always_inline)) void ulb_table_finish(const struct ulb_gemm *g,
                                                                    const struct ulb_table_row *row,
                                                                    const float *w_scale, size_t m, size_t n,
@@ -54,7 +56,7 @@ static inline __attribute__((always_inline)) void ulb_table_finish(const struct 
         memcpy(y, dots, rows * sizeof *dots);
 }
 
-/* All rows of one token, for four slices from slice on. */
+/* All rows of one token, for the slices read at once from slice on. */
 static inline __attribute__((always_inline)) void ulb_table_rows(const struct ulb_gemm *g,
                                                                  const struct ulb_table_row *row, size_t n,
                                                                  size_t slice, struct ulb_tiles *tiles,
@@ -62,11 +64,11 @@ static inline __attribute__((always_inline)) void ulb_table_rows(const struct ul
 {
     const float *w_scale = ulb_row_scales(g, row->layout);
     const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
-    bool last = slice + ULB_TABLE_SLICES == ulb_layout_slices(row->layout, g->k);
+    bool last = slice + row->slices == ulb_layout_slices(row->layout, g->k);
     for (size_t m = g->m0; m < g->m1; m += row->rows) {
-        int32_t sums[ULB_TABLE_SUMS_MAX];
+        _Alignas(64) int32_t sums[ULB_TABLE_SUMS_MAX];
         for (size_t i = 0; i < row->sums; i++)
-            sums[i] = -row->origin * ULB_TABLE_SLICES * (int32_t)tiles->steps;
+            sums[i] = -row->origin * (int32_t)(row->slices * tiles->steps);
         tiles->w = w + m / row->rows * tiles->steps * row->step_bytes;
         row->sum(tiles, tables, sums);
         ulb_table_finish(g, row, w_scale, m, n, slice == 0, last, sums);
@@ -87,18 +89,34 @@ static inline __attribute__((always_inline)) void ulb_build_tables(const struct 
         row->build(zeros, 1, tables + s * row->table_bytes);
 }
 
+/* Further rows, for which all tables of the one token were kept; they are m0 and m1 of g then. */
+static inline bool ulb_table_more(struct ulb_gemm *g, bool kept)
+{
+    return kept && g->more && g->n == 1 && g->more(g->rows, &g->m0, &g->m1);
+}
+
 static inline __attribute__((always_inline)) void ulb_run_tables(const struct ulb_gemm *g,
                                                                  const struct ulb_table_row *row)
 {
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k)};
+    size_t slices = ulb_layout_slices(row->layout, g->k), some = row->slices * tiles.steps;
+    bool kept = slices * tiles.steps * row->table_bytes <= sizeof tables;
+    struct ulb_gemm part = *g;
     for (size_t n = 0; n < g->n; n++) {
         const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
-        for (size_t slice = 0; slice < ulb_layout_slices(row->layout, g->k); slice += ULB_TABLE_SLICES) {
-            ulb_build_tables(g, row, x, slice * tiles.steps, ULB_TABLE_SLICES * tiles.steps, tables);
-            ulb_table_rows(g, row, n, slice, &tiles, tables);
-        }
+        bool built = false;
+        do {
+            for (size_t slice = 0; slice < slices; slice += row->slices) {
+                size_t step = slice * tiles.steps;
+                uint8_t *of_slices = kept ? tables + step * row->table_bytes : tables;
+                if (!built)
+                    ulb_build_tables(g, row, x, step, some, of_slices);
+                ulb_table_rows(&part, row, n, slice, &tiles, of_slices);
+            }
+            built = true;
+        } while (ulb_table_more(&part, kept));
     }
 }
 

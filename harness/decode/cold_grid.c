@@ -40,7 +40,7 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const 
     kind->seconds = calloc(grid->most, sizeof *kind->seconds);
     if (!kind->job.gemm.y || !kind->shares || !kind->tokens || !kind->seconds)
         return false;
-    kind->split = ulb_split_of_kernel(split, m, kernel, threads, rates, kind->shares);
+    kind->split = ulb_split_of(split, m, kernel->mr, threads, rates, kind->shares);
     return true;
 }
 

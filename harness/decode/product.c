@@ -96,19 +96,56 @@ static struct ulb_gemm gemm_of(const struct product_job *job, const struct ulb_a
     return g;
 }
 
+/* The rows of one product that a thread is handed piece by piece. */
+struct rows {
+    const struct product_job *job;
+    struct ulb_row_split *split;
+    struct ulb_gemm gemm; /* m0 and m1: the last piece */
+    size_t thread, repeats;
+};
+
+/* Once a piece is done, its results go to where the block's input went round it. */
+static void add_residual(struct rows *rows)
+{
+    const struct ulb_decoder *d = rows->job->d;
+    const struct ulb_gemm *g = &rows->gemm;
+    for (size_t n = 0; n < g->n && rows->job->call->residual; n++)
+        d->options.ops->add(d->x + n * g->m + g->m0, g->y + n * g->m + g->m0, g->m1 - g->m0);
+}
+
+/* See struct ulb_gemm's more. The thread that plays a slow core gets each piece several times. */
+static bool next_rows(void *arg, size_t *m0, size_t *m1)
+{
+    struct rows *rows = arg;
+    const struct ulb_decoder_options *options = &rows->job->d->options;
+    bool again = rows->repeats > 0;
+    if (again) {
+        rows->repeats--;
+    } else {
+        if (rows->gemm.m1 > rows->gemm.m0)
+            add_residual(rows);
+        rows->gemm.m0 = rows->gemm.m1 = 0;
+        if (!ulb_split_next(rows->split, rows->thread, &rows->gemm.m0, &rows->gemm.m1))
+            return false;
+        if (rows->thread == options->slow_thread && options->slow_times > 1)
+            rows->repeats = options->slow_times - 1;
+    }
+    *m0 = rows->gemm.m0;
+    *m1 = rows->gemm.m1;
+    return true;
+}
+
 static void run_product(const struct product_job *job, size_t thread, size_t i,
                         const struct ulb_activations *a)
 {
     const struct ulb_decoder *d = job->d;
-    const struct ulb_product *product = &d->products[i];
-    struct ulb_gemm g = gemm_of(job, a, product);
-    size_t times = thread == d->options.slow_thread && d->options.slow_times > 1 ? d->options.slow_times : 1;
-    while (ulb_split_next(&d->splits[i], thread, &g.m0, &g.m1)) {
-        for (size_t t = 0; t < times; t++)
-            job->kernel->run(&g);
-        for (size_t n = 0; n < product->n && job->call->residual; n++)
-            d->options.ops->add(d->x + n * job->m + g.m0, g.y + n * job->m + g.m0, g.m1 - g.m0);
-    }
+    struct rows rows = {
+        .job = job, .split = &d->splits[i], .gemm = gemm_of(job, a, &d->products[i]), .thread = thread};
+    struct ulb_gemm g = rows.gemm;
+    g.more = next_rows;
+    g.rows = &rows;
+    while (next_rows(&rows, &g.m0, &g.m1))
+        job->kernel->run(&g);
 }
 
 static void product_part(void *arg, size_t thread)
@@ -142,8 +179,8 @@ void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *c
     if (!job.apart)
         ulb_team_run(d->options.team, inputs_part, &job);
     for (size_t i = 0; i < call->products; i++) {
-        d->splits[i] = ulb_split_of_kernel(d->options.split, job.m, kernel, d->threads, d->options.rates,
-                                           d->shares + i * d->threads);
+        d->splits[i] = ulb_split_of(d->options.split, job.m, kernel->mr, d->threads, d->options.rates,
+                                    d->shares + i * d->threads);
         ulb_split_reset(&d->splits[i]);
     }
     ulb_team_run(d->options.team, product_part, &job);

@@ -8,10 +8,9 @@
  * rows share the tables' loads: 4 byte sums, 4 word sums, 8 indices; 32-bit sums wait in memory. Ports: per
  * 128 rows of 24 columns 16 vpermb (port 5 alone), 16 add, 10 for indices, 8 of joining, 2.7 of widening and
  * 14 loads: 53 operations on two ports are 0.28 cycle per 32 weights. Three slices of K at a time are address
- * streams; slices are short (480 columns), so that their tables, 21 bytes a column, stay in L1; sums of the
- * slices before wait in y, whose rows are this call's. */
+ * streams; slices are short (480 columns), so that their tables, 21 bytes a column, stay in L1. */
 #include "kernels/int1/format.h"
-#include "kernels/row.h"
+#include "kernels/tables.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -48,21 +47,10 @@ static inline void build_table(const int8_t x[6], uint8_t *table)
     }
 }
 
-/* Tables of count steps from step on; behind the last column every entry stands for a sum of nothing. */
-static void build_tables(const struct ulb_gemm *g, const int8_t *x, size_t step, size_t count,
-                         uint8_t *tables)
+static inline void build(const int8_t *x, size_t steps, uint8_t *tables)
 {
-    size_t all = (g->k + COLUMNS - 1) / COLUMNS;
-    for (size_t s = step; s < step + count; s++) {
-        for (size_t i = 0; i < COLUMNS; i += 6, tables += 128) {
-            if (s < all) {
-                build_table(x + s * COLUMNS + i, tables);
-            } else {
-                memset(tables, BIAS % RADIX, 64);
-                memset(tables + 64, BIAS / RADIX, 64);
-            }
-        }
-    }
+    for (size_t i = 0; i < steps * COLUMNS / 6; i++)
+        build_table(x + 6 * i, tables + 128 * i);
 }
 
 /* ---- look-up ---- */
@@ -159,60 +147,29 @@ static inline void sum_tiles(const struct ulb_tiles *tiles, const uint8_t *table
     }
 }
 
-/* ---- rows ---- */
-
-/* Adds three slices' sums to those of the slices before, which wait in y, and finishes the rows after the
- * last. A set bit is -1: the row's sum is sum(x) - 2 T. */
-static inline void finish(const struct ulb_gemm *g, const float *w_scale, size_t m, size_t n, bool first,
-                          bool last, int32_t *sums)
+/* A set bit is -1: the row's sum is sum(x) - 2 T. */
+static inline void combine(const int32_t *sums, int32_t *dots)
 {
-    float *y = g->y + n * g->y_stride + m;
-    size_t rows = ulb_rows_left(g, m, ROWS);
-    if (!first) {
-        int32_t before[ROWS] = {0};
-        memcpy(before, y, rows * sizeof *before);
-        for (size_t i = 0; i < ROWS; i++)
-            sums[i] += before[i];
-    }
-    if (!last) {
-        memcpy(y, sums, rows * sizeof *sums);
-        return;
-    }
-    for (size_t i = 0; i < ROWS; i++)
-        sums[i] *= -2;
-    ulb_finish_tile(g, w_scale, m, ROWS, n, sums, -1);
+    for (int i = 0; i < ROWS; i++)
+        dots[i] = -2 * sums[i];
 }
 
-static void run_slices(const struct ulb_gemm *g, size_t n, size_t slice, struct ulb_tiles *tiles,
-                       const uint8_t *tables)
-{
-    const float *w_scale = ulb_row_scales(g, &ulb_int1_sixes);
-    const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
-    bool last = slice + ULB_INT1_SIXES_SLICES == ulb_layout_slices(&ulb_int1_sixes, g->k);
-    int32_t look_ups = ULB_INT1_SIXES_SLICES * (int32_t)tiles->steps * (COLUMNS / 6);
-    for (size_t m = g->m0; m < g->m1; m += ROWS) {
-        _Alignas(64) int32_t sums[ROWS];
-        for (size_t i = 0; i < ROWS; i++)
-            sums[i] = -BIAS * look_ups;
-        tiles->w = w + m / ROWS * tiles->steps * STEP_BYTES;
-        sum_tiles(tiles, tables, sums);
-        finish(g, w_scale, m, n, slice == 0, last, sums);
-    }
-}
+static const struct ulb_table_row row = {.layout = &ulb_int1_sixes,
+                                         .rows = ROWS,
+                                         .sums = ROWS,
+                                         .columns = COLUMNS,
+                                         .slices = ULB_INT1_SIXES_SLICES,
+                                         .step_bytes = STEP_BYTES,
+                                         .table_bytes = TABLE_BYTES,
+                                         .origin = COLUMNS / 6 * BIAS,
+                                         .zero_point = -1,
+                                         .build = build,
+                                         .sum = sum_tiles,
+                                         .combine = combine};
 
 static void run(const struct ulb_gemm *g)
 {
-    _Alignas(64) uint8_t tables[ULB_INT1_SIXES_SLICES * ULB_INT1_SIXES_STEPS * TABLE_BYTES];
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(&ulb_int1_sixes, g->m, g->k),
-                              .steps = ulb_layout_steps(&ulb_int1_sixes, g->k)};
-    for (size_t n = 0; n < g->n; n++) {
-        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
-        for (size_t slice = 0; slice < ulb_layout_slices(&ulb_int1_sixes, g->k);
-             slice += ULB_INT1_SIXES_SLICES) {
-            build_tables(g, x, slice * tiles.steps, ULB_INT1_SIXES_SLICES * tiles.steps, tables);
-            run_slices(g, n, slice, &tiles, tables);
-        }
-    }
+    ulb_run_tables(g, &row);
 }
 
 const struct ulb_kernel ULB_ROW = {

@@ -136,6 +136,39 @@ static const char *check_split(const struct ulb_kernel *kernel, struct buffers *
     return memcmp(b->y.data, whole, bytes) == 0 ? "" : "the run in pieces differs from the whole run";
 }
 
+struct pieces {
+    struct ulb_rng rng;
+    size_t left, mr; /* rows [0, left) are still to be given, from the back, as a thief is */
+};
+
+static bool next_piece(void *arg, size_t *m0, size_t *m1)
+{
+    struct pieces *pieces = arg;
+    size_t tiles = (pieces->left + pieces->mr - 1) / pieces->mr, taken = 1 + ulb_rng_below(&pieces->rng, 3);
+    if (tiles == 0)
+        return false;
+    *m1 = pieces->left;
+    *m0 = pieces->left = (tiles > taken ? tiles - taken : 0) * pieces->mr;
+    return true;
+}
+
+/* The same, one token, for a kernel that may ask for the pieces itself. */
+static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b, const float *whole)
+{
+    struct pieces pieces = {{kernel->mr + b->gemm.k}, b->gemm.m, kernel->mr};
+    struct ulb_gemm piece = b->gemm;
+    size_t calls = 0, bytes = piece.m * sizeof(float);
+    piece.n = 1;
+    piece.more = next_piece;
+    piece.rows = &pieces;
+    memset(b->y.data, 0xFF, bytes);
+    for (; next_piece(&pieces, &piece.m0, &piece.m1); calls++)
+        kernel->run(&piece);
+    if (kernel->tables && b->gemm.k <= LONG_K && calls > 1)
+        return "a kernel with tables did not ask for more rows";
+    return memcmp(b->y.data, whole, bytes) == 0 ? "" : "rows that were asked for differ from the whole run";
+}
+
 /* Rows outside [m0, m1) must not be touched. */
 static const char *check_canaries(const struct ulb_kernel *kernel, struct buffers *b)
 {
@@ -174,6 +207,8 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
         fault = "a second run differs from the first";
     if (!*fault)
         fault = check_split(kernel, &b, whole);
+    if (!*fault)
+        fault = check_more(kernel, &b, whole);
     if (!*fault)
         fault = check_canaries(kernel, &b);
     free(whole);
