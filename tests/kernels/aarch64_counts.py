@@ -69,6 +69,14 @@ def products_of(body, pattern):
     return sum(bool(re.match(pattern, mnemonic)) for _, mnemonic, _ in body)
 
 
+def loads_of(line):
+    """Vectors that an instruction loads."""
+    _, mnemonic, operands = line
+    if not (re.match(r"ld", mnemonic) and re.match(r"[{ ]*[qzvd]\d", operands)):
+        return 0
+    return 2 if mnemonic == "ldp" else 1
+
+
 def innermost(bodies):
     return [a for a in bodies if not any(a[0][0] <= b[0][0] and b[-1][0] <= a[-1][0] and b is not a for b in bodies)]
 
@@ -78,21 +86,25 @@ def count(build, kernel):
     kind = next(kind for kind in PRODUCTS if kernel["mix"][kind] > 0)
     with_products = [b for b in loops(disassembly(build, kernel)) if products_of(b, PRODUCTS[kind])]
     bodies = innermost(with_products)
-    most = max(products_of(b, PRODUCTS[kind]) for b in bodies)
     planes = bin(int(re.match(r"u(\d)|woq(\d)", kernel["format"])[0].strip("uwoq"))).count("1") \
         if "-plane-" in kernel["kernel"] else 1
-    chosen = sorted(bodies, key=lambda b: -products_of(b, PRODUCTS[kind]))[:planes]
+    # The loops with most products are the rows'; of equal ones the shortest: others prefetch, too, or are unrolled ends.
+    # Planes differ in what they load for as many products.
+    distinct = {}
+    for body in sorted(bodies, key=lambda b: (-products_of(b, PRODUCTS[kind]), len(b))):
+        distinct.setdefault(sum(map(loads_of, body)) if planes > 1 else 0, body)
+    chosen = list(distinct.values())[:planes]
+    assert len(chosen) == planes, kernel["kernel"]
     per_32 = mix_of(kernel)["mix"][kind] / planes
     sums = [0.0] * 4
     for body in chosen:
         units = products_of(body, PRODUCTS[kind]) / per_32
-        for _, mnemonic, operands in body:
-            load = re.match(r"ld", mnemonic) and re.match(r"[{ ]*[qzvd]\d", operands)
-            vector = not load and re.match(r"[{ ]*[vz]\d", operands) and not re.match(r"st", mnemonic)
-            pairs = 2 if mnemonic == "ldp" else 1
-            for i, amount in enumerate((1, bool(vector), pairs if load else 0, mnemonic.startswith("prf"))):
+        for line in body:
+            _, mnemonic, operands = line
+            loads = loads_of(line)
+            vector = not loads and re.match(r"[{ ]*[vz]\d", operands) and not re.match(r"st", mnemonic)
+            for i, amount in enumerate((1, bool(vector), loads, mnemonic.startswith("prf"))):
                 sums[i] += amount / units
-    assert most > 0
     return sums
 
 
