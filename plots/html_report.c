@@ -178,17 +178,19 @@ static void put_figures(FILE *out, const struct ulb_report_record *records, size
                         struct ulb_error *no_figures)
 {
     enum ulb_status status = ULB_OK;
+    struct ulb_error why;
     no_figures->message[0] = '\0';
     fprintf(out, "<section id=figures>\n<h2>Figures</h2>\n<p class=hint>Point at a mark, or touch it, to see "
                  "its values.</p>\n");
     for (size_t f = 0; f < ulb_figure_count && status == ULB_OK; f++) {
-        status = any_has(records, n, ulb_figures[f].name, no_figures);
+        status = any_has(records, n, ulb_figures[f].name, &why);
         if (status == ULB_OK)
-            status = put_figure(out, records, n, &ulb_figures[f], no_figures);
+            status = put_figure(out, records, n, &ulb_figures[f], &why);
         else if (status == ULB_BAD_INPUT)
             status = ULB_OK;
     }
     if (status != ULB_OK) {
+        *no_figures = why;
         fprintf(out, "<p>The figures are left out: ");
         ulb_html_text(out, no_figures->message);
         fprintf(out, "</p>\n");

@@ -77,6 +77,7 @@ static char *page_of(const struct ulb_report_record *records, size_t n)
     if (ulb_html_report(records, n, &html, &bytes, &no_figures, &err) != ULB_OK)
         fail_msg("%s", err.message);
     assert_int_equal(strlen(html), bytes);
+    assert_int_equal(no_figures.message[0] != '\0', strstr(html, "The figures are left out: ") != NULL);
     return html;
 }
 
