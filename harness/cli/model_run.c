@@ -49,10 +49,11 @@ static enum ulb_status find_ratio(const struct ulb_model_request *request,
     enum ulb_status status;
     if (request->record) {
         status = ulb_record_read(record, request->record, err);
-        if (status == ULB_OK && ulb_int1_ratio_of(record, ratio, err) != ULB_OK)
-            status = ulb_fail_prefix(err, ULB_BAD_INPUT, "%s", request->record);
         if (status != ULB_OK)
             return status;
+        status = ulb_int1_ratio_of(record, ratio, err);
+        if (status != ULB_OK)
+            return ulb_fail_prefix(err, status, "%s", request->record);
     } else if (request->measure) {
         status = measure_now(measuring, record, err);
         if (status == ULB_OK)
