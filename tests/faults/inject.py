@@ -5,7 +5,7 @@ usage: inject.py BUILD [--commands A,B] [--limit N | --places] [--jobs N] [--kee
 
 A first run of each command lists its calls by kind and call stack (faults.c). Files, threads, affinity, perf and mmap:
 every call fails once. Allocations: of each distinct stack the first call and the middle one. With --limit only some
-of these; with --places those whose place in the program, the three functions around the call, no command before has.
+of these; with --places only those allocations whose place, the three functions around them, no command before has.
 Good ends are: an exit code of 2 or 3 with exactly one line that says what happened, and exit code 0
 with the same result as without the fault, or with another one and a new line, reason or warning that says so. Commands
 that measure print other figures each time: there every key of the undisturbed runs must be in the result, and a record
@@ -409,9 +409,10 @@ def choose(calls, options, places):
         return calls[::max(1, len(calls) // options.limit)]
     if not options.places:
         return calls
-    chosen = {place_of(call): call for call in reversed(calls) if place_of(call) not in places}
-    places |= set(chosen)
-    return list(chosen.values())
+    first = {place_of(call): call for call in reversed(calls)}
+    new = {id(call) for place, call in first.items() if place not in places}
+    places |= set(first)
+    return [call for call in calls if call.kind not in ALLOCATIONS or id(call) in new]
 
 
 def inject(bench, name, options, places):
@@ -459,7 +460,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--commands", default=",".join(COMMANDS))
     parser.add_argument("--limit", type=int, help="so many faults of each command, evenly spread")
-    parser.add_argument("--places", action="store_true", help="only calls from places that no command before has")
+    parser.add_argument("--places", action="store_true", help="only allocations from places that no command before has")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no further fault after so many")
