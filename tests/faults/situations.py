@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs ulb-bench in places that stand in its way, and compares with the table of docs/PLATFORMS.md.
 
-usage: situations.py BUILD [--write] [--only WORD]
+usage: situations.py BUILD [--write] [--only WORD] [--verbose]
 
 Each situation is real where this system allows it to be made; where it does not, the situation is left out here and
 the table keeps what it was elsewhere. Numbers that vary are written as N. Exit code 1 when what is printed, or the
@@ -89,8 +89,9 @@ class Place:
             (tree / name.replace("__", ".", 1)).write_text(value + "\n")
         return self.mounts(f"mount --bind '{tree}' /sys/fs/cgroup")
 
-    def upset(self, what):
-        return {"LD_PRELOAD": str(self.tools / "libupset.so"), "ULB_UPSET": what}
+    def start(self, command, **environment):
+        return subprocess.Popen(command, cwd=self.folder, env=dict(os.environ, LC_ALL="C", **environment), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def two_pus():
@@ -186,33 +187,62 @@ def non_root(place):
     return as_nobody, BETA, {}, None
 
 
-def offline_pus(place):
-    fixture = SOURCE / "tests" / "topology" / "data" / "offline.xml"
-    return [], ["topology"], {"HWLOC_XMLFILE": str(fixture)}, None
+def recorded(name):
+    return plain(["topology"], HWLOC_XMLFILE=str(SOURCE / "tests" / "topology" / "data" / name))
 
 
 def narrowed(place):
     two_pus()
     group, into = place.group(CPUSET, cpuset__cpus="0-1", cpuset__mems="0")
-    return into, GEMV, {}, lambda process: (group / "cpuset.cpus").write_text("0")
+
+    def act(process):
+        (group / "cpuset.cpus").write_text("0")
+        return process
+    return into, GEMV, {}, act
 
 
 def moved(place):
     two_pus()
-    return [], GEMV, {}, lambda process: subprocess.run(["taskset", "-apc", "0", str(process.pid)],
-                                                        capture_output=True, check=True)
+
+    def act(process):
+        subprocess.run(["taskset", "-apc", "0", str(process.pid)], capture_output=True, check=True)
+        return process
+    return [], GEMV, {}, act
 
 
-def upset(what):
-    """The machine changes in the third round of the grid, however long a round takes."""
+def signalled(number, environment=None, after=None):
+    """The signal comes in the third round of the grid, however long a round takes; after() starts what then runs."""
     def make(place):
         def act(process):
             while process.poll() is None and not any('"3: ' in journal.read_text()
                                                      for journal in place.folder.glob("out/*.journal")):
                 time.sleep(0.05)
-            process.send_signal(signal.SIGUSR1)
-        return [], [*GEMV, "--out", "out"], place.upset(what), act
+            process.send_signal(number)
+            return after(place, process) if after else process
+        return [], [*GEMV, "--out", "out"], environment(place) if environment else {}, act
     return make
+
+
+def upset(what):
+    return signalled(signal.SIGUSR1, lambda place: {"LD_PRELOAD": str(place.tools / "libupset.so"), "ULB_UPSET": what})
+
+
+def go_on(place, process):
+    process.wait()
+    record, = place.folder.glob("out/*.json")
+    return place.start([place.bench, "gemv", "--resume", record])
+
+
+def full_disk(place):
+    (place.folder / "out").mkdir()
+    return place.mounts(f"mount -t tmpfs -o size=12k none '{place.folder}/out'"), [*GEMV, "--out", "out"], {}, None
+
+
+def musl(place):
+    place.bench = place.build.parent / "musl" / "build" / "ulb-bench"
+    if not place.bench.exists():
+        raise Left(f"no {place.bench}; scripts/test-musl builds it")
+    return [], BETA, {}, None
 
 
 def offline_upset(place):
@@ -224,8 +254,9 @@ def one_core(place):
     return ["taskset", "-c", str(min(os.sched_getaffinity(0)))], BETA, {}, None
 
 
-def many_cores(place):
-    return [], ["topology"], {"HWLOC_SYNTHETIC": "pack:2 numa:2 l3:4 l2:16 core:1 pu:1"}, None
+def shared_l2(place):
+    two_pus()
+    return [], BETA, {"HWLOC_SYNTHETIC": "l3:1 l2:1 core:2 pu:1", "HWLOC_THISSYSTEM": "1"}, None
 
 
 def two_nodes(place):
@@ -254,7 +285,7 @@ SITUATIONS = [
     ("memory limit that nothing fits", "control group of version 1, 64 MiB", memory_too_small, r"^ulb-bench: .*"),
     ("limit of the address space", "ulimit -v", address_space, r"note: memory.*"),
     ("not root", "user nobody", non_root, MEMORY_CELL),
-    ("offline CPUs", "recorded topology", offline_pus, r"^offline .*"),
+    ("offline CPUs", "recorded topology", recorded("offline.xml"), r"^offline .*"),
     ("CPU goes offline in mid-run", "taken out of the control group's cpuset while the grid runs", narrowed,
      r"^ulb-bench: .*"),
     ("the same", "interposed library: PU 1 holds no thread any more", offline_upset, r"^ulb-bench: .*"),
@@ -263,13 +294,23 @@ SITUATIONS = [
      r"note: .*GHz.*"),
     ("suspended laptop", "interposed clock: CLOCK_BOOTTIME jumps by an hour", upset("sleep:3600"), r"note: .*suspend.*"),
     ("1 core", "taskset to one CPU", one_core, MEMORY_CELL),
-    ("256 cores", "synthetic topology of hwloc", many_cores, r"packages \d+, NUMA nodes \d+|^core +\d.*"),
+    ("256 cores", "synthetic topology of hwloc",
+     plain(["topology"], HWLOC_SYNTHETIC="pack:2 numa:2 l3:4 l2:16 core:1 pu:1"), r"packages \d+, NUMA nodes \d+|^core +\d.*"),
     ("several memory nodes", "synthetic topology of hwloc: two nodes with a PU each", two_nodes, r"^ *node\d +\d mem"),
+    ("low-power cores", "recorded topology", recorded("low-power-kind.xml"), r"^set all .*"),
+    ("cores that share an L2", "synthetic topology of hwloc: one L2 over both PUs", shared_l2,
+     r"^L2 of PUs .* alone"),
+    ("no glibc", "scripts/test-musl: one static program with musl", musl, MEMORY_CELL),
+    ("interrupted", "SIGINT in the third round", signalled(signal.SIGINT), r"^ulb-bench: .*"),
+    ("the same", "SIGTERM in the third round", signalled(signal.SIGTERM), r"^ulb-bench: .*"),
+    ("killed, then --resume", "SIGKILL in the third round", signalled(signal.SIGKILL, after=go_on), ROW),
+    ("disk full in mid-run", "file system of 12 KiB over the folder of records", full_disk, r"^ulb-bench: .*"),
 ]
 
 
 def normalised(text):
     text = re.sub(r"/tmp/\S+?(?=/out)", "FOLDER", text)
+    text = re.sub(r"cells-\S+?\.(journal|json)", r"cells-N.\1", text)
     return re.sub(r"\s+", " ", re.sub(r"(?<![A-Za-z\d-])\d+(\.\d+)?(?![A-Za-z\d])", "N", text)).strip().replace("|", "\\|")
 
 
@@ -280,15 +321,14 @@ def run(build, make, wanted):
         place = Place(build, folder)
         try:
             before, arguments, environment, act = make(place)
-            process = subprocess.Popen([*before, place.bench, *arguments, *(["--progress", "on"] if act else [])],
-                                       cwd=folder, env=dict(os.environ, LC_ALL="C", **environment), text=True,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = place.start([*before, place.bench, *arguments, *(["--progress", "on"] if act else [])],
+                                  **environment)
             errors = ""
             while act:
                 line = process.stderr.readline()
                 errors += line
                 if not line or line.startswith("gemv "):
-                    act(process)
+                    process = act(process)
                     break
             out, rest = process.communicate(timeout=120)
         finally:
@@ -317,9 +357,10 @@ def main():
     known, bad, left = rows_of_table(text), 0, 0
     lines = []
     for situation, how, make, wanted in SITUATIONS:
-        if options.only not in situation:
-            continue
         row = known.get((f"| {situation}", how))
+        if options.only not in situation:
+            lines.append(row)
+            continue
         begin = time.monotonic()
         try:
             printed, code = run(options.build.resolve(), make, wanted)
