@@ -61,7 +61,9 @@ assert other["possible"] is None and "--model" in other["possible_reason"] and o
 P
 
 # Without a counter: null, with the remedy; layers left out give no energy either.
-rm -r root && mkdir root
+kill $counter && wait $counter || true
+rm -r root
+mkdir root
 decode --energy-root root
 python3 - <<'P' || fail "no counter: $(cat out.json)"
 import json
