@@ -96,7 +96,9 @@ static void predict_result(const struct ulb_session *session, struct ulb_grid *g
     if (isnan(cell->predicted_us) && !isnan(cell->predicted_plain_us))
         snprintf(cell->predicted_reason, sizeof cell->predicted_reason, "%s",
                  session->settings.warm ? "the overlap is measured with cold weights"
-                                        : "the kernel's overlap was not measured");
+                 : isnan(grid->overlaps[from->kernel_index].c)
+                     ? "the kernel's overlap was not measured"
+                     : "the overlap, measured on disturbed times, leaves this cell none");
     if (!isnan(cell->predicted_plain_us))
         snprintf(cell->bound, sizeof cell->bound, "%s", ulb_bound_name(prediction.plain.bound));
     write_verdict(cell, from->kernel, &prediction.plain, prediction.gamma);

@@ -133,7 +133,8 @@ struct ulb_overlap {
  * and column_s are what a call costs whatever its rows: the first misses, tables built from the activations.
  * Overlapping and non-overlapping time apart is the idea of the execution-cache-memory model (Treibig and
  * Hager, PPAM 2009); one share c per kernel and the costs of tiles and calls are this suite's. NAN where
- * plain or overlap is. */
+ * plain or overlap is, and where a c far below 0, from times that were disturbed, would leave no time at all.
+ */
 double ulb_predict_overlap(const struct ulb_gemv_prediction *plain, double tiles, double columns,
                            const struct ulb_overlap *overlap);
 

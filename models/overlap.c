@@ -12,8 +12,9 @@ double ulb_predict_overlap(const struct ulb_gemv_prediction *plain, double tiles
 {
     if (!ulb_is_not_negative(tiles) || !ulb_is_not_negative(columns))
         return NAN;
-    return plain->seconds + overlap->c * plain->shorter_s + tiles * overlap->tile_s + overlap->call_s +
-           columns * overlap->column_s;
+    double seconds = plain->seconds + overlap->c * plain->shorter_s + tiles * overlap->tile_s +
+                     overlap->call_s + columns * overlap->column_s;
+    return ulb_is_positive(seconds) ? seconds : NAN;
 }
 
 /* What multiplies each unknown at a point. */

@@ -74,6 +74,8 @@ static void test_outside_its_domain(void **state)
     struct ulb_overlap overlap = {.c = 0.25};
     assert_true(isnan(ulb_predict_overlap(&plain, -1, 1, &overlap)));
     assert_true(isnan(ulb_predict_overlap(&plain, 1, NAN, &overlap)));
+    overlap.c = -1e6;
+    assert_true(isnan(ulb_predict_overlap(&plain, 1, 1, &overlap)));
     overlap.c = NAN;
     assert_true(isnan(ulb_predict_overlap(&plain, 1, 1, &overlap)));
     overlap.c = 0;
