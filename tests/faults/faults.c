@@ -559,7 +559,9 @@ __attribute__((constructor)) static void begin(void)
 {
     void *frames[4];
     ready = true;
-    backtrace(frames, 4); /* loads the unwinder */
+    backtrace(frames, 4);        /* loads the unwinder */
+    free(realloc(malloc(1), 2)); /* looked up now: dlsym() inside of */
+    syscall(SYS_getpid);         /* dlerror() frees what that returns */
     log_path = getenv("ULB_FAULTS_LOG");
     done_path = getenv("ULB_FAULTS_DONE");
     wanted_module = getenv("ULB_FAULTS_FROM");
