@@ -89,10 +89,11 @@ def count(build, kernel):
     planes = bin(int(re.match(r"u(\d)|woq(\d)", kernel["format"])[0].strip("uwoq"))).count("1") \
         if "-plane-" in kernel["kernel"] else 1
     # The loops with most products are the rows'; of equal ones the shortest: others prefetch, too, or are unrolled ends.
-    # Planes differ in what they load for as many products.
+    # Planes differ in what they load and mask for as many products.
     distinct = {}
     for body in sorted(bodies, key=lambda b: (-products_of(b, PRODUCTS[kind]), len(b))):
-        distinct.setdefault(sum(map(loads_of, body)) if planes > 1 else 0, body)
+        plane = sum(map(loads_of, body)), products_of(body, "and$")
+        distinct.setdefault(plane if planes > 1 else None, body)
     chosen = list(distinct.values())[:planes]
     assert len(chosen) == planes, kernel["kernel"]
     per_32 = mix_of(kernel)["mix"][kind] / planes
