@@ -42,6 +42,7 @@ struct ulb_team {
     _Alignas(64) void (*job)(void *arg, size_t thread);
     void *arg;
     bool stopping;
+    bool crowded; /* members share a PU: who spins there takes the time of those it waits for */
     size_t n, started;
     unsigned *pus;
     struct member *members;
@@ -62,7 +63,8 @@ static void pause_cpu(void)
 /* Numbers wrap round: compared for equality only. */
 static void wait_for_job(struct ulb_team *team, uint32_t number)
 {
-    for (unsigned spins = 0; spins < SPINS_BEFORE_SLEEP; spins++) {
+    unsigned most = team->crowded ? 0 : SPINS_BEFORE_SLEEP;
+    for (unsigned spins = 0; spins < most; spins++) {
         if (atomic_load_explicit(&team->job_number, memory_order_acquire) == number)
             return;
         pause_cpu();
@@ -141,6 +143,16 @@ static enum ulb_status start_member(struct ulb_team *team, size_t i, struct ulb_
     return ULB_OK;
 }
 
+static bool has_twice(const unsigned *pus, size_t n)
+{
+    bool twice = false;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++)
+            twice |= pus[i] == pus[j];
+    }
+    return twice;
+}
+
 enum ulb_status ulb_team_start(struct ulb_team **out, const unsigned *pus, size_t n, struct ulb_error *err)
 {
     *out = NULL;
@@ -157,6 +169,7 @@ enum ulb_status ulb_team_start(struct ulb_team **out, const unsigned *pus, size_
         goto failed;
     }
     memcpy(team->pus, pus, n * sizeof *pus);
+    team->crowded = has_twice(pus, n);
     memset(team->members, 0, n * sizeof *team->members);
     team->pinned =
         pthread_getaffinity_np(pthread_self(), sizeof team->callers_affinity, &team->callers_affinity) == 0;
@@ -179,8 +192,12 @@ void ulb_team_run(struct ulb_team *team, void (*job)(void *arg, size_t thread), 
     publish_job(team, number);
     job(arg, 0);
     for (size_t i = 1; i < team->n; i++) {
-        while (atomic_load_explicit(&team->members[i].done, memory_order_acquire) != number)
-            pause_cpu();
+        while (atomic_load_explicit(&team->members[i].done, memory_order_acquire) != number) {
+            if (team->crowded)
+                sched_yield();
+            else
+                pause_cpu();
+        }
     }
 }
 
