@@ -405,106 +405,136 @@ enum ulb_status ulb_history_records(struct ulb_history *history, struct ulb_hist
     return status;
 }
 
-/* The points of one series; statement selects them with the series' id as its parameter. */
-static enum ulb_status read_points(struct ulb_history *history, sqlite3_stmt *select,
-                                   struct ulb_trend *series, struct ulb_error *err)
-{
-    int code;
-    void *points = NULL;
-    while ((code = sqlite3_step(select)) == SQLITE_ROW) {
-        if (!grow(&points, series->n_points, sizeof *series->points))
-            break;
-        struct ulb_point *point = (struct ulb_point *)points + series->n_points++;
-        copy_text(select, 0, point->created, sizeof point->created);
-        copy_text(select, 1, point->commit, sizeof point->commit);
-        point->value = sqlite3_column_double(select, 2);
-        point->lo = copy_number(select, 3);
-        point->hi = copy_number(select, 4);
-    }
-    series->points = points;
-    sqlite3_reset(select);
-    if (code == SQLITE_ROW)
-        return no_memory(err);
-    return code == SQLITE_DONE ? ULB_OK : fail(history, err);
-}
-
-struct series_query {
-    enum ulb_metric metric;
-    const regex_t *filter; /* NULL: all */
-    size_t last;           /* 0: all */
+/* A series that was asked for, and its row's number. */
+struct wanted {
+    struct ulb_trend trend;
+    sqlite3_int64 id;
 };
 
-static enum ulb_status read_series(struct ulb_history *history, const struct series_query *query,
-                                   sqlite3_stmt *names, sqlite3_stmt *points, struct ulb_trend **series,
-                                   size_t *n, struct ulb_error *err)
+struct wanted_list {
+    struct wanted *items; /* by number, smallest first */
+    size_t n;
+};
+
+/* Series of the metric whose key matches the filter (NULL: all). */
+static enum ulb_status read_names(struct ulb_history *history, enum ulb_metric metric, const regex_t *filter,
+                                  struct wanted_list *list, struct ulb_error *err)
 {
-    int code;
+    sqlite3_stmt *select;
     void *items = NULL;
-    enum ulb_status status = ULB_OK;
-    bind_text(names, 1, ulb_metrics[query->metric].name);
-    sqlite3_bind_int64(points, 1, query->last ? (sqlite3_int64)query->last : -1);
-    while (status == ULB_OK && (code = sqlite3_step(names)) != SQLITE_DONE) {
-        if (code != SQLITE_ROW) {
-            status = fail(history, err);
-            break;
-        }
-        const char *key = (const char *)sqlite3_column_text(names, 1);
-        bool wanted = true;
-        if (query->filter)
-            status = ulb_filter_match(query->filter, key, &wanted, err);
-        if (!wanted)
+    int code = SQLITE_DONE;
+    enum ulb_status status =
+        prepare(history, "SELECT id, key, place FROM series WHERE metric = ? ORDER BY id", &select, err);
+    bind_text(select, 1, ulb_metrics[metric].name);
+    while (status == ULB_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
+        bool matches = true;
+        if (filter)
+            status = ulb_filter_match(filter, (const char *)sqlite3_column_text(select, 1), &matches, err);
+        if (status != ULB_OK || !matches)
             continue;
-        if (!grow(&items, *n, sizeof **series)) {
+        if (!grow(&items, list->n, sizeof *list->items)) {
             status = no_memory(err);
             break;
         }
-        struct ulb_trend *one = (struct ulb_trend *)items + *n;
-        *one = (struct ulb_trend){.metric = query->metric};
-        copy_text(names, 1, one->key, sizeof one->key);
-        copy_text(names, 2, one->place, sizeof one->place);
-        sqlite3_bind_int64(points, 2, sqlite3_column_int64(names, 0));
-        status = read_points(history, points, one, err);
-        if (one->n_points > 0)
-            ++*n;
-        else
-            free(one->points);
+        struct wanted *one = (struct wanted *)items + list->n++;
+        *one = (struct wanted){.trend = {.metric = metric}, .id = sqlite3_column_int64(select, 0)};
+        copy_text(select, 1, one->trend.key, sizeof one->trend.key);
+        copy_text(select, 2, one->trend.place, sizeof one->trend.place);
     }
-    *series = items;
+    if (status == ULB_OK && code != SQLITE_DONE)
+        status = fail(history, err);
+    sqlite3_finalize(select);
+    list->items = items;
     return status;
+}
+
+static int by_id(const void *id, const void *item)
+{
+    sqlite3_int64 a = *(const sqlite3_int64 *)id, b = ((const struct wanted *)item)->id;
+    return (a > b) - (a < b);
+}
+
+static bool add_point(struct ulb_trend *trend, sqlite3_stmt *select)
+{
+    void *points = trend->points;
+    if (!grow(&points, trend->n_points, sizeof *trend->points))
+        return false;
+    trend->points = points;
+    struct ulb_point *point = &trend->points[trend->n_points++];
+    copy_text(select, 1, point->created, sizeof point->created);
+    copy_text(select, 2, point->commit, sizeof point->commit);
+    point->value = sqlite3_column_double(select, 3);
+    point->lo = copy_number(select, 4);
+    point->hi = copy_number(select, 5);
+    return true;
+}
+
+/* One pass over the newest records, oldest first, each with its points from the first series to the last. */
+static enum ulb_status read_points(struct ulb_history *history, struct wanted_list *list, size_t last,
+                                   struct ulb_error *err)
+{
+    sqlite3_stmt *select;
+    int code = SQLITE_DONE;
+    enum ulb_status status =
+        prepare(history,
+                "SELECT series, created, commit_id, value, lo, hi FROM record"
+                " CROSS JOIN point ON point.record = record.id AND point.series BETWEEN ?1 AND ?2"
+                " WHERE (coalesce(committed, created), created, id) >="
+                " (SELECT coalesce(committed, created) AS moment, created, id FROM record"
+                " ORDER BY moment DESC, created DESC, id DESC"
+                " LIMIT 1 OFFSET (SELECT min(?3, count(*)) - 1 FROM record))"
+                " ORDER BY coalesce(committed, created), created, id",
+                &select, err);
+    sqlite3_bind_int64(select, 1, list->items[0].id);
+    sqlite3_bind_int64(select, 2, list->items[list->n - 1].id);
+    sqlite3_bind_int64(select, 3, last > 0 && last < INT64_MAX ? (sqlite3_int64)last : INT64_MAX);
+    while (status == ULB_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
+        sqlite3_int64 id = sqlite3_column_int64(select, 0);
+        struct wanted *one = bsearch(&id, list->items, list->n, sizeof *list->items, by_id);
+        if (one && !add_point(&one->trend, select))
+            status = no_memory(err);
+    }
+    if (status == ULB_OK && code != SQLITE_DONE)
+        status = fail(history, err);
+    sqlite3_finalize(select);
+    return status;
+}
+
+/* Those that have points become the caller's. */
+static enum ulb_status hand_over(struct wanted_list *list, struct ulb_trend **series, size_t *n,
+                                 struct ulb_error *err)
+{
+    *series = calloc(list->n + 1, sizeof **series);
+    if (!*series)
+        return no_memory(err);
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->items[i].trend.n_points > 0)
+            (*series)[(*n)++] = list->items[i].trend;
+        list->items[i].trend.points = NULL;
+    }
+    return ULB_OK;
 }
 
 enum ulb_status ulb_history_trends(struct ulb_history *history, enum ulb_metric metric, const char *regex,
                                    size_t last, struct ulb_trend **series, size_t *n, struct ulb_error *err)
 {
     regex_t filter;
-    sqlite3_stmt *names = NULL, *points = NULL;
+    struct wanted_list list = {NULL, 0};
     *series = NULL;
     *n = 0;
     enum ulb_status status = regex ? ulb_filter_compile(&filter, "--cell", regex, err) : ULB_OK;
     if (status != ULB_OK)
         return status;
-    struct series_query query = {metric, regex ? &filter : NULL, last};
-    status = prepare(history, "SELECT id, key, place FROM series WHERE metric = ? ORDER BY id", &names, err);
-    if (status == ULB_OK)
-        status =
-            prepare(history,
-                    "SELECT created, commit_id, value, lo, hi FROM"
-                    " (SELECT id, created, commit_id, coalesce(committed, created) AS moment FROM record"
-                    " ORDER BY coalesce(committed, created) DESC, created DESC, id DESC LIMIT ?) AS newest"
-                    " CROSS JOIN point ON point.record = newest.id AND point.series = ?"
-                    " ORDER BY moment, created, newest.id",
-                    &points, err);
-    if (status == ULB_OK)
-        status = read_series(history, &query, names, points, series, n, err);
-    sqlite3_finalize(names);
-    sqlite3_finalize(points);
+    status = read_names(history, metric, regex ? &filter : NULL, &list, err);
     if (regex)
         regfree(&filter);
-    if (status != ULB_OK) {
-        ulb_trends_free(*series, *n);
-        *series = NULL;
-        *n = 0;
-    }
+    if (status == ULB_OK && list.n > 0)
+        status = read_points(history, &list, last, err);
+    if (status == ULB_OK)
+        status = hand_over(&list, series, n, err);
+    for (size_t i = 0; i < list.n; i++)
+        free(list.items[i].trend.points);
+    free(list.items);
     return status;
 }
 

@@ -27,7 +27,8 @@ enum ulb_status ulb_show_trend(const struct ulb_history_request *request, struct
 enum ulb_status ulb_show_bisect(const struct ulb_history_request *request, struct ulb_history *history,
                                 struct ulb_error *err);
 
-/* The documents of those series (plots/figure.h draws them): an array, NULL on failure. */
+/* The documents of those series: an array, NULL on failure. Only with json or out do they hold the points,
+ * which plots/figure.h draws. */
 enum ulb_status ulb_trend_documents(const struct ulb_history_request *request, struct ulb_history *history,
                                     json_t **documents, struct ulb_error *err);
 

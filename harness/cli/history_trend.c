@@ -89,7 +89,8 @@ static enum ulb_status add_document(const struct ulb_history_request *request, c
     if (status == ULB_OK) {
         json_t *document = json_pack("{s:s, s:s, s:s, s:s, s:s}", "kind", "trend", "metric", metric->name,
                                      "unit", metric->unit, "key", series->key, "place", series->place);
-        json_object_set_new(document, "points", points_json(series));
+        if (request->json || request->out)
+            json_object_set_new(document, "points", points_json(series));
         add_levels(document, series, values, changes, n);
         if (json_array_append_new(documents, document) != 0)
             status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the trend");
@@ -163,8 +164,8 @@ static void print_document(const json_t *document)
     const json_t *change;
     char line[512];
     printf("%s\n", ulb_record_text(&record, "key"));
-    snprintf(line, sizeof line, "%zu records, %.200s: %s %.4g %s now%s",
-             json_array_size(json_object_get(document, "points")), ulb_record_text(&record, "place"),
+    snprintf(line, sizeof line, "%lld records, %.200s: %s %.4g %s now%s",
+             (long long)json_integer_value(json_object_get(newest, "to")), ulb_record_text(&record, "place"),
              ulb_record_text(&record, "metric"), json_number_value(json_object_get(newest, "median")),
              ulb_record_text(&record, "unit"), json_array_size(changes) ? "" : ", no change");
     ulb_print_wrapped("    ", line);
