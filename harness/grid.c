@@ -335,7 +335,7 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
                                     const struct ulb_grid_cell *cell)
 {
     ulb_grid_set_weights(session, grid, cell);
-    return ulb_split_of(session->settings.split, cell->m, cell->kernel->mr, session->pus.n, grid->weights,
+    return ulb_split_of(session->settings.splits[0], cell->m, cell->kernel->mr, session->pus.n, grid->weights,
                         grid->shares);
 }
 

@@ -61,7 +61,7 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
     else
         snprintf(cell->layer, sizeof cell->layer, "%zux%zu", from->m, from->k);
     snprintf(cell->set, sizeof cell->set, "%s", session->settings.set ? session->settings.set : "all");
-    snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(session->settings.split));
+    snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(session->settings.splits[0]));
     snprintf(cell->mode, sizeof cell->mode, "%s", session->settings.warm ? "warm" : "cold");
 }
 

@@ -59,7 +59,7 @@ enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *gri
     size_t classes = session->topology.n_classes;
     struct ulb_unit unit;
     const json_t *kept;
-    if (session->settings.split != ULB_SPLIT_WEIGHTED || classes == 1)
+    if (session->settings.splits[0] != ULB_SPLIT_WEIGHTED || classes == 1)
         return ULB_OK;
     grid->class_gammas = calloc(grid->n_kernels, sizeof *grid->class_gammas);
     if (!grid->class_gammas)

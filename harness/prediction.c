@@ -92,7 +92,7 @@ struct ulb_prediction ulb_predict_cell(const struct ulb_session *session, struct
                                        const struct ulb_grid_cell *cell, double yardstick)
 {
     struct ulb_prediction prediction = {.plain = {NAN, NAN, NAN, NAN, ULB_BOUND_MEMORY}, .gamma = NAN};
-    if (session->settings.split == ULB_SPLIT_STATIC)
+    if (session->settings.splits[0] == ULB_SPLIT_STATIC)
         predict_equal_parts(session, grid, cell, yardstick, &prediction);
     else
         predict_by_rate(session, grid, cell, yardstick, &prediction);

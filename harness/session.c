@@ -30,6 +30,15 @@ bool ulb_split_parse(const char *word, enum ulb_split *split)
     return false;
 }
 
+bool ulb_takes_split(const struct ulb_settings *settings, enum ulb_split split)
+{
+    for (size_t i = 0; i < settings->n_splits; i++) {
+        if (settings->splits[i] == split)
+            return true;
+    }
+    return false;
+}
+
 void ulb_session_progress(const struct ulb_session *session, const char *stage, double done)
 {
     if (session->settings.progress)
@@ -125,8 +134,10 @@ static enum ulb_status open_machine(struct ulb_session *session, struct ulb_erro
                                  &session->pus, err);
     if (status != ULB_OK)
         return status;
-    if (!session->settings.split_given)
-        session->settings.split = session->topology.hybrid ? ULB_SPLIT_DYNAMIC : ULB_SPLIT_STATIC;
+    struct ulb_settings *settings = &session->settings;
+    if (settings->n_splits == 0)
+        settings->splits[settings->n_splits++] =
+            session->topology.hybrid ? ULB_SPLIT_DYNAMIC : ULB_SPLIT_STATIC;
     status = ulb_team_start(&session->team, session->pus.items, session->pus.n, err);
     return status == ULB_OK ? check_pinning(session, err) : status;
 }

@@ -35,8 +35,9 @@ struct ulb_settings {
     const char *tokens;  /* comma list of N of the GEMMs, NULL: the default */
     const char *formats; /* comma list, NULL: all */
     const char *kernels; /* regular expression on the kernel's name, NULL: all but the scalar truth */
-    enum ulb_split split;
-    bool split_given; /* false: static on a homogeneous machine, dynamic on a hybrid one */
+    enum ulb_split
+        splits[ULB_SPLITS]; /* decode alone takes several, in turn at every token; others the first */
+    size_t n_splits; /* 0: static on a homogeneous machine, dynamic on a hybrid one; the session makes it 1 */
     bool quick, warm;
     bool aa;             /* the grid is measured a second time; said in the record */
     const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
@@ -107,5 +108,7 @@ enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_
 const char *ulb_split_name(enum ulb_split split);
 /* The split of that name; false: there is none. */
 bool ulb_split_parse(const char *word, enum ulb_split *split);
+/* Whether it is one of those that the settings name. */
+bool ulb_takes_split(const struct ulb_settings *settings, enum ulb_split split);
 
 #endif

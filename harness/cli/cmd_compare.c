@@ -2,6 +2,7 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/compare_confirm.h"
 #include "harness/cli/compare_print.h"
+#include "harness/cli/option.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -24,16 +25,9 @@ struct request {
 
 static error_t parse_threshold(struct request *request, const char *text)
 {
-    char *end;
-    double percent = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0)
-        end++;
-    if (end == text || *end || !(percent >= 0.1 && percent <= 1000)) {
-        ulb_fail(request->err, ULB_BAD_INPUT, "--threshold '%s': must be a percentage, 0.1 to 1000", text);
-        return EINVAL;
-    }
-    request->settings.threshold = percent / 100;
-    return 0;
+    return ulb_read_percent(text, 0.1, 1000, &request->settings.threshold)
+               ? 0
+               : ulb_refuse_option(request->err, "threshold", text, "must be a percentage, 0.1 to 1000");
 }
 
 static error_t set_form(struct request *request, enum form form)

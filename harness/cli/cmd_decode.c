@@ -3,9 +3,9 @@
 #include "harness/cli/decode_print.h"
 #include "harness/cli/decode_sets.h"
 #include "harness/cli/measure.h"
+#include "harness/cli/option.h"
 #include "harness/decode/measure.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,47 +46,41 @@ struct options {
     const struct ulb_record *earlier; /* runs of the sets before this one; NULL: none */
 };
 
-static error_t complain(struct options *o, const char *option, const char *value, const char *wanted)
+static error_t parse_count(const struct options *o, const char *option, const char *text, uint64_t least,
+                           uint64_t most, size_t *value)
 {
-    ulb_fail(o->measure.err, ULB_BAD_INPUT, "--%s '%s': %s", option, value, wanted);
-    return EINVAL;
-}
-
-/* A whole number from least to most at *text, which moves behind it. */
-static bool take_number(const char **text, size_t least, size_t most, size_t *value)
-{
-    char *end;
-    if (**text < '0' || **text > '9')
-        return false;
-    errno = 0;
-    unsigned long long number = strtoull(*text, &end, 10);
-    *text = end;
-    *value = (size_t)number;
-    return errno == 0 && number >= least && number <= most;
-}
-
-static bool is_number(const char *text, size_t least, size_t most, size_t *value)
-{
-    return take_number(&text, least, most, value) && *text == '\0';
+    char wanted[64];
+    uint64_t count;
+    if (ulb_read_count(text, least, most, &count)) {
+        *value = (size_t)count;
+        return 0;
+    }
+    snprintf(wanted, sizeof wanted, "must be %llu to %llu", (unsigned long long)least,
+             (unsigned long long)most);
+    return ulb_refuse_option(o->measure.err, option, text, wanted);
 }
 
 static error_t parse_layers(struct options *o, const char *text)
 {
-    if (strcmp(text, "auto") == 0)
-        o->decode.layers = ULB_LAYERS_AUTO;
-    else if (strcmp(text, "all") == 0)
-        o->decode.layers = SIZE_MAX;
-    else if (!is_number(text, 1, LAYERS_MAX, &o->decode.layers))
-        return complain(o, "layers", text, "must be auto, all or a number of layers");
+    uint64_t count = ULB_LAYERS_AUTO;
+    if (strcmp(text, "all") == 0)
+        count = SIZE_MAX;
+    else if (strcmp(text, "auto") != 0 && !ulb_read_count(text, 1, LAYERS_MAX, &count))
+        return ulb_refuse_option(o->measure.err, "layers", text, "must be auto, all or a number of layers");
+    o->decode.layers = (size_t)count;
     return 0;
 }
 
 static error_t parse_slow(struct options *o, const char *text)
 {
     const char *at = text;
-    bool right = take_number(&at, 0, THREADS_MAX, &o->decode.slow_thread) && *at++ == ':' &&
-                 is_number(at, 1, TIMES_MAX, &o->decode.slow_times);
-    return right ? 0 : complain(o, "slow-thread", text, "must be THREAD:TIMES, e.g. 1:3");
+    uint64_t thread, times;
+    if (!ulb_take_count(&at, 0, THREADS_MAX, &thread) || *at++ != ':' ||
+        !ulb_read_count(at, 1, TIMES_MAX, &times))
+        return ulb_refuse_option(o->measure.err, "slow-thread", text, "must be THREAD:TIMES, e.g. 1:3");
+    o->decode.slow_thread = (size_t)thread;
+    o->decode.slow_times = (size_t)times;
+    return 0;
 }
 
 static error_t parse_rates(struct options *o, const char *text)
@@ -103,10 +97,11 @@ static error_t parse_rates(struct options *o, const char *text)
             o->decode.rates = o->rates;
             o->decode.n_rates = n + 1;
             return at[-1] == '\0' ? 0
-                                  : complain(o, "split-weights", text, "must be positive numbers, e.g. 3,1");
+                                  : ulb_refuse_option(o->measure.err, "split-weights", text,
+                                                      "must be positive numbers, e.g. 3,1");
         }
     }
-    return complain(o, "split-weights", text, "must be positive numbers, e.g. 3,1");
+    return ulb_refuse_option(o->measure.err, "split-weights", text, "must be positive numbers, e.g. 3,1");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -129,17 +124,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->record = text;
         return 0;
     case OPTION_TOKENS:
-        return is_number(text, 1, TOKENS_MAX, &o->decode.tokens)
-                   ? 0
-                   : complain(o, "tokens", text, "must be 1 to 65536");
+        return parse_count(o, "tokens", text, 1, TOKENS_MAX, &o->decode.tokens);
     case OPTION_CONTEXT:
-        return is_number(text, 0, POSITIONS_MAX, &o->decode.context)
-                   ? 0
-                   : complain(o, "context", text, "must be 0 to 1048576");
+        return parse_count(o, "context", text, 0, POSITIONS_MAX, &o->decode.context);
     case OPTION_PROMPT:
-        return is_number(text, 1, POSITIONS_MAX, &o->decode.prompt)
-                   ? 0
-                   : complain(o, "prompt", text, "must be 1 to 1048576");
+        return parse_count(o, "prompt", text, 1, POSITIONS_MAX, &o->decode.prompt);
     case OPTION_LAYERS:
         return parse_layers(o, text);
     case OPTION_RATES:
@@ -181,25 +170,14 @@ static const struct argp_option argp_options[] = {
     {0},
 };
 
-static bool takes_split(const struct ulb_decode_settings *decode, enum ulb_split split)
-{
-    bool found = false;
-    for (size_t i = 0; i < decode->n_splits; i++)
-        found |= decode->splits[i] == split;
-    return found;
-}
-
 /* Unless told otherwise dynamic: many short products have a join after each, so that what disturbs one core
  * is then shared by all. Rates alone ask for the weighted split. */
-static void take_splits(struct options *o)
+static void default_split(struct options *o)
 {
-    struct ulb_measure_options *measure = &o->measure;
-    if (measure->n_splits == 0)
-        measure->splits[measure->n_splits++] = o->decode.n_rates > 0 ? ULB_SPLIT_WEIGHTED : ULB_SPLIT_DYNAMIC;
-    measure->settings.split = measure->splits[0];
-    measure->settings.split_given = true;
-    memcpy(o->decode.splits, measure->splits, sizeof measure->splits);
-    o->decode.n_splits = measure->n_splits;
+    struct ulb_settings *settings = &o->measure.settings;
+    if (settings->n_splits == 0)
+        settings->splits[settings->n_splits++] =
+            o->decode.n_rates > 0 ? ULB_SPLIT_WEIGHTED : ULB_SPLIT_DYNAMIC;
 }
 
 static enum ulb_status check_options(const struct options *o, struct ulb_error *err)
@@ -211,7 +189,7 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
         return ulb_fail(err, ULB_BAD_INPUT, "decode takes its formats with --weights A,B");
     if (settings->warm)
         return ulb_fail(err, ULB_BAD_INPUT, "decode has no --warm: a token reads all weights once");
-    if (o->decode.n_rates > 0 && !takes_split(&o->decode, ULB_SPLIT_WEIGHTED))
+    if (o->decode.n_rates > 0 && !ulb_takes_split(settings, ULB_SPLIT_WEIGHTED))
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--split-weights is for the weighted split, which --split does not name");
     return ulb_refuse_platform(&o->measure, err);
@@ -375,7 +353,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     ulb_measure_defaults(&options.measure, err);
     options.measure.out = NULL;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
-    take_splits(&options);
+    default_split(&options);
     if (status == ULB_OK && !done)
         status = check_options(&options, err);
     return status == ULB_OK && !done ? measure(&options, err) : status;

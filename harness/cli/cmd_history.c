@@ -1,5 +1,6 @@
 /* ulb-bench history: records over time. */
 #include "harness/cli/history.h"
+#include "harness/cli/option.h"
 #include "harness/cli/table.h"
 
 #include <argp.h>
@@ -12,33 +13,21 @@
 
 enum { OPTION_LAST = 0x100, OPTION_REPOSITORY };
 
-static error_t complain(struct ulb_history_request *request, const char *option, const char *value,
-                        const char *wanted)
-{
-    ulb_fail(request->err, ULB_BAD_INPUT, "--%s '%s': %s", option, value, wanted);
-    return EINVAL;
-}
-
 static error_t parse_last(struct ulb_history_request *request, const char *text)
 {
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end || value < 0)
-        return complain(request, "last", text, "must be a number of records, 0 for all");
-    request->last = (size_t)value;
+    uint64_t last;
+    if (!ulb_read_count(text, 0, SIZE_MAX, &last))
+        return ulb_refuse_option(request->err, "last", text, "must be a number of records, 0 for all");
+    request->last = (size_t)last;
     request->last_given = true;
     return 0;
 }
 
 static error_t parse_threshold(struct ulb_history_request *request, const char *text)
 {
-    char *end;
-    double percent = strtod(text, &end);
-    if (end == text || *end || !(percent >= 0 && percent < 1000))
-        return complain(request, "threshold", text, "must be a percentage");
-    request->threshold = percent / 100;
-    return 0;
+    return ulb_read_percent(text, 0, 1000, &request->threshold)
+               ? 0
+               : ulb_refuse_option(request->err, "threshold", text, "must be a percentage, 0 to 1000");
 }
 
 static error_t parse_argument(struct ulb_history_request *request, struct argp_state *state)

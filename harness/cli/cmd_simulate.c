@@ -1,5 +1,6 @@
 /* ulb-bench simulate: the splits on described machines. */
 #include "harness/cli/cli.h"
+#include "harness/cli/option.h"
 #include "harness/cli/simulate.h"
 #include "harness/cli/table.h"
 #include "harness/split.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { OPTION_SHARING = 0x100, OPTION_TILE, OPTION_CHUNK, OPTION_TAKE, OPTION_FORK_JOIN, OPTION_SHAPES };
@@ -19,47 +19,37 @@ struct options {
     struct ulb_error *err;
 };
 
-static error_t complain(struct options *o, const char *option, const char *value, const char *wanted)
+static error_t parse_split(struct options *o, const char *text)
 {
-    ulb_fail(o->err, ULB_BAD_INPUT, "--%s '%s': %s", option, value, wanted);
-    return EINVAL;
+    return ulb_split_parse(text, &o->request.split)
+               ? 0
+               : ulb_refuse_option(o->err, "split", text, "must be static, dynamic or weighted");
 }
 
-static error_t parse_word(struct options *o, int key, const char *word)
+static error_t parse_sharing(struct options *o, const char *text)
 {
-    for (int i = 0; key == OPTION_SHARING && i < 2; i++) {
-        if (strcmp(word, ulb_sim_sharing_names[i]) == 0) {
-            o->request.sharing = (enum ulb_sim_sharing)i;
-            return 0;
-        }
-    }
-    if (key == 'S' && ulb_split_parse(word, &o->request.split))
-        return 0;
-    return key == 'S' ? complain(o, "split", word, "must be static, dynamic or weighted")
-                      : complain(o, "sharing", word, "must be equal or fair");
-}
-
-static error_t parse_rows(struct options *o, int key, const char *text)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (errno != 0 || end == text || *end || text[0] == '-' || value == 0 || value > 1 << 20)
-        return complain(o, key == OPTION_TILE ? "tile" : "chunk", text, "must be 1 to 1048576");
-    *(key == OPTION_TILE ? &o->request.tile : &o->request.chunk) = value;
+    size_t word = ulb_read_word(text, ulb_sim_sharing_names, 2);
+    if (word == 2)
+        return ulb_refuse_option(o->err, "sharing", text, "must be equal or fair");
+    o->request.sharing = (enum ulb_sim_sharing)word;
     return 0;
 }
 
-static error_t parse_time(struct options *o, int key, const char *text)
+static error_t parse_rows(struct options *o, const char *option, const char *text, size_t *rows)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0 && value <= 1e6))
-        return complain(o, key == OPTION_TAKE ? "take-ns" : "fork-join", text, "must be 0 to 1000000");
-    if (key == OPTION_TAKE)
-        o->request.take_s = 1e-9 * value;
-    else
-        o->request.fork_join_s = 1e-6 * value;
+    uint64_t count;
+    if (!ulb_read_count(text, 1, 1 << 20, &count))
+        return ulb_refuse_option(o->err, option, text, "must be 1 to 1048576");
+    *rows = (size_t)count;
+    return 0;
+}
+
+static error_t parse_time(struct options *o, const char *option, const char *text, double unit,
+                          double *seconds)
+{
+    if (!ulb_read_number(text, 0, 1e6, seconds))
+        return ulb_refuse_option(o->err, option, text, "must be 0 to 1000000");
+    *seconds *= unit;
     return 0;
 }
 
@@ -79,14 +69,17 @@ static error_t parse_text(struct options *o, int key, char *text)
         o->request.formats = text;
         return 0;
     case 'S':
+        return parse_split(o, text);
     case OPTION_SHARING:
-        return parse_word(o, key, text);
+        return parse_sharing(o, text);
     case OPTION_TILE:
+        return parse_rows(o, "tile", text, &o->request.tile);
     case OPTION_CHUNK:
-        return parse_rows(o, key, text);
+        return parse_rows(o, "chunk", text, &o->request.chunk);
     case OPTION_TAKE:
+        return parse_time(o, "take-ns", text, 1e-9, &o->request.take_s);
     case OPTION_FORK_JOIN:
-        return parse_time(o, key, text);
+        return parse_time(o, "fork-join", text, 1e-6, &o->request.fork_join_s);
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -102,7 +102,7 @@ static void set_conditions(const struct ulb_cell *cell, struct ulb_settings *set
 {
     settings->set = cell->set;
     settings->warm = strcmp(cell->mode, "warm") == 0;
-    settings->split_given = ulb_split_parse(cell->split, &settings->split);
+    settings->n_splits = ulb_split_parse(cell->split, &settings->splits[0]);
 }
 
 /* The cells as measured by shape become those of the suspects, models and layers by name. */

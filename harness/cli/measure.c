@@ -1,6 +1,7 @@
 #include "harness/cli/measure.h"
 
 #include "common/units.h"
+#include "harness/cli/option.h"
 #include "harness/cli/progress.h"
 #include "harness/counters/marker.h"
 #include "harness/keep.h"
@@ -51,68 +52,45 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t complain(struct ulb_measure_options *o, const char *option, const char *value,
-                        const char *wanted)
-{
-    ulb_fail(o->err, ULB_BAD_INPUT, "--%s '%s': %s", option, value, wanted);
-    return EINVAL;
-}
-
-static bool parse_count(const char *text, unsigned long long max, unsigned long long *value)
-{
-    char *end;
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && text[0] != '-' && *value <= max;
-}
-
 /* One split, or for decode several. */
 static error_t parse_splits(struct ulb_measure_options *o, const char *text)
 {
     static const char wanted[] = "must be static, dynamic or weighted, each at most once";
-    bool taken[ULB_SPLITS] = {false};
-    for (o->n_splits = 0; *text; text += *text == ',') {
+    struct ulb_settings *settings = &o->settings;
+    settings->n_splits = 0;
+    for (const char *at = text; *at; at += *at == ',') {
         char word[16];
-        size_t length = strcspn(text, ",");
-        enum ulb_split *next = &o->splits[o->n_splits];
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
-        if (o->n_splits == ULB_SPLITS || !ulb_split_parse(word, next) || taken[*next])
-            return complain(o, "split", text, wanted);
-        taken[*next] = true;
-        o->n_splits++;
-        text += length;
+        enum ulb_split split;
+        size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        if (!ulb_split_parse(word, &split) || ulb_takes_split(settings, split))
+            return ulb_refuse_option(o->err, "split", at, wanted);
+        settings->splits[settings->n_splits++] = split;
+        at += length;
     }
-    if (o->n_splits == 0)
-        return complain(o, "split", "", wanted);
-    o->settings.split = o->splits[0];
-    o->settings.split_given = true;
-    return 0;
+    return settings->n_splits > 0 ? 0 : ulb_refuse_option(o->err, "split", text, wanted);
 }
 
-static error_t parse_progress(struct ulb_measure_options *o, const char *word)
+static error_t parse_progress(struct ulb_measure_options *o, const char *text)
 {
     static const char *const words[] = {"auto", "on", "off"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            o->progress = (enum ulb_progress_mode)i;
-            return 0;
-        }
-    }
-    return complain(o, "progress", word, "must be auto, on or off");
+    size_t word = ulb_read_word(text, words, 3);
+    if (word == 3)
+        return ulb_refuse_option(o->err, "progress", text, "must be auto, on or off");
+    o->progress = (enum ulb_progress_mode)word;
+    return 0;
 }
 
 static error_t parse_number(struct ulb_measure_options *o, int key, const char *text)
 {
-    unsigned long long value;
-    if (key == OPTION_SEED) {
-        if (!parse_count(text, UINT64_MAX, &value))
-            return complain(o, "seed", text, "must be a whole number");
-        o->settings.seed = value;
-    } else {
-        if (!parse_count(text, 1 << 20, &value) || value == 0)
-            return complain(o, "ring-mib", text, "must be 1 to 1048576");
-        o->settings.ring_bytes = (size_t)value << 20;
-    }
+    uint64_t mib;
+    if (key == OPTION_SEED)
+        return ulb_read_count(text, 0, UINT64_MAX, &o->settings.seed)
+                   ? 0
+                   : ulb_refuse_option(o->err, "seed", text, "must be a whole number");
+    if (!ulb_read_count(text, 1, 1 << 20, &mib))
+        return ulb_refuse_option(o->err, "ring-mib", text, "must be 1 to 1048576");
+    o->settings.ring_bytes = (size_t)mib << 20;
     return 0;
 }
 
@@ -337,7 +315,7 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     record->root = NULL;
     if (o->settings.aa && stage < ULB_STAGE_GEMV)
         return ulb_fail(err, ULB_BAD_INPUT, "--aa measures a grid twice: use it with run, gemv or gemm");
-    if (o->n_splits > 1 && stage != ULB_STAGE_DECODE)
+    if (o->settings.n_splits > 1 && stage != ULB_STAGE_DECODE)
         return ulb_fail(err, ULB_BAD_INPUT, "--split takes one split here; decode takes several");
     catch_signals();
     enum ulb_status status = ulb_marker_init(err);
@@ -372,7 +350,7 @@ static enum ulb_status restore_words(struct ulb_settings *settings, const struct
                                      struct ulb_error *err)
 {
     const char *split = setting(from, "split"), *mask = setting(from, "isa_mask");
-    settings->split_given = split && ulb_split_parse(split, &settings->split);
+    settings->n_splits = split && ulb_split_parse(split, &settings->splits[0]);
     return mask && *mask ? ulb_isa_parse(mask, &settings->isa_mask, err) : ULB_OK;
 }
 

@@ -11,8 +11,6 @@ enum ulb_progress_mode { ULB_PROGRESS_AUTO, ULB_PROGRESS_ON, ULB_PROGRESS_OFF };
 
 struct ulb_measure_options {
     struct ulb_settings settings;
-    enum ulb_split splits[ULB_SPLITS]; /* as given; settings has the first */
-    size_t n_splits;
     const char *platform; /* NULL or "auto": this machine */
     const char *out;      /* folder of records and figures */
     bool out_given;       /* it was named: commands that measure a part write a record too */

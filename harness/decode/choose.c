@@ -112,7 +112,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
                         like->k);
     }
     struct ulb_row_split split =
-        ulb_split_of(session->settings.split, like->m, kernel->mr, session->pus.n, rates, shares);
+        ulb_split_of(session->settings.splits[0], like->m, kernel->mr, session->pus.n, rates, shares);
     trial.job.split = &split;
     double seconds = time_trial(&trial);
     if (!best->kernel || seconds < best->seconds)

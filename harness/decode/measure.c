@@ -147,10 +147,8 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
 /* Whether a split goes by what this run measures of each class. */
 static bool weighs_classes(const struct measurement *m)
 {
-    bool weighted = false;
-    for (size_t i = 0; i < m->settings->n_splits; i++)
-        weighted |= m->settings->splits[i] == ULB_SPLIT_WEIGHTED;
-    return weighted && m->settings->n_rates == 0 && m->session->topology.n_classes > 1;
+    return ulb_takes_split(&m->session->settings, ULB_SPLIT_WEIGHTED) && m->settings->n_rates == 0 &&
+           m->session->topology.n_classes > 1;
 }
 
 /* What the user gave, or what each class reads, by which rows are tried. */
@@ -223,7 +221,7 @@ static struct ulb_decoder_options options_of(const struct measurement *m, const 
     return (struct ulb_decoder_options){
         .team = m->session->team,
         .ops = ulb_vector_ops(m->session->isa),
-        .split = m->session->settings.split,
+        .split = m->session->settings.splits[0],
         .rates = run->rates,
         .positions = m->context + ULB_TOKENS_WARM_UP + m->tokens,
         .batch = m->settings->prompt == 0                  ? 1
@@ -367,8 +365,8 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
         status = drop_unfit(&m, err);
     if (status == ULB_OK)
         status = choose_all(&m, err);
-    for (; m.n_turns < settings->n_splits && status == ULB_OK; m.n_turns++)
-        status = ulb_turn_open(&m.turns[m.n_turns], session, settings->splits[m.n_turns], m.tokens,
+    for (; m.n_turns < session->settings.n_splits && status == ULB_OK; m.n_turns++)
+        status = ulb_turn_open(&m.turns[m.n_turns], session, session->settings.splits[m.n_turns], m.tokens,
                                settings->energy_root, err);
     for (size_t i = 0; i < m.n_formats && status == ULB_OK; i++) {
         ulb_session_progress(session, "decode", (double)i / (double)m.n_formats);

@@ -193,7 +193,7 @@ static enum ulb_status make_matrix(const struct ulb_decoder_shape *shape, enum u
         packed = packed ? packed : scratch.data;
         ulb_problem_pack(&problem, kernel->layout, packed, session->team);
         struct ulb_row_split split =
-            ulb_split_of(session->settings.split, m, kernel->mr, session->pus.n, rates, shares);
+            ulb_split_of(session->settings.splits[0], m, kernel->mr, session->pus.n, rates, shares);
         struct ulb_team_gemm job = {kernel, ulb_problem_gemm(&problem, packed, y), &split};
         ulb_team_gemm_run(session->team, &job);
         status = ulb_problem_check(&problem, kernel, y, err);

@@ -68,7 +68,7 @@ P
 "${history[@]}" trend --cell 'int2a8-pshufb-avx2-.*llama3-8b/down' >out || fail "trend"
 grep -qE '^ +-[89]\.[0-9] %, regressed, between [0-9a-f]{12} and [0-9a-f]{12} \(' out || fail "trend says: $(cat out)"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
-"${history[@]}" trend --threshold 15 --json >out
+"${history[@]}" trend --threshold 15% --json >out
 python3 -c 'import json; assert not any(s["changes"] for s in json.load(open("out"))["series"])' || fail "--threshold"
 
 # Counts have no noise: one record of another count is a change.

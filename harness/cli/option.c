@@ -1,0 +1,52 @@
+#include "harness/cli/option.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+error_t ulb_refuse_option(struct ulb_error *err, const char *option, const char *value, const char *wanted)
+{
+    ulb_fail(err, ULB_BAD_INPUT, "--%s '%s': %s", option, value, wanted);
+    return EINVAL;
+}
+
+bool ulb_take_count(const char **text, uint64_t least, uint64_t most, uint64_t *value)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    errno = 0;
+    *value = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0 && *value >= least && *value <= most;
+}
+
+bool ulb_read_count(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+    return ulb_take_count(&text, least, most, value) && *text == '\0';
+}
+
+bool ulb_read_number(const char *text, double least, double most, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && *value >= least && *value <= most;
+}
+
+bool ulb_read_percent(const char *text, double least, double most, double *share)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= least && percent <= most))
+        return false;
+    *share = percent / 100;
+    return true;
+}
+
+size_t ulb_read_word(const char *text, const char *const *words, size_t n)
+{
+    size_t i = 0;
+    while (i < n && strcmp(text, words[i]) != 0)
+        i++;
+    return i;
+}

@@ -1,0 +1,30 @@
+/* Values of options, read the same way by every command. */
+#ifndef ULB_HARNESS_CLI_OPTION_H
+#define ULB_HARNESS_CLI_OPTION_H
+
+#include "common/status.h"
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "--OPTION 'VALUE': WANTED", for argp to return. */
+error_t ulb_refuse_option(struct ulb_error *err, const char *option, const char *value, const char *wanted);
+
+/* A whole number in decimal digits from least to most at *text, which moves behind it. */
+bool ulb_take_count(const char **text, uint64_t least, uint64_t most, uint64_t *value);
+
+/* The whole text is one. */
+bool ulb_read_count(const char *text, uint64_t least, uint64_t most, uint64_t *value);
+
+/* The whole text is a number from least to most. */
+bool ulb_read_number(const char *text, double least, double most, double *value);
+
+/* The same in percent, "5" or "5%"; *share is the hundredth part. */
+bool ulb_read_percent(const char *text, double least, double most, double *share);
+
+/* The place of the text among n words; n when it is none of them. */
+size_t ulb_read_word(const char *text, const char *const *words, size_t n);
+
+#endif
