@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) void add_group(const struct affine 
 #pragma GCC unroll 8
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = first;
-    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, NEAR, NULL, sums);
+    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, NEAR, sums);
 #pragma GCC unroll 8
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
         if (a->zero)

@@ -37,7 +37,7 @@ sum_tile(const struct woq *a, const struct ulb_tiles *tiles, const void *x, ulb_
             size_t k = (i * tiles->steps + s) * 4;
             ulb_add_code_columns(a->bits, a->kind,
                                  tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x, k, steps,
-                                 NEAR, NULL, sums);
+                                 NEAR, sums);
             x_sum += ulb_sum_floats(a->kind, x, k, 4 * steps);
         }
     }

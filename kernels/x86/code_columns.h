@@ -3,7 +3,7 @@
  *
  * A code is masked where it lies in the lane and converted: 2^(8 c) times too large for column c, which the
  * activation makes good. Upper nibbles are shifted down first, and the highest byte, whose top bit would be a
- * sign. Codes that stand for levels are shifted down and looked up. */
+ * sign. */
 #ifndef ULB_KERNELS_X86_CODE_COLUMNS_H
 #define ULB_KERNELS_X86_CODE_COLUMNS_H
 
@@ -12,41 +12,6 @@
 #include "kernels/x86/streams.h"
 
 enum { ULB_CODE_VECTORS = 8 /* of rows */, ULB_CODE_ROWS = ULB_CODE_VECTORS * ULB_LANES };
-
-/* A table of 16 levels in registers. */
-struct ulb_levels {
-#ifdef ULB_DP_512
-    __m512 all;
-#else
-    __m256 lower, upper;
-#endif
-};
-
-static inline struct ulb_levels ulb_load_levels(const float *levels)
-{
-    struct ulb_levels table;
-#ifdef ULB_DP_512
-    table.all = _mm512_loadu_ps(levels);
-#else
-    table.lower = _mm256_loadu_ps(levels);
-    table.upper = _mm256_loadu_ps(levels + 8);
-#endif
-    return table;
-}
-
-/* Levels of the 4-bit codes whose first bit is bit. */
-static inline __attribute__((always_inline)) ulb_floats ulb_level_of(const struct ulb_levels *table,
-                                                                     ulb_vec packed, unsigned bit)
-{
-#ifdef ULB_DP_512
-    return _mm512_permutexvar_ps(_mm512_srli_epi32(packed, bit), table->all);
-#else
-    __m256i index = _mm256_srli_epi32(packed, (int)bit);
-    __m256 is_upper = _mm256_castsi256_ps(_mm256_slli_epi32(packed, 28 - (int)bit));
-    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(table->lower, index),
-                            _mm256_permutevar8x32_ps(table->upper, index), is_upper);
-#endif
-}
 
 static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsigned bits)
 {
@@ -57,27 +22,25 @@ static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsign
 #endif
 }
 
-/* The code of column c as a float, times 1 or 2^(8 c); or its level. */
-static inline __attribute__((always_inline)) ulb_floats
-ulb_code_column(unsigned bits, ulb_vec packed, unsigned c, const struct ulb_levels *table)
+/* The code of column c as a float, times 1 or 2^(8 c). */
+static inline __attribute__((always_inline)) ulb_floats ulb_code_column(unsigned bits, ulb_vec packed,
+                                                                        unsigned c)
 {
-    if (table)
-        return ulb_level_of(table, packed, 8 * c);
     if (bits == 8 && c == 3)
         return ulb_to_floats(ulb_shr32(packed, 24));
     return ulb_to_floats(ulb_and(packed, ulb_all32((int32_t)(((1u << bits) - 1) << 8 * c))));
 }
 
 /* What the activation of column c is multiplied by. */
-static inline float ulb_column_factor(unsigned bits, unsigned c, bool levels)
+static inline float ulb_column_factor(unsigned bits, unsigned c)
 {
-    return levels || (bits == 8 && c == 3) ? 1.0f : 1.0f / (float)(1u << 8 * c);
+    return bits == 8 && c == 3 ? 1.0f : 1.0f / (float)(1u << 8 * c);
 }
 
 /* sums[8] += products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, const void *x, size_t at,
-                     size_t steps, size_t near, const struct ulb_levels *table, ulb_floats *sums)
+                     size_t steps, size_t near, ulb_floats *sums)
 {
     const size_t step = (size_t)bits * ULB_VEC_BYTES;
     const unsigned fields = 8 / bits;
@@ -85,8 +48,7 @@ ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, 
         ulb_floats x4[4];
 #pragma GCC unroll 4
         for (unsigned c = 0; c < 4; c++)
-            x4[c] = ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c) *
-                                   ulb_column_factor(bits, c, table != NULL));
+            x4[c] = ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c) * ulb_column_factor(bits, c));
 #pragma GCC unroll 8
         for (unsigned v = 0; v < bits; v++) {
             ulb_vec packed = ulb_load(w + s * step + v * ULB_VEC_BYTES);
@@ -96,7 +58,7 @@ ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, 
 #pragma GCC unroll 4
                 for (unsigned c = 0; c < 4; c++)
                     sums[v * fields + f] =
-                        ulb_fma(ulb_code_column(bits, moved, c, table), x4[c], sums[v * fields + f]);
+                        ulb_fma(ulb_code_column(bits, moved, c), x4[c], sums[v * fields + f]);
             }
         }
 #pragma GCC unroll 8
@@ -118,22 +80,12 @@ static inline __attribute__((always_inline)) float ulb_sum_floats(enum ulb_activ
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* Instructions per 32 weights: of codes, and of levels. */
+/* Instructions per 32 weights. */
 #define ULB_CODE_UNITS (1024.0 / ULB_VEC_BITS) /* vectors of 32 floats */
 #define ULB_CODE_COLUMNS_MIX(bits)                                                                           \
     .loads = (bits) / 32.0 * ULB_CODE_UNITS, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = (bits) / 16.0,  \
     .logic = ((bits) == 8 ? 0.75 : 1) * ULB_CODE_UNITS,                                                      \
     .shifts = ((bits) == 8 ? 0.25 : 0.125) * ULB_CODE_UNITS, .conversions = ULB_CODE_UNITS,                  \
     .fmas = ULB_CODE_UNITS, .chains = ULB_CODE_VECTORS
-#ifdef ULB_DP_512
-#define ULB_LEVEL_COLUMNS_MIX                                                                                \
-    .loads = ULB_CODE_UNITS / 8, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = 0.25,                       \
-    .shifts = ULB_CODE_UNITS, .permutes = ULB_CODE_UNITS, .fmas = ULB_CODE_UNITS, .chains = ULB_CODE_VECTORS
-#else
-#define ULB_LEVEL_COLUMNS_MIX                                                                                \
-    .loads = ULB_CODE_UNITS / 8, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = 0.25,                       \
-    .shifts = 2 * ULB_CODE_UNITS, .permutes = 2 * ULB_CODE_UNITS, .blends = ULB_CODE_UNITS,                  \
-    .fmas = ULB_CODE_UNITS, .chains = ULB_CODE_VECTORS
-#endif
 
 #endif
