@@ -1,22 +1,12 @@
 #include "harness/cli/decode_print.h"
 
 #include "common/units.h"
+#include "harness/cli/table.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *number(char out[32], const char *format, double value)
-    __attribute__((format(printf, 2, 0)));
-static const char *number(char out[32], const char *format, double value)
-{
-    if (isfinite(value))
-        snprintf(out, 32, format, value);
-    else
-        strcpy(out, "-");
-    return out;
-}
 
 static bool same_run(const struct ulb_decode_run *a, const struct ulb_decode_run *b)
 {
@@ -39,10 +29,11 @@ static void print_run(const struct ulb_decode_run *run, FILE *out)
     char x[32], bytes[32], bits[32];
     const struct ulb_decode_split *split = &run->split_ms;
     fprintf(out, "%-8s %8.2f %8.2f %6s %6s %6s %7.2f %4.0f%% | %7.2f %6.3f %6.3f %6.3f %6.3f\n", run->format,
-            run->tokens_per_s, run->ms_per_token, number(x, "%.2f", run->observed_speedup),
-            number(bytes, "%.2f", run->amdahl_speedup), number(bits, "%.2f", run->amdahl_nominal_speedup),
-            run->roofline_tokens_per_s, 100 * run->roofline_share, split->gemv, split->attention,
-            split->other, split->quantise, split->fork_join);
+            run->tokens_per_s, run->ms_per_token, ulb_show_number(x, "%.2f", run->observed_speedup),
+            ulb_show_number(bytes, "%.2f", run->amdahl_speedup),
+            ulb_show_number(bits, "%.2f", run->amdahl_nominal_speedup), run->roofline_tokens_per_s,
+            100 * run->roofline_share, split->gemv, split->attention, split->other, split->quantise,
+            split->fork_join);
 }
 
 /* Where the time beyond Amdahl's bound is, in per cent of the token. */
@@ -79,8 +70,8 @@ static void print_memory(const struct ulb_decode_run *run, FILE *out)
     char peak[32], huge[32];
     fprintf(out, " %-8s weights %.0f MiB, peak %s MiB, in huge pages %s MiB; one by one, cold: %.2f ms\n",
             run->format, (double)run->weight_bytes / ULB_MIB,
-            number(peak, "%.0f", run->peak_rss_bytes / ULB_MIB),
-            number(huge, "%.0f", run->huge_bytes / ULB_MIB), run->gemv_cold_ms);
+            ulb_show_number(peak, "%.0f", run->peak_rss_bytes / ULB_MIB),
+            ulb_show_number(huge, "%.0f", run->huge_bytes / ULB_MIB), run->gemv_cold_ms);
     if (run->extrapolated)
         fprintf(out, " %-8s ONLY %zu OF %zu LAYERS WERE RUN: the times above are extrapolated from them\n",
                 run->format, run->layers_run, run->layers);

@@ -1,5 +1,6 @@
 #include "harness/cli/report.h"
 
+#include "harness/cli/table.h"
 #include "harness/topology/topology.h"
 
 #include <math.h>
@@ -58,18 +59,6 @@ static void print_wrapped(FILE *out, const char *head, size_t used, const char *
     print_line(out, "%-*s%s", (int)used, head, rest);
 }
 
-/* A number, "-" for one that could not be had. */
-static const char *number(char out[32], const char *format, double value)
-    __attribute__((format(printf, 2, 0)));
-static const char *number(char out[32], const char *format, double value)
-{
-    if (isfinite(value))
-        snprintf(out, 32, format, value);
-    else
-        strcpy(out, "-");
-    return out;
-}
-
 /* A name that is too long for its column gets a line of its own; returns what is left for the column. */
 static const char *fit_name(FILE *out, const char *name)
 {
@@ -96,8 +85,9 @@ static void print_yardsticks(const struct ulb_record *record, FILE *out)
     for (size_t i = 0; i < n; i++) {
         char mad[32], drift[32];
         print_line(out, " yardstick of %s, %u threads: %.1f GB/s, +- %s, drift %s %%, %s", yardsticks[i].set,
-                   yardsticks[i].threads, yardsticks[i].gbps, number(mad, "%.1f", yardsticks[i].gbps_mad),
-                   number(drift, "%.1f", 100 * yardsticks[i].drift), yardsticks[i].variant);
+                   yardsticks[i].threads, yardsticks[i].gbps,
+                   ulb_show_number(mad, "%.1f", yardsticks[i].gbps_mad),
+                   ulb_show_number(drift, "%.1f", 100 * yardsticks[i].drift), yardsticks[i].variant);
     }
     ulb_yardsticks_free(yardsticks, n);
 }
@@ -198,8 +188,8 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out)
     for (size_t i = 0; i < n; i++) {
         char mad[32], per_cycle[32];
         print_line(out, " %-12s %7u %-5s %9.1f %7s %12s  %s", cells[i].set, cells[i].threads, cells[i].level,
-                   cells[i].gbps, number(mad, "%.1f", cells[i].gbps_mad),
-                   number(per_cycle, "%.2f", cells[i].bytes_per_cycle), cells[i].variant);
+                   cells[i].gbps, ulb_show_number(mad, "%.1f", cells[i].gbps_mad),
+                   ulb_show_number(per_cycle, "%.2f", cells[i].bytes_per_cycle), cells[i].variant);
     }
     print_clusters(record, cells, n, out);
     ulb_beta_cells_free(cells, n);
@@ -213,10 +203,11 @@ static void print_gamma(const struct ulb_gamma_cell *cell, FILE *out)
 {
     char median[32], min[32], mad[32], ceiling[32], ebw[32];
     print_line(out, " %-*s %-5s %7s %7s %7s %5.4g %8s %8s%s", NAME, fit_name(out, cell->kernel), cell->cls,
-               number(median, "%.3f", cell->gamma_cycles), number(min, "%.3f", cell->gamma_min_cycles),
-               number(mad, "%.3f", cell->gamma_mad_cycles), cell->bytes_per_step,
-               number(ceiling, "%.2f", cell->bytes_per_step / cell->gamma_cycles),
-               number(ebw, "%.2f", cell->ebw_bytes_per_cycle), cell->verified ? "" : "  differs");
+               ulb_show_number(median, "%.3f", cell->gamma_cycles),
+               ulb_show_number(min, "%.3f", cell->gamma_min_cycles),
+               ulb_show_number(mad, "%.3f", cell->gamma_mad_cycles), cell->bytes_per_step,
+               ulb_show_number(ceiling, "%.2f", cell->bytes_per_step / cell->gamma_cycles),
+               ulb_show_number(ebw, "%.2f", cell->ebw_bytes_per_cycle), cell->verified ? "" : "  differs");
     if (!isfinite(cell->gamma_cycles))
         print_wrapped(out, "   not measured: ", 17, cell->reason);
 }
@@ -245,8 +236,8 @@ static void print_overlap(const struct ulb_overlap_cell *cell, FILE *out)
     /* What tables cost per input feature, for a row of 4096. */
     double call_us = cell->call_us + 4.096 * cell->column_ns;
     print_line(out, " %-*s %8s %7s %9s %9s", NAME, fit_name(out, cell->kernel),
-               number(c, "%.2f", cell->overlap), number(mad, "%.2f", cell->overlap_mad),
-               number(tile, "%.3f", cell->tile_us), number(call, "%.2f", call_us));
+               ulb_show_number(c, "%.2f", cell->overlap), ulb_show_number(mad, "%.2f", cell->overlap_mad),
+               ulb_show_number(tile, "%.3f", cell->tile_us), ulb_show_number(call, "%.2f", call_us));
     if (!isfinite(cell->overlap))
         print_wrapped(out, "   not measured: ", 17, cell->reason);
 }
@@ -319,7 +310,7 @@ static void print_run(const struct ulb_cell *cell, FILE *out)
     char yardstick[32];
     print_line(out, "GEMV, %s weights, %u threads of %s, %s split; share is of the yardstick, %s GB/s",
                cell->mode, cell->threads, cell->set, cell->split,
-               number(yardstick, "%.1f", cell->yardstick_gbps));
+               ulb_show_number(yardstick, "%.1f", cell->yardstick_gbps));
     print_line(out, "model and resid are with the kernel's overlap, plain is the residual of the roofline "
                     "without it");
     print_line(out, "%-*s %7s %5s %5s %7s %5s %5s %s", NAME, "kernel", "us", "GB/s", "share", "model",
@@ -344,11 +335,12 @@ static const char *beyond_columns(const char *verdict, char out[128])
 static void print_cell(const struct ulb_cell *cell, FILE *out)
 {
     char share[32], predicted[32], residual[32], plain[32], head[256], detail[128], verdict[160];
-    int used = snprintf(
-        head, sizeof head, "%-*s %7.1f %5.1f %5s %7s %5s %5s ", NAME, fit_name(out, cell->kernel), cell->us,
-        cell->gbps, number(share, "%.0f%%", 100 * cell->efficiency),
-        number(predicted, "%.1f", cell->predicted_us), number(residual, "%+.0f%%", 100 * cell->residual),
-        number(plain, "%+.0f%%", 100 * cell->residual_plain));
+    int used =
+        snprintf(head, sizeof head, "%-*s %7.1f %5.1f %5s %7s %5s %5s ", NAME, fit_name(out, cell->kernel),
+                 cell->us, cell->gbps, ulb_show_number(share, "%.0f%%", 100 * cell->efficiency),
+                 ulb_show_number(predicted, "%.1f", cell->predicted_us),
+                 ulb_show_number(residual, "%+.0f%%", 100 * cell->residual),
+                 ulb_show_number(plain, "%+.0f%%", 100 * cell->residual_plain));
     snprintf(verdict, sizeof verdict, "%s%s", cell->verified ? "" : "not verified; ",
              beyond_columns(cell->verdict, detail));
     if (used > WIDTH - 20) { /* figures larger than their columns */
@@ -411,7 +403,7 @@ static void print_gemm_head(const struct ulb_cell *cell, FILE *out)
     char yardstick[32];
     print_line(out, "GEMM, %s weights, %u threads of %s, %s split; share is of the yardstick, %s GB/s,",
                cell->mode, cell->threads, cell->set, cell->split,
-               number(yardstick, "%.1f", cell->yardstick_gbps));
+               ulb_show_number(yardstick, "%.1f", cell->yardstick_gbps));
     print_line(out, "peak of the best compute limit for the kernel's activations");
     print_line(out, "%-*s %10s %6s %5s %8s %5s  %s", NAME, "kernel", "us", "GB/s", "share", "GOP/s", "peak",
                "nearer limit");
@@ -421,8 +413,8 @@ static void print_gemm_cell(const struct ulb_cell *cell, FILE *out)
 {
     char share[32], peak[32];
     print_line(out, "%-*s %10.1f %6.1f %5s %8.1f %5s  %s%s", NAME, fit_name(out, cell->kernel), cell->us,
-               cell->gbps, number(share, "%.0f%%", 100 * cell->efficiency), cell->gops,
-               number(peak, "%.0f%%", 100 * cell->peak_share), cell->bound[0] ? cell->bound : "-",
+               cell->gbps, ulb_show_number(share, "%.0f%%", 100 * cell->efficiency), cell->gops,
+               ulb_show_number(peak, "%.0f%%", 100 * cell->peak_share), cell->bound[0] ? cell->bound : "-",
                cell->verified ? "" : "; not verified");
 }
 
@@ -498,14 +490,14 @@ static void print_machine(const struct ulb_record *record, FILE *out)
     }
     print_line(out, "%.48s, %s cores, %s GiB%s%s, Linux %s",
                known(ulb_record_text(record, "machine.cpu_model")),
-               number(cores, "%.0f", ulb_record_number(record, "machine.cores")),
-               number(gib, "%.1f", ulb_record_number(record, "machine.memory_bytes") / 1073741824.0),
+               ulb_show_number(cores, "%.0f", ulb_record_number(record, "machine.cores")),
+               ulb_show_number(gib, "%.1f", ulb_record_number(record, "machine.memory_bytes") / 1073741824.0),
                hypervisor ? ", guest of " : "", hypervisor ? hypervisor : "",
                known(ulb_record_text(record, "machine.kernel_release")));
     print_line(out, "cycles by %s%s; fork/join %s us, OpenMP's own %s us",
                known(ulb_record_text(record, "clock.cycles_source")), frequencies,
-               number(team, "%.2f", ulb_record_number(record, "fork_join.team_us")),
-               number(openmp, "%.2f", ulb_record_number(record, "fork_join.openmp_us")));
+               ulb_show_number(team, "%.2f", ulb_record_number(record, "fork_join.team_us")),
+               ulb_show_number(openmp, "%.2f", ulb_record_number(record, "fork_join.openmp_us")));
     if (reason)
         print_wrapped(out, "  because ", 10, reason);
 }

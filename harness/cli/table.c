@@ -1,5 +1,6 @@
 #include "harness/cli/table.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,4 +94,13 @@ void ulb_print_wrapped(const char *head, const char *text)
         text += cut + (text[cut] == ' ');
     }
     printf("%s\n", text);
+}
+
+const char *ulb_show_number(char out[32], const char *format, double value)
+{
+    if (isfinite(value))
+        snprintf(out, 32, format, value);
+    else
+        strcpy(out, "-");
+    return out;
 }

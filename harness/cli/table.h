@@ -17,6 +17,10 @@ enum { ULB_TABLE_COLUMNS = 16 };
  * to the right, null or absent as "-", lists of strings joined, true and false as yes and no. */
 void ulb_print_table(const json_t *rows, const struct ulb_column *columns, size_t n_columns);
 
+/* The number by this format in out, which it returns; "-" for one that could not be had. */
+const char *ulb_show_number(char out[32], const char *format, double value)
+    __attribute__((format(printf, 2, 0)));
+
 /* Prints text behind head, at most 100 columns wide; what does not fit goes on below, between words, indented
  * as far as head is long. */
 void ulb_print_wrapped(const char *head, const char *text);
