@@ -246,8 +246,8 @@ static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix 
 {
     int padding = padding_value(layout->format);
     size_t width = layout->tile_k * ulb_words(layout->format), per_panel = PANEL_COLUMNS / width;
+    int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
     for (size_t step = 0; step < steps; step++, tile += ulb_layout_tile_bytes(layout)) {
-        int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
         const int16_t *values = panel + step % per_panel * width;
         if (step % per_panel == 0)
             copy_panel(matrix, layout, padding, m, k * ulb_words(layout->format) + step * width,

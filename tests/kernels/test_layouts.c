@@ -12,13 +12,24 @@
 
 #include <cmocka.h>
 
+/* Whether the row is the first in the table that reads its layout. */
+static bool names_layout_first(size_t row)
+{
+    for (size_t i = 0; i < row; i++) {
+        if (ulb_kernels[i]->layout == ulb_kernels[row]->layout)
+            return false;
+    }
+    return true;
+}
+
 /* Every code of a tile has bits of its own and the tile has no unused bit. */
 static void tiles_are_covered_exactly(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_layout *layout = ulb_kernels[i]->layout;
-        if (layout->pack_tile || layout->format->block) /* no fields: the round trip says it all */
+        /* Without fields the round trip says it all. */
+        if (layout->pack_tile || layout->format->block || !names_layout_first(i))
             continue;
         unsigned bits = (unsigned)layout->format->bits, total = layout->tile_m * layout->tile_k * bits;
         unsigned char *used = calloc(total, 1);
@@ -87,6 +98,8 @@ static void pack_and_unpack_round_trip(void **state)
     } shapes[] = {{1, 1}, {33, 7}, {64, 64}, {65, 1601}, {7, 5460}};
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_layout *layout = ulb_kernels[i]->layout;
+        if (!names_layout_first(i))
+            continue;
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             struct ulb_problem problem;
             struct ulb_error err;
@@ -125,26 +138,29 @@ static void random_rows_have_nothing_in_common(void **state)
     ulb_problem_close(&problem);
 }
 
-/* Weight k of row m as a real number. */
-static double weight_at(const struct ulb_problem *p, size_t m, size_t k)
+/* The weights of row m from column k on as real numbers, a block of them or one; returns how many. */
+static size_t weights_at(const struct ulb_problem *p, size_t m, size_t k,
+                         double weights[ULB_BLOCK_COLUMNS_MAX])
 {
     const struct ulb_format *format = p->format;
     if (format->block) {
         struct ulb_block_values values;
-        double weights[ULB_BLOCK_COLUMNS_MAX];
         size_t columns = format->block->columns;
         format->block->decode(p->weights.blocks + m * ulb_block_row_bytes(format, p->weights.k) +
                                   k / columns * format->block->bytes,
                               &values);
         ulb_block_dequantise(format->block, &values, weights);
-        return weights[k % columns];
+        return columns;
     }
     const int16_t *value = p->weights.values + (m * p->weights.k + k) * ulb_words(format);
-    if (format->floating)
-        return (double)ulb_float_of(format->kind, value);
+    if (format->floating) {
+        weights[0] = (double)ulb_float_of(format->kind, value);
+        return 1;
+    }
     size_t scale = format->group ? m * ulb_groups(format, p->weights.k) + k / format->group : m;
     int zero = format->zeros ? p->weights.zeros[scale] : 0;
-    return (double)(*value - zero) * (double)p->weights.scales[scale];
+    weights[0] = (double)(*value - zero) * (double)p->weights.scales[scale];
+    return 1;
 }
 
 /* The truth's truth: weights and activations as real numbers, summed in double. */
@@ -152,10 +168,14 @@ static double exact(const struct ulb_problem *p, size_t m, double *magnitude)
 {
     double sum = 0;
     *magnitude = 0;
-    for (size_t k = 0; k < p->weights.k; k++) {
-        double product = weight_at(p, m, k) * ulb_activations_at(&p->x, 0, k);
-        sum += product;
-        *magnitude += fabs(product);
+    for (size_t k = 0; k < p->weights.k;) {
+        double weights[ULB_BLOCK_COLUMNS_MAX];
+        size_t n = weights_at(p, m, k, weights);
+        for (size_t i = 0; i < n; i++, k++) {
+            double product = weights[i] * ulb_activations_at(&p->x, 0, k);
+            sum += product;
+            *magnitude += fabs(product);
+        }
     }
     /* Minima cancel much of a weight; what is rounded are its parts. */
     if (p->magnitude)
