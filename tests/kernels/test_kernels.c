@@ -1,10 +1,11 @@
 /* Every row that runs here, or can be emulated here, against its scalar truth; and the checker against
  * planted bugs.
  *
- *     test_kernels [--few] [REGEX]
+ *     test_kernels [--few] [--part I/N] [REGEX]
  *
  * REGEX: only the rows whose names it matches; exit code 77 when none of them can run here. --few: fewer and
- * smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). */
+ * smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: each N-th row alone,
+ * from the I-th on, so that processes can share the table. */
 #include "kernels/block.h"
 #include "kernels/int2/format.h"
 #include "tests/kernels/checker.h"
@@ -41,13 +42,14 @@ static size_t whole_blocks(const struct ulb_kernel *kernel, size_t k)
 
 static bool few;
 static regex_t wanted;
+static unsigned part = 1, parts = 1;
 static size_t rows_checked, rows_skipped;
 
-/* Matches the expression of the command line, or there was none. */
-static bool is_wanted(const struct ulb_kernel *kernel)
+/* Row i of the table is of this part and matches the expression of the command line, or there was none. */
+static bool is_wanted(size_t i)
 {
     char name[ULB_KERNEL_NAME_MAX];
-    return regexec(&wanted, ulb_kernel_name(kernel, name), 0, NULL, 0) == 0;
+    return i % parts == part - 1 && regexec(&wanted, ulb_kernel_name(ulb_kernels[i], name), 0, NULL, 0) == 0;
 }
 
 /* Every shape with every fill. */
@@ -89,7 +91,7 @@ static void native_rows_equal_their_truth(void **state)
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         char name[ULB_KERNEL_NAME_MAX], missing[128];
         ulb_kernel_name(ulb_kernels[i], name);
-        if (!is_wanted(ulb_kernels[i]))
+        if (!is_wanted(i))
             continue;
         if (ulb_kernels[i]->needs & ~isa) {
             print_message("skipped: %s: this CPU lacks %s\n", name,
@@ -139,7 +141,7 @@ static void many_tokens_equal_their_truth(void **state)
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (is_wanted(ulb_kernels[i]) && !(ulb_kernels[i]->needs & ~isa))
+        if (is_wanted(i) && !(ulb_kernels[i]->needs & ~isa))
             expect_clean_tokens(ulb_kernels[i]);
     }
 }
@@ -154,7 +156,7 @@ static void emulated_rows_equal_their_truth(void **state)
     }
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
-        if (!is_wanted(kernel) || !(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
+        if (!is_wanted(i) || !(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
         rows_checked++;
         struct check checks[CHECKS_MAX];
@@ -166,7 +168,7 @@ static void emulated_rows_equal_their_truth(void **state)
      * bound up to which the overflow arguments are stated. */
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
-        if (!is_wanted(kernel) || !(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
+        if (!is_wanted(i) || !(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
         struct ulb_problem problem;
         struct ulb_error err;
@@ -305,10 +307,16 @@ static bool parse(int argc, char **argv)
         few = true;
         next++;
     }
+    if (next + 1 < argc && strcmp(argv[next], "--part") == 0) {
+        char rest;
+        if (sscanf(argv[next + 1], "%u/%u%c", &part, &parts, &rest) != 2 || part < 1 || part > parts)
+            part = parts = 0;
+        next += 2;
+    }
     const char *expression = next < argc ? argv[next++] : "";
-    if (next == argc && regcomp(&wanted, expression, REG_EXTENDED | REG_NOSUB) == 0)
+    if (parts > 0 && next == argc && regcomp(&wanted, expression, REG_EXTENDED | REG_NOSUB) == 0)
         return true;
-    fprintf(stderr, "usage: test_kernels [--few] [REGEX]\n");
+    fprintf(stderr, "usage: test_kernels [--few] [--part I/N] [REGEX]\n");
     return false;
 }
 
