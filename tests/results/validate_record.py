@@ -108,7 +108,7 @@ def self_test(validator, program):
             del rows[1:]
         for what, damaged in damages(record):
             tried += 1
-            if not faults(validator, damaged):
+            if validator.is_valid(damaged):
                 wrong.append(f"{name}: not found: {what}")
     print(f"{len(records)} samples, {tried} damages, {len(wrong)} wrong")
     return wrong
