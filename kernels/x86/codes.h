@@ -266,6 +266,16 @@ static inline unsigned ulb_shift_crumbs(size_t v)
     return 2 * (unsigned)v;
 }
 
+/* ULB_MAGIC and an integer as numbers; through memory, because a broadcast from a general register takes the
+ * port of shuffles twice, which counts where groups have 16 columns. */
+static inline ulb_floats ulb_magic_and(int32_t integer)
+{
+    const int32_t bits = ULB_MAGIC + integer;
+    ulb_floats all;
+    __asm__("vbroadcastss %1, %0" : "=v"(all) : "m"(bits));
+    return all;
+}
+
 /* Sums of A: codes 0, 1 (8 times), byte; of B: 2, 3, byte; of C: 4, 5, bit 6, byte. */
 static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
@@ -284,18 +294,18 @@ static inline int32_t ulb_start_thirds(size_t i, int32_t zero)
 
 static inline void ulb_floats_thirds(const ulb_vec *sums, int32_t zero, ulb_floats *values)
 {
-    values[0] = ulb_less(sums[0], zero);
-    values[1] = ulb_less(sums[1], 8 * zero);
-    values[2] = ulb_less(sums[3], zero);
-    values[3] = ulb_less(sums[4], 8 * zero);
-    values[4] = ulb_less(sums[6], zero);
-    values[5] = ulb_less(sums[7], 8 * zero);
+    ulb_floats low = ulb_magic_and(zero), middle = ulb_magic_and(8 * zero), high = ulb_magic_and(64 * zero);
+#pragma GCC unroll 3
+    for (size_t v = 0; v < 3; v++) {
+        values[2 * v] = ulb_sub(ulb_as_floats(sums[3 * v]), low);
+        values[2 * v + 1] = ulb_sub(ulb_as_floats(sums[3 * v + 1]), middle);
+    }
     /* 64 (low + 4 high): bit 6 of C is there 64 times, bit 7 128 times. */
     ulb_vec low6 = ulb_sub32(sums[2], ulb_add32(sums[0], sums[1]));
     ulb_vec low7 = ulb_sub32(sums[5], ulb_add32(sums[3], sums[4]));
     ulb_vec high7 = ulb_sub32(sums[9], ulb_add32(ulb_add32(sums[6], sums[7]), sums[8]));
-    values[6] = ulb_less(ulb_add32(low6, ulb_shl32(sums[8], 2)), 64 * zero);
-    values[7] = ulb_less(ulb_add32(low7, ulb_shl32(high7, 1)), 64 * zero);
+    values[6] = ulb_sub(ulb_as_floats(ulb_add32(low6, ulb_shl32(sums[8], 2))), high);
+    values[7] = ulb_sub(ulb_as_floats(ulb_add32(low7, ulb_shl32(high7, 1))), high);
 }
 
 static inline unsigned ulb_shift_thirds(size_t v)
@@ -351,12 +361,14 @@ static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
  * 16, below 2^24: exact. */
 static inline void ulb_floats_sixes(const ulb_vec *sums, int32_t zero, ulb_floats *values)
 {
-    ulb_floats top[3];
-    ulb_plain_floats(sums, 3, zero, values);
+    ulb_floats top[3], origin = ulb_magic_and(zero);
 #pragma GCC unroll 3
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        values[i] = ulb_sub(ulb_as_floats(sums[i]), origin);
         top[i] = ulb_sub(ulb_as_floats(sums[3 + i]), ulb_as_floats(sums[i]));
-    ulb_floats low = ulb_sub(top[0], ulb_all_floats((float)(64 * zero)));
+    }
+    ulb_floats all_zero = ulb_sub(origin, ulb_as_floats(ulb_all32(ULB_MAGIC)));
+    ulb_floats low = ulb_fnma(all_zero, ulb_all_floats(64), top[0]);
     values[3] = ulb_fma(ulb_fma(top[2], ulb_all_floats(4), top[1]), ulb_all_floats(4), low);
 }
 
