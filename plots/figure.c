@@ -14,7 +14,7 @@
 
 /* In the order of `list figures`; drawing functions stand at the same index. */
 const struct ulb_figure ulb_figures[] = {
-    {"roofline", "4", "effective bandwidth over beta, with this machine's beta, the paper's, and the GEMVs"},
+    {"roofline", "4", "effective bandwidth over beta, with this machine's beta, the paper's, and GEMVs"},
     {"bars", "5-7", "GEMV bandwidth of the fastest kernel of each format over the shapes"},
     {"kernels", "", "every kernel at every shape as a fraction of the yardstick"},
     {"gemm", "9", "throughput over the number of tokens, beside the compute limit"},

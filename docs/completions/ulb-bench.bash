@@ -3,8 +3,8 @@
 _ulb_bench() {
     local commands='run topology counters beta gamma gemv gemm decode formats verify shapes model simulate list plot report compare export history'
     local common='--json --help --version'
-    local measuring='--platform --quick --full --models --shapes --formats --kernels --set --split --warm --aa --isa-mask --seed
-        --ring-mib --out --progress --verbose'
+    local timed='--quick --full --set --isa-mask --seed --ring-mib --out --progress --verbose'
+    local grid="--models --shapes --formats --kernels --split --warm --aa --resume $timed"
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=run words=''
     [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
     case $previous in
@@ -23,7 +23,7 @@ _ulb_bench() {
     --figure)    words='roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy trend' ;;
     --format)    words='svg png pdf txt' ;;
     --to)        words='csv md sql googlebench gha-bigger gha-smaller bmf' ;;
-    --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' ;;
+    --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts decode.runs' ;;
     --metric)    words='efficiency gbps us gamma instructions tps joule' ;;
     --n | --threshold | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask | --tokens | --context | --prompt | \
         --slow-thread | --split-weights | --tile | --chunk | --take-ns | --fork-join) return ;;
@@ -32,14 +32,16 @@ _ulb_bench() {
     --out | --repo) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     *)
         case $command in
-        gamma)    words="$measuring --explain $common" ;;
-        run)      words="$measuring --resume --record --count $common" ;;
+        gamma)    words="--formats --kernels --explain $timed $common" ;;
+        run)      words="--platform --record --count $grid $common" ;;
         decode)
-            words="--model --weights --tokens --context --prompt --threads --layers --record --split-weights --slow-thread --import --energy-root $measuring $common"
+            words="--model --weights --tokens --context --prompt --threads --layers --record --split-weights --slow-thread --import --energy-root --kernels --split $timed $common"
             ;;
-        gemm)     words="--n --resume $measuring $common" ;;
-        gemv)     words="$measuring --resume $common" ;;
-        beta | formats | verify) words="$measuring $common" ;;
+        gemm)     words="--n $grid $common" ;;
+        gemv)     words="$grid $common" ;;
+        beta)     words="$timed $common" ;;
+        formats)  words="--formats --kernels $timed $common" ;;
+        verify)   words="--formats --kernels --isa-mask --seed $common" ;;
         shapes)
             words="--separate --csv $common falcon3-1b llama3-8b"
             mapfile -t COMPREPLY < <(compgen -f -- "$current")

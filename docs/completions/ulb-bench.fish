@@ -1,14 +1,16 @@
 # fish completion for ulb-bench
 set -l commands run topology counters beta gamma gemv gemm decode formats verify shapes model simulate list plot report compare export history
-set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot report model simulate compare export history'
+set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot report model simulate compare export history verify'
+set -l rows 'not __fish_seen_subcommand_from topology counters shapes plot report model simulate compare export history beta'
+set -l grid 'not __fish_seen_subcommand_from topology counters shapes list plot report model simulate compare export history verify beta gamma formats decode'
 
 complete -c ulb-bench -f
 complete -c ulb-bench -n "not __fish_seen_subcommand_from $commands" -a "$commands"
 complete -c ulb-bench -l json -d 'One JSON document'
 complete -c ulb-bench -l help -d 'Show the options'
 complete -c ulb-bench -l version -d 'Show the version'
-complete -c ulb-bench -l platform -x -a 'auto arl arlh lnl' -d 'Machine'
-complete -c ulb-bench -n "$runs; or __fish_seen_subcommand_from model" -l models -r -F \
+complete -c ulb-bench -n "$grid; or __fish_seen_subcommand_from model simulate" -l platform -x -a 'auto arl arlh lnl' -d 'Machine'
+complete -c ulb-bench -n "$grid; or __fish_seen_subcommand_from model" -l models -r -F \
     -a 'falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b' -d 'Models'
 complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l model -x -a 'falcon3-1b mobilellm-1.5b llama3-8b' -d 'To decode'
 complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l weights -x -a 'bf16 int8 int4 int3 int2 tern2 tern1.6 int1' -d 'Formats of the blocks'
@@ -21,22 +23,22 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l split-weights -
 complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l slow-thread -x -d 'For tests: THREAD:TIMES'
 complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l import -r -F -d 'Runs of llama-bench'
 complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l energy-root -r -F -d 'For tests: a folder'
-complete -c ulb-bench -n $runs -l shapes -x -d 'Shapes of your own, MxK'
+complete -c ulb-bench -n $grid -l shapes -x -d 'Shapes of your own, MxK'
 complete -c ulb-bench -n '__fish_seen_subcommand_from gemm' -l n -x -d 'Numbers of tokens'
-complete -c ulb-bench -n $runs -l formats -x -a 'fp32 fp16 bf16 int8 int4 int3 int2 tern2 tern1.6 int1 u1 u2 u3 u4 u5 u6 u7 u8 woq8 woq4 woq8z woq4z nf4 fp4' -d 'Weight formats'
-complete -c ulb-bench -l kernels -x -d 'Regular expression on names'
+complete -c ulb-bench -n "$rows; and not __fish_seen_subcommand_from list decode" -l formats -x -a 'fp32 fp16 bf16 int8 int4 int3 int2 tern2 tern1.6 int1 u1 u2 u3 u4 u5 u6 u7 u8 woq8 woq4 woq8z woq4z nf4 fp4' -d 'Weight formats'
+complete -c ulb-bench -n $rows -l kernels -x -d 'Regular expression on names'
 complete -c ulb-bench -n $runs -l set -x -a 'P E LP-E all' -d 'Cores to use'
-complete -c ulb-bench -n $runs -l split -x -a 'static dynamic weighted' -d 'Rows to threads'
+complete -c ulb-bench -n "$grid; or __fish_seen_subcommand_from decode" -l split -x -a 'static dynamic weighted' -d 'Rows to threads'
 complete -c ulb-bench -l isa-mask -x -d 'Instruction sets not to use'
-complete -c ulb-bench -n $runs -l seed -x -d 'Seed'
+complete -c ulb-bench -n "$runs; or __fish_seen_subcommand_from verify" -l seed -x -d 'Seed'
 complete -c ulb-bench -n $runs -l ring-mib -x -d 'Size of the cold ring'
 complete -c ulb-bench -n $runs -l progress -x -a 'auto on off' -d 'When to show progress'
-complete -c ulb-bench -n $runs -l warm -d 'Weights from the caches'
-complete -c ulb-bench -n $runs -l aa -d 'The grid twice: noise floor'
+complete -c ulb-bench -n $grid -l warm -d 'Weights from the caches'
+complete -c ulb-bench -n $grid -l aa -d 'The grid twice: noise floor'
 complete -c ulb-bench -n $runs -l quick -d 'A shorter run'
 complete -c ulb-bench -n $runs -l full -d 'The complete run'
 complete -c ulb-bench -n $runs -l verbose -d 'More on standard error'
-complete -c ulb-bench -n $runs -l count -d 'Instructions instead of times'
+complete -c ulb-bench -n $grid -l count -d 'Instructions instead of times'
 complete -c ulb-bench -n '__fish_seen_subcommand_from run gemv gemm' -l resume -r -F -d 'Go on with a run'
 complete -c ulb-bench -n '__fish_seen_subcommand_from gamma' -l explain -x -d 'Why it costs that'
 complete -c ulb-bench -l out -r -a '(__fish_complete_directories)' -d 'Directory'
@@ -63,7 +65,7 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l format -x -a 'svg
 complete -c ulb-bench -n '__fish_seen_subcommand_from report' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l to -x -a 'csv md sql googlebench gha-bigger gha-smaller bmf' -d 'Format'
-complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l section -x -a 'cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts' -d 'Of a CSV'
+complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l section -x -a 'cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts decode.runs' -d 'Of a CSV'
 complete -c ulb-bench -n '__fish_seen_subcommand_from history' -a 'add list trend bisect'
 complete -c ulb-bench -n '__fish_seen_subcommand_from history' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l db -r -F -d 'The history'

@@ -7,6 +7,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct ulb_section_command command = {
         .doc = "Measures read bandwidth: L1, L2, LLC and memory of one core, each class and the set, and "
                "beta(n).",
+        .options = ULB_FOR_BETA,
         .stage = ULB_STAGE_BETA,
         .section = "beta",
         .print = ulb_report_beta,

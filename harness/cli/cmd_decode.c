@@ -346,8 +346,8 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
-    static const struct argp_child children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
-    static const struct argp parser = {argp_options, parse_option, NULL, doc, children, NULL, NULL};
+    const struct argp_child children[] = {{ulb_measure_argp(ULB_FOR_DECODE), 0, NULL, 0}, {0}};
+    const struct argp parser = {argp_options, parse_option, NULL, doc, children, NULL, NULL};
     struct options options = {.decode = {.model = "falcon3-1b", .formats = "bf16,int8,int4,int2,int1"}};
     bool done;
     ulb_measure_defaults(&options.measure, err);

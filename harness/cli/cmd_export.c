@@ -26,7 +26,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (request->record)
-            return EINVAL;
+            return ARGP_ERR_UNKNOWN;
         request->record = argument;
         return 0;
     default:
@@ -69,7 +69,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"to", 't', "FORMAT", 0, "csv, md, sql, googlebench, gha-bigger, gha-smaller or bmf", 0},
         {"section", 'S', "NAME", 0,
          "array that a CSV holds: cells (the default), gamma.cells, beta.cells, beta.yardstick, "
-         "overlap.cells, peak, counts",
+         "overlap.cells, peak, counts, decode.runs",
          0},
         {"json", 'j', NULL, 0, "the export inside one JSON document", 0},
         {0},

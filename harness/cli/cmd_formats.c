@@ -79,7 +79,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         .stage = ULB_STAGE_FORMATS, .section = "formats", .print = print};
     struct ulb_measure_options options;
     bool done;
-    enum ulb_status status = ulb_measure_parse(argc, argv, &ulb_measure_argp,
+    enum ulb_status status = ulb_measure_parse(argc, argv, ULB_FOR_FORMATS,
                                                "Shows every weight format side by side: bits, error, "
                                                "exactness, cost on this machine, time of repacking.",
                                                &options, &done, err);

@@ -35,8 +35,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          "why it costs that: mix, port bound of the known cores, measured, where memory takes over", 0},
         {0},
     };
-    static const struct argp_child children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
-    static const struct argp parser = {
+    const struct argp_child children[] = {{ulb_measure_argp(ULB_FOR_GAMMA), 0, NULL, 0}, {0}};
+    const struct argp parser = {
         argp_options, parse_option, NULL, "Measures each kernel's core cycles per 32 weights, weights in L1.",
         children,     NULL,         NULL};
     struct options options = {0};

@@ -9,7 +9,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         .doc = "Runs each kernel for many tokens at once, beside what the memory and the dot products allow; "
                "without --models and --shapes at 4096x4096. Says which kernel is the fastest for how many "
                "tokens.",
-        .options = &ulb_gemm_argp,
+        .options = ULB_FOR_GEMM,
         .stage = ULB_STAGE_GEMM,
         .keeps = "gemm",
         .section = "cells",

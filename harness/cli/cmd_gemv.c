@@ -7,7 +7,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const char *const beside[] = {"overlap", "prediction", "peak", "noise_floor", NULL};
     static const struct ulb_section_command command = {
         .doc = "Runs each kernel's GEMV over the shapes of real models, beside yardstick and prediction.",
-        .options = &ulb_grid_argp,
+        .options = ULB_FOR_GEMV,
         .stage = ULB_STAGE_GEMV,
         .keeps = "gemv",
         .section = "cells",

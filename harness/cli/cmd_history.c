@@ -30,6 +30,16 @@ static error_t parse_threshold(struct ulb_history_request *request, const char *
                : ulb_refuse_option(request->err, "threshold", text, "must be a percentage, 0 to 1000");
 }
 
+static error_t parse_metric(struct ulb_history_request *request, const char *text)
+{
+    if (ulb_metric_find(text, &request->metric, request->err) != ULB_OK)
+        return EINVAL;
+    return request->metric <= ULB_METRIC_INSTRUCTIONS
+               ? 0
+               : ulb_refuse_option(request->err, "metric", text,
+                                   "a history keeps efficiency, us, gamma and instructions");
+}
+
 static error_t parse_argument(struct ulb_history_request *request, struct argp_state *state)
 {
     request->action = state->argv[state->next];
@@ -50,7 +60,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         request->cell = argument;
         return 0;
     case 'm':
-        return ulb_metric_find(argument, &request->metric, request->err) == ULB_OK ? 0 : EINVAL;
+        return parse_metric(request, argument);
     case OPTION_LAST:
         return parse_last(request, argument);
     case 't':

@@ -315,7 +315,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return ulb_isa_parse(argument, &options->isa_mask, options->err) == ULB_OK ? 0 : EINVAL;
     case ARGP_KEY_ARG:
         if (options->what)
-            return EINVAL;
+            return ARGP_ERR_UNKNOWN;
         options->what = argument;
         return 0;
     default:

@@ -34,8 +34,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'j':
         options->request.json = true;
         return 0;
-    case ARGP_KEY_ARG:
-        return EINVAL;
     default:
         return ARGP_ERR_UNKNOWN;
     }

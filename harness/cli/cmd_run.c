@@ -142,8 +142,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          0},
         {0},
     };
-    static const struct argp_child children[] = {{&ulb_grid_argp, 0, NULL, 0}, {0}};
-    static const struct argp parser = {argp_options, parse_option, NULL, doc, children, NULL, NULL};
+    const struct argp_child children[] = {{ulb_measure_argp(ULB_FOR_RUN), 0, NULL, 0}, {0}};
+    const struct argp parser = {argp_options, parse_option, NULL, doc, children, NULL, NULL};
     struct options options = {0};
     bool done;
     ulb_measure_defaults(&options.measure, err);

@@ -265,7 +265,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->model)
-            return EINVAL;
+            return ARGP_ERR_UNKNOWN;
         options->model = argument;
         return 0;
     default:

@@ -6,7 +6,6 @@
 #include "harness/split.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,8 +91,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         *(key == 'j' ? &o->json : &o->check_paper) = true;
         return 0;
     }
-    if (key == ARGP_KEY_ARG)
-        return EINVAL;
     if (argument)
         o->other = true;
     return parse_text(o, key, argument);

@@ -5,7 +5,6 @@
 #include "harness/topology/topology.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,15 +172,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'j':
         *json = true;
         return 0;
-    case ARGP_KEY_ARG:
-        return EINVAL;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    return ARGP_ERR_UNKNOWN;
 }
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', 0, 0, "Print one JSON document", 0}, {0}};
+    static const struct argp_option options[] = {{"json", 'j', 0, 0, "print one JSON document", 0}, {0}};
     static const struct argp parser = {.options = options,
                                        .parser = parse_option,
                                        .doc = "Core classes, who shares what, and which PUs may be used. "

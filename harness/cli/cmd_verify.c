@@ -1,5 +1,6 @@
 /* ulb-bench verify: every kernel against its scalar truth. */
 #include "harness/cli/measure.h"
+#include "harness/cli/table.h"
 #include "harness/verify.h"
 
 #include <stdio.h>
@@ -23,10 +24,13 @@ static json_t *row_json(const char *name, size_t cases, const char *skipped, con
 
 static void print_row(const char *name, size_t cases, const char *skipped, const char *difference)
 {
+    char head[ULB_KERNEL_NAME_MAX + 2], text[192];
     if (skipped)
-        printf("%-40s skipped: %s\n", name, skipped);
+        snprintf(text, sizeof text, "skipped: %s", skipped);
     else
-        printf("%-40s %s over %zu cases\n", name, difference ? "DIFFERS" : "equal", cases);
+        snprintf(text, sizeof text, "%s over %zu cases", difference ? "DIFFERS" : "equal", cases);
+    snprintf(head, sizeof head, "%-40s ", name);
+    ulb_print_wrapped(head, text);
 }
 
 /* One row of the result; a difference is kept in err and does not end the list. */
@@ -73,7 +77,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     struct ulb_measure_options options;
     bool done;
-    enum ulb_status status = ulb_measure_parse(argc, argv, &ulb_measure_argp, doc, &options, &done, err);
+    enum ulb_status status = ulb_measure_parse(argc, argv, ULB_FOR_VERIFY, doc, &options, &done, err);
     if (status != ULB_OK || done)
         return status;
     struct ulb_session session = {.settings = options.settings};

@@ -162,12 +162,13 @@ static void print_document(const json_t *document)
     const json_t *newest = json_array_get(levels, json_array_size(levels) - 1);
     size_t i;
     const json_t *change;
+    const char *unit = ulb_record_text(&record, "unit");
     char line[512];
-    printf("%s\n", ulb_record_text(&record, "key"));
-    snprintf(line, sizeof line, "%lld records, %.200s: %s %.4g %s now%s",
+    ulb_print_wrapped("", ulb_record_text(&record, "key"));
+    snprintf(line, sizeof line, "%lld records, %.200s: %s %.4g%s%s now%s",
              (long long)json_integer_value(json_object_get(newest, "to")), ulb_record_text(&record, "place"),
              ulb_record_text(&record, "metric"), json_number_value(json_object_get(newest, "median")),
-             ulb_record_text(&record, "unit"), json_array_size(changes) ? "" : ", no change");
+             *unit ? " " : "", unit, json_array_size(changes) ? "" : ", no change");
     ulb_print_wrapped("    ", line);
     json_array_foreach(changes, i, change)
     {

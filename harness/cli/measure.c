@@ -27,29 +27,66 @@ enum {
     OPTION_RESUME
 };
 
-static const struct argp_option options[] = {
-    {"platform", 'p', "NAME|FILE", 0,
-     "auto (this machine), or a described platform to model without measuring", 0},
-    {"quick", 'q', NULL, 0, "fewer samples: under a minute", 0},
-    {"full", OPTION_FULL, NULL, 0, "all samples (the default)", 0},
-    {"models", 'm', "A,B", 0, "models whose shapes are run: names, config.json or GGUF files", 0},
-    {"shapes", OPTION_SHAPES, "MxK,...", 0, "shapes of your own, instead of the models or beside --models",
+enum {
+    GRID = ULB_FOR_RUN | ULB_FOR_GEMV | ULB_FOR_GEMM,
+    ROWS = GRID | ULB_FOR_GAMMA | ULB_FOR_FORMATS | ULB_FOR_VERIFY,
+    TIMED = GRID | ULB_FOR_BETA | ULB_FOR_GAMMA | ULB_FOR_DECODE | ULB_FOR_FORMATS
+};
+
+/* takers: the commands that have the option; refusers: those that say what to give instead. */
+static const struct {
+    struct argp_option option;
+    unsigned takers, refusers;
+} options[] = {
+    {{"platform", 'p', "NAME|FILE", 0,
+      "auto (this machine), or a described platform to model without measuring", 0},
+     ULB_FOR_RUN,
+     TIMED & ~ULB_FOR_RUN},
+    {{"quick", 'q', NULL, 0, "fewer samples: under a minute", 0}, TIMED, 0},
+    {{"full", OPTION_FULL, NULL, 0, "all samples (the default)", 0}, TIMED, 0},
+    {{"models", 'm', "A,B", 0, "models whose shapes are run: names, config.json or GGUF files", 0},
+     GRID,
+     ULB_FOR_DECODE},
+    {{"shapes", OPTION_SHAPES, "MxK,...", 0, "shapes of your own, instead of the models or beside --models",
+      0},
+     GRID,
+     ULB_FOR_DECODE},
+    {{"formats", 'f', "A,B", 0, "weight formats (see list formats)", 0}, ROWS, ULB_FOR_DECODE},
+    {{"kernels", 'k', "REGEX", 0, "kernels by name", 0}, ROWS | ULB_FOR_DECODE, 0},
+    {{"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0}, TIMED, 0},
+    {{"split", 'S', "KIND", 0, "static, dynamic or weighted", 0}, GRID, 0},
+    {{"split", 'S', "KIND,...", 0,
+      "static, dynamic (the default) or weighted; several take turns at every token", 0},
+     ULB_FOR_DECODE,
      0},
-    {"formats", 'f', "A,B", 0, "weight formats", 0},
-    {"kernels", 'k', "REGEX", 0, "kernels by name", 0},
-    {"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0},
-    {"split", 'S', "KIND", 0, "static, dynamic or weighted; decode takes several, in turn at every token", 0},
-    {"warm", OPTION_WARM, NULL, 0, "weights stay in cache (labelled; the default is cold)", 0},
-    {"aa", OPTION_AA, NULL, 0, "measure the grid twice, set up anew: the A/A noise floor, kept in the record",
+    {{"warm", OPTION_WARM, NULL, 0, "weights stay in cache (labelled; the default is cold)", 0},
+     GRID,
+     ULB_FOR_DECODE},
+    {{"aa", OPTION_AA, NULL, 0,
+      "measure the grid twice, set up anew: the A/A noise floor, kept in the record", 0},
+     GRID,
+     ULB_FOR_BETA | ULB_FOR_GAMMA | ULB_FOR_FORMATS},
+    {{"isa-mask", OPTION_ISA_MASK, "BIT,...", 0, "instruction sets not to use, e.g. avx512f", 0},
+     TIMED | ULB_FOR_VERIFY,
      0},
-    {"isa-mask", OPTION_ISA_MASK, "BIT,...", 0, "instruction sets not to use, e.g. avx512f", 0},
-    {"seed", OPTION_SEED, "N", 0, "seed of weights and of the order of cells", 0},
-    {"ring-mib", OPTION_RING, "N", 0, "size of the cold ring (default: the larger of 2048 and 4 x LLC)", 0},
-    {"out", 'o', "DIR", 0, "where the record and the figures go (default: results)", 0},
-    {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
-    {"progress", OPTION_PROGRESS, "WHEN", 0, "auto (on a terminal), on or off", 0},
-    {"verbose", 'v', NULL, 0, "notes on standard error of what the run was made with", 0},
-    {0},
+    {{"seed", OPTION_SEED, "N", 0, "seed of weights and of the order of cells", 0},
+     TIMED | ULB_FOR_VERIFY,
+     0},
+    {{"ring-mib", OPTION_RING, "N", 0, "size of the cold ring (default: the larger of 2048 and 4 x LLC)", 0},
+     TIMED,
+     0},
+    {{"resume", OPTION_RESUME, "RECORD", 0,
+      "go on with a run that was interrupted or killed, with the options it had", 0},
+     GRID,
+     0},
+    {{"n", 'n', "N,...", 0, "numbers of tokens (default: 2,4,8,16,32,64,128,512; quick: 4,16,64)", 0},
+     ULB_FOR_GEMM,
+     0},
+    {{"out", 'o', "DIR", 0, "where the record and the figures go (default: results)", 0}, ULB_FOR_RUN, 0},
+    {{"out", 'o', "DIR", 0, "write a record there (default: none is written)", 0}, TIMED & ~ULB_FOR_RUN, 0},
+    {{"json", 'j', NULL, 0, "one JSON document on standard output", 0}, TIMED | ULB_FOR_VERIFY, 0},
+    {{"progress", OPTION_PROGRESS, "WHEN", 0, "auto (on a terminal), on or off", 0}, TIMED, 0},
+    {{"verbose", 'v', NULL, 0, "notes on standard error of what the run was made with", 0}, TIMED, 0},
 };
 
 /* One split, or for decode several. */
@@ -121,6 +158,12 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         return 0;
     case 'S':
         return parse_splits(o, text);
+    case 'n':
+        o->settings.tokens = text;
+        return 0;
+    case OPTION_RESUME:
+        o->resume = text;
+        return 0;
     case OPTION_PROGRESS:
         return parse_progress(o, text);
     case OPTION_ISA_MASK:
@@ -160,54 +203,20 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     }
 }
 
-const struct argp ulb_measure_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
-
-static error_t parse_resume(int key, char *text, struct argp_state *state)
+const struct argp *ulb_measure_argp(enum ulb_measuring command)
 {
-    struct ulb_measure_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = o;
-        return 0;
-    case OPTION_RESUME:
-        o->resume = text;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    enum { OPTIONS = sizeof options / sizeof *options };
+    static struct argp_option taken[OPTIONS + 1];
+    static const struct argp parser = {taken, parse_option, NULL, NULL, NULL, NULL, NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if ((options[i].takers | options[i].refusers) & command) {
+            taken[n] = options[i].option;
+            taken[n++].flags |= options[i].refusers & command ? OPTION_HIDDEN : 0;
+        }
     }
+    return &parser;
 }
-
-static const struct argp_option grid_options[] = {
-    {"resume", OPTION_RESUME, "RECORD", 0,
-     "go on with a run that was interrupted or killed, with the options it had", 0},
-    {0},
-};
-static const struct argp_child grid_children[] = {{&ulb_measure_argp, 0, NULL, 0}, {0}};
-
-const struct argp ulb_grid_argp = {grid_options, parse_resume, NULL, NULL, grid_children, NULL, NULL};
-
-static error_t parse_tokens(int key, char *text, struct argp_state *state)
-{
-    struct ulb_measure_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = o;
-        return 0;
-    case 'n':
-        o->settings.tokens = text;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option gemm_options[] = {
-    {"n", 'n', "N,...", 0, "numbers of tokens (default: 2,4,8,16,32,64,128,512; quick: 4,16,64)", 0},
-    {0},
-};
-static const struct argp_child gemm_children[] = {{&ulb_grid_argp, 0, NULL, 0}, {0}};
-
-const struct argp ulb_gemm_argp = {gemm_options, parse_tokens, NULL, NULL, gemm_children, NULL, NULL};
 
 void ulb_measure_defaults(struct ulb_measure_options *o, struct ulb_error *err)
 {
@@ -222,11 +231,11 @@ enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *o, struct 
                     o->platform);
 }
 
-enum ulb_status ulb_measure_parse(int argc, char **argv, const struct argp *kind, const char *doc,
+enum ulb_status ulb_measure_parse(int argc, char **argv, enum ulb_measuring command, const char *doc,
                                   struct ulb_measure_options *o, bool *done, struct ulb_error *err)
 {
     ulb_measure_defaults(o, err);
-    struct argp parser = *kind;
+    struct argp parser = *ulb_measure_argp(command);
     parser.doc = doc;
     return ulb_parse_arguments(&parser, argc, argv, o, done, err);
 }

@@ -20,17 +20,24 @@ struct ulb_measure_options {
     struct ulb_error *err; /* where the parser leaves its message */
 };
 
-/* Child parser for argp; its input is a struct ulb_measure_options. */
-extern const struct argp ulb_measure_argp;
+/* Commands that measure, as sets: who takes an option. */
+enum ulb_measuring {
+    ULB_FOR_RUN = 1,
+    ULB_FOR_BETA = 2,
+    ULB_FOR_GAMMA = 4,
+    ULB_FOR_GEMV = 8,
+    ULB_FOR_GEMM = 16,
+    ULB_FOR_DECODE = 32,
+    ULB_FOR_FORMATS = 64,
+    ULB_FOR_VERIFY = 128
+};
 
-/* The same and --resume. */
-extern const struct argp ulb_grid_argp;
+/* The options of one of them as a child parser for argp; its input is a struct ulb_measure_options. It lies
+ * in static storage: one command a process. */
+const struct argp *ulb_measure_argp(enum ulb_measuring command);
 
-/* The same and --n. */
-extern const struct argp ulb_gemm_argp;
-
-/* Parses argv of a measuring command by one of these, with a usage text of its own. */
-enum ulb_status ulb_measure_parse(int argc, char **argv, const struct argp *kind, const char *doc,
+/* Parses argv of a measuring command that has no other options, with a usage text of its own. */
+enum ulb_status ulb_measure_parse(int argc, char **argv, enum ulb_measuring command, const char *doc,
                                   struct ulb_measure_options *options, bool *done, struct ulb_error *err);
 
 /* The options before any is given. */

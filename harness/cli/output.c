@@ -62,6 +62,8 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
     if (err->message[0])
         return ULB_BAD_INPUT; /* the parser left its own message */
     int at = index > 1 && index <= argc ? index - 1 : 1;
+    if (at > 1 && at < argc && argv[at][0] != '-' && argv[at - 1][0] == '-')
+        at--; /* what stands behind an option that is not known is not the fault */
     return ulb_fail(err, ULB_BAD_INPUT, "wrong or incomplete option near '%s'; try '%s --help'",
                     at < argc ? argv[at] : "the end", argv[0]);
 }

@@ -90,7 +90,7 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
 {
     struct ulb_measure_options options;
     struct ulb_record from = {NULL};
-    struct argp parser = command->options ? *command->options : ulb_measure_argp;
+    struct argp parser = *ulb_measure_argp(command->options);
     bool done;
     parser.doc = command->doc;
     ulb_measure_defaults(&options, err);

@@ -8,10 +8,10 @@
 
 struct ulb_section_command {
     const char *doc;
-    const struct argp *options; /* NULL: those that every measuring command has */
+    enum ulb_measuring options; /* of the command, unless it parses them itself */
     enum ulb_stage stage;
-    const char *keeps; /* the command's name when a run of it can be gone on with, which needs ulb_grid_argp;
-                          else NULL */
+    const char *keeps;   /* the command's name when a run of it can be gone on with, which needs --resume;
+                            else NULL */
     const char *section; /* key of the record; its value is the JSON output */
     const char *const
         *beside; /* further keys that stand beside it when it is an array; NULL-terminated, or NULL */

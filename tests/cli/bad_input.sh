@@ -8,7 +8,16 @@ export LC_ALL=C
 # Names and values.
 expect 2 "unknown command 'frobnicate'.*gemv" "$bench" frobnicate
 expect 2 "frob" "$bench" --frob
-expect 2 "surplus" "$bench" beta surplus
+for command in beta topology counters "list models" "simulate --chunk 1" "model --check-paper"; do
+    # shellcheck disable=SC2086
+    expect 2 "surplus argument 'surplus'; try" "$bench" $command surplus
+done
+# Options that a command has no use for.
+for line in "beta --models falcon3-1b" "beta --kernels int2" "gamma --warm" "gamma --split static" "formats --shapes 64x64" \
+    "verify --out x" "verify --quick" "verify --platform lnl" "decode --aa" "beta --resume x"; do
+    # shellcheck disable=SC2086
+    expect 2 "wrong or incomplete option near '--[a-z-]+'; try 'ulb-bench [a-z]+ --help'" "$bench" $line
+done
 expect 2 "no kernel matches 'int7'.*list kernels" "$bench" gamma --kernels int7
 expect 2 "no regular expression" "$bench" gamma --kernels '['
 expect 2 "no kernel matches 'int7'.*list kernels" "$bench" gamma --explain int1a8-table,int7

@@ -68,6 +68,9 @@ P
 "${history[@]}" trend --cell 'int2a8-pshufb-avx2-.*llama3-8b/down' >out || fail "trend"
 grep -qE '^ +-[89]\.[0-9] %, regressed, between [0-9a-f]{12} and [0-9a-f]{12} \(' out || fail "trend says: $(cat out)"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
+"${history[@]}" trend >out
+awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
+grep -q ' efficiency [0-9.]* now' out || fail "trend says: $(head -2 out)"
 "${history[@]}" trend --threshold 15% --json >out
 python3 -c 'import json; assert not any(s["changes"] for s in json.load(open("out"))["series"])' || fail "--threshold"
 
@@ -144,6 +147,7 @@ expect 2 "another program's|no history" trend --db samples/0.json
 expect 2 "no regular expression" trend --cell '['
 expect 2 "holds no gamma of a cell that matches int7" trend --metric gamma --cell int7
 expect 2 "unknown metric 'speed'; metrics are efficiency" trend --metric speed
+expect 2 "--metric 'tps': a history keeps efficiency, us, gamma and" trend --metric tps
 expect 2 "--last 'x'" trend --last x
 expect 2 "--threshold '-1'" trend --threshold=-1
 expect 2 "unknown format 'bmp'" trend --cell llama3-8b/down --out figures --format bmp

@@ -37,7 +37,7 @@ refused() {
     grep -qF -- "$1" "$scratch/err" || fail "${*:2}: '$1' is not in: $(cat "$scratch/err")"
 }
 
-for what in kernels formats models shapes platforms cores counters; do
+for what in kernels formats models shapes platforms cores counters figures; do
     table list $what
     query "list(d) == ['$what'] and len(d['$what']) > 0" list $what
 done
@@ -113,7 +113,7 @@ refused "must be measured" model --platform auto
 refused "either --platform" model
 refused "unknown model 'gpt-9'" model --platform lnl --models gpt-9
 refused "either --platform" model --platform lnl --check-paper
-refused "near 'surplus'" model --platform lnl surplus
+refused "surplus argument 'surplus'" model --platform lnl surplus
 refused "cannot list 'engines'" list engines
 refused "say what to list" list
 refused "no kernel matches" list kernels --kernels nosuch

@@ -157,7 +157,7 @@ for name in [*DAMAGED, "sparse-strings.gguf"]:
     assert seconds < 1 and mib < most_mib, f"{name}: {seconds:.2f} s, {mib:.0f} MiB"
     slowest, largest = max(slowest, seconds), max(largest, mib)
 
-for arguments, text in ((), "say which model"), (("falcon.json", "x"), "near 'x'"), (("gpt-9",), "unknown model 'gpt-9'"), \
+for arguments, text in ((), "say which model"), (("falcon.json", "x"), "surplus argument 'x'"), (("gpt-9",), "unknown model 'gpt-9'"), \
         (("nosuch.gguf",), "cannot be opened"), (("falcon.json", "--json", "--csv"), "either --json or --csv"):
     code, out, err, _, _ = run("shapes", *arguments)
     assert code == 2 and out == "" and text in err and err.count("\n") == 1, (arguments, err)
