@@ -408,6 +408,41 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
     return status;
 }
 
+/* What the whole set read of memory, with the reader that is its yardstick. */
+static enum ulb_status record_yardstick(struct ulb_session *session, const struct ulb_beta_cell *cells,
+                                        size_t n, struct ulb_error *err)
+{
+    const char *set = session->settings.set ? session->settings.set : "all";
+    size_t i = 0;
+    while (i < n && (strcmp(cells[i].set, set) != 0 || strcmp(cells[i].level, "mem") != 0))
+        i++;
+    if (i == n)
+        return ULB_OK;
+    struct ulb_yardstick yardstick = {.threads = cells[i].threads,
+                                      .gbps = cells[i].gbps,
+                                      .gbps_mad = cells[i].gbps_mad,
+                                      .drift = NAN,
+                                      .n_samples = cells[i].n_samples,
+                                      .gbps_samples = cells[i].gbps_samples};
+    snprintf(yardstick.set, sizeof yardstick.set, "%s", set);
+    snprintf(yardstick.variant, sizeof yardstick.variant, "%s", cells[i].variant);
+    return ulb_record_add_yardstick(session->record, &yardstick, err);
+}
+
+enum ulb_status ulb_beta_measure_alone(struct ulb_session *session, struct ulb_error *err)
+{
+    struct ulb_beta_cell *cells;
+    size_t n;
+    enum ulb_status status = ulb_beta_measure(session, err);
+    if (status == ULB_OK)
+        status = ulb_record_beta_cells(session->record, &cells, &n, err);
+    if (status != ULB_OK)
+        return status;
+    status = record_yardstick(session, cells, n, err);
+    ulb_beta_cells_free(cells, n);
+    return status;
+}
+
 enum ulb_status ulb_beta_measure_memory(struct ulb_session *session, struct ulb_error *err)
 {
     const struct ulb_topology *topology = &session->topology;

@@ -11,6 +11,10 @@
  */
 enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *err);
 
+/* The same where no grid follows, whose rounds would be the record's yardstick: it is what the set read of
+ * memory, and its drift is not known. */
+enum ulb_status ulb_beta_measure_alone(struct ulb_session *session, struct ulb_error *err);
+
 /* Measures memory alone, of the session's set and on a hybrid machine of each class: the betas of a roofline.
  */
 enum ulb_status ulb_beta_measure_memory(struct ulb_session *session, struct ulb_error *err);

@@ -19,7 +19,9 @@ static bool needs_kernels(enum ulb_stage stage)
 
 static enum ulb_status measure_beta(struct ulb_session *session, enum ulb_stage stage, struct ulb_error *err)
 {
-    if (stage == ULB_STAGE_BETA || stage == ULB_STAGE_ALL)
+    if (stage == ULB_STAGE_BETA)
+        return ulb_beta_measure_alone(session, err);
+    if (stage == ULB_STAGE_ALL)
         return ulb_beta_measure(session, err);
     if (stage == ULB_STAGE_MEMORY || stage == ULB_STAGE_LIMITS || stage == ULB_STAGE_FORMATS)
         return ulb_beta_measure_memory(session, err);

@@ -74,7 +74,11 @@ grep -qE '^L2 of PUs 0-1 \(core\): 1 core reads [0-9.]+ GB/s, 2 read [0-9.]+, [0
     fail "no word of the cluster: $(cat report)"
 [[ $(wc -L <report) -le 100 ]] || fail "wider than 100 columns: $(cat report)"
 python3 -c 'import json, sys
-sets = {(c["set"], c["threads"]) for c in json.load(open(sys.argv[1]))["beta"]["cells"] if c["level"] == "mem"}
-assert {("0-1:1", 1), ("0-1", 2)} <= sets, sets' cluster/*.json || fail "beta of the cluster"
+beta = json.load(open(sys.argv[1]))["beta"]
+sets = {(c["set"], c["threads"]): c for c in beta["cells"] if c["level"] == "mem"}
+assert {("0-1:1", 1), ("0-1", 2)} <= set(sets), sets
+(yardstick,) = beta["yardstick"]
+assert yardstick["set"] == "0" and yardstick["gbps"] == sets["0", 1]["gbps"], yardstick
+assert yardstick["drift"] is None and yardstick["drift_reason"], yardstick' cluster/*.json || fail "beta of the cluster"
 
 echo "hybrid: teams, splits and sets as described"
