@@ -18,15 +18,18 @@
  * lack is "" or NAN. */
 enum { ULB_SCHEMA_VERSION = 2, ULB_SCHEMA_OLDEST = 1 };
 
+/* Why a figure is absent: more than one source may say why not, and what would help. */
+enum { ULB_REASON_BYTES = 384 };
+
 struct ulb_beta_cell {
     char set[32]; /* "P", "E", "LP-E", "core", "all" or a PU list; "SET:n" for its first n cores */
     unsigned threads;
     char level[8]; /* "L1", "L2", "LLC", "mem" */
     double gbps, gbps_mad;
-    double bytes_per_cycle; /* per core */
-    char reason[128];       /* of bytes_per_cycle */
-    char variant[48];       /* which reader won: "avx512-2s-t1-512+huge" */
-    size_t buffer_bytes;    /* per thread */
+    double bytes_per_cycle;        /* per core */
+    char reason[ULB_REASON_BYTES]; /* of bytes_per_cycle */
+    char variant[48];              /* which reader won: "avx512-2s-t1-512+huge" */
+    size_t buffer_bytes;           /* per thread */
     size_t n_samples;
     double *gbps_samples; /* copied by ulb_record_add_*; owned by the array that a reader hands out */
 };
@@ -48,7 +51,7 @@ struct ulb_gamma_cell {
     char kernel[64], format[16], isa[16], cls[8];
     double gamma_cycles, gamma_min_cycles, gamma_mad_cycles;
     double bytes_per_step, ebw_bytes_per_cycle; /* min(beta, B/gamma) */
-    char reason[128];                           /* of gamma_*_cycles and ebw_bytes_per_cycle */
+    char reason[ULB_REASON_BYTES];              /* of gamma_*_cycles and ebw_bytes_per_cycle */
     bool verified;
     size_t n_samples;
     double *gamma_samples;
@@ -60,8 +63,8 @@ struct ulb_overlap_cell {
     char kernel[64], format[16], set[32];
     unsigned threads;
     double overlap, overlap_mad, tile_us, call_us, column_ns;
-    char reason[128]; /* of the five */
-    char shapes[128]; /* "4096x1792,...": what it was measured on */
+    char reason[ULB_REASON_BYTES]; /* of the five */
+    char shapes[128];              /* "4096x1792,...": what it was measured on */
     size_t n_samples;
     double *overlap_samples; /* one of each round */
 };
@@ -84,14 +87,14 @@ struct ulb_cell {
     unsigned threads;
     double us, us_mad, us_min, us_ci_lo, us_ci_hi;
     double gbps, gops, yardstick_gbps,
-        efficiency;                /* efficiency: median of gbps / yardstick, sample by sample */
-    char yardstick_reason[128];    /* of yardstick_gbps and efficiency */
-    double peak_gops, peak_share;  /* of the best loop for the kernel's activations; gops / peak_gops */
-    char peak_reason[128];         /* of both */
-    double gamma_cycles;           /* with the whole team at work: what the prediction uses */
-    double predicted_us, residual; /* with the kernel's overlap; residual = us / predicted_us - 1 */
+        efficiency;                          /* efficiency: median of gbps / yardstick, sample by sample */
+    char yardstick_reason[ULB_REASON_BYTES]; /* of yardstick_gbps and efficiency */
+    double peak_gops, peak_share;       /* of the best loop for the kernel's activations; gops / peak_gops */
+    char peak_reason[ULB_REASON_BYTES]; /* of both */
+    double gamma_cycles;                /* with the whole team at work: what the prediction uses */
+    double predicted_us, residual;      /* with the kernel's overlap; residual = us / predicted_us - 1 */
     double predicted_plain_us, residual_plain; /* the roofline's max(memory, compute) alone */
-    char predicted_reason[128];                /* of all four and of bound */
+    char predicted_reason[ULB_REASON_BYTES];   /* of all four and of bound */
     double noise; /* half the 95 % interval of us and that of the yardstick beside it, relative, added up */
     char verdict[128];
     size_t weight_bytes, ring_bytes;
@@ -107,9 +110,9 @@ struct ulb_cell {
 /* What a kernel's inner loop executes, in instructions: a figure without noise. */
 struct ulb_count_cell {
     char kernel[64], format[16], isa[16];
-    char source[16];              /* "perf", "callgrind"; "" without a count */
-    double instructions_per_step; /* of 32 weights */
-    char reason[128];             /* of both */
+    char source[16];               /* "perf", "callgrind"; "" without a count */
+    double instructions_per_step;  /* of 32 weights */
+    char reason[ULB_REASON_BYTES]; /* of both */
 };
 
 /* Milliseconds of a token by what they went into, mean over the threads; fork_join: waiting for others. The
@@ -123,7 +126,7 @@ struct ulb_prefill {
     double first_token_ms, tokens_per_s, gops;
     double peak_share, memory_share; /* of the compute limit, of the yardstick; the larger names the bound */
     char bound[16];                  /* "memory", "compute" */
-    char reason[128];                /* of all that is absent */
+    char reason[ULB_REASON_BYTES];   /* of all that is absent */
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64]; /* "" without a prompt */
 };
 
@@ -145,15 +148,15 @@ struct ulb_decode_run {
     double amdahl_speedup, amdahl_nominal_speedup, observed_speedup; /* by byte_ratio, by bit_ratio */
     struct ulb_decode_split missing_ms; /* what the token takes beyond Amdahl's bound by byte_ratio, */
     double missing_memory_ms;           /* and beyond that because memory ran slower than in the 16-bit run */
-    char baseline_reason[128];          /* of alpha and what follows from it */
+    char baseline_reason[ULB_REASON_BYTES]; /* of alpha and what follows from it */
     double yardstick_gbps, roofline_tokens_per_s, roofline_share;
     size_t weight_bytes, bytes_per_token, kv_bytes_per_token;
-    double peak_rss_bytes, huge_bytes; /* NAN: /proc does not tell */
-    double joule_per_token;            /* without what the machine takes at rest */
-    double joule_per_token_gross;      /* with it */
-    double watts, idle_watts;          /* while decoding; at rest */
-    char joule_reason[128];            /* of these four */
-    char energy_source[64];            /* "powercap: package-0"; "none" */
+    double peak_rss_bytes, huge_bytes;   /* NAN: /proc does not tell */
+    double joule_per_token;              /* without what the machine takes at rest */
+    double joule_per_token_gross;        /* with it */
+    double watts, idle_watts;            /* while decoding; at rest */
+    char joule_reason[ULB_REASON_BYTES]; /* of these four */
+    char energy_source[64];              /* "powercap: package-0"; "none" */
     struct ulb_prefill prefill;
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64], kernel_head[64];
     char token_digest[17]; /* of the tokens decoded: the same for any threads and split */

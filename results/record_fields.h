@@ -3,7 +3,7 @@
 #ifndef ULB_RESULTS_RECORD_FIELDS_H
 #define ULB_RESULTS_RECORD_FIELDS_H
 
-#include "common/status.h"
+#include "results/record.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,12 +23,11 @@ struct ulb_field {
     enum ulb_field_kind kind;
     size_t offset, size;
     const char *const *words; /* NULL-terminated */
-    size_t reason;       /* offset of the reason's char[128]; 0: none (no struct begins with its reason) */
+    size_t reason;       /* offset of the reason's char[ULB_REASON_BYTES]; 0: none (no struct begins with its
+                            reason) */
     const char *because; /* the reason where it is always the same */
     int since;           /* schema version that brought it; older records may lack it */
 };
-
-enum { ULB_REASON_BYTES = 128 };
 
 /* A list of numbers in each item of an array. */
 struct ulb_list {

@@ -216,9 +216,9 @@ static void print_text(const struct ulb_model *model, const struct ulb_shape_lis
                (double)model->vocab * model->hidden / 1e6);
     else
         printf("\nthe vocabulary is not published: without the head\n");
-    ulb_print_wrapped("source: ", model->source);
+    ulb_print_wrapped(stdout, "source: ", model->source);
     if (model->derived[0])
-        ulb_print_wrapped("derived: ", model->derived);
+        ulb_print_wrapped(stdout, "derived: ", model->derived);
     putchar('\n');
     print_matrices(list);
     print_bytes(list);

@@ -30,7 +30,7 @@ static void print_row(const char *name, size_t cases, const char *skipped, const
     else
         snprintf(text, sizeof text, "%s over %zu cases", difference ? "DIFFERS" : "equal", cases);
     snprintf(head, sizeof head, "%-40s ", name);
-    ulb_print_wrapped(head, text);
+    ulb_print_wrapped(stdout, head, text);
 }
 
 /* One row of the result; a difference is kept in err and does not end the list. */

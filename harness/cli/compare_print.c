@@ -68,7 +68,7 @@ static void print_unsure(const struct ulb_comparison *comparison)
         if (cell->verdict != ULB_UNSURE)
             continue;
         if (needed == 0 && reasons < REASONS && !is_told(comparison, i)) {
-            ulb_print_wrapped("unsure: ", cell->reason);
+            ulb_print_wrapped(stdout, "unsure: ", cell->reason);
             reasons++;
         }
         least = needed > 0 && (least == 0 || needed < least) ? needed : least;
@@ -103,8 +103,8 @@ static void print_one(const struct ulb_compared_files *file, bool all)
         if (is_listed(cell, all, &unsure))
             json_array_append_new(rows, row_json(cell));
     }
-    ulb_print_wrapped("base: ", file->base);
-    ulb_print_wrapped("new:  ", file->fresh);
+    ulb_print_wrapped(stdout, "base: ", file->base);
+    ulb_print_wrapped(stdout, "new:  ", file->fresh);
     if (json_array_size(rows) > 0)
         ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
     json_decref(rows);

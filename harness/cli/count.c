@@ -39,8 +39,9 @@ static void print_counts(const struct ulb_record *record)
         char head[48];
         snprintf(head, sizeof head, "%zu not counted: ", without);
         if (without > 0)
-            ulb_print_wrapped(head, json_string_value(json_object_get(json_array_get(counts, i),
-                                                                      "instructions_per_step_reason")));
+            ulb_print_wrapped(stdout, head,
+                              json_string_value(json_object_get(json_array_get(counts, i),
+                                                                "instructions_per_step_reason")));
     }
 }
 

@@ -77,6 +77,13 @@ static void print_memory(const struct ulb_decode_run *run, FILE *out)
                 run->format, run->layers_run, run->layers);
 }
 
+static void print_no_energy(const struct ulb_decode_run *run, FILE *out)
+{
+    char head[48];
+    snprintf(head, sizeof head, " %-8s no energy: ", run->format);
+    ulb_print_wrapped(out, head, run->joule_reason);
+}
+
 static void print_energy(const struct ulb_decode_run *run, FILE *out)
 {
     if (isfinite(run->joule_per_token))
@@ -84,7 +91,7 @@ static void print_energy(const struct ulb_decode_run *run, FILE *out)
                 run->format, run->joule_per_token, run->joule_per_token_gross, run->watts, run->idle_watts,
                 run->energy_source);
     else
-        fprintf(out, " %-8s no energy: %.75s\n", run->format, run->joule_reason);
+        print_no_energy(run, out);
 }
 
 /* Those of runs[0..n) that were made like the first of them, in their order; how many there are. */

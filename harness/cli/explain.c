@@ -81,7 +81,7 @@ static void print_mix(const char *title, const json_t *document)
     if (chains > 0)
         printf(", %d chains of accumulators", chains);
     putchar('\n');
-    ulb_print_wrapped(" ", text);
+    ulb_print_wrapped(stdout, " ", text);
 }
 
 /* Index of a row's source among those of the rows up to it, from 1. */
@@ -130,7 +130,8 @@ static void print_sources(const json_t *rows)
         int number = source_number(rows, i, &is_new);
         snprintf(head, sizeof head, " %2d  ", number);
         if (is_new)
-            ulb_print_wrapped(head, json_string_value(json_object_get(json_array_get(rows, i), "source")));
+            ulb_print_wrapped(stdout, head,
+                              json_string_value(json_object_get(json_array_get(rows, i), "source")));
     }
 }
 
@@ -191,7 +192,7 @@ static void print_measured(const json_t *document)
         for (size_t r = 0; r < ULB_COUNT(reasons); r++) {
             const json_t *reason = json_object_get(row, reasons[r]);
             if (reason && (r == 0 || !json_equal(reason, json_object_get(row, reasons[r - 1]))))
-                ulb_print_wrapped("  -: ", json_string_value(reason));
+                ulb_print_wrapped(stdout, "  -: ", json_string_value(reason));
         }
     }
 }

@@ -107,7 +107,7 @@ static void print_span(const json_t *span)
                  100 * (json_number_value(json_object_get(cell, "ratio")) - 1),
                  json_string_value(json_object_get(cell, "verdict")),
                  json_string_value(json_object_get(cell, "key")));
-        ulb_print_wrapped("    ", line);
+        ulb_print_wrapped(stdout, "    ", line);
     }
 }
 

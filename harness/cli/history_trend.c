@@ -162,14 +162,15 @@ static void print_document(const json_t *document)
     const json_t *newest = json_array_get(levels, json_array_size(levels) - 1);
     size_t i;
     const json_t *change;
+    long long records = json_integer_value(json_object_get(newest, "to"));
     const char *unit = ulb_record_text(&record, "unit");
     char line[512];
-    ulb_print_wrapped("", ulb_record_text(&record, "key"));
-    snprintf(line, sizeof line, "%lld records, %.200s: %s %.4g%s%s now%s",
-             (long long)json_integer_value(json_object_get(newest, "to")), ulb_record_text(&record, "place"),
-             ulb_record_text(&record, "metric"), json_number_value(json_object_get(newest, "median")),
-             *unit ? " " : "", unit, json_array_size(changes) ? "" : ", no change");
-    ulb_print_wrapped("    ", line);
+    ulb_print_wrapped(stdout, "", ulb_record_text(&record, "key"));
+    snprintf(line, sizeof line, "%lld record%s, %.200s: %s %.4g%s%s now%s", records, records == 1 ? "" : "s",
+             ulb_record_text(&record, "place"), ulb_record_text(&record, "metric"),
+             json_number_value(json_object_get(newest, "median")), *unit ? " " : "", unit,
+             json_array_size(changes) ? "" : ", no change");
+    ulb_print_wrapped(stdout, "    ", line);
     json_array_foreach(changes, i, change)
     {
         struct ulb_record of = {(json_t *)(uintptr_t)change};
@@ -179,7 +180,7 @@ static void print_document(const json_t *document)
                  100 * (ulb_record_number(&of, "ratio") - 1), ulb_record_text(&of, "verdict"),
                  before ? before : "an unknown commit", after ? after : "an unknown commit",
                  ulb_record_text(&of, "after_created"));
-        ulb_print_wrapped("    ", line);
+        ulb_print_wrapped(stdout, "    ", line);
     }
 }
 

@@ -93,7 +93,7 @@ static void print_int1(const json_t *document)
     char text[1024];
     putchar('\n');
     if (!json_is_object(int1)) {
-        ulb_print_wrapped("The fastest 1-bit row is not modelled: ",
+        ulb_print_wrapped(stdout, "The fastest 1-bit row is not modelled: ",
                           json_string_value(json_object_get(document, "modelled_int1_reason")));
         return;
     }
@@ -106,7 +106,7 @@ static void print_int1(const json_t *document)
              json_string_value(json_object_get(int1, "kernel")),
              json_string_value(json_object_get(int1, "paper_kernel")),
              record ? "measured in " : "measured now", record ? record : "", cpu ? cpu : "an unnamed CPU");
-    ulb_print_wrapped("", text);
+    ulb_print_wrapped(stdout, "", text);
     ulb_print_table(json_object_get(int1, "ceilings"), columns, ULB_COUNT(columns));
 }
 
@@ -162,7 +162,7 @@ static void print_predictions(const json_t *document, double fork_join_s)
 void ulb_model_print(const struct ulb_platform *platform, const json_t *document)
 {
     printf("%s: %s\n", platform->name, platform->title);
-    ulb_print_wrapped("source: ", platform->source);
+    ulb_print_wrapped(stdout, "source: ", platform->source);
     printf("read bandwidth %.1f GiB/s = %.1f GB/s; modelled, nothing was measured on this chip\n",
            platform->bandwidth / ULB_GIB, platform->bandwidth / ULB_GB);
     print_roofline(document);

@@ -80,20 +80,20 @@ void ulb_print_table(const json_t *rows, const struct ulb_column *columns, size_
     }
 }
 
-void ulb_print_wrapped(const char *head, const char *text)
+void ulb_print_wrapped(FILE *out, const char *head, const char *text)
 {
     int indent = (int)strlen(head);
     size_t room = WIDTH - (size_t)indent;
-    printf("%s", head);
+    fprintf(out, "%s", head);
     while (strlen(text) > room) {
         size_t cut = room;
         while (cut > 0 && text[cut] != ' ')
             cut--;
         cut = cut > 0 ? cut : room;
-        printf("%.*s\n%*s", (int)cut, text, indent, "");
+        fprintf(out, "%.*s\n%*s", (int)cut, text, indent, "");
         text += cut + (text[cut] == ' ');
     }
-    printf("%s\n", text);
+    fprintf(out, "%s\n", text);
 }
 
 const char *ulb_show_number(char out[32], const char *format, double value)

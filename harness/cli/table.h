@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct ulb_column {
     const char *key;   /* of the row object */
@@ -23,6 +24,6 @@ const char *ulb_show_number(char out[32], const char *format, double value)
 
 /* Prints text behind head, at most 100 columns wide; what does not fit goes on below, between words, indented
  * as far as head is long. */
-void ulb_print_wrapped(const char *head, const char *text);
+void ulb_print_wrapped(FILE *out, const char *head, const char *text);
 
 #endif

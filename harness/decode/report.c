@@ -139,7 +139,7 @@ static void fill_energy(const struct ulb_decode_figures *f, struct ulb_decode_ru
     snprintf(run->energy_source, sizeof run->energy_source, "%.63s",
              energy->source ? energy->source : "none");
     if (!energy->source || isnan(use->joules)) {
-        snprintf(run->joule_reason, sizeof run->joule_reason, "%.127s",
+        snprintf(run->joule_reason, sizeof run->joule_reason, "%s",
                  energy->source ? use->reason : energy->reason);
         return;
     }

@@ -70,7 +70,7 @@ grep -qE '^ +-[89]\.[0-9] %, regressed, between [0-9a-f]{12} and [0-9a-f]{12} \(
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
 "${history[@]}" trend >out
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
-grep -q ' efficiency [0-9.]* now' out || fail "trend says: $(head -2 out)"
+grep -q '^    [0-9]* records, .* efficiency [0-9.]* now' out || fail "trend says: $(head -2 out)"
 "${history[@]}" trend --threshold 15% --json >out
 python3 -c 'import json; assert not any(s["changes"] for s in json.load(open("out"))["series"])' || fail "--threshold"
 
