@@ -45,13 +45,13 @@ static void print_missing(const struct ulb_decode_run *run, FILE *out)
                  missing->fork_join + run->missing_memory_ms;
     if (!isfinite(all))
         return;
-    fprintf(
-        out,
-        " %-8s %+5.1f %% beyond the bound: memory's speed %+.1f, gemv %+.1f, attention %+.1f, other %+.1f, "
-        "quantise %+.1f, wait %+.1f\n",
-        run->format, all * share, run->missing_memory_ms * share, missing->gemv * share,
-        missing->attention * share, missing->other * share, missing->quantise * share,
-        missing->fork_join * share);
+    char head[64], parts[160];
+    snprintf(head, sizeof head, " %-8s %+5.1f %% beyond the bound: ", run->format, all * share);
+    snprintf(parts, sizeof parts,
+             "memory's speed %+.1f, gemv %+.1f, attention %+.1f, other %+.1f, quantise %+.1f, wait %+.1f",
+             run->missing_memory_ms * share, missing->gemv * share, missing->attention * share,
+             missing->other * share, missing->quantise * share, missing->fork_join * share);
+    ulb_print_wrapped(out, head, parts);
 }
 
 static void print_prefill(const struct ulb_decode_run *run, FILE *out)

@@ -62,6 +62,7 @@ assert len({tuple(r["ms_samples"]) for r in runs}) == 6
 P
 [[ $(grep -c ' split$' table) == 3 && $(grep -c '^int2 ' table) == 3 ]] ||
     fail "tables of several splits: $(cat table)"
+awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of these tables is over 100 columns"
 expect 2 "split 'static': must be static, dynamic or weighted, each at most once" \
     "$bench" decode "${small[@]}" --split static,static
 expect 2 "weighted split, which --split does not name" "$bench" decode "${small[@]}" --split static --split-weights 1
