@@ -29,7 +29,7 @@ assert [(g["format"], g["columns"]) for g in document["groups"]] == [
     (f, c) for f in ("int8", "int4", "int3", "int2") for c in (32, 64, 128, 256, 4096)]
 P
 
-"$bench" formats --quick --ring-mib 64 --formats int1 --out records >out 2>notes || fail "formats as a table: $(cat notes)"
+"$bench" formats --quick --ring-mib 64 --formats int1,q4_0,q5_1 --out records >out 2>notes || fail "formats as a table: $(cat notes)"
 grep -q '^int1 .* exact ' out || fail "no row of int1: $(cat out)"
 awk 'length > 100 { exit 1 }' out || fail "the table is wider than 100 columns"
 code=0
