@@ -30,7 +30,10 @@ struct ulb_block {
     bool zero_point;          /* dmin is d, so that weights are d * (q[k] - min[g]) */
     enum ulb_block_scale d;
     const int8_t *table; /* of max + 1 values; NULL: codes are values */
-    const float *levels; /* the same for tables of real numbers, of which no integer sums are formed */
+    const float *levels; /* the same for tables of real numbers */
+    /* Integer sums take level q for level_integers[q] / level_one. */
+    const int16_t *level_integers;
+    int level_one;
     /* Exact both ways for values in the ranges above. */
     void (*encode)(const struct ulb_block_values *values, void *block);
     void (*decode)(const void *block, struct ulb_block_values *values);
@@ -38,12 +41,17 @@ struct ulb_block {
     void (*quantise)(const float *weights, struct ulb_block_values *values);
 };
 
-/* The integer that the code of column k stands for. */
+/* The integer that the code of column k stands for, and what one of it is. */
 static inline int ulb_block_value(const struct ulb_block *block, const struct ulb_block_values *values,
                                   size_t k)
 {
     int q = values->q[k];
-    return block->table ? block->table[q] : q;
+    return block->table ? block->table[q] : block->levels ? block->level_integers[q] : q;
+}
+
+static inline double ulb_block_unit(const struct ulb_block *block)
+{
+    return block->levels ? 1.0 / block->level_one : 1.0;
 }
 
 /* The fields of a block that is one group, all but d; of a file that has these three functions. */
@@ -80,8 +88,10 @@ static inline double ulb_block_level(const struct ulb_block *block, const struct
 float ulb_exponent_scale(uint8_t byte);
 uint8_t ulb_exponent_byte(float scale);
 
-/* The weights of a block. */
+/* The weights of a block; and what integer sums take them for, in ulb_block_unit(). */
 void ulb_block_dequantise(const struct ulb_block *block, const struct ulb_block_values *values,
                           double *weights);
+void ulb_block_integer_weights(const struct ulb_block *block, const struct ulb_block_values *values,
+                               double *weights);
 
 #endif

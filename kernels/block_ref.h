@@ -31,9 +31,10 @@ static inline double ulb_ref_zero_points(const struct ulb_block *block, const st
 {
     int32_t products = 0, x_sum = 0, w_sum = 0, zero = values->min[0], n = (int32_t)block->columns;
     for (unsigned k = 0; k < block->columns; k++) {
-        products += values->q[k] * x[k];
+        int32_t value = ulb_block_value(block, values, k);
+        products += value * x[k];
         x_sum += x[k];
-        w_sum += values->q[k];
+        w_sum += value;
     }
     return (double)values->d * (products - zero * x_sum - x_zero * w_sum + n * zero * x_zero);
 }
@@ -58,16 +59,17 @@ static inline float ulb_ref_block_row(const struct ulb_gemm *g, const struct ulb
     const char *x = (const char *)g->x + n * g->x_stride * ulb_activation_bytes(kind);
     const float *scale = g->x_scale + n * g->x_scale_stride;
     size_t x_block = ulb_activation_block(kind);
-    double sum = 0;
+    double sum = 0, unit = ulb_block_unit(block);
     for (size_t k = 0; k < g->k; k += block->columns, row += block->bytes) {
         struct ulb_block_values values;
         block->decode(row, &values);
         if (ulb_activation_is_floating(kind))
             sum += ulb_ref_floats(block, &values, kind, x, k);
         else if (kind == ULB_ACT_A8Z)
-            sum += (double)*scale * ulb_ref_zero_points(block, &values, (const int8_t *)x + k, g->x_zero[n]);
+            sum += unit * (double)*scale *
+                   ulb_ref_zero_points(block, &values, (const int8_t *)x + k, g->x_zero[n]);
         else
-            sum += (double)scale[x_block ? k / x_block : 0] *
+            sum += unit * (double)scale[x_block ? k / x_block : 0] *
                    ulb_ref_integers(block, &values, (const int8_t *)x + k);
     }
     return (float)sum;

@@ -64,7 +64,8 @@ struct ulb_layout {
     unsigned tile_m, tile_k;
     unsigned slices; /* or a multiple of it; 0 means 1 */
     /* The sums of rows lie behind the scales, fp32 [round_up(M, tile_m)], for activations with a zero point:
-     * of value - zero, which is exact up to K = 65,536; of the weights where the format has blocks. */
+     * of value - zero, which is exact up to K = 65,536; of ulb_block_integer_weights() where the format has
+     * blocks. */
     bool row_sums;
     unsigned
         slice_tiles; /* most tiles side by side in a slice, which bounds what tables take; 0: any number */

@@ -192,7 +192,7 @@ static void pack_scales(const struct ulb_layout *layout, const struct ulb_matrix
     }
 }
 
-/* Sum of value - zero of a row, or of the weights of its blocks. */
+/* Sum of value - zero of a row, or of its blocks' integer weights. */
 static float sum_of_row(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m)
 {
     size_t groups = ulb_groups(layout->format, matrix->k);

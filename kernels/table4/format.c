@@ -6,25 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-const float ulb_nf4_levels[16] = {-1.0f,
-                                  -0.6961928009986877f,
-                                  -0.5250730514526367f,
-                                  -0.39491748809814453f,
-                                  -0.28444138169288635f,
-                                  -0.18477343022823334f,
-                                  -0.09105003625154495f,
-                                  0.0f,
-                                  0.07958029955625534f,
-                                  0.16093020141124725f,
-                                  0.24611230194568634f,
-                                  0.33791524171829224f,
-                                  0.44070982933044434f,
-                                  0.5626170039176941f,
-                                  0.7229568362236023f,
-                                  1.0f};
-/* 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, of 6. */
-const float ulb_fp4_levels[16] = {0.0f,  1.0f / 12,  1.0f / 6,  0.25f,  1.0f / 3,  0.5f,  2.0f / 3,  1.0f,
-                                  -0.0f, -1.0f / 12, -1.0f / 6, -0.25f, -1.0f / 3, -0.5f, -2.0f / 3, -1.0f};
+#define LEVEL(level)       level,
+#define NF4_INTEGER(level) ULB_LEVEL_INTEGER(level, ULB_NF4_ONE),
+#define FP4_INTEGER(level) ULB_LEVEL_INTEGER(level, ULB_FP4_ONE),
+
+static const float nf4_levels[16] = {ULB_NF4_LEVELS(LEVEL)}, fp4_levels[16] = {ULB_FP4_LEVELS(LEVEL)};
+static const int16_t nf4_integers[16] = {ULB_NF4_LEVELS(NF4_INTEGER)},
+                     fp4_integers[16] = {ULB_FP4_LEVELS(FP4_INTEGER)};
 
 static void encode(const struct ulb_block_values *values, void *block)
 {
@@ -103,13 +91,14 @@ static void unpack_128(const uint8_t *tile, struct ulb_block_values *values)
                                                        .tile_m = rows,                                       \
                                                        .tile_k = ULB_TABLE4_COLUMNS,                         \
                                                        .slices = 2,                                          \
+                                                       .row_sums = true,                                     \
                                                        .tile_bytes = rows * sizeof(struct ulb_table4),       \
                                                        .pack_blocks = pack_##rows,                           \
                                                        .unpack_blocks = unpack_##rows};
-#define FORMAT(of)                                                                                           \
+#define FORMAT(of, one)                                                                                      \
     static void of##_quantise(const float *weights, struct ulb_block_values *values)                         \
     {                                                                                                        \
-        quantise(ulb_##of##_levels, weights, values);                                                        \
+        quantise(of##_levels, weights, values);                                                              \
     }                                                                                                        \
     static const struct ulb_block of##_block = {.columns = ULB_TABLE4_COLUMNS,                               \
                                                 .bytes = sizeof(struct ulb_table4),                          \
@@ -117,7 +106,9 @@ static void unpack_128(const uint8_t *tile, struct ulb_block_values *values)
                                                 .scale_min = 1,                                              \
                                                 .scale_max = 1,                                              \
                                                 .d = ULB_SCALE_SINGLE,                                       \
-                                                .levels = ulb_##of##_levels,                                 \
+                                                .levels = of##_levels,                                       \
+                                                .level_integers = of##_integers,                             \
+                                                .level_one = one,                                            \
                                                 .encode = encode,                                            \
                                                 .decode = decode,                                            \
                                                 .quantise = of##_quantise};                                  \
@@ -133,4 +124,5 @@ static void unpack_128(const uint8_t *tile, struct ulb_block_values *values)
     LAYOUT(of, 64)                                                                                           \
     LAYOUT(of, 128)
 
-ULB_TABLE4(FORMAT)
+FORMAT(nf4, ULB_NF4_ONE)
+FORMAT(fp4, ULB_FP4_ONE)

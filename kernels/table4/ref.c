@@ -8,8 +8,10 @@
     }                                                                                                        \
     ULB_VARIANT_ROW(symbol) =                                                                                \
         ULB_BLOCK_REF(ulb_##of##_rows, sizeof(struct ulb_table4), ULB_TABLE4_COLUMNS, kind, run_##symbol);
-#define SINGLE(of) ROW(of, ULB_ACT_F32, of##_f32)
-#define BFLOAT(of) ROW(of, ULB_ACT_BF16, of##_bf16)
+#define INTEGER(of) ROW(of, ULB_ACT_A8Z, of)
+#define SINGLE(of)  ROW(of, ULB_ACT_F32, of##_f32)
+#define BFLOAT(of)  ROW(of, ULB_ACT_BF16, of##_bf16)
 
+ULB_TABLE4(INTEGER)
 ULB_TABLE4(SINGLE)
 ULB_TABLE4(BFLOAT)

@@ -16,6 +16,7 @@
 #include "kernels/q5_k/format.h"
 #include "kernels/q6_k/format.h"
 #include "kernels/q8_0/format.h"
+#include "kernels/table4/format.h"
 #include "kernels/tq1_0/format.h"
 #include "kernels/tq2_0/format.h"
 
@@ -187,6 +188,25 @@ static void zeros_stay_zeros(void **state)
     }
 }
 
+/* What integer sums take levels for: the nearest of the integers, so that both ends are exact; FP4's all are.
+ */
+static void integers_of_levels_are_near(void **state)
+{
+    (void)state;
+    const struct ulb_format *const formats[] = {&ulb_nf4, &ulb_fp4};
+    const double allowed[] = {0.5 / 2047, 1e-7};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const struct ulb_block *block = formats[i]->block;
+        for (int q = formats[i]->min; q <= formats[i]->max; q++) {
+            struct ulb_block_values values = {.q = {(int16_t)q}};
+            double level = ulb_block_level(block, &values, 0);
+            double taken = ulb_block_unit(block) * ulb_block_value(block, &values, 0);
+            if (!(fabs(taken - level) <= (fabs(level) < 1 ? allowed[i] : 0)))
+                fail_msg("%s: level %d is %g, and in sums %g", formats[i]->name, q, level, taken);
+        }
+    }
+}
+
 /* y of 64 rows of 64 weights by one row of the table. */
 static void run_row(const struct ulb_kernel *kernel, const struct ulb_matrix *matrix,
                     const struct ulb_activations *x, float *y)
@@ -247,6 +267,7 @@ int main(void)
         cmocka_unit_test(bytes_make_weights),
         cmocka_unit_test(quantised_weights_are_near),
         cmocka_unit_test(zeros_stay_zeros),
+        cmocka_unit_test(integers_of_levels_are_near),
         cmocka_unit_test(every_exponent_is_its_power),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,13 @@ static size_t weights_at(const struct ulb_problem *p, size_t m, size_t k,
         format->block->decode(p->weights.blocks + m * ulb_block_row_bytes(format, p->weights.k) +
                                   k / columns * format->block->bytes,
                               &values);
-        ulb_block_dequantise(format->block, &values, weights);
+        bool integers = !ulb_activation_is_floating(p->x.kind);
+        if (integers)
+            ulb_block_integer_weights(format->block, &values, weights);
+        else
+            ulb_block_dequantise(format->block, &values, weights);
+        for (size_t i = 0; i < columns && integers; i++)
+            weights[i] *= ulb_block_unit(format->block);
         return columns;
     }
     const int16_t *value = p->weights.values + (m * p->weights.k + k) * ulb_words(format);
