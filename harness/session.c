@@ -252,26 +252,42 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
     return i < ulb_kernel_count && session->matched[i];
 }
 
+/* What none of the rows that were asked for can run without; the one that lacks least says it for all. */
+static enum ulb_status refuse_rows(const struct ulb_session *session, const struct ulb_kernel *least,
+                                   size_t others, struct ulb_error *err)
+{
+    char name[ULB_KERNEL_NAME_MAX], missing[128], more[32] = "";
+    if (others > 0)
+        snprintf(more, sizeof more, " and %zu more", others);
+    return ulb_fail(err, ULB_ENVIRONMENT,
+                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar rows",
+                    ulb_kernel_name(least, name), more,
+                    ulb_isa_names(least->needs & ~session->isa, missing, sizeof missing));
+}
+
 enum ulb_status ulb_session_kernels(const struct ulb_session *session, const struct ulb_kernel **kernels,
                                     size_t *n, struct ulb_error *err)
 {
-    const struct ulb_kernel *cannot = NULL;
+    const struct ulb_kernel *least = NULL;
+    size_t unable = 0;
     *n = 0;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (!ulb_session_wants(session, ulb_kernels[i]))
+        const struct ulb_kernel *kernel = ulb_kernels[i];
+        if (!ulb_session_wants(session, kernel))
             continue;
-        if (ulb_session_can_run(session, ulb_kernels[i]->needs))
-            kernels[(*n)++] = ulb_kernels[i];
-        else
-            cannot = ulb_kernels[i];
+        if (ulb_session_can_run(session, kernel->needs)) {
+            kernels[(*n)++] = kernel;
+            continue;
+        }
+        unable++;
+        if (!least || __builtin_popcountll(kernel->needs & ~session->isa) <
+                          __builtin_popcountll(least->needs & ~session->isa))
+            least = kernel;
     }
     if (*n > 0)
         return ULB_OK;
-    if (!cannot)
-        return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%s'; see 'ulb-bench list kernels'",
-                        session->settings.kernels ? session->settings.kernels : session->settings.formats);
-    char name[ULB_KERNEL_NAME_MAX], missing[128];
-    return ulb_fail(err, ULB_ENVIRONMENT, "kernel %s cannot run here: missing %s",
-                    ulb_kernel_name(cannot, name),
-                    ulb_isa_names(cannot->needs & ~session->isa, missing, sizeof missing));
+    if (unable > 0)
+        return refuse_rows(session, least, unable - 1, err);
+    return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%s'; see 'ulb-bench list kernels'",
+                    session->settings.kernels ? session->settings.kernels : session->settings.formats);
 }

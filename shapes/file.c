@@ -120,6 +120,8 @@ static enum ulb_status open_and_read(const char *path, struct ulb_model *model, 
         path = inside;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && path == inside)
+        return ulb_fail(err, ULB_BAD_INPUT, "its config.json cannot be opened (%s)", strerror(errno));
     if (fd < 0)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "cannot be opened (%s), and is no name of 'ulb-bench list models'", strerror(errno));

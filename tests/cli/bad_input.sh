@@ -70,6 +70,8 @@ mkdir broken && : >broken/liblikwid.so.5
 expect 3 "marker API cannot be loaded.*install LIKWID 5" env LD_LIBRARY_PATH=broken LIKWID_MODE=1 LIKWID_FILEPATH=x \
     LIKWID_EVENTS=CLOCK LIKWID_THREADS=0 "$bench" gamma --kernels int2a8-pshufb-avx2
 expect 3 "cannot run here: missing .*avx2" "$bench" gamma --kernels 'int2a8-.*-avx2' --isa-mask avx2
+expect 3 "^ulb-bench: kernel [a-z0-9]+-[a-z]+-avx2-[0-9x]+ and [0-9]+ more cannot run here: missing avx2; --kernels '-ref-'" \
+    "$bench" gamma --isa-mask avx2
 
 # Platform files.
 echo '{"name": "x", "classes": [' >cut.json
