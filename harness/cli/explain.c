@@ -297,6 +297,8 @@ enum ulb_status ulb_explain_run(const char *list, struct ulb_measure_options *op
     if (options->settings.kernels || options->settings.formats)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--explain names the kernels itself; leave out --kernels and --formats");
+    if (options->out_given)
+        return ulb_fail(err, ULB_BAD_INPUT, "--explain writes no record: leave out --out, or --explain");
     bool *chosen = calloc(ulb_kernel_count, sizeof *chosen);
     char *filter = NULL;
     if (!chosen)

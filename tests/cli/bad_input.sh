@@ -24,6 +24,7 @@ expect 2 "no kernel matches 'int7'.*list kernels" "$bench" gamma --explain int1a
 expect 2 "no regular expression" "$bench" gamma --explain '['
 expect 2 "names no kernel" "$bench" gamma --explain ,
 expect 2 "leave out --kernels" "$bench" gamma --explain int1 --formats int1
+expect 2 "writes no record" "$bench" gamma --explain int1 --out x
 expect 2 "use 'ulb-bench model'" "$bench" gamma --explain int1 --platform lnl
 expect 2 "surplus" "$bench" gamma --explain int1 surplus
 expect 2 "unknown model 'gpt-9'.*list models" "$bench" gemv --models falcon3-1b,gpt-9
