@@ -147,7 +147,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-    {"model", 'm', "NAME", 0, "the model to decode (default: falcon3-1b)", 0},
+    {"model", 'm', "NAME|FILE", 0,
+     "the model to decode: a name, config.json or GGUF file (default: falcon3-1b)", 0},
     {"weights", 'w', "A,B", 0, "formats of the blocks' matrices (default: bf16,int8,int4,int2,int1)", 0},
     {"tokens", OPTION_TOKENS, "N", 0, "tokens to decode (default: 128; quick: 24)", 0},
     {"context", OPTION_CONTEXT, "N", 0, "positions in the cache before the first of them (default: 0)", 0},

@@ -9,7 +9,7 @@
 enum { ULB_LAYERS_AUTO = 0 };
 
 struct ulb_decode_settings {
-    const char *model;   /* a name of the catalogue */
+    const char *model;   /* a name of the catalogue, or a file */
     const char *formats; /* comma list; the 16-bit one comes first, whatever its place */
     size_t tokens;       /* to decode; 0: 128, quick 24 */
     size_t context;      /* positions in the cache before the first of them */
