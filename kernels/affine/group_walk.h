@@ -13,37 +13,60 @@
 
 #include <string.h>
 
-enum { ULB_AFFINE_SLICES = 2, ULB_AFFINE_NEAR = 1024 };
+enum { ULB_AFFINE_NEAR = 1024 };
 
 /* Constants of a row. */
 struct ulb_affine_row {
     const struct ulb_layout *layout;
     unsigned bits, zero;
     size_t columns;
-    /* sums[8] = sums of products of codes of so many steps of 4 columns, less bias times the sum of x. */
-    void (*sum)(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums);
+    /* sums[slices][8] = sums of products of codes of so many steps of 4 columns, less bias times the sum of
+     * x. */
+    void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps, size_t near,
+                ulb_vec (*sums)[ULB_PLANE_VECTORS]);
     int32_t bias;
 };
 
-/* results += one group of the tile's rows. */
-static inline __attribute__((always_inline)) void ulb_add_affine_group(const struct ulb_affine_row *a,
-                                                                       const uint8_t *w, const int8_t *x,
-                                                                       const int16_t *x_sums,
-                                                                       ulb_floats *results)
+/* results += the sums of one group of the tile's rows, whose scales lie at scales. */
+static inline __attribute__((always_inline)) void ulb_add_affine_sums(const struct ulb_affine_row *a,
+                                                                      const ulb_vec *sums,
+                                                                      const uint8_t *scales, int32_t x_sum,
+                                                                      ulb_floats *results)
 {
-    const uint8_t *scales = w + ULB_PLANE_ROWS * a->columns * a->bits / 8;
     const uint8_t *zeros = scales + ULB_PLANE_ROWS * sizeof(float);
-    int32_t x_sum = ulb_group_x_sum(x_sums, a->columns);
     int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - a->bias;
     ulb_floats all_x = ulb_all_floats((float)x_sum);
-    ulb_vec sums[ULB_PLANE_VECTORS], lacking = ulb_all32(offset * x_sum);
-    a->sum(a->bits, w, x, a->columns / 4, ULB_AFFINE_NEAR, sums);
+    ulb_vec lacking = ulb_all32(offset * x_sum);
 #pragma GCC unroll 8
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
         ulb_floats part = ulb_to_floats(ulb_sub32(sums[v], lacking));
         if (a->zero)
             part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, part);
         results[v] = ulb_fma(part, ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
+    }
+#pragma GCC unroll 8
+    for (size_t line = 0; line < ULB_PLANE_ROWS * (sizeof(float) + a->zero); line += ULB_LINE)
+        _mm_prefetch((const char *)scales + line + ULB_AFFINE_NEAR, _MM_HINT_T0);
+}
+
+/* results += group s of each slice. */
+static inline __attribute__((always_inline)) void ulb_add_affine_groups(const struct ulb_affine_row *a,
+                                                                        const struct ulb_tiles *tiles,
+                                                                        size_t s, const int16_t *x_sums,
+                                                                        ulb_floats *results)
+{
+    struct ulb_plane_groups groups;
+    ulb_vec sums[ULB_PLANE_SLICES][ULB_PLANE_VECTORS];
+#pragma GCC unroll 2
+    for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
+        groups.w[i] = tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes;
+        groups.x[i] = tiles->x + (i * tiles->steps + s) * a->columns;
+    }
+    a->sum(a->bits, &groups, a->columns / 4, ULB_AFFINE_NEAR, sums);
+    for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
+        const int16_t *group_sums = x_sums + (i * tiles->steps + s) * a->columns / ULB_SUM_COLUMNS;
+        ulb_add_affine_sums(a, sums[i], groups.w[i] + ULB_PLANE_ROWS * a->columns * a->bits / 8,
+                            ulb_group_x_sum(group_sums, a->columns), results);
     }
 }
 
@@ -59,13 +82,8 @@ static inline __attribute__((always_inline)) void ulb_run_affine_tile(const stru
 #pragma GCC unroll 8
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         results[v] = ulb_no_floats();
-    for (size_t s = 0; s < tiles->steps; s++) {
-        for (size_t i = 0; i < ULB_AFFINE_SLICES; i++) {
-            size_t k = (i * tiles->steps + s) * a->columns;
-            ulb_add_affine_group(a, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes,
-                                 tiles->x + k, x_sums + k / ULB_SUM_COLUMNS, results);
-        }
-    }
+    for (size_t s = 0; s < tiles->steps; s++)
+        ulb_add_affine_groups(a, tiles, s, x_sums, results);
     ulb_floats scale = ulb_all_floats(g->x_scale[n * g->x_scale_stride]);
     ulb_floats zero = ulb_all_floats((float)g->x_zero[n]);
 #pragma GCC unroll 8

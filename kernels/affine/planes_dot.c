@@ -1,6 +1,7 @@
 /* Groups with a scale each (kernels/affine/group_walk.h), codes as planes (kernels/x86/planes.h).
  *
- * Registers: 8 sums of a plane; sums of the code and results wait in memory, once per group and plane.
+ * Registers: 8 sums of a plane and slice; those of the slice that has no turn, of the code and results wait
+ * in memory.
  * Ports: see ULB_CODES_MIX; per group and vector of rows a conversion and an FMA, two with a zero point. */
 #include "kernels/affine/format.h"
 #include "kernels/affine/group_walk.h"
@@ -27,11 +28,12 @@
         .activation = ULB_ACT_A8Z,                                                                           \
         .mr = ULB_PLANE_ROWS,                                                                                \
         .nr = 1,                                                                                             \
-        .kr = ULB_AFFINE_SLICES * (columns_),                                                                \
+        .kr = ULB_PLANE_SLICES * (columns_),                                                                 \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = {ULB_CODES_MIX(bits_, ULB_PER_GROUP(columns_)),                                               \
-                .loads = (bits_) / 8.0 * ULB_VECTORS_PER_STEP + (1 + (zero_)) * ULB_GROUP_ENDS(columns_),    \
+                .loads = ((bits_) / 8.0 + ULB_TURN_LOADS(bits_)) * ULB_VECTORS_PER_STEP +                    \
+                         (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                           \
                 .widenings = (zero_)*ULB_GROUP_ENDS(columns_),                                               \
                 .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                     \
                 .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(columns_), .vector_bits = ULB_VEC_BITS},              \

@@ -55,43 +55,54 @@ static inline __attribute__((always_inline)) void step_2(const uint8_t *w, size_
     ulb_dot(&sums[7], ulb_or(field(bytes[1], 6, 3), field(bytes[2], 5, 4)), x);
 }
 
-static inline __attribute__((always_inline)) void sum_steps(step_fn *step, const uint8_t *w, const int8_t *x,
-                                                            size_t steps, size_t near, ulb_vec *sums)
+/* sums += steps [begin, end). */
+static inline __attribute__((always_inline)) void add_steps(step_fn *step, const uint8_t *w, const int8_t *x,
+                                                            size_t steps, size_t begin, size_t end,
+                                                            size_t near, ulb_vec *sums)
 {
-    const size_t chunk = ULB_WORD_SUMS ? ULB_WORD_STEPS(7) : steps;
+    ulb_vec words[ULB_PLANE_VECTORS];
 #pragma GCC unroll 8
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        sums[v] = ulb_zero();
-    for (size_t begin = 0; begin < steps; begin += chunk) {
-        size_t end = steps - begin < chunk ? steps : begin + chunk;
-        ulb_vec words[ULB_PLANE_VECTORS];
-#pragma GCC unroll 8
-        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-            words[v] = ulb_zero();
-        for (size_t s = begin; s < end; s++) {
-            step(w, steps, s, ulb_broadcast4(x + 4 * s), words);
+        words[v] = ulb_zero();
+    for (size_t s = begin; s < end; s++) {
+        step(w, steps, s, ulb_broadcast4(x + 4 * s), words);
 #pragma GCC unroll 3
-            for (size_t line = 0; line < 3 * ULB_VEC_BYTES; line += ULB_LINE)
-                _mm_prefetch((const char *)w + 3 * s * ULB_VEC_BYTES + line + near, _MM_HINT_T0);
-        }
-#pragma GCC unroll 8
-        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-            sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
+        for (size_t line = 0; line < 3 * ULB_VEC_BYTES; line += ULB_LINE)
+            _mm_prefetch((const char *)w + 3 * s * ULB_VEC_BYTES + line + near, _MM_HINT_T0);
     }
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
 }
 
-static inline __attribute__((always_inline)) void sum_1(unsigned bits, const uint8_t *w, const int8_t *x,
-                                                        size_t steps, size_t near, ulb_vec *sums)
+static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
+                                                            const struct ulb_plane_groups *groups,
+                                                            size_t steps, size_t near,
+                                                            ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
-    (void)bits;
-    sum_steps(step_1, w, x, steps, near, sums);
+    const size_t turn = ULB_WORD_STEPS(7);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < ULB_PLANE_SLICES * ULB_PLANE_VECTORS; i++)
+        sums[i / ULB_PLANE_VECTORS][i % ULB_PLANE_VECTORS] = ulb_zero();
+    for (size_t begin = 0; begin < steps; begin += turn)
+        for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
+            add_steps(step, groups->w[i], groups->x[i], steps, begin, begin + turn, near, sums[i]);
 }
 
-static inline __attribute__((always_inline)) void sum_2(unsigned bits, const uint8_t *w, const int8_t *x,
-                                                        size_t steps, size_t near, ulb_vec *sums)
+static inline __attribute__((always_inline)) void sum_1(unsigned bits, const struct ulb_plane_groups *groups,
+                                                        size_t steps, size_t near,
+                                                        ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     (void)bits;
-    sum_steps(step_2, w, x, steps, near, sums);
+    sum_steps(step_1, groups, steps, near, sums);
+}
+
+static inline __attribute__((always_inline)) void sum_2(unsigned bits, const struct ulb_plane_groups *groups,
+                                                        size_t steps, size_t near,
+                                                        ulb_vec (*sums)[ULB_PLANE_VECTORS])
+{
+    (void)bits;
+    sum_steps(step_2, groups, steps, near, sums);
 }
 
 /* Shifts, ands and ors are of 8 codes; widenings are twice a group. */
@@ -124,7 +135,7 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const uin
         .activation = ULB_ACT_A8Z,                                                                           \
         .mr = ULB_PLANE_ROWS,                                                                                \
         .nr = 1,                                                                                             \
-        .kr = ULB_AFFINE_SLICES * 128,                                                                       \
+        .kr = ULB_PLANE_SLICES * 128,                                                                        \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(3, 0, 128) / 128,                                          \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = mix_,                                                                                         \

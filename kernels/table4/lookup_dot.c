@@ -129,15 +129,18 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
     }
 }
 
-/* As many vectors of bytes at a time as keep their sums in registers. */
-static inline __attribute__((always_inline)) void sum_levels(const struct code_parts *parts, const uint8_t *w,
-                                                             const int8_t *x, size_t steps, size_t near,
-                                                             ulb_vec *sums)
+/* As many vectors of bytes at a time as keep their sums in registers, of each slice in turn. */
+static inline __attribute__((always_inline)) void sum_levels(const struct code_parts *parts,
+                                                             const struct ulb_plane_groups *groups,
+                                                             size_t steps, size_t near,
+                                                             ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t vectors = ULB_BY_SUMS(2, 4 / parts->n);
 #pragma GCC unroll 2
     for (size_t v = 0; v < 4; v += vectors)
-        sum_vectors(parts, w + v * ULB_VEC_BYTES, x, steps, near, vectors, sums + 2 * v);
+        for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
+            sum_vectors(parts, groups->w[i] + v * ULB_VEC_BYTES, groups->x[i], steps, near, vectors,
+                        sums[i] + 2 * v);
 }
 
 /* The walk, and the sums of rows, are of integers. */
@@ -170,10 +173,11 @@ static void take_units(const struct ulb_gemm *g, float unit)
 
 #define ROW(of, one, origin, look_ups)                                                                       \
     static inline __attribute__((always_inline)) void sum_##of(                                              \
-        unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums)          \
+        unsigned bits, const struct ulb_plane_groups *groups, size_t steps, size_t near,                     \
+        ulb_vec(*sums)[ULB_PLANE_VECTORS])                                                                   \
     {                                                                                                        \
         (void)bits;                                                                                          \
-        sum_levels(&of##_parts, w, x, steps, near, sums);                                                    \
+        sum_levels(&of##_parts, groups, steps, near, sums);                                                  \
     }                                                                                                        \
     static void run_##of(const struct ulb_gemm *g)                                                           \
     {                                                                                                        \
@@ -190,7 +194,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
         .activation = ULB_ACT_A8Z,                                                                           \
         .mr = ULB_PLANE_ROWS,                                                                                \
         .nr = 1,                                                                                             \
-        .kr = ULB_AFFINE_SLICES * COLUMNS,                                                                   \
+        .kr = ULB_PLANE_SLICES * COLUMNS,                                                                    \
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = MIX(look_ups),                                                                                \

@@ -14,8 +14,9 @@
 #include "kernels/x86/streams.h"
 
 enum {
-    ULB_PLANE_VECTORS = 8,                         /* of rows */
-    ULB_PLANE_ROWS = ULB_PLANE_VECTORS * ULB_LANES /* of a tile */
+    ULB_PLANE_VECTORS = 8,                          /* of rows */
+    ULB_PLANE_ROWS = ULB_PLANE_VECTORS * ULB_LANES, /* of a tile */
+    ULB_PLANE_SLICES = 2                            /* of K, read in turn: see kernels/x86/streams.h */
 };
 
 /* Bits of the first plane of codes of so many bits; what it leaves makes the next. */
@@ -143,38 +144,88 @@ static inline __attribute__((always_inline)) void ulb_split_plane(unsigned bits,
 #endif
 }
 
-/* sums[8] += 2^first times the sums of one plane. */
-static inline __attribute__((always_inline)) void ulb_add_plane(unsigned bits, unsigned first,
-                                                                const uint8_t *w, const int8_t *x,
-                                                                size_t steps, size_t near, ulb_vec *sums)
+/* A group of columns of each slice: its codes and its activations. */
+struct ulb_plane_groups {
+    const uint8_t *w[ULB_PLANE_SLICES];
+    const int8_t *x[ULB_PLANE_SLICES];
+};
+
+/* Steps of a slice in turn. Slices whose turns are longer than a KiB or two are read one after the other: the
+ * prefetches of one alone do not keep memory busy. */
+static inline __attribute__((always_inline)) size_t ulb_plane_turn(unsigned bits, size_t steps)
 {
-    ulb_vec part[ULB_PLANE_VECTORS];
-#pragma GCC unroll 8
-    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        part[v] = ulb_zero();
-    ulb_sum_plane(bits, w, x, steps, near, part);
-    ulb_split_plane(bits, part);
-#pragma GCC unroll 8
-    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        sums[v] = ulb_add32(sums[v], ulb_shl32(part[v], first));
+    return bits >= 4 ? 8 : steps;
 }
 
-/* sums[8] = sums of products of codes of bits bits, a constant, whose planes (three at most) lie one behind
- * the other, lowest bits first. 8-bit codes lack ULB_PLANE_BIAS_8 times the sum of x. */
+/* sums += so many steps of one plane, held in registers where the sums of a turn are not words of their own.
+ */
 static inline __attribute__((always_inline)) void
-ulb_sum_codes(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums)
+ulb_take_turn(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums)
+{
+    ulb_vec held[ULB_PLANE_VECTORS];
+    if (ULB_WORD_SUMS && bits < 8) {
+        ulb_sum_plane(bits, w, x, steps, near, sums);
+        return;
+    }
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        held[v] = sums[v];
+    ulb_sum_plane(bits, w, x, steps, near, held);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        sums[v] = held[v];
+}
+
+/* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
+static inline __attribute__((always_inline)) void ulb_sum_slices(unsigned bits,
+                                                                 const struct ulb_plane_groups *groups,
+                                                                 size_t at, size_t steps, size_t near,
+                                                                 ulb_vec (*sums)[ULB_PLANE_VECTORS])
+{
+    const size_t turn = ulb_plane_turn(bits, steps);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < ULB_PLANE_SLICES * ULB_PLANE_VECTORS; i++)
+        sums[i / ULB_PLANE_VECTORS][i % ULB_PLANE_VECTORS] = ulb_zero();
+    for (size_t s = 0; s < steps; s += turn) {
+#pragma GCC unroll 2
+        for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
+            ulb_take_turn(bits, groups->w[i] + at + s * ulb_plane_step(bits), groups->x[i] + 4 * s, turn,
+                          near, sums[i]);
+    }
+    for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
+        ulb_split_plane(bits, sums[i]);
+}
+
+/* sums[slices][8] += 2^first times the sums of one plane. */
+static inline __attribute__((always_inline)) void ulb_add_slices(unsigned bits, unsigned first,
+                                                                 const struct ulb_plane_groups *groups,
+                                                                 size_t at, size_t steps, size_t near,
+                                                                 ulb_vec (*sums)[ULB_PLANE_VECTORS])
+{
+    ulb_vec plane[ULB_PLANE_SLICES][ULB_PLANE_VECTORS];
+    ulb_sum_slices(bits, groups, at, steps, near, plane);
+    for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
+#pragma GCC unroll 8
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+            sums[i][v] = ulb_add32(sums[i][v], ulb_shl32(plane[i][v], first));
+    }
+}
+
+/* sums[slices][8] = sums of products of codes of bits bits, a constant, whose planes (three at most) lie one
+ * behind the other, lowest bits first. 8-bit codes lack ULB_PLANE_BIAS_8 times the sum of x. */
+static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
+                                                                const struct ulb_plane_groups *groups,
+                                                                size_t steps, size_t near,
+                                                                ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const unsigned first = ulb_plane_bits(bits), left = bits - first;
     const unsigned second = left > 0 ? ulb_plane_bits(left) : 0, third = left - second;
-#pragma GCC unroll 8
-    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        sums[v] = ulb_zero();
-    ulb_add_plane(first, 0, w, x, steps, near, sums);
+    ulb_sum_slices(first, groups, 0, steps, near, sums);
     if (second > 0)
-        ulb_add_plane(second, first, w + steps * ulb_plane_step(first), x, steps, near, sums);
+        ulb_add_slices(second, first, groups, steps * ulb_plane_step(first), steps, near, sums);
     if (third > 0)
-        ulb_add_plane(third, first + second, w + steps * ulb_plane_step(first + second), x, steps, near,
-                      sums);
+        ulb_add_slices(third, first + second, groups, steps * ulb_plane_step(first + second), steps, near,
+                       sums);
 }
 
 /* Instructions of ulb_sum_codes() per 32 weights, b the bits of codes, e what is done once for each sum, in
@@ -198,6 +249,9 @@ ulb_sum_codes(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, si
 #define ULB_CODES_ADDS(b, e)     0
 #define ULB_CODES_PRODUCTS(b, e) .dot_products = ULB_PLANES_OF(b) * ULB_VECTORS_PER_STEP
 #endif
+
+/* The sums of a turn, from memory to registers (ulb_take_turn). */
+#define ULB_TURN_LOADS(b) ((((b) >> 3 & 1) + (ULB_WORD_SUMS ? 0 : ((b) >> 2 & 1) / 2.0)) / 4)
 
 #define ULB_CODES_MIX(b, e)                                                                                  \
     .broadcasts = ULB_PLANES_OF(b) / 8.0 * ULB_VECTORS_PER_STEP, .prefetches = (b) / 16.0,                   \
