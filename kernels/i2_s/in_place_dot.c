@@ -1,5 +1,6 @@
-/* I2_S as it lies in a file: lanes are columns, rows are address streams, activations are loaded once for all
- * rows of a tile.
+/* I2_S as it lies in a file: lanes are columns; ROWS rows are read side by side, each the next of its part of
+ * the rows, so that they are as many address streams that run on from row to row (kernels/x86/streams.h);
+ * activations are loaded once for all of them.
  *
  * With dot products a field stays at its place in the byte: x_j . (w & mask_j) = 4^(3 - j) S_j, each j with
  * sums of its own; |sum| <= 128 * 127 * K / 4 < 2^31 up to K = 65,536. Fields meet different activations, so
@@ -23,8 +24,7 @@ enum {
     ROW_SUMS = ULB_WORD_SUMS ? 1 : FIELDS,
     BLOCKS = ULB_VEC_BYTES / ULB_I2_S_BYTES, /* of one vector */
     FLUSH = 16,                              /* blocks in a 16-bit sum */
-    NEAR = 512,
-    FAR = 2048
+    NEAR = 1024
 };
 
 /* The bytes of one block, or of two where a vector holds two. */
@@ -89,10 +89,8 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
     for (size_t r = 0; r < ROWS; r++) {
         const uint8_t *weights = w[r] + block * ULB_I2_S_BYTES;
         add_blocks(load_blocks(weights, ULB_I2_S_BYTES, blocks), fields, sums + r * ROW_SUMS);
-        if (BLOCKS > 1 || block % 2 == 0) {
+        if (BLOCKS > 1 || block % 2 == 0)
             _mm_prefetch((const char *)weights + NEAR, _MM_HINT_T0);
-            _mm_prefetch((const char *)weights + FAR, _MM_HINT_T1);
-        }
     }
 }
 
@@ -147,14 +145,19 @@ static void run(const struct ulb_gemm *g)
     const struct ulb_layout *layout = &ulb_i2_s_in_place;
     size_t n_blocks = ulb_layout_steps(layout, g->k), row_bytes = n_blocks * ULB_I2_S_BYTES;
     const float *w_scale = ulb_row_scales(g, layout);
-    for (size_t m = g->m0; m < g->m1; m += ROWS) {
+    size_t part = (g->m1 - g->m0 + ROWS - 1) / ROWS;
+    for (size_t i = 0; i < part; i++) {
+        size_t m[ROWS];
         const uint8_t *w[ROWS];
-        for (size_t r = 0; r < ROWS; r++) /* rows behind the last are computed, as the last, and not stored */
-            w[r] = (const uint8_t *)g->w + (m + r < g->m1 ? m + r : g->m1 - 1) * row_bytes;
+        for (size_t r = 0; r < ROWS; r++) { /* a row behind the last is the last once more */
+            m[r] = g->m0 + r * part + i < g->m1 ? g->m0 + r * part + i : g->m1 - 1;
+            w[r] = (const uint8_t *)g->w + m[r] * row_bytes;
+        }
         for (size_t n = 0; n < g->n; n++) {
             int32_t dots[ROWS];
             rows_of(w, (const int8_t *)g->x + n * g->x_stride, n_blocks, dots);
-            ulb_finish_tile(g, w_scale, m, ROWS, n, dots, ULB_I2_S_ZERO_POINT);
+            for (size_t r = 0; r < ROWS; r++)
+                ulb_finish_tile(g, w_scale, m[r], 1, n, &dots[r], ULB_I2_S_ZERO_POINT);
         }
     }
 }
@@ -171,7 +174,7 @@ const struct ulb_kernel ULB_ROW = {
     .kr = ULB_I2_S_COLUMNS,
     .bytes_per_step = 8,
     .mix = {.loads = (0.25 + 1.0 / ROWS) * 256 / ULB_VEC_BITS,
-            .prefetches = 0.25,
+            .prefetches = 0.125,
             .logic = 256.0 / ULB_VEC_BITS,
 #if ULB_WORD_SUMS
             .shifts = 0.75,

@@ -115,25 +115,27 @@ static inline __m256i ulb_add_across(__m256i a, __m256i b, __m256i c, __m256i d)
     return _mm256_add_epi32(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
 }
 
+/* Two bytes of each row. Bytes stored one by one and loaded as a vector would wait for the stores. */
+static inline __attribute__((always_inline)) __m128i ulb_gather_words(const uint8_t *at, size_t stride)
+{
+    int16_t word[ULB_PAIRED_ROWS];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
+        __builtin_memcpy(&word[i], at + i * stride, sizeof word[i]);
+    return _mm_setr_epi16(word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]);
+}
+
 /* Numbers in half precision, one of each row. */
 static inline __attribute__((always_inline)) __m256 ulb_gather_halves(const uint8_t *at, size_t stride)
 {
-    int16_t half[ULB_PAIRED_ROWS];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        __builtin_memcpy(&half[i], at + i * stride, sizeof half[i]);
-    return _mm256_cvtph_ps(
-        _mm_setr_epi16(half[0], half[1], half[2], half[3], half[4], half[5], half[6], half[7]));
+    return _mm256_cvtph_ps(ulb_gather_words(at, stride));
 }
 
-/* The same of exponents, see ulb_load_powers(). */
+/* The same of exponents, the first of two bytes each, see ulb_load_powers(). */
 static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const uint8_t *at, size_t stride)
 {
-    uint8_t e[ULB_PAIRED_ROWS];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        e[i] = at[i * stride];
-    return ulb_load_powers(e);
+    __m256i words = _mm256_cvtepu16_epi32(ulb_gather_words(at, stride));
+    return ulb_powers(_mm256_and_si256(words, _mm256_set1_epi32(255)));
 }
 
 /* results += block b of 8 rows stride bytes apart and one token. */
