@@ -28,7 +28,7 @@ static void fill_part(void *arg, size_t thread)
         struct ulb_rng rng = {0x9E3779B9u + begin};
         size_t end = begin + PAGE_WORDS < fill->n ? begin + PAGE_WORDS : fill->n;
         for (size_t i = begin; i < end; i++)
-            fill->words[i] = (ulb_rng_next(&rng) & 0x80FF80FF80FF80FFull) | 0x3F003F003F003F00ull;
+            fill->words[i] = (ulb_rng_next(&rng) & 0x803F803F803F803Full) | 0x3F403F403F403F40ull;
     }
 }
 

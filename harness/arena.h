@@ -4,9 +4,9 @@
  * whatever kernel or reader, the whole ring has been read: max(2 GiB, 4 x LLC), which leaves nothing of a
  * piece in any cache (XNNPACK's benchmarks rotate buffers for the same reason). A walk of each cell's own
  * would not do: cells of equal size would follow one another over the same bytes. The mapping is filled with
- * random bits that are valid weights of every format: each 16-bit half is a bfloat16 of magnitude 0.5 to 2,
- * which as integers are codes like any others and as fp32 scales are normal numbers, so that no denormal
- * slows a kernel. */
+ * random bits that are valid weights of every format: each 16-bit half is a bfloat16 of magnitude 0.75 to 1,
+ * which as integers are codes like any others, as half and single precision scales normal numbers, and whose
+ * every byte as an exponent (MXFP4) is one of -65 to 63, so that no denormal slows a kernel. */
 #ifndef ULB_HARNESS_ARENA_H
 #define ULB_HARNESS_ARENA_H
 

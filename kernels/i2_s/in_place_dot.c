@@ -140,24 +140,31 @@ static inline __attribute__((always_inline)) void rows_of(const uint8_t *const w
         dots[r] = add_lanes(totals[r]);
 }
 
+/* All tokens of ROWS rows. */
+static inline void run_rows(const struct ulb_gemm *g, const size_t m[ROWS], size_t row_bytes)
+{
+    const float *w_scale = ulb_row_scales(g, &ulb_i2_s_in_place);
+    const uint8_t *w[ROWS];
+    for (size_t r = 0; r < ROWS; r++)
+        w[r] = (const uint8_t *)g->w + m[r] * row_bytes;
+    for (size_t n = 0; n < g->n; n++) {
+        int32_t dots[ROWS];
+        rows_of(w, (const int8_t *)g->x + n * g->x_stride, row_bytes / ULB_I2_S_BYTES, dots);
+        for (size_t r = 0; r < ROWS; r++)
+            ulb_finish_tile(g, w_scale, m[r], 1, n, &dots[r], ULB_I2_S_ZERO_POINT);
+    }
+}
+
 static void run(const struct ulb_gemm *g)
 {
-    const struct ulb_layout *layout = &ulb_i2_s_in_place;
-    size_t n_blocks = ulb_layout_steps(layout, g->k), row_bytes = n_blocks * ULB_I2_S_BYTES;
-    const float *w_scale = ulb_row_scales(g, layout);
-    size_t part = (g->m1 - g->m0 + ROWS - 1) / ROWS;
-    for (size_t i = 0; i < part; i++) {
-        size_t m[ROWS];
-        const uint8_t *w[ROWS];
-        for (size_t r = 0; r < ROWS; r++) { /* a row behind the last is the last once more */
-            m[r] = g->m0 + r * part + i < g->m1 ? g->m0 + r * part + i : g->m1 - 1;
-            w[r] = (const uint8_t *)g->w + m[r] * row_bytes;
-        }
-        for (size_t n = 0; n < g->n; n++) {
-            int32_t dots[ROWS];
-            rows_of(w, (const int8_t *)g->x + n * g->x_stride, n_blocks, dots);
-            for (size_t r = 0; r < ROWS; r++)
-                ulb_finish_tile(g, w_scale, m[r], 1, n, &dots[r], ULB_I2_S_ZERO_POINT);
+    size_t row_bytes = ulb_layout_steps(&ulb_i2_s_in_place, g->k) * ULB_I2_S_BYTES;
+    size_t m[ROWS], part;
+    for (size_t begin = g->m0; begin < g->m1; begin += ROWS * part) {
+        part = ulb_stream_rows(g->m1 - begin, ROWS, row_bytes);
+        for (size_t i = 0; i < part; i++) {
+            for (size_t r = 0; r < ROWS; r++) /* a row behind the last is the last once more */
+                m[r] = begin + r * part + i < g->m1 ? begin + r * part + i : g->m1 - 1;
+            run_rows(g, m, row_bytes);
         }
     }
 }

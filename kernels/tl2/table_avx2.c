@@ -34,8 +34,8 @@ static inline void build_table(const int8_t *x, uint8_t *table)
         {1, 1, 1, 0, 1, 1, 2, 0, 1, 2, 0, 0, 1, 2, 1, 0, 2, 1, 0, 0, 2, 1, 1, 0, 2, 1, 2, 0, 2, 2, 0, 0},
         {1, 2, 2, 0, 2, 0, 0, 0, 2, 0, 1, 0, 2, 0, 2, 0, 2, 2, 1, 0, 2, 2, 2, 0, 1, 1, 1, 0, 1, 1, 1, 0}};
     const __m256i ones = _mm256_set1_epi16(1);
-    int32_t three = 0;
-    memcpy(&three, x, ULB_TL2_COLUMNS);
+    /* Not copied through memory: a load as wide as three stores waits for them. */
+    int32_t three = (uint8_t)x[0] | (uint8_t)x[1] << 8 | (uint8_t)x[2] << 16;
     __m256i x3 = _mm256_set1_epi32(three), first, second;
     first = _mm256_maddubs_epi16(_mm256_loadu_si256((const __m256i *)digits[0]), x3);
     second = _mm256_maddubs_epi16(_mm256_loadu_si256((const __m256i *)digits[1]), x3);

@@ -24,7 +24,8 @@ enum {
     ULB_LONG_COLUMNS = 256,
     ULB_UNITS = 8,
     ULB_ROW_STREAMS = 2,
-    ULB_LONG_NEAR = 1024 /* bytes ahead of the prefetch */
+    ULB_LONG_NEAR = 1024, /* bytes ahead of the prefetch */
+    ULB_PAIRED_NEAR = 768
 };
 
 static inline __m256i ulb_from_halves(__m128i low, __m128i high)
@@ -138,7 +139,7 @@ static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const uint
     return ulb_powers(_mm256_and_si256(words, _mm256_set1_epi32(255)));
 }
 
-/* results += block b of 8 rows stride bytes apart and one token. */
+/* *results += block b of 8 rows stride bytes apart and one token. */
 static inline __attribute__((always_inline)) void ulb_add_paired(const struct ulb_paired *format,
                                                                  const uint8_t *rows, size_t stride, size_t b,
                                                                  const struct ulb_in_place_x *x,
@@ -148,10 +149,10 @@ static inline __attribute__((always_inline)) void ulb_add_paired(const struct ul
     __m256i x_low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)columns)), pairs[4];
     __m256i x_high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(columns + 16)));
     int32_t x_sum = x->sums[2 * b] + x->sums[2 * b + 1];
-    rows += b * format->bytes;
+    const uint8_t *upper = (rows += b * format->bytes) + 4 * stride;
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; i++)
-        pairs[i] = ulb_pair_sums(format, rows + i * stride, rows + (i + 4) * stride, x_low, x_high);
+        pairs[i] = ulb_pair_sums(format, rows + i * stride, upper + i * stride, x_low, x_high);
     __m256i sums = ulb_add_across(pairs[0], pairs[1], pairs[2], pairs[3]);
     if (format->zero_point)
         sums = _mm256_sub_epi32(sums, _mm256_set1_epi32(format->zero_point * x_sum));
@@ -163,47 +164,48 @@ static inline __attribute__((always_inline)) void ulb_add_paired(const struct ul
                                    _mm256_set1_ps(x->scale[b] * (float)x_sum), *results);
 }
 
-/* So many rows from each m[i] on, ULB_PAIRED_ROWS or 1, which is read eight times. While 8 rows are read,
- * side by side, the next 8 come, one after the other. */
-static inline __attribute__((always_inline)) void ulb_paired_rows(const struct ulb_gemm *g,
-                                                                  const struct ulb_paired *format,
-                                                                  const size_t *m, size_t streams,
-                                                                  size_t rows)
+/* Lines ahead in as many rows, in turn, as 8 blocks have lines. */
+static inline __attribute__((always_inline)) void
+ulb_prefetch_rows(const struct ulb_paired *format, const uint8_t *rows, size_t stride, size_t b)
+{
+    const size_t lines = (ULB_PAIRED_ROWS * format->bytes + ULB_LINE - 1) / ULB_LINE;
+    const uint8_t *ahead = rows + b * format->bytes + ULB_PAIRED_NEAR;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < lines; i++)
+        _mm_prefetch((const char *)ahead + (b * lines + i) % ULB_PAIRED_ROWS * stride, _MM_HINT_T0);
+}
+
+/* 8 rows, part apart, m the first; part 0: one row, which is read eight times. */
+static inline __attribute__((always_inline)) void
+ulb_paired_rows(const struct ulb_gemm *g, const struct ulb_paired *format, size_t m, size_t part)
 {
     size_t blocks = g->k / ULB_PAIRED_COLUMNS, row_bytes = blocks * format->bytes;
-    size_t stride = rows == 1 ? 0 : row_bytes;
+    const uint8_t *rows = (const uint8_t *)g->w + m * row_bytes;
     for (size_t n = 0; n < g->n; n++) {
         struct ulb_in_place_x x = ulb_in_place_token(g, n);
-        __m256 results[ULB_ROW_STREAMS];
-#pragma GCC unroll 2
-        for (size_t i = 0; i < streams; i++)
-            results[i] = _mm256_setzero_ps();
+        __m256 results = _mm256_setzero_ps();
+        float y[ULB_PAIRED_ROWS];
         for (size_t b = 0; b < blocks; b++) {
-#pragma GCC unroll 2
-            for (size_t i = 0; i < streams; i++) {
-                const uint8_t *w = (const uint8_t *)g->w + m[i] * row_bytes;
-                ulb_add_paired(format, w, stride, b, &x, &results[i]);
-                ulb_prefetch_ahead(w + rows * (row_bytes + b * format->bytes), rows * format->bytes);
-            }
+            ulb_add_paired(format, rows, part * row_bytes, b, &x, &results);
+            ulb_prefetch_rows(format, rows, part * row_bytes, b);
         }
-        for (size_t i = 0; i < streams; i++) {
-            float y[ULB_PAIRED_ROWS];
-            _mm256_storeu_ps(y, results[i]);
-            __builtin_memcpy(g->y + n * g->y_stride + m[i], y, rows * sizeof *y);
-        }
+        _mm256_storeu_ps(y, results);
+        for (size_t r = 0; r < ULB_PAIRED_ROWS; r++)
+            g->y[n * g->y_stride + m + r * part] = y[r];
     }
 }
 
 static inline __attribute__((always_inline)) void ulb_run_paired(const struct ulb_gemm *g,
                                                                  const struct ulb_paired *format)
 {
-    size_t part = (g->m1 - g->m0) / (ULB_ROW_STREAMS * ULB_PAIRED_ROWS) * ULB_PAIRED_ROWS, m = g->m0;
-    for (; m < g->m0 + part; m += ULB_PAIRED_ROWS)
-        ulb_paired_rows(g, format, (const size_t[]){m, m + part}, ULB_ROW_STREAMS, ULB_PAIRED_ROWS);
-    for (m += part; m + ULB_PAIRED_ROWS <= g->m1; m += ULB_PAIRED_ROWS)
-        ulb_paired_rows(g, format, &m, 1, ULB_PAIRED_ROWS);
+    size_t row_bytes = g->k / ULB_PAIRED_COLUMNS * format->bytes, m = g->m0, part;
+    for (; m + ULB_PAIRED_ROWS <= g->m1; m += ULB_PAIRED_ROWS * part) {
+        part = ulb_stream_rows(g->m1 - m, ULB_PAIRED_ROWS, row_bytes);
+        for (size_t i = 0; i < part; i++)
+            ulb_paired_rows(g, format, m + i, part);
+    }
     for (; m < g->m1; m++)
-        ulb_paired_rows(g, format, &m, 1, 1);
+        ulb_paired_rows(g, format, m, 0);
 }
 
 /* ---- blocks of 256 columns ---- */

@@ -11,6 +11,18 @@
 
 enum { ULB_LINE = 64 };
 
+/* Rows that are read side by side, each an address stream of its own, lie so many rows apart, at least 1: as
+ * many as rows has for each stream, or a few less where that is a multiple of 4 KiB: streams would drive one
+ * another out of L1, whose sets the address's lower bits choose. */
+static inline size_t ulb_stream_rows(size_t rows, size_t streams, size_t row_bytes)
+{
+    enum { PAGE = 4096, APART = 256, TRIES = 16 };
+    size_t part = rows / streams;
+    for (size_t i = 0; i < TRIES && part > TRIES && (part * row_bytes + APART) % PAGE < 2 * APART; i++)
+        part--;
+    return part > 1 ? part : 1;
+}
+
 /* Compile-time constants of a row. */
 struct ulb_walk {
     size_t step_bytes; /* weights of one step: columns columns of the tile */

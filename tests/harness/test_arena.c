@@ -2,13 +2,17 @@
  * was read, however the sizes are mixed. */
 #include "harness/arena.h"
 
+#include "common/fp16.h"
 #include "common/rng.h"
 
+#include <math.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -78,12 +82,39 @@ static void pieces_that_do_not_fit_begin_anew(void **state)
     assert_int_equal(take(&tight, 3 * PAGE, 64), 0);
 }
 
+/* Scales are read from it as floats, halves, bfloat16 and exponents: arithmetic with denormals takes some
+ * CPUs a hundred cycles. */
+static void the_ring_holds_normal_numbers(void **state)
+{
+    (void)state;
+    struct ulb_error err = {0};
+    struct ulb_team *team = NULL;
+    struct ulb_arena arena;
+    unsigned pu = (unsigned)sched_getcpu();
+    assert_int_equal(ulb_team_start(&team, &pu, 1, &err), ULB_OK);
+    assert_int_equal(ulb_arena_open(&arena, RING, LARGEST, ULB_PAGES_SMALL, team, &err), ULB_OK);
+    const uint8_t *bytes = arena.pages.data;
+    for (size_t i = 0; i < arena.pages.bytes; i++)
+        assert_in_range(bytes[i], 63, 191);
+    for (size_t i = 0; i + sizeof(float) <= arena.pages.bytes; i += sizeof(uint16_t)) {
+        uint16_t half;
+        float single;
+        memcpy(&half, bytes + i, sizeof half);
+        memcpy(&single, bytes + i, sizeof single);
+        assert_true(fabsf(ulb_fp16_to_float(half)) >= 1 && fabsf(ulb_fp16_to_float(half)) <= 2);
+        assert_true(fabsf(single) >= 0.5f && fabsf(single) <= 2);
+    }
+    ulb_arena_close(&arena);
+    ulb_team_stop(team);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_byte_comes_again_before_the_ring_was_read),
         cmocka_unit_test(every_line_of_the_ring_is_used),
         cmocka_unit_test(pieces_that_do_not_fit_begin_anew),
+        cmocka_unit_test(the_ring_holds_normal_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
