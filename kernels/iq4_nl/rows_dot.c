@@ -36,7 +36,7 @@ static const struct ulb_codes entries = {1, 2, 2, 0, step, ulb_start_magic, ulb_
 #define POWERS     0
 #define ACTIVATION ULB_ACT_Q8_0
 #define NEAR       ULB_BY_SUMS(0, 1024)
-#define FAR        ULB_BY_SUMS(0, 4096)
+#define FAR        ULB_BY_SUMS(4096, 4096)
 #define SHUFFLES   1
 
 #include "kernels/x86/block_row.h"

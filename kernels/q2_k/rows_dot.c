@@ -17,7 +17,7 @@
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_K
 #define NEAR           ULB_BY_SUMS(0, 1024)
-#define FAR            ULB_BY_SUMS(6144, 4096)
+#define FAR            ULB_BY_SUMS(4096, 4096)
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

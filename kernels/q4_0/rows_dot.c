@@ -17,7 +17,7 @@
 #define MINIMA         ULB_NO_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_0
-#define NEAR           ULB_BY_SUMS(0, 1024)
+#define NEAR           ULB_BY_SUMS(1024, 1024)
 #define FAR            ULB_BY_SUMS(0, 4096)
 #define SHUFFLES       0
 

@@ -66,16 +66,21 @@ static inline __attribute__((always_inline)) int32_t ulb_group_x_sum(const int16
     return sum;
 }
 
-/* The prefetches for the lines that begin in bytes [begin, end) of w. */
+/* The prefetches for the lines that begin in bytes [begin, end) of w, held at their place by a sum: compilers
+ * bring those of an unrolled loop together, and so many at once leave no room for the misses of loads. */
 static inline __attribute__((always_inline)) void
-ulb_prefetch_lines(const struct ulb_block_row *row, const uint8_t *w, size_t begin, size_t end)
+ulb_prefetch_lines(const struct ulb_block_row *row, const uint8_t *w, size_t begin, size_t end, ulb_vec *sum)
 {
 #pragma GCC unroll 32
     for (size_t line = (begin + ULB_LINE - 1) / ULB_LINE; line < (end + ULB_LINE - 1) / ULB_LINE; line++) {
         if (row->near)
-            _mm_prefetch((const char *)w + line * ULB_LINE + row->near, _MM_HINT_T0);
+            __asm__("prefetcht0 %[at]"
+                    : [sum] "+" ULB_REGISTER(*sum)
+                    : [at] "m"(w[line * ULB_LINE + row->near]));
         if (row->far)
-            _mm_prefetch((const char *)w + line * ULB_LINE + row->far, _MM_HINT_T1);
+            __asm__("prefetcht1 %[at]"
+                    : [sum] "+" ULB_REGISTER(*sum)
+                    : [at] "m"(w[line * ULB_LINE + row->far]));
     }
 }
 
@@ -94,7 +99,7 @@ ulb_add_steps(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x
 #pragma GCC unroll 8
             for (size_t set = 0; set < row->sets; set++)
                 codes->step(w + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
-            ulb_prefetch_lines(row, w, s * step_bytes, (s + 1) * step_bytes);
+            ulb_prefetch_lines(row, w, s * step_bytes, (s + 1) * step_bytes, sums);
         }
     }
 }
@@ -228,7 +233,7 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
-        ulb_prefetch_lines(row, at[i].tile, minima_at, row->tile_bytes);
+        ulb_prefetch_lines(row, at[i].tile, minima_at, row->tile_bytes, (ulb_vec *)&block[i][0]);
         ulb_finish_block(row, at[i].tile + minima_at, at[i].tile + d_at, &at[i], block[i], results);
     }
 }

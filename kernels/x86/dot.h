@@ -10,6 +10,7 @@
 #include "kernels/x86/vnni.h"
 #else
 #define ULB_WORD_SUMS 1
+#define ULB_REGISTER  "x"
 #include "kernels/x86/vec.h"
 #endif
 
