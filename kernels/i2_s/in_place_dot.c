@@ -75,9 +75,9 @@ static inline __attribute__((always_inline)) void add_blocks(ulb_vec packed, con
 
 #endif
 
-/* Blocks side by side of every row. */
+/* Blocks side by side of every row. prefetched: whether the line ahead is asked for, a constant. */
 static inline __attribute__((always_inline)) void step(const uint8_t *const w[ROWS], const int8_t *x,
-                                                       size_t block, size_t blocks,
+                                                       size_t block, size_t blocks, bool prefetched,
                                                        ulb_vec sums[ROWS * ROW_SUMS])
 {
     ulb_vec fields[FIELDS];
@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
     for (size_t r = 0; r < ROWS; r++) {
         const uint8_t *weights = w[r] + block * ULB_I2_S_BYTES;
         add_blocks(load_blocks(weights, ULB_I2_S_BYTES, blocks), fields, sums + r * ROW_SUMS);
-        if (BLOCKS > 1 || block % 2 == 0)
+        if (prefetched)
             _mm_prefetch((const char *)weights + NEAR, _MM_HINT_T0);
     }
 }
@@ -128,10 +128,14 @@ static inline __attribute__((always_inline)) void rows_of(const uint8_t *const w
 #pragma GCC unroll 16
         for (size_t i = 0; i < ROWS * ROW_SUMS; i++)
             sums[i] = ulb_zero();
+        for (; b + 2 * BLOCKS <= end; b += 2 * BLOCKS) {
+            step(w, x, b, BLOCKS, true, sums);
+            step(w, x, b + BLOCKS, BLOCKS, BLOCKS > 1, sums);
+        }
         for (; b + BLOCKS <= end; b += BLOCKS)
-            step(w, x, b, BLOCKS, sums);
+            step(w, x, b, BLOCKS, true, sums);
         if (b < end)
-            step(w, x, b, 1, sums);
+            step(w, x, b, 1, true, sums);
 #pragma GCC unroll 4
         for (size_t r = 0; r < ROWS; r++)
             totals[r] = ulb_add32(totals[r], combine(sums + r * ROW_SUMS));

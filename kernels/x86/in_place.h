@@ -116,27 +116,25 @@ static inline __m256i ulb_add_across(__m256i a, __m256i b, __m256i c, __m256i d)
     return _mm256_add_epi32(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
 }
 
-/* Two bytes of each row. Bytes stored one by one and loaded as a vector would wait for the stores. */
-static inline __attribute__((always_inline)) __m128i ulb_gather_words(const uint8_t *at, size_t stride)
-{
-    int16_t word[ULB_PAIRED_ROWS];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        __builtin_memcpy(&word[i], at + i * stride, sizeof word[i]);
-    return _mm_setr_epi16(word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]);
-}
-
 /* Numbers in half precision, one of each row. */
 static inline __attribute__((always_inline)) __m256 ulb_gather_halves(const uint8_t *at, size_t stride)
 {
-    return _mm256_cvtph_ps(ulb_gather_words(at, stride));
+    int16_t half[ULB_PAIRED_ROWS];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
+        __builtin_memcpy(&half[i], at + i * stride, sizeof half[i]);
+    return _mm256_cvtph_ps(
+        _mm_setr_epi16(half[0], half[1], half[2], half[3], half[4], half[5], half[6], half[7]));
 }
 
-/* The same of exponents, the first of two bytes each, see ulb_load_powers(). */
+/* The same of exponents, see ulb_load_powers(). */
 static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const uint8_t *at, size_t stride)
 {
-    __m256i words = _mm256_cvtepu16_epi32(ulb_gather_words(at, stride));
-    return ulb_powers(_mm256_and_si256(words, _mm256_set1_epi32(255)));
+    uint8_t e[ULB_PAIRED_ROWS];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
+        e[i] = at[i * stride];
+    return ulb_load_powers(e);
 }
 
 /* *results += block b of 8 rows stride bytes apart and one token. */
@@ -164,15 +162,16 @@ static inline __attribute__((always_inline)) void ulb_add_paired(const struct ul
                                    _mm256_set1_ps(x->scale[b] * (float)x_sum), *results);
 }
 
-/* Lines ahead in as many rows, in turn, as 8 blocks have lines. */
+/* Lines ahead in as many rows, in turn, as 8 blocks have lines. offsets: of the 8 rows, twice. */
 static inline __attribute__((always_inline)) void
-ulb_prefetch_rows(const struct ulb_paired *format, const uint8_t *rows, size_t stride, size_t b)
+ulb_prefetch_rows(const struct ulb_paired *format, const uint8_t *rows, const size_t *offsets, size_t b)
 {
-    const size_t lines = (ULB_PAIRED_ROWS * format->bytes + ULB_LINE - 1) / ULB_LINE;
-    const uint8_t *ahead = rows + b * format->bytes + ULB_PAIRED_NEAR;
+    const size_t lines = (ULB_PAIRED_ROWS * format->bytes + ULB_LINE - 1) / ULB_LINE,
+                 first = b * lines % ULB_PAIRED_ROWS;
+    const char *ahead = (const char *)rows + b * format->bytes + ULB_PAIRED_NEAR;
 #pragma GCC unroll 8
     for (size_t i = 0; i < lines; i++)
-        _mm_prefetch((const char *)ahead + (b * lines + i) % ULB_PAIRED_ROWS * stride, _MM_HINT_T0);
+        _mm_prefetch(ahead + offsets[first + i], _MM_HINT_T0);
 }
 
 /* 8 rows, part apart, m the first; part 0: one row, which is read eight times. */
@@ -181,13 +180,16 @@ ulb_paired_rows(const struct ulb_gemm *g, const struct ulb_paired *format, size_
 {
     size_t blocks = g->k / ULB_PAIRED_COLUMNS, row_bytes = blocks * format->bytes;
     const uint8_t *rows = (const uint8_t *)g->w + m * row_bytes;
+    size_t offsets[2 * ULB_PAIRED_ROWS];
+    for (size_t i = 0; i < 2 * ULB_PAIRED_ROWS; i++)
+        offsets[i] = i % ULB_PAIRED_ROWS * part * row_bytes;
     for (size_t n = 0; n < g->n; n++) {
         struct ulb_in_place_x x = ulb_in_place_token(g, n);
         __m256 results = _mm256_setzero_ps();
         float y[ULB_PAIRED_ROWS];
         for (size_t b = 0; b < blocks; b++) {
             ulb_add_paired(format, rows, part * row_bytes, b, &x, &results);
-            ulb_prefetch_rows(format, rows, part * row_bytes, b);
+            ulb_prefetch_rows(format, rows, offsets, b);
         }
         _mm256_storeu_ps(y, results);
         for (size_t r = 0; r < ULB_PAIRED_ROWS; r++)
