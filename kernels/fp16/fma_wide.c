@@ -11,7 +11,7 @@
 #define LAYOUT ulb_fp16_columns_64
 #endif
 
-enum { WEIGHT_BYTES = 2, NEAR = 1024 };
+enum { WEIGHT_BYTES = 2, NEAR = 512 };
 
 static inline ulb_floats load(const uint8_t *w)
 {
