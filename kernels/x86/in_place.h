@@ -7,7 +7,8 @@
  * added up, so that nothing is converted before the block's end: at most 63 * 128 * 128 * 256 < 2^29. What
  * zero points and minima take off follows from the activations' sums of 16 columns: one vpmaddwd a block.
  *
- * The two halves of the rows are address streams (kernels/x86/streams.h), a block of each in turn. */
+ * Address streams (kernels/x86/streams.h) run on from row to row: of blocks of 32 columns the 8 rows, each of
+ * its eighth of the rows; of 256 columns two, a block of each half of the rows in turn. */
 #ifndef ULB_KERNELS_X86_IN_PLACE_H
 #define ULB_KERNELS_X86_IN_PLACE_H
 
