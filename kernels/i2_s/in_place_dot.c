@@ -14,6 +14,8 @@
 #include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
 
+#include <string.h>
+
 enum {
     FIELDS = 4,
 #if defined(ULB_DP_VEX)
@@ -94,13 +96,24 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
     }
 }
 
-static inline int32_t add_lanes(ulb_vec v)
+/* Sums of 4 lanes. */
+static inline __m128i fold(ulb_vec v)
 {
-    int32_t lanes[ULB_LANES], sum = 0;
-    ulb_store(lanes, v);
-    for (size_t i = 0; i < ULB_LANES; i++)
-        sum += lanes[i];
-    return sum;
+#ifdef ULB_DP_512
+    __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+#else
+    __m256i half = v;
+#endif
+    return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+
+/* dots[r] = sum of the lanes of totals[r]; rows are short: 16 blocks where K is 2,048. */
+static inline __attribute__((always_inline)) void add_lanes(const ulb_vec totals[ROWS], int32_t dots[ROWS])
+{
+    __m128i pair = _mm_hadd_epi32(fold(totals[0]), fold(totals[1]));
+    __m128i last = ROWS > 2 ? _mm_hadd_epi32(fold(totals[ROWS - 2]), fold(totals[ROWS - 1])) : pair;
+    __m128i sums = _mm_hadd_epi32(pair, last);
+    memcpy(dots, &sums, ROWS * sizeof *dots);
 }
 
 /* Of one row: fields back to their own scale. */
@@ -140,8 +153,7 @@ static inline __attribute__((always_inline)) void rows_of(const uint8_t *const w
         for (size_t r = 0; r < ROWS; r++)
             totals[r] = ulb_add32(totals[r], combine(sums + r * ROW_SUMS));
     }
-    for (size_t r = 0; r < ROWS; r++)
-        dots[r] = add_lanes(totals[r]);
+    add_lanes(totals, dots);
 }
 
 /* All tokens of ROWS rows. */
