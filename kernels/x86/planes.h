@@ -250,8 +250,8 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 #define ULB_CODES_PRODUCTS(b, e) .dot_products = ULB_PLANES_OF(b) * ULB_VECTORS_PER_STEP
 #endif
 
-/* The sums of a turn, from memory to registers (ulb_take_turn). */
-#define ULB_TURN_LOADS(b) ((((b) >> 3 & 1) + (ULB_WORD_SUMS ? 0 : ((b) >> 2 & 1) / 2.0)) / 4)
+/* The sums of a turn of 8 steps, from memory to registers (ulb_take_turn). */
+#define ULB_TURN_LOADS(b) ((((b) >> 3 & 1) + (ULB_WORD_SUMS ? 0 : ((b) >> 2 & 1))) / 8.0)
 
 #define ULB_CODES_MIX(b, e)                                                                                  \
     .broadcasts = ULB_PLANES_OF(b) / 8.0 * ULB_VECTORS_PER_STEP, .prefetches = (b) / 16.0,                   \
