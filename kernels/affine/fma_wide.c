@@ -34,11 +34,11 @@ static inline __attribute__((always_inline)) void add_group(const struct affine 
     float x_sum = ulb_sum_floats(a->kind, x, k, a->columns);
     ulb_floats all_x = ulb_all_floats(x_sum), sums[ULB_CODE_VECTORS];
     ulb_floats first = a->zero ? ulb_no_floats() : ulb_all_floats(-(float)(1 << (a->bits - 1)) * x_sum);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = first;
     ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, NEAR, sums);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
         if (a->zero)
             sums[v] = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, sums[v]);
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct affine *
     const char *x = (const char *)g->x + n * g->x_stride * (a->kind == ULB_ACT_F32 ? 4 : 2);
     ulb_floats results[ULB_CODE_VECTORS];
     float y[ULB_CODE_ROWS];
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         results[v] = ulb_no_floats();
     for (size_t s = 0; s < tiles->steps; s++) {
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct affine *
             add_group(a, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
                       (i * tiles->steps + s) * a->columns, results);
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         ulb_store_floats(y + v * ULB_LANES, results[v]);
     memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof *y);

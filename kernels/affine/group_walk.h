@@ -37,14 +37,14 @@ static inline __attribute__((always_inline)) void ulb_add_affine_sums(const stru
     int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - a->bias;
     ulb_floats all_x = ulb_all_floats((float)x_sum);
     ulb_vec lacking = ulb_all32(offset * x_sum);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
         ulb_floats part = ulb_to_floats(ulb_sub32(sums[v], lacking));
         if (a->zero)
             part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, part);
         results[v] = ulb_fma(part, ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t line = 0; line < ULB_PLANE_ROWS * (sizeof(float) + a->zero); line += ULB_LINE)
         _mm_prefetch((const char *)scales + line + ULB_AFFINE_NEAR, _MM_HINT_T0);
 }
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void ulb_add_affine_groups(const st
 {
     struct ulb_plane_groups groups;
     ulb_vec sums[ULB_PLANE_SLICES][ULB_PLANE_VECTORS];
-#pragma GCC unroll 2
+    ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
         groups.w[i] = tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes;
         groups.x[i] = tiles->x + (i * tiles->steps + s) * a->columns;
@@ -79,14 +79,14 @@ static inline __attribute__((always_inline)) void ulb_run_affine_tile(const stru
     const float *row_sums = ulb_row_sums(g, a->layout) + m;
     ulb_floats results[ULB_PLANE_VECTORS];
     float y[ULB_PLANE_ROWS];
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         results[v] = ulb_no_floats();
     for (size_t s = 0; s < tiles->steps; s++)
         ulb_add_affine_groups(a, tiles, s, x_sums, results);
     ulb_floats scale = ulb_all_floats(g->x_scale[n * g->x_scale_stride]);
     ulb_floats zero = ulb_all_floats((float)g->x_zero[n]);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         ulb_store_floats(
             y + v * ULB_LANES,

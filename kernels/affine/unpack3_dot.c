@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void step_1(const uint8_t *w, size_
                                                          ulb_vec *sums)
 {
     ulb_vec high = ulb_load(w + (2 * steps + s) * ULB_VEC_BYTES);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (int v = 0; v < ULB_PLANE_VECTORS; v++) {
         ulb_vec low = ulb_load(w + (2 * s + (size_t)v / 4) * ULB_VEC_BYTES);
         ulb_dot(&sums[v], ulb_or(field(low, v % 4 * 2, 3), field(high, v - 2, 4)), x);
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void step_2(const uint8_t *w, size_
 {
     (void)steps;
     ulb_vec bytes[3];
-#pragma GCC unroll 3
+    ULB_UNROLL(3)
     for (int i = 0; i < 3; i++) {
         bytes[i] = ulb_load(w + (3 * s + (size_t)i) * ULB_VEC_BYTES);
         ulb_dot(&sums[2 * i], field(bytes[i], 0, 7), x);
@@ -61,16 +61,17 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
                                                             size_t near, ulb_vec *sums)
 {
     ulb_vec words[ULB_PLANE_VECTORS];
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         words[v] = ulb_zero();
+#pragma GCC unroll 1
     for (size_t s = begin; s < end; s++) {
         step(w, steps, s, ulb_broadcast4(x + 4 * s), words);
-#pragma GCC unroll 3
+        ULB_UNROLL(3)
         for (size_t line = 0; line < 3 * ULB_VEC_BYTES; line += ULB_LINE)
             _mm_prefetch((const char *)w + 3 * s * ULB_VEC_BYTES + line + near, _MM_HINT_T0);
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
 }
@@ -81,7 +82,7 @@ static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
                                                             ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ULB_WORD_STEPS(7);
-#pragma GCC unroll 16
+    ULB_UNROLL(16)
     for (size_t i = 0; i < ULB_PLANE_SLICES * ULB_PLANE_VECTORS; i++)
         sums[i / ULB_PLANE_VECTORS][i % ULB_PLANE_VECTORS] = ulb_zero();
     for (size_t begin = 0; begin < steps; begin += turn)

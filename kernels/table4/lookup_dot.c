@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void add_steps(const struct code_pa
 {
     ulb_vec packed = ulb_load(w), nibble = ulb_all8(15);
     ulb_vec codes[2] = {ulb_and(packed, nibble), ulb_and(ulb_shr16(packed, 4), nibble)};
-#pragma GCC unroll 4
+    ULB_UNROLL(4)
     for (size_t i = 0; i < 2 * parts->n; i++)
         ulb_dp(&sums[i], ulb_look_up(tables[i / 2], codes[i % 2]), x[0]);
 }
@@ -106,23 +106,23 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
     const size_t each = ULB_BY_SUMS(2, 2 * parts->n); /* sums of a vector of bytes */
     const ulb_vec tables[2] = {ulb_all128(parts->tables[0]), ulb_all128(parts->tables[1])};
     ulb_vec all[8];
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t i = 0; i < each * vectors; i++)
         all[i] = ulb_zero();
     for (size_t s = 0; s < steps; s += STEPS) {
         ulb_vec x4[STEPS];
-#pragma GCC unroll 2
+        ULB_UNROLL(2)
         for (size_t i = 0; i < STEPS; i++) {
             x4[i] = ulb_broadcast4(x + 4 * (s + i));
-#pragma GCC unroll 4
+            ULB_UNROLL(4)
             for (size_t line = 0; line < vectors * ULB_VEC_BYTES; line += ULB_LINE)
                 _mm_prefetch((const char *)w + (s + i) * STEP_BYTES + line + near, _MM_HINT_T0);
         }
-#pragma GCC unroll 4
+        ULB_UNROLL(4)
         for (size_t v = 0; v < vectors; v++)
             add_steps(parts, tables, w + s * STEP_BYTES + v * ULB_VEC_BYTES, x4, all + each * v);
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t i = 0; i < 2 * vectors; i++) {
         const ulb_vec *of = all + i / 2 * each + i % 2;
         sums[i] = each == 4 ? ulb_add32(of[0], ulb_shl32(of[2], PART_BITS)) : of[0];
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) void sum_levels(const struct code_p
                                                              ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t vectors = ULB_BY_SUMS(2, 4 / parts->n);
-#pragma GCC unroll 2
+    ULB_UNROLL(2)
     for (size_t v = 0; v < 4; v += vectors)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
             sum_vectors(parts, groups->w[i] + v * ULB_VEC_BYTES, groups->x[i], steps, near, vectors,

@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_layo
     struct ulb_levels levels = ulb_load_levels(layout->format->block->levels);
     ulb_floats results[ULB_CODE_VECTORS];
     float y[ULB_CODE_ROWS];
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         results[v] = ulb_no_floats();
     for (size_t b = 0; b < SLICES * tiles->steps; b++) {
@@ -35,11 +35,11 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_layo
         ulb_floats sums[ULB_CODE_VECTORS];
         ulb_sum_level_columns(kind, w, x, (slice * tiles->steps + s) * COLUMNS, COLUMNS / 4, NEAR, &levels,
                               sums);
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
             results[v] = ulb_fma(sums[v], ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         ulb_store_floats(y + v * ULB_LANES, results[v]);
     memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof *y);

@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) float
 sum_tile(const struct woq *a, const struct ulb_tiles *tiles, const void *x, ulb_floats *sums)
 {
     float x_sum = 0;
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
     for (size_t s = 0; s < tiles->steps; s += VISIT) {
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct woq *a, 
     ulb_floats sums[ULB_CODE_VECTORS];
     float y[ULB_CODE_ROWS], x_sum = sum_tile(a, tiles, x, sums);
     ulb_floats all_x = ulb_all_floats(x_sum), offset = ulb_all_floats((float)(1 << (a->bits - 1)));
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
         ulb_floats zero = a->zeros ? ulb_load_floats(zeros + v * ULB_LANES) : offset;
         ulb_store_floats(y + v * ULB_LANES,

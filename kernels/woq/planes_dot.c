@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) void sum_tile(const struct woq *a, 
                                                            int32_t *dots)
 {
     ulb_vec sums[ULB_PLANE_VECTORS];
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         sums[v] = ulb_zero();
     for (size_t s = 0; s < tiles->steps; s += VISIT) {

@@ -8,6 +8,7 @@
 #define ULB_KERNELS_X86_CODE_COLUMNS_H
 
 #include "kernels/ref.h"
+#include "kernels/unroll.h"
 #include "kernels/x86/floats.h"
 #include "kernels/x86/streams.h"
 
@@ -46,22 +47,22 @@ ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, 
     const unsigned fields = 8 / bits;
     for (size_t s = 0; s < steps; s++) {
         ulb_floats x4[4];
-#pragma GCC unroll 4
+        ULB_UNROLL(4)
         for (unsigned c = 0; c < 4; c++)
             x4[c] = ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c) * ulb_column_factor(bits, c));
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (unsigned v = 0; v < bits; v++) {
             ulb_vec packed = ulb_load(w + s * step + v * ULB_VEC_BYTES);
-#pragma GCC unroll 2
+            ULB_UNROLL(2)
             for (unsigned f = 0; f < fields; f++) {
                 ulb_vec moved = f > 0 ? ulb_shr32(packed, 4) : packed;
-#pragma GCC unroll 4
+                ULB_UNROLL(4)
                 for (unsigned c = 0; c < 4; c++)
                     sums[v * fields + f] =
                         ulb_fma(ulb_code_column(bits, moved, c), x4[c], sums[v * fields + f]);
             }
         }
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (size_t line = 0; line < step; line += ULB_LINE)
             _mm_prefetch((const char *)w + s * step + line + near, _MM_HINT_T0);
     }
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) float ulb_sum_floats(enum ulb_activ
 {
     float sums[4] = {0, 0, 0, 0};
     for (size_t i = 0; i < n; i += 4) {
-#pragma GCC unroll 4
+        ULB_UNROLL(4)
         for (size_t j = 0; j < 4; j++)
             sums[j] += ulb_ref_float(kind, x, at + i + j);
     }

@@ -45,11 +45,11 @@ static inline __attribute__((always_inline)) void
 ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
                       size_t near, const struct ulb_levels *table, ulb_floats *sums)
 {
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
     for (size_t s = 0; s < steps; s++, w += ULB_LEVEL_STEP) {
-#pragma GCC unroll 32
+        ULB_UNROLL(32)
         for (unsigned i = 0; i < 4 * ULB_CODE_VECTORS; i++) {
             unsigned v = i / 8, f = i / 4 % 2, c = i % 4;
             ulb_floats level =
@@ -57,7 +57,7 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
             sums[2 * v + f] =
                 ulb_fma(level, ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c)), sums[2 * v + f]);
         }
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (size_t line = 0; line < ULB_LEVEL_STEP; line += ULB_LINE)
             _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
     }
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
                                                                      size_t near)
 {
     ulb_floats sums[4];
-#pragma GCC unroll 4
+    ULB_UNROLL(4)
     for (size_t v = 0; v < 4; v++)
         sums[v] = ulb_no_floats();
     for (size_t s = 0; s < steps; s++, w += ULB_LEVEL_STEP) {

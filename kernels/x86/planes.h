@@ -10,6 +10,7 @@
 #ifndef ULB_KERNELS_X86_PLANES_H
 #define ULB_KERNELS_X86_PLANES_H
 
+#include "kernels/unroll.h"
 #include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
 
@@ -39,7 +40,7 @@ enum { ULB_PLANE_BIAS_8 = 128 };
 static inline __attribute__((always_inline)) void ulb_add_bytes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     const ulb_vec middle = _mm256_set1_epi8(-128), ones = _mm256_set1_epi16(1);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
         ulb_vec code = _mm256_xor_si256(ulb_load(w + v * ULB_VEC_BYTES), middle);
         ulb_vec pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(code), _mm256_sign_epi8(x, code));
@@ -52,10 +53,10 @@ static inline __attribute__((always_inline)) void ulb_add_fields(unsigned bits, 
 {
     const ulb_vec mask = ulb_all8((1 << bits) - 1);
     const unsigned fields = 8 / bits;
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < bits; v++) {
         ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (unsigned f = 0; f < fields; f++)
             ulb_dot(&sums[v * fields + f], ulb_and(_mm256_srli_epi16(packed, (int)(bits * f)), mask), x);
     }
@@ -67,7 +68,7 @@ enum { ULB_PLANE_BIAS_8 = 0 };
 
 static inline __attribute__((always_inline)) void ulb_add_bytes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         ulb_dp_at(&sums[v], w + v * ULB_VEC_BYTES, x);
 }
@@ -76,10 +77,10 @@ static inline __attribute__((always_inline)) void ulb_add_fields(unsigned bits, 
                                                                  ulb_vec *sums)
 {
     const unsigned fields = 8 / bits;
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < bits; v++) {
         ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (unsigned f = 0; f < fields; f++) {
             int mask = (int)(((1u << bits) - 1) << bits * f);
             ulb_dp(&sums[v * fields + f], f + 1 == fields ? packed : ulb_and(packed, ulb_all8(mask)), x);
@@ -102,7 +103,7 @@ static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned b
             ulb_add_bytes(w + s * step, x4, sums);
         else
             ulb_add_fields(bits, w + s * step, x4, sums);
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (size_t line = 0; line < step; line += ULB_LINE)
             _mm_prefetch((const char *)w + s * step + line + near, _MM_HINT_T0);
     }
@@ -119,12 +120,12 @@ ulb_sum_plane(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, si
     }
     for (size_t begin = 0; begin < steps; begin += chunk) {
         ulb_vec words[ULB_PLANE_VECTORS];
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
             words[v] = ulb_zero();
         ulb_add_plane_steps(bits, w + begin * ulb_plane_step(bits), x + 4 * begin,
                             steps - begin < chunk ? steps - begin : chunk, near, words);
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
             sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
     }
@@ -135,7 +136,7 @@ static inline __attribute__((always_inline)) void ulb_split_plane(unsigned bits,
 {
 #if !ULB_WORD_SUMS
     const unsigned fields = 8 / bits;
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (unsigned v = 0; v < bits && fields > 1; v++)
         ulb_split_fields(sums + v * fields, fields, bits);
 #else
@@ -167,11 +168,11 @@ ulb_take_turn(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, si
         ulb_sum_plane(bits, w, x, steps, near, sums);
         return;
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         held[v] = sums[v];
     ulb_sum_plane(bits, w, x, steps, near, held);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         sums[v] = held[v];
 }
@@ -183,11 +184,11 @@ static inline __attribute__((always_inline)) void ulb_sum_slices(unsigned bits,
                                                                  ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ulb_plane_turn(bits, steps);
-#pragma GCC unroll 16
+    ULB_UNROLL(16)
     for (size_t i = 0; i < ULB_PLANE_SLICES * ULB_PLANE_VECTORS; i++)
         sums[i / ULB_PLANE_VECTORS][i % ULB_PLANE_VECTORS] = ulb_zero();
     for (size_t s = 0; s < steps; s += turn) {
-#pragma GCC unroll 2
+        ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
             ulb_take_turn(bits, groups->w[i] + at + s * ulb_plane_step(bits), groups->x[i] + 4 * s, turn,
                           near, sums[i]);
@@ -205,7 +206,7 @@ static inline __attribute__((always_inline)) void ulb_add_slices(unsigned bits, 
     ulb_vec plane[ULB_PLANE_SLICES][ULB_PLANE_VECTORS];
     ulb_sum_slices(bits, groups, at, steps, near, plane);
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
             sums[i][v] = ulb_add32(sums[i][v], ulb_shl32(plane[i][v], first));
     }
