@@ -196,7 +196,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ul
     __m256i words[4];
     for (; s + 2 * ULB_NIBBLE_BURST <= tiles->steps; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
-#pragma GCC unroll 8
+#pragma GCC unroll 1
         for (size_t i = 0; i < 2 * ULB_TABLE_SLICES; i++) {
             size_t slice = i % ULB_TABLE_SLICES, at = s + i / ULB_TABLE_SLICES * ULB_NIBBLE_BURST;
             ulb_nibble_burst(tiles->w + slice * tiles->slice_bytes + at * ULB_NIBBLE_STEP,
