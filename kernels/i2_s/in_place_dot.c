@@ -26,6 +26,7 @@ enum {
     ROW_SUMS = ULB_WORD_SUMS ? 1 : FIELDS,
     BLOCKS = ULB_VEC_BYTES / ULB_I2_S_BYTES, /* of one vector */
     FLUSH = 16,                              /* blocks in a 16-bit sum */
+    BATCH = 16,
     NEAR = 1024
 };
 
@@ -156,18 +157,26 @@ static inline __attribute__((always_inline)) void rows_of(const uint8_t *const w
     add_lanes(totals, dots);
 }
 
-/* All tokens of ROWS rows. */
-static inline void run_rows(const struct ulb_gemm *g, const size_t m[ROWS], size_t row_bytes)
+/* count rows of each stream, whose first are m: dots first, so that scales are applied to many at once. A row
+ * behind the last is the last once more. */
+static inline void run_batch(const struct ulb_gemm *g, const size_t m[ROWS], size_t count, size_t row_bytes)
 {
     const float *w_scale = ulb_row_scales(g, &ulb_i2_s_in_place);
-    const uint8_t *w[ROWS];
-    for (size_t r = 0; r < ROWS; r++)
-        w[r] = (const uint8_t *)g->w + m[r] * row_bytes;
     for (size_t n = 0; n < g->n; n++) {
-        int32_t dots[ROWS];
-        rows_of(w, (const int8_t *)g->x + n * g->x_stride, row_bytes / ULB_I2_S_BYTES, dots);
-        for (size_t r = 0; r < ROWS; r++)
-            ulb_finish_tile(g, w_scale, m[r], 1, n, &dots[r], ULB_I2_S_ZERO_POINT);
+        int32_t dots[ROWS][BATCH];
+        for (size_t i = 0; i < count; i++) {
+            const uint8_t *w[ROWS];
+            int32_t of_rows[ROWS];
+#pragma GCC unroll 4
+            for (size_t r = 0; r < ROWS; r++)
+                w[r] = (const uint8_t *)g->w + (m[r] + i < g->m1 ? m[r] + i : g->m1 - 1) * row_bytes;
+            rows_of(w, (const int8_t *)g->x + n * g->x_stride, row_bytes / ULB_I2_S_BYTES, of_rows);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < ROWS; r++)
+                dots[r][i] = of_rows[r];
+        }
+        for (size_t r = 0; r < ROWS && m[r] < g->m1; r++)
+            ulb_finish_tile(g, w_scale, m[r], count, n, dots[r], ULB_I2_S_ZERO_POINT);
     }
 }
 
@@ -177,10 +186,10 @@ static void run(const struct ulb_gemm *g)
     size_t m[ROWS], part;
     for (size_t begin = g->m0; begin < g->m1; begin += ROWS * part) {
         part = ulb_stream_rows(g->m1 - begin, ROWS, row_bytes);
-        for (size_t i = 0; i < part; i++) {
-            for (size_t r = 0; r < ROWS; r++) /* a row behind the last is the last once more */
-                m[r] = begin + r * part + i < g->m1 ? begin + r * part + i : g->m1 - 1;
-            run_rows(g, m, row_bytes);
+        for (size_t i = 0; i < part; i += BATCH) {
+            for (size_t r = 0; r < ROWS; r++)
+                m[r] = begin + r * part + i;
+            run_batch(g, m, part - i < BATCH ? part - i : BATCH, row_bytes);
         }
     }
 }
