@@ -31,9 +31,9 @@ enum { ULB_NIBBLE_BURST = 8 };
 /* Entry n: the sum over the set bits of n. */
 static inline void ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8_t *tables)
 {
-    static const uint8_t bits[64] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0,
-                                     1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1,
-                                     1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1};
+    static const uint8_t bits[64] = {0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 1,
+                                     1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0,
+                                     1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     ulb_nibble_build(bits, 4, x, steps, tables);
 }
 

@@ -14,13 +14,13 @@
 /* Entry n of a step's table is the sum of pattern[i] x[i] over the step's columns, plus 512, for pattern =
  * patterns + 4 n with entries of 0 to 2 that add up to at most 4. */
 static inline __attribute__((always_inline)) void
-ulb_nibble_build(const uint8_t patterns[64], size_t columns, const int8_t *x, size_t steps, uint8_t *tables)
+ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_t steps, uint8_t *tables)
 {
     for (size_t s = 0; s < steps; s++, x += columns, tables += ULB_NIBBLE_STEP) {
         for (size_t n = 0; n < 16; n++) {
             int sum = ULB_NIBBLE_ORIGIN;
             for (size_t i = 0; i < columns; i++)
-                sum += patterns[4 * n + i] * x[i];
+                sum += patterns[i / 2 * 32 + 2 * n + i % 2] * x[i];
             tables[n] = (uint8_t)(sum & 31);
             tables[16 + n] = (uint8_t)(sum >> 5);
         }

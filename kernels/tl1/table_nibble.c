@@ -6,8 +6,7 @@
 
 static inline void build(const int8_t *x, size_t steps, uint8_t *tables)
 {
-    static const uint8_t codes[64] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 1, 0, 0, 0, 1,
-                                      1, 0, 0, 1, 2, 0, 0, 2, 0, 0, 0, 2, 1, 0, 0, 2, 2};
+    static const uint8_t codes[32] = {0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2, 2, 0, 2, 1, 2, 2};
     ulb_nibble_build(codes, ULB_TL1_COLUMNS, x, steps, tables);
 }
 

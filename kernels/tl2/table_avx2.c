@@ -25,22 +25,22 @@ enum {
 };
 
 /* Entries of one table, low parts, then high parts. Entry n is v of n + 13 = 9 (w0 + 1) + 3 (w1 + 1) + (w2 +
- * 1): its digits times activations, less the sum of these. Entries 14 and 15, whose indices do not occur, are
- * as 0. */
+ * 1), a sum of two pairs: columns 0 and 1, columns 1 and 2 without 1. Entries 14 and 15, whose indices do not
+ * occur, are 0. */
 static inline void build_table(const int8_t *x, uint8_t *table)
 {
-    /* Entries 0-3 and 8-11, then 4-7 and 12-15: packing leaves them right. */
-    static const uint8_t digits[2][32] = {
-        {1, 1, 1, 0, 1, 1, 2, 0, 1, 2, 0, 0, 1, 2, 1, 0, 2, 1, 0, 0, 2, 1, 1, 0, 2, 1, 2, 0, 2, 2, 0, 0},
-        {1, 2, 2, 0, 2, 0, 0, 0, 2, 0, 1, 0, 2, 0, 2, 0, 2, 2, 1, 0, 2, 2, 2, 0, 1, 1, 1, 0, 1, 1, 1, 0}};
-    const __m256i ones = _mm256_set1_epi16(1);
-    /* Not copied through memory: a load as wide as three stores waits for them. */
-    int32_t three = (uint8_t)x[0] | (uint8_t)x[1] << 8 | (uint8_t)x[2] << 16;
-    __m256i x3 = _mm256_set1_epi32(three), first, second;
-    first = _mm256_maddubs_epi16(_mm256_loadu_si256((const __m256i *)digits[0]), x3);
-    second = _mm256_maddubs_epi16(_mm256_loadu_si256((const __m256i *)digits[1]), x3);
-    __m256i v = _mm256_packs_epi32(_mm256_madd_epi16(first, ones), _mm256_madd_epi16(second, ones));
-    v = _mm256_sub_epi16(v, _mm256_set1_epi16((int16_t)(x[0] + x[1] + x[2])));
+    static const int8_t weights[2][32] = {
+        {0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 1, -1, 1, -1, 1, -1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
+        {0, 0, 0, 1, 0, -1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 1, 0, 0, 0, 0}};
+    __m256i v = _mm256_setzero_si256();
+#pragma GCC unroll 2
+    for (size_t i = 0; i < 2; i++) {
+        int16_t two;
+        memcpy(&two, x + i, sizeof two);
+        __m256i of_two = _mm256_loadu_si256((const __m256i *)weights[i]);
+        __m256i products = _mm256_sign_epi8(_mm256_set1_epi16(two), of_two);
+        v = _mm256_add_epi16(v, _mm256_maddubs_epi16(_mm256_set1_epi8(1), products));
+    }
     /* v * 1214 / 2^15, rounded, is v / 27 to the nearest for all |v| <= 381. */
     __m256i high = _mm256_mulhrs_epi16(v, _mm256_set1_epi16(1214));
     __m256i low = _mm256_sub_epi16(v, _mm256_mullo_epi16(high, _mm256_set1_epi16(RADIX)));
