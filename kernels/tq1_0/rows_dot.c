@@ -23,27 +23,36 @@ static inline void floats(const ulb_vec *sums, int32_t zero, ulb_floats *values)
     }
 }
 
+/* packed = 3 packed mod 256 */
+#define TRIPLE "vpaddb %[packed], %[packed], %[twice]\n\tvpaddb %[twice], %[packed], %[packed]\n\t"
+
 #if ULB_WORD_SUMS
 
-static inline ulb_vec triple(ulb_vec bytes)
-{
-    return _mm256_add_epi8(bytes, _mm256_add_epi8(bytes, bytes));
-}
+/* sum += |x| . packed: at most 2 * 128 * 127, which 16 bits hold once. */
+#define SIGNED(sum)                                                                                          \
+    "vpmaddubsw %[packed], %[magnitude], %[twice]\n\tvpmaddwd %[ones], %[twice], %[twice]\n\t"               \
+    "vpaddd %[twice], %[" sum "], %[" sum "]\n\t"
 
 static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-    ulb_vec bytes = _mm256_sign_epi8(ulb_load(w), x), magnitude = _mm256_abs_epi8(x);
-#pragma GCC unroll 6
-    for (int i = 0; i < 6; i++, bytes = triple(bytes))
-        sums[i] = ulb_add32(sums[i], ulb_widen(_mm256_maddubs_epi16(magnitude, bytes)));
+    ulb_vec packed, twice, magnitude;
+    __asm__("vmovdqu %[w], %[packed]\n\tvpsignb %[x], %[packed], %[packed]\n\t" /* clang-format off */
+            "vpabsb %[x], %[magnitude]\n\t"
+            SIGNED("s0") TRIPLE
+            SIGNED("s1") TRIPLE
+            SIGNED("s2") TRIPLE
+            SIGNED("s3") TRIPLE
+            SIGNED("s4") TRIPLE
+            SIGNED("s5") /* clang-format on */
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed),
+              [twice] ULB_SCRATCH(twice), [magnitude] ULB_SCRATCH(magnitude)
+            : [w] ULB_WEIGHTS(w), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
 #define FIFTH_COUNTS(use) use(1, 5, 0, 0, 18, 6, 1, 20, 0, 0, 5, 5)
 
 #else
-
-/* packed = 3 packed mod 256 */
-#define TRIPLE "vpaddb %[packed], %[packed], %[twice]\n\tvpaddb %[twice], %[packed], %[packed]\n\t"
 
 static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {

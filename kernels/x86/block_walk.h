@@ -50,7 +50,7 @@ struct ulb_block_row {
     enum ulb_activation activation;
 };
 
-enum { ULB_BLOCK_VECTORS_MAX = 12, ULB_BLOCK_SLICES = 2, ULB_VISIT_STEPS = 8 };
+enum { ULB_BLOCK_VECTORS_MAX = 12, ULB_BLOCK_SLICES = 2, ULB_VISIT_STEPS = 8, ULB_LINES_MAX = 8 };
 
 static inline __attribute__((always_inline)) size_t ulb_block_vectors(const struct ulb_block_row *row)
 {
@@ -66,21 +66,24 @@ static inline __attribute__((always_inline)) int32_t ulb_group_x_sum(const int16
     return sum;
 }
 
-/* The prefetches for the lines that begin in bytes [begin, end) of w, held at their place by a sum: compilers
- * bring those of an unrolled loop together, and so many at once leave no room for the misses of loads. */
-static inline __attribute__((always_inline)) void
-ulb_prefetch_lines(const struct ulb_block_row *row, const uint8_t *w, size_t begin, size_t end, ulb_vec *sum)
+/* The prefetches for the lines that begin in so many bytes of w from begin on, held at their place by a
+ * vector that what follows needs: compilers bring those of an unrolled loop together, and so many at once
+ * leave no room for the misses of loads. The number of passes is a constant, else Clang does not unroll them.
+ */
+static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struct ulb_block_row *row,
+                                                                     const uint8_t *w, size_t begin,
+                                                                     size_t bytes, ulb_vec *held)
 {
-#pragma GCC unroll 32
-    for (size_t line = (begin + ULB_LINE - 1) / ULB_LINE; line < (end + ULB_LINE - 1) / ULB_LINE; line++) {
+    size_t first = (begin + ULB_LINE - 1) / ULB_LINE, end = (begin + bytes + ULB_LINE - 1) / ULB_LINE;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_LINES_MAX; i++) {
+        const uint8_t *line = w + (first + i) * ULB_LINE;
+        if (first + i >= end)
+            break;
         if (row->near)
-            __asm__("prefetcht0 %[at]"
-                    : [sum] "+" ULB_REGISTER(*sum)
-                    : [at] "m"(w[line * ULB_LINE + row->near]));
+            __asm__("prefetcht0 %[at]" : [held] "+" ULB_REGISTER(*held) : [at] "m"(line[row->near]));
         if (row->far)
-            __asm__("prefetcht1 %[at]"
-                    : [sum] "+" ULB_REGISTER(*sum)
-                    : [at] "m"(w[line * ULB_LINE + row->far]));
+            __asm__("prefetcht1 %[at]" : [held] "+" ULB_REGISTER(*held) : [at] "m"(line[row->far]));
     }
 }
 
@@ -96,10 +99,10 @@ ulb_add_steps(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x
 #pragma GCC unroll 8
         for (size_t s = 0; s < visit; s++) {
             ulb_vec x4 = ulb_broadcast4(x + 4 * s);
+            ulb_prefetch_lines(row, w, s * step_bytes, step_bytes, &x4);
 #pragma GCC unroll 8
             for (size_t set = 0; set < row->sets; set++)
                 codes->step(w + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
-            ulb_prefetch_lines(row, w, s * step_bytes, (s + 1) * step_bytes, sums);
         }
     }
 }
@@ -176,12 +179,15 @@ struct ulb_block_at {
     float scale;
 };
 
-/* results += what d, and minima, make of a block. at: d of the tile's rows. */
+/* results += what d, and minima, make of a block. They lie behind the codes, minima_at and d_at in the tile.
+ */
 static inline __attribute__((always_inline)) void
-ulb_finish_block(const struct ulb_block_row *row, const uint8_t *minima, const uint8_t *at,
-                 const struct ulb_block_at *x, const ulb_floats *block, ulb_floats *results)
+ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at, const struct ulb_block_at *x,
+                 const ulb_floats *block, ulb_floats *results)
 {
+    const uint8_t *at = x->tile + d_at;
     size_t vectors = ulb_block_vectors(row), rows = vectors * ULB_LANES;
+    size_t share = (row->tile_bytes - minima_at) / vectors;
     ulb_floats x_scale = ulb_all_floats(x->scale);
     float x_sum = row->minima == ULB_ONE_MINIMUM ? (float)ulb_group_x_sum(x->sums, row->columns) : 0;
     ulb_floats x_total = ulb_all_floats(x->scale * x_sum);
@@ -189,6 +195,7 @@ ulb_finish_block(const struct ulb_block_row *row, const uint8_t *minima, const u
     for (size_t v = 0; v < vectors; v++) {
         ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
                                    : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
+        ulb_prefetch_lines(row, x->tile, minima_at + v * share, share, (ulb_vec *)&d);
         results[v] = ulb_fma(block[v], ulb_mul(d, x_scale), results[v]);
     }
     if (row->minima == ULB_NO_MINIMA)
@@ -202,7 +209,9 @@ ulb_finish_block(const struct ulb_block_row *row, const uint8_t *minima, const u
         if (row->minima == ULB_ONE_MINIMUM)
             sum = x_total;
         else
-            sum = ulb_mul(ulb_sum_minima(row->minima, minima + v * ULB_VEC_BYTES, rows * 4, &quads), x_scale);
+            sum = ulb_mul(
+                ulb_sum_minima(row->minima, x->tile + minima_at + v * ULB_VEC_BYTES, rows * 4, &quads),
+                x_scale);
         /* d of shifted values has the factor of the row's end; a minimum has not. */
         sum = ulb_mul(sum, ulb_all_floats((float)(1 << row->codes->shift(v % row->codes->rows))));
         results[v] = ulb_fnma(dmin, sum, results[v]);
@@ -232,10 +241,8 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
         }
     }
 #pragma GCC unroll 4
-    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
-        ulb_prefetch_lines(row, at[i].tile, minima_at, row->tile_bytes, (ulb_vec *)&block[i][0]);
-        ulb_finish_block(row, at[i].tile + minima_at, at[i].tile + d_at, &at[i], block[i], results);
-    }
+    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
+        ulb_finish_block(row, minima_at, d_at, &at[i], block[i], results);
 }
 
 /* One row of tiles and one token. */

@@ -52,12 +52,6 @@ ULB_PLAIN_FLOATS(ulb_floats_2, 2)
 ULB_PLAIN_FLOATS(ulb_floats_4, 4)
 ULB_PLAIN_FLOATS(ulb_floats_8, 8)
 
-/* sums += products of the bits of packed in mask, and of packed 4 bits to the right. */
-static inline void ulb_dot_masked(ulb_vec *sum, ulb_vec packed, int mask, ulb_vec x)
-{
-    ulb_dot(sum, ulb_and(packed, ulb_all8(mask)), x);
-}
-
 static inline void ulb_step_nibbles(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_dot_nibbles(sums, w, x);
@@ -66,11 +60,13 @@ static inline void ulb_step_nibbles(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 /* Every other field stays where it is, 4 times too large. */
 static inline void ulb_step_crumbs(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-    ulb_vec low = ulb_load(w), high = ulb_shr16(low, 4);
-    ulb_dot_masked(&sums[0], low, 0x03, x);
-    ulb_dot_masked(&sums[1], low, 0x0C, x);
-    ulb_dot_masked(&sums[2], high, 0x03, x);
-    ulb_dot_masked(&sums[3], high, 0x0C, x);
+    ulb_vec packed, field;
+    __asm__("vmovdqu %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0")
+                ULB_ASM_FIELD("high", "s1") "vpsrlw $4, %[packed], %[packed]\n\t" ULB_ASM_FIELD("low", "s2")
+                    ULB_ASM_FIELD("high", "s3")
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x] "x"(x), [low] "x"(ulb_all8(0x03)), [high] "x"(ulb_all8(0x0C)));
 }
 
 static inline unsigned ulb_shift_crumbs(size_t v)
@@ -85,53 +81,86 @@ static inline void ulb_floats_crumbs(const ulb_vec *sums, int32_t zero, ulb_floa
         values[v] = ulb_less(sums[v], zero * (1 << ulb_shift_crumbs(v)));
 }
 
-/* The third code of each pair of bytes' fields: low bits in one, high in another. */
+/* into = the bits of from, so far to the right, in mask; or, into |= these bits. */
+#define ULB_ASM_BITS(from, right, mask, into)                                                                \
+    "vpsrlw $" right ", %[" from "], %[" into "]\n\tvpand %[" mask "], %[" into "], %[" into "]\n\t"
+#define ULB_ASM_JOIN(from, right, mask, into)                                                                \
+    ULB_ASM_BITS(from, right, mask, "field") "vpor %[field], %[" into "], %[" into "]\n\t"
+
+/* Bytes A, B, C: codes 0 and 1, 2 and 3, 4 and 5; the low bits of codes 6 and 7 end A and B, their high bits
+ * C. */
 static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-    ulb_vec a = ulb_load(w), b = ulb_load(w + ULB_VEC_BYTES), c = ulb_load(w + 2 * ULB_VEC_BYTES);
-    ulb_vec a3 = ulb_shr16(a, 3), b3 = ulb_shr16(b, 3), c3 = ulb_shr16(c, 3), three = ulb_all8(3),
-            four = ulb_all8(4);
-    ulb_dot_masked(&sums[0], a, 7, x);
-    ulb_dot_masked(&sums[1], a3, 7, x);
-    ulb_dot_masked(&sums[2], b, 7, x);
-    ulb_dot_masked(&sums[3], b3, 7, x);
-    ulb_dot_masked(&sums[4], c, 7, x);
-    ulb_dot_masked(&sums[5], c3, 7, x);
-    ulb_vec c4 = ulb_shr16(c3, 1), c5 = ulb_shr16(c3, 2);
-    ulb_dot(&sums[6], ulb_or(ulb_and(ulb_shr16(a3, 3), three), ulb_and(c4, four)), x);
-    ulb_dot(&sums[7], ulb_or(ulb_and(ulb_shr16(b3, 3), three), ulb_and(c5, four)), x);
+    static const ulb_vec three = ULB_BYTES(3), four = ULB_BYTES(4);
+    ulb_vec packed, field, code6, code7;
+    __asm__("vmovdqu %[a], %[packed]\n\t" ULB_ASM_FIELD("seven", "s0") /* clang-format off */
+            "vpsrlw $3, %[packed], %[packed]\n\t" ULB_ASM_FIELD("seven", "s1")
+            ULB_ASM_BITS("packed", "3", "three", "code6")
+            "vmovdqu %[b], %[packed]\n\t" ULB_ASM_FIELD("seven", "s2")
+            "vpsrlw $3, %[packed], %[packed]\n\t" ULB_ASM_FIELD("seven", "s3")
+            ULB_ASM_BITS("packed", "3", "three", "code7")
+            "vmovdqu %[c], %[packed]\n\t" ULB_ASM_FIELD("seven", "s4")
+            "vpsrlw $3, %[packed], %[packed]\n\t" ULB_ASM_FIELD("seven", "s5")
+            ULB_ASM_JOIN("packed", "1", "four", "code6") ULB_ASM_DP("code6", "s6")
+            ULB_ASM_JOIN("packed", "2", "four", "code7") ULB_ASM_DP("code7", "s7") /* clang-format on */
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [s6] ULB_SUM(sums[6]), [s7] ULB_SUM(sums[7]),
+              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field), [code6] ULB_SCRATCH(code6),
+              [code7] ULB_SCRATCH(code7)
+            : [a] ULB_WEIGHTS(w), [b] ULB_WEIGHTS(w + ULB_VEC_BYTES), [c] ULB_WEIGHTS(w + 2 * ULB_VEC_BYTES),
+              [x] "x"(x), [seven] "x"(ulb_all8(7)), [three] "m"(three), [four] "m"(four));
 }
 
+/* Bytes A to E: codes 0 to 4, then the bits of codes 5 to 7. Three statements, because one has 30 operands at
+ * most. */
 static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-    ulb_vec bytes[5];
-#pragma GCC unroll 5
-    for (int i = 0; i < 5; i++) {
-        bytes[i] = ulb_load(w + i * ULB_VEC_BYTES);
-        ulb_dot_masked(&sums[i], bytes[i], 31, x);
-    }
-    ulb_vec code5 =
-        ulb_or(ulb_and(ulb_shr16(bytes[0], 5), ulb_all8(7)), ulb_and(ulb_shr16(bytes[1], 2), ulb_all8(0x18)));
-    ulb_dot(&sums[5], code5, x);
-    ulb_vec code6 = ulb_or(ulb_and(ulb_shr16(bytes[1], 7), ulb_all8(1)),
-                           ulb_or(ulb_and(ulb_shr16(bytes[2], 4), ulb_all8(0x0E)),
-                                  ulb_and(ulb_shr16(bytes[3], 1), ulb_all8(0x10))));
-    ulb_dot(&sums[6], code6, x);
-    ulb_vec code7 =
-        ulb_or(ulb_and(ulb_shr16(bytes[3], 6), ulb_all8(3)), ulb_and(ulb_shr16(bytes[4], 3), ulb_all8(0x1C)));
-    ulb_dot(&sums[7], code7, x);
+    static const ulb_vec bit_0 = ULB_BYTES(0x01), bits_1_0 = ULB_BYTES(0x03), bits_2_0 = ULB_BYTES(0x07),
+                         bits_3_1 = ULB_BYTES(0x0E), bit_4 = ULB_BYTES(0x10), bits_4_3 = ULB_BYTES(0x18),
+                         bits_4_2 = ULB_BYTES(0x1C);
+    ulb_vec packed, field, code, low = ulb_all8(31);
+    __asm__("vmovdqu %[a], %[packed]\n\t" ULB_ASM_FIELD("low", "s0") /* clang-format off */
+            ULB_ASM_BITS("packed", "5", "bits_2_0", "code")
+            "vmovdqu %[b], %[packed]\n\t" ULB_ASM_FIELD("low", "s1")
+            ULB_ASM_JOIN("packed", "2", "bits_4_3", "code") ULB_ASM_DP("code", "s5") /* clang-format on */
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s5] ULB_SUM(sums[5]),
+              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field), [code] ULB_SCRATCH(code)
+            : [a] ULB_WEIGHTS(w), [b] ULB_WEIGHTS(w + ULB_VEC_BYTES), [x] "x"(x), [low] "x"(low),
+              [bits_2_0] "m"(bits_2_0), [bits_4_3] "m"(bits_4_3));
+    __asm__(ULB_ASM_BITS("packed", "7", "bit_0", "code") /* clang-format off */
+            "vmovdqu %[c], %[packed]\n\t" ULB_ASM_FIELD("low", "s2")
+            ULB_ASM_JOIN("packed", "4", "bits_3_1", "code")
+            "vmovdqu %[d], %[packed]\n\t" ULB_ASM_FIELD("low", "s3")
+            ULB_ASM_JOIN("packed", "1", "bit_4", "code") ULB_ASM_DP("code", "s6") /* clang-format on */
+            : [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]), [s6] ULB_SUM(sums[6]), [packed] "+x"(packed),
+              [field] ULB_SCRATCH(field), [code] ULB_SCRATCH(code)
+            : [c] ULB_WEIGHTS(w + 2 * ULB_VEC_BYTES), [d] ULB_WEIGHTS(w + 3 * ULB_VEC_BYTES), [x] "x"(x),
+              [low] "x"(low), [bit_0] "m"(bit_0), [bits_3_1] "m"(bits_3_1), [bit_4] "m"(bit_4));
+    __asm__(ULB_ASM_BITS("packed", "6", "bits_1_0", "code") /* clang-format off */
+            "vmovdqu %[e], %[packed]\n\t" ULB_ASM_FIELD("low", "s4")
+            ULB_ASM_JOIN("packed", "3", "bits_4_2", "code") ULB_ASM_DP("code", "s7") /* clang-format on */
+            : [s4] ULB_SUM(sums[4]), [s7] ULB_SUM(sums[7]), [packed] "+x"(packed), [field] ULB_SCRATCH(field),
+              [code] ULB_SCRATCH(code)
+            : [e] ULB_WEIGHTS(w + 4 * ULB_VEC_BYTES), [x] "x"(x), [low] "x"(low), [bits_1_0] "m"(bits_1_0),
+              [bits_4_2] "m"(bits_4_2));
 }
 
+/* Bytes A to C: codes 0 to 2, and two bits each of code 3. */
 static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-    ulb_vec a = ulb_load(w), b = ulb_load(w + ULB_VEC_BYTES), c = ulb_load(w + 2 * ULB_VEC_BYTES);
-    ulb_dot_masked(&sums[0], a, 63, x);
-    ulb_dot_masked(&sums[1], b, 63, x);
-    ulb_dot_masked(&sums[2], c, 63, x);
-    ulb_vec code3 =
-        ulb_or(ulb_and(ulb_shr16(a, 6), ulb_all8(0x03)),
-               ulb_or(ulb_and(ulb_shr16(b, 4), ulb_all8(0x0C)), ulb_and(ulb_shr16(c, 2), ulb_all8(0x30))));
-    ulb_dot(&sums[3], code3, x);
+    static const ulb_vec bits_1_0 = ULB_BYTES(0x03), bits_3_2 = ULB_BYTES(0x0C), bits_5_4 = ULB_BYTES(0x30);
+    ulb_vec packed, field, code;
+    __asm__("vmovdqu %[a], %[packed]\n\t" ULB_ASM_FIELD("low", "s0") /* clang-format off */
+            ULB_ASM_BITS("packed", "6", "bits_1_0", "code")
+            "vmovdqu %[b], %[packed]\n\t" ULB_ASM_FIELD("low", "s1")
+            ULB_ASM_JOIN("packed", "4", "bits_3_2", "code")
+            "vmovdqu %[c], %[packed]\n\t" ULB_ASM_FIELD("low", "s2")
+            ULB_ASM_JOIN("packed", "2", "bits_5_4", "code") ULB_ASM_DP("code", "s3") /* clang-format on */
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field), [code] ULB_SCRATCH(code)
+            : [a] ULB_WEIGHTS(w), [b] ULB_WEIGHTS(w + ULB_VEC_BYTES), [c] ULB_WEIGHTS(w + 2 * ULB_VEC_BYTES),
+              [x] "x"(x), [low] "x"(ulb_all8(63)), [bits_1_0] "m"(bits_1_0), [bits_3_2] "m"(bits_3_2),
+              [bits_5_4] "m"(bits_5_4));
 }
 
 /* sum += w . x of signed bytes, w >= -127 or x >= -127: |w| as the unsigned side; |pair| <= 2 * 128 * 127

@@ -12,6 +12,16 @@
 #define ULB_WORD_SUMS 1
 #define ULB_REGISTER  "x"
 #include "kernels/x86/vec.h"
+/* Parts of steps that are one assembler statement, as kernels/x86/vnni.h has them. What is multiplied is
+ * lost. */
+#define ULB_MOVE "vmovdqu"
+#define ULB_AND  "vpand"
+#define ULB_ASM_DP(codes, sum)                                                                               \
+    "vpmaddubsw %[x], %[" codes "], %[" codes "]\n\tvpaddw %[" codes "], %[" sum "], %[" sum "]\n\t"
+#define ULB_ASM_FIELD(mask, sum) "vpand %[" mask "], %[packed], %[field]\n\t" ULB_ASM_DP("field", sum)
+#define ULB_SUM(v)               "+x"(v)
+#define ULB_SCRATCH(v)           "=&x"(v)
+#define ULB_WEIGHTS(p)           "m"(*(const uint8_t(*)[ULB_VEC_BYTES])(p))
 #endif
 
 /* What a row has at 256 and what at 512 bits. */

@@ -217,6 +217,21 @@ enum {
     ULB_LANES = ULB_VEC_BYTES / 4 /* 32-bit lanes: rows of one vector */
 };
 
+/* A constant vector of equal bytes. */
+#define ULB_BYTES8(b) ((long long)(0x0101010101010101ULL * (b)))
+#ifdef ULB_DP_512
+#define ULB_BYTES(b)                                                                                         \
+    {                                                                                                        \
+        ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b),            \
+            ULB_BYTES8(b), ULB_BYTES8(b)                                                                     \
+    }
+#else
+#define ULB_BYTES(b)                                                                                         \
+    {                                                                                                        \
+        ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b)                                           \
+    }
+#endif
+
 /* Four activations in every 32-bit lane. */
 static inline ulb_vec ulb_broadcast4(const int8_t *x)
 {

@@ -70,21 +70,6 @@ static inline void ulb_dp_words(ulb_vec *sums, ulb_vec a, ulb_vec b)
 #define ULB_WEIGHTS(p)           "m"(*(const uint8_t(*)[ULB_VEC_BYTES])(p))
 #define ULB_ACTIVATIONS(p)       "m"(*(const int8_t(*)[4])(p))
 
-/* A constant vector of equal bytes. */
-#define ULB_BYTES8(b) ((long long)(0x0101010101010101ULL * (b)))
-#ifdef ULB_DP_512
-#define ULB_BYTES(b)                                                                                         \
-    {                                                                                                        \
-        ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b),            \
-            ULB_BYTES8(b), ULB_BYTES8(b)                                                                     \
-    }
-#else
-#define ULB_BYTES(b)                                                                                         \
-    {                                                                                                        \
-        ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b)                                           \
-    }
-#endif
-
 /* sums += dot products of weights from memory; one statement, so that the load stays beside its use. */
 static inline void ulb_dp_at(ulb_vec *sums, const uint8_t *weights, ulb_vec x)
 {
