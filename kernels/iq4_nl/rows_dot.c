@@ -19,7 +19,13 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 #endif
 }
 
-static const struct ulb_codes entries = {1, 2, 2, 0, step, ulb_start_magic, ulb_floats_2, ulb_no_shift};
+static const struct ulb_codes entries = {.bytes = 1,
+                                         .rows = 2,
+                                         .sums = 2,
+                                         .step = step,
+                                         .start = ulb_start_magic,
+                                         .floats = ulb_floats_2,
+                                         .shift = ulb_no_shift};
 
 #define LAYOUT            ULB_BY_WIDTH(ulb_iq4_nl_rows_48, ulb_iq4_nl_rows_96)
 #define CODES             entries

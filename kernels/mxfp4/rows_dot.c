@@ -15,8 +15,14 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot(&sums[1], high, x);
 }
 
-static const struct ulb_codes entries = {
-    1, 2, 2, ULB_BY_SUMS(ULB_WORD_STEPS(24), 0), step, ulb_start_magic, ulb_floats_2, ulb_no_shift};
+static const struct ulb_codes entries = {.bytes = 1,
+                                         .rows = 2,
+                                         .sums = 2,
+                                         .word_steps = ULB_BY_SUMS(ULB_WORD_STEPS(24), 0),
+                                         .step = step,
+                                         .start = ulb_start_magic,
+                                         .floats = ulb_floats_2,
+                                         .shift = ulb_no_shift};
 
 #define LAYOUT            ULB_BY_WIDTH(ulb_mxfp4_rows_48, ulb_mxfp4_rows_96)
 #define CODES             entries

@@ -6,20 +6,20 @@
 #include "kernels/tq1_0/format.h"
 #include "kernels/x86/codes.h"
 
-static inline int32_t start_at_zero(size_t i, int32_t zero)
+static inline ulb_vec start_at_zero(size_t i, const struct ulb_zero_sum *zero)
 {
     (void)i;
     (void)zero;
-    return 0;
+    return ulb_zero();
 }
 
-static inline void floats(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+static inline void floats(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
 {
 #pragma GCC unroll 5
     for (int i = 0; i < 5; i++) {
         ulb_vec thrice = ulb_add32(sums[i], ulb_add32(sums[i], sums[i]));
         ulb_vec sum = ulb_asr32(ulb_sub32(thrice, sums[i + 1]), 8);
-        values[i] = ulb_to_floats(ulb_sub32(sum, ulb_all32(zero)));
+        values[i] = ulb_to_floats(ulb_sub32(sum, zero->all));
     }
 }
 
@@ -74,7 +74,13 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 
 #endif
 
-static const struct ulb_codes fifths = {1, 5, 6, 0, step, start_at_zero, floats, ulb_no_shift};
+static const struct ulb_codes fifths = {.bytes = 1,
+                                        .rows = 5,
+                                        .sums = 6,
+                                        .step = step,
+                                        .start = start_at_zero,
+                                        .floats = floats,
+                                        .shift = ulb_no_shift};
 
 #define LAYOUT         ULB_BY_WIDTH(ULB_BY_SUMS(ulb_tq1_0_signed_rows_40, ulb_tq1_0_rows_40), ulb_tq1_0_rows_80)
 #define CODES          fifths

@@ -14,6 +14,23 @@
 #include "kernels/x86/minima.h"
 #include "kernels/x86/streams.h"
 
+enum {
+    ULB_BLOCK_VECTORS_MAX = 12,
+    ULB_BLOCK_SLICES = 2,
+    ULB_VISIT_STEPS = 8,
+    ULB_LINES_MAX = 8,
+    ULB_SHORT_GROUPS = 16, /* of 16 columns, in a block */
+    ULB_ZERO_FACTORS = 3
+};
+
+/* The zero point of the codes times the sum of a group's activations, in every lane; with ULB_MAGIC. What is
+ * not used costs nothing. */
+struct ulb_zero_sum {
+    ulb_vec all, magic;
+    /* Of a group of 16 columns: with ULB_MAGIC, times factors of struct ulb_codes, ULB_SHORT_GROUPS apart. */
+    const int32_t *scaled;
+};
+
 /* How codes lie in bytes (struct ulb_code_bytes) and how this build multiplies them: kernels/x86/codes.h. All
  * constants, functions inline. */
 struct ulb_codes {
@@ -23,13 +40,14 @@ struct ulb_codes {
     size_t word_steps; /* of 16-bit sums, one per vector of rows: ULB_WORD_STEPS(); 0: sums are int32 */
     /* One step of 4 columns; x: these 4 in every lane. */
     void (*step)(const uint8_t *w, ulb_vec x, ulb_vec *sums);
-    /* What int32 sum i starts with. zero: the zero point of the codes times the sum of the group's
-     * activations. */
-    int32_t (*start)(size_t i, int32_t zero);
+    /* What int32 sum i starts with. */
+    ulb_vec (*start)(size_t i, const struct ulb_zero_sum *zero);
     /* Sums of values of each vector of rows, the zero point taken off. */
-    void (*floats)(const ulb_vec *sums, int32_t zero, ulb_floats *values);
+    void (*floats)(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values);
     /* The values of vector v are 2^shift times too large. */
     unsigned (*shift)(size_t v);
+    int16_t
+        factors[ULB_ZERO_FACTORS]; /* 1, and more that zero points of groups of 16 columns have; 0: none */
 };
 
 /* What scales of groups and minima are in a tile. */
@@ -50,8 +68,6 @@ struct ulb_block_row {
     enum ulb_activation activation;
 };
 
-enum { ULB_BLOCK_VECTORS_MAX = 12, ULB_BLOCK_SLICES = 2, ULB_VISIT_STEPS = 8, ULB_LINES_MAX = 8 };
-
 static inline __attribute__((always_inline)) size_t ulb_block_vectors(const struct ulb_block_row *row)
 {
     return row->sets * row->codes->rows;
@@ -66,10 +82,50 @@ static inline __attribute__((always_inline)) int32_t ulb_group_x_sum(const int16
     return sum;
 }
 
-/* The prefetches for the lines that begin in so many bytes of w from begin on, held at their place by a
- * vector that what follows needs: compilers bring those of an unrolled loop together, and so many at once
- * leave no room for the misses of loads. The number of passes is a constant, else Clang does not unroll them.
- */
+/* The sum of 32 activations, times a factor, in every lane. */
+static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
+{
+    return ulb_madd16(ulb_broadcast4((const int8_t *)sums), ulb_all32(factor << 16 | factor));
+}
+
+/* Of the 16 groups of a block, each factor's. */
+static inline __attribute__((always_inline)) void
+ulb_scale_zeros(const struct ulb_block_row *row, const int16_t *sums, int32_t (*zeros)[ULB_SHORT_GROUPS])
+{
+#pragma GCC unroll 2
+    for (size_t half = 0; half < ULB_SHORT_GROUPS; half += 8) {
+        __m256i eight = _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(sums + half)));
+#pragma GCC unroll 3
+        for (size_t f = 0; f < ULB_ZERO_FACTORS; f++) {
+            if (!row->codes->factors[f])
+                continue;
+            __m256i factor = _mm256_set1_epi32(row->codes->factors[f] * row->zero_point);
+            __m256i scaled =
+                _mm256_add_epi32(_mm256_mullo_epi32(eight, factor), _mm256_set1_epi32(ULB_MAGIC));
+            _mm256_storeu_si256((__m256i *)(zeros[f] + half), scaled);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) struct ulb_zero_sum
+ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const int32_t *scaled)
+{
+    ulb_vec magic = ulb_all32(ULB_MAGIC);
+    if (!row->zero_point)
+        return (struct ulb_zero_sum){ulb_zero(), magic, NULL};
+    if (row->group == ULB_SUM_COLUMNS)
+        return (struct ulb_zero_sum){ulb_zero(), ulb_all32(*scaled), scaled};
+    ulb_vec all = row->group == 2 * ULB_SUM_COLUMNS
+                      ? ulb_all_x_sums(sums, row->zero_point)
+                      : ulb_all32(row->zero_point * ulb_group_x_sum(sums, row->group));
+    return (struct ulb_zero_sum){all, ulb_add32(magic, all), NULL};
+}
+
+/* The prefetches for the lines that begin in so many bytes of w from begin on. They are held at their place
+ * by a vector that what follows needs: compilers bring those of an unrolled loop together, and so many at
+ * once leave no room for the misses of loads. Addresses are a register and a constant, because GCC 12 keeps
+ * those that loads have too, ahead in the stream, in registers of their own, and spills them. The number of
+ * passes is a constant, else Clang 14 does not unroll them. */
 static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struct ulb_block_row *row,
                                                                      const uint8_t *w, size_t begin,
                                                                      size_t bytes, ulb_vec *held)
@@ -77,19 +133,24 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
     size_t first = (begin + ULB_LINE - 1) / ULB_LINE, end = (begin + bytes + ULB_LINE - 1) / ULB_LINE;
 #pragma GCC unroll 8
     for (size_t i = 0; i < ULB_LINES_MAX; i++) {
-        const uint8_t *line = w + (first + i) * ULB_LINE;
+        size_t line = (first + i) * ULB_LINE;
         if (first + i >= end)
             break;
         if (row->near)
-            __asm__("prefetcht0 %[at]" : [held] "+" ULB_REGISTER(*held) : [at] "m"(line[row->near]));
+            __asm__("prefetcht0 %c[at](%[w])"
+                    : [held] "+" ULB_REGISTER(*held)
+                    : [w] "r"(w), [at] "i"(line + row->near));
         if (row->far)
-            __asm__("prefetcht1 %[at]" : [held] "+" ULB_REGISTER(*held) : [at] "m"(line[row->far]));
+            __asm__("prefetcht1 %c[at](%[w])"
+                    : [held] "+" ULB_REGISTER(*held)
+                    : [w] "r"(w), [at] "i"(line + row->far));
     }
 }
 
-/* sums += so many steps. */
-static inline __attribute__((always_inline)) void
-ulb_add_steps(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x, size_t steps, ulb_vec *sums)
+/* sums += so many steps, the first at w + at. */
+static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_row *row,
+                                                                const uint8_t *w, size_t at, const int8_t *x,
+                                                                size_t steps, ulb_vec *sums)
 {
     const struct ulb_codes *codes = row->codes;
     size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
@@ -99,26 +160,28 @@ ulb_add_steps(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x
 #pragma GCC unroll 8
         for (size_t s = 0; s < visit; s++) {
             ulb_vec x4 = ulb_broadcast4(x + 4 * s);
-            ulb_prefetch_lines(row, w, s * step_bytes, step_bytes, &x4);
+            ulb_prefetch_lines(row, w, at + s * step_bytes, step_bytes, &x4);
 #pragma GCC unroll 8
             for (size_t set = 0; set < row->sets; set++)
-                codes->step(w + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
+                codes->step(w + at + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
         }
     }
 }
 
-/* int32 sums of one group. */
-static inline __attribute__((always_inline)) void
-ulb_sum_group(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x, int32_t zero, ulb_vec *sums)
+/* int32 sums of one group, whose codes begin at w + at. */
+static inline __attribute__((always_inline)) void ulb_sum_group(const struct ulb_block_row *row,
+                                                                const uint8_t *w, size_t at, const int8_t *x,
+                                                                const struct ulb_zero_sum *zero,
+                                                                ulb_vec *sums)
 {
     const struct ulb_codes *codes = row->codes;
     size_t steps = row->group / 4, n = row->sets * codes->sums;
     size_t chunk = codes->word_steps && codes->word_steps < steps ? codes->word_steps : steps;
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++)
-        sums[i] = ulb_all32(codes->start(i % codes->sums, zero));
+        sums[i] = codes->start(i % codes->sums, zero);
     if (!codes->word_steps) {
-        ulb_add_steps(row, w, x, steps, sums);
+        ulb_add_steps(row, w, at, x, steps, sums);
         return;
     }
     for (size_t begin = 0; begin < steps; begin += chunk) {
@@ -126,16 +189,17 @@ ulb_sum_group(const struct ulb_block_row *row, const uint8_t *w, const int8_t *x
 #pragma GCC unroll 12
         for (size_t i = 0; i < n; i++)
             words[i] = ulb_zero();
-        ulb_add_steps(row, w + begin * row->sets * codes->bytes * ULB_VEC_BYTES, x + 4 * begin, chunk, words);
+        ulb_add_steps(row, w + begin * row->sets * codes->bytes * ULB_VEC_BYTES, at, x + 4 * begin, chunk,
+                      words);
 #pragma GCC unroll 12
         for (size_t i = 0; i < n; i++)
             sums[i] = ulb_add32(sums[i], ulb_widen(words[i]));
     }
 }
 
-/* Scale of group g for vector v of rows; odd: whether g is, a constant. */
+/* Scale of group g for vector v of rows. */
 static inline __attribute__((always_inline)) ulb_floats
-ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t odd, size_t v)
+ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t v)
 {
     size_t rows = ulb_block_vectors(row) * ULB_LANES;
     const uint8_t *at = scales + (row->scales == ULB_NIBBLE_SCALES ? g / 2 : g) * rows + v * ULB_LANES;
@@ -143,32 +207,36 @@ ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g
         return ulb_to_floats(ulb_load_signed_bytes(at));
     ulb_vec bytes = ulb_load_unsigned_bytes(at);
     if (row->scales == ULB_NIBBLE_SCALES)
-        bytes = odd ? ulb_shr16(bytes, 4) : ulb_and(bytes, ulb_all32(15));
+        bytes = g % 2 ? ulb_shr16(bytes, 4) : ulb_and(bytes, ulb_all32(15));
     return ulb_to_floats(bytes);
 }
 
-/* block += group g. */
-static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_block_row *row,
-                                                                const uint8_t *w, const uint8_t *scales,
-                                                                const int8_t *x, const int16_t *x_sums,
-                                                                size_t g, size_t odd, ulb_floats *block)
+/* A block, or some of its groups: codes, scales of groups, activations. */
+struct ulb_groups_at {
+    const uint8_t *w, *scales;
+    const int8_t *x;
+    const int16_t *sums;
+    const int32_t *zeros; /* of groups of 16 columns: struct ulb_zero_sum's */
+};
+
+/* block += group g, a constant. */
+static inline __attribute__((always_inline)) void
+ulb_add_group(const struct ulb_block_row *row, const struct ulb_groups_at *at, size_t g, ulb_floats *block)
 {
     const struct ulb_codes *codes = row->codes;
     ulb_vec sums[ULB_BLOCK_VECTORS_MAX];
     ulb_floats values[ULB_BLOCK_VECTORS_MAX];
-    int32_t zero =
-        row->zero_point
-            ? row->zero_point * ulb_group_x_sum(x_sums + g * row->group / ULB_SUM_COLUMNS, row->group)
-            : 0;
-    ulb_sum_group(row, w + g * (row->group / 4 * row->sets * codes->bytes * ULB_VEC_BYTES),
-                  x + g * row->group, zero, sums);
+    struct ulb_zero_sum zero =
+        ulb_group_zero_sum(row, at->sums + g * row->group / ULB_SUM_COLUMNS, at->zeros + g);
+    ulb_sum_group(row, at->w, g * (row->group / 4 * row->sets * codes->bytes * ULB_VEC_BYTES),
+                  at->x + g * row->group, &zero, sums);
 #pragma GCC unroll 8
     for (size_t set = 0; set < row->sets; set++)
-        codes->floats(sums + set * codes->sums, zero, values + set * codes->rows);
+        codes->floats(sums + set * codes->sums, &zero, values + set * codes->rows);
 #pragma GCC unroll 12
     for (size_t v = 0; v < ulb_block_vectors(row); v++)
         block[v] =
-            row->scales ? ulb_fma(values[v], ulb_group_scale(row, scales, g, odd, v), block[v]) : values[v];
+            row->scales ? ulb_fma(values[v], ulb_group_scale(row, at->scales, g, v), block[v]) : values[v];
 }
 
 /* One block: its tile, and its activations. */
@@ -176,7 +244,7 @@ struct ulb_block_at {
     const uint8_t *tile;
     const int8_t *x;
     const int16_t *sums;
-    float scale;
+    const float *scale;
 };
 
 /* results += what d, and minima, make of a block. They lie behind the codes, minima_at and d_at in the tile.
@@ -188,9 +256,7 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
     const uint8_t *at = x->tile + d_at;
     size_t vectors = ulb_block_vectors(row), rows = vectors * ULB_LANES;
     size_t share = (row->tile_bytes - minima_at) / vectors;
-    ulb_floats x_scale = ulb_all_floats(x->scale);
-    float x_sum = row->minima == ULB_ONE_MINIMUM ? (float)ulb_group_x_sum(x->sums, row->columns) : 0;
-    ulb_floats x_total = ulb_all_floats(x->scale * x_sum);
+    ulb_floats x_scale = ulb_all_floats(row->powers ? *x->scale / 2 : *x->scale);
 #pragma GCC unroll 12
     for (size_t v = 0; v < vectors; v++) {
         ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
@@ -207,37 +273,57 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
     for (size_t v = 0; v < vectors; v++) {
         ulb_floats dmin = ulb_load_halves(at + (rows + v * ULB_LANES) * sizeof(uint16_t)), sum;
         if (row->minima == ULB_ONE_MINIMUM)
-            sum = x_total;
+            sum = ulb_to_floats(ulb_all_x_sums(x->sums, 1));
         else
-            sum = ulb_mul(
-                ulb_sum_minima(row->minima, x->tile + minima_at + v * ULB_VEC_BYTES, rows * 4, &quads),
-                x_scale);
+            sum = ulb_sum_minima(row->minima, x->tile + minima_at + v * ULB_VEC_BYTES, rows * 4, &quads);
+        sum = ulb_mul(sum, x_scale);
         /* d of shifted values has the factor of the row's end; a minimum has not. */
         sum = ulb_mul(sum, ulb_all_floats((float)(1 << row->codes->shift(v % row->codes->rows))));
         results[v] = ulb_fnma(dmin, sum, results[v]);
     }
 }
 
-/* results += one block of each slice, a group of each in turn: streams that take turns of more than a page
- * are read one after the other, and wait for each. */
+/* Groups of a slice in turn. Those of 16 columns by two: sums of the block are loaded and stored half as
+ * often where they have no registers. */
+static inline __attribute__((always_inline)) size_t ulb_turn_groups(const struct ulb_block_row *row)
+{
+    return row->group == ULB_SUM_COLUMNS ? 2 : 1;
+}
+
+/* results += one block of each slice, some groups of each in turn: streams that take turns of more than a
+ * page are read one after the other, and wait for each. */
 static inline __attribute__((always_inline)) void
 ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, ulb_floats *results)
 {
     size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
-    size_t turn = row->scales == ULB_NIBBLE_SCALES ? 2 : 1;
+    size_t turn = ulb_turn_groups(row), scale_bytes = row->scales == ULB_NIBBLE_SCALES ? rows / 2 : rows;
     size_t minima_at = row->columns / 4 * row->sets * row->codes->bytes * ULB_VEC_BYTES;
     size_t scales_at = minima_at + ulb_minima_bytes(row->minima, rows, groups);
-    size_t d_at = scales_at + (row->scales ? groups / turn * rows : 0);
+    size_t d_at = scales_at + (row->scales ? groups * scale_bytes : 0);
     ulb_floats block[ULB_BLOCK_SLICES][ULB_BLOCK_VECTORS_MAX];
 #pragma GCC unroll 24
     for (size_t i = 0; i < ULB_BLOCK_SLICES * ulb_block_vectors(row); i++)
         block[i / ulb_block_vectors(row)][i % ulb_block_vectors(row)] = ulb_no_floats();
-    for (size_t g = 0; g < groups; g += turn) {
+    struct ulb_groups_at turns[ULB_BLOCK_SLICES];
+    int32_t zeros[ULB_BLOCK_SLICES][ULB_ZERO_FACTORS][ULB_SHORT_GROUPS];
 #pragma GCC unroll 4
-        for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++) {
-            const struct ulb_block_at *b = &at[i / turn];
-            size_t odd = i % turn;
-            ulb_add_group(row, b->tile, b->tile + scales_at, b->x, b->sums, g + odd, odd, block[i / turn]);
+    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
+        if (row->zero_point && row->group == ULB_SUM_COLUMNS)
+            ulb_scale_zeros(row, at[i].sums, zeros[i]);
+        turns[i] =
+            (struct ulb_groups_at){at[i].tile, at[i].tile + scales_at, at[i].x, at[i].sums, zeros[i][0]};
+    }
+    for (size_t g = 0; g < groups; g += turn) {
+#pragma GCC unroll 8
+        for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++)
+            ulb_add_group(row, &turns[i / turn], i % turn, block[i / turn]);
+#pragma GCC unroll 4
+        for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
+            turns[i].w += minima_at / groups * turn;
+            turns[i].scales += scale_bytes * turn;
+            turns[i].x += row->group * turn;
+            turns[i].sums += row->group / ULB_SUM_COLUMNS * turn;
+            turns[i].zeros += turn;
         }
     }
 #pragma GCC unroll 4
@@ -256,17 +342,24 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
 #pragma GCC unroll 12
     for (size_t v = 0; v < vectors; v++)
         results[v] = ulb_no_floats();
+    struct ulb_block_at at[ULB_BLOCK_SLICES];
+#pragma GCC unroll 4
+    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
+        size_t b = i * tiles->steps;
+        at[i] = (struct ulb_block_at){.tile = tiles->w + i * tiles->slice_bytes,
+                                      .x = tiles->x + b * row->columns,
+                                      .sums = x_sums + b * row->columns / ULB_SUM_COLUMNS,
+                                      .scale = x_scale + (row->activation == ULB_ACT_A8 ? 0 : b)};
+    }
     for (size_t s = 0; s < tiles->steps; s++) {
-        struct ulb_block_at at[ULB_BLOCK_SLICES];
+        ulb_add_blocks(row, at, results);
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
-            size_t b = i * tiles->steps + s;
-            at[i] = (struct ulb_block_at){.tile = tiles->w + i * tiles->slice_bytes + s * row->tile_bytes,
-                                          .x = tiles->x + b * row->columns,
-                                          .sums = x_sums + b * row->columns / ULB_SUM_COLUMNS,
-                                          .scale = x_scale[row->activation == ULB_ACT_A8 ? 0 : b]};
+            at[i].tile += row->tile_bytes;
+            at[i].x += row->columns;
+            at[i].sums += row->columns / ULB_SUM_COLUMNS;
+            at[i].scale += row->activation == ULB_ACT_A8 ? 0 : 1;
         }
-        ulb_add_blocks(row, at, results);
     }
 #pragma GCC unroll 12
     for (size_t v = 0; v < vectors; v++) {

@@ -10,11 +10,11 @@
 
 #include "kernels/x86/block_walk.h"
 
-static inline int32_t ulb_start_magic(size_t i, int32_t zero)
+static inline ulb_vec ulb_start_magic(size_t i, const struct ulb_zero_sum *zero)
 {
     (void)i;
     (void)zero;
-    return ULB_MAGIC;
+    return ulb_all32(ULB_MAGIC);
 }
 
 static inline unsigned ulb_no_shift(size_t v)
@@ -23,23 +23,23 @@ static inline unsigned ulb_no_shift(size_t v)
     return 0;
 }
 
-/* A sum that starts with ULB_MAGIC, less an integer. */
-static inline ulb_floats ulb_less(ulb_vec sum, int32_t integer)
+/* A sum that starts with ULB_MAGIC, less an integer that has it too. */
+static inline ulb_floats ulb_less(ulb_vec sum, ulb_vec magic)
 {
-    return ulb_sub(ulb_as_floats(sum), ulb_as_floats(ulb_all32(ULB_MAGIC + integer)));
+    return ulb_sub(ulb_as_floats(sum), ulb_as_floats(magic));
 }
 
 /* Of so many sums that each are one vector's. */
-static inline __attribute__((always_inline)) void ulb_plain_floats(const ulb_vec *sums, size_t n,
-                                                                   int32_t zero, ulb_floats *values)
+static inline __attribute__((always_inline)) void
+ulb_plain_floats(const ulb_vec *sums, size_t n, const struct ulb_zero_sum *zero, ulb_floats *values)
 {
 #pragma GCC unroll 8
     for (size_t v = 0; v < n; v++)
-        values[v] = ulb_less(sums[v], zero);
+        values[v] = ulb_less(sums[v], zero->magic);
 }
 
 #define ULB_PLAIN_FLOATS(name, n)                                                                            \
-    static inline void name(const ulb_vec *sums, int32_t zero, ulb_floats *values)                           \
+    static inline void name(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)        \
     {                                                                                                        \
         ulb_plain_floats(sums, n, zero, values);                                                             \
     }
@@ -74,11 +74,12 @@ static inline unsigned ulb_shift_crumbs(size_t v)
     return v % 2 ? 2 : 0;
 }
 
-static inline void ulb_floats_crumbs(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
 {
 #pragma GCC unroll 4
     for (size_t v = 0; v < 4; v++)
-        values[v] = ulb_less(sums[v], zero * (1 << ulb_shift_crumbs(v)));
+        values[v] =
+            ulb_less(sums[v], ulb_add32(ulb_all32(ULB_MAGIC), ulb_shl32(zero->all, ulb_shift_crumbs(v))));
 }
 
 /* into = the bits of from, so far to the right, in mask; or, into |= these bits. */
@@ -174,24 +175,66 @@ static inline void ulb_dot_signed(ulb_vec *sum, ulb_vec w, ulb_vec x)
             : [w] "x"(w), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
-/* Bytes are values. */
+/* Bytes are values. As ulb_dot_signed(), the load beside its use. */
 static inline void ulb_step_whole(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-    ulb_dot_signed(sums, ulb_load(w), x);
+    ulb_vec packed, field;
+    __asm__("vmovdqu %[w], %[packed]\n\tvpsignb %[packed], %[x], %[field]\n\t"
+            "vpabsb %[packed], %[packed]\n\tvpmaddubsw %[field], %[packed], %[packed]\n\t"
+            "vpmaddwd %[ones], %[packed], %[packed]\n\tvpaddd %[packed], %[s0], %[s0]"
+            : [s0] ULB_SUM(sums[0]), [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
-static const struct ulb_codes ulb_whole_codes = {
-    1, 1, 1, 0, ulb_step_whole, ulb_start_magic, ulb_floats_1, ulb_no_shift};
-static const struct ulb_codes ulb_nibble_codes = {
-    1, 2, 2, ULB_WORD_STEPS(15), ulb_step_nibbles, ulb_start_magic, ulb_floats_2, ulb_no_shift};
-static const struct ulb_codes ulb_crumb_codes = {
-    1, 4, 4, ULB_WORD_STEPS(12), ulb_step_crumbs, ulb_start_magic, ulb_floats_crumbs, ulb_shift_crumbs};
-static const struct ulb_codes ulb_third_codes = {
-    3, 8, 8, ULB_WORD_STEPS(7), ulb_step_thirds, ulb_start_magic, ulb_floats_8, ulb_no_shift};
-static const struct ulb_codes ulb_five_codes = {
-    5, 8, 8, ULB_WORD_STEPS(31), ulb_step_fives, ulb_start_magic, ulb_floats_8, ulb_no_shift};
-static const struct ulb_codes ulb_six_codes = {
-    3, 4, 4, ULB_WORD_STEPS(63), ulb_step_sixes, ulb_start_magic, ulb_floats_4, ulb_no_shift};
+static const struct ulb_codes ulb_whole_codes = {.bytes = 1,
+                                                 .rows = 1,
+                                                 .sums = 1,
+                                                 .step = ulb_step_whole,
+                                                 .start = ulb_start_magic,
+                                                 .floats = ulb_floats_1,
+                                                 .shift = ulb_no_shift};
+static const struct ulb_codes ulb_nibble_codes = {.bytes = 1,
+                                                  .rows = 2,
+                                                  .sums = 2,
+                                                  .word_steps = ULB_WORD_STEPS(15),
+                                                  .step = ulb_step_nibbles,
+                                                  .start = ulb_start_magic,
+                                                  .floats = ulb_floats_2,
+                                                  .shift = ulb_no_shift};
+static const struct ulb_codes ulb_crumb_codes = {.bytes = 1,
+                                                 .rows = 4,
+                                                 .sums = 4,
+                                                 .word_steps = ULB_WORD_STEPS(12),
+                                                 .step = ulb_step_crumbs,
+                                                 .start = ulb_start_magic,
+                                                 .floats = ulb_floats_crumbs,
+                                                 .shift = ulb_shift_crumbs};
+static const struct ulb_codes ulb_third_codes = {.bytes = 3,
+                                                 .rows = 8,
+                                                 .sums = 8,
+                                                 .word_steps = ULB_WORD_STEPS(7),
+                                                 .step = ulb_step_thirds,
+                                                 .start = ulb_start_magic,
+                                                 .floats = ulb_floats_8,
+                                                 .shift = ulb_no_shift,
+                                                 .factors = {1}};
+static const struct ulb_codes ulb_five_codes = {.bytes = 5,
+                                                .rows = 8,
+                                                .sums = 8,
+                                                .word_steps = ULB_WORD_STEPS(31),
+                                                .step = ulb_step_fives,
+                                                .start = ulb_start_magic,
+                                                .floats = ulb_floats_8,
+                                                .shift = ulb_no_shift};
+static const struct ulb_codes ulb_six_codes = {.bytes = 3,
+                                               .rows = 4,
+                                               .sums = 4,
+                                               .word_steps = ULB_WORD_STEPS(63),
+                                               .step = ulb_step_sixes,
+                                               .start = ulb_start_magic,
+                                               .floats = ulb_floats_4,
+                                               .shift = ulb_no_shift,
+                                               .factors = {1}};
 
 #else
 
@@ -252,14 +295,16 @@ static inline void ulb_step_nibbles(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 /* The whole byte's sum without the low nibbles' is 16 S1: two numbers that both hold ULB_MAGIC are
  * subtracted.
  */
-static inline int32_t ulb_start_nibbles(size_t i, int32_t zero)
+static inline ulb_vec ulb_start_nibbles(size_t i, const struct ulb_zero_sum *zero)
 {
-    return ULB_MAGIC - (i == 1 ? 16 * zero : 0);
+    ulb_vec magic = ulb_all32(ULB_MAGIC);
+    return i == 1 ? ulb_sub32(magic, ulb_shl32(zero->all, 4)) : magic;
 }
 
-static inline void ulb_floats_nibbles(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+static inline void ulb_floats_nibbles(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                      ulb_floats *values)
 {
-    values[0] = ulb_less(sums[0], zero);
+    values[0] = ulb_less(sums[0], zero->magic);
     values[1] = ulb_sub(ulb_as_floats(sums[1]), ulb_as_floats(sums[0]));
 }
 
@@ -274,20 +319,20 @@ static inline void ulb_step_crumbs(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 }
 
 /* Sums 0 to 2 are taken off sum 3, and with them three times ULB_MAGIC, modulo 2^32. */
-static inline int32_t ulb_start_crumbs(size_t i, int32_t zero)
+static inline ulb_vec ulb_start_crumbs(size_t i, const struct ulb_zero_sum *zero)
 {
     (void)zero;
-    return (int32_t)((i == 3 ? 3u : 1u) * ULB_MAGIC);
+    return ulb_all32((int32_t)((i == 3 ? 3u : 1u) * ULB_MAGIC));
 }
 
 /* 64 * 3 * 128 * 256 of the last is beyond 2^22. */
-static inline void ulb_floats_crumbs(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
 {
     ulb_vec rest = ulb_sub32(ulb_sub32(sums[3], sums[2]), ulb_add32(sums[0], sums[1]));
 #pragma GCC unroll 3
     for (size_t v = 0; v < 3; v++)
-        values[v] = ulb_less(sums[v], zero * (1 << 2 * v));
-    values[3] = ulb_to_floats(ulb_sub32(rest, ulb_all32(64 * zero)));
+        values[v] = ulb_less(sums[v], ulb_add32(ulb_all32(ULB_MAGIC), ulb_shl32(zero->all, 2 * (unsigned)v)));
+    values[3] = ulb_to_floats(ulb_sub32(rest, ulb_shl32(zero->all, 6)));
 }
 
 static inline unsigned ulb_shift_crumbs(size_t v)
@@ -295,14 +340,10 @@ static inline unsigned ulb_shift_crumbs(size_t v)
     return 2 * (unsigned)v;
 }
 
-/* ULB_MAGIC and an integer as numbers; through memory, because a broadcast from a general register takes the
- * port of shuffles twice, which counts where groups have 16 columns. */
-static inline ulb_floats ulb_magic_and(int32_t integer)
+/* The zero point's sum times factor f of the codes, with ULB_MAGIC. */
+static inline ulb_vec ulb_scaled_zero(const struct ulb_zero_sum *zero, size_t f)
 {
-    const int32_t bits = ULB_MAGIC + integer;
-    ulb_floats all;
-    __asm__("vbroadcastss %1, %0" : "=v"(all) : "m"(bits));
-    return all;
+    return ulb_all32(zero->scaled[f * ULB_SHORT_GROUPS]);
 }
 
 /* Sums of A: codes 0, 1 (8 times), byte; of B: 2, 3, byte; of C: 4, 5, bit 6, byte. */
@@ -315,26 +356,26 @@ static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 
 /* Codes 0 to 5 have one ULB_MAGIC; of A and B the byte ends with the low bits of codes 6 and 7, 64 times, and
  * one; of C with bit 7 and none. */
-static inline int32_t ulb_start_thirds(size_t i, int32_t zero)
+static inline ulb_vec ulb_start_thirds(size_t i, const struct ulb_zero_sum *zero)
 {
     (void)zero;
-    return (int32_t)((i == 2 || i == 5 ? 3u : i == 8 ? 0u : i == 9 ? 2u : 1u) * ULB_MAGIC);
+    return ulb_all32((int32_t)((i == 2 || i == 5 ? 3u : i == 8 ? 0u : i == 9 ? 2u : 1u) * ULB_MAGIC));
 }
 
-static inline void ulb_floats_thirds(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+static inline void ulb_floats_thirds(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
 {
-    ulb_floats low = ulb_magic_and(zero), middle = ulb_magic_and(8 * zero), high = ulb_magic_and(64 * zero);
+    ulb_vec middle = ulb_scaled_zero(zero, 1), high = ulb_scaled_zero(zero, 2);
 #pragma GCC unroll 3
     for (size_t v = 0; v < 3; v++) {
-        values[2 * v] = ulb_sub(ulb_as_floats(sums[3 * v]), low);
-        values[2 * v + 1] = ulb_sub(ulb_as_floats(sums[3 * v + 1]), middle);
+        values[2 * v] = ulb_less(sums[3 * v], zero->magic);
+        values[2 * v + 1] = ulb_less(sums[3 * v + 1], middle);
     }
     /* 64 (low + 4 high): bit 6 of C is there 64 times, bit 7 128 times. */
     ulb_vec low6 = ulb_sub32(sums[2], ulb_add32(sums[0], sums[1]));
     ulb_vec low7 = ulb_sub32(sums[5], ulb_add32(sums[3], sums[4]));
     ulb_vec high7 = ulb_sub32(sums[9], ulb_add32(ulb_add32(sums[6], sums[7]), sums[8]));
-    values[6] = ulb_sub(ulb_as_floats(ulb_add32(low6, ulb_shl32(sums[8], 2))), high);
-    values[7] = ulb_sub(ulb_as_floats(ulb_add32(low7, ulb_shl32(high7, 1))), high);
+    values[6] = ulb_less(ulb_add32(low6, ulb_shl32(sums[8], 2)), high);
+    values[7] = ulb_less(ulb_add32(low7, ulb_shl32(high7, 1)), high);
 }
 
 static inline unsigned ulb_shift_thirds(size_t v)
@@ -352,10 +393,10 @@ static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot_low_and_whole(w + 4 * ULB_VEC_BYTES, x, ulb_mask_1f, &sums[4], &sums[9]);
 }
 
-static inline int32_t ulb_start_fives(size_t i, int32_t zero)
+static inline ulb_vec ulb_start_fives(size_t i, const struct ulb_zero_sum *zero)
 {
     (void)zero;
-    return i < 10 ? ULB_MAGIC : 0;
+    return ulb_all32(i < 10 ? ULB_MAGIC : 0);
 }
 
 /* low + 8 high */
@@ -365,17 +406,16 @@ static inline ulb_vec ulb_join_8(ulb_vec low, ulb_vec high)
 }
 
 /* What three bytes hold of codes 5 to 7 is 32, 128 and 64 times too large: too much for ULB_MAGIC. */
-static inline void ulb_floats_fives(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+static inline void ulb_floats_fives(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
 {
     ulb_plain_floats(sums, 5, zero, values);
     ulb_vec code5 = ulb_join_8(ulb_sub32(sums[5], sums[0]), sums[10]);
     ulb_vec code6 = ulb_join_8(ulb_sub32(ulb_sub32(sums[6], sums[1]), sums[10]),
                                ulb_join_8(ulb_sub32(sums[7], sums[2]), sums[11]));
     ulb_vec code7 = ulb_join_8(ulb_sub32(ulb_sub32(sums[8], sums[3]), sums[11]), ulb_sub32(sums[9], sums[4]));
-    ulb_vec all_zero = ulb_all32(zero);
-    values[5] = ulb_to_floats(ulb_sub32(ulb_asr32(code5, 5), all_zero));
-    values[6] = ulb_to_floats(ulb_sub32(ulb_asr32(code6, 7), all_zero));
-    values[7] = ulb_to_floats(ulb_sub32(ulb_asr32(code7, 6), all_zero));
+    values[5] = ulb_to_floats(ulb_sub32(ulb_asr32(code5, 5), zero->all));
+    values[6] = ulb_to_floats(ulb_sub32(ulb_asr32(code6, 7), zero->all));
+    values[7] = ulb_to_floats(ulb_sub32(ulb_asr32(code7, 6), zero->all));
 }
 
 /* Sums 0 to 2: codes of bytes A to C; 3 to 5: these bytes. */
@@ -386,19 +426,23 @@ static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
         ulb_dot_low_and_whole(w + i * ULB_VEC_BYTES, x, ulb_mask_3f, &sums[i], &sums[3 + i]);
 }
 
-/* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2), each a number below 2^22 and the sum, at most 64 * 63 * 128 *
- * 16, below 2^24: exact. */
-static inline void ulb_floats_sixes(const ulb_vec *sums, int32_t zero, ulb_floats *values)
+/* The whole byte A's starts without code 3's zero point: at most 64 * 32 * 128 * 16 = 2^22 of either sign. */
+static inline ulb_vec ulb_start_sixes(size_t i, const struct ulb_zero_sum *zero)
 {
-    ulb_floats top[3], origin = ulb_magic_and(zero);
+    return i == 3 ? ulb_scaled_zero(zero, 1) : ulb_all32(ULB_MAGIC);
+}
+
+/* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2), each a number below 2^23 and the sum, at most 64 * 63 * 128 *
+ * 16, below 2^24: exact. */
+static inline void ulb_floats_sixes(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
+{
+    ulb_floats top[3];
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++) {
-        values[i] = ulb_sub(ulb_as_floats(sums[i]), origin);
+        values[i] = ulb_less(sums[i], zero->magic);
         top[i] = ulb_sub(ulb_as_floats(sums[3 + i]), ulb_as_floats(sums[i]));
     }
-    ulb_floats all_zero = ulb_sub(origin, ulb_as_floats(ulb_all32(ULB_MAGIC)));
-    ulb_floats low = ulb_fnma(all_zero, ulb_all_floats(64), top[0]);
-    values[3] = ulb_fma(ulb_fma(top[2], ulb_all_floats(4), top[1]), ulb_all_floats(4), low);
+    values[3] = ulb_fma(ulb_fma(top[2], ulb_all_floats(4), top[1]), ulb_all_floats(4), top[0]);
 }
 
 static inline unsigned ulb_shift_sixes(size_t v)
@@ -406,18 +450,50 @@ static inline unsigned ulb_shift_sixes(size_t v)
     return v == 3 ? 6 : 0;
 }
 
-static const struct ulb_codes ulb_whole_codes = {
-    1, 1, 1, 0, ulb_step_whole, ulb_start_magic, ulb_floats_1, ulb_no_shift};
-static const struct ulb_codes ulb_nibble_codes = {
-    1, 2, 2, 0, ulb_step_nibbles, ulb_start_nibbles, ulb_floats_nibbles, ulb_shift_nibbles};
-static const struct ulb_codes ulb_crumb_codes = {
-    1, 4, 4, 0, ulb_step_crumbs, ulb_start_crumbs, ulb_floats_crumbs, ulb_shift_crumbs};
-static const struct ulb_codes ulb_third_codes = {
-    3, 8, 10, 0, ulb_step_thirds, ulb_start_thirds, ulb_floats_thirds, ulb_shift_thirds};
-static const struct ulb_codes ulb_five_codes = {
-    5, 8, 12, 0, ulb_step_fives, ulb_start_fives, ulb_floats_fives, ulb_no_shift};
-static const struct ulb_codes ulb_six_codes = {
-    3, 4, 6, 0, ulb_step_sixes, ulb_start_magic, ulb_floats_sixes, ulb_shift_sixes};
+static const struct ulb_codes ulb_whole_codes = {.bytes = 1,
+                                                 .rows = 1,
+                                                 .sums = 1,
+                                                 .step = ulb_step_whole,
+                                                 .start = ulb_start_magic,
+                                                 .floats = ulb_floats_1,
+                                                 .shift = ulb_no_shift};
+static const struct ulb_codes ulb_nibble_codes = {.bytes = 1,
+                                                  .rows = 2,
+                                                  .sums = 2,
+                                                  .step = ulb_step_nibbles,
+                                                  .start = ulb_start_nibbles,
+                                                  .floats = ulb_floats_nibbles,
+                                                  .shift = ulb_shift_nibbles};
+static const struct ulb_codes ulb_crumb_codes = {.bytes = 1,
+                                                 .rows = 4,
+                                                 .sums = 4,
+                                                 .step = ulb_step_crumbs,
+                                                 .start = ulb_start_crumbs,
+                                                 .floats = ulb_floats_crumbs,
+                                                 .shift = ulb_shift_crumbs};
+static const struct ulb_codes ulb_third_codes = {.bytes = 3,
+                                                 .rows = 8,
+                                                 .sums = 10,
+                                                 .step = ulb_step_thirds,
+                                                 .start = ulb_start_thirds,
+                                                 .floats = ulb_floats_thirds,
+                                                 .shift = ulb_shift_thirds,
+                                                 .factors = {1, 8, 64}};
+static const struct ulb_codes ulb_five_codes = {.bytes = 5,
+                                                .rows = 8,
+                                                .sums = 12,
+                                                .step = ulb_step_fives,
+                                                .start = ulb_start_fives,
+                                                .floats = ulb_floats_fives,
+                                                .shift = ulb_no_shift};
+static const struct ulb_codes ulb_six_codes = {.bytes = 3,
+                                               .rows = 4,
+                                               .sums = 6,
+                                               .step = ulb_step_sixes,
+                                               .start = ulb_start_sixes,
+                                               .floats = ulb_floats_sixes,
+                                               .shift = ulb_shift_sixes,
+                                               .factors = {1, -64}};
 
 #endif
 
@@ -437,7 +513,7 @@ static const struct ulb_codes ulb_six_codes = {
 #define ULB_CRUMB_COUNTS(use)  use(1, 4, 3, 0, 0, 4, 0, 3, 3, 0, 0, 1)
 #define ULB_THIRD_COUNTS(use)  use(3, 8, 7, 0, 0, 10, 0, 9, 8, 0, 2, 0)
 #define ULB_FIVE_COUNTS(use)   use(5, 8, 7, 0, 0, 12, 0, 15, 5, 0, 7, 3)
-#define ULB_SIX_COUNTS(use)    use(3, 4, 3, 0, 0, 6, 0, 0, 7, 2, 0, 0)
+#define ULB_SIX_COUNTS(use)    use(3, 4, 3, 0, 0, 6, 0, 0, 6, 2, 0, 0)
 #endif
 
 #endif

@@ -24,6 +24,15 @@
 #define ULB_WEIGHTS(p)           "m"(*(const uint8_t(*)[ULB_VEC_BYTES])(p))
 #endif
 
+/* Sums of two products of words. Through the assembler, because Clang makes vpdpwssd of it and an addition.
+ */
+static inline ulb_vec ulb_madd16(ulb_vec a, ulb_vec b)
+{
+    ulb_vec sums;
+    __asm__("vpmaddwd %2, %1, %0" : "=" ULB_REGISTER(sums) : ULB_REGISTER(a), ULB_REGISTER(b));
+    return sums;
+}
+
 /* What a row has at 256 and what at 512 bits. */
 #ifdef ULB_DP_512
 #define ULB_BY_WIDTH(narrow, wide) (wide)

@@ -139,12 +139,11 @@ static inline ulb_floats ulb_load_halves(const void *p)
  * sum of integers that starts with it is converted by a subtraction. */
 #define ULB_MAGIC 0x4B400000
 
-/* d as an exponent's byte e, ulb_exponent_scale(): 2^(e - 128), of whose patterns those of e = 0 and 1 are no
- * normal numbers: 2^21 (e + 1) is theirs, and less than the others'. */
+/* Twice d as an exponent's byte e, ulb_exponent_scale(): 2^(e - 127), infinite for 255. The pattern of e = 0
+ * is no normal number's, and less than the others'. */
 static inline ulb_floats ulb_load_powers(const void *p)
 {
-    ulb_vec e = ulb_load_unsigned_bytes(p), one = ulb_all32(1);
-    return ulb_as_floats(ulb_max32(ulb_shl32(ulb_sub32(e, one), 23), ulb_shl32(ulb_add32(e, one), 21)));
+    return ulb_as_floats(ulb_max32(ulb_shl32(ulb_load_unsigned_bytes(p), 23), ulb_all32(1 << 22)));
 }
 
 #endif

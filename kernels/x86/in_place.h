@@ -156,8 +156,8 @@ static inline __attribute__((always_inline)) void ulb_add_paired(const struct ul
     if (format->zero_point)
         sums = _mm256_sub_epi32(sums, _mm256_set1_epi32(format->zero_point * x_sum));
     __m256 d = format->powers ? ulb_gather_powers(rows, stride) : ulb_gather_halves(rows, stride);
-    *results =
-        _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, _mm256_set1_ps(x->scale[b])), *results);
+    float x_scale = format->powers ? x->scale[b] / 2 : x->scale[b];
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, _mm256_set1_ps(x_scale)), *results);
     if (format->minimum)
         *results = _mm256_fmadd_ps(ulb_gather_halves(rows + sizeof(uint16_t), stride),
                                    _mm256_set1_ps(x->scale[b] * (float)x_sum), *results);
