@@ -7,8 +7,9 @@
 #ifndef ULB_KERNELS_AFFINE_GROUP_WALK_H
 #define ULB_KERNELS_AFFINE_GROUP_WALK_H
 
+#include "kernels/activations.h"
 #include "kernels/row.h"
-#include "kernels/x86/block_walk.h"
+#include "kernels/x86/floats.h"
 #include "kernels/x86/planes.h"
 
 #include <string.h>
@@ -63,10 +64,15 @@ static inline __attribute__((always_inline)) void ulb_add_affine_groups(const st
         groups.x[i] = tiles->x + (i * tiles->steps + s) * a->columns;
     }
     a->sum(a->bits, &groups, a->columns / 4, ULB_AFFINE_NEAR, sums);
+    ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
-        const int16_t *group_sums = x_sums + (i * tiles->steps + s) * a->columns / ULB_SUM_COLUMNS;
-        ulb_add_affine_sums(a, sums[i], groups.w[i] + ULB_PLANE_ROWS * a->columns * a->bits / 8,
-                            ulb_group_x_sum(group_sums, a->columns), results);
+        const int16_t *x_sum = x_sums + (i * tiles->steps + s) * a->columns / ULB_SUM_COLUMNS;
+        int32_t x_total = 0;
+        ULB_UNROLL(16)
+        for (size_t j = 0; j < a->columns / ULB_SUM_COLUMNS; j++)
+            x_total += x_sum[j];
+        ulb_add_affine_sums(a, sums[i], groups.w[i] + ULB_PLANE_ROWS * a->columns * a->bits / 8, x_total,
+                            results);
     }
 }
 

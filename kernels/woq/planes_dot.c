@@ -23,20 +23,28 @@ struct woq {
     unsigned bits, zeros;
 };
 
+/* sums += so many steps of each slice, from step s on. */
+static inline __attribute__((always_inline)) void
+add_visit(const struct woq *a, const struct ulb_tiles *tiles, size_t s, size_t steps, ulb_vec *sums)
+{
+#pragma GCC unroll 1
+    for (size_t i = 0; i < SLICES; i++)
+        ulb_sum_plane(a->bits, tiles->w + i * tiles->slice_bytes + s * ulb_plane_step(a->bits),
+                      tiles->x + (i * tiles->steps + s) * 4, steps, NEAR, sums);
+}
+
 /* Dot products of all of K, codes as they are. */
 static inline __attribute__((always_inline)) void sum_tile(const struct woq *a, const struct ulb_tiles *tiles,
                                                            int32_t *dots)
 {
+    const size_t whole = tiles->steps / VISIT * VISIT;
     ulb_vec sums[ULB_PLANE_VECTORS];
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         sums[v] = ulb_zero();
-    for (size_t s = 0; s < tiles->steps; s += VISIT) {
-        size_t steps = tiles->steps - s < VISIT ? tiles->steps - s : VISIT;
-        for (size_t i = 0; i < SLICES; i++)
-            ulb_sum_plane(a->bits, tiles->w + i * tiles->slice_bytes + s * ulb_plane_step(a->bits),
-                          tiles->x + (i * tiles->steps + s) * 4, steps, NEAR, sums);
-    }
+    for (size_t s = 0; s < whole; s += VISIT)
+        add_visit(a, tiles, s, VISIT, sums);
+    add_visit(a, tiles, whole, tiles->steps - whole, sums);
     ulb_split_plane(a->bits, sums);
     ulb_store_all(dots, sums, ULB_PLANE_VECTORS);
 }

@@ -12,10 +12,10 @@
 
 #include "kernels/unroll.h"
 #include "kernels/x86/dot.h"
+#include "kernels/x86/plane_steps.h"
 #include "kernels/x86/streams.h"
 
 enum {
-    ULB_PLANE_VECTORS = 8,                          /* of rows */
     ULB_PLANE_ROWS = ULB_PLANE_VECTORS * ULB_LANES, /* of a tile */
     ULB_PLANE_SLICES = 2                            /* of K, read in turn: see kernels/x86/streams.h */
 };
@@ -32,63 +32,8 @@ static inline __attribute__((always_inline)) size_t ulb_plane_step(unsigned bits
     return (size_t)bits * ULB_VEC_BYTES;
 }
 
-#if ULB_WORD_SUMS
-
-/* What a sum of 8-bit codes lacks: they are taken as code - 128. */
-enum { ULB_PLANE_BIAS_8 = 128 };
-
-static inline __attribute__((always_inline)) void ulb_add_bytes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
-{
-    const ulb_vec middle = _mm256_set1_epi8(-128), ones = _mm256_set1_epi16(1);
-    ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
-        ulb_vec code = _mm256_xor_si256(ulb_load(w + v * ULB_VEC_BYTES), middle);
-        ulb_vec pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(code), _mm256_sign_epi8(x, code));
-        sums[v] = ulb_add32(sums[v], _mm256_madd_epi16(pairs, ones));
-    }
-}
-
-static inline __attribute__((always_inline)) void ulb_add_fields(unsigned bits, const uint8_t *w, ulb_vec x,
-                                                                 ulb_vec *sums)
-{
-    const ulb_vec mask = ulb_all8((1 << bits) - 1);
-    const unsigned fields = 8 / bits;
-    ULB_UNROLL(8)
-    for (size_t v = 0; v < bits; v++) {
-        ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
-        ULB_UNROLL(8)
-        for (unsigned f = 0; f < fields; f++)
-            ulb_dot(&sums[v * fields + f], ulb_and(_mm256_srli_epi16(packed, (int)(bits * f)), mask), x);
-    }
-}
-
-#else
-
-enum { ULB_PLANE_BIAS_8 = 0 };
-
-static inline __attribute__((always_inline)) void ulb_add_bytes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
-{
-    ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        ulb_dp_at(&sums[v], w + v * ULB_VEC_BYTES, x);
-}
-
-static inline __attribute__((always_inline)) void ulb_add_fields(unsigned bits, const uint8_t *w, ulb_vec x,
-                                                                 ulb_vec *sums)
-{
-    const unsigned fields = 8 / bits;
-    ULB_UNROLL(8)
-    for (size_t v = 0; v < bits; v++) {
-        ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
-        ULB_UNROLL(8)
-        for (unsigned f = 0; f < fields; f++) {
-            int mask = (int)(((1u << bits) - 1) << bits * f);
-            ulb_dp(&sums[v * fields + f], f + 1 == fields ? packed : ulb_and(packed, ulb_all8(mask)), x);
-        }
-    }
-}
-
-#endif
+/* What a sum of 8-bit codes lacks: with AVX2 they are taken as code - 128. */
+enum { ULB_PLANE_BIAS_8 = ULB_WORD_SUMS ? 128 : 0 };
 
 /* Adds steps of one plane to the sums, fields still at their places, words of 16 bits with AVX2. */
 static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned bits, const uint8_t *w,
@@ -96,17 +41,16 @@ static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned b
                                                                       size_t near, ulb_vec *sums)
 {
     const size_t step = ulb_plane_step(bits);
-#pragma GCC unroll 2
-    for (size_t s = 0; s < steps; s++) {
-        ulb_vec x4 = ulb_broadcast4(x + 4 * s);
-        if (bits == 8)
-            ulb_add_bytes(w + s * step, x4, sums);
-        else
-            ulb_add_fields(bits, w + s * step, x4, sums);
+#pragma GCC unroll 1
+    for (size_t s = 0; s + 2 <= steps; s += 2, w += 2 * step, x += 8) {
+        ulb_add_plane_step(bits, w, x, sums);
+        ulb_add_plane_step(bits, w + step, x + 4, sums);
         ULB_UNROLL(8)
-        for (size_t line = 0; line < step; line += ULB_LINE)
-            _mm_prefetch((const char *)w + s * step + line + near, _MM_HINT_T0);
+        for (size_t line = 0; line < 2 * step; line += ULB_LINE)
+            _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
     }
+    if (steps % 2)
+        ulb_add_plane_step(bits, w, x, sums);
 }
 
 /* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_split_plane(). */
@@ -126,8 +70,10 @@ ulb_sum_plane(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, si
         ulb_add_plane_steps(bits, w + begin * ulb_plane_step(bits), x + 4 * begin,
                             steps - begin < chunk ? steps - begin : chunk, near, words);
         ULB_UNROLL(8)
-        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
             sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
+            __asm__("" : "+" ULB_REGISTER(sums[v])); /* else compilers keep words, and widen them later */
+        }
     }
 }
 
@@ -193,6 +139,7 @@ static inline __attribute__((always_inline)) void ulb_sum_slices(unsigned bits,
             ulb_take_turn(bits, groups->w[i] + at + s * ulb_plane_step(bits), groups->x[i] + 4 * s, turn,
                           near, sums[i]);
     }
+    ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
         ulb_split_plane(bits, sums[i]);
 }
@@ -205,6 +152,7 @@ static inline __attribute__((always_inline)) void ulb_add_slices(unsigned bits, 
 {
     ulb_vec plane[ULB_PLANE_SLICES][ULB_PLANE_VECTORS];
     ulb_sum_slices(bits, groups, at, steps, near, plane);
+    ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
