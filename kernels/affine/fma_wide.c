@@ -31,18 +31,19 @@ static inline __attribute__((always_inline)) void add_group(const struct affine 
 {
     const uint8_t *scales = w + ULB_CODE_ROWS * a->columns * a->bits / 8;
     const uint8_t *zeros = scales + ULB_CODE_ROWS * sizeof(float);
-    float x_sum = ulb_sum_floats(a->kind, x, k, a->columns);
-    ulb_floats all_x = ulb_all_floats(x_sum), sums[ULB_CODE_VECTORS];
-    ulb_floats first = a->zero ? ulb_no_floats() : ulb_all_floats(-(float)(1 << (a->bits - 1)) * x_sum);
+    ulb_floats sums[ULB_CODE_VECTORS];
+    __m128 x_sums = _mm_setzero_ps();
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
-        sums[v] = first;
-    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, NEAR, sums);
+        sums[v] = ulb_no_floats();
+    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, NEAR, sums, &x_sums);
+    ulb_floats all_x = ulb_all_floats(ulb_sum_four(x_sums));
+    ulb_floats offset = ulb_all_floats((float)(1 << (a->bits - 1)));
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
-        if (a->zero)
-            sums[v] = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, sums[v]);
-        results[v] = ulb_fma(sums[v], ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
+        ulb_floats zero = a->zero ? ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)) : offset;
+        results[v] =
+            ulb_fma(ulb_fnma(zero, all_x, sums[v]), ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
     }
 }
 
@@ -95,7 +96,7 @@ static inline __attribute__((always_inline)) void run(const struct affine *a, co
         .kr = SLICES * (columns_),                                                                           \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
         .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
-        .mix = {ULB_CODE_COLUMNS_MIX(bits_), .vector_bits = ULB_VEC_BITS},                                   \
+        .mix = {ULB_CODE_COLUMNS_MIX(bits_, kind_), .vector_bits = ULB_VEC_BITS},                            \
         .run = run_##symbol,                                                                                 \
     };
 #define SINGLE(of, bits, zero, columns) ROW(of, ULB_ACT_F32, of##_f32, bits, zero, columns)

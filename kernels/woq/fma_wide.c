@@ -23,25 +23,32 @@ struct woq {
     enum ulb_activation kind;
 };
 
+/* sums += so many steps of each slice, from step s on. */
+static inline __attribute__((always_inline)) void add_visit(const struct woq *a,
+                                                            const struct ulb_tiles *tiles, const void *x,
+                                                            size_t s, size_t steps, ulb_floats *sums,
+                                                            __m128 *x_sums)
+{
+#pragma GCC unroll 1
+    for (size_t i = 0; i < SLICES; i++)
+        ulb_add_code_columns(a->bits, a->kind,
+                             tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x,
+                             (i * tiles->steps + s) * 4, steps, NEAR, sums, x_sums);
+}
+
 /* Sums of products of all of K, codes as they are, and the sum of the activations. */
 static inline __attribute__((always_inline)) float
 sum_tile(const struct woq *a, const struct ulb_tiles *tiles, const void *x, ulb_floats *sums)
 {
-    float x_sum = 0;
+    const size_t whole = tiles->steps / VISIT * VISIT;
+    __m128 x_sums = _mm_setzero_ps();
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
-    for (size_t s = 0; s < tiles->steps; s += VISIT) {
-        size_t steps = tiles->steps - s < VISIT ? tiles->steps - s : VISIT;
-        for (size_t i = 0; i < SLICES; i++) {
-            size_t k = (i * tiles->steps + s) * 4;
-            ulb_add_code_columns(a->bits, a->kind,
-                                 tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x, k, steps,
-                                 NEAR, sums);
-            x_sum += ulb_sum_floats(a->kind, x, k, 4 * steps);
-        }
-    }
-    return x_sum;
+    for (size_t s = 0; s < whole; s += VISIT)
+        add_visit(a, tiles, x, s, VISIT, sums, &x_sums);
+    add_visit(a, tiles, x, whole, tiles->steps - whole, sums, &x_sums);
+    return ulb_sum_four(x_sums);
 }
 
 static inline __attribute__((always_inline)) void run_tile(const struct woq *a, const struct ulb_gemm *g,
@@ -90,7 +97,7 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
         .kr = SLICES * 4,                                                                                    \
         .bytes_per_step = 4 * (bits_),                                                                       \
         .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
-        .mix = {ULB_CODE_COLUMNS_MIX(bits_), .vector_bits = ULB_VEC_BITS},                                   \
+        .mix = {ULB_CODE_COLUMNS_MIX(bits_, kind_), .vector_bits = ULB_VEC_BITS},                            \
         .run = run_##symbol,                                                                                 \
     };
 #define SINGLE(of, bits, zeros) ROW(of, ULB_ACT_F32, of##_f32, bits, zeros)

@@ -1,9 +1,10 @@
 /* Codes of 4 or 8 bits with floating activations, in the order of kernels/x86/planes.h: a lane holds 4
  * columns of a row, and of 4-bit codes those of a second row in the upper nibbles.
  *
- * A code is masked where it lies in the lane and converted: 2^(8 c) times too large for column c, which the
- * activation makes good. Upper nibbles are shifted down first, and the highest byte, whose top bit would be a
- * sign. */
+ * A field is masked where it lies in the lane and converted: 2^b times too large for a field from bit b on,
+ * which the activation makes good. The uppermost, whose top bit would be a sign, is shifted down. A column of
+ * all rows comes before the next, so that the sums of a row have time for the latency of FMA; lanes are read
+ * from L1 for each of their fields. */
 #ifndef ULB_KERNELS_X86_CODE_COLUMNS_H
 #define ULB_KERNELS_X86_CODE_COLUMNS_H
 
@@ -23,70 +24,117 @@ static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsign
 #endif
 }
 
-/* The code of column c as a float, times 1 or 2^(8 c). */
-static inline __attribute__((always_inline)) ulb_floats ulb_code_column(unsigned bits, ulb_vec packed,
-                                                                        unsigned c)
+/* Activation even + odd in every lane; odd, a constant: 0 or 1. Through the assembler, because Clang loads
+ * the activations of a step together, and takes them apart again. */
+static inline __attribute__((always_inline)) ulb_floats
+ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t odd)
 {
-    if (bits == 8 && c == 3)
-        return ulb_to_floats(ulb_shr32(packed, 24));
-    return ulb_to_floats(ulb_and(packed, ulb_all32((int32_t)(((1u << bits) - 1) << 8 * c))));
+    const size_t byte = kind == ULB_ACT_F32 ? (even + odd) * sizeof(float) : even * sizeof(uint16_t);
+    ulb_vec all;
+    __asm__("vpbroadcastd %1, %0" : "=v"(all) : "m"(*(const uint8_t(*)[4])((const uint8_t *)x + byte)));
+    if (kind != ULB_ACT_F32)
+        all = odd ? ulb_and(all, ulb_all32((int32_t)0xFFFF0000)) : ulb_shl32(all, 16);
+    return ulb_as_floats(all);
 }
 
-/* What the activation of column c is multiplied by. */
-static inline float ulb_column_factor(unsigned bits, unsigned c)
+#ifdef ULB_DP_512
+#define ULB_CODE_AND  "vpandd"
+#define ULB_CODE_MOVE "vmovdqu32"
+#else
+#define ULB_CODE_AND  "vpand"
+#define ULB_CODE_MOVE "vmovdqu"
+#endif
+#define ULB_CODE_FMA(n)    "vcvtdq2ps %[t], %[t]\n\tvfmadd231ps %[x], %[t], %[s" #n "]\n\t"
+#define ULB_CODE_MASKED(n) ULB_CODE_AND " %[w" #n "], %[mask], %[t]\n\t" ULB_CODE_FMA(n)
+#define ULB_CODE_SHIFTED(n, bits)                                                                            \
+    ULB_CODE_MOVE " %[w" #n "], %[t]\n\tvpsrld $32-" #bits ", %[t], %[t]\n\t" ULB_CODE_FMA(n)
+#define ULB_CODE_UPPERMOST_4(n) ULB_CODE_SHIFTED(n, 4)
+#define ULB_CODE_UPPERMOST_8(n) ULB_CODE_SHIFTED(n, 8)
+/* One statement for 4 vectors, else compilers hold all lanes of a step in registers, and sums in memory. */
+#define ULB_CODE_STATEMENT(part)                                                                             \
+    __asm__(                                                                                                 \
+        part(0) part(1) part(2) part(3)                                                                      \
+        : [s0] "+v"(sums[0]), [s1] "+v"(sums[stride]), [s2] "+v"(sums[2 * stride]),                          \
+          [s3] "+v"(sums[3 * stride]), [t] "=&v"(t)                                                          \
+        : [w0] "m"(at[0]), [w1] "m"(at[1]), [w2] "m"(at[2]), [w3] "m"(at[3]), [mask] "v"(mask), [x] "v"(x))
+
+/* 4 sums, so many apart, += the field from bit first on of the lanes of 4 vectors, times x. */
+static inline __attribute__((always_inline)) void ulb_add_code_field(unsigned bits, unsigned first,
+                                                                     const uint8_t *w, ulb_floats x,
+                                                                     ulb_floats *sums, size_t stride)
 {
-    return bits == 8 && c == 3 ? 1.0f : 1.0f / (float)(1u << 8 * c);
+    const uint8_t(*at)[ULB_VEC_BYTES] = (const uint8_t(*)[ULB_VEC_BYTES])w;
+    const ulb_vec mask = ulb_all32((int32_t)(((1u << bits) - 1) << first));
+    ulb_vec t;
+    if (first + bits == 32 && bits == 8)
+        ULB_CODE_STATEMENT(ULB_CODE_UPPERMOST_8);
+    else if (first + bits == 32)
+        ULB_CODE_STATEMENT(ULB_CODE_UPPERMOST_4);
+    else
+        ULB_CODE_STATEMENT(ULB_CODE_MASKED);
 }
 
-/* sums[8] += products of so many steps of 4 columns; x at the first. */
+/* sums[8] += column c of a step times x. */
+static inline __attribute__((always_inline)) void
+ulb_add_code_column(unsigned bits, unsigned c, const uint8_t *w, ulb_floats x, ulb_floats *sums)
+{
+    ULB_UNROLL(2)
+    for (unsigned half = 0; half < 2; half++) {
+        /* Of 8-bit codes the first or last 4 vectors, of 4-bit codes the lower or upper nibbles. */
+        unsigned first = 8 * c + (bits == 4 ? 4 * half : 0);
+        ulb_floats one =
+            first > 0 && first + bits < 32 ? ulb_mul(x, ulb_all_floats(1.0f / (float)(1u << first))) : x;
+        if (bits == 4)
+            ulb_add_code_field(bits, first, w, one, sums + half, 2);
+        else
+            ulb_add_code_field(bits, first, w + 4 * half * ULB_VEC_BYTES, one, sums + 4 * half, 1);
+    }
+}
+
+/* Activations k to k + 3. */
+static inline __attribute__((always_inline)) __m128 ulb_load_four(enum ulb_activation kind, const void *x,
+                                                                  size_t k)
+{
+    if (kind == ULB_ACT_F32)
+        return _mm_loadu_ps((const float *)x + k);
+    __m128i words = _mm_loadl_epi64((const __m128i *)((const uint16_t *)x + k));
+    return _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(words), 16));
+}
+
+static inline float ulb_sum_four(__m128 v)
+{
+    __m128 two = _mm_add_ps(v, _mm_movehdup_ps(v));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehl_ps(two, two)));
+}
+
+/* sums[8] += products of so many steps of 4 columns, from activation at on; *x_sums += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, const void *x, size_t at,
-                     size_t steps, size_t near, ulb_floats *sums)
+                     size_t steps, size_t near, ulb_floats *sums, __m128 *x_sums)
 {
     const size_t step = (size_t)bits * ULB_VEC_BYTES;
-    const unsigned fields = 8 / bits;
-    for (size_t s = 0; s < steps; s++) {
-        ulb_floats x4[4];
+#pragma GCC unroll 1
+    for (size_t s = 0; s < steps; s++, w += step, at += 4) {
+        *x_sums = _mm_add_ps(*x_sums, ulb_load_four(kind, x, at));
         ULB_UNROLL(4)
-        for (unsigned c = 0; c < 4; c++)
-            x4[c] = ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c) * ulb_column_factor(bits, c));
-        ULB_UNROLL(8)
-        for (unsigned v = 0; v < bits; v++) {
-            ulb_vec packed = ulb_load(w + s * step + v * ULB_VEC_BYTES);
-            ULB_UNROLL(2)
-            for (unsigned f = 0; f < fields; f++) {
-                ulb_vec moved = f > 0 ? ulb_shr32(packed, 4) : packed;
-                ULB_UNROLL(4)
-                for (unsigned c = 0; c < 4; c++)
-                    sums[v * fields + f] =
-                        ulb_fma(ulb_code_column(bits, moved, c), x4[c], sums[v * fields + f]);
-            }
+        for (unsigned c = 0; c < 4; c++) {
+            ulb_floats one = ulb_load_activation(kind, x, at + c / 2 * 2, c % 2);
+            ulb_add_code_column(bits, c, w, one, sums);
         }
         ULB_UNROLL(8)
         for (size_t line = 0; line < step; line += ULB_LINE)
-            _mm_prefetch((const char *)w + s * step + line + near, _MM_HINT_T0);
+            _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
     }
 }
 
-/* Sum of n activations, a multiple of 4. */
-static inline __attribute__((always_inline)) float ulb_sum_floats(enum ulb_activation kind, const void *x,
-                                                                  size_t at, size_t n)
-{
-    float sums[4] = {0, 0, 0, 0};
-    for (size_t i = 0; i < n; i += 4) {
-        ULB_UNROLL(4)
-        for (size_t j = 0; j < 4; j++)
-            sums[j] += ulb_ref_float(kind, x, at + i + j);
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-/* Instructions per 32 weights. */
+/* Instructions per 32 weights; a step of ULB_CODE_VECTORS vectors of rows has 32 vectors of floats. */
 #define ULB_CODE_UNITS (1024.0 / ULB_VEC_BITS) /* vectors of 32 floats */
-#define ULB_CODE_COLUMNS_MIX(bits)                                                                           \
-    .loads = (bits) / 32.0 * ULB_CODE_UNITS, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = (bits) / 16.0,  \
-    .logic = ((bits) == 8 ? 0.75 : 1) * ULB_CODE_UNITS,                                                      \
-    .shifts = ((bits) == 8 ? 0.25 : 0.125) * ULB_CODE_UNITS, .conversions = ULB_CODE_UNITS,                  \
-    .fmas = ULB_CODE_UNITS, .chains = ULB_CODE_VECTORS
+#define ULB_CODE_COLUMNS_MIX(bits, kind)                                                                     \
+    .loads = 33 / 32.0 * ULB_CODE_UNITS, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = (bits) / 16.0,      \
+    .logic = (((bits) == 8 ? 24 : 28) + ((kind) == ULB_ACT_F32 ? 0 : 2)) / 32.0 * ULB_CODE_UNITS,            \
+    .shifts = (((bits) == 8 ? 8 : 4) + ((kind) == ULB_ACT_F32 ? 0 : 3)) / 32.0 * ULB_CODE_UNITS,             \
+    .widenings = ((kind) == ULB_ACT_F32 ? 0 : 1) / 32.0 * ULB_CODE_UNITS, .conversions = ULB_CODE_UNITS,     \
+    .fmas = (32 + ((bits) == 8 ? 2 : 6)) / 32.0 * ULB_CODE_UNITS, .float_adds = ULB_CODE_UNITS / 32,         \
+    .chains = ULB_CODE_VECTORS
 
 #endif
