@@ -14,8 +14,7 @@ enum {
     SUMS = 10,
     SLICES = ULB_INT3_SLICES,
     STEP_BYTES = 3 * ULB_VEC_BYTES,
-    NEAR = 1024, /* bytes ahead of the prefetches into L1 */
-    FAR = 1536   /* and into L2 */
+    NEAR = 256 /* bytes ahead of the prefetches into L1 */
 };
 
 /* word += x . (packed & mask) */
@@ -71,10 +70,8 @@ static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *
         add_pair(w + ULB_VEC_BYTES, x, seven, words + 3);
         add_rest(w + 2 * ULB_VEC_BYTES, x, seven, words + 6);
 #pragma GCC unroll 2
-        for (size_t line = 0; line < STEP_BYTES; line += 64) {
+        for (size_t line = 0; line < STEP_BYTES; line += 64)
             _mm_prefetch((const char *)w + NEAR + line, _MM_HINT_T0);
-            _mm_prefetch((const char *)w + FAR + line, _MM_HINT_T1);
-        }
     }
 #pragma GCC unroll 16
     for (int i = 0; i < SUMS; i++)
@@ -112,7 +109,7 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 12,
     .mix = {.loads = 0.375,
             .broadcasts = 0.125,
-            .prefetches = 0.5,
+            .prefetches = 0.25,
             .logic = 1.25,
             .shifts = 0.625,
             .maddubs = 1.25,

@@ -17,7 +17,7 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .slices = 2,
                                      .sets = 1,
                                      .visit = ULB_LINE,
-                                     .near = 512,
+                                     .near = 256,
                                      .far = 0,
                                      .gap = ULB_LINE};
 
