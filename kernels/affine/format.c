@@ -78,35 +78,46 @@ static void quantise(const struct affine *a, const float *weights, struct ulb_bl
     }
 }
 
-/* Planes of the codes, every byte ^ flip; scales; zero points. */
-static void pack(const struct affine *a, unsigned lanes, uint8_t flip, const struct ulb_block_values *values,
-                 uint8_t *tile)
+/* Scales of so many rows, then zero points as bytes. */
+static void pack_scales(const struct affine *a, unsigned rows, const struct ulb_block_values *values,
+                        uint8_t *scales)
 {
-    unsigned rows = 8 * lanes;
-    uint8_t *scales = ulb_planes_pack(a->bits, offset_of(a), lanes, a->columns, values, tile);
-    for (; tile < scales; tile++)
-        *tile ^= flip;
     for (unsigned i = 0; i < rows; i++)
         memcpy(scales + i * sizeof(float), &values[i].d, sizeof(float));
     for (unsigned i = 0; i < rows && a->zero; i++)
         scales[rows * sizeof(float) + i] = (uint8_t)values[i].min[0];
 }
 
+static void unpack_scales(const struct affine *a, unsigned rows, const uint8_t *scales,
+                          struct ulb_block_values *values)
+{
+    for (unsigned i = 0; i < rows; i++) {
+        memcpy(&values[i].d, scales + i * sizeof(float), sizeof(float));
+        values[i].scale[0] = 1;
+        values[i].min[0] = a->zero ? scales[rows * sizeof(float) + i] : 0;
+        values[i].dmin = a->zero ? values[i].d : 0;
+    }
+}
+
+/* Planes of the codes, every byte ^ flip; scales; zero points. */
+static void pack(const struct affine *a, unsigned lanes, uint8_t flip, const struct ulb_block_values *values,
+                 uint8_t *tile)
+{
+    uint8_t *scales = ulb_planes_pack(a->bits, offset_of(a), lanes, a->columns, values, tile);
+    for (; tile < scales; tile++)
+        *tile ^= flip;
+    pack_scales(a, 8 * lanes, values, scales);
+}
+
 static void unpack(const struct affine *a, unsigned lanes, uint8_t flip, const uint8_t *tile,
                    struct ulb_block_values *values)
 {
     uint8_t codes[TILE_CODES_MAX];
-    unsigned rows = 8 * lanes, bytes = lanes * a->columns * a->bits;
+    unsigned bytes = lanes * a->columns * a->bits;
     for (unsigned i = 0; i < bytes; i++)
         codes[i] = tile[i] ^ flip;
     ulb_planes_unpack(a->bits, offset_of(a), lanes, a->columns, codes, values);
-    tile += bytes;
-    for (unsigned i = 0; i < rows; i++) {
-        memcpy(&values[i].d, tile + i * sizeof(float), sizeof(float));
-        values[i].scale[0] = 1;
-        values[i].min[0] = a->zero ? tile[rows * sizeof(float) + i] : 0;
-        values[i].dmin = a->zero ? values[i].d : 0;
-    }
+    unpack_scales(a, 8 * lanes, tile + bytes, values);
 }
 
 #define LAYOUT(of, kind, width, lanes_, flip_, bits_, zero_, columns_)                                       \
@@ -178,70 +189,68 @@ ULB_AFFINE_UNIVERSAL(FORMAT)
 #define SYSTEM "IPEX: "
 ULB_AFFINE_WOQ(FORMAT)
 
-/* Eight 3-bit codes as bytes A, B, C (see kernels/int3/format.h), rows lanes apart. */
-static void pack_thirds(unsigned lanes, const struct ulb_block_values *values, uint8_t *tile)
+/* Eight 3-bit codes as bytes A, B, C (see kernels/int3/format.h), rows lanes apart; scales and zero points as
+ * behind planes. */
+static void pack_thirds(const struct affine *a, unsigned lanes, const struct ulb_block_values *values,
+                        uint8_t *tile)
 {
     unsigned plane = lanes * 4;
-    for (unsigned at = 0; at < u3_affine.columns / 4 * plane; at++) {
+    for (unsigned at = 0; at < a->columns / 4 * plane; at++) {
         unsigned k = at / plane * 4 + at % 4, row = at % plane / 4, code[8];
-        uint8_t *a = tile + at / plane * 3 * plane + at % plane;
+        uint8_t *bytes = tile + at / plane * 3 * plane + at % plane;
         for (unsigned i = 0; i < 8; i++)
-            code[i] = (unsigned)(values[row + i * lanes].q[k] + 4);
-        a[0] = (uint8_t)(code[0] | code[1] << 3 | code[6] << 6);
-        a[plane] = (uint8_t)(code[2] | code[3] << 3 | code[7] << 6);
-        a[2 * plane] = (uint8_t)(code[4] | code[5] << 3 | code[6] >> 2 << 6 | code[7] >> 2 << 7);
+            code[i] = (unsigned)(values[row + i * lanes].q[k] + offset_of(a));
+        bytes[0] = (uint8_t)(code[0] | code[1] << 3 | code[6] << 6);
+        bytes[plane] = (uint8_t)(code[2] | code[3] << 3 | code[7] << 6);
+        bytes[2 * plane] = (uint8_t)(code[4] | code[5] << 3 | code[6] >> 2 << 6 | code[7] >> 2 << 7);
     }
-    for (unsigned i = 0; i < 8 * lanes; i++)
-        memcpy(tile + u3_affine.columns * lanes * 3 + i * sizeof(float), &values[i].d, sizeof(float));
+    pack_scales(a, 8 * lanes, values, tile + a->columns * lanes * 3);
 }
 
-static void unpack_thirds(unsigned lanes, const uint8_t *tile, struct ulb_block_values *values)
+static void unpack_thirds(const struct affine *a, unsigned lanes, const uint8_t *tile,
+                          struct ulb_block_values *values)
 {
     unsigned plane = lanes * 4;
     memset(values, 0, 8 * lanes * sizeof *values);
-    for (unsigned at = 0; at < u3_affine.columns / 4 * plane; at++) {
+    for (unsigned at = 0; at < a->columns / 4 * plane; at++) {
         const uint8_t *bytes = tile + at / plane * 3 * plane + at % plane;
-        unsigned a = bytes[0], b = bytes[plane], c = bytes[2 * plane];
-        unsigned code[8] = {
-            a, a >> 3, b, b >> 3, c, c >> 3, a >> 6 | (c >> 6 & 1) << 2, b >> 6 | c >> 7 << 2};
+        unsigned first = bytes[0], second = bytes[plane], third = bytes[2 * plane];
+        unsigned code[8] = {first,
+                            first >> 3,
+                            second,
+                            second >> 3,
+                            third,
+                            third >> 3,
+                            first >> 6 | (third >> 6 & 1) << 2,
+                            second >> 6 | third >> 7 << 2};
         for (unsigned i = 0; i < 8; i++)
-            values[at % plane / 4 + i * lanes].q[at / plane * 4 + at % 4] = (int16_t)((int)(code[i] & 7) - 4);
+            values[at % plane / 4 + i * lanes].q[at / plane * 4 + at % 4] =
+                (int16_t)((int)(code[i] & 7) - offset_of(a));
     }
-    for (unsigned i = 0; i < 8 * lanes; i++) {
-        memcpy(&values[i].d, tile + u3_affine.columns * lanes * 3 + i * sizeof(float), sizeof(float));
-        values[i].scale[0] = 1;
-    }
+    unpack_scales(a, 8 * lanes, tile + a->columns * lanes * 3, values);
 }
 
-static void pack_thirds_64(const struct ulb_block_values *values, uint8_t *tile)
-{
-    pack_thirds(8, values, tile);
-}
+#define THIRDS(of, width)                                                                                    \
+    static void of##_pack_thirds_##width(const struct ulb_block_values *values, uint8_t *tile)               \
+    {                                                                                                        \
+        pack_thirds(&of##_affine, width / 8, values, tile);                                                  \
+    }                                                                                                        \
+    static void of##_unpack_thirds_##width(const uint8_t *tile, struct ulb_block_values *values)             \
+    {                                                                                                        \
+        unpack_thirds(&of##_affine, width / 8, tile, values);                                                \
+    }                                                                                                        \
+    const struct ulb_layout ulb_##of##_thirds_##width = {.name = "thirds-" #width,                           \
+                                                         .format = &ulb_##of,                                \
+                                                         .tile_m = width,                                    \
+                                                         .tile_k = 128,                                      \
+                                                         .slices = 2,                                        \
+                                                         .row_sums = true,                                   \
+                                                         .tile_bytes = width * of##_BYTES,                   \
+                                                         .pack_blocks = of##_pack_thirds_##width,            \
+                                                         .unpack_blocks = of##_unpack_thirds_##width};
 
-static void unpack_thirds_64(const uint8_t *tile, struct ulb_block_values *values)
-{
-    unpack_thirds(8, tile, values);
-}
-
-static void pack_thirds_128(const struct ulb_block_values *values, uint8_t *tile)
-{
-    pack_thirds(16, values, tile);
-}
-
-static void unpack_thirds_128(const uint8_t *tile, struct ulb_block_values *values)
-{
-    unpack_thirds(16, tile, values);
-}
-
-#define THIRDS(width)                                                                                        \
-    const struct ulb_layout ulb_u3_thirds_##width = {.name = "thirds-" #width,                               \
-                                                     .format = &ulb_u3,                                      \
-                                                     .tile_m = width,                                        \
-                                                     .tile_k = 128,                                          \
-                                                     .slices = 2,                                            \
-                                                     .row_sums = true,                                       \
-                                                     .tile_bytes = width * ULB_AFFINE_BYTES(3, 0, 128),      \
-                                                     .pack_blocks = pack_thirds_##width,                     \
-                                                     .unpack_blocks = unpack_thirds_##width};
-THIRDS(64)
-THIRDS(128)
+enum { u3_BYTES = ULB_AFFINE_BYTES(3, 0, 128), u3z_BYTES = ULB_AFFINE_BYTES(3, 1, 128) };
+THIRDS(u3, 64)
+THIRDS(u3, 128)
+THIRDS(u3z, 64)
+THIRDS(u3z, 128)

@@ -49,7 +49,7 @@ ULB_AFFINE_UNIVERSAL(ULB_AFFINE_DECLARE)
 ULB_AFFINE_WOQ(ULB_AFFINE_DECLARE)
 #undef ULB_AFFINE_DECLARE
 
-/* u3 with eight codes in three bytes, two of them whole in each, instead of planes. */
-extern const struct ulb_layout ulb_u3_thirds_64, ulb_u3_thirds_128;
+/* Eight 3-bit codes in three bytes, two of them whole in each, instead of planes. */
+extern const struct ulb_layout ulb_u3_thirds_64, ulb_u3_thirds_128, ulb_u3z_thirds_64, ulb_u3z_thirds_128;
 
 #endif

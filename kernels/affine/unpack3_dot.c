@@ -9,11 +9,11 @@
 #include "kernels/affine/group_walk.h"
 
 #ifdef ULB_DP_512
-#define FORMAT_1 ulb_u3_planes_128
-#define FORMAT_2 ulb_u3_thirds_128
+#define PLANES(of) ulb_##of##_planes_128
+#define THIRDS(of) ulb_##of##_thirds_128
 #else
-#define FORMAT_1 ulb_u3_planes_64
-#define FORMAT_2 ulb_u3_thirds_64
+#define PLANES(of) ulb_##of##_planes_64
+#define THIRDS(of) ulb_##of##_thirds_64
 #endif
 
 /* Compilers' own operations on vectors, the same for both widths. */
@@ -112,24 +112,25 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
 #else
 #define PRODUCTS .dot_products = ULB_VECTORS_PER_STEP, .adds = ULB_GROUP_ENDS(128)
 #endif
-#define MIX(shifts_, ands, ors)                                                                              \
+#define MIX(shifts_, ands, ors, zero_)                                                                       \
     {                                                                                                        \
-        .loads = 3 / 8.0 * ULB_VECTORS_PER_STEP + ULB_GROUP_ENDS(128),                                       \
+        .loads = 3 / 8.0 * ULB_VECTORS_PER_STEP + (1 + (zero_)) * ULB_GROUP_ENDS(128),                       \
         .broadcasts = ULB_VECTORS_PER_STEP / 8, .prefetches = 3 / 16.0,                                      \
         .shifts = (shifts_) / 8.0 * ULB_VECTORS_PER_STEP,                                                    \
-        .logic = ((ands) + (ors)) / 8.0 * ULB_VECTORS_PER_STEP, .conversions = ULB_GROUP_ENDS(128),          \
-        .fmas = ULB_GROUP_ENDS(128), PRODUCTS, .vector_bits = ULB_VEC_BITS                                   \
+        .logic = ((ands) + (ors)) / 8.0 * ULB_VECTORS_PER_STEP, .widenings = (zero_)*ULB_GROUP_ENDS(128),    \
+        .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(128), .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(128),     \
+        PRODUCTS, .vector_bits = ULB_VEC_BITS                                                                \
     }
 
-#define ROW(which, layout_, sum_, mix_)                                                                      \
-    static void run_##which(const struct ulb_gemm *g)                                                        \
+#define ROW(of, zero_, way, layout_, sum_, mix_)                                                             \
+    static void run_##of##_##way(const struct ulb_gemm *g)                                                   \
     {                                                                                                        \
-        static const struct ulb_affine_row row = {&(layout_), 3, 0, 128, sum_, 0};                           \
+        static const struct ulb_affine_row row = {&(layout_), 3, zero_, 128, sum_, 0};                       \
         ulb_run_affine(&row, g);                                                                             \
     }                                                                                                        \
-    ULB_VARIANT_ROW(which) = {                                                                               \
+    ULB_VARIANT_ROW(of##_##way) = {                                                                          \
         .abi = ULB_KERNEL_ABI,                                                                               \
-        .variant = #which,                                                                                   \
+        .variant = #way,                                                                                     \
         .isa = ULB_ROW_ISA,                                                                                  \
         .needs = ULB_ROW_NEEDS,                                                                              \
         .layout = &(layout_),                                                                                \
@@ -137,11 +138,13 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
         .mr = ULB_PLANE_ROWS,                                                                                \
         .nr = 1,                                                                                             \
         .kr = ULB_PLANE_SLICES * 128,                                                                        \
-        .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(3, 0, 128) / 128,                                          \
+        .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(3, zero_, 128) / 128,                                      \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = mix_,                                                                                         \
-        .run = run_##which,                                                                                  \
+        .run = run_##of##_##way,                                                                             \
     };
 
-ROW(unpack1, FORMAT_1, sum_1, MIX(13, 16, 8))
-ROW(unpack2, FORMAT_2, sum_2, MIX(7, 10, 2))
+ROW(u3, 0, unpack1, PLANES(u3), sum_1, MIX(13, 16, 8, 0))
+ROW(u3, 0, unpack2, THIRDS(u3), sum_2, MIX(7, 10, 2, 0))
+ROW(u3z, 1, unpack1, PLANES(u3z), sum_1, MIX(13, 16, 8, 1))
+ROW(u3z, 1, unpack2, THIRDS(u3z), sum_2, MIX(7, 10, 2, 1))
