@@ -74,6 +74,7 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
+    ulb_settle_sums(sums);
 }
 
 static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
@@ -85,9 +86,11 @@ static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
     ULB_UNROLL(16)
     for (size_t i = 0; i < ULB_PLANE_SLICES * ULB_PLANE_VECTORS; i++)
         sums[i / ULB_PLANE_VECTORS][i % ULB_PLANE_VECTORS] = ulb_zero();
-    for (size_t begin = 0; begin < steps; begin += turn)
+    for (size_t begin = 0; begin < steps; begin += turn) {
+        ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
             add_steps(step, groups->w[i], groups->x[i], steps, begin, begin + turn, near, sums[i]);
+    }
 }
 
 static inline __attribute__((always_inline)) void sum_1(unsigned bits, const struct ulb_plane_groups *groups,

@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) void add_visit(const struct woq *a,
                                                             size_t s, size_t steps, ulb_floats *sums,
                                                             __m128 *x_sums)
 {
-#pragma GCC unroll 1
+    ULB_UNROLL(2)
     for (size_t i = 0; i < SLICES; i++)
         ulb_add_code_columns(a->bits, a->kind,
                              tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x,

@@ -27,7 +27,7 @@ struct woq {
 static inline __attribute__((always_inline)) void
 add_visit(const struct woq *a, const struct ulb_tiles *tiles, size_t s, size_t steps, ulb_vec *sums)
 {
-#pragma GCC unroll 1
+    ULB_UNROLL(2)
     for (size_t i = 0; i < SLICES; i++)
         ulb_sum_plane(a->bits, tiles->w + i * tiles->slice_bytes + s * ulb_plane_step(a->bits),
                       tiles->x + (i * tiles->steps + s) * 4, steps, NEAR, sums);

@@ -49,19 +49,19 @@ enum { ULB_PLANE_VECTORS = 8 /* of rows */ };
 #define ULB_PLANE_LAST(bit, s)  ULB_ASM_DP("packed", "s" #s)
 #define ULB_PLANE_BYTE(s)       ULB_PLANE_LOAD(s) ULB_ASM_DP("packed", "s" #s)
 
-#define ULB_PLANE_MASK(bits, at) , [m##at] ULB_KEPT(ulb_all8((int)(((1u << (bits)) - 1) << (at))))
-#define ULB_PLANE_BIT(at)        , [m##at] ULB_MASK(ulb_plane_bit_masks[at])
+static const ulb_vec ulb_plane_masks_1[] = {ULB_BYTES(1),  ULB_BYTES(2),  ULB_BYTES(4), ULB_BYTES(8),
+                                            ULB_BYTES(16), ULB_BYTES(32), ULB_BYTES(64)};
+static const ulb_vec ulb_plane_masks_2[] = {ULB_BYTES(3), ULB_BYTES(12), ULB_BYTES(48)};
+
+#define ULB_PLANE_MASK(bits, at) , [m##at] ULB_MASK(ulb_plane_masks_##bits[(at) / (bits)])
 /* clang-format off */
 #define ULB_PLANE_MASKS_1 \
-    ULB_PLANE_BIT(0) ULB_PLANE_BIT(1) ULB_PLANE_BIT(2) ULB_PLANE_BIT(3) \
-    ULB_PLANE_BIT(4) ULB_PLANE_BIT(5) ULB_PLANE_BIT(6)
+    ULB_PLANE_MASK(1, 0) ULB_PLANE_MASK(1, 1) ULB_PLANE_MASK(1, 2) ULB_PLANE_MASK(1, 3) \
+    ULB_PLANE_MASK(1, 4) ULB_PLANE_MASK(1, 5) ULB_PLANE_MASK(1, 6)
 #define ULB_PLANE_MASKS_2 ULB_PLANE_MASK(2, 0) ULB_PLANE_MASK(2, 2) ULB_PLANE_MASK(2, 4)
-#define ULB_PLANE_MASKS_4 ULB_PLANE_MASK(4, 0)
+#define ULB_PLANE_MASKS_4 , [m0] ULB_KEPT(ulb_all8(15))
 #define ULB_PLANE_MASKS_8
 /* clang-format on */
-
-static const ulb_vec ulb_plane_bit_masks[] = {ULB_BYTES(1),  ULB_BYTES(2),  ULB_BYTES(4), ULB_BYTES(8),
-                                              ULB_BYTES(16), ULB_BYTES(32), ULB_BYTES(64)};
 
 #endif
 

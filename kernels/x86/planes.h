@@ -53,6 +53,15 @@ static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned b
         ulb_add_plane_step(bits, w, x, sums);
 }
 
+/* Has sums computed here: compilers put off what is done with the sums of a loop to where the result is
+ * needed, behind the next loop, whose registers they then hold. */
+static inline __attribute__((always_inline)) void ulb_settle_sums(ulb_vec *sums)
+{
+    ULB_UNROLL(8)
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        __asm__("" : "+" ULB_REGISTER(sums[v]));
+}
+
 /* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_split_plane(). */
 static inline __attribute__((always_inline)) void
 ulb_sum_plane(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums)
@@ -60,6 +69,7 @@ ulb_sum_plane(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, si
     const size_t chunk = 127 / ((1u << bits) - 1); /* as much as 16-bit sums hold (kernels/x86/dot.h) */
     if (!ULB_WORD_SUMS || bits == 8) {
         ulb_add_plane_steps(bits, w, x, steps, near, sums);
+        ulb_settle_sums(sums);
         return;
     }
     for (size_t begin = 0; begin < steps; begin += chunk) {
@@ -70,10 +80,9 @@ ulb_sum_plane(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, si
         ulb_add_plane_steps(bits, w + begin * ulb_plane_step(bits), x + 4 * begin,
                             steps - begin < chunk ? steps - begin : chunk, near, words);
         ULB_UNROLL(8)
-        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
             sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
-            __asm__("" : "+" ULB_REGISTER(sums[v])); /* else compilers keep words, and widen them later */
-        }
+        ulb_settle_sums(sums);
     }
 }
 
