@@ -4,16 +4,12 @@
 
 #include <stddef.h>
 
-static inline __m256i scales(const uint8_t *block)
+static inline void scales_and_minima(const uint8_t *block, __m256i *scales, __m256i *minima)
 {
+    const __m256i nibble = _mm256_set1_epi8(15);
     __m128i bytes = _mm_loadu_si128((const __m128i *)(block + offsetof(struct ulb_q2_k, scales)));
-    return ulb_words(_mm_and_si128(bytes, _mm_set1_epi8(15)));
-}
-
-static inline __m256i minima(const uint8_t *block)
-{
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(block + offsetof(struct ulb_q2_k, scales)));
-    return ulb_words(_mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(15)));
+    *scales = _mm256_and_si256(_mm256_broadcastsi128_si256(bytes), nibble);
+    *minima = _mm256_and_si256(_mm256_srli_epi16(ulb_words(bytes), 4), nibble);
 }
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
@@ -23,9 +19,8 @@ static inline __m256i codes(const uint8_t *block, size_t unit)
 
 static const struct ulb_long format = {.bytes = sizeof(struct ulb_q2_k),
                                        .d_at = offsetof(struct ulb_q2_k, d),
-                                       .scales = scales,
-                                       .dmin_at = offsetof(struct ulb_q2_k, dmin),
-                                       .minima = minima,
+                                       .scales_and_minima = scales_and_minima,
+                                       .groups = 16,
                                        .codes = codes};
 
 static void run(const struct ulb_gemm *g)
@@ -35,4 +30,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q2_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q2_K_COLUMNS, sizeof(struct ulb_q2_k),
-                     ULB_LONG_MIX(1, 1, 0.75, 0, 0, 1, 1));
+                     ULB_LONG_MIX(1, 1, 0.75, 0, 0, 16, 1));

@@ -10,7 +10,7 @@ static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m25
 }
 
 static const struct ulb_paired format = {
-    .bytes = sizeof(struct ulb_q5_0), .zero_point = ULB_Q5_0_ZERO_POINT, .codes = codes};
+    .bytes = sizeof(struct ulb_q5_0), .zero_point = ULB_Q5_0_ZERO_POINT, .many = true, .codes = codes};
 
 static void run(const struct ulb_gemm *g)
 {

@@ -9,7 +9,8 @@ static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m25
     ulb_pair_fives(a, b, offsetof(struct ulb_q5_1, qh), low, high);
 }
 
-static const struct ulb_paired format = {.bytes = sizeof(struct ulb_q5_1), .minimum = true, .codes = codes};
+static const struct ulb_paired format = {
+    .bytes = sizeof(struct ulb_q5_1), .minimum = true, .many = true, .codes = codes};
 
 static void run(const struct ulb_gemm *g)
 {

@@ -4,14 +4,9 @@
 
 #include <stddef.h>
 
-static inline __m256i scales(const uint8_t *block)
+static inline void scales_and_minima(const uint8_t *block, __m256i *scales, __m256i *minima)
 {
-    return ulb_k_words(block + offsetof(struct ulb_q5_k, scales), 0);
-}
-
-static inline __m256i minima(const uint8_t *block)
-{
-    return ulb_k_words(block + offsetof(struct ulb_q5_k, scales), 4);
+    ulb_k_scales_and_minima(block + offsetof(struct ulb_q5_k, scales), scales, minima);
 }
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
@@ -22,9 +17,8 @@ static inline __m256i codes(const uint8_t *block, size_t unit)
 
 static const struct ulb_long format = {.bytes = sizeof(struct ulb_q5_k),
                                        .d_at = offsetof(struct ulb_q5_k, d),
-                                       .scales = scales,
-                                       .dmin_at = offsetof(struct ulb_q5_k, dmin),
-                                       .minima = minima,
+                                       .scales_and_minima = scales_and_minima,
+                                       .groups = 8,
                                        .codes = codes};
 
 static void run(const struct ulb_gemm *g)
@@ -34,4 +28,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q5_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q5_K_COLUMNS, sizeof(struct ulb_q5_k),
-                     ULB_LONG_MIX(1.5, 3, 1.375, 0, 0, 1, 1));
+                     ULB_LONG_MIX(1.5, 3, 1.375, 0, 0, 8, 1));

@@ -82,12 +82,6 @@ static inline __attribute__((always_inline)) int32_t ulb_group_x_sum(const int16
     return sum;
 }
 
-/* The sum of 32 activations, times a factor, in every lane. */
-static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
-{
-    return ulb_madd16(ulb_broadcast4((const int8_t *)sums), ulb_all32(factor << 16 | factor));
-}
-
 /* Of the 16 groups of a block, each factor's. */
 static inline __attribute__((always_inline)) void
 ulb_scale_zeros(const struct ulb_block_row *row, const int16_t *sums, int32_t (*zeros)[ULB_SHORT_GROUPS])

@@ -45,13 +45,6 @@ static inline __m256i ulb_words(__m128i unsigned_bytes)
     return _mm256_cvtepu8_epi16(unsigned_bytes);
 }
 
-static inline float ulb_half_at(const uint8_t *at)
-{
-    uint16_t half;
-    __builtin_memcpy(&half, at, sizeof half);
-    return _cvtsh_ss(half);
-}
-
 /* One token. */
 struct ulb_in_place_x {
     const int8_t *x;
@@ -80,21 +73,19 @@ struct ulb_paired {
     bool powers;        /* the scale, at the block's begin, is an exponent, else half precision */
     bool minimum;       /* half precision, behind the scale */
     bool is_signed;     /* codes are values, 16-bit sums hold one pair */
+    bool many;          /* codes take many registers: those of two rows at a time, else of all 8 first */
     int32_t zero_point; /* of codes */
     /* Columns 0-15 and 16-31 of two rows. */
     void (*codes)(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high);
 };
 
 /* int32 sums of codes times activations, 4 for each row. */
-static inline __attribute__((always_inline)) __m256i ulb_pair_sums(const struct ulb_paired *format,
-                                                                   const uint8_t *a, const uint8_t *b,
+static inline __attribute__((always_inline)) __m256i ulb_pair_sums(bool is_signed, __m256i low, __m256i high,
                                                                    __m256i x_low, __m256i x_high)
 {
-    __m256i low, high;
-    format->codes(a, b, &low, &high);
 #if ULB_WORD_SUMS
     const __m256i ones = _mm256_set1_epi16(1);
-    if (format->is_signed) {
+    if (is_signed) {
         __m256i first = _mm256_maddubs_epi16(_mm256_abs_epi8(low), _mm256_sign_epi8(x_low, low));
         __m256i second = _mm256_maddubs_epi16(_mm256_abs_epi8(high), _mm256_sign_epi8(x_high, high));
         return _mm256_add_epi32(_mm256_madd_epi16(first, ones), _mm256_madd_epi16(second, ones));
@@ -102,6 +93,7 @@ static inline __attribute__((always_inline)) __m256i ulb_pair_sums(const struct 
     __m256i words = _mm256_add_epi16(_mm256_maddubs_epi16(low, x_low), _mm256_maddubs_epi16(high, x_high));
     return _mm256_madd_epi16(words, ones);
 #else
+    (void)is_signed;
     __m256i sums = _mm256_setzero_si256();
     ulb_dp(&sums, low, x_low);
     ulb_dp(&sums, high, x_high);
@@ -117,50 +109,90 @@ static inline __m256i ulb_add_across(__m256i a, __m256i b, __m256i c, __m256i d)
     return _mm256_add_epi32(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
 }
 
-/* Numbers in half precision, one of each row. */
-static inline __attribute__((always_inline)) __m256 ulb_gather_halves(const uint8_t *at, size_t stride)
+/* 8 rows, stride bytes apart. */
+struct ulb_row_pointers {
+    const uint8_t *first, *fourth;
+    size_t stride, three; /* 3 * stride */
+};
+
+/* Row i, a constant: a sum of two registers, one of them times 1, 2 or 4. */
+static inline __attribute__((always_inline)) const uint8_t *ulb_row_at(const struct ulb_row_pointers *rows,
+                                                                       size_t i)
 {
-    int16_t half[ULB_PAIRED_ROWS];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        __builtin_memcpy(&half[i], at + i * stride, sizeof half[i]);
-    return _mm256_cvtph_ps(
-        _mm_setr_epi16(half[0], half[1], half[2], half[3], half[4], half[5], half[6], half[7]));
+    const uint8_t *base = i == 3 || i >= 5 ? rows->fourth : rows->first;
+    return i == 6 ? base + rows->three : base + (i == 3 ? 0 : i == 5 ? 2 : i == 7 ? 4 : i) * rows->stride;
+}
+
+/* Numbers in half precision, one of each row. The first comes with two bytes more, without the port of
+ * shuffles; GCC makes three shuffles more of _mm_setr_epi16(). */
+static inline __attribute__((always_inline)) __m256 ulb_gather_halves(const struct ulb_row_pointers *rows,
+                                                                      size_t at)
+{
+    __m128i halves = _mm_loadu_si32(ulb_row_at(rows, 0) + at);
+#define ULB_INSERT(i)                                                                                        \
+    {                                                                                                        \
+        int16_t half;                                                                                        \
+        __builtin_memcpy(&half, ulb_row_at(rows, i) + at, sizeof half);                                      \
+        halves = _mm_insert_epi16(halves, half, i);                                                          \
+    }
+    ULB_INSERT(1)
+    ULB_INSERT(2)
+    ULB_INSERT(3)
+    ULB_INSERT(4)
+    ULB_INSERT(5)
+    ULB_INSERT(6)
+    ULB_INSERT(7)
+#undef ULB_INSERT
+    return _mm256_cvtph_ps(halves);
 }
 
 /* The same of exponents, see ulb_load_powers(). */
-static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const uint8_t *at, size_t stride)
+static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const struct ulb_row_pointers *rows)
 {
     uint8_t e[ULB_PAIRED_ROWS];
 #pragma GCC unroll 8
     for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        e[i] = at[i * stride];
+        e[i] = *ulb_row_at(rows, i);
     return ulb_load_powers(e);
 }
 
-/* *results += block b of 8 rows stride bytes apart and one token. */
+/* *results += block b of a token, at which the rows are. */
 static inline __attribute__((always_inline)) void ulb_add_paired(const struct ulb_paired *format,
-                                                                 const uint8_t *rows, size_t stride, size_t b,
-                                                                 const struct ulb_in_place_x *x,
+                                                                 const struct ulb_row_pointers *rows,
+                                                                 size_t b, const struct ulb_in_place_x *x,
                                                                  __m256 *results)
 {
     const int8_t *columns = x->x + b * ULB_PAIRED_COLUMNS;
     __m256i x_low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)columns)), pairs[4];
     __m256i x_high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(columns + 16)));
-    int32_t x_sum = x->sums[2 * b] + x->sums[2 * b + 1];
-    const uint8_t *upper = (rows += b * format->bytes) + 4 * stride;
+    __m256i low[4], high[4];
 #pragma GCC unroll 4
-    for (size_t i = 0; i < 4; i++)
-        pairs[i] = ulb_pair_sums(format, rows + i * stride, upper + i * stride, x_low, x_high);
+    for (size_t i = 0; i < 4; i++) {
+        format->codes(ulb_row_at(rows, i), ulb_row_at(rows, i + 4), &low[i], &high[i]);
+        if (format->many)
+            pairs[i] = ulb_pair_sums(format->is_signed, low[i], high[i], x_low, x_high);
+    }
+    if (!format->many) {
+        /* Held apart from the products: so many loads at once are a tenth faster. */
+        __asm__(""
+                : "+" ULB_REGISTER(low[0]), "+" ULB_REGISTER(low[1]), "+" ULB_REGISTER(low[2]),
+                  "+" ULB_REGISTER(low[3]), "+" ULB_REGISTER(high[0]), "+" ULB_REGISTER(high[1]),
+                  "+" ULB_REGISTER(high[2]), "+" ULB_REGISTER(high[3]));
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 4; i++)
+            pairs[i] = ulb_pair_sums(format->is_signed, low[i], high[i], x_low, x_high);
+    }
     __m256i sums = ulb_add_across(pairs[0], pairs[1], pairs[2], pairs[3]);
     if (format->zero_point)
-        sums = _mm256_sub_epi32(sums, _mm256_set1_epi32(format->zero_point * x_sum));
-    __m256 d = format->powers ? ulb_gather_powers(rows, stride) : ulb_gather_halves(rows, stride);
-    float x_scale = format->powers ? x->scale[b] / 2 : x->scale[b];
-    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, _mm256_set1_ps(x_scale)), *results);
-    if (format->minimum)
-        *results = _mm256_fmadd_ps(ulb_gather_halves(rows + sizeof(uint16_t), stride),
-                                   _mm256_set1_ps(x->scale[b] * (float)x_sum), *results);
+        sums = _mm256_sub_epi32(sums, ulb_all_x_sums(x->sums + 2 * b, format->zero_point));
+    __m256 d = format->powers ? ulb_gather_powers(rows) : ulb_gather_halves(rows, 0);
+    __m256 x_scale = _mm256_set1_ps(format->powers ? x->scale[b] / 2 : x->scale[b]);
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(d, x_scale), *results);
+    if (format->minimum) {
+        __m256 x_sum = _mm256_cvtepi32_ps(ulb_all_x_sums(x->sums + 2 * b, 1));
+        *results = _mm256_fmadd_ps(ulb_gather_halves(rows, sizeof(uint16_t)), _mm256_mul_ps(x_sum, x_scale),
+                                   *results);
+    }
 }
 
 /* Lines ahead in as many rows, in turn, as 8 blocks have lines. offsets: of the 8 rows, twice. */
@@ -188,9 +220,15 @@ ulb_paired_rows(const struct ulb_gemm *g, const struct ulb_paired *format, size_
         struct ulb_in_place_x x = ulb_in_place_token(g, n);
         __m256 results = _mm256_setzero_ps();
         float y[ULB_PAIRED_ROWS];
+        size_t stride = part * row_bytes;
+        struct ulb_row_pointers at = {rows, rows + 3 * stride, stride, 3 * stride};
         for (size_t b = 0; b < blocks; b++) {
-            ulb_add_paired(format, rows, part * row_bytes, b, &x, &results);
+            /* Else compilers keep 8 pointers, in memory. */
+            __asm__("" : "+r"(at.first), "+r"(at.fourth), "+r"(at.stride), "+r"(at.three));
+            ulb_add_paired(format, &at, b, &x, &results);
             ulb_prefetch_rows(format, rows, offsets, b);
+            at.first += format->bytes;
+            at.fourth += format->bytes;
         }
         _mm256_storeu_ps(y, results);
         for (size_t r = 0; r < ULB_PAIRED_ROWS; r++)
@@ -215,13 +253,22 @@ static inline __attribute__((always_inline)) void ulb_run_paired(const struct ul
 
 /* What differs from format to format; 16 words of a vector are those of the groups of 16 columns. */
 struct ulb_long {
-    size_t bytes, d_at, dmin_at;
-    unsigned zero_shift; /* codes have the zero point 2^zero_shift; dmin_at: 0, minima instead */
+    size_t bytes, d_at;
+    unsigned zero_shift; /* codes have the zero point 2^zero_shift */
     /* Integer scales; NULL: none. */
     __m256i (*scales)(const uint8_t *block);
-    __m256i (*minima)(const uint8_t *block);
+    /* Or unsigned ones, group g's in byte g of either half, with minima, and dmin behind d. */
+    void (*scales_and_minima)(const uint8_t *block, __m256i *scales, __m256i *minima);
+    size_t groups; /* that have them, 8 or 16 */
     /* Codes of 32 columns from 32 unit on. unit: a constant. */
     __m256i (*codes)(const uint8_t *block, size_t unit);
+};
+
+/* Integer scales of a block, for units: of words; of bytes of groups of 16 columns; of groups of 32 in
+ * memory, each twice, from where they reach all lanes without a shuffle. */
+struct ulb_long_scales {
+    __m256i all;
+    int32_t units[ULB_UNITS];
 };
 
 /* Of the two groups of a unit, each in its half. */
@@ -236,45 +283,102 @@ static inline __attribute__((always_inline)) __m256i ulb_unit_scales(__m256i sca
                   low, _mm256_inserti128_si256(_mm256_setzero_si256(), _mm256_castsi256_si128(second), 1)));
 }
 
-/* int32 sums of a block's products with integer scales, zero point taken off. */
-static inline __attribute__((always_inline)) __m256i
-ulb_long_sums(const struct ulb_long *format, const uint8_t *block, const int8_t *x, __m256i x_sums)
+/* CPUs with AVX-VNNI take part of what is being stored at once; Zen 3 does not. */
+#ifdef ULB_DP_VEX
+enum { ULB_SCALES_IN_MEMORY = 1 };
+#else
+enum { ULB_SCALES_IN_MEMORY = 0 };
+#endif
+
+static inline __attribute__((always_inline)) void ulb_place_scales(const struct ulb_long *format, __m256i all,
+                                                                   struct ulb_long_scales *scales)
 {
-    const __m256i ones = _mm256_set1_epi16(1);
-    __m256i scales = format->scales ? format->scales(block) : ones, sums = _mm256_setzero_si256(),
-            words = _mm256_setzero_si256();
+    scales->all = all;
+    if (ULB_SCALES_IN_MEMORY && format->groups == ULB_UNITS) {
+        const __m256i twice = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1,
+                                               4, -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1);
+        _mm256_storeu_si256((__m256i *)scales->units, _mm256_shuffle_epi8(all, twice));
+        __asm__("" : "+m"(scales->units)); /* else GCC takes them from the register */
+    }
+}
+
+/* The words of a unit's groups, each in its half. */
+static inline __attribute__((always_inline)) __m256i
+ulb_unit_words(const struct ulb_long *format, const struct ulb_long_scales *scales, size_t unit)
+{
+    if (format->scales)
+        return ulb_unit_scales(scales->all, unit);
+    if (ULB_SCALES_IN_MEMORY && format->groups == ULB_UNITS)
+        return _mm256_set1_epi32(scales->units[unit]);
+    size_t first = format->groups * unit / ULB_UNITS, second = first + (format->groups > ULB_UNITS);
+    return _mm256_shuffle_epi8(scales->all, ulb_from_halves(_mm_set1_epi16((short)(0x8000 | first)),
+                                                            _mm_set1_epi16((short)(0x8000 | second))));
+}
+
+/* int32 sums of a block's products. */
+static inline __attribute__((always_inline)) __m256i ulb_plain_sums(const struct ulb_long *format,
+                                                                    const uint8_t *block, const int8_t *x)
+{
+    __m256i sums = _mm256_setzero_si256();
+#pragma GCC unroll 8
+    for (size_t unit = 0; unit < ULB_UNITS; unit++)
+        ulb_dot(&sums, format->codes(block, unit), _mm256_loadu_si256((const __m256i *)(x + 32 * unit)));
+    return ulb_widen(sums);
+}
+
+/* The same, times integer scales: words, or bytes. */
+static inline __attribute__((always_inline)) __m256i
+ulb_scaled_sums(const struct ulb_long *format, const uint8_t *block, const int8_t *x, __m256i all)
+{
+    __m256i sums = _mm256_setzero_si256();
+    struct ulb_long_scales scales;
+    ulb_place_scales(format, all, &scales);
 #pragma GCC unroll 8
     for (size_t unit = 0; unit < ULB_UNITS; unit++) {
-        __m256i codes = format->codes(block, unit),
-                x32 = _mm256_loadu_si256((const __m256i *)(x + 32 * unit));
-        if (format->scales)
-            ulb_dot_words(&sums, _mm256_maddubs_epi16(codes, x32), ulb_unit_scales(scales, unit));
-        else
-            ulb_dot(ULB_WORD_SUMS ? &words : &sums, codes, x32);
+        __m256i x32 = _mm256_loadu_si256((const __m256i *)(x + 32 * unit));
+        ulb_dot_words(&sums, _mm256_maddubs_epi16(format->codes(block, unit), x32),
+                      ulb_unit_words(format, &scales, unit));
     }
-    if (!format->scales && ULB_WORD_SUMS)
-        sums = _mm256_madd_epi16(words, ones);
-    if (format->dmin_at)
-        return sums;
-    __m256i zero = _mm256_slli_epi32(_mm256_madd_epi16(scales, x_sums), (int)format->zero_shift);
-    return _mm256_sub_epi32(sums, zero);
+    return sums;
+}
+
+/* results += a block with minima; d and dmin are each other's neighbours. */
+static inline __attribute__((always_inline)) void ulb_add_with_minima(const struct ulb_long *format,
+                                                                      const uint8_t *block, const int8_t *x,
+                                                                      __m256i x_sums, __m256 x_scale,
+                                                                      __m256 *results)
+{
+    float halves;
+    __builtin_memcpy(&halves, block + format->d_at, sizeof halves);
+    __m256 both = _mm256_mul_ps(_mm256_cvtph_ps(_mm_castps_si128(_mm_broadcast_ss(&halves))), x_scale);
+    __m256i scales, minima;
+    format->scales_and_minima(block, &scales, &minima);
+    __m256i sums = ulb_scaled_sums(format, block, x, scales), less = _mm256_madd_epi16(minima, x_sums);
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_moveldup_ps(both), *results);
+    *results = _mm256_fnmadd_ps(_mm256_cvtepi32_ps(less), _mm256_movehdup_ps(both), *results);
 }
 
 /* results += block b of a row and one token. */
 static inline __attribute__((always_inline)) void ulb_add_long(const struct ulb_long *format,
                                                                const uint8_t *block, size_t b,
-                                                               const struct ulb_in_place_x *x,
+                                                               const struct ulb_in_place_x *token,
                                                                __m256 *results)
 {
-    __m256i x_sums = _mm256_loadu_si256((const __m256i *)(x->sums + 16 * b));
-    __m256i sums = ulb_long_sums(format, block, x->x + b * ULB_LONG_COLUMNS, x_sums);
-    __m256 d = _mm256_set1_ps(ulb_half_at(block + format->d_at) * x->scale[b]);
-    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), d, *results);
-    if (format->dmin_at) {
-        __m256 dmin = _mm256_set1_ps(ulb_half_at(block + format->dmin_at) * x->scale[b]);
-        __m256i minima = _mm256_madd_epi16(format->minima(block), x_sums);
-        *results = _mm256_fnmadd_ps(_mm256_cvtepi32_ps(minima), dmin, *results);
+    const int8_t *x = token->x + b * ULB_LONG_COLUMNS;
+    __m256i x_sums = _mm256_loadu_si256((const __m256i *)(token->sums + 16 * b));
+    __m256 x_scale = _mm256_set1_ps(token->scale[b]);
+    if (format->scales_and_minima) {
+        ulb_add_with_minima(format, block, x, x_sums, x_scale, results);
+        return;
     }
+    int16_t half;
+    __builtin_memcpy(&half, block + format->d_at, sizeof half);
+    __m256 d = _mm256_mul_ps(_mm256_cvtph_ps(_mm_set1_epi16(half)), x_scale);
+    __m256i scales = format->scales ? format->scales(block) : _mm256_set1_epi16(1);
+    __m256i sums =
+        format->scales ? ulb_scaled_sums(format, block, x, scales) : ulb_plain_sums(format, block, x);
+    __m256i zero = _mm256_slli_epi32(_mm256_madd_epi16(scales, x_sums), (int)format->zero_shift);
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_sub_epi32(sums, zero)), d, *results);
 }
 
 static inline float ulb_sum_of_floats(__m256 v)
@@ -352,15 +456,32 @@ static inline __attribute__((always_inline)) __m256i ulb_unit_nibbles(const uint
                      15);
 }
 
-/* Scales (first: 0) or minima (4) of kernels/k_scales.h, each twice: groups are of 32 columns. */
-static inline __attribute__((always_inline)) __m256i ulb_k_words(const uint8_t bytes[12], size_t first)
+/* Scales and minima of kernels/k_scales.h, for struct ulb_long; four bytes more are read. */
+static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const uint8_t bytes[12],
+                                                                          __m256i *scales, __m256i *minima)
 {
-    uint32_t low, last;
-    __builtin_memcpy(&low, bytes + first, sizeof low);
+#if ULB_WORD_SUMS
+    /* General registers: vectors have enough to do. */
+    uint64_t first;
+    uint32_t last;
+    __builtin_memcpy(&first, bytes, sizeof first);
     __builtin_memcpy(&last, bytes + 8, sizeof last);
-    uint32_t high = (last >> first & 0x0F0F0F0Fu) | (low >> 6 & 0x03030303u) << 4;
-    __m128i eight = _mm_set_epi64x(0, (long long)((uint64_t)high << 32 | (low & 0x3F3F3F3Fu)));
-    return ulb_words(_mm_unpacklo_epi8(eight, eight));
+    uint64_t lower = (uint64_t)(last >> 4 & 0x0F0F0F0F) << 32 | (last & 0x0F0F0F0F);
+    uint64_t upper = lower | (first >> 2 & 0x3030303030303030);
+    __m128i first4 = _mm_cvtsi64_si128((long long)(first & 0x3F3F3F3F3F3F3F3F)),
+            last4 = _mm_cvtsi64_si128((long long)upper);
+#else
+    __m128i all = _mm_loadu_si128((const __m128i *)bytes);
+    __m128i first4 = _mm_and_si128(all, _mm_set1_epi8(0x3F));
+    __m128i upper = _mm_and_si128(_mm_srli_epi16(all, 2), _mm_set1_epi8(0x30));
+    __m128i lower = _mm_srlv_epi32(_mm_shuffle_epi32(all, 0xAA), _mm_setr_epi32(0, 4, 0, 4));
+    __m128i last4 = _mm_or_si128(_mm_and_si128(lower, _mm_set1_epi8(0x0F)), upper);
+#endif
+    /* Dwords 0 and 1: of scales and of minima. */
+    *scales = _mm256_broadcastsi128_si256(_mm_unpacklo_epi32(first4, last4));
+    *minima = _mm256_shuffle_epi8(*scales, _mm256_setr_epi8(8, -1, 8, -1, 9, -1, 9, -1, 10, -1, 10, -1, 11,
+                                                            -1, 11, -1, 12, -1, 12, -1, 13, -1, 13, -1, 14,
+                                                            -1, 14, -1, 15, -1, 15, -1));
 }
 
 /* Nibbles of two rows: low ones are columns 0-15, high ones 16-31. */
@@ -400,21 +521,30 @@ static inline __attribute__((always_inline)) void ulb_pair_fives(const uint8_t *
 }
 
 /* Instruction mixes, per 32 weights: what the codes of a format take, and what the walks above do. A vector
- * of a pair is a load and an insertion from memory, a gathered half a load and a shuffle. */
+ * of a pair is a load and an insertion from memory, a gathered half but the first a load and a shuffle. */
 #define ULB_PAIRED_MIX(code_loads, code_logic, code_shifts, code_shuffles, code_compares, minimum,           \
                        is_signed)                                                                            \
     .loads = (code_loads) + 1.0 + (minimum), .broadcasts = 0.25, .logic = (code_logic) + 0.5 * (code_loads), \
-    .shifts = (code_shifts), .shuffles = (code_shuffles) + 1.75 + (minimum), .compares = (code_compares),    \
-    .adds = 0.5 + ULB_BY_SUMS((is_signed) ? 2.5 : 0.5, 0), .dot_products = ULB_BY_SUMS(0, 1),                \
-    .maddubs = ULB_BY_SUMS(1, 0), .madds = ULB_BY_SUMS((is_signed) ? 1 : 0.5, 0),                            \
-    .fmas = (2.0 + (minimum)) / 8, .conversions = 0.125, .halves = (1.0 + (minimum)) / 8
+    .shifts = (code_shifts), .shuffles = (code_shuffles) + 0.75 + (1.0 + (minimum)) * 0.875,                 \
+    .compares = (code_compares), .adds = 0.5 + ULB_BY_SUMS((is_signed) ? 2.5 : 0.5, 0),                      \
+    .dot_products = ULB_BY_SUMS(0, 1), .maddubs = ULB_BY_SUMS(1, 0),                                         \
+    .madds = 0.125 + ULB_BY_SUMS((is_signed) ? 1 : 0.5, 0), .fmas = (2.0 + (minimum)) / 8,                   \
+    .conversions = (1.0 + (minimum)) / 8, .halves = (1.0 + (minimum)) / 8
+/* groups: of integer scales, 0, 8 or 16; minima: of formats that have them, whose d and dmin are one load and
+ * one multiplication. */
+#define ULB_K_SCALES(groups, vectors)                                                                        \
+    ((groups) == 8 ? ULB_BY_SUMS(0, vectors) : 0) /* see struct ulb_long_scales */
+#define ULB_UNIT_SHUFFLES(groups)                                                                            \
+    ((groups) == 8 ? (ULB_SCALES_IN_MEMORY ? 1 : 8) + ULB_BY_SUMS(5, 6) : (groups) ? 8 + 2 : 0)
 #define ULB_LONG_MIX(code_loads, code_logic, code_shifts, code_adds, code_compares, groups, minima)          \
-    .loads = (code_loads) + 1.375, .logic = (code_logic), .shifts = (code_shifts) + ((minima) ? 0 : 0.125),  \
-    .shuffles = (groups) ? 1.25 : 0, .compares = (code_compares),                                            \
-    .adds = (code_adds) + 0.125 + ULB_BY_SUMS(1, 0), .dot_products = ULB_BY_SUMS(0, 1),                      \
+    .loads = (code_loads) + 1.375, .broadcasts = ULB_SCALES_IN_MEMORY && (groups) == 8 ? 1 : 0,              \
+    .logic = (code_logic) + ULB_K_SCALES(groups, 4) / 8.0 + ((groups) == 16 && (minima) ? 0.25 : 0),         \
+    .shifts = (code_shifts) + ULB_K_SCALES(groups, 2) / 8.0 + 0.125 * !((minima) && (groups) == 8),          \
+    .shuffles = ULB_UNIT_SHUFFLES(groups) / 8.0, .compares = (code_compares),                                \
+    .adds = (code_adds) + 0.125 * !(minima) + ULB_BY_SUMS(1, 0), .dot_products = ULB_BY_SUMS(0, 1),          \
     .maddubs = ULB_BY_SUMS(1, (groups) ? 1 : 0), .madds = 0.125 + ULB_BY_SUMS((groups) ? 1 : 0.125, 0),      \
-    .fmas = ((minima) ? 4 : 2) / 8.0, .conversions = ((minima) ? 2 : 1) / 8.0,                               \
-    .halves = ((minima) ? 2 : 1) / 8.0, .widenings = ((groups) ? 1 + (minima) : 0) / 8.0
+    .fmas = ((minima) ? 3 : 2) / 8.0, .conversions = ((minima) ? 2 : 1) / 8.0, .halves = 1 / 8.0,            \
+    .widenings = ((groups) == 16 ? 1 : 0) / 8.0
 
 /* The row of a format's in_place_dot256.c. */
 #define ULB_IN_PLACE_ROW(in_place, act, m_rows, columns, block_bytes, ...)                                   \
