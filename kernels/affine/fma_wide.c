@@ -37,6 +37,7 @@ static inline __attribute__((always_inline)) void add_group(const struct affine 
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
     ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, NEAR, sums, &x_sums);
+    ulb_finish_code_columns(a->bits, sums);
     ulb_floats all_x = ulb_all_floats(ulb_sum_four(x_sums));
     ulb_floats offset = ulb_all_floats((float)(1 << (a->bits - 1)));
     ULB_UNROLL(8)

@@ -48,6 +48,7 @@ sum_tile(const struct woq *a, const struct ulb_tiles *tiles, const void *x, ulb_
     for (size_t s = 0; s < whole; s += VISIT)
         add_visit(a, tiles, x, s, VISIT, sums, &x_sums);
     add_visit(a, tiles, x, whole, tiles->steps - whole, sums, &x_sums);
+    ulb_finish_code_columns(a->bits, sums);
     return ulb_sum_four(x_sums);
 }
 

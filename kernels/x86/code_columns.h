@@ -74,21 +74,30 @@ static inline __attribute__((always_inline)) void ulb_add_code_field(unsigned bi
         ULB_CODE_STATEMENT(ULB_CODE_MASKED);
 }
 
-/* sums[8] += column c of a step times x. */
+/* sums[8] += column c of a step times x, those of upper nibbles 16 times as much (ulb_finish_code_columns).
+ */
 static inline __attribute__((always_inline)) void
 ulb_add_code_column(unsigned bits, unsigned c, const uint8_t *w, ulb_floats x, ulb_floats *sums)
 {
-    ULB_UNROLL(2)
-    for (unsigned half = 0; half < 2; half++) {
-        /* Of 8-bit codes the first or last 4 vectors, of 4-bit codes the lower or upper nibbles. */
-        unsigned first = 8 * c + (bits == 4 ? 4 * half : 0);
-        ulb_floats one =
-            first > 0 && first + bits < 32 ? ulb_mul(x, ulb_all_floats(1.0f / (float)(1u << first))) : x;
-        if (bits == 4)
-            ulb_add_code_field(bits, first, w, one, sums + half, 2);
-        else
-            ulb_add_code_field(bits, first, w + 4 * half * ULB_VEC_BYTES, one, sums + 4 * half, 1);
-    }
+    /* Of 8-bit codes the first or last 4 vectors, of 4-bit codes the lower or upper nibbles. */
+    const size_t stride = bits == 4 ? 2 : 1, next = bits == 4 ? 1 : 4;
+    const uint8_t *w2 = bits == 4 ? w : w + 4 * ULB_VEC_BYTES;
+    const unsigned first = 8 * c;
+    ulb_floats lower = x, upper = x;
+    if (first > 0 && first + bits < 32)
+        lower = upper = ulb_mul(x, ulb_all_floats(1.0f / (float)(1u << first)));
+    if (first + 8 == 32 && bits == 4)
+        upper = ulb_mul(x, ulb_all_floats(16));
+    ulb_add_code_field(bits, first, w, lower, sums, stride);
+    ulb_add_code_field(bits, bits == 4 ? first + 4 : first, w2, upper, sums + next, stride);
+}
+
+/* The sums of all steps -> those of products. */
+static inline __attribute__((always_inline)) void ulb_finish_code_columns(unsigned bits, ulb_floats *sums)
+{
+    ULB_UNROLL(4)
+    for (size_t v = 1; v < ULB_CODE_VECTORS && bits == 4; v += 2)
+        sums[v] = ulb_mul(sums[v], ulb_all_floats(1.0f / 16));
 }
 
 /* Activations k to k + 3. */
@@ -107,7 +116,8 @@ static inline float ulb_sum_four(__m128 v)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehl_ps(two, two)));
 }
 
-/* sums[8] += products of so many steps of 4 columns, from activation at on; *x_sums += these activations. */
+/* sums[8] += products of so many steps of 4 columns, from activation at on, of upper nibbles 16 times as
+ * much; *x_sums += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, const void *x, size_t at,
                      size_t steps, size_t near, ulb_floats *sums, __m128 *x_sums)
@@ -134,7 +144,7 @@ ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, 
     .logic = (((bits) == 8 ? 24 : 28) + ((kind) == ULB_ACT_F32 ? 0 : 2)) / 32.0 * ULB_CODE_UNITS,            \
     .shifts = (((bits) == 8 ? 8 : 4) + ((kind) == ULB_ACT_F32 ? 0 : 3)) / 32.0 * ULB_CODE_UNITS,             \
     .widenings = ((kind) == ULB_ACT_F32 ? 0 : 1) / 32.0 * ULB_CODE_UNITS, .conversions = ULB_CODE_UNITS,     \
-    .fmas = (32 + ((bits) == 8 ? 2 : 6)) / 32.0 * ULB_CODE_UNITS, .float_adds = ULB_CODE_UNITS / 32,         \
+    .fmas = (32 + ((bits) == 8 ? 2 : 4)) / 32.0 * ULB_CODE_UNITS, .float_adds = ULB_CODE_UNITS / 32,         \
     .chains = ULB_CODE_VECTORS
 
 #endif
