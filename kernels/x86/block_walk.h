@@ -27,7 +27,8 @@ enum {
  * not used costs nothing. */
 struct ulb_zero_sum {
     ulb_vec all, magic;
-    /* Of a group of 16 columns: with ULB_MAGIC, times factors of struct ulb_codes, ULB_SHORT_GROUPS apart. */
+    /* Of a group of 16 columns, for dot products: with ULB_MAGIC, times factors of struct ulb_codes,
+     * ULB_SHORT_GROUPS apart. */
     const int32_t *scaled;
 };
 
@@ -107,7 +108,7 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
     ulb_vec magic = ulb_all32(ULB_MAGIC);
     if (!row->zero_point)
         return (struct ulb_zero_sum){ulb_zero(), magic, NULL};
-    if (row->group == ULB_SUM_COLUMNS)
+    if (row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS)
         return (struct ulb_zero_sum){ulb_zero(), ulb_all32(*scaled), scaled};
     ulb_vec all = row->group == 2 * ULB_SUM_COLUMNS
                       ? ulb_all_x_sums(sums, row->zero_point)
@@ -277,11 +278,11 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
     }
 }
 
-/* Groups of a slice in turn. Those of 16 columns by two: sums of the block are loaded and stored half as
- * often where they have no registers. */
+/* Groups of a slice in turn: two where two scales are a byte, and two of 16 columns, for which sums of the
+ * block that have no registers are loaded and stored half as often; with 16-bit sums that is no gain. */
 static inline __attribute__((always_inline)) size_t ulb_turn_groups(const struct ulb_block_row *row)
 {
-    return row->group == ULB_SUM_COLUMNS ? 2 : 1;
+    return row->scales == ULB_NIBBLE_SCALES || (row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS) ? 2 : 1;
 }
 
 /* results += one block of each slice, some groups of each in turn: streams that take turns of more than a
@@ -302,7 +303,7 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
     int32_t zeros[ULB_BLOCK_SLICES][ULB_ZERO_FACTORS][ULB_SHORT_GROUPS];
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
-        if (row->zero_point && row->group == ULB_SUM_COLUMNS)
+        if (row->zero_point && row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS)
             ulb_scale_zeros(row, at[i].sums, zeros[i]);
         turns[i] =
             (struct ulb_groups_at){at[i].tile, at[i].tile + scales_at, at[i].x, at[i].sums, zeros[i][0]};

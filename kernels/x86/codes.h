@@ -216,8 +216,7 @@ static const struct ulb_codes ulb_third_codes = {.bytes = 3,
                                                  .step = ulb_step_thirds,
                                                  .start = ulb_start_magic,
                                                  .floats = ulb_floats_8,
-                                                 .shift = ulb_no_shift,
-                                                 .factors = {1}};
+                                                 .shift = ulb_no_shift};
 static const struct ulb_codes ulb_five_codes = {.bytes = 5,
                                                 .rows = 8,
                                                 .sums = 8,
@@ -233,8 +232,7 @@ static const struct ulb_codes ulb_six_codes = {.bytes = 3,
                                                .step = ulb_step_sixes,
                                                .start = ulb_start_magic,
                                                .floats = ulb_floats_4,
-                                               .shift = ulb_no_shift,
-                                               .factors = {1}};
+                                               .shift = ulb_no_shift};
 
 #else
 
