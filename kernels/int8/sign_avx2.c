@@ -9,13 +9,22 @@
 #include "kernels/int8/format.h"
 #include "kernels/x86/streams.h"
 
-enum { VECTORS = 6 };
+#define LAYOUT ULB_GROUPED(ulb_int8_vnni4_signed)
+
+#ifdef ULB_GROUP
+#include "kernels/x86/groups.h"
+enum { SETS = ULB_GROUP_SLICES };
+#else
+enum { SETS = 1 };
+#endif
+
+enum { VECTORS = 6, SLICES = 2 };
 
 static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = VECTORS,
-                                     .slices = 2,
-                                     .sets = 1,
+                                     .slices = SLICES,
+                                     .sets = SETS,
                                      .visit = ULB_LINE,
                                      .near = 256,
                                      .far = 0,
@@ -32,6 +41,20 @@ static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
     }
 }
 
+#ifdef ULB_GROUP
+
+static inline void split(ulb_vec *sums)
+{
+    (void)sums; /* each is one vector of rows already */
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_groups(g, &LAYOUT, &walk, step, split, 0);
+}
+
+#else
+
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
@@ -41,20 +64,23 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tiles(g, &ulb_int8_vnni4_signed, VECTORS * ULB_LANES, tile, 0);
+    ulb_run_tiles(g, &LAYOUT, VECTORS * ULB_LANES, tile, 0);
 }
+
+#endif
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = "sign",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &ulb_int8_vnni4_signed,
+    .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = VECTORS * ULB_LANES,
     .nr = 1,
-    .kr = 8,
-    .bytes_per_step = 32,
+    .kr = ULB_K_GRAIN(SLICES),
+    .bytes_per_step = 32 + ULB_GROUP_SCALE_BYTES,
+    .tolerance = ULB_GROUP_TOLERANCE,
     .mix = {.loads = 1,
             .broadcasts = 1.0 / VECTORS,
             .prefetches = 0.5,

@@ -23,6 +23,9 @@ static inline size_t ulb_stream_rows(size_t rows, size_t streams, size_t row_byt
     return part > 1 ? part : 1;
 }
 
+/* *sum += words, two to a lane. */
+typedef void ulb_widen_fn(ulb_vec words, ulb_vec *sum);
+
 /* Compile-time constants of a row. */
 struct ulb_walk {
     size_t step_bytes; /* weights of one step: columns columns of the tile */
@@ -31,10 +34,12 @@ struct ulb_walk {
     size_t slices;  /* of the layout: address streams */
     size_t sets;    /* of accumulators; divides slices */
     size_t visit;   /* bytes of a stream in turn: whole lines */
-    size_t near;    /* bytes ahead, in the stream, of the prefetch into L1 */
-    size_t far;     /* and of the one into L2; 0: none. Multiples of 64 */
-    size_t gap;     /* from one prefetched line to the next: 64, or 128 to leave every other line to the
-                     * neighbour fetch of L2, where loads are what limits in L1 */
+    /* Where steps add to 16-bit sums, which hold those of a visit; NULL: to accumulators. */
+    ulb_widen_fn *widen;
+    size_t near; /* bytes ahead, in the stream, of the prefetch into L1 */
+    size_t far;  /* and of the one into L2; 0: none. Multiples of 64 */
+    size_t gap;  /* from one prefetched line to the next: 64, or 128 to leave every other line to the
+                  * neighbour fetch of L2, where loads are what limits in L1 */
 };
 
 /* Adds one step's products to the set of accumulators. */
@@ -56,6 +61,53 @@ static inline __attribute__((always_inline)) void ulb_clear(const struct ulb_wal
         sums[i] = ulb_zero();
 }
 
+/* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a visit, whose lines
+ * ahead are prefetched. */
+static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_walk *walk, ulb_step_fn *step,
+                                                            const struct ulb_tiles *tiles, size_t i, size_t s,
+                                                            size_t steps, bool whole, ulb_vec *sums)
+{
+    const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * walk->step_bytes;
+    const int8_t *x = tiles->x + (i * tiles->steps + s) * walk->columns;
+    ulb_vec words[ULB_ACCUMULATORS_MAX], *set = sums + i % walk->sets * walk->vectors;
+    if (walk->widen) {
+#pragma GCC unroll 32
+        for (size_t v = 0; v < walk->vectors; v++)
+            words[v] = ulb_zero();
+    }
+#pragma GCC unroll 8
+    for (size_t u = 0; u < steps; u++)
+        step(w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
+    if (whole) {
+#pragma GCC unroll 16
+        for (size_t line = 0; line < steps * walk->step_bytes; line += walk->gap)
+            ulb_prefetch(walk, w + line);
+    }
+    if (walk->widen) {
+#pragma GCC unroll 32
+        for (size_t v = 0; v < walk->vectors; v++)
+            walk->widen(words[v], &set[v]);
+    }
+}
+
+/* The same of every slice. Accumulators are registers, so that slices are laid out one after the other; those
+ * of 16-bit sums wait in memory, and a loop is shorter code, which is faster. */
+static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk,
+                                                                   ulb_step_fn *step,
+                                                                   const struct ulb_tiles *tiles, size_t s,
+                                                                   size_t steps, bool whole, ulb_vec *sums)
+{
+    if (walk->widen) {
+#pragma GCC unroll 1
+        for (size_t i = 0; i < walk->slices; i++)
+            ulb_visit(walk, step, tiles, i, s, steps, whole, sums);
+        return;
+    }
+#pragma GCC unroll 8
+    for (size_t i = 0; i < walk->slices; i++)
+        ulb_visit(walk, step, tiles, i, s, steps, whole, sums);
+}
+
 /* Adds steps [begin, end) of every slice to the sets of accumulators. */
 static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ulb_walk *walk,
                                                                  ulb_step_fn *step,
@@ -64,25 +116,10 @@ static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ul
 {
     size_t unit = walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
     size_t even = begin + (end - begin) / unit * unit;
-    for (size_t s = begin; s < even; s += unit) {
-#pragma GCC unroll 8
-        for (size_t i = 0; i < walk->slices; i++) {
-            const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * walk->step_bytes;
-            const int8_t *x = tiles->x + (i * tiles->steps + s) * walk->columns;
-#pragma GCC unroll 8
-            for (size_t u = 0; u < unit; u++)
-                step(w + u * walk->step_bytes, x + u * walk->columns, sums + i % walk->sets * walk->vectors);
-#pragma GCC unroll 8
-            for (size_t line = 0; line < unit * walk->step_bytes; line += walk->gap)
-                ulb_prefetch(walk, w + line);
-        }
-    }
-    for (size_t s = even; s < end; s++) {
-#pragma GCC unroll 8
-        for (size_t i = 0; i < walk->slices; i++)
-            step(tiles->w + i * tiles->slice_bytes + s * walk->step_bytes,
-                 tiles->x + (i * tiles->steps + s) * walk->columns, sums + i % walk->sets * walk->vectors);
-    }
+    for (size_t s = begin; s < even; s += unit)
+        ulb_visit_slices(walk, step, tiles, s, unit, true, sums);
+    for (size_t s = even; s < end; s++)
+        ulb_visit_slices(walk, step, tiles, s, 1, false, sums);
 }
 
 /* Sums of one row of tiles into sums[vectors], the first set. */
