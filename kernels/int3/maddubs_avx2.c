@@ -8,6 +8,7 @@
  * operations on three ports are 1.6 cycles per 32 weights. */
 #include "kernels/int3/format.h"
 #include "kernels/row.h"
+#include "kernels/unroll.h"
 #include "kernels/x86/vec.h"
 
 enum {
@@ -59,21 +60,21 @@ static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *
 {
     const ulb_vec seven = ulb_all8(7);
     ulb_vec words[SUMS];
-#pragma GCC unroll 16
+    ULB_UNROLL(16)
     for (int i = 0; i < SUMS; i++)
         words[i] = ulb_zero();
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t i = 0; i < SLICES; i++) {
         const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * STEP_BYTES;
         ulb_vec x = ulb_broadcast4(tiles->x + (i * tiles->steps + s) * 4);
         add_pair(w, x, seven, words);
         add_pair(w + ULB_VEC_BYTES, x, seven, words + 3);
         add_rest(w + 2 * ULB_VEC_BYTES, x, seven, words + 6);
-#pragma GCC unroll 2
+        ULB_UNROLL(2)
         for (size_t line = 0; line < STEP_BYTES; line += 64)
             _mm_prefetch((const char *)w + NEAR + line, _MM_HINT_T0);
     }
-#pragma GCC unroll 16
+    ULB_UNROLL(16)
     for (int i = 0; i < SUMS; i++)
         sums[i] = ulb_add32(sums[i], _mm256_madd_epi16(words[i], _mm256_set1_epi16(1)));
 }

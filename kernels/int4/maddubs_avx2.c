@@ -47,7 +47,7 @@ static inline void add_vector(const uint8_t *w, ulb_vec x, ulb_vec words[FIELDS]
 static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *words)
 {
     ulb_vec x = ulb_broadcast4(x4);
-#pragma GCC unroll 4
+    ULB_UNROLL(4)
     for (int i = 0; i < VECTORS; i++)
         add_vector(w + i * ULB_VEC_BYTES, x, words + FIELDS * i);
 }

@@ -38,7 +38,7 @@ static const ulb_vec low = ULB_BYTES(0x0F);
 static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
 {
     ulb_vec x = ulb_broadcast4(x4);
-#pragma GCC unroll 4
+    ULB_UNROLL(4)
     for (int i = 0; i < VECTORS; i++) {
         ulb_vec packed, field;
         __asm__(ULB_MOVE " %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0") ULB_ASM_DP("packed", "s1")
@@ -50,7 +50,7 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
 
 static inline __attribute__((always_inline)) void split(ulb_vec *sums)
 {
-#pragma GCC unroll 4
+    ULB_UNROLL(4)
     for (int i = 0; i < VECTORS; i++)
         ulb_split_fields(sums + FIELDS * i, FIELDS, 4);
 }

@@ -36,7 +36,7 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
 static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
 {
     ulb_vec four = ulb_broadcast4(x);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (int i = 0; i < VECTORS; i++)
         ulb_dp_at(&sums[i], w + i * ULB_VEC_BYTES, four);
 }

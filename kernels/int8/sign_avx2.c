@@ -33,7 +33,7 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
 static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
 {
     ulb_vec x4 = ulb_broadcast4(x);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (int i = 0; i < VECTORS; i++) {
         ulb_vec weights = ulb_load(w + i * ULB_VEC_BYTES);
         ulb_vec pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_sign_epi8(x4, weights));

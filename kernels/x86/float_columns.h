@@ -19,23 +19,23 @@ static inline __attribute__((always_inline)) void ulb_walk_columns(const struct 
 {
     const size_t column = ULB_COLUMN_ROWS * bytes;
     ulb_floats sums[ULB_COLUMN_VECTORS];
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_COLUMN_VECTORS; v++)
         sums[v] = ulb_no_floats();
     for (size_t s = 0; s < tiles->steps; s++) {
-#pragma GCC unroll 2
+        ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_COLUMN_SLICES; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * column;
             ulb_floats one = ulb_all_floats(x[i * tiles->steps + s]);
-#pragma GCC unroll 8
+            ULB_UNROLL(8)
             for (size_t v = 0; v < ULB_COLUMN_VECTORS; v++)
                 sums[v] = ulb_fma(load(w + v * ULB_LANES * bytes), one, sums[v]);
-#pragma GCC unroll 8
+            ULB_UNROLL(8)
             for (size_t line = 0; line < column; line += ULB_LINE)
                 _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
         }
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_COLUMN_VECTORS; v++)
         ulb_store_floats(y + v * ULB_LANES, sums[v]);
 }

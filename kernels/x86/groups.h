@@ -25,13 +25,13 @@ ulb_add_group(const struct ulb_walk *walk, ulb_step_fn *step, ulb_split_fn *spli
     ulb_clear(walk, sums);
     ulb_walk_steps(walk, step, tiles, i * ULB_GROUP_STEPS, (i + 1) * ULB_GROUP_STEPS, sums);
     size_t groups = tiles->steps / ULB_GROUP_STEPS;
-#pragma GCC unroll 2
+    ULB_UNROLL(2)
     for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++) {
         size_t group = slice * groups + i;
         ulb_vec *mine = sums + slice * walk->vectors;
         ulb_vec correction = ulb_all32(zero_point * ulb_group_sum(known, group));
         split(mine);
-#pragma GCC unroll 16
+        ULB_UNROLL(16)
         for (size_t v = 0; v < walk->vectors; v++)
             ulb_add_scaled(&results[v], ulb_sub32(mine[v], correction),
                            scales + (group * walk->vectors + v) * ULB_LANES);
@@ -55,12 +55,12 @@ ulb_run_groups(const struct ulb_gemm *g, const struct ulb_layout *layout, const 
             float y[ULB_TILE_ROWS_MAX];
             const float *scales = ulb_row_scales(g, layout) + row * ULB_GROUP_SLICES * groups;
             tiles.w = (const uint8_t *)g->w + row / rows * tiles.steps * walk->step_bytes;
-#pragma GCC unroll 16
+            ULB_UNROLL(16)
             for (size_t v = 0; v < walk->vectors; v++)
                 results[v] = ulb_no_floats();
             for (size_t i = 0; i < groups; i++)
                 ulb_add_group(walk, step, split, &tiles, &known, i, zero_point, scales, results);
-#pragma GCC unroll 16
+            ULB_UNROLL(16)
             for (size_t v = 0; v < walk->vectors; v++)
                 ulb_store_floats(y + v * ULB_LANES, results[v]);
             size_t left = ulb_rows_left(g, row, rows);

@@ -7,6 +7,7 @@
 #define ULB_KERNELS_X86_STREAMS_H
 
 #include "kernels/row.h"
+#include "kernels/unroll.h"
 #include "kernels/x86/vec.h"
 
 enum { ULB_LINE = 64 };
@@ -56,7 +57,7 @@ static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_
 
 static inline __attribute__((always_inline)) void ulb_clear(const struct ulb_walk *walk, ulb_vec *sums)
 {
-#pragma GCC unroll 32
+    ULB_UNROLL(32)
     for (size_t i = 0; i < walk->sets * walk->vectors; i++)
         sums[i] = ulb_zero();
 }
@@ -71,20 +72,20 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
     const int8_t *x = tiles->x + (i * tiles->steps + s) * walk->columns;
     ulb_vec words[ULB_ACCUMULATORS_MAX], *set = sums + i % walk->sets * walk->vectors;
     if (walk->widen) {
-#pragma GCC unroll 32
+        ULB_UNROLL(32)
         for (size_t v = 0; v < walk->vectors; v++)
             words[v] = ulb_zero();
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t u = 0; u < steps; u++)
         step(w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
     if (whole) {
-#pragma GCC unroll 16
+        ULB_UNROLL(16)
         for (size_t line = 0; line < steps * walk->step_bytes; line += walk->gap)
             ulb_prefetch(walk, w + line);
     }
     if (walk->widen) {
-#pragma GCC unroll 32
+        ULB_UNROLL(32)
         for (size_t v = 0; v < walk->vectors; v++)
             walk->widen(words[v], &set[v]);
     }
@@ -103,7 +104,7 @@ static inline __attribute__((always_inline)) void ulb_visit_slices(const struct 
             ulb_visit(walk, step, tiles, i, s, steps, whole, sums);
         return;
     }
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t i = 0; i < walk->slices; i++)
         ulb_visit(walk, step, tiles, i, s, steps, whole, sums);
 }
@@ -128,9 +129,9 @@ ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_
 {
     ulb_clear(walk, sums);
     ulb_walk_steps(walk, step, tiles, 0, tiles->steps, sums);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (size_t set = 1; set < walk->sets; set++) {
-#pragma GCC unroll 16
+        ULB_UNROLL(16)
         for (size_t i = 0; i < walk->vectors; i++)
             sums[i] = ulb_add32(sums[i], sums[set * walk->vectors + i]);
     }
