@@ -34,10 +34,11 @@
                                                : 0) *                                                        \
                       ULB_EACH(COLUMNS) +                                                                    \
                   (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),                                                      \
-        .adds = (n_adds) / (double)(n_rows)*ULB_EACH(4) + (g_adds) / (double)(n_rows)*ULB_EACH(GROUP) +      \
-                ((word_steps) > 1 ? ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) : 0) +                     \
-                ((MINIMA > ULB_ONE_MINIMUM) + (ULB_WORD_SUMS ? ULB_MINIMA_DOTS(MINIMA) : 0) + (POWERS)) *    \
-                    ULB_EACH(COLUMNS),                                                                       \
+        .adds =                                                                                              \
+            (n_adds) / (double)(n_rows)*ULB_EACH(4) + (g_adds) / (double)(n_rows)*ULB_EACH(GROUP) +          \
+            ((word_steps) > 1 ? ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) : 0) +                         \
+            ((MINIMA > ULB_ONE_MINIMUM) + (ULB_WORD_SUMS ? ULB_MINIMA_DOTS(MINIMA) : 0) + 2 * (POWERS)) *    \
+                ULB_EACH(COLUMNS),                                                                           \
         .dot_products = ULB_WORD_SUMS ? 0                                                                    \
                                       : (n_dots) / (double)(n_rows)*ULB_EACH(4) +                            \
                                             ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS),                     \

@@ -139,11 +139,13 @@ static inline ulb_floats ulb_load_halves(const void *p)
  * sum of integers that starts with it is converted by a subtraction. */
 #define ULB_MAGIC 0x4B400000
 
-/* Twice d as an exponent's byte e, ulb_exponent_scale(): 2^(e - 127), infinite for 255. The pattern of e = 0
- * is no normal number's, and less than the others'. */
+/* Twice d as an exponent's byte e, ulb_exponent_scale(): 2^(e - 127). The pattern of e = 0 is no normal
+ * number's, and less than the others'; that of 255 is infinite, and the largest number, 2^-24 less than the
+ * power, takes its place. */
 static inline ulb_floats ulb_load_powers(const void *p)
 {
-    return ulb_as_floats(ulb_max32(ulb_shl32(ulb_load_unsigned_bytes(p), 23), ulb_all32(1 << 22)));
+    ulb_vec pattern = ulb_max32(ulb_shl32(ulb_load_unsigned_bytes(p), 23), ulb_all32(1 << 22));
+    return ulb_as_floats(ulb_min32(pattern, ulb_all32(0x7F7FFFFF)));
 }
 
 #endif

@@ -77,6 +77,11 @@ static inline ulb_vec ulb_max32(ulb_vec a, ulb_vec b)
     return _mm512_max_epi32(a, b);
 }
 
+static inline ulb_vec ulb_min32(ulb_vec a, ulb_vec b)
+{
+    return _mm512_min_epi32(a, b);
+}
+
 /* 16 bytes in every 128-bit lane. */
 static inline ulb_vec ulb_all128(const void *p)
 {
@@ -183,6 +188,11 @@ static inline ulb_vec ulb_or(ulb_vec a, ulb_vec b)
 static inline ulb_vec ulb_max32(ulb_vec a, ulb_vec b)
 {
     return _mm256_max_epi32(a, b);
+}
+
+static inline ulb_vec ulb_min32(ulb_vec a, ulb_vec b)
+{
+    return _mm256_min_epi32(a, b);
 }
 
 /* 16 bytes in every 128-bit lane. */
