@@ -6,6 +6,7 @@
  * operations on three ports are 1.17 cycles per 32 weights: more than tables take (table_nibble.c), but
  * tables know no groups. */
 #include "kernels/int2/format.h"
+#include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
 
 #define LAYOUT ULB_GROUPED(ulb_int2_fields)
@@ -29,21 +30,9 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .near = 1024,
                                      .gap = ULB_LINE};
 
-#define FIELD(mask, word)                                                                                    \
-    "vpand %[" mask "], %[packed], %[field]\n\tvpmaddubsw %[x], %[field], %[field]\n\t"                      \
-    "vpaddw %[field], %[" word "], %[" word "]\n\t"
-
-/* One statement, so that words stay in registers. */
 static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *words)
 {
-    ulb_vec packed, field;
-    __asm__("vmovdqu %[w], %[packed]\n\t" FIELD("low", "w0")
-                FIELD("high", "w1") "vpsrlw $4, %[packed], %[packed]\n\t" FIELD("low", "w2")
-                    FIELD("high", "w3")
-            : [w0] "+x"(words[0]), [w1] "+x"(words[1]), [w2] "+x"(words[2]), [w3] "+x"(words[3]),
-              [packed] "=&x"(packed), [field] "=&x"(field)
-            : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x] "x"(ulb_broadcast4(x4)),
-              [low] "x"(ulb_all8(0x03)), [high] "x"(ulb_all8(0x0C)));
+    ulb_dot_crumbs(words, w, ulb_broadcast4(x4));
 }
 
 static inline void split(ulb_vec *sums)

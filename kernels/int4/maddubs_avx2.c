@@ -5,6 +5,7 @@
  * and, shift, and, 2 maddubs, 2 add, and 4 of widening per 8: 7.5 operations on three ports are 1.25 cycles
  * per 32 weights. */
 #include "kernels/int4/format.h"
+#include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
 
 #define LAYOUT ULB_GROUPED(ulb_int4_vnni4i)
@@ -28,40 +29,19 @@ static const struct ulb_walk walk = {.step_bytes = STEP_BYTES,
                                      .near = 1024,
                                      .gap = ULB_LINE};
 
-/* words += products of one vector's two fields. One statement, so that words stay in registers. */
-static inline void add_vector(const uint8_t *w, ulb_vec x, ulb_vec words[FIELDS])
-{
-    ulb_vec low, high;
-    __asm__("vmovdqu %[w], %[low]\n\t"
-            "vpsrlw $4, %[low], %[high]\n\t"
-            "vpand %[nibble], %[low], %[low]\n\t"
-            "vpand %[nibble], %[high], %[high]\n\t"
-            "vpmaddubsw %[x], %[low], %[low]\n\t"
-            "vpmaddubsw %[x], %[high], %[high]\n\t"
-            "vpaddw %[low], %[w0], %[w0]\n\t"
-            "vpaddw %[high], %[w1], %[w1]"
-            : [w0] "+x"(words[0]), [w1] "+x"(words[1]), [low] "=&x"(low), [high] "=&x"(high)
-            : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x] "x"(x), [nibble] "x"(ulb_all8(0x0F)));
-}
-
 static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *words)
 {
     ulb_vec x = ulb_broadcast4(x4);
     ULB_UNROLL(4)
     for (int i = 0; i < VECTORS; i++)
-        add_vector(w + i * ULB_VEC_BYTES, x, words + FIELDS * i);
+        ulb_dot_nibbles(words + FIELDS * i, w + i * ULB_VEC_BYTES, x);
 }
 
 #ifdef ULB_GROUP
 
-static inline void split(ulb_vec *sums)
-{
-    (void)sums; /* each is one vector of rows already */
-}
-
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_groups(g, &LAYOUT, &walk, step, split, ULB_INT4_ZERO_POINT);
+    ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, ULB_INT4_ZERO_POINT);
 }
 
 #else

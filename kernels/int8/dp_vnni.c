@@ -43,14 +43,9 @@ static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
 
 #ifdef ULB_GROUP
 
-static inline void split(ulb_vec *sums)
-{
-    (void)sums; /* each is one vector of rows already */
-}
-
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_groups(g, &LAYOUT, &walk, step, split, ULB_DP_ZERO(ULB_INT8_ZERO_POINT));
+    ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, ULB_DP_ZERO(ULB_INT8_ZERO_POINT));
 }
 
 #else

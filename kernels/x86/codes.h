@@ -57,16 +57,9 @@ static inline void ulb_step_nibbles(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot_nibbles(sums, w, x);
 }
 
-/* Every other field stays where it is, 4 times too large. */
 static inline void ulb_step_crumbs(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-    ulb_vec packed, field;
-    __asm__("vmovdqu %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0")
-                ULB_ASM_FIELD("high", "s1") "vpsrlw $4, %[packed], %[packed]\n\t" ULB_ASM_FIELD("low", "s2")
-                    ULB_ASM_FIELD("high", "s3")
-            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
-              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
-            : [w] ULB_WEIGHTS(w), [x] "x"(x), [low] "x"(ulb_all8(0x03)), [high] "x"(ulb_all8(0x0C)));
+    ulb_dot_crumbs(sums, w, x);
 }
 
 static inline unsigned ulb_shift_crumbs(size_t v)

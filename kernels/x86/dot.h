@@ -83,6 +83,11 @@ static inline ulb_vec ulb_widen(ulb_vec sums)
     return _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
 }
 
+static inline void ulb_add_words(ulb_vec words, ulb_vec *sum)
+{
+    *sum = ulb_add32(*sum, ulb_widen(words));
+}
+
 /* sums[0] += low nibbles of the bytes at w, sums[1] += high nibbles. One statement: see kernels/x86/vnni.h.
  */
 static inline void ulb_dot_nibbles(ulb_vec *sums, const uint8_t *w, ulb_vec x)
@@ -98,6 +103,19 @@ static inline void ulb_dot_nibbles(ulb_vec *sums, const uint8_t *w, ulb_vec x)
             "vpaddw %[high], %[s1], %[s1]"
             : [s0] "+x"(sums[0]), [s1] "+x"(sums[1]), [low] "=&x"(low), [high] "=&x"(high)
             : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x] "x"(x), [nibble] "x"(ulb_all8(0x0F)));
+}
+
+/* sums[i] += the fields of two bits from bit 2 i on; those of 1 and 3 stay where they are in a nibble, 4
+ * times too large. */
+static inline void ulb_dot_crumbs(ulb_vec *sums, const uint8_t *w, ulb_vec x)
+{
+    ulb_vec packed, field;
+    __asm__("vmovdqu %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0")
+                ULB_ASM_FIELD("high", "s1") "vpsrlw $4, %[packed], %[packed]\n\t" ULB_ASM_FIELD("low", "s2")
+                    ULB_ASM_FIELD("high", "s3")
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x] "x"(x), [low] "x"(ulb_all8(0x03)), [high] "x"(ulb_all8(0x0C)));
 }
 
 #else

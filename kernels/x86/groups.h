@@ -15,6 +15,12 @@ enum { ULB_GROUP_SLICES = 2, ULB_GROUP_STEPS = ULB_GROUP / 4 };
 /* Turns the accumulators of a step into one vector of sums for each vector of rows, in order. */
 typedef void ulb_split_fn(ulb_vec *sums);
 
+/* They are such already. */
+static inline void ulb_no_split(ulb_vec *sums)
+{
+    (void)sums;
+}
+
 /* Group i of each slice: its steps, then its part of the results. scales: of the row of tiles. */
 static inline __attribute__((always_inline)) void
 ulb_add_group(const struct ulb_walk *walk, ulb_step_fn *step, ulb_split_fn *split,

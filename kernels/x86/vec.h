@@ -166,12 +166,6 @@ static inline ulb_vec ulb_shl32(ulb_vec v, unsigned bits)
     return _mm256_slli_epi32(v, (int)bits);
 }
 
-/* *sum += words, two to a lane. */
-static inline void ulb_add_words(ulb_vec words, ulb_vec *sum)
-{
-    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(words, _mm256_set1_epi16(1)));
-}
-
 /* Of 16-bit words; written as an operator because compilers disagree about the type of the intrinsic's count.
  */
 static inline ulb_vec ulb_shr16(ulb_vec v, unsigned bits)
