@@ -7,12 +7,17 @@
  * Registers: 4 accumulators in 3 sets (256 bits) or 4 (512 bits): 12 or 16 chains of latency 5 on two ports;
  * at 256 bits the three masks are memory operands.
  * Ports: per vector of 128 or 256 weights 3 and, 4 dp, 1 load, 1 broadcast: 7 operations on three ports are
- * 0.58 cycle per 32 weights at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits. */
+ * 0.58 cycle per 32 weights at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits.
+ *
+ * With AVX2 alone vpmaddubsw adds up 16 bits: the upper nibble is shifted down, its fields and those of the
+ * lower are 1 and 4 times their values. A pair adds at most 2 * 12 * 127 = 3,048, so 8 steps (24,384) fit: a
+ * visit; then vpmaddwd by ones widens them. 4 and, shift, 4 maddubs, 4 add, and 8 of widening per 8: 14
+ * operations on three ports are 1.17 cycles per 32 weights, on the four of Zen 0.88. */
 #ifndef ULB_KERNELS_INT2_MASK_H
 #define ULB_KERNELS_INT2_MASK_H
 
+#include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
-#include "kernels/x86/vnni.h"
 
 enum {
     ULB_FIELDS2 = 4,
@@ -27,6 +32,31 @@ enum {
     ULB_FIELDS2_VISIT = 2 * ULB_LINE
 #endif
 };
+
+#if ULB_WORD_SUMS
+
+static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
+                                                 .columns = 4,
+                                                 .vectors = ULB_FIELDS2,
+                                                 .slices = ULB_FIELDS2_SLICES,
+                                                 .sets = ULB_FIELDS2_SLICES,
+                                                 .visit = 8 * ULB_VEC_BYTES,
+                                                 .widen = ulb_add_words,
+                                                 .near = 1024,
+                                                 .gap = ULB_LINE};
+
+static inline void ulb_fields2_step(const uint8_t *w, const int8_t *x4, ulb_vec *words)
+{
+    ulb_dot_crumbs(words, w, ulb_broadcast4(x4));
+}
+
+static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
+{
+    sums[1] = ulb_asr32(sums[1], 2);
+    sums[3] = ulb_asr32(sums[3], 2);
+}
+
+#else
 
 static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
                                                  .columns = 4,
@@ -55,20 +85,35 @@ static inline void ulb_fields2_step(const uint8_t *w, const int8_t *x4, ulb_vec 
               [m1] ULB_MASK(ulb_fields2_mask1), [m2] ULB_MASK(ulb_fields2_mask2));
 }
 
+static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
+{
+    ulb_split_fields(sums, ULB_FIELDS2, 2);
+}
+
+#endif
+
 static inline void ulb_fields2_tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
     ulb_walk_tiles(&ulb_fields2_walk, ulb_fields2_step, tiles, sums);
-    ulb_split_fields(sums, ULB_FIELDS2, 2);
+    ulb_fields2_split(sums);
     ulb_store_all(dots, sums, ULB_FIELDS2);
 }
 
 /* Of a row: struct ulb_mix. */
+#if ULB_WORD_SUMS
+#define ULB_FIELDS2_MIX                                                                                      \
+    {                                                                                                        \
+        .loads = 0.25, .broadcasts = 0.25, .prefetches = 0.125, .logic = 1, .shifts = 0.25, .maddubs = 1,    \
+        .madds = 0.125, .adds = 1.125, .vector_bits = ULB_VEC_BITS                                           \
+    }
+#else
 #define ULB_FIELDS2_MIX                                                                                      \
     {                                                                                                        \
         .loads = 64.0 / ULB_VEC_BITS, .broadcasts = 64.0 / ULB_VEC_BITS, .prefetches = 0.25,                 \
         .logic = 192.0 / ULB_VEC_BITS, .dot_products = 256.0 / ULB_VEC_BITS, .vector_bits = ULB_VEC_BITS,    \
         .chains = ULB_FIELDS2 * ULB_FIELDS2_SLICES                                                           \
     }
+#endif
 
 #endif

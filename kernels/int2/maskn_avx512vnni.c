@@ -1,4 +1,4 @@
-/* int2 for 4 tokens at once (kernels/x86/tokens.h); the sums are those of int2/mask_vnniu.c, the layout too.
+/* int2 for 4 tokens at once (kernels/x86/tokens.h); the sums are those of int2/mask.h, the layout too.
  *
  * Registers: 16 accumulators, 4 vectors of activations. Ports: per vector of weights 3 and, 16 dp on two
  * ports: 0.30 cycle per 32 weights and token. */

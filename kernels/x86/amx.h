@@ -1,7 +1,7 @@
 /* Many tokens on tiles (AMX-INT8). Tokens are the rows of the left operand, read from the activations as they
  * lie; 16 rows of weights are the columns of the right one, whose lines are those of kernels/tiles.h; the
  * sums are then 16 neighbouring results of each token. tdpbsud takes the weights as unsigned bytes, so that a
- * field may stay where it is in its byte (see int2/mask_vnniu.c): all fields but the last are masked once for
+ * field may stay where it is in its byte (see int2/mask.h): all fields but the last are masked once for
  * all tokens, into a small buffer; the last is the packed byte itself.
  *
  * Up to 16 tokens: weights are read once and memory is what limits. Four groups of 16 rows at a time over all

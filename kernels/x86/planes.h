@@ -3,7 +3,7 @@
  * has bits, 4 columns of a row in a lane, a byte holding fields of neighbouring vectors of rows. The sum of a
  * code is that of its planes, each times 2 to the power of its first bit.
  *
- * With dot products fields stay where they are in the byte (see kernels/int2/mask_vnniu.c): |x.w| of a byte
+ * With dot products fields stay where they are in the byte (see kernels/int2/mask.h): |x.w| of a byte
  * is at most 255 * 127 for each column. With AVX2 fields are shifted down and 16-bit sums widened in time;
  * bytes of 8 bits do not fit vpmaddubsw with any sign but that of the activation, |w - 128| <= 128: two
  * products are at most 2 * 128 * 127 = 32,512. */

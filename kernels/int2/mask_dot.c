@@ -12,14 +12,9 @@
 
 #include "kernels/x86/groups.h"
 
-static inline __attribute__((always_inline)) void split(ulb_vec *sums)
-{
-    ulb_split_fields(sums, ULB_FIELDS2, 2);
-}
-
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_groups(g, &LAYOUT, &ulb_fields2_walk, ulb_fields2_step, split, ULB_INT2_ZERO_POINT);
+    ulb_run_groups(g, &LAYOUT, &ulb_fields2_walk, ulb_fields2_step, ulb_fields2_split, ULB_INT2_ZERO_POINT);
 }
 
 #else
