@@ -75,18 +75,38 @@ static inline __attribute__((always_inline)) void ulb_table_rows(const struct ul
     }
 }
 
-/* Tables of count steps from step on; those behind the last column are of zeros. */
+/* Asks for the weights of some steps of a slice, which are the first to be read: memory would stand still
+ * while tables are built. They go to L2, L1 is for tables. */
+static inline void ulb_ask_for_weights(const uint8_t *w, size_t bytes)
+{
+    enum { LINE = 64, TO_L2 = 2 };
+    for (size_t i = 0; i < bytes; i += LINE)
+        __builtin_prefetch(w + i, 0, TO_L2);
+}
+
+/* Tables of the slices read at once, from slice on; those behind the last column are of zeros. tiles: of the
+ * first row. */
 static inline __attribute__((always_inline)) void ulb_build_tables(const struct ulb_gemm *g,
                                                                    const struct ulb_table_row *row,
-                                                                   const int8_t *x, size_t step, size_t count,
-                                                                   uint8_t *tables)
+                                                                   const struct ulb_tiles *tiles,
+                                                                   size_t slice, uint8_t *tables)
 {
+    enum { TURN = 16 /* steps */ };
     static const int8_t zeros[ULB_TABLE_STEP_COLUMNS_MAX];
     size_t all = (g->k + row->columns - 1) / row->columns;
-    size_t real = all < step ? 0 : all - step < count ? all - step : count;
-    row->build(x + row->columns * step, real, tables);
-    for (size_t s = real; s < count; s++)
-        row->build(zeros, 1, tables + s * row->table_bytes);
+    for (size_t i = 0; i < row->slices; i++) {
+        const uint8_t *w = tiles->w + i * tiles->slice_bytes;
+        const int8_t *x = tiles->x + (slice + i) * tiles->steps * row->columns;
+        size_t begin = (slice + i) * tiles->steps, steps = tiles->steps;
+        size_t real = all < begin ? 0 : all - begin < steps ? all - begin : steps;
+        for (size_t s = 0; s < real; s += TURN) {
+            size_t some = real - s < TURN ? real - s : TURN;
+            ulb_ask_for_weights(w + s * row->step_bytes, some * row->step_bytes);
+            row->build(x + s * row->columns, some, tables + (i * steps + s) * row->table_bytes);
+        }
+        for (size_t s = real; s < steps; s++)
+            row->build(zeros, 1, tables + (i * steps + s) * row->table_bytes);
+    }
 }
 
 /* Further rows, for which all tables of the one token were kept; they are m0 and m1 of g then. */
@@ -101,18 +121,19 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k)};
-    size_t slices = ulb_layout_slices(row->layout, g->k), some = row->slices * tiles.steps;
+    size_t slices = ulb_layout_slices(row->layout, g->k);
     bool kept = slices * tiles.steps * row->table_bytes <= sizeof tables;
     struct ulb_gemm part = *g;
     for (size_t n = 0; n < g->n; n++) {
-        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
         bool built = false;
+        tiles.x = (const int8_t *)g->x + n * g->x_stride;
         do {
             for (size_t slice = 0; slice < slices; slice += row->slices) {
-                size_t step = slice * tiles.steps;
-                uint8_t *of_slices = kept ? tables + step * row->table_bytes : tables;
+                uint8_t *of_slices = kept ? tables + slice * tiles.steps * row->table_bytes : tables;
+                tiles.w = (const uint8_t *)g->w + slice * tiles.slice_bytes +
+                          part.m0 / row->rows * tiles.steps * row->step_bytes;
                 if (!built)
-                    ulb_build_tables(g, row, x, step, some, of_slices);
+                    ulb_build_tables(g, row, &tiles, slice, of_slices);
                 ulb_table_rows(&part, row, n, slice, &tiles, of_slices);
             }
             built = true;
