@@ -104,13 +104,52 @@ static void add_part(const uint8_t part[CODES_MAX], const int16_t *q, int zero_p
         bytes[k] = (uint8_t)(bytes[k] + part[q[k] + zero_point]);
 }
 
-/* Bytes of codes, one lane of a vector after the other; returns where they end. */
-static uint8_t *pack_codes(const struct ulb_layout *layout, const struct ulb_block_values *values,
-                           uint8_t *tile)
+static unsigned groups_of(const struct ulb_block *block)
+{
+    return block->columns / block->group;
+}
+
+static bool has_group_scales(const struct ulb_block *block)
+{
+    return groups_of(block) > 1;
+}
+
+/* Bytes of the codes of so many columns. */
+static size_t codes_bytes(const struct ulb_layout *layout, unsigned columns)
+{
+    return (size_t)columns / 4 * layout->rows->sets * layout->rows->codes->bytes * layout->lanes * 4;
+}
+
+/* Groups whose scales lie together, before their codes, and how many bytes these are. */
+static unsigned groups_together(const struct ulb_block *block)
+{
+    return has_group_scales(block) && block->scale_max <= NIBBLE_MAX ? 2 : 1;
+}
+
+static unsigned columns_together(const struct ulb_block *block)
+{
+    return block->group * groups_together(block);
+}
+
+static size_t scales_together(const struct ulb_layout *layout)
+{
+    return has_group_scales(layout->format->block) ? layout->tile_m : 0;
+}
+
+/* Where the codes of 4 columns from k on begin. */
+static size_t codes_at(const struct ulb_layout *layout, unsigned k)
+{
+    unsigned scales_before = k / columns_together(layout->format->block) + 1;
+    return codes_bytes(layout, k) + scales_before * scales_together(layout);
+}
+
+/* Bytes of codes, one lane of a vector after the other. */
+static void pack_codes(const struct ulb_layout *layout, const struct ulb_block_values *values, uint8_t *tile)
 {
     const struct ulb_row_tile *rows = layout->rows;
     const struct ulb_code_bytes *codes = rows->codes;
     unsigned vectors = rows->sets * codes->bytes, vector_bytes = layout->lanes * 4;
+    unsigned together = columns_together(layout->format->block);
     uint8_t parts[PARTS_MAX][CODES_MAX], stored[CODES_MAX];
     for (unsigned i = 0; i < codes->n_parts; i++)
         fill_part(&codes->parts[i], parts[i]);
@@ -125,33 +164,27 @@ static uint8_t *pack_codes(const struct ulb_layout *layout, const struct ulb_blo
                          bytes);
         }
         for (unsigned k = 0; k < layout->tile_k; k++)
-            out[k / 4 * vectors * vector_bytes + k % 4] = stored[bytes[k]];
+            bytes[k] = stored[bytes[k]];
+        for (unsigned begin = 0; begin < layout->tile_k; begin += together) {
+            uint8_t *codes_of_groups = out + codes_at(layout, begin);
+            for (unsigned k = 0; k < together; k += 4)
+                memcpy(codes_of_groups + k / 4 * vectors * vector_bytes, bytes + begin + k, 4);
+        }
     }
-    return tile + layout->tile_k / 4 * vectors * vector_bytes;
 }
 
-static const uint8_t *unpack_codes(const struct ulb_layout *layout, const uint8_t *byte,
-                                   struct ulb_block_values *values)
+static void unpack_codes(const struct ulb_layout *layout, const uint8_t *tile,
+                         struct ulb_block_values *values)
 {
     unsigned vectors = layout->rows->sets * layout->rows->codes->bytes;
     for (unsigned k = 0; k < layout->tile_k; k += 4) {
+        const uint8_t *byte = tile + codes_at(layout, k);
         for (unsigned at = 0; at < vectors * layout->lanes * 4; at++)
             codes_of(layout, *byte++, at / (layout->lanes * 4), at / 4 % layout->lanes, k + at % 4, values);
     }
     for (unsigned i = 0; i < layout->tile_m * layout->tile_k; i++)
         values[i / layout->tile_k].q[i % layout->tile_k] =
             (int16_t)(values[i / layout->tile_k].q[i % layout->tile_k] - layout->rows->zero_point);
-    return byte;
-}
-
-static unsigned groups_of(const struct ulb_block *block)
-{
-    return block->columns / block->group;
-}
-
-static bool has_group_scales(const struct ulb_block *block)
-{
-    return groups_of(block) > 1;
 }
 
 static bool has_group_minima(const struct ulb_block *block)
@@ -176,62 +209,82 @@ static size_t minima_bytes(const struct ulb_layout *layout)
     return block->min_max <= NIBBLE_MAX ? bytes / 2 : bytes;
 }
 
-/* The same of a scale. */
-static size_t scale_at(const struct ulb_layout *layout, unsigned row, unsigned group, unsigned *shift)
-{
-    bool nibbles = layout->format->block->scale_max <= NIBBLE_MAX;
-    *shift = nibbles && group % 2 ? 4 : 0;
-    return (size_t)(nibbles ? group / 2 : group) * layout->tile_m + row;
-}
-
-static size_t scales_bytes(const struct ulb_layout *layout)
+/* The same of the scales of a group, first row. */
+static size_t scales_at(const struct ulb_layout *layout, unsigned group, unsigned *shift)
 {
     const struct ulb_block *block = layout->format->block;
-    size_t bytes = has_group_scales(block) ? (size_t)groups_of(block) * layout->tile_m : 0;
-    return block->scale_max <= NIBBLE_MAX ? bytes / 2 : bytes;
+    unsigned first = group / groups_together(block) * groups_together(block);
+    *shift = group > first ? 4 : 0;
+    return codes_at(layout, first * block->group) - scales_together(layout);
 }
 
-static uint8_t *pack_group_scales(const struct ulb_layout *layout, const struct ulb_block_values *values,
-                                  uint8_t *at)
+static size_t scales_and_codes(const struct ulb_layout *layout)
 {
-    const struct ulb_block *block = layout->format->block;
-    size_t minima = minima_bytes(layout), bytes = minima + scales_bytes(layout);
+    return codes_at(layout, layout->tile_k) - scales_together(layout);
+}
+
+static uint8_t *pack_minima(const struct ulb_layout *layout, const struct ulb_block_values *values,
+                            uint8_t *at)
+{
+    unsigned groups = groups_of(layout->format->block), shift;
+    size_t bytes = minima_bytes(layout);
     memset(at, 0, bytes);
-    for (unsigned i = 0; bytes > 0 && i < layout->tile_m * groups_of(block); i++) {
-        unsigned row = i / groups_of(block), g = i % groups_of(block), shift;
-        if (minima > 0) {
-            uint8_t *minimum = at + minimum_at(layout, row, g, &shift);
-            *minimum = (uint8_t)(*minimum | (unsigned)values[row].min[g] << shift);
-        }
-        uint8_t *scale = at + minima + scale_at(layout, row, g, &shift);
-        *scale = (uint8_t)(*scale | (unsigned)values[row].scale[g] << shift);
+    for (unsigned i = 0; bytes > 0 && i < layout->tile_m * groups; i++) {
+        uint8_t *minimum = at + minimum_at(layout, i / groups, i % groups, &shift);
+        *minimum = (uint8_t)(*minimum | (unsigned)values[i / groups].min[i % groups] << shift);
     }
     return at + bytes;
 }
 
-static const uint8_t *unpack_group_scales(const struct ulb_layout *layout, const uint8_t *at,
-                                          struct ulb_block_values *values)
+static void pack_scales(const struct ulb_layout *layout, const struct ulb_block_values *values, uint8_t *tile)
 {
     const struct ulb_block *block = layout->format->block;
-    size_t minima = minima_bytes(layout), bytes = minima + scales_bytes(layout);
+    if (!has_group_scales(block))
+        return;
+    for (unsigned g = 0; g < groups_of(block); g++) {
+        unsigned shift;
+        uint8_t *scales = tile + scales_at(layout, g, &shift);
+        for (unsigned row = 0; row < layout->tile_m; row++)
+            scales[row] = (uint8_t)((shift ? scales[row] : 0) | (unsigned)values[row].scale[g] << shift);
+    }
+}
+
+static const uint8_t *unpack_minima(const struct ulb_layout *layout, const uint8_t *at,
+                                    struct ulb_block_values *values)
+{
+    const struct ulb_block *block = layout->format->block;
+    size_t bytes = minima_bytes(layout);
     for (unsigned i = 0; i < layout->tile_m * groups_of(block); i++) {
         unsigned row = i / groups_of(block), g = i % groups_of(block), shift;
-        values[row].scale[g] = (int16_t)block->scale_max;
         values[row].min[g] = (int16_t)block->min_max;
-        if (minima > 0) {
+        if (bytes > 0) {
             uint8_t byte = at[minimum_at(layout, row, g, &shift)];
             byte = (uint8_t)(byte >> shift);
             values[row].min[g] = block->min_max <= NIBBLE_MAX ? byte & NIBBLE_MAX : byte;
         }
-        if (bytes > minima) {
-            uint8_t byte = at[minima + scale_at(layout, row, g, &shift)];
-            byte = (uint8_t)(byte >> shift);
-            values[row].scale[g] = block->scale_max <= NIBBLE_MAX ? byte & NIBBLE_MAX
-                                   : block->scale_min < 0         ? (int16_t)(int8_t)byte
-                                                                  : byte;
-        }
     }
     return at + bytes;
+}
+
+static int16_t stored_scale(const struct ulb_block *block, uint8_t byte)
+{
+    if (block->scale_max <= NIBBLE_MAX)
+        return byte & NIBBLE_MAX;
+    return block->scale_min < 0 ? (int8_t)byte : byte;
+}
+
+static void unpack_scales(const struct ulb_layout *layout, const uint8_t *tile,
+                          struct ulb_block_values *values)
+{
+    const struct ulb_block *block = layout->format->block;
+    for (unsigned g = 0; g < groups_of(block); g++) {
+        unsigned shift;
+        const uint8_t *scales = tile + scales_at(layout, g, &shift);
+        for (unsigned row = 0; row < layout->tile_m; row++)
+            values[row].scale[g] = has_group_scales(block)
+                                       ? stored_scale(block, (uint8_t)(scales[row] >> shift))
+                                       : (int16_t)block->scale_max;
+    }
 }
 
 static uint8_t *store_half(float value, uint8_t *at)
@@ -251,7 +304,9 @@ static float load_half(const uint8_t *at)
 void ulb_tile_pack(const struct ulb_layout *layout, const struct ulb_block_values *values, uint8_t *tile)
 {
     const struct ulb_block *block = layout->format->block;
-    uint8_t *at = pack_group_scales(layout, values, pack_codes(layout, values, tile));
+    pack_scales(layout, values, tile);
+    pack_codes(layout, values, tile);
+    uint8_t *at = pack_minima(layout, values, tile + scales_and_codes(layout));
     for (unsigned row = 0; row < layout->tile_m; row++) {
         if (block->d == ULB_SCALE_POWER)
             *at++ = ulb_exponent_byte(values[row].d);
@@ -266,7 +321,9 @@ void ulb_tile_unpack(const struct ulb_layout *layout, const uint8_t *tile, struc
 {
     const struct ulb_block *block = layout->format->block;
     memset(values, 0, layout->tile_m * sizeof *values);
-    const uint8_t *at = unpack_group_scales(layout, unpack_codes(layout, tile, values), values);
+    unpack_scales(layout, tile, values);
+    unpack_codes(layout, tile, values);
+    const uint8_t *at = unpack_minima(layout, tile + scales_and_codes(layout), values);
     size_t d_bytes = block->d == ULB_SCALE_POWER ? 1 : sizeof(uint16_t);
     for (unsigned row = 0; row < layout->tile_m; row++, at += d_bytes)
         values[row].d = block->d == ULB_SCALE_POWER ? ulb_exponent_scale(*at) : load_half(at);

@@ -1,10 +1,12 @@
 /* Rows of block formats interleaved: what repacked layouts are made of.
  *
- * A tile is one block of so many rows. Codes come first: for every 4 columns so many vectors of bytes, each
- * of lanes groups of 4 bytes, one byte for each column. Then scales: minima of groups, 4 groups of a row side
- * by side; scales of groups [group][row]; d of each row; dmin of each row. Minima and scales of groups are
- * bytes; where they fit 4 bits two share one: minima of quads i and i + half of the quads, scales of groups
- * 2i and 2i + 1. d and dmin are half precision; d of a format of powers of two is the exponent's byte. */
+ * A tile is one block of so many rows, in the order in which it is read: one address stream, because what is
+ * read out of turn has not been prefetched when it is needed. For each group its scales, a byte a row; then
+ * its codes: for every 4 columns so many vectors of bytes, each of lanes groups of 4 bytes, one byte for each
+ * column. Behind all groups minima, 4 groups of a row side by side; d of each row; dmin of each row. Where
+ * integers fit 4 bits two share a byte: scales of groups 2i and 2i + 1, before the codes of both; minima of
+ * quads i and i + half of the quads. d and dmin are half precision; d of a format of powers of two is the
+ * exponent's byte. */
 #ifndef ULB_KERNELS_INTERLEAVE_H
 #define ULB_KERNELS_INTERLEAVE_H
 

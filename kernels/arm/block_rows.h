@@ -28,10 +28,10 @@ enum {
     LANES = ROWS / FIELDS,
     PLANE = 4 * LANES,
     GROUPS_OF_BLOCK = COLUMNS / GROUP,
-    CODES = COLUMNS / 4 * PLANE,
-    MINIMA = CODES,
-    SCALES = MINIMA + GROUPS * GROUPS_OF_BLOCK * ROWS,
-    HALVES = SCALES + GROUPS * GROUPS_OF_BLOCK * ROWS
+    SCALES = GROUPS * ROWS, /* bytes of a group's, before its codes */
+    GROUP_BYTES = SCALES + GROUP / 4 * PLANE,
+    MINIMA = GROUPS_OF_BLOCK * GROUP_BYTES,
+    HALVES = MINIMA + GROUPS * GROUPS_OF_BLOCK * ROWS
 };
 
 static inline int32_t group_sum(const int16_t *sums)
@@ -88,9 +88,10 @@ static inline struct sum_bytes split_sums(const int16_t *x_sums)
 /* Sums of group g of the block at tile. */
 #define SUM_GROUP(g)                                                                                         \
     SUMS(DECLARE_SUM)                                                                                        \
-    for (size_t k = (g)*GROUP; k < ((g) + 1) * GROUP; k += ULB_QUAD_COLUMNS) {                               \
-        const ulb_bytes x = ulb_load16(block_x + k);                                                         \
-        const uint8_t *w = tile + at + k / 4 * PLANE;                                                        \
+    const uint8_t *codes = tile + (g)*GROUP_BYTES + SCALES + at;                                             \
+    for (size_t k = 0; k < GROUP; k += ULB_QUAD_COLUMNS) {                                                   \
+        const ulb_bytes x = ulb_load16(block_x + (g)*GROUP + k);                                             \
+        const uint8_t *w = codes + k / 4 * PLANE;                                                            \
         STEP(a, w, 0)                                                                                        \
         STEP(a, w + PLANE, 1)                                                                                \
         STEP(a, w + 2 * PLANE, 2)                                                                            \
@@ -103,8 +104,7 @@ static inline struct sum_bytes split_sums(const int16_t *x_sums)
     SPLIT
 
 #define ADD_SCALED(n, v, f)                                                                                  \
-    b##n = ulb_fma(VALUES(n, f), ulb_load_byte_floats(lanes##v, tile + SCALES + i * ROWS + ROW_AT(v, f)),    \
-                   b##n);
+    b##n = ulb_fma(VALUES(n, f), ulb_load_byte_floats(lanes##v, tile + i * GROUP_BYTES + ROW_AT(v, f)), b##n);
 
 #define ADD_BLOCK(n, v, f)                                                                                   \
     {                                                                                                        \

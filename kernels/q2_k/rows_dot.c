@@ -16,8 +16,8 @@
 #define MINIMA         ULB_NIBBLE_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_K
-#define NEAR           ULB_BY_SUMS(0, 1024)
-#define FAR            ULB_BY_SUMS(4096, 4096)
+#define NEAR           ULB_BY_SUMS(2048, 1024)
+#define FAR            ULB_BY_SUMS(0, 4096)
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

@@ -16,7 +16,7 @@
 #define MINIMA         ULB_NO_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_0
-#define NEAR           ULB_BY_SUMS(0, 512)
+#define NEAR           ULB_BY_SUMS(1024, 512)
 #define FAR            0
 #define SHUFFLES       0
 

@@ -20,6 +20,7 @@ enum {
     ULB_VISIT_STEPS = 8,
     ULB_LINES_MAX = 8,
     ULB_SHORT_GROUPS = 16, /* of 16 columns, in a block */
+    ULB_TURN_BYTES_MAX = 2048,
     ULB_ZERO_FACTORS = 3
 };
 
@@ -163,41 +164,85 @@ static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb
     }
 }
 
-/* int32 sums of one group, whose codes begin at w + at. */
-static inline __attribute__((always_inline)) void ulb_sum_group(const struct ulb_block_row *row,
-                                                                const uint8_t *w, size_t at, const int8_t *x,
-                                                                const struct ulb_zero_sum *zero,
-                                                                ulb_vec *sums)
+/* Bytes of the codes of one group. */
+static inline __attribute__((always_inline)) size_t ulb_group_bytes(const struct ulb_block_row *row)
 {
-    const struct ulb_codes *codes = row->codes;
-    size_t steps = row->group / 4, n = row->sets * codes->sums;
-    size_t chunk = codes->word_steps && codes->word_steps < steps ? codes->word_steps : steps;
-#pragma GCC unroll 12
-    for (size_t i = 0; i < n; i++)
-        sums[i] = codes->start(i % codes->sums, zero);
-    if (!codes->word_steps) {
-        ulb_add_steps(row, w, at, x, steps, sums);
+    return row->group / 4 * row->sets * row->codes->bytes * ULB_VEC_BYTES;
+}
+
+/* Whether a group is too long for one turn, and of sums that wait in memory. */
+static inline __attribute__((always_inline)) bool ulb_is_long(const struct ulb_block_row *row)
+{
+    return row->codes->word_steps && ulb_group_bytes(row) > ULB_TURN_BYTES_MAX;
+}
+
+/* *sum += words, for sums that wait in memory: compilers store what they take for a register's twice. */
+static inline __attribute__((always_inline)) void ulb_add_in_memory(ulb_vec *sum, ulb_vec words)
+{
+    __asm__("vpaddd %[sum], %[words], %[words]\n\t" ULB_MOVE " %[words], %[sum]"
+            : [sum] "+m"(*sum), [words] "+" ULB_REGISTER(words));
+}
+
+/* Steps whose sums are taken together: of a group, or as many as 16-bit sums hold. */
+static inline __attribute__((always_inline)) size_t ulb_chunk_steps(const struct ulb_block_row *row)
+{
+    size_t steps = row->group / 4, words = row->codes->word_steps;
+    return words && words < steps ? words : steps;
+}
+
+/* sums += the int32 sums of one chunk, whose codes begin at w + at. */
+static inline __attribute__((always_inline)) void
+ulb_add_chunk(const struct ulb_block_row *row, const uint8_t *w, size_t at, const int8_t *x, ulb_vec *sums)
+{
+    size_t n = row->sets * row->codes->sums;
+    if (!row->codes->word_steps) {
+        ulb_add_steps(row, w, at, x, ulb_chunk_steps(row), sums);
         return;
     }
-    for (size_t begin = 0; begin < steps; begin += chunk) {
-        ulb_vec words[ULB_BLOCK_VECTORS_MAX];
+    ulb_vec words[ULB_BLOCK_VECTORS_MAX];
 #pragma GCC unroll 12
-        for (size_t i = 0; i < n; i++)
-            words[i] = ulb_zero();
-        ulb_add_steps(row, w + begin * row->sets * codes->bytes * ULB_VEC_BYTES, at, x + 4 * begin, chunk,
-                      words);
+    for (size_t i = 0; i < n; i++)
+        words[i] = ulb_zero();
+    ulb_add_steps(row, w, at, x, ulb_chunk_steps(row), words);
 #pragma GCC unroll 12
-        for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (ulb_is_long(row))
+            ulb_add_in_memory(&sums[i], ulb_widen(words[i]));
+        else
             sums[i] = ulb_add32(sums[i], ulb_widen(words[i]));
     }
 }
 
-/* Scale of group g for vector v of rows. */
+/* Groups whose scales lie together, before their codes. */
+static inline __attribute__((always_inline)) size_t ulb_groups_together(const struct ulb_block_row *row)
+{
+    return row->scales == ULB_NIBBLE_SCALES ? 2 : 1;
+}
+
+/* Bytes of these scales: one for each row. */
+static inline __attribute__((always_inline)) size_t ulb_scale_bytes(const struct ulb_block_row *row)
+{
+    return row->scales == ULB_NO_GROUPS ? 0 : ulb_block_vectors(row) * ULB_LANES;
+}
+
+/* Where the scales of group g of a block lie. */
+static inline __attribute__((always_inline)) size_t ulb_scales_at(const struct ulb_block_row *row, size_t g)
+{
+    size_t together = ulb_groups_together(row);
+    return g / together * (ulb_scale_bytes(row) + together * ulb_group_bytes(row));
+}
+
+/* Where its codes lie. */
+static inline __attribute__((always_inline)) size_t ulb_codes_at(const struct ulb_block_row *row, size_t g)
+{
+    return ulb_scales_at(row, g) + ulb_scale_bytes(row) + g % ulb_groups_together(row) * ulb_group_bytes(row);
+}
+
+/* Scale of group g, whose scales lie at scales, for vector v of rows. */
 static inline __attribute__((always_inline)) ulb_floats
 ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t v)
 {
-    size_t rows = ulb_block_vectors(row) * ULB_LANES;
-    const uint8_t *at = scales + (row->scales == ULB_NIBBLE_SCALES ? g / 2 : g) * rows + v * ULB_LANES;
+    const uint8_t *at = scales + v * ULB_LANES;
     if (row->scales == ULB_SIGNED_SCALES)
         return ulb_to_floats(ulb_load_signed_bytes(at));
     ulb_vec bytes = ulb_load_unsigned_bytes(at);
@@ -206,32 +251,82 @@ ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g
     return ulb_to_floats(bytes);
 }
 
-/* A block, or some of its groups: codes, scales of groups, activations. */
+/* A block, or some of its groups: scales and codes of groups, activations. */
 struct ulb_groups_at {
-    const uint8_t *w, *scales;
+    const uint8_t *w;
     const int8_t *x;
     const int16_t *sums;
     const int32_t *zeros; /* of groups of 16 columns: struct ulb_zero_sum's */
 };
 
+/* Sums of a group, and what is taken off them. */
+struct ulb_group_sums {
+    struct ulb_zero_sum zero;
+    ulb_vec sums[ULB_BLOCK_VECTORS_MAX];
+};
+
+static inline __attribute__((always_inline)) void ulb_start_group(const struct ulb_block_row *row,
+                                                                  const struct ulb_groups_at *at, size_t g,
+                                                                  struct ulb_group_sums *group)
+{
+    group->zero = ulb_group_zero_sum(row, at->sums + g * row->group / ULB_SUM_COLUMNS, at->zeros + g);
+#pragma GCC unroll 12
+    for (size_t i = 0; i < row->sets * row->codes->sums; i++)
+        group->sums[i] = row->codes->start(i % row->codes->sums, &group->zero);
+}
+
 /* block += group g, a constant. */
+static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb_block_row *row,
+                                                                const struct ulb_groups_at *at, size_t g,
+                                                                const struct ulb_group_sums *group,
+                                                                ulb_floats *block)
+{
+    const struct ulb_codes *codes = row->codes;
+    ulb_floats values[ULB_BLOCK_VECTORS_MAX];
+    size_t scales_at = ulb_scales_at(row, g);
+#pragma GCC unroll 8
+    for (size_t set = 0; set < row->sets; set++)
+        codes->floats(group->sums + set * codes->sums, &group->zero, values + set * codes->rows);
+    if (g % ulb_groups_together(row) == 0)
+        ulb_prefetch_lines(row, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values);
+#pragma GCC unroll 12
+    for (size_t v = 0; v < ulb_block_vectors(row); v++)
+        block[v] = row->scales ? ulb_fma(values[v], ulb_group_scale(row, at->w + scales_at, g, v), block[v])
+                               : values[v];
+}
+
+/* block += group g of one slice. */
 static inline __attribute__((always_inline)) void
 ulb_add_group(const struct ulb_block_row *row, const struct ulb_groups_at *at, size_t g, ulb_floats *block)
 {
-    const struct ulb_codes *codes = row->codes;
-    ulb_vec sums[ULB_BLOCK_VECTORS_MAX];
-    ulb_floats values[ULB_BLOCK_VECTORS_MAX];
-    struct ulb_zero_sum zero =
-        ulb_group_zero_sum(row, at->sums + g * row->group / ULB_SUM_COLUMNS, at->zeros + g);
-    ulb_sum_group(row, at->w, g * (row->group / 4 * row->sets * codes->bytes * ULB_VEC_BYTES),
-                  at->x + g * row->group, &zero, sums);
-#pragma GCC unroll 8
-    for (size_t set = 0; set < row->sets; set++)
-        codes->floats(sums + set * codes->sums, &zero, values + set * codes->rows);
-#pragma GCC unroll 12
-    for (size_t v = 0; v < ulb_block_vectors(row); v++)
-        block[v] =
-            row->scales ? ulb_fma(values[v], ulb_group_scale(row, at->scales, g, v), block[v]) : values[v];
+    struct ulb_group_sums group;
+    size_t chunk = ulb_chunk_steps(row), step_bytes = row->sets * row->codes->bytes * ULB_VEC_BYTES;
+    ulb_start_group(row, at, g, &group);
+    for (size_t s = 0; s < row->group / 4; s += chunk)
+        ulb_add_chunk(row, at->w + s * step_bytes, ulb_codes_at(row, g), at->x + g * row->group + 4 * s,
+                      group.sums);
+    ulb_end_group(row, at, g, &group, block);
+}
+
+/* block += the first group of each slice, some steps of each in turn. */
+static inline __attribute__((always_inline)) void
+ulb_add_long_groups(const struct ulb_block_row *row, const struct ulb_groups_at *at,
+                    ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
+{
+    struct ulb_group_sums groups[ULB_BLOCK_SLICES];
+    size_t chunk = ulb_chunk_steps(row), step_bytes = row->sets * row->codes->bytes * ULB_VEC_BYTES;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
+        ulb_start_group(row, &at[i], 0, &groups[i]);
+    for (size_t s = 0; s < row->group / 4; s += chunk) {
+#pragma GCC unroll 4
+        for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
+            ulb_add_chunk(row, at[i].w + s * step_bytes, ulb_codes_at(row, 0), at[i].x + 4 * s,
+                          groups[i].sums);
+    }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
+        ulb_end_group(row, &at[i], 0, &groups[i], block[i]);
 }
 
 /* One block: its tile, and its activations. */
@@ -285,16 +380,29 @@ static inline __attribute__((always_inline)) size_t ulb_turn_groups(const struct
     return row->scales == ULB_NIBBLE_SCALES || (row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS) ? 2 : 1;
 }
 
+/* block += a turn of each slice. */
+static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_block_row *row,
+                                                               const struct ulb_groups_at *at,
+                                                               ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
+{
+    size_t turn = ulb_turn_groups(row);
+    if (ulb_is_long(row)) {
+        ulb_add_long_groups(row, at, block);
+        return;
+    }
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++)
+        ulb_add_group(row, &at[i / turn], i % turn, block[i / turn]);
+}
+
 /* results += one block of each slice, some groups of each in turn: streams that take turns of more than a
  * page are read one after the other, and wait for each. */
 static inline __attribute__((always_inline)) void
 ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, ulb_floats *results)
 {
     size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
-    size_t turn = ulb_turn_groups(row), scale_bytes = row->scales == ULB_NIBBLE_SCALES ? rows / 2 : rows;
-    size_t minima_at = row->columns / 4 * row->sets * row->codes->bytes * ULB_VEC_BYTES;
-    size_t scales_at = minima_at + ulb_minima_bytes(row->minima, rows, groups);
-    size_t d_at = scales_at + (row->scales ? groups * scale_bytes : 0);
+    size_t turn = ulb_turn_groups(row), minima_at = ulb_scales_at(row, groups);
+    size_t d_at = minima_at + ulb_minima_bytes(row->minima, rows, groups);
     ulb_floats block[ULB_BLOCK_SLICES][ULB_BLOCK_VECTORS_MAX];
 #pragma GCC unroll 24
     for (size_t i = 0; i < ULB_BLOCK_SLICES * ulb_block_vectors(row); i++)
@@ -305,17 +413,13 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
         if (row->zero_point && row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS)
             ulb_scale_zeros(row, at[i].sums, zeros[i]);
-        turns[i] =
-            (struct ulb_groups_at){at[i].tile, at[i].tile + scales_at, at[i].x, at[i].sums, zeros[i][0]};
+        turns[i] = (struct ulb_groups_at){at[i].tile, at[i].x, at[i].sums, zeros[i][0]};
     }
     for (size_t g = 0; g < groups; g += turn) {
-#pragma GCC unroll 8
-        for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++)
-            ulb_add_group(row, &turns[i / turn], i % turn, block[i / turn]);
+        ulb_add_turn(row, turns, block);
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
-            turns[i].w += minima_at / groups * turn;
-            turns[i].scales += scale_bytes * turn;
+            turns[i].w += ulb_scales_at(row, turn);
             turns[i].x += row->group * turn;
             turns[i].sums += row->group / ULB_SUM_COLUMNS * turn;
             turns[i].zeros += turn;
