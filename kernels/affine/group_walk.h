@@ -7,7 +7,7 @@
 #ifndef ULB_KERNELS_AFFINE_GROUP_WALK_H
 #define ULB_KERNELS_AFFINE_GROUP_WALK_H
 
-#include "kernels/activations.h"
+#include "kernels/group_sums.h"
 #include "kernels/row.h"
 #include "kernels/x86/floats.h"
 #include "kernels/x86/planes.h"
@@ -67,12 +67,8 @@ static inline __attribute__((always_inline)) void ulb_add_affine_groups(const st
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
         const int16_t *x_sum = x_sums + (i * tiles->steps + s) * a->columns / ULB_SUM_COLUMNS;
-        int32_t x_total = 0;
-        ULB_UNROLL(16)
-        for (size_t j = 0; j < a->columns / ULB_SUM_COLUMNS; j++)
-            x_total += x_sum[j];
-        ulb_add_affine_sums(a, sums[i], groups.w[i] + ULB_PLANE_ROWS * a->columns * a->bits / 8, x_total,
-                            results);
+        ulb_add_affine_sums(a, sums[i], groups.w[i] + ULB_PLANE_ROWS * a->columns * a->bits / 8,
+                            ulb_sum_of_x(x_sum, a->columns), results);
     }
 }
 

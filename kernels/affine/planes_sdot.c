@@ -8,9 +8,9 @@
  * of rows 2 to 4 more operations. */
 #include "kernels/affine/format.h"
 
-#include "kernels/activations.h"
 #include "kernels/arm/field_steps.h"
 #include "kernels/arm/vec.h"
+#include "kernels/group_sums.h"
 #include "kernels/quads.h"
 #include "kernels/row.h"
 
@@ -77,14 +77,6 @@ struct affine {
         ulb_store_floats(lanes, y + first_row, ulb_mul(whole, x_scale));                                     \
     }
 
-static inline int32_t sum_of(const int16_t *x_sums, size_t columns)
-{
-    int32_t sum = 0;
-    for (size_t i = 0; i < columns / ULB_SUM_COLUMNS; i++)
-        sum += x_sums[i];
-    return sum;
-}
-
 /* The lanes from byte at on of all vectors of one row of tiles, one token. */
 static inline __attribute__((always_inline)) void run_pass(const struct affine *row, const struct ulb_gemm *g,
                                                            const struct ulb_tiles *tiles, size_t m, size_t n,
@@ -103,7 +95,7 @@ static inline __attribute__((always_inline)) void run_pass(const struct affine *
         const uint8_t *w = tile + at, *scales = tile + ROWS * row->columns * row->bits / 8;
         const uint8_t *zeros = scales + ROWS * sizeof(float);
         const int8_t *group_x = tiles->x + column;
-        const int32_t x_sum = sum_of(x_sums + column / ULB_SUM_COLUMNS, row->columns);
+        const int32_t x_sum = ulb_sum_of_x(x_sums + column / ULB_SUM_COLUMNS, row->columns);
         const ulb_ints lacking = ulb_all32(128 * x_sum);
         EACH(DECLARE_TOTAL)
         SUM_PLANE(8, 1)

@@ -43,9 +43,8 @@ enum {
         ulb_store_floats(THERE(n), y + ROW_AT(n), r##n);
 
 /* The lanes from byte at on of one row of tiles; y: of its rows, without the scale of the token. */
-static inline __attribute__((always_inline)) void group_pass(const struct ulb_tiles *tiles,
-                                                             const struct ulb_group_sums *known,
-                                                             const float *scales, size_t at, float *y)
+static inline __attribute__((always_inline)) void
+group_pass(const struct ulb_tiles *tiles, const int16_t *x_sums, const float *scales, size_t at, float *y)
 {
     const size_t plane = PLANE, groups = tiles->steps / STEPS;
     VECTORS(ULB_DECLARE_MASK)
@@ -64,7 +63,8 @@ static inline __attribute__((always_inline)) void group_pass(const struct ulb_ti
             if (at == 0)
                 ulb_prefetch(w, TILE);
         }
-        const int32_t x_sum = FIELDS > 1 ? ulb_group_sum(known, index) : 0;
+        const int32_t x_sum =
+            FIELDS > 1 ? ulb_sum_of_x(x_sums + index * (ULB_GROUP / ULB_SUM_COLUMNS), ULB_GROUP) : 0;
         const ulb_ints lacking = ulb_all32(128 * x_sum);
         (void)lacking;
         SPLIT
@@ -79,16 +79,14 @@ static void run(const struct ulb_gemm *g)
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     const size_t groups = ULB_QUAD_SLICES * tiles.steps / STEPS;
-    struct ulb_group_sums known;
     for (size_t n = 0; n < g->n; n++) {
         tiles.x = (const int8_t *)g->x + n * g->x_stride;
-        if (FIELDS > 1)
-            ulb_sum_groups(&known, tiles.x, groups);
+        const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
         for (size_t row = g->m0; row < g->m1; row += ROWS) {
             float y[ROWS];
             tiles.w = (const uint8_t *)g->w + row / ROWS * tiles.steps * TILE;
             for (size_t at = 0; at < PLANE; at += (0 VECTORS(ULB_COUNT)) * ulb_vec_bytes())
-                group_pass(&tiles, &known, ulb_row_scales(g, layout) + row * groups, at, y);
+                group_pass(&tiles, x_sums, ulb_row_scales(g, layout) + row * groups, at, y);
             size_t left = ulb_rows_left(g, row, ROWS);
             for (size_t i = 0; i < left; i++)
                 g->y[n * g->y_stride + row + i] = y[i] * g->x_scale[n];

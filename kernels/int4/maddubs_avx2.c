@@ -12,9 +12,9 @@
 
 #ifdef ULB_GROUP
 #include "kernels/x86/groups.h"
-enum { SLICES = ULB_GROUP_SLICES, SETS = SLICES };
+enum { SLICES = ULB_GROUP_SLICES };
 #else
-enum { SLICES = 4, SETS = 1 };
+enum { SLICES = 4 };
 #endif
 
 enum { VECTORS = 3, FIELDS = 2, STEP_BYTES = VECTORS * ULB_VEC_BYTES };
@@ -23,7 +23,7 @@ static const struct ulb_walk walk = {.step_bytes = STEP_BYTES,
                                      .columns = 4,
                                      .vectors = VECTORS * FIELDS,
                                      .slices = SLICES,
-                                     .sets = SETS,
+                                     .sets = 1,
                                      .visit = 8 * STEP_BYTES,
                                      .widen = ulb_add_words,
                                      .near = 1024,

@@ -109,7 +109,7 @@ static inline void ulb_store_floats(float *p, ulb_floats v)
 /* *sums += ints as floats, times scales. */
 static inline void ulb_add_scaled(ulb_floats *sums, ulb_vec ints, const float *scales)
 {
-    *sums = _mm512_add_ps(*sums, _mm512_mul_ps(_mm512_cvtepi32_ps(ints), _mm512_loadu_ps(scales)));
+    *sums = _mm512_fmadd_ps(_mm512_cvtepi32_ps(ints), _mm512_loadu_ps(scales), *sums);
 }
 
 #else
@@ -216,7 +216,7 @@ static inline void ulb_store_floats(float *p, ulb_floats v)
 /* *sums += ints as floats, times scales. */
 static inline void ulb_add_scaled(ulb_floats *sums, ulb_vec ints, const float *scales)
 {
-    *sums = _mm256_add_ps(*sums, _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_loadu_ps(scales)));
+    *sums = _mm256_fmadd_ps(_mm256_cvtepi32_ps(ints), _mm256_loadu_ps(scales), *sums);
 }
 
 #endif
