@@ -3,7 +3,7 @@
  *
  * |w| <= 128 and |x| <= 127, so a pair sums to at most 2 * 128 * 127 = 32,512 and 16 bits never saturate;
  * every pair is widened at once.
- * Registers: 6 accumulators, shared by two streams.
+ * Registers: 6 accumulators, shared by two streams; with groups 6 for each.
  * Ports: per 32 weights abs, sign, maddubs, madd and add; the first four have two ports on Golden Cove: 2.0
  * cycles. */
 #include "kernels/int8/format.h"
@@ -30,15 +30,24 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .far = 0,
                                      .gap = ULB_LINE};
 
+/* *sum += weights times x. One statement, so that the accumulators of groups stay in registers. */
+static inline void add_products(ulb_vec *sum, const uint8_t *weights, ulb_vec x)
+{
+    ulb_vec size, signed_x;
+    __asm__(
+        "vpabsb %[w], %[size]\n\tvpsignb %[w], %[x], %[signed_x]\n\t"
+        "vpmaddubsw %[signed_x], %[size], %[size]\n\tvpmaddwd %[ones], %[size], %[size]\n\t"
+        "vpaddd %[size], %[sum], %[sum]"
+        : [sum] "+x"(*sum), [size] "=&x"(size), [signed_x] "=&x"(signed_x)
+        : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])weights), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
+}
+
 static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
 {
     ulb_vec x4 = ulb_broadcast4(x);
     ULB_UNROLL(8)
-    for (int i = 0; i < VECTORS; i++) {
-        ulb_vec weights = ulb_load(w + i * ULB_VEC_BYTES);
-        ulb_vec pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_sign_epi8(x4, weights));
-        sums[i] = ulb_add32(sums[i], _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-    }
+    for (int i = 0; i < VECTORS; i++)
+        add_products(&sums[i], w + i * ULB_VEC_BYTES, x4);
 }
 
 #ifdef ULB_GROUP
@@ -76,7 +85,7 @@ const struct ulb_kernel ULB_ROW = {
     .kr = ULB_K_GRAIN(SLICES),
     .bytes_per_step = 32 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
-    .mix = {.loads = 1,
+    .mix = {.loads = 2,
             .broadcasts = 1.0 / VECTORS,
             .prefetches = 0.5,
             .adds = 3,
