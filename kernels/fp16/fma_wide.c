@@ -13,14 +13,17 @@
 
 enum { WEIGHT_BYTES = 2, NEAR = 512 };
 
-static inline ulb_floats load(const uint8_t *w)
+static inline void add(ulb_floats *sum, const uint8_t *w, ulb_floats one)
 {
-    return ulb_load_halves(w);
+    ulb_floats values;
+    __asm__("vcvtph2ps %[w], %[values]\n\tvfmadd231ps %[one], %[values], %[sum]"
+            : [sum] "+v"(*sum), [values] "=&v"(values)
+            : [w] "m"(*(const uint16_t(*)[ULB_LANES])w), [one] "v"(one));
 }
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, load);
+    ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, add);
 }
 
 const struct ulb_kernel ULB_ROW = {

@@ -13,14 +13,16 @@
 
 enum { WEIGHT_BYTES = 4, NEAR = 512 };
 
-static inline ulb_floats load(const uint8_t *w)
+static inline void add(ulb_floats *sum, const uint8_t *w, ulb_floats one)
 {
-    return ulb_load_floats(w);
+    __asm__("vfmadd231ps %[w], %[one], %[sum]"
+            : [sum] "+v"(*sum)
+            : [w] "m"(*(const float(*)[ULB_LANES])w), [one] "v"(one));
 }
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, load);
+    ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, add);
 }
 
 const struct ulb_kernel ULB_ROW = {

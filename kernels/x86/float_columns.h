@@ -9,13 +9,14 @@
 
 enum { ULB_COLUMN_VECTORS = 8, ULB_COLUMN_SLICES = 2, ULB_COLUMN_ROWS = ULB_COLUMN_VECTORS * ULB_LANES };
 
-/* The next vector of rows as floats. */
-typedef ulb_floats ulb_load_rows_fn(const uint8_t *w);
+/* *sum += a vector of rows times one activation. An assembler statement, because Clang moves sums from
+ * register to register, and one of them to memory. */
+typedef void ulb_add_rows_fn(ulb_floats *sum, const uint8_t *w, ulb_floats one);
 
 /* One row of tiles and one token. bytes: of a weight. */
 static inline __attribute__((always_inline)) void ulb_walk_columns(const struct ulb_tiles *tiles,
                                                                    const float *x, size_t bytes, size_t near,
-                                                                   ulb_load_rows_fn *load, float *y)
+                                                                   ulb_add_rows_fn *add, float *y)
 {
     const size_t column = ULB_COLUMN_ROWS * bytes;
     ulb_floats sums[ULB_COLUMN_VECTORS];
@@ -29,7 +30,7 @@ static inline __attribute__((always_inline)) void ulb_walk_columns(const struct 
             ulb_floats one = ulb_all_floats(x[i * tiles->steps + s]);
             ULB_UNROLL(8)
             for (size_t v = 0; v < ULB_COLUMN_VECTORS; v++)
-                sums[v] = ulb_fma(load(w + v * ULB_LANES * bytes), one, sums[v]);
+                add(&sums[v], w + v * ULB_LANES * bytes, one);
             ULB_UNROLL(8)
             for (size_t line = 0; line < column; line += ULB_LINE)
                 _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
@@ -43,7 +44,7 @@ static inline __attribute__((always_inline)) void ulb_walk_columns(const struct 
 static inline __attribute__((always_inline)) void ulb_run_columns(const struct ulb_gemm *g,
                                                                   const struct ulb_layout *layout,
                                                                   size_t bytes, size_t near,
-                                                                  ulb_load_rows_fn *load)
+                                                                  ulb_add_rows_fn *add)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
@@ -51,7 +52,7 @@ static inline __attribute__((always_inline)) void ulb_run_columns(const struct u
         tiles.w = (const uint8_t *)g->w + m * tiles.steps * bytes;
         for (size_t n = 0; n < g->n; n++) {
             float y[ULB_TILE_ROWS_MAX];
-            ulb_walk_columns(&tiles, (const float *)g->x + n * g->x_stride, bytes, near, load, y);
+            ulb_walk_columns(&tiles, (const float *)g->x + n * g->x_stride, bytes, near, add, y);
             size_t left = ulb_rows_left(g, m, ULB_COLUMN_ROWS);
             for (size_t i = 0; i < left; i++)
                 g->y[n * g->y_stride + m + i] = y[i];
