@@ -9,7 +9,7 @@
 #include "kernels/int3/format.h"
 #include "kernels/row.h"
 #include "kernels/unroll.h"
-#include "kernels/x86/vec.h"
+#include "kernels/x86/dot.h"
 
 enum {
     SUMS = 10,
@@ -18,13 +18,9 @@ enum {
     NEAR = 256 /* bytes ahead of the prefetches into L1 */
 };
 
-/* word += x . (packed & mask) */
-#define ASM_FIELD(mask, word)                                                                                \
-    "vpand %[" mask "], %[packed], %[field]\n\tvpmaddubsw %[x], %[field], %[field]\n\t"                      \
-    "vpaddw %[field], %[" word "], %[" word "]\n\t"
-#define ASM_SHIFT "vpsrlw $3, %[packed], %[packed]\n\t"
-#define WORD(i)   "+x"(words[i])
-#define WEIGHTS   "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w)
+#define SHIFT "vpsrlw $3, %[packed], %[packed]\n\t"
+
+static const ulb_vec bit3 = ULB_BYTES(8), bit4 = ULB_BYTES(16);
 
 /* words += products of A or B. One statement, so that words stay in registers. */
 static inline void add_pair(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec *words)
@@ -32,26 +28,26 @@ static inline void add_pair(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec 
     ulb_vec packed, field;
     const ulb_vec three = ulb_all8(3);
     __asm__("vmovdqu %[w], %[packed]\n\t" /* clang-format off */
-            ASM_FIELD("seven", "w0") ASM_SHIFT
-            ASM_FIELD("seven", "w1") ASM_SHIFT
-            ASM_FIELD("three", "w2") /* clang-format on */
-            : [w0] WORD(0), [w1] WORD(1), [w2] WORD(2), [packed] "=&x"(packed), [field] "=&x"(field)
-            : [w] WEIGHTS, [x] "x"(x), [seven] "x"(seven), [three] "x"(three));
+            ULB_ASM_FIELD("seven", "w0") SHIFT
+            ULB_ASM_FIELD("seven", "w1") SHIFT
+            ULB_ASM_FIELD("three", "w2") /* clang-format on */
+            : [w0] ULB_SUM(words[0]), [w1] ULB_SUM(words[1]), [w2] ULB_SUM(words[2]),
+              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x] "x"(x), [seven] "x"(seven), [three] "x"(three));
 }
 
 /* The same of C. */
 static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec *words)
 {
     ulb_vec packed, field;
-    const ulb_vec bit3 = ulb_all8(8), bit4 = ulb_all8(16);
-    __asm__(
-        "vmovdqu %[w], %[packed]\n\t" /* clang-format off */
-            ASM_FIELD("seven", "w0") ASM_SHIFT
-            ASM_FIELD("seven", "w1")
-            ASM_FIELD("bit3", "w2")
-            ASM_FIELD("bit4", "w3") /* clang-format on */
-        : [w0] WORD(0), [w1] WORD(1), [w2] WORD(2), [w3] WORD(3), [packed] "=&x"(packed), [field] "=&x"(field)
-        : [w] WEIGHTS, [x] "x"(x), [seven] "x"(seven), [bit3] "m"(bit3), [bit4] "m"(bit4));
+    __asm__("vmovdqu %[w], %[packed]\n\t" /* clang-format off */
+            ULB_ASM_FIELD("seven", "w0") SHIFT
+            ULB_ASM_FIELD("seven", "w1")
+            ULB_ASM_FIELD("bit3", "w2")
+            ULB_ASM_FIELD("bit4", "w3") /* clang-format on */
+            : [w0] ULB_SUM(words[0]), [w1] ULB_SUM(words[1]), [w2] ULB_SUM(words[2]), [w3] ULB_SUM(words[3]),
+              [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x] "x"(x), [seven] "x"(seven), [bit3] "m"(bit3), [bit4] "m"(bit4));
 }
 
 /* Adds step s of every slice. */
@@ -75,8 +71,10 @@ static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *
             _mm_prefetch((const char *)w + NEAR + line, _MM_HINT_T0);
     }
     ULB_UNROLL(16)
-    for (int i = 0; i < SUMS; i++)
-        sums[i] = ulb_add32(sums[i], _mm256_madd_epi16(words[i], _mm256_set1_epi16(1)));
+    for (int i = 0; i < SUMS; i++) {
+        ulb_add_words(words[i], &sums[i]);
+        __asm__("" : "+m"(sums[i])); /* here, in one instruction less than a register that is spilled */
+    }
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
