@@ -22,4 +22,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_mxfp4_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_MXFP4_COLUMNS,
-                     sizeof(struct ulb_mxfp4), ULB_PAIRED_MIX(1, 1, 0.5, 1, 0, 0, 0));
+                     sizeof(struct ulb_mxfp4), ULB_PAIRED_MIX(1, 1, 0.5, 1, 0, 0, 0, 1));

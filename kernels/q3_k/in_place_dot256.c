@@ -5,15 +5,18 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Nibbles of 8 bytes, pairs of bits of the other 4. */
 static inline __m256i scales(const uint8_t *block)
 {
-    uint32_t word[3];
-    memcpy(word, block + offsetof(struct ulb_q3_k, scales), sizeof word);
-    const uint32_t nibbles = 0x0F0F0F0F, pairs = 0x30303030;
-    __m128i bytes = _mm_setr_epi32((int)((word[0] & nibbles) | (word[2] << 4 & pairs)),
-                                   (int)((word[1] & nibbles) | (word[2] << 2 & pairs)),
-                                   (int)((word[0] >> 4 & nibbles) | (word[2] & pairs)),
-                                   (int)((word[1] >> 4 & nibbles) | (word[2] >> 2 & pairs)));
+    const uint8_t *packed = block + offsetof(struct ulb_q3_k, scales);
+    int64_t first;
+    int32_t last;
+    memcpy(&first, packed, sizeof first);
+    memcpy(&last, packed + sizeof first, sizeof last);
+    __m128i low = _mm_srlv_epi32(_mm_set1_epi64x(first), _mm_setr_epi32(0, 0, 4, 4)),
+            high = _mm_srlv_epi32(_mm_set1_epi32(last), _mm_setr_epi32(0, 2, 4, 6));
+    high = _mm_slli_epi16(_mm_and_si128(high, _mm_set1_epi8(3)), 4);
+    __m128i bytes = _mm_or_si128(_mm_and_si128(low, _mm_set1_epi8(15)), high);
     return _mm256_sub_epi16(ulb_words(bytes), _mm256_set1_epi16(ULB_Q3_K_SCALE_ZERO));
 }
 
@@ -36,4 +39,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q3_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q3_K_COLUMNS, sizeof(struct ulb_q3_k),
-                     ULB_LONG_MIX(1.25, 3, 1.625, 0, 0, 16, 0));
+                     ULB_LONG_MIX(1.5, 3.375, 2, 0.125, 0, 16, 0));

@@ -25,4 +25,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q8_0_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_Q8_0_COLUMNS,
-                     sizeof(struct ulb_q8_0), ULB_PAIRED_MIX(2, ULB_BY_SUMS(0, 1), 0, 0, 0, 0, 1));
+                     sizeof(struct ulb_q8_0), ULB_PAIRED_MIX(2, ULB_BY_SUMS(0, 1), 0, 0, 0, 0, 1, 0));

@@ -146,14 +146,16 @@ static inline __attribute__((always_inline)) __m256 ulb_gather_halves(const stru
     return _mm256_cvtph_ps(halves);
 }
 
-/* The same of exponents, see ulb_load_powers(). */
+/* The same of exponents, see ulb_load_powers(). They come together in a general register: vectors have enough
+ * to do. */
 static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const struct ulb_row_pointers *rows)
 {
-    uint8_t e[ULB_PAIRED_ROWS];
+    uint64_t e = 0;
 #pragma GCC unroll 8
-    for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        e[i] = *ulb_row_at(rows, i);
-    return ulb_load_powers(e);
+    for (size_t i = ULB_PAIRED_ROWS; i-- > 0;)
+        e = e << 8 | *ulb_row_at(rows, i);
+    __asm__("" : "+r"(e)); /* else Clang inserts bytes into a vector */
+    return ulb_load_powers(&e);
 }
 
 /* *results += block b of a token, at which the rows are. */
@@ -315,6 +317,21 @@ ulb_unit_words(const struct ulb_long *format, const struct ulb_long_scales *scal
                                                             _mm_set1_epi16((short)(0x8000 | second))));
 }
 
+/* *sums += products of 32 columns; see ulb_dot(). x from memory, because Clang loads the activations that two
+ * rows share early, and stores them. */
+static inline void ulb_dot_unit(__m256i *sums, __m256i codes, const int8_t *x)
+{
+#if ULB_WORD_SUMS
+    __m256i pairs;
+    __asm__("vpmaddubsw %[x], %[codes], %[pairs]\n\tvpaddw %[pairs], %[sums], %[sums]"
+            : [sums] ULB_SUM(*sums), [pairs] ULB_SCRATCH(pairs)
+#else
+    __asm__(ULB_DP_INSTRUCTION " %[x], %[codes], %[sums]"
+            : [sums] ULB_SUM(*sums)
+#endif
+            : [codes] ULB_REGISTER(codes), [x] "m"(*(const int8_t(*)[32])x));
+}
+
 /* int32 sums of a block's products. */
 static inline __attribute__((always_inline)) __m256i ulb_plain_sums(const struct ulb_long *format,
                                                                     const uint8_t *block, const int8_t *x)
@@ -322,7 +339,7 @@ static inline __attribute__((always_inline)) __m256i ulb_plain_sums(const struct
     __m256i sums = _mm256_setzero_si256();
 #pragma GCC unroll 8
     for (size_t unit = 0; unit < ULB_UNITS; unit++)
-        ulb_dot(&sums, format->codes(block, unit), _mm256_loadu_si256((const __m256i *)(x + 32 * unit)));
+        ulb_dot_unit(&sums, format->codes(block, unit), x + 32 * unit);
     return ulb_widen(sums);
 }
 
@@ -521,15 +538,22 @@ static inline __attribute__((always_inline)) void ulb_pair_fives(const uint8_t *
 }
 
 /* Instruction mixes, per 32 weights: what the codes of a format take, and what the walks above do. A vector
- * of a pair is a load and an insertion from memory, a gathered half but the first a load and a shuffle. */
+ * of a pair is a load and an insertion from memory, a gathered half but the first a load and a shuffle.
+ * powers: scales are exponents. Signed codes are values, and have no zero point, with 16-bit sums. */
+#define ULB_PAIRED_ZERO(minimum, is_signed) (!(minimum) && ULB_BY_SUMS(!(is_signed), 1))
 #define ULB_PAIRED_MIX(code_loads, code_logic, code_shifts, code_shuffles, code_compares, minimum,           \
-                       is_signed)                                                                            \
-    .loads = (code_loads) + 1.0 + (minimum), .broadcasts = 0.25, .logic = (code_logic) + 0.5 * (code_loads), \
-    .shifts = (code_shifts), .shuffles = (code_shuffles) + 0.75 + (1.0 + (minimum)) * 0.875,                 \
-    .compares = (code_compares), .adds = 0.5 + ULB_BY_SUMS((is_signed) ? 2.5 : 0.5, 0),                      \
+                       is_signed, powers)                                                                    \
+    .loads = (code_loads) + 1.0 + (minimum),                                                                 \
+    .broadcasts = (3 + ((minimum) || ULB_PAIRED_ZERO(minimum, is_signed))) / 8.0,                            \
+    .logic = (code_logic) + 0.5 * (code_loads), .shifts = (code_shifts) + (powers) / 8.0,                    \
+    .shuffles = (code_shuffles) + 0.75 + !(powers) * (1.0 + (minimum)) * 0.875, .compares = (code_compares), \
+    .adds = (3 + ULB_PAIRED_ZERO(minimum, is_signed) + 2 * (powers)) / 8.0 +                                 \
+            ULB_BY_SUMS((is_signed) ? 2.5 : 0.5, 0),                                                         \
     .dot_products = ULB_BY_SUMS(0, 1), .maddubs = ULB_BY_SUMS(1, 0),                                         \
-    .madds = 0.125 + ULB_BY_SUMS((is_signed) ? 1 : 0.5, 0), .fmas = (2.0 + (minimum)) / 8,                   \
-    .conversions = (1.0 + (minimum)) / 8, .halves = (1.0 + (minimum)) / 8
+    .madds =                                                                                                 \
+        ((minimum) || ULB_PAIRED_ZERO(minimum, is_signed)) / 8.0 + ULB_BY_SUMS((is_signed) ? 1 : 0.5, 0),    \
+    .fmas = (1 + (minimum)) / 4.0, .conversions = (1.0 + (minimum)) / 8,                                     \
+    .halves = !(powers) * (1.0 + (minimum)) / 8, .widenings = (powers) / 8.0
 /* groups: of integer scales, 0, 8 or 16; minima: of formats that have them, whose d and dmin are one load and
  * one multiplication. */
 #define ULB_K_SCALES(groups, vectors)                                                                        \
