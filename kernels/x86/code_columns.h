@@ -58,13 +58,27 @@ ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t
           [s3] "+v"(sums[3 * stride]), [t] "=&v"(t)                                                          \
         : [w0] "m"(at[0]), [w1] "m"(at[1]), [w2] "m"(at[2]), [w3] "m"(at[3]), [mask] "v"(mask), [x] "v"(x))
 
+enum { ULB_CODE_MASKS = 8 /* masks[i]: of the field from bit 4 i on */ };
+
+/* Hidden, because Clang makes each anew at every use, from memory, and loads are what limits. */
+static inline __attribute__((always_inline)) void ulb_set_code_masks(unsigned bits, ulb_vec *masks)
+{
+    ULB_UNROLL(8)
+    for (unsigned i = 0; i < ULB_CODE_MASKS; i++) {
+        masks[i] = ulb_all32((int32_t)(((1u << bits) - 1) << 4 * i));
+        __asm__("" : "+v"(masks[i]));
+    }
+}
+
 /* 4 sums, so many apart, += the field from bit first on of the lanes of 4 vectors, times x. */
 static inline __attribute__((always_inline)) void ulb_add_code_field(unsigned bits, unsigned first,
-                                                                     const uint8_t *w, ulb_floats x,
-                                                                     ulb_floats *sums, size_t stride)
+                                                                     const ulb_vec *masks, const uint8_t *w,
+                                                                     ulb_floats x, ulb_floats *sums,
+                                                                     size_t stride)
 {
     const uint8_t(*at)[ULB_VEC_BYTES] = (const uint8_t(*)[ULB_VEC_BYTES])w;
-    const ulb_vec mask = ulb_all32((int32_t)(((1u << bits) - 1) << first));
+    /* Of the uppermost, which has no use for one, the last. */
+    const ulb_vec mask = masks[(first + bits < 32 ? first : first - bits) / 4];
     ulb_vec t;
     if (first + bits == 32 && bits == 8)
         ULB_CODE_STATEMENT(ULB_CODE_UPPERMOST_8);
@@ -76,8 +90,9 @@ static inline __attribute__((always_inline)) void ulb_add_code_field(unsigned bi
 
 /* sums[8] += column c of a step times x, those of upper nibbles 16 times as much (ulb_finish_code_columns).
  */
-static inline __attribute__((always_inline)) void
-ulb_add_code_column(unsigned bits, unsigned c, const uint8_t *w, ulb_floats x, ulb_floats *sums)
+static inline __attribute__((always_inline)) void ulb_add_code_column(unsigned bits, unsigned c,
+                                                                      const ulb_vec *masks, const uint8_t *w,
+                                                                      ulb_floats x, ulb_floats *sums)
 {
     /* Of 8-bit codes the first or last 4 vectors, of 4-bit codes the lower or upper nibbles. */
     const size_t stride = bits == 4 ? 2 : 1, next = bits == 4 ? 1 : 4;
@@ -88,8 +103,8 @@ ulb_add_code_column(unsigned bits, unsigned c, const uint8_t *w, ulb_floats x, u
         lower = upper = ulb_mul(x, ulb_all_floats(1.0f / (float)(1u << first)));
     if (first + 8 == 32 && bits == 4)
         upper = ulb_mul(x, ulb_all_floats(16));
-    ulb_add_code_field(bits, first, w, lower, sums, stride);
-    ulb_add_code_field(bits, bits == 4 ? first + 4 : first, w2, upper, sums + next, stride);
+    ulb_add_code_field(bits, first, masks, w, lower, sums, stride);
+    ulb_add_code_field(bits, bits == 4 ? first + 4 : first, masks, w2, upper, sums + next, stride);
 }
 
 /* The sums of all steps -> those of products. */
@@ -123,13 +138,15 @@ ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, 
                      size_t steps, size_t near, ulb_floats *sums, __m128 *x_sums)
 {
     const size_t step = (size_t)bits * ULB_VEC_BYTES;
+    ulb_vec masks[ULB_CODE_MASKS];
+    ulb_set_code_masks(bits, masks);
 #pragma GCC unroll 1
     for (size_t s = 0; s < steps; s++, w += step, at += 4) {
         *x_sums = _mm_add_ps(*x_sums, ulb_load_four(kind, x, at));
         ULB_UNROLL(4)
         for (unsigned c = 0; c < 4; c++) {
             ulb_floats one = ulb_load_activation(kind, x, at + c / 2 * 2, c % 2);
-            ulb_add_code_column(bits, c, w, one, sums);
+            ulb_add_code_column(bits, c, masks, w, one, sums);
         }
         ULB_UNROLL(8)
         for (size_t line = 0; line < step; line += ULB_LINE)
