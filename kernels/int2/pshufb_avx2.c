@@ -5,7 +5,7 @@
 #include "kernels/int2/format.h"
 #include "kernels/int2/pshufb.h"
 #include "kernels/row.h"
-#include "kernels/x86/vec.h"
+#include "kernels/x86/dot.h"
 
 enum { STEP_BYTES = 32, FLUSH_STEPS = 32, PREFETCH = 1024 };
 
@@ -16,7 +16,7 @@ static inline void step(const uint8_t *w, const int8_t *x, __m256i low_field, __
     ulb_int2_unpack(_mm256_loadu_si256((const __m256i *)w), low_field, high_field, codes);
     __m256i x4 = ulb_broadcast4(x);
     for (int i = 0; i < 4; i++)
-        pairs[i] = _mm256_add_epi16(pairs[i], _mm256_maddubs_epi16(codes[i], x4));
+        ulb_dot(&pairs[i], codes[i], x4);
     _mm_prefetch((const char *)w + PREFETCH, _MM_HINT_T0);
 }
 
@@ -33,6 +33,7 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
         size_t end = steps - begin < FLUSH_STEPS ? steps : begin + FLUSH_STEPS;
         for (int i = 0; i < 4; i++)
             pairs[i] = _mm256_setzero_si256();
+#pragma GCC unroll 2
         for (size_t s = begin; s < end; s++)
             step(w + s * STEP_BYTES, x + s * 4, low_field, high_field, pairs);
         for (int i = 0; i < 4; i++)
