@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Stores of vectors to the stack inside the product loops of a build's AVX2 rows: sums that a compiler keeps in
+memory cost a row up to half its speed, in one compiler and not the other. Told without a clock, from objdump.
+usage: spills.py BUILD    prints the rows that have more than they may; exit 1 when there are any
+
+The product loop of a function is, of its loops without another one with products inside, the one with the most
+products, of several the shortest. Loads are not counted: constants may wait in memory."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# Word in kernels/CMakeLists.txt, stores that GCC 12 and Clang 14 need at most, and what is stored. Others: none.
+ALLOWED = [
+    (r"int3/maddubs_avx2", 11, "the 10 sums of 32 bits wait for the end of a visit"),
+    (r"int4/maddubs_avx2", 9, "sums of 32 bits and results of groups: 6 vectors beside 6 of 16-bit sums"),
+    (r"int8/sign_avx2", 2, "results of groups beside the sums of two slices"),
+    (r"int2/mask_dot", 3, "results of groups"),
+    (r"tl2/table_avx2", 4, "sums of 32 bits"),
+    (r"[^/]*/rows_dot", 20, "results wait for the end of a block"),
+    (r"q[2-6]_k/in_place_dot256", 13, "activations that two rows share, scales, results"),
+    (r"(tq1_0|q5_0)/in_place_dot256", 2, "the results of two rows; masks"),
+]
+
+PRODUCT = re.compile(r"(vpmaddubsw|vpmaddwd|vpmull[wd]|vpshufb|vfn?madd\w+) ")
+STORE = re.compile(r"v\w+ +%ymm\d+,-?(0x)?[0-9a-f]*\(%r[sb]p[,)]")
+FUNCTION = re.compile(r"^[0-9a-f]{8,} <(.*)>:$")
+INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(.*)$")
+JUMP = re.compile(r"j\w+ +([0-9a-f]+)\b")
+
+
+def functions(path):
+    """Name and instructions, (address, text), of each function of an object."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True)
+    name, body = None, []
+    for line in text.stdout.splitlines():
+        if start := FUNCTION.match(line):
+            if body:
+                yield name, body
+            name, body = start[1], []
+        elif found := INSTRUCTION.match(line):
+            body.append((int(found[1], 16), found[2]))
+    if body:
+        yield name, body
+
+
+def product_loop(body):
+    """The instructions of the product loop; none: no loop has products."""
+    at = {address: i for i, (address, _) in enumerate(body)}
+    loops = {}
+    for end, (_, text) in enumerate(body):
+        begin = at.get(int(jump[1], 16)) if (jump := JUMP.match(text)) else None
+        if begin is not None and begin <= end:
+            inside = [instruction for _, instruction in body[begin : end + 1]]
+            if products := sum(bool(PRODUCT.match(instruction)) for instruction in inside):
+                loops[begin, end] = (products, -len(inside), inside)
+    inner = [
+        loop
+        for (begin, end), loop in loops.items()
+        if not any(begin <= b and e <= end and (b, e) != (begin, end) for b, e in loops)
+    ]
+    return max(inner, key=lambda loop: loop[:2])[2] if inner else []
+
+
+def allowed(word):
+    return next((stores for pattern, stores, _ in ALLOWED if re.fullmatch(pattern, word)), 0)
+
+
+def main(build):
+    rows = offenders = 0
+    for path in sorted(Path(build, "kernels/CMakeFiles").glob("kernel_*.dir/*/*.o")):
+        if not re.search(r"_avx2(32|64|128)?\.dir$", path.parts[-3]) or path.parts[-2] in ("read", "peak", "vector"):
+            continue
+        word = f"{path.parts[-2]}/{path.name.removesuffix('.c.o')}"
+        for name, body in functions(path):
+            loop = product_loop(body)
+            rows += bool(loop)
+            stores = sum(bool(STORE.match(instruction)) for instruction in loop)
+            if stores > allowed(word):
+                print(f"{path.parts[-3]} {name}: {stores} vectors are stored on the stack in the product loop of "
+                      f"{len(loop)} instructions; at most {allowed(word)}")
+                offenders += 1
+    print(f"{rows} product loops")
+    return 1 if offenders or not rows else 0
+
+
+sys.exit(main(sys.argv[1]))
