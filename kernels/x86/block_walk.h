@@ -20,7 +20,7 @@ enum {
     ULB_VISIT_STEPS = 8,
     ULB_LINES_MAX = 8,
     ULB_SHORT_GROUPS = 16, /* of 16 columns, in a block */
-    ULB_TURN_BYTES_MAX = 2048,
+    ULB_TURN_BYTES_MAX = 1024,
     ULB_ZERO_FACTORS = 3
 };
 
