@@ -55,6 +55,18 @@ static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_
         _mm_prefetch((const char *)w + walk->far, _MM_HINT_T1);
 }
 
+/* For the lines that begin in step u of those from w on, as loads of steps are in between: many prefetches at
+ * once leave no room for the misses of loads. Addresses are a register and a constant, because GCC 12 keeps
+ * those that loads have too, ahead in the stream, in registers of their own. */
+static inline __attribute__((always_inline)) void ulb_prefetch_step(const struct ulb_walk *walk,
+                                                                    const uint8_t *w, size_t u)
+{
+    size_t begin = u * walk->step_bytes, first = (begin + walk->gap - 1) / walk->gap * walk->gap;
+    ULB_UNROLL(8)
+    for (size_t line = first; line < begin + walk->step_bytes; line += walk->gap)
+        __asm__ volatile("prefetcht0 %c1(%0)" ::"r"(w), "i"(line + walk->near));
+}
+
 static inline __attribute__((always_inline)) void ulb_clear(const struct ulb_walk *walk, ulb_vec *sums)
 {
     ULB_UNROLL(32)
@@ -77,9 +89,12 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
             words[v] = ulb_zero();
     }
     ULB_UNROLL(8)
-    for (size_t u = 0; u < steps; u++)
+    for (size_t u = 0; u < steps; u++) {
         step(w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
-    if (whole) {
+        if (whole && walk->widen)
+            ulb_prefetch_step(walk, w, u);
+    }
+    if (whole && !walk->widen) {
         ULB_UNROLL(16)
         for (size_t line = 0; line < steps * walk->step_bytes; line += walk->gap)
             ulb_prefetch(walk, w + line);
