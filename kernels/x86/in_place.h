@@ -325,11 +325,10 @@ static inline void ulb_dot_unit(__m256i *sums, __m256i codes, const int8_t *x)
     __m256i pairs;
     __asm__("vpmaddubsw %[x], %[codes], %[pairs]\n\tvpaddw %[pairs], %[sums], %[sums]"
             : [sums] ULB_SUM(*sums), [pairs] ULB_SCRATCH(pairs)
+            : [codes] "x"(codes), [x] "m"(*(const int8_t(*)[32])x));
 #else
-    __asm__(ULB_DP_INSTRUCTION " %[x], %[codes], %[sums]"
-            : [sums] ULB_SUM(*sums)
+    ulb_dp(sums, codes, _mm256_loadu_si256((const __m256i *)x));
 #endif
-            : [codes] ULB_REGISTER(codes), [x] "m"(*(const int8_t(*)[32])x));
 }
 
 /* int32 sums of a block's products. */
