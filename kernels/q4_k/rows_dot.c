@@ -1,7 +1,8 @@
 /* Q4_K repacked: Q4_0's codes, with a scale for each group of 32 columns, a byte of it for a row, and minima
  * as dot products of their own.
  *
- * In single precision |scale * sum| <= 63 * 15 * 128 * 32 < 2^22 is exact, the block's sum of 8 rounded.
+ * In single precision |scale * sum| <= 63 * 15 * 128 * 32 < 2^22 is exact, the block's sum of 8 rounded; with
+ * AVX2 scales multiply 16-bit sums, and the block's is an integer.
  * 4 sums, 4 of the block, 4 results. */
 #include "kernels/q4_k/format.h"
 #include "kernels/x86/codes.h"

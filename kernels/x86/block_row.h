@@ -15,6 +15,11 @@
 #define ULB_HAS(scales)     ((scales) != ULB_NO_GROUPS)
 #define ULB_WIDENED(scales) ((scales) == ULB_NIBBLE_SCALES ? 0.5 : ULB_HAS(scales) ? 1.0 : 0.0)
 #define ULB_HALVED(scales)  ((scales) == ULB_NIBBLE_SCALES ? 0.5 : 0.0)
+/* Those that multiply 16-bit sums, ulb_scales_integers(), in place of all this: a shuffle each, or for two,
+ * and one conversion for a block. */
+#define ULB_INTEGERS(scales)                                                                                 \
+    (ULB_WORD_SUMS && ((scales) == ULB_UNSIGNED_SCALES || (scales) == ULB_NIBBLE_SCALES))
+#define ULB_FLOATS(scales) (ULB_HAS(scales) && !ULB_INTEGERS(scales))
 /* Dot products of minima for each block. */
 #define ULB_MINIMA_DOTS(minima) ((minima) == ULB_BYTE_MINIMA ? 4 : (minima) == ULB_NIBBLE_MINIMA ? 8 : 0)
 
@@ -49,17 +54,20 @@
                                             ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) +                  \
                                         (MINIMA > ULB_ONE_MINIMUM ? 2 : 0) * ULB_EACH(COLUMNS)               \
                                   : 0,                                                                       \
-        .float_adds = (g_float_adds) / (double)(n_rows)*ULB_EACH(GROUP),                                     \
-        .fmas = ((g_fmas) / (double)(n_rows) + ULB_HAS(SCALES)) * ULB_EACH(GROUP) +                          \
+        .float_adds = ULB_INTEGERS(SCALES) ? 0 : (g_float_adds) / (double)(n_rows)*ULB_EACH(GROUP),          \
+        .fmas = ((g_fmas) / (double)(n_rows) + ULB_FLOATS(SCALES)) * ULB_EACH(GROUP) +                       \
                 (2 + (MINIMA == ULB_NO_MINIMA     ? 0                                                        \
                       : MINIMA == ULB_ONE_MINIMUM ? 1                                                        \
                                                   : 2)) *                                                    \
                     ULB_EACH(COLUMNS),                                                                       \
-        .conversions = ((g_conversions) / (double)(n_rows) + ULB_HAS(SCALES)) * ULB_EACH(GROUP) +            \
-                       (MINIMA > ULB_ONE_MINIMUM) * ULB_EACH(COLUMNS),                                       \
+        .conversions = ((g_conversions) / (double)(n_rows) + ULB_FLOATS(SCALES)) * ULB_EACH(GROUP) +         \
+                       ((MINIMA > ULB_ONE_MINIMUM) + ULB_INTEGERS(SCALES)) * ULB_EACH(COLUMNS),              \
         .halves = ((POWERS ? 0 : 1) + (MINIMA != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                        \
-        .widenings = ULB_WIDENED(SCALES) * ULB_EACH(GROUP) + (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),           \
-        .shuffles = (SHUFFLES)*ULB_EACH(4), .vector_bits = ULB_VEC_BITS                                      \
+        .widenings = (ULB_INTEGERS(SCALES) ? 0 : ULB_WIDENED(SCALES)) * ULB_EACH(GROUP) +                    \
+                     (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),                                                   \
+        .shuffles =                                                                                          \
+            (SHUFFLES)*ULB_EACH(4) + (ULB_INTEGERS(SCALES) ? ULB_WIDENED(SCALES) : 0) * ULB_EACH(GROUP),     \
+        .vector_bits = ULB_VEC_BITS                                                                          \
     }
 #define ULB_LESSER(a, b)                  ((a) < (b) ? (a) : (b))
 #define ULB_ROWS_OF(n_bytes, n_rows, ...) (n_rows)

@@ -14,6 +14,8 @@
 #include "kernels/x86/minima.h"
 #include "kernels/x86/streams.h"
 
+#include <string.h>
+
 enum {
     ULB_BLOCK_VECTORS_MAX = 12,
     ULB_BLOCK_SLICES = 2,
@@ -190,9 +192,22 @@ static inline __attribute__((always_inline)) size_t ulb_chunk_steps(const struct
     return words && words < steps ? words : steps;
 }
 
-/* sums += the int32 sums of one chunk, whose codes begin at w + at. */
-static inline __attribute__((always_inline)) void
-ulb_add_chunk(const struct ulb_block_row *row, const uint8_t *w, size_t at, const int8_t *x, ulb_vec *sums)
+/* Sums of 16 bits, two to a lane, as 32 bits: times 1, or times the pair in scale. */
+static inline __attribute__((always_inline)) ulb_vec ulb_widen_by(const ulb_vec *scale, ulb_vec words)
+{
+#if ULB_WORD_SUMS
+    if (scale)
+        return _mm256_madd_epi16(words, *scale);
+#else
+    (void)scale;
+#endif
+    return ulb_widen(words);
+}
+
+/* sums += the int32 sums of one chunk, whose codes begin at w + at, times integer scales of rows, or NULL. */
+static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_row *row,
+                                                                const uint8_t *w, size_t at, const int8_t *x,
+                                                                const ulb_vec *scales, ulb_vec *sums)
 {
     size_t n = row->sets * row->codes->sums;
     if (!row->codes->word_steps) {
@@ -206,10 +221,11 @@ ulb_add_chunk(const struct ulb_block_row *row, const uint8_t *w, size_t at, cons
     ulb_add_steps(row, w, at, x, ulb_chunk_steps(row), words);
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++) {
+        ulb_vec wide = ulb_widen_by(scales ? &scales[i] : NULL, words[i]);
         if (ulb_is_long(row))
-            ulb_add_in_memory(&sums[i], ulb_widen(words[i]));
+            ulb_add_in_memory(&sums[i], wide);
         else
-            sums[i] = ulb_add32(sums[i], ulb_widen(words[i]));
+            sums[i] = ulb_add32(sums[i], wide);
     }
 }
 
@@ -251,6 +267,45 @@ ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g
     return ulb_to_floats(bytes);
 }
 
+/* Whether scales multiply 16-bit sums as these become 32-bit ones, which then are the block's, exact: |scale
+ * * sum| of 256 columns <= 63 * 31 * 128 * 256 < 2^26. Signed scales would have to meet the zero point too.
+ */
+static inline __attribute__((always_inline)) bool ulb_scales_integers(const struct ulb_block_row *row)
+{
+    return ULB_WORD_SUMS && row->codes->word_steps &&
+           (row->scales == ULB_UNSIGNED_SCALES || row->scales == ULB_NIBBLE_SCALES);
+}
+
+#if ULB_WORD_SUMS
+
+/* Scale of group g, whose scales lie at scales, for vector v of rows: twice in each lane, 16 bits. */
+static inline __attribute__((always_inline)) ulb_vec
+ulb_paired_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t v)
+{
+    const __m256i pairs = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1, 4,
+                                           -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1);
+    int64_t eight;
+    memcpy(&eight, scales + v * ULB_LANES, sizeof eight);
+    __m256i scale = _mm256_shuffle_epi8(_mm256_set1_epi64x(eight), pairs);
+    if (row->scales == ULB_NIBBLE_SCALES)
+        scale = g % 2 ? _mm256_srli_epi16(scale, 4) : _mm256_and_si256(scale, _mm256_set1_epi16(15));
+    return scale;
+}
+
+#else
+
+static inline ulb_vec ulb_paired_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g,
+                                       size_t v)
+{
+    (void)row;
+    (void)scales;
+    (void)g;
+    (void)v;
+    return ulb_zero();
+}
+
+#endif
+
 /* A block, or some of its groups: scales and codes of groups, activations. */
 struct ulb_groups_at {
     const uint8_t *w;
@@ -259,16 +314,22 @@ struct ulb_groups_at {
     const int32_t *zeros; /* of groups of 16 columns: struct ulb_zero_sum's */
 };
 
-/* Sums of a group, and what is taken off them. */
+/* Sums of a group, and what is taken off them; or integer scales, for which sums are the block's. */
 struct ulb_group_sums {
     struct ulb_zero_sum zero;
-    ulb_vec sums[ULB_BLOCK_VECTORS_MAX];
+    ulb_vec sums[ULB_BLOCK_VECTORS_MAX], scales[ULB_BLOCK_VECTORS_MAX];
 };
 
 static inline __attribute__((always_inline)) void ulb_start_group(const struct ulb_block_row *row,
                                                                   const struct ulb_groups_at *at, size_t g,
                                                                   struct ulb_group_sums *group)
 {
+    if (ulb_scales_integers(row)) {
+        ULB_UNROLL(12)
+        for (size_t v = 0; v < ulb_block_vectors(row); v++)
+            group->scales[v] = ulb_paired_scale(row, at->w + ulb_scales_at(row, g), g, v);
+        return;
+    }
     group->zero = ulb_group_zero_sum(row, at->sums + g * row->group / ULB_SUM_COLUMNS, at->zeros + g);
 #pragma GCC unroll 12
     for (size_t i = 0; i < row->sets * row->codes->sums; i++)
@@ -284,6 +345,11 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
     const struct ulb_codes *codes = row->codes;
     ulb_floats values[ULB_BLOCK_VECTORS_MAX];
     size_t scales_at = ulb_scales_at(row, g);
+    if (ulb_scales_integers(row)) {
+        if (g % ulb_groups_together(row) == 0)
+            ulb_prefetch_lines(row, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block);
+        return;
+    }
 #pragma GCC unroll 8
     for (size_t set = 0; set < row->sets; set++)
         codes->floats(group->sums + set * codes->sums, &group->zero, values + set * codes->rows);
@@ -295,16 +361,28 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
                                : values[v];
 }
 
+/* block += a chunk, from step s on, of group g. */
+static inline __attribute__((always_inline)) void ulb_add_chunk_of(const struct ulb_block_row *row,
+                                                                   const struct ulb_groups_at *at, size_t g,
+                                                                   size_t s, struct ulb_group_sums *group,
+                                                                   ulb_floats *block)
+{
+    const uint8_t *w = at->w + s * row->sets * row->codes->bytes * ULB_VEC_BYTES;
+    const int8_t *x = at->x + g * row->group + 4 * s;
+    if (ulb_scales_integers(row))
+        ulb_add_chunk(row, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
+    else
+        ulb_add_chunk(row, w, ulb_codes_at(row, g), x, NULL, group->sums);
+}
+
 /* block += group g of one slice. */
 static inline __attribute__((always_inline)) void
 ulb_add_group(const struct ulb_block_row *row, const struct ulb_groups_at *at, size_t g, ulb_floats *block)
 {
     struct ulb_group_sums group;
-    size_t chunk = ulb_chunk_steps(row), step_bytes = row->sets * row->codes->bytes * ULB_VEC_BYTES;
     ulb_start_group(row, at, g, &group);
-    for (size_t s = 0; s < row->group / 4; s += chunk)
-        ulb_add_chunk(row, at->w + s * step_bytes, ulb_codes_at(row, g), at->x + g * row->group + 4 * s,
-                      group.sums);
+    for (size_t s = 0; s < row->group / 4; s += ulb_chunk_steps(row))
+        ulb_add_chunk_of(row, at, g, s, &group, block);
     ulb_end_group(row, at, g, &group, block);
 }
 
@@ -314,15 +392,13 @@ ulb_add_long_groups(const struct ulb_block_row *row, const struct ulb_groups_at 
                     ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
     struct ulb_group_sums groups[ULB_BLOCK_SLICES];
-    size_t chunk = ulb_chunk_steps(row), step_bytes = row->sets * row->codes->bytes * ULB_VEC_BYTES;
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
         ulb_start_group(row, &at[i], 0, &groups[i]);
-    for (size_t s = 0; s < row->group / 4; s += chunk) {
+    for (size_t s = 0; s < row->group / 4; s += ulb_chunk_steps(row)) {
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-            ulb_add_chunk(row, at[i].w + s * step_bytes, ulb_codes_at(row, 0), at[i].x + 4 * s,
-                          groups[i].sums);
+            ulb_add_chunk_of(row, &at[i], 0, s, &groups[i], block[i]);
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
@@ -352,7 +428,8 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
         ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
                                    : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
         ulb_prefetch_lines(row, x->tile, minima_at + v * share, share, (ulb_vec *)&d);
-        results[v] = ulb_fma(block[v], ulb_mul(d, x_scale), results[v]);
+        ulb_floats sum = ulb_scales_integers(row) ? ulb_to_floats(((const ulb_vec *)block)[v]) : block[v];
+        results[v] = ulb_fma(sum, ulb_mul(d, x_scale), results[v]);
     }
     if (row->minima == ULB_NO_MINIMA)
         return;
