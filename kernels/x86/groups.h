@@ -35,6 +35,17 @@ ulb_finish_group(const struct ulb_walk *walk, ulb_split_fn *split, const int16_t
                        scales + (group * walk->vectors + v) * ULB_LANES);
 }
 
+/* A visit of each slice from step s on, to sums of its own. */
+static inline __attribute__((always_inline)) void ulb_visit_in_turn(const struct ulb_walk *walk,
+                                                                    ulb_step_fn *step,
+                                                                    const struct ulb_tiles *tiles, size_t s,
+                                                                    size_t steps, ulb_vec *sums)
+{
+    ULB_UNROLL(2)
+    for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
+        ulb_visit(walk, step, tiles, slice, s, steps, true, sums + slice * walk->vectors);
+}
+
 /* Group i of each slice: its steps, then its part of the results. scales: of the row of tiles. With 16-bit
  * sums slices take turns of a visit and their sums wait in memory: a slice's group of 128 columns read whole
  * is one address stream, and 5 % slower from memory. */
@@ -50,10 +61,14 @@ ulb_add_group(const struct ulb_walk *walk, ulb_step_fn *step, ulb_split_fn *spli
         ULB_UNROLL(32)
         for (size_t v = 0; v < ULB_GROUP_SLICES * walk->vectors; v++)
             sums[v] = ulb_zero();
-        for (size_t s = begin; s < begin + ULB_GROUP_STEPS; s += visit) {
-            ULB_UNROLL(2)
-            for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-                ulb_visit(walk, step, tiles, slice, s, visit, true, sums + slice * walk->vectors);
+        /* Laid out one after the other as long as they fit the cache of decoded instructions. */
+        if (walk->vectors <= 4) {
+            ULB_UNROLL(4)
+            for (size_t s = begin; s < begin + ULB_GROUP_STEPS; s += visit)
+                ulb_visit_in_turn(walk, step, tiles, s, visit, sums);
+        } else {
+            for (size_t s = begin; s < begin + ULB_GROUP_STEPS; s += visit)
+                ulb_visit_in_turn(walk, step, tiles, s, visit, sums);
         }
         ULB_UNROLL(2)
         for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
