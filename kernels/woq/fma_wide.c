@@ -14,7 +14,7 @@
 #define LAYOUT(of) ulb_##of##_plane_64
 #endif
 
-enum { SLICES = 2, NEAR = 1024, VISIT = 8 /* steps of a slice in turn */ };
+enum { SLICES = 2, NEAR = 1024, VISIT = 4 /* steps of a slice in turn */ };
 
 /* Constants of a row. */
 struct woq {
