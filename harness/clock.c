@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 #endif
 
-enum { CHAIN_ADDS = 32768, CHAIN_TRIES = 3, PROBE_RUNS = 15 };
+enum { CHAIN_ADDS = 32768, CHAIN_TRIES = 3, PROBE_RUNS = 15, REPETITION_RUNS = 3 };
 static const double CHAIN_SPREAD_MAX = 0.05;
 static const double FREQUENCY_DRIFT_MAX = 0.006;
 
@@ -20,6 +20,25 @@ double ulb_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double shortest_run(double seconds, size_t n, void (*work)(void *arg, size_t n), void *arg)
+{
+    double shortest = INFINITY;
+    for (int run = 0; run < REPETITION_RUNS && shortest >= seconds; run++) {
+        double begin = ulb_now();
+        work(arg, n);
+        shortest = fmin(shortest, ulb_now() - begin);
+    }
+    return shortest;
+}
+
+size_t ulb_repetitions(double seconds, size_t most, void (*work)(void *arg, size_t n), void *arg)
+{
+    size_t n = 1;
+    while (n < most && shortest_run(seconds, n, work, arg) < seconds)
+        n *= 2;
+    return n;
 }
 
 double ulb_slept(void)

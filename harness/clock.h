@@ -12,6 +12,7 @@
 #include "harness/counters/counters.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Seconds since some fixed point, monotonic. */
 double ulb_now(void);
@@ -19,6 +20,10 @@ double ulb_now(void);
 /* Seconds that the system has been suspended since it booted: what CLOCK_BOOTTIME counts and CLOCK_MONOTONIC
  * does not. */
 double ulb_slept(void);
+
+/* How many repetitions take at least so many seconds: a power of two, at most `most`. work(arg, n) does n of
+ * them. They take so long three times in a row: a pause of the machine is not the work's. */
+size_t ulb_repetitions(double seconds, size_t most, void (*work)(void *arg, size_t n), void *arg);
 
 /* Smallest step of ulb_now() seen in a burst of calls, seconds. */
 double ulb_timer_step(void);

@@ -1,5 +1,6 @@
 #include "harness/gamma_loop.h"
 
+#include "harness/clock.h"
 #include "harness/counters/marker.h"
 #include "models/models.h"
 
@@ -72,14 +73,11 @@ void ulb_gamma_loop_warm(const struct ulb_gamma_loop *loop, size_t thread)
     loop->kernel->run(&mine);
 }
 
-static void calibrate_calls(struct ulb_gamma_loop *loop)
+static void run_calls(void *arg, size_t calls)
 {
-    for (loop->calls = 1; loop->calls < CALLS_MAX; loop->calls *= 2) {
-        double begin = ulb_now();
-        ulb_gamma_loop_run(loop, 0);
-        if (ulb_now() - begin >= RUN_SECONDS)
-            return;
-    }
+    struct ulb_gamma_loop *loop = arg;
+    loop->calls = calls;
+    ulb_gamma_loop_run(loop, 0);
 }
 
 static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_kernel *kernel,
@@ -100,7 +98,7 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
     loop->gemm = ulb_problem_gemm(&loop->problem, loop->pages.data,
                                   (float *)(void *)((char *)loop->pages.data + bytes));
     kernel->run(&loop->gemm);
-    calibrate_calls(loop);
+    loop->calls = ulb_repetitions(RUN_SECONDS, CALLS_MAX, run_calls, loop);
     return ulb_problem_check(&loop->problem, kernel, loop->gemm.y, err);
 }
 

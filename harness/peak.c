@@ -23,7 +23,8 @@ struct ulb_peak_meter {
     size_t n, samples_max;
     struct loop *loops;
     const struct loop *running;
-    double *seconds; /* by thread, of the loop just run */
+    struct loop *calibrated; /* while passes are sought */
+    double *seconds;         /* by thread, of the loop just run */
 };
 
 static void timed_part(void *arg, size_t thread)
@@ -45,14 +46,17 @@ static double run_loop(void *arg)
     return 1e-9 * ops;
 }
 
+static void run_passes(void *arg, size_t passes)
+{
+    struct ulb_peak_meter *meter = arg;
+    meter->calibrated->passes = passes;
+    run_loop(meter);
+}
+
 static void calibrate(struct ulb_peak_meter *meter, struct loop *loop)
 {
-    meter->running = loop;
-    for (loop->passes = 1; loop->passes < PASSES_MAX; loop->passes *= 2) {
-        run_loop(meter);
-        if (meter->seconds[0] >= RUN_SECONDS)
-            return;
-    }
+    meter->running = meter->calibrated = loop;
+    loop->passes = ulb_repetitions(RUN_SECONDS, PASSES_MAX, run_passes, meter);
 }
 
 static enum ulb_status list_loops(struct ulb_peak_meter *meter, struct ulb_error *err)
