@@ -22,9 +22,8 @@ struct ulb_peak_meter {
     struct ulb_session *session;
     size_t n, samples_max;
     struct loop *loops;
-    const struct loop *running;
-    struct loop *calibrated; /* while passes are sought */
-    double *seconds;         /* by thread, of the loop just run */
+    struct loop *running;
+    double *seconds; /* by thread, of the loop just run */
 };
 
 static void timed_part(void *arg, size_t thread)
@@ -49,13 +48,13 @@ static double run_loop(void *arg)
 static void run_passes(void *arg, size_t passes)
 {
     struct ulb_peak_meter *meter = arg;
-    meter->calibrated->passes = passes;
+    meter->running->passes = passes;
     run_loop(meter);
 }
 
 static void calibrate(struct ulb_peak_meter *meter, struct loop *loop)
 {
-    meter->running = meter->calibrated = loop;
+    meter->running = loop;
     loop->passes = ulb_repetitions(RUN_SECONDS, PASSES_MAX, run_passes, meter);
 }
 

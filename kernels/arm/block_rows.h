@@ -19,9 +19,9 @@
 #define ROW_VECTORS(X) X(0, 0, 0) X(1, 0, 1) X(2, 1, 0) X(3, 1, 1) X(4, 2, 0) X(5, 2, 1) X(6, 3, 0) X(7, 3, 1)
 #endif
 
-#include "kernels/activations.h"
 #include "kernels/arm/walk.h"
 #include "kernels/block.h"
+#include "kernels/group_sums.h"
 
 enum {
     ROWS = ULB_BY_ISA(ULB_QUAD_ROWS_SHORT, ULB_QUAD_ROWS_LONG),
@@ -34,14 +34,6 @@ enum {
     HALVES = MINIMA + GROUPS * GROUPS_OF_BLOCK * ROWS
 };
 
-static inline int32_t group_sum(const int16_t *sums)
-{
-    int32_t sum = 0;
-    for (size_t i = 0; i < GROUP / ULB_SUM_COLUMNS; i++)
-        sum += sums[i];
-    return sum;
-}
-
 /* Sums of a block's groups as 64 high + low. */
 struct sum_bytes {
     int8_t low[16], high[16];
@@ -51,7 +43,7 @@ static inline struct sum_bytes split_sums(const int16_t *x_sums)
 {
     struct sum_bytes bytes = {{0}, {0}};
     for (size_t i = 0; i < GROUPS_OF_BLOCK; i++) {
-        int32_t sum = group_sum(x_sums + i * GROUP / ULB_SUM_COLUMNS);
+        int32_t sum = ulb_sum_of_x(x_sums + i * GROUP / ULB_SUM_COLUMNS, GROUP);
         bytes.low[i] = (int8_t)(sum & 63);
         bytes.high[i] = (int8_t)(sum >> 6);
     }
@@ -99,7 +91,7 @@ static inline struct sum_bytes split_sums(const int16_t *x_sums)
         if (at == 0)                                                                                         \
             ulb_prefetch(w, 4 * PLANE);                                                                      \
     }                                                                                                        \
-    const int32_t x_sum = group_sum(block_sums + (g)*GROUP / ULB_SUM_COLUMNS);                               \
+    const int32_t x_sum = ulb_sum_of_x(block_sums + (g)*GROUP / ULB_SUM_COLUMNS, GROUP);                     \
     (void)x_sum;                                                                                             \
     SPLIT
 

@@ -6,7 +6,7 @@
 #ifndef ULB_KERNELS_X86_BLOCK_WALK_H
 #define ULB_KERNELS_X86_BLOCK_WALK_H
 
-#include "kernels/activations.h"
+#include "kernels/group_sums.h"
 #include "kernels/interleave.h"
 #include "kernels/row.h"
 #include "kernels/x86/dot.h"
@@ -77,15 +77,6 @@ static inline __attribute__((always_inline)) size_t ulb_block_vectors(const stru
     return row->sets * row->codes->rows;
 }
 
-static inline __attribute__((always_inline)) int32_t ulb_group_x_sum(const int16_t *sums, size_t columns)
-{
-    int32_t sum = 0;
-#pragma GCC unroll 16
-    for (size_t i = 0; i < columns / ULB_SUM_COLUMNS; i++)
-        sum += sums[i];
-    return sum;
-}
-
 /* Of the 16 groups of a block, each factor's. */
 static inline __attribute__((always_inline)) void
 ulb_scale_zeros(const struct ulb_block_row *row, const int16_t *sums, int32_t (*zeros)[ULB_SHORT_GROUPS])
@@ -115,7 +106,7 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
         return (struct ulb_zero_sum){ulb_zero(), ulb_all32(*scaled), scaled};
     ulb_vec all = row->group == 2 * ULB_SUM_COLUMNS
                       ? ulb_all_x_sums(sums, row->zero_point)
-                      : ulb_all32(row->zero_point * ulb_group_x_sum(sums, row->group));
+                      : ulb_all32(row->zero_point * ulb_sum_of_x(sums, row->group));
     return (struct ulb_zero_sum){all, ulb_add32(magic, all), NULL};
 }
 
@@ -292,18 +283,6 @@ ulb_paired_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t 
     return scale;
 }
 
-#else
-
-static inline ulb_vec ulb_paired_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g,
-                                       size_t v)
-{
-    (void)row;
-    (void)scales;
-    (void)g;
-    (void)v;
-    return ulb_zero();
-}
-
 #endif
 
 /* A block, or some of its groups: scales and codes of groups, activations. */
@@ -324,12 +303,14 @@ static inline __attribute__((always_inline)) void ulb_start_group(const struct u
                                                                   const struct ulb_groups_at *at, size_t g,
                                                                   struct ulb_group_sums *group)
 {
+#if ULB_WORD_SUMS
     if (ulb_scales_integers(row)) {
         ULB_UNROLL(12)
         for (size_t v = 0; v < ulb_block_vectors(row); v++)
             group->scales[v] = ulb_paired_scale(row, at->w + ulb_scales_at(row, g), g, v);
         return;
     }
+#endif
     group->zero = ulb_group_zero_sum(row, at->sums + g * row->group / ULB_SUM_COLUMNS, at->zeros + g);
 #pragma GCC unroll 12
     for (size_t i = 0; i < row->sets * row->codes->sums; i++)

@@ -94,6 +94,7 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
         if (whole && walk->widen)
             ulb_prefetch_step(walk, w, u);
     }
+    /* Behind the steps: GCC 12 spills accumulators around prefetches in between. */
     if (whole && !walk->widen) {
         ULB_UNROLL(16)
         for (size_t line = 0; line < steps * walk->step_bytes; line += walk->gap)
