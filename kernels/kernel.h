@@ -67,6 +67,9 @@ struct ulb_layout {
      * of value - zero, which is exact up to K = 65,536; of ulb_block_integer_weights() where the format has
      * blocks. */
     bool row_sums;
+    /* The scales of a group, fp32 [tile_m], lie before its tiles: a slice is one stream of addresses.
+     * Elsewhere scales lie behind all tiles, [row of tiles][group][tile_m]. */
+    bool scales_ahead;
     unsigned
         slice_tiles; /* most tiles side by side in a slice, which bounds what tables take; 0: any number */
     /* First bit, within the tile, of the code of (row, col). */
@@ -113,11 +116,12 @@ size_t ulb_layout_tile_bytes(const struct ulb_layout *layout);
 /* Slices of K columns, and the tiles of one side by side. */
 size_t ulb_layout_slices(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k);
-/* Bytes from a slice to the next. */
+/* Bytes of a row of tiles in a slice, with scales that lie there; from a slice to the next. */
+size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Bytes of a packed M x K matrix, scales and padding included. */
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k);
-/* Byte offset of the scales inside a packed matrix. */
+/* Byte offset of the scales inside a packed matrix, where they are not ahead of their tiles. */
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k);
 /* The same of the zeros and of the sums of rows. */
 size_t ulb_layout_zeros_offset(const struct ulb_layout *layout, size_t m, size_t k);

@@ -64,10 +64,28 @@ static size_t packed_groups(const struct ulb_layout *layout, size_t k)
     return layout->format->group ? columns / layout->format->group : 1;
 }
 
+/* Scales of a group that lie in the slice, before its tiles. */
+static size_t ahead_bytes(const struct ulb_layout *layout)
+{
+    return layout->scales_ahead ? layout->tile_m * sizeof(float) : 0;
+}
+
+/* From the beginning of a row of tiles to one of them. */
+static size_t tile_offset(const struct ulb_layout *layout, size_t step)
+{
+    size_t groups = layout->scales_ahead ? step * layout->tile_k / layout->format->group + 1 : 0;
+    return step * ulb_layout_tile_bytes(layout) + groups * ahead_bytes(layout);
+}
+
+size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k)
+{
+    return tile_offset(layout, ulb_layout_steps(layout, k)) - ahead_bytes(layout);
+}
+
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    size_t tiles = padded_rows(layout, m) / layout->tile_m * ulb_layout_steps(layout, k);
-    return ulb_round_up(tiles * ulb_layout_tile_bytes(layout), ULB_CACHE_LINE);
+    size_t rows = padded_rows(layout, m) / layout->tile_m;
+    return ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
 }
 
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k)
@@ -78,7 +96,8 @@ size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_
 /* Bytes of one fp32 for each scale. */
 static size_t scales_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    size_t scales = has_scales(layout->format) ? padded_rows(layout, m) * packed_groups(layout, k) : 0;
+    bool apart = has_scales(layout->format) && !layout->scales_ahead;
+    size_t scales = apart ? padded_rows(layout, m) * packed_groups(layout, k) : 0;
     return ulb_round_up(scales * sizeof(float), ULB_CACHE_LINE);
 }
 
@@ -175,20 +194,42 @@ static void pack_fields(const int16_t *values, const struct tile_map *map, const
     }
 }
 
+/* Byte offset of the scales of a group of a row of tiles. */
+static size_t scales_at(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t row,
+                        size_t group)
+{
+    size_t steps = ulb_layout_steps(layout, matrix->k), step = group * layout->format->group / layout->tile_k;
+    if (!layout->scales_ahead)
+        return ulb_layout_scales_offset(layout, matrix->m, matrix->k) +
+               (row * packed_groups(layout, matrix->k) + group) * layout->tile_m * sizeof(float);
+    return step / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
+           row * ulb_layout_row_bytes(layout, matrix->k) + tile_offset(layout, step % steps) -
+           ahead_bytes(layout);
+}
+
+/* From a scale to the zero point that goes with it. */
+static size_t zeros_behind(const struct ulb_layout *layout, const struct ulb_matrix *matrix)
+{
+    return (ulb_layout_zeros_offset(layout, matrix->m, matrix->k) -
+            ulb_layout_scales_offset(layout, matrix->m, matrix->k)) /
+           sizeof(float);
+}
+
 static void pack_scales(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0,
                         size_t m1, void *packed)
 {
-    float *scales = (float *)((char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k));
-    float *zeros = (float *)((char *)packed + ulb_layout_zeros_offset(layout, matrix->m, matrix->k));
     size_t padded = m1 < matrix->m ? m1 : padded_rows(layout, matrix->m), tile_m = layout->tile_m;
     size_t groups = ulb_groups(layout->format, matrix->k), all = packed_groups(layout, matrix->k);
-    for (size_t m = m0; m < padded; m++) {
-        float *at = scales + m / tile_m * tile_m * all + m % tile_m;
-        for (size_t g = 0; g < all; g++)
-            at[g * tile_m] = m < matrix->m && g < groups ? matrix->scales[m * groups + g] : 0.0f;
-        at = zeros + (at - scales);
-        for (size_t g = 0; g < all && layout->format->zeros; g++)
-            at[g * tile_m] = m < matrix->m && g < groups ? (float)matrix->zeros[m * groups + g] : 0.0f;
+    size_t behind = zeros_behind(layout, matrix);
+    for (size_t i = m0 / tile_m * all; i < padded / tile_m * all; i++) {
+        size_t g = i % all, m = i / all * tile_m;
+        float *at = (float *)((char *)packed + scales_at(layout, matrix, i / all, g));
+        for (size_t row = 0; row < tile_m; row++, m++) {
+            bool there = m < matrix->m && g < groups;
+            at[row] = there ? matrix->scales[m * groups + g] : 0.0f;
+            if (layout->format->zeros)
+                at[behind + row] = there ? (float)matrix->zeros[m * groups + g] : 0.0f;
+        }
     }
 }
 
@@ -217,18 +258,15 @@ static void pack_sums(const struct ulb_layout *layout, const struct ulb_matrix *
 
 static void unpack_scales(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
 {
-    const float *scales =
-        (const float *)((const char *)packed + ulb_layout_scales_offset(layout, matrix->m, matrix->k));
-    const float *zeros =
-        (const float *)((const char *)packed + ulb_layout_zeros_offset(layout, matrix->m, matrix->k));
-    size_t groups = ulb_groups(layout->format, matrix->k), all = packed_groups(layout, matrix->k);
-    for (size_t m = 0; m < matrix->m; m++) {
-        const float *at = scales + m / layout->tile_m * layout->tile_m * all + m % layout->tile_m;
-        for (size_t g = 0; g < groups; g++)
-            matrix->scales[m * groups + g] = at[g * layout->tile_m];
-        at = zeros + (at - scales);
-        for (size_t g = 0; g < groups && layout->format->zeros; g++)
-            matrix->zeros[m * groups + g] = (int16_t)at[g * layout->tile_m];
+    size_t groups = ulb_groups(layout->format, matrix->k), tile_m = layout->tile_m;
+    size_t behind = zeros_behind(layout, matrix);
+    for (size_t i = 0; i < matrix->m * groups; i++) {
+        size_t m = i / groups;
+        const float *at =
+            (const float *)((const char *)packed + scales_at(layout, matrix, m / tile_m, i % groups));
+        matrix->scales[i] = at[m % tile_m];
+        if (layout->format->zeros)
+            matrix->zeros[i] = (int16_t)at[behind + m % tile_m];
     }
 }
 
@@ -239,16 +277,16 @@ static void flip_bytes(const struct ulb_layout *layout, uint8_t *tile)
         tile[i] ^= layout->flip;
 }
 
-/* One row of tiles of one slice, whose first column is k. */
+/* One row of tiles of one slice, whose first column is k, from row on. */
 static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m, size_t k,
-                       size_t steps, const struct tile_map *map, const struct code_table *table,
-                       uint8_t *tile)
+                       size_t steps, const struct tile_map *map, const struct code_table *table, uint8_t *row)
 {
     int padding = padding_value(layout->format);
     size_t width = layout->tile_k * ulb_words(layout->format), per_panel = PANEL_COLUMNS / width;
     int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
-    for (size_t step = 0; step < steps; step++, tile += ulb_layout_tile_bytes(layout)) {
+    for (size_t step = 0; step < steps; step++) {
         const int16_t *values = panel + step % per_panel * width;
+        uint8_t *tile = row + tile_offset(layout, step);
         if (step % per_panel == 0)
             copy_panel(matrix, layout, padding, m, k * ulb_words(layout->format) + step * width,
                        per_panel * width, panel);
@@ -278,13 +316,13 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
         fill_codes(layout, &table);
     }
     size_t steps = ulb_layout_steps(layout, matrix->k);
-    size_t row_bytes = steps * ulb_layout_tile_bytes(layout);
+    size_t row_bytes = ulb_layout_row_bytes(layout, matrix->k);
     size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
     for (size_t m = m0; m < m1; m += layout->tile_m) {
-        uint8_t *tiles = (uint8_t *)packed + m / layout->tile_m * row_bytes;
+        uint8_t *row = (uint8_t *)packed + m / layout->tile_m * row_bytes;
         for (size_t i = 0; i < ulb_layout_slices(layout, matrix->k); i++)
             pack_slice(layout, matrix, m, i * steps * layout->tile_k, steps, &map, &table,
-                       tiles + i * slice_bytes);
+                       row + i * slice_bytes);
     }
     if (has_scales(layout->format))
         pack_scales(layout, matrix, m0, m1, packed);
@@ -335,13 +373,13 @@ void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, stru
     }
     size_t steps = ulb_layout_steps(layout, matrix->k);
     size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
-    size_t words = ulb_words(layout->format);
+    size_t words = ulb_words(layout->format), row_bytes = ulb_layout_row_bytes(layout, matrix->k);
     for (size_t m = 0; m < matrix->m; m += layout->tile_m) {
         for (size_t k = 0; k < matrix->k; k += layout->tile_k) {
             int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
             size_t step = k / layout->tile_k;
             const uint8_t *tile = (const uint8_t *)packed + step / steps * slice_bytes +
-                                  (m / layout->tile_m * steps + step % steps) * ulb_layout_tile_bytes(layout);
+                                  m / layout->tile_m * row_bytes + tile_offset(layout, step % steps);
             unpack_tile(layout, tile, panel);
             size_t columns = matrix->k - k < layout->tile_k ? matrix->k - k : layout->tile_k;
             for (size_t row = 0; row < layout->tile_m && m + row < matrix->m; row++)

@@ -27,12 +27,13 @@ static inline unsigned ulb_quad_bit(unsigned rows, unsigned bits, unsigned row, 
 }
 
 /* name##suffix: the layout of format of##suffix; ULB_QUAD_BIT has made its bit_offset. */
-#define ULB_QUAD_LAYOUT(of, suffix, rows, flipped, encode_, decode_)                                         \
+#define ULB_QUAD_LAYOUT(of, suffix, rows, ahead, flipped, encode_, decode_)                                  \
     const struct ulb_layout ulb_##of##_quads_##rows##suffix = {.name = "quads-" #rows,                       \
                                                                .format = &ulb_##of##suffix,                  \
                                                                .tile_m = rows,                               \
                                                                .tile_k = ULB_QUAD_COLUMNS,                   \
                                                                .slices = ULB_QUAD_SLICES,                    \
+                                                               .scales_ahead = ahead,                        \
                                                                .flip = flipped,                              \
                                                                .bit_offset = of##_quads_##rows,              \
                                                                .encode = encode_,                            \
@@ -47,13 +48,13 @@ static inline unsigned ulb_quad_bit(unsigned rows, unsigned bits, unsigned row, 
 #define ULB_QUAD_LAYOUTS(of, bits, flip, encode, decode)                                                     \
     ULB_QUAD_BIT(of, 32, bits)                                                                               \
     ULB_QUAD_BIT(of, 128, bits)                                                                              \
-    ULB_QUAD_LAYOUT(of, , 32, flip, encode, decode);                                                         \
-    ULB_QUAD_LAYOUT(of, , 128, flip, encode, decode)
+    ULB_QUAD_LAYOUT(of, , 32, false, flip, encode, decode);                                                  \
+    ULB_QUAD_LAYOUT(of, , 128, false, flip, encode, decode)
 
 /* Behind them, the same of its format with a scale for each g columns. */
 #define ULB_QUAD_LAYOUTS_GROUPED(of, g, flip, encode, decode)                                                \
-    ULB_QUAD_LAYOUT(of, _g##g, 32, flip, encode, decode);                                                    \
-    ULB_QUAD_LAYOUT(of, _g##g, 128, flip, encode, decode)
+    ULB_QUAD_LAYOUT(of, _g##g, 32, true, flip, encode, decode);                                              \
+    ULB_QUAD_LAYOUT(of, _g##g, 128, true, flip, encode, decode)
 
 #define ULB_QUAD_DECLARE(of) extern const struct ulb_layout ulb_##of##_quads_32, ulb_##of##_quads_128
 #define ULB_QUAD_DECLARE_GROUPED(of, g)                                                                      \

@@ -20,7 +20,8 @@ enum {
     BITS = 8 / FIELDS,
     PLANE = 4 * LANES, /* bytes of 4 columns */
     TILE = 4 * PLANE,
-    STEPS = ULB_GROUP / ULB_QUAD_COLUMNS
+    STEPS = ULB_GROUP / ULB_QUAD_COLUMNS,
+    SCALES = ROWS * sizeof(float) /* bytes, before the tiles of their group */
 };
 
 /* First lane of vector n of rows, its first row, and the lanes that are there. */
@@ -36,15 +37,14 @@ enum {
 #define VALUES(n) ulb_sub_ints(a##n, ulb_all32(ZERO_POINT *x_sum))
 #endif
 #define ADD_GROUP(n)                                                                                         \
-    r##n = ulb_fma(ulb_to_floats(VALUES(n)), ulb_load_floats(THERE(n), scales + index * ROWS + ROW_AT(n)),   \
-                   r##n);
+    r##n = ulb_fma(ulb_to_floats(VALUES(n)), ulb_load_floats(THERE(n), scales + ROW_AT(n)), r##n);
 #define STORE_RESULT(n)                                                                                      \
     if (LANE_AT(n) < LANES)                                                                                  \
         ulb_store_floats(THERE(n), y + ROW_AT(n), r##n);
 
 /* The lanes from byte at on of one row of tiles; y: of its rows, without the scale of the token. */
-static inline __attribute__((always_inline)) void
-group_pass(const struct ulb_tiles *tiles, const int16_t *x_sums, const float *scales, size_t at, float *y)
+static inline __attribute__((always_inline)) void group_pass(const struct ulb_tiles *tiles,
+                                                             const int16_t *x_sums, size_t at, float *y)
 {
     const size_t plane = PLANE, groups = tiles->steps / STEPS;
     VECTORS(ULB_DECLARE_MASK)
@@ -52,7 +52,10 @@ group_pass(const struct ulb_tiles *tiles, const int16_t *x_sums, const float *sc
     SUMS(DECLARE_RESULT)
     for (size_t i = 0; i < ULB_QUAD_SLICES * groups; i++) {
         const size_t slice = i % ULB_QUAD_SLICES, index = slice * groups + i / ULB_QUAD_SLICES;
-        const uint8_t *w = tiles->w + slice * tiles->slice_bytes + i / ULB_QUAD_SLICES * STEPS * TILE + at;
+        const uint8_t *group =
+            tiles->w + slice * tiles->slice_bytes + i / ULB_QUAD_SLICES * (SCALES + STEPS * TILE);
+        const float *scales = (const float *)(const void *)group;
+        const uint8_t *w = group + SCALES + at;
         SUMS(DECLARE_SUM)
         for (size_t s = 0; s < STEPS; s++, w += TILE) {
             const ulb_bytes x = ulb_load16(tiles->x + index * ULB_GROUP + s * ULB_QUAD_COLUMNS);
@@ -78,15 +81,15 @@ static void run(const struct ulb_gemm *g)
     const struct ulb_layout *layout = &ULB_QUADS_OF(LAYOUT);
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
-    const size_t groups = ULB_QUAD_SLICES * tiles.steps / STEPS;
+    const size_t row_bytes = ulb_layout_row_bytes(layout, g->k);
     for (size_t n = 0; n < g->n; n++) {
         tiles.x = (const int8_t *)g->x + n * g->x_stride;
         const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
         for (size_t row = g->m0; row < g->m1; row += ROWS) {
             float y[ROWS];
-            tiles.w = (const uint8_t *)g->w + row / ROWS * tiles.steps * TILE;
+            tiles.w = (const uint8_t *)g->w + row / ROWS * row_bytes;
             for (size_t at = 0; at < PLANE; at += (0 VECTORS(ULB_COUNT)) * ulb_vec_bytes())
-                group_pass(&tiles, x_sums, ulb_row_scales(g, layout) + row * groups, at, y);
+                group_pass(&tiles, x_sums, at, y);
             size_t left = ulb_rows_left(g, row, ROWS);
             for (size_t i = 0; i < left; i++)
                 g->y[n * g->y_stride + row + i] = y[i] * g->x_scale[n];

@@ -115,7 +115,8 @@ ULB_PAIRS_LAYOUTS(int2, 2, encode, decode);
                                                     .bit_offset = ulb_fields2_interleaved_8,                 \
                                                     .encode = encode,                                        \
                                                     .decode = decode,                                        \
-                                                    .slices = 2};                                            \
+                                                    .slices = 2,                                             \
+                                                    .scales_ahead = true};                                   \
     const struct ulb_layout ulb_int2_fields_64_g##g = {.name = "fields-64",                                  \
                                                        .format = &ulb_int2_g##g,                             \
                                                        .tile_m = 64,                                         \
@@ -123,7 +124,8 @@ ULB_PAIRS_LAYOUTS(int2, 2, encode, decode);
                                                        .bit_offset = ulb_fields2_interleaved_16,             \
                                                        .encode = encode,                                     \
                                                        .decode = decode,                                     \
-                                                       .slices = 2};                                         \
+                                                       .slices = 2,                                          \
+                                                       .scales_ahead = true};                                \
     ULB_QUAD_LAYOUTS_GROUPED(int2, g, 0x80, encode, decode)
 
 GROUPED(32);

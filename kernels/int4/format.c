@@ -103,7 +103,8 @@ ULB_PAIRS_LAYOUTS(int4, 4, encode, decode);
                                                     .bit_offset = interleaved_8,                             \
                                                     .encode = encode,                                        \
                                                     .decode = decode,                                        \
-                                                    .slices = 2};                                            \
+                                                    .slices = 2,                                             \
+                                                    .scales_ahead = true};                                   \
     const struct ulb_layout ulb_int4_vnni4i_96_g##g = {.name = "vnni4-interleaved-96",                       \
                                                        .format = &ulb_int4_g##g,                             \
                                                        .tile_m = 96,                                         \
@@ -111,7 +112,8 @@ ULB_PAIRS_LAYOUTS(int4, 4, encode, decode);
                                                        .bit_offset = interleaved_16,                         \
                                                        .encode = encode,                                     \
                                                        .decode = decode,                                     \
-                                                       .slices = 2};                                         \
+                                                       .slices = 2,                                          \
+                                                       .scales_ahead = true};                                \
     ULB_QUAD_LAYOUTS_GROUPED(int4, g, 0x80, encode, decode)
 
 GROUPED(32);

@@ -110,7 +110,8 @@ ULB_PAIRS_LAYOUTS(int8, 8, encode_signed, decode_signed);
                                                    .bit_offset = vnni4,                                      \
                                                    .encode = encode_biased,                                  \
                                                    .decode = decode_biased,                                  \
-                                                   .slices = 2};                                             \
+                                                   .slices = 2,                                              \
+                                                   .scales_ahead = true};                                    \
     const struct ulb_layout ulb_int8_vnni4_96_g##g = {.name = "vnni4-96",                                    \
                                                       .format = &ulb_int8_g##g,                              \
                                                       .tile_m = 96,                                          \
@@ -118,7 +119,8 @@ ULB_PAIRS_LAYOUTS(int8, 8, encode_signed, decode_signed);
                                                       .bit_offset = vnni4,                                   \
                                                       .encode = encode_biased,                               \
                                                       .decode = decode_biased,                               \
-                                                      .slices = 2};                                          \
+                                                      .slices = 2,                                           \
+                                                      .scales_ahead = true};                                 \
     const struct ulb_layout ulb_int8_vnni4_signed_g##g = {.name = "vnni4-signed",                            \
                                                           .format = &ulb_int8_g##g,                          \
                                                           .tile_m = 48,                                      \
@@ -126,7 +128,8 @@ ULB_PAIRS_LAYOUTS(int8, 8, encode_signed, decode_signed);
                                                           .bit_offset = vnni4,                               \
                                                           .encode = encode_signed,                           \
                                                           .decode = decode_signed,                           \
-                                                          .slices = 2};                                      \
+                                                          .slices = 2,                                       \
+                                                          .scales_ahead = true};                             \
     ULB_QUAD_LAYOUTS_GROUPED(int8, g, 0, encode_signed, decode_signed)
 
 GROUPED(32);

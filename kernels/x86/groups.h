@@ -1,5 +1,5 @@
 /* Dot products with a scale for each ULB_GROUP columns of a row (32, 64 or 128): integers inside a group,
- * exact, and single precision across groups.
+ * exact, and single precision across groups. Scales lie before their group's tiles (struct ulb_layout).
  *
  * The two slices of K are walked a group at a time, side by side; at the end of a group its sums become
  * floats, lane by lane, times a vector of scales that lies ready in the order of lanes. Per group and 8 or 16
@@ -21,10 +21,17 @@ static inline void ulb_no_split(ulb_vec *sums)
     (void)sums;
 }
 
-/* results += the sums of one group, one for each vector of rows once they are split, times its scales. */
+/* Bytes of the scales of a group, before its tiles. */
+static inline __attribute__((always_inline)) size_t ulb_scales_bytes(const struct ulb_walk *walk)
+{
+    return walk->vectors * ULB_VEC_BYTES;
+}
+
+/* results += the sums of one group, one for each vector of rows once they are split, times its scales. Lines
+ * of scales are prefetched as those of tiles are. */
 static inline __attribute__((always_inline)) void
 ulb_finish_group(const struct ulb_walk *walk, ulb_split_fn *split, const int16_t *x_sums, size_t group,
-                 int32_t zero_point, const float *scales, ulb_vec *sums, ulb_floats *results)
+                 int32_t zero_point, const uint8_t *scales, ulb_vec *sums, ulb_floats *results)
 {
     const int16_t *x_sum = x_sums + group * (ULB_GROUP / ULB_SUM_COLUMNS);
     ulb_vec correction = ulb_all32(zero_point * ulb_sum_of_x(x_sum, ULB_GROUP));
@@ -32,7 +39,10 @@ ulb_finish_group(const struct ulb_walk *walk, ulb_split_fn *split, const int16_t
     ULB_UNROLL(16)
     for (size_t v = 0; v < walk->vectors; v++)
         ulb_add_scaled(&results[v], ulb_sub32(sums[v], correction),
-                       scales + (group * walk->vectors + v) * ULB_LANES);
+                       (const float *)(const void *)(scales + v * ULB_VEC_BYTES));
+    ULB_UNROLL(8)
+    for (size_t line = 0; line < ulb_scales_bytes(walk); line += ULB_LINE)
+        ulb_prefetch(walk, scales + line);
 }
 
 /* A visit of each slice from step s on, to sums of its own. */
@@ -46,16 +56,31 @@ static inline __attribute__((always_inline)) void ulb_visit_in_turn(const struct
         ulb_visit(walk, step, tiles, slice, s, steps, true, sums + slice * walk->vectors);
 }
 
-/* Group i of each slice: its steps, then its part of the results. scales: of the row of tiles. With 16-bit
- * sums slices take turns of a visit and their sums wait in memory: a slice's group of 128 columns read whole
- * is one address stream, and 5 % slower from memory. */
+/* The sums of group i of each slice, lying side by side, to the results. */
 static inline __attribute__((always_inline)) void
-ulb_add_group(const struct ulb_walk *walk, ulb_step_fn *step, ulb_split_fn *split,
-              const struct ulb_tiles *tiles, const int16_t *x_sums, size_t i, int32_t zero_point,
-              const float *scales, ulb_floats *results)
+ulb_finish_groups(const struct ulb_walk *walk, ulb_split_fn *split, const struct ulb_tiles *tiles,
+                  const int16_t *x_sums, size_t i, int32_t zero_point, ulb_vec *sums, ulb_floats *results)
+{
+    const uint8_t *scales = tiles->w + i * ULB_GROUP_STEPS * walk->step_bytes - ulb_scales_bytes(walk);
+    ULB_UNROLL(2)
+    for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
+        ulb_finish_group(walk, split, x_sums, slice * (tiles->steps / ULB_GROUP_STEPS) + i, zero_point,
+                         scales + slice * tiles->slice_bytes, sums + slice * walk->vectors, results);
+}
+
+/* Group i of each slice: its steps, then its part of the results. With 16-bit sums slices take turns of a
+ * visit and their sums wait in memory: a slice's group of 128 columns read whole is one address stream, and
+ * 5 % slower from memory. */
+static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_walk *walk,
+                                                                ulb_step_fn *step, ulb_split_fn *split,
+                                                                const struct ulb_tiles *row,
+                                                                const int16_t *x_sums, size_t i,
+                                                                int32_t zero_point, ulb_floats *results)
 {
     ulb_vec sums[ULB_GROUP_SLICES * ULB_ACCUMULATORS_MAX];
-    size_t groups = tiles->steps / ULB_GROUP_STEPS, begin = i * ULB_GROUP_STEPS;
+    const size_t begin = i * ULB_GROUP_STEPS, end = begin + ULB_GROUP_STEPS;
+    struct ulb_tiles tiles = *row;
+    tiles.w += (i + 1) * ulb_scales_bytes(walk);
     if (walk->widen) {
         const size_t visit = walk->visit / walk->step_bytes;
         ULB_UNROLL(32)
@@ -64,24 +89,17 @@ ulb_add_group(const struct ulb_walk *walk, ulb_step_fn *step, ulb_split_fn *spli
         /* Laid out one after the other as long as they fit the cache of decoded instructions. */
         if (walk->vectors <= 4) {
             ULB_UNROLL(4)
-            for (size_t s = begin; s < begin + ULB_GROUP_STEPS; s += visit)
-                ulb_visit_in_turn(walk, step, tiles, s, visit, sums);
+            for (size_t s = begin; s < end; s += visit)
+                ulb_visit_in_turn(walk, step, &tiles, s, visit, sums);
         } else {
-            for (size_t s = begin; s < begin + ULB_GROUP_STEPS; s += visit)
-                ulb_visit_in_turn(walk, step, tiles, s, visit, sums);
+            for (size_t s = begin; s < end; s += visit)
+                ulb_visit_in_turn(walk, step, &tiles, s, visit, sums);
         }
-        ULB_UNROLL(2)
-        for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-            ulb_finish_group(walk, split, x_sums, slice * groups + i, zero_point, scales,
-                             sums + slice * walk->vectors, results);
-        return;
+    } else {
+        ulb_clear(walk, sums);
+        ulb_walk_steps(walk, step, &tiles, begin, end, sums);
     }
-    ulb_clear(walk, sums);
-    ulb_walk_steps(walk, step, tiles, begin, begin + ULB_GROUP_STEPS, sums);
-    ULB_UNROLL(2)
-    for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-        ulb_finish_group(walk, split, x_sums, slice * groups + i, zero_point, scales,
-                         sums + slice * walk->vectors, results);
+    ulb_finish_groups(walk, split, &tiles, x_sums, i, zero_point, sums, results);
 }
 
 /* The loop over rows of tiles and tokens; tiles have walk->vectors * ULB_LANES rows. */
@@ -92,19 +110,19 @@ ulb_run_groups(const struct ulb_gemm *g, const struct ulb_layout *layout, const 
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     size_t rows = walk->vectors * ULB_LANES, groups = tiles.steps / ULB_GROUP_STEPS;
+    size_t row_bytes = ulb_layout_row_bytes(layout, g->k);
     for (size_t n = 0; n < g->n; n++) {
         tiles.x = (const int8_t *)g->x + n * g->x_stride;
         const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
         for (size_t row = g->m0; row < g->m1; row += rows) {
             ulb_floats results[ULB_ACCUMULATORS_MAX];
             float y[ULB_TILE_ROWS_MAX];
-            const float *scales = ulb_row_scales(g, layout) + row * ULB_GROUP_SLICES * groups;
-            tiles.w = (const uint8_t *)g->w + row / rows * tiles.steps * walk->step_bytes;
+            tiles.w = (const uint8_t *)g->w + row / rows * row_bytes;
             ULB_UNROLL(16)
             for (size_t v = 0; v < walk->vectors; v++)
                 results[v] = ulb_no_floats();
             for (size_t i = 0; i < groups; i++)
-                ulb_add_group(walk, step, split, &tiles, x_sums, i, zero_point, scales, results);
+                ulb_add_group(walk, step, split, &tiles, x_sums, i, zero_point, results);
             ULB_UNROLL(16)
             for (size_t v = 0; v < walk->vectors; v++)
                 ulb_store_floats(y + v * ULB_LANES, results[v]);
