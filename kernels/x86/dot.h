@@ -52,6 +52,13 @@ static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
 #define ULB_BY_SUMS(words, dots) (dots)
 #endif
 
+/* How many instructions of logic, and how many where one takes three operands, vpternlogd. */
+#if defined(ULB_DP_EVEX) || defined(ULB_DP_512)
+#define ULB_BY_LOGIC(two, three) (three)
+#else
+#define ULB_BY_LOGIC(two, three) (two)
+#endif
+
 /* Steps of 4 columns between two ulb_widen(), of codes 0..largest: a power of two. */
 #define ULB_WORD_STEPS(largest)                                                                              \
     (127 / (largest) >= 16  ? 16                                                                             \

@@ -40,6 +40,14 @@ static inline __m256i ulb_load_pair(const uint8_t *low, const uint8_t *high)
     return ulb_from_halves(_mm_loadu_si128((const __m128i *)low), _mm_loadu_si128((const __m128i *)high));
 }
 
+/* 4 bytes in every lane. Through the assembler, because GCC 12 may make a load and a shuffle of it. */
+static inline __m256i ulb_load_to_lanes(const void *p)
+{
+    __m256i lanes;
+    __asm__("vpbroadcastd %1, %0" : "=" ULB_REGISTER(lanes) : "m"(*(const uint8_t(*)[4])p));
+    return lanes;
+}
+
 static inline __m256i ulb_words(__m128i unsigned_bytes)
 {
     return _mm256_cvtepu8_epi16(unsigned_bytes);
@@ -266,13 +274,6 @@ struct ulb_long {
     __m256i (*codes)(const uint8_t *block, size_t unit);
 };
 
-/* Integer scales of a block, for units: of words; of bytes of groups of 16 columns; of groups of 32 in
- * memory, each twice, from where they reach all lanes without a shuffle. */
-struct ulb_long_scales {
-    __m256i all;
-    int32_t units[ULB_UNITS];
-};
-
 /* Of the two groups of a unit, each in its half. */
 static inline __attribute__((always_inline)) __m256i ulb_unit_scales(__m256i scales, size_t unit)
 {
@@ -285,36 +286,33 @@ static inline __attribute__((always_inline)) __m256i ulb_unit_scales(__m256i sca
                   low, _mm256_inserti128_si256(_mm256_setzero_si256(), _mm256_castsi256_si128(second), 1)));
 }
 
-/* CPUs with AVX-VNNI take part of what is being stored at once; Zen 3 does not. */
-#ifdef ULB_DP_VEX
-enum { ULB_SCALES_IN_MEMORY = 1 };
-#else
-enum { ULB_SCALES_IN_MEMORY = 0 };
-#endif
+/* Where the scales of groups of 32 columns are taken from memory, each twice: they reach all lanes there
+ * without a shuffle. */
+enum { ULB_SCALES_IN_MEMORY = !ULB_WORD_SUMS };
 
-static inline __attribute__((always_inline)) void ulb_place_scales(const struct ulb_long *format, __m256i all,
-                                                                   struct ulb_long_scales *scales)
+static inline __attribute__((always_inline)) void ulb_place_scales(const struct ulb_long *format,
+                                                                   __m256i scales, int32_t units[ULB_UNITS])
 {
-    scales->all = all;
     if (ULB_SCALES_IN_MEMORY && format->groups == ULB_UNITS) {
         const __m256i twice = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1,
                                                4, -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1);
-        _mm256_storeu_si256((__m256i *)scales->units, _mm256_shuffle_epi8(all, twice));
-        __asm__("" : "+m"(scales->units)); /* else GCC takes them from the register */
+        _mm256_storeu_si256((__m256i *)units, _mm256_shuffle_epi8(scales, twice));
+        __asm__("" : "+m"(*(int32_t(*)[ULB_UNITS])units)); /* else GCC takes them from the register */
     }
 }
 
-/* The words of a unit's groups, each in its half. */
+/* The words of a unit's groups, each in its half. scales: of words; of bytes of groups of 16 columns; placed
+ * ones of 32 are in units. */
 static inline __attribute__((always_inline)) __m256i
-ulb_unit_words(const struct ulb_long *format, const struct ulb_long_scales *scales, size_t unit)
+ulb_unit_words(const struct ulb_long *format, __m256i scales, const int32_t *units, size_t unit)
 {
     if (format->scales)
-        return ulb_unit_scales(scales->all, unit);
+        return ulb_unit_scales(scales, unit);
     if (ULB_SCALES_IN_MEMORY && format->groups == ULB_UNITS)
-        return _mm256_set1_epi32(scales->units[unit]);
+        return ulb_load_to_lanes(&units[unit]);
     size_t first = format->groups * unit / ULB_UNITS, second = first + (format->groups > ULB_UNITS);
-    return _mm256_shuffle_epi8(scales->all, ulb_from_halves(_mm_set1_epi16((short)(0x8000 | first)),
-                                                            _mm_set1_epi16((short)(0x8000 | second))));
+    return _mm256_shuffle_epi8(scales, ulb_from_halves(_mm_set1_epi16((short)(0x8000 | first)),
+                                                       _mm_set1_epi16((short)(0x8000 | second))));
 }
 
 /* *sums += products of 32 columns; see ulb_dot(). x from memory, because Clang loads the activations that two
@@ -344,34 +342,33 @@ static inline __attribute__((always_inline)) __m256i ulb_plain_sums(const struct
 
 /* The same, times integer scales: words, or bytes. */
 static inline __attribute__((always_inline)) __m256i
-ulb_scaled_sums(const struct ulb_long *format, const uint8_t *block, const int8_t *x, __m256i all)
+ulb_scaled_sums(const struct ulb_long *format, const uint8_t *block, const int8_t *x, __m256i scales)
 {
     __m256i sums = _mm256_setzero_si256();
-    struct ulb_long_scales scales;
-    ulb_place_scales(format, all, &scales);
+    int32_t units[ULB_UNITS];
+    ulb_place_scales(format, scales, units);
 #pragma GCC unroll 8
     for (size_t unit = 0; unit < ULB_UNITS; unit++) {
         __m256i x32 = _mm256_loadu_si256((const __m256i *)(x + 32 * unit));
         ulb_dot_words(&sums, _mm256_maddubs_epi16(format->codes(block, unit), x32),
-                      ulb_unit_words(format, &scales, unit));
+                      ulb_unit_words(format, scales, units, unit));
     }
     return sums;
 }
 
-/* results += a block with minima; d and dmin are each other's neighbours. */
+/* results += a block with minima, in odd lanes what these take off. d and dmin are neighbours. */
 static inline __attribute__((always_inline)) void ulb_add_with_minima(const struct ulb_long *format,
                                                                       const uint8_t *block, const int8_t *x,
                                                                       __m256i x_sums, __m256 x_scale,
                                                                       __m256 *results)
 {
-    float halves;
-    __builtin_memcpy(&halves, block + format->d_at, sizeof halves);
-    __m256 both = _mm256_mul_ps(_mm256_cvtph_ps(_mm_castps_si128(_mm_broadcast_ss(&halves))), x_scale);
+    __m128i halves = _mm256_castsi256_si128(ulb_load_to_lanes(block + format->d_at));
+    __m256 both = _mm256_mul_ps(_mm256_cvtph_ps(halves), x_scale);
     __m256i scales, minima;
     format->scales_and_minima(block, &scales, &minima);
     __m256i sums = ulb_scaled_sums(format, block, x, scales), less = _mm256_madd_epi16(minima, x_sums);
-    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_moveldup_ps(both), *results);
-    *results = _mm256_fnmadd_ps(_mm256_cvtepi32_ps(less), _mm256_movehdup_ps(both), *results);
+    __m256i pairs = _mm256_add_epi32(_mm256_unpacklo_epi32(sums, less), _mm256_unpackhi_epi32(sums, less));
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(pairs), both, *results);
 }
 
 /* results += block b of a row and one token. */
@@ -382,7 +379,8 @@ static inline __attribute__((always_inline)) void ulb_add_long(const struct ulb_
 {
     const int8_t *x = token->x + b * ULB_LONG_COLUMNS;
     __m256i x_sums = _mm256_loadu_si256((const __m256i *)(token->sums + 16 * b));
-    __m256 x_scale = _mm256_set1_ps(token->scale[b]);
+    __m256 x_scale = ULB_BY_SUMS(_mm256_set1_ps(token->scale[b]),
+                                 _mm256_castsi256_ps(ulb_load_to_lanes(&token->scale[b])));
     if (format->scales_and_minima) {
         ulb_add_with_minima(format, block, x, x_sums, x_scale, results);
         return;
@@ -395,6 +393,12 @@ static inline __attribute__((always_inline)) void ulb_add_long(const struct ulb_
         format->scales ? ulb_scaled_sums(format, block, x, scales) : ulb_plain_sums(format, block, x);
     __m256i zero = _mm256_slli_epi32(_mm256_madd_epi16(scales, x_sums), (int)format->zero_shift);
     *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_sub_epi32(sums, zero)), d, *results);
+}
+
+/* The sign of every odd lane. */
+static inline __m256 ulb_odd_signs(void)
+{
+    return _mm256_castsi256_ps(_mm256_set1_epi64x((long long)0x8000000000000000ULL));
 }
 
 static inline float ulb_sum_of_floats(__m256 v)
@@ -424,7 +428,8 @@ ulb_long_rows(const struct ulb_gemm *g, const struct ulb_long *format, const siz
             }
         }
         for (size_t i = 0; i < streams; i++)
-            g->y[n * g->y_stride + m[i]] = ulb_sum_of_floats(results[i]);
+            g->y[n * g->y_stride + m[i]] = ulb_sum_of_floats(
+                format->scales_and_minima ? _mm256_xor_ps(results[i], ulb_odd_signs()) : results[i]);
     }
 }
 
@@ -487,10 +492,11 @@ static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const 
     __m128i first4 = _mm_cvtsi64_si128((long long)(first & 0x3F3F3F3F3F3F3F3F)),
             last4 = _mm_cvtsi64_si128((long long)upper);
 #else
-    __m128i all = _mm_loadu_si128((const __m128i *)bytes);
+    __m128i all = _mm_loadu_si128((const __m128i *)bytes),
+            last = _mm256_castsi256_si128(ulb_load_to_lanes(bytes + 8));
     __m128i first4 = _mm_and_si128(all, _mm_set1_epi8(0x3F));
     __m128i upper = _mm_and_si128(_mm_srli_epi16(all, 2), _mm_set1_epi8(0x30));
-    __m128i lower = _mm_srlv_epi32(_mm_shuffle_epi32(all, 0xAA), _mm_setr_epi32(0, 4, 0, 4));
+    __m128i lower = _mm_srlv_epi32(last, _mm_setr_epi32(0, 4, 0, 4));
     __m128i last4 = _mm_or_si128(_mm_and_si128(lower, _mm_set1_epi8(0x0F)), upper);
 #endif
     /* Dwords 0 and 1: of scales and of minima. */
@@ -554,20 +560,19 @@ static inline __attribute__((always_inline)) void ulb_pair_fives(const uint8_t *
     .fmas = (1 + (minimum)) / 4.0, .conversions = (1.0 + (minimum)) / 8,                                     \
     .halves = !(powers) * (1.0 + (minimum)) / 8, .widenings = (powers) / 8.0
 /* groups: of integer scales, 0, 8 or 16; minima: of formats that have them, whose d and dmin are one load and
- * one multiplication. */
-#define ULB_K_SCALES(groups, vectors)                                                                        \
-    ((groups) == 8 ? ULB_BY_SUMS(0, vectors) : 0) /* see struct ulb_long_scales */
-#define ULB_UNIT_SHUFFLES(groups)                                                                            \
-    ((groups) == 8 ? (ULB_SCALES_IN_MEMORY ? 1 : 8) + ULB_BY_SUMS(5, 6) : (groups) ? 8 + 2 : 0)
+ * one multiplication, and whose sums and minima one conversion and one FMA. */
+#define ULB_K_SCALES(groups, vectors) ((groups) == 8 ? ULB_BY_SUMS(0, vectors) : 0)
+#define ULB_UNIT_SHUFFLES(groups)     ((groups) == 8 ? (ULB_SCALES_IN_MEMORY ? 1 : 8) + 5 : (groups) ? 8 + 2 : 0)
 #define ULB_LONG_MIX(code_loads, code_logic, code_shifts, code_adds, code_compares, groups, minima)          \
-    .loads = (code_loads) + 1.375, .broadcasts = ULB_SCALES_IN_MEMORY && (groups) == 8 ? 1 : 0,              \
-    .logic = (code_logic) + ULB_K_SCALES(groups, 4) / 8.0 + ((groups) == 16 && (minima) ? 0.25 : 0),         \
+    .loads = (code_loads) + 1.375 + ULB_K_SCALES(groups, 1) / 8.0,                                           \
+    .broadcasts = ULB_SCALES_IN_MEMORY && (groups) == 8 ? 1 : 0,                                             \
+    .logic = (code_logic) + ULB_K_SCALES(groups, ULB_BY_LOGIC(4, 3)) / 8.0 +                                 \
+             ((groups) == 16 && (minima) ? 0.25 : 0),                                                        \
     .shifts = (code_shifts) + ULB_K_SCALES(groups, 2) / 8.0 + 0.125 * !((minima) && (groups) == 8),          \
     .shuffles = ULB_UNIT_SHUFFLES(groups) / 8.0, .compares = (code_compares),                                \
-    .adds = (code_adds) + 0.125 * !(minima) + ULB_BY_SUMS(1, 0), .dot_products = ULB_BY_SUMS(0, 1),          \
+    .adds = (code_adds) + 0.125 + ULB_BY_SUMS(1, 0), .dot_products = ULB_BY_SUMS(0, 1),                      \
     .maddubs = ULB_BY_SUMS(1, (groups) ? 1 : 0), .madds = 0.125 + ULB_BY_SUMS((groups) ? 1 : 0.125, 0),      \
-    .fmas = ((minima) ? 3 : 2) / 8.0, .conversions = ((minima) ? 2 : 1) / 8.0, .halves = 1 / 8.0,            \
-    .widenings = ((groups) == 16 ? 1 : 0) / 8.0
+    .fmas = 2 / 8.0, .conversions = 1 / 8.0, .halves = 1 / 8.0, .widenings = ((groups) == 16 ? 1 : 0) / 8.0
 
 /* The row of a format's in_place_dot256.c. */
 #define ULB_IN_PLACE_ROW(in_place, act, m_rows, columns, block_bytes, ...)                                   \
