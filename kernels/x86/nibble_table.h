@@ -191,11 +191,14 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ul
     __m256i words[4];
     for (; s + 2 * ULB_NIBBLE_BURST <= tiles->steps; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
+        for (size_t at = s; at < s + 2 * ULB_NIBBLE_BURST; at += ULB_NIBBLE_BURST) {
+            const uint8_t *w = tiles->w + at * ULB_NIBBLE_STEP, *table = tables + at * ULB_NIBBLE_STEP;
 #pragma GCC unroll 1
-        for (size_t i = 0; i < 2 * ULB_TABLE_SLICES; i++) {
-            size_t slice = i % ULB_TABLE_SLICES, at = s + i / ULB_TABLE_SLICES * ULB_NIBBLE_BURST;
-            ulb_nibble_burst(tiles->w + slice * tiles->slice_bytes + at * ULB_NIBBLE_STEP,
-                             tables + (slice * tiles->steps + at) * ULB_NIBBLE_STEP, words);
+            for (size_t i = 0; i < ULB_TABLE_SLICES; i++) {
+                ulb_nibble_burst(w, table, words);
+                w += tiles->slice_bytes;
+                table += tiles->steps * ULB_NIBBLE_STEP;
+            }
         }
         ulb_nibble_widen(words, sums);
     }
