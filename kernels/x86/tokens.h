@@ -1,15 +1,19 @@
-/* Several tokens at once by dot products: each vector of weights is loaded, and its fields masked, once for
- * all tokens of a register tile; the rest is as for one token (kernels/x86/streams.h): slices of K as address
- * streams, the same layouts, fields at their places in the byte. What is left of the tokens goes in smaller
- * tiles, with more sets of accumulators in place of tokens, so that enough chains hide the latency. */
+/* Several tokens at once: each vector of weights is loaded, and its fields masked, once for all tokens of a
+ * register tile; the rest is as for one token (kernels/x86/streams.h): slices of K as address streams, the
+ * same layouts.
+ *
+ * With dot products fields stay at their places in the byte; what is left of the tokens goes in smaller
+ * tiles, with more sets of accumulators in place of tokens, so that enough chains hide the latency. With AVX2
+ * fields are cut out of their nibble and 16-bit sums hold 8 steps of codes up to 15 (kernels/x86/dot.h): a
+ * visit of one vector of weights for all tokens, whose 32-bit sums wait in memory. */
 #ifndef ULB_KERNELS_X86_TOKENS_H
 #define ULB_KERNELS_X86_TOKENS_H
 
 #include "kernels/row.h"
+#include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
-#include "kernels/x86/vnni.h"
 
-enum { ULB_TOKENS_MAX_TILE = 4, ULB_TOKENS_CHAINS = 16 };
+enum { ULB_TOKENS_MAX_TILE = 4, ULB_TOKENS_CHAINS = 16, ULB_TOKENS_VISIT = 8 /* steps */ };
 
 /* Compile-time constants of a row. */
 struct ulb_tokens {
@@ -23,6 +27,121 @@ struct ulb_tokens {
     size_t near, far;               /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
     void (*combine)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
 };
+
+/* Lines ahead of a step's. */
+static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const struct ulb_tokens *row,
+                                                                      const uint8_t *w, size_t bytes)
+{
+    ULB_UNROLL(16)
+    for (size_t line = 0; line < bytes; line += ULB_LINE) {
+        _mm_prefetch((const char *)w + line + row->near, _MM_HINT_T0);
+        if (row->far)
+            _mm_prefetch((const char *)w + line + row->far, _MM_HINT_T1);
+    }
+}
+
+#if ULB_WORD_SUMS
+
+/* Cuts the fields out of a vector of weights; those of two bits leave the upper ones of a nibble 4 times too
+ * large. One statement, as the next: compilers bring the loads of all steps together, and spill what they
+ * read. */
+static inline __attribute__((always_inline)) void ulb_tokens_cut(unsigned fields, const uint8_t *w,
+                                                                 ulb_vec *cut)
+{
+    static const ulb_vec low = ULB_BYTES(0x03), high = ULB_BYTES(0x0C);
+    if (fields == 2)
+        __asm__("vmovdqu %[w], %[c1]\n\tvpand %[nibble], %[c1], %[c0]\n\t"
+                "vpsrlw $4, %[c1], %[c1]\n\tvpand %[nibble], %[c1], %[c1]"
+                : [c0] ULB_SCRATCH(cut[0]), [c1] ULB_SCRATCH(cut[1])
+                : [w] ULB_WEIGHTS(w), [nibble] "x"(ulb_all8(0x0F)));
+    else
+        __asm__("vmovdqu %[w], %[c3]\n\tvpand %[low], %[c3], %[c0]\n\tvpand %[high], %[c3], %[c1]\n\t"
+                "vpsrlw $4, %[c3], %[c3]\n\tvpand %[low], %[c3], %[c2]\n\tvpand %[high], %[c3], %[c3]"
+                : [c0] ULB_SCRATCH(cut[0]), [c1] ULB_SCRATCH(cut[1]), [c2] ULB_SCRATCH(cut[2]),
+                  [c3] ULB_SCRATCH(cut[3])
+                : [w] ULB_WEIGHTS(w), [low] "m"(low), [high] "m"(high));
+}
+
+/* sums[fields] += products of the fields cut out and a token's activations at x4. */
+#define ULB_TOKENS_FIELD(f)                                                                                  \
+    "vpmaddubsw %[x], %[c" #f "], %[product]\n\tvpaddw %[product], %[s" #f "], %[s" #f "]\n\t"
+static inline __attribute__((always_inline)) void ulb_tokens_dot(unsigned fields, const ulb_vec *cut,
+                                                                 const int8_t *x4, ulb_vec *sums)
+{
+    ulb_vec x, product;
+    if (fields == 2)
+        __asm__(
+            "vpbroadcastd %[x4], %[x]\n\t" ULB_TOKENS_FIELD(0) ULB_TOKENS_FIELD(1)
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [x] ULB_SCRATCH(x), [product] ULB_SCRATCH(product)
+            : [c0] "x"(cut[0]), [c1] "x"(cut[1]), [x4] "m"(*(const int8_t(*)[4])x4));
+    else
+        __asm__("vpbroadcastd %[x4], %[x]\n\t" ULB_TOKENS_FIELD(0) ULB_TOKENS_FIELD(1) ULB_TOKENS_FIELD(2)
+                    ULB_TOKENS_FIELD(3)
+                : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+                  [x] ULB_SCRATCH(x), [product] ULB_SCRATCH(product)
+                : [c0] "x"(cut[0]), [c1] "x"(cut[1]), [c2] "x"(cut[2]), [c3] "x"(cut[3]),
+                  [x4] "m"(*(const int8_t(*)[4])x4));
+}
+
+/* One vector of weights of each of so many steps of a slice: sums[tokens][fields], a stride apart. */
+static inline __attribute__((always_inline)) void ulb_tokens_visit(const struct ulb_tokens *row,
+                                                                   unsigned tokens, const uint8_t *w,
+                                                                   const int8_t *x, size_t x_stride,
+                                                                   size_t steps, ulb_vec *sums)
+{
+    const unsigned fields = row->fields, each = row->vectors * fields;
+    ulb_vec words[ULB_ACCUMULATORS_MAX];
+    ULB_UNROLL(16)
+    for (unsigned i = 0; i < tokens * fields; i++)
+        words[i] = ulb_zero();
+    ULB_UNROLL(8)
+    for (size_t s = 0; s < steps; s++) {
+        ulb_vec cut[4];
+        ulb_tokens_cut(fields, w + s * row->vectors * ULB_VEC_BYTES, cut);
+        ULB_UNROLL(4)
+        for (unsigned t = 0; t < tokens; t++)
+            ulb_tokens_dot(fields, cut, x + t * x_stride + 4 * s, words + t * fields);
+    }
+    ULB_UNROLL(16)
+    for (unsigned i = 0; i < tokens * fields; i++)
+        ulb_add_words(words[i], &sums[i / fields * each + i % fields]);
+}
+
+/* The same of all vectors of weights of a step. */
+static inline __attribute__((always_inline)) void
+ulb_tokens_steps(const struct ulb_tokens *row, unsigned tokens, const struct ulb_tiles *tiles, size_t slice,
+                 size_t s, const int8_t *x, size_t x_stride, size_t steps, ulb_vec *sums)
+{
+    const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
+    const uint8_t *w = tiles->w + slice * tiles->slice_bytes + s * step_bytes;
+#pragma GCC unroll 1
+    for (unsigned v = 0; v < row->vectors; v++)
+        ulb_tokens_visit(row, tokens, w + v * ULB_VEC_BYTES, x + (slice * tiles->steps + s) * 4, x_stride,
+                         steps, sums + v * row->fields);
+    ulb_tokens_prefetch(row, w, steps * step_bytes);
+}
+
+/* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
+static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ulb_tokens *row,
+                                                                 const struct ulb_tiles *tiles,
+                                                                 const int8_t *x, size_t x_stride,
+                                                                 unsigned tokens, ulb_vec *sums)
+{
+    const size_t visit = ULB_TOKENS_VISIT, even = tiles->steps / visit * visit;
+    ULB_UNROLL(32)
+    for (unsigned i = 0; i < row->vectors * row->fields * tokens; i++)
+        sums[i] = ulb_zero();
+    for (size_t s = 0; s < even; s += visit) {
+        for (size_t i = 0; i < row->slices; i++)
+            ulb_tokens_steps(row, tokens, tiles, i, s, x, x_stride, visit, sums);
+    }
+    for (size_t s = even; s < tiles->steps; s++) {
+        for (size_t i = 0; i < row->slices; i++)
+            ulb_tokens_steps(row, tokens, tiles, i, s, x, x_stride, 1, sums);
+    }
+}
+
+#else
 
 /* One step of one slice for so many tokens, whose activations are a stride apart. */
 static inline __attribute__((always_inline)) void ulb_tokens_step(const struct ulb_tokens *row,
@@ -48,19 +167,17 @@ static inline __attribute__((always_inline)) void ulb_tokens_step(const struct u
     }
 }
 
-/* One row of tiles for tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct ulb_tokens *row,
-                                                                  const struct ulb_gemm *g,
-                                                                  const struct ulb_tiles *tiles, size_t panel,
-                                                                  size_t n, unsigned tokens)
+/* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
+static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ulb_tokens *row,
+                                                                 const struct ulb_tiles *tiles,
+                                                                 const int8_t *x, size_t x_stride,
+                                                                 unsigned tokens, ulb_vec *sums)
 {
-    const unsigned each = row->vectors * row->fields, all = each * tokens;
+    const unsigned all = row->vectors * row->fields * tokens;
     const unsigned sets = ULB_TOKENS_CHAINS / all > row->slices ? row->slices
                           : ULB_TOKENS_CHAINS / all > 1         ? ULB_TOKENS_CHAINS / all
                                                                 : 1;
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
-    const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
-    ulb_vec sums[ULB_ACCUMULATORS_MAX];
 #pragma GCC unroll 32
     for (unsigned i = 0; i < sets * all; i++)
         sums[i] = ulb_zero();
@@ -68,14 +185,8 @@ static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct u
 #pragma GCC unroll 4
         for (size_t i = 0; i < row->slices; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * step_bytes;
-            ulb_tokens_step(row, tokens, w, x + (i * tiles->steps + s) * 4, g->x_stride,
-                            sums + i % sets * all);
-#pragma GCC unroll 8
-            for (size_t line = 0; line < step_bytes; line += ULB_LINE) {
-                _mm_prefetch((const char *)w + line + row->near, _MM_HINT_T0);
-                if (row->far)
-                    _mm_prefetch((const char *)w + line + row->far, _MM_HINT_T1);
-            }
+            ulb_tokens_step(row, tokens, w, x + (i * tiles->steps + s) * 4, x_stride, sums + i % sets * all);
+            ulb_tokens_prefetch(row, w, step_bytes);
         }
     }
 #pragma GCC unroll 4
@@ -84,6 +195,19 @@ static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct u
         for (unsigned i = 0; i < all; i++)
             sums[i] = ulb_add32(sums[i], sums[set * all + i]);
     }
+}
+
+#endif
+
+/* One row of tiles for tokens [n, n + tokens). */
+static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct ulb_tokens *row,
+                                                                  const struct ulb_gemm *g,
+                                                                  const struct ulb_tiles *tiles, size_t panel,
+                                                                  size_t n, unsigned tokens)
+{
+    const unsigned each = row->vectors * row->fields;
+    ulb_vec sums[ULB_ACCUMULATORS_MAX];
+    ulb_tokens_sum(row, tiles, (const int8_t *)g->x + n * g->x_stride, g->x_stride, tokens, sums);
     const float *scale = ulb_row_scales(g, row->layout);
 #pragma GCC unroll 4
     for (unsigned t = 0; t < tokens; t++) {
@@ -117,6 +241,15 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
 
 /* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
  */
+#if ULB_WORD_SUMS
+#define ULB_TOKENS_MIX(vectors_, fields_, prefetches_, tokens_)                                              \
+    {                                                                                                        \
+        .loads = 1.0 / (fields_), .broadcasts = 1.0 / (fields_) * (tokens_), .prefetches = 0.5 / (fields_),  \
+        .logic = 1, .shifts = 1.0 / (fields_), .maddubs = (tokens_),                                         \
+        .madds = 1.0 / ULB_TOKENS_VISIT * (tokens_), .adds = (1 + 1.0 / ULB_TOKENS_VISIT) * (tokens_),       \
+        .vector_bits = ULB_VEC_BITS                                                                          \
+    }
+#else
 #define ULB_TOKENS_MIX(vectors_, fields_, prefetches_, tokens_)                                              \
     {                                                                                                        \
         .loads = 0.5 / (fields_), .broadcasts = 0.5 / (fields_) / (vectors_) * (tokens_),                    \
@@ -125,5 +258,6 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
         .chains = ULB_TOKENS_ACCUMULATORS((vectors_) * (fields_) * (tokens_))                                \
     }
 #define ULB_TOKENS_ACCUMULATORS(n) ((n) * (ULB_TOKENS_CHAINS / (n) > 1 ? ULB_TOKENS_CHAINS / (n) : 1))
+#endif
 
 #endif

@@ -16,6 +16,8 @@ ALLOWED = [
     (r"int2/mask_dot", 10, "sums of 32 bits of two slices and results of groups, 4 vectors each"),
     (r"int3/maddubs_avx2", 16, "the 10 sums of 32 bits wait for the end of a visit"),
     (r"int4/maddubs_avx2", 13, "sums of 32 bits of two slices and results of groups, 6 vectors each"),
+    (r"int4/maskn_tokens", 12, "sums of 32 bits of 4 tokens"),
+    (r"(int2|tern2)/maskn_tokens", 70, "sums of 32 bits of 2 tokens; fields of both take all registers"),
     (r"int8/sign_avx2", 9, "results of groups beside the sums of two slices"),
     (r"tl2/table_avx2", 12, "sums of 32 bits"),
     (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
