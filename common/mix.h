@@ -27,9 +27,10 @@
     X(madds)           /* vpmaddwd */                                                                        \
     X(fmas)            /* and multiplications of floats */                                                   \
     X(float_adds)                                                                                            \
-    X(conversions) /* int32 to float */                                                                      \
-    X(halves)      /* half precision to single */                                                            \
-    X(widenings)   /* bytes to int32 */
+    X(conversions)   /* int32 to float */                                                                    \
+    X(halves)        /* half precision in a register to single */                                            \
+    X(loaded_halves) /* half precision in memory to single; a load, too */                                   \
+    X(widenings)     /* bytes to int32 */
 
 enum ulb_op {
 #define ULB_MIX_ENUM(op) ULB_OP_##op,

@@ -15,7 +15,8 @@
 enum { ULB_KERNEL_ABI = 1 };
 
 /* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
- * single precision, bfloat16, and GGUF's int8 with a scale for each 32 or 256 columns. */
+ * single precision, bfloat16, and GGUF's int8 with a scale for each 32 columns, a number that half precision
+ * has, or 256. */
 enum ulb_activation {
     ULB_ACT_A8,
     ULB_ACT_A8Z,

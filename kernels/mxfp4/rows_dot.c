@@ -1,5 +1,10 @@
 /* MXFP4 repacked: Q4_0's nibbles, each looked up: entries + 12, so that they are unsigned codes up to 24 for
- * both builds. 16-bit sums: 4 steps of 2 * 24 * 127 are 24,384. */
+ * both builds. 16-bit sums: 4 steps of 2 * 24 * 127 are 24,384.
+ *
+ * Ports, per 32 weights at 256 bits: half a shift, and, look-up, dot product; of every block of 32 columns
+ * and vector of rows 2 FMA and 4 operations on exponents (widening, shift, the two limits): 4.25 on three
+ * ports are 1.42 cycles. bfloat16 scales would need two operations less, 1.33, and 6 % more bytes from
+ * memory. */
 #include "kernels/mxfp4/format.h"
 #include "kernels/x86/table_codes.h"
 
@@ -27,7 +32,7 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define LAYOUT            ULB_BY_WIDTH(ulb_mxfp4_rows_48, ulb_mxfp4_rows_96)
 #define CODES             entries
 #define BYTES_PER_STEP    17
-#define ENTRY_COUNTS(use) use(1, 2, 2, 1, ULB_BY_SUMS(2, 0), 2, ULB_BY_SUMS(4, 0), 0, 2, 0, 0, 0)
+#define ENTRY_COUNTS(use) use(1, 2, 2, 1, ULB_BY_SUMS(2, 0), 2, ULB_BY_SUMS(4, 0), 0, 2, 0, 0, 0, 2)
 #define COUNTS            ENTRY_COUNTS
 
 #define SETS       3

@@ -6,15 +6,18 @@
 #include "kernels/tq1_0/format.h"
 #include "kernels/x86/codes.h"
 
-static inline ulb_vec start_at_zero(size_t i, const struct ulb_zero_sum *zero)
+static inline ulb_vec start_at_zero(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     (void)i;
+    (void)magic;
     (void)zero;
     return ulb_zero();
 }
 
-static inline void floats(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
+static inline void floats(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                          const struct ulb_sum_scale *scale, ulb_floats *values)
 {
+    (void)scale;
 #pragma GCC unroll 5
     for (int i = 0; i < 5; i++) {
         ulb_vec thrice = ulb_add32(sums[i], ulb_add32(sums[i], sums[i]));
@@ -50,7 +53,7 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
             : [w] ULB_WEIGHTS(w), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
-#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 18, 6, 1, 20, 0, 0, 5, 5)
+#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 18, 6, 1, 20, 0, 0, 5, 5, 0)
 
 #else
 
@@ -70,7 +73,7 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
             : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x));
 }
 
-#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 10, 6, 0, 20, 0, 0, 5, 5)
+#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 10, 6, 0, 20, 0, 0, 5, 5, 0)
 
 #endif
 

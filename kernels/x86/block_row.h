@@ -20,11 +20,14 @@
 #define ULB_INTEGERS(scales)                                                                                 \
     (ULB_WORD_SUMS && ((scales) == ULB_UNSIGNED_SCALES || (scales) == ULB_NIBBLE_SCALES))
 #define ULB_FLOATS(scales) (ULB_HAS(scales) && !ULB_INTEGERS(scales))
+/* struct ulb_block_row's scales_sums: a sum that is a code's own loses ULB_MAGIC in the FMA that multiplies
+ * it. At 256 bits only with look-ups: else dot products and FMAs, on two ports of three, decide. */
+#define ULB_SCALES_SUMS (!ULB_WORD_SUMS && (ACTIVATION) == ULB_ACT_Q8_0 && (SHUFFLES || ULB_BY_WIDTH(0, 1)))
 /* Dot products of minima for each block. */
 #define ULB_MINIMA_DOTS(minima) ((minima) == ULB_BYTE_MINIMA ? 4 : (minima) == ULB_NIBBLE_MINIMA ? 8 : 0)
 
 #define ULB_CODES_MIX(n_bytes, n_rows, n_logic, n_shifts, n_adds, n_dots, word_steps, g_adds, g_float_adds,  \
-                      g_fmas, g_shifts, g_conversions)                                                       \
+                      g_fmas, g_shifts, g_conversions, g_plain)                                              \
     {                                                                                                        \
         .loads = (n_bytes) / (double)(n_rows)*ULB_EACH(4) + ULB_WIDENED(SCALES) * ULB_EACH(GROUP) +          \
                  (1 + (MINIMA != ULB_NO_MINIMA) + ULB_MINIMA_DOTS(MINIMA) / 4) * ULB_EACH(COLUMNS),          \
@@ -54,7 +57,9 @@
                                             ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) +                  \
                                         (MINIMA > ULB_ONE_MINIMUM ? 2 : 0) * ULB_EACH(COLUMNS)               \
                                   : 0,                                                                       \
-        .float_adds = ULB_INTEGERS(SCALES) ? 0 : (g_float_adds) / (double)(n_rows)*ULB_EACH(GROUP),          \
+        .float_adds = ULB_INTEGERS(SCALES) ? 0                                                               \
+                      : ULB_SCALES_SUMS    ? (g_float_adds - g_plain) / (double)(n_rows)*ULB_EACH(GROUP)     \
+                                           : (g_float_adds) / (double)(n_rows)*ULB_EACH(GROUP),                 \
         .fmas = ((g_fmas) / (double)(n_rows) + ULB_FLOATS(SCALES)) * ULB_EACH(GROUP) +                       \
                 (2 + (MINIMA == ULB_NO_MINIMA     ? 0                                                        \
                       : MINIMA == ULB_ONE_MINIMUM ? 1                                                        \
@@ -62,7 +67,7 @@
                     ULB_EACH(COLUMNS),                                                                       \
         .conversions = ((g_conversions) / (double)(n_rows) + ULB_FLOATS(SCALES)) * ULB_EACH(GROUP) +         \
                        ((MINIMA > ULB_ONE_MINIMUM) + ULB_INTEGERS(SCALES)) * ULB_EACH(COLUMNS),              \
-        .halves = ((POWERS ? 0 : 1) + (MINIMA != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                        \
+        .loaded_halves = ((POWERS ? 0 : 1) + (MINIMA != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                 \
         .widenings = (ULB_INTEGERS(SCALES) ? 0 : ULB_WIDENED(SCALES)) * ULB_EACH(GROUP) +                    \
                      (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),                                                   \
         .shuffles =                                                                                          \
@@ -86,6 +91,7 @@ static const struct ulb_block_row row = {.layout = &LAYOUT,
                                          .scales = SCALES,
                                          .minima = MINIMA,
                                          .powers = POWERS,
+                                         .scales_sums = ULB_SCALES_SUMS,
                                          .activation = ACTIVATION};
 
 static void run(const struct ulb_gemm *g)

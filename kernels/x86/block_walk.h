@@ -35,6 +35,11 @@ struct ulb_zero_sum {
     const int32_t *scaled;
 };
 
+/* What sums are multiplied by as they become floats, and what that takes to lose ULB_MAGIC. */
+struct ulb_sum_scale {
+    ulb_floats by, less;
+};
+
 /* How codes lie in bytes (struct ulb_code_bytes) and how this build multiplies them: kernels/x86/codes.h. All
  * constants, functions inline. */
 struct ulb_codes {
@@ -44,10 +49,11 @@ struct ulb_codes {
     size_t word_steps; /* of 16-bit sums, one per vector of rows: ULB_WORD_STEPS(); 0: sums are int32 */
     /* One step of 4 columns; x: these 4 in every lane. */
     void (*step)(const uint8_t *w, ulb_vec x, ulb_vec *sums);
-    /* What int32 sum i starts with. */
-    ulb_vec (*start)(size_t i, const struct ulb_zero_sum *zero);
-    /* Sums of values of each vector of rows, the zero point taken off. */
-    void (*floats)(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values);
+    /* What int32 sum i starts with; magic: one that loses ULB_MAGIC. */
+    ulb_vec (*start)(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero);
+    /* Sums of values of each vector of rows, the zero point taken off. scale: NULL where there is none. */
+    void (*floats)(const ulb_vec *sums, const struct ulb_zero_sum *zero, const struct ulb_sum_scale *scale,
+                   ulb_floats *values);
     /* The values of vector v are 2^shift times too large. */
     unsigned (*shift)(size_t v);
     int16_t
@@ -69,6 +75,10 @@ struct ulb_block_row {
     enum ulb_group_scales scales;
     enum ulb_minima minima;
     bool powers; /* d is an exponent */
+    /* Whether a block's sums are multiplied by its activations' scale as they lose ULB_MAGIC, in one FMA:
+     * that of Q8_0 is a half, times 1.5 * 2^23 exact. Their zero point is taken off before the first product.
+     */
+    bool scales_sums;
     enum ulb_activation activation;
 };
 
@@ -291,6 +301,7 @@ struct ulb_groups_at {
     const int8_t *x;
     const int16_t *sums;
     const int32_t *zeros; /* of groups of 16 columns: struct ulb_zero_sum's */
+    const float *scale;   /* of a block's activations */
 };
 
 /* Sums of a group, and what is taken off them; or integer scales, for which sums are the block's. */
@@ -312,9 +323,12 @@ static inline __attribute__((always_inline)) void ulb_start_group(const struct u
     }
 #endif
     group->zero = ulb_group_zero_sum(row, at->sums + g * row->group / ULB_SUM_COLUMNS, at->zeros + g);
+    ulb_vec magic = ulb_all32(ULB_MAGIC);
+    if (row->scales_sums)
+        magic = ulb_sub32(magic, group->zero.all);
 #pragma GCC unroll 12
     for (size_t i = 0; i < row->sets * row->codes->sums; i++)
-        group->sums[i] = row->codes->start(i % row->codes->sums, &group->zero);
+        group->sums[i] = row->codes->start(i % row->codes->sums, magic, &group->zero);
 }
 
 /* block += group g, a constant. */
@@ -331,9 +345,16 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
             ulb_prefetch_lines(row, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block);
         return;
     }
+    struct ulb_sum_scale scale;
+    if (row->scales_sums) {
+        scale.by = ulb_all_floats(row->powers ? *at->scale / 2 : *at->scale);
+        __asm__("" : "+" ULB_REGISTER(scale.by)); /* else it is multiplied before it reaches all lanes */
+        scale.less = ulb_mul(scale.by, ulb_all_floats(-(float)ULB_MAGIC_VALUE));
+    }
 #pragma GCC unroll 8
     for (size_t set = 0; set < row->sets; set++)
-        codes->floats(group->sums + set * codes->sums, &group->zero, values + set * codes->rows);
+        codes->floats(group->sums + set * codes->sums, &group->zero, row->scales_sums ? &scale : NULL,
+                      values + set * codes->rows);
     if (g % ulb_groups_together(row) == 0)
         ulb_prefetch_lines(row, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values);
 #pragma GCC unroll 12
@@ -410,7 +431,7 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
                                    : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
         ulb_prefetch_lines(row, x->tile, minima_at + v * share, share, (ulb_vec *)&d);
         ulb_floats sum = ulb_scales_integers(row) ? ulb_to_floats(((const ulb_vec *)block)[v]) : block[v];
-        results[v] = ulb_fma(sum, ulb_mul(d, x_scale), results[v]);
+        results[v] = ulb_fma(sum, row->scales_sums ? d : ulb_mul(d, x_scale), results[v]);
     }
     if (row->minima == ULB_NO_MINIMA)
         return;
@@ -471,7 +492,7 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
         if (row->zero_point && row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS)
             ulb_scale_zeros(row, at[i].sums, zeros[i]);
-        turns[i] = (struct ulb_groups_at){at[i].tile, at[i].x, at[i].sums, zeros[i][0]};
+        turns[i] = (struct ulb_groups_at){at[i].tile, at[i].x, at[i].sums, zeros[i][0], at[i].scale};
     }
     for (size_t g = 0; g < groups; g += turn) {
         ulb_add_turn(row, turns, block);

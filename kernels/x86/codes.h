@@ -10,11 +10,11 @@
 
 #include "kernels/x86/block_walk.h"
 
-static inline ulb_vec ulb_start_magic(size_t i, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_magic(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     (void)i;
     (void)zero;
-    return ulb_all32(ULB_MAGIC);
+    return magic;
 }
 
 static inline unsigned ulb_no_shift(size_t v)
@@ -29,19 +29,35 @@ static inline ulb_floats ulb_less(ulb_vec sum, ulb_vec magic)
     return ulb_sub(ulb_as_floats(sum), ulb_as_floats(magic));
 }
 
+/* Its value, times the scale where there is one. */
+static inline ulb_floats ulb_value(ulb_vec sum, const struct ulb_zero_sum *zero,
+                                   const struct ulb_sum_scale *scale)
+{
+    return scale ? ulb_fma(ulb_as_floats(sum), scale->by, scale->less) : ulb_less(sum, zero->magic);
+}
+
+/* The same of a value that is a float already. */
+static inline ulb_floats ulb_times(ulb_floats value, const struct ulb_sum_scale *scale)
+{
+    return scale ? ulb_mul(value, scale->by) : value;
+}
+
 /* Of so many sums that each are one vector's. */
-static inline __attribute__((always_inline)) void
-ulb_plain_floats(const ulb_vec *sums, size_t n, const struct ulb_zero_sum *zero, ulb_floats *values)
+static inline __attribute__((always_inline)) void ulb_plain_floats(const ulb_vec *sums, size_t n,
+                                                                   const struct ulb_zero_sum *zero,
+                                                                   const struct ulb_sum_scale *scale,
+                                                                   ulb_floats *values)
 {
 #pragma GCC unroll 8
     for (size_t v = 0; v < n; v++)
-        values[v] = ulb_less(sums[v], zero->magic);
+        values[v] = ulb_value(sums[v], zero, scale);
 }
 
 #define ULB_PLAIN_FLOATS(name, n)                                                                            \
-    static inline void name(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)        \
+    static inline void name(const ulb_vec *sums, const struct ulb_zero_sum *zero,                            \
+                            const struct ulb_sum_scale *scale, ulb_floats *values)                           \
     {                                                                                                        \
-        ulb_plain_floats(sums, n, zero, values);                                                             \
+        ulb_plain_floats(sums, n, zero, scale, values);                                                      \
     }
 
 ULB_PLAIN_FLOATS(ulb_floats_1, 1)
@@ -67,8 +83,10 @@ static inline unsigned ulb_shift_crumbs(size_t v)
     return v % 2 ? 2 : 0;
 }
 
-static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
+static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                     const struct ulb_sum_scale *scale, ulb_floats *values)
 {
+    (void)scale;
 #pragma GCC unroll 4
     for (size_t v = 0; v < 4; v++)
         values[v] =
@@ -286,17 +304,16 @@ static inline void ulb_step_nibbles(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 /* The whole byte's sum without the low nibbles' is 16 S1: two numbers that both hold ULB_MAGIC are
  * subtracted.
  */
-static inline ulb_vec ulb_start_nibbles(size_t i, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_nibbles(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
-    ulb_vec magic = ulb_all32(ULB_MAGIC);
     return i == 1 ? ulb_sub32(magic, ulb_shl32(zero->all, 4)) : magic;
 }
 
 static inline void ulb_floats_nibbles(const ulb_vec *sums, const struct ulb_zero_sum *zero,
-                                      ulb_floats *values)
+                                      const struct ulb_sum_scale *scale, ulb_floats *values)
 {
-    values[0] = ulb_less(sums[0], zero->magic);
-    values[1] = ulb_sub(ulb_as_floats(sums[1]), ulb_as_floats(sums[0]));
+    values[0] = ulb_value(sums[0], zero, scale);
+    values[1] = ulb_times(ulb_sub(ulb_as_floats(sums[1]), ulb_as_floats(sums[0])), scale);
 }
 
 static inline unsigned ulb_shift_nibbles(size_t v)
@@ -310,15 +327,18 @@ static inline void ulb_step_crumbs(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 }
 
 /* Sums 0 to 2 are taken off sum 3, and with them three times ULB_MAGIC, modulo 2^32. */
-static inline ulb_vec ulb_start_crumbs(size_t i, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_crumbs(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
+    (void)magic;
     (void)zero;
     return ulb_all32((int32_t)((i == 3 ? 3u : 1u) * ULB_MAGIC));
 }
 
 /* 64 * 3 * 128 * 256 of the last is beyond 2^22. */
-static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
+static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                     const struct ulb_sum_scale *scale, ulb_floats *values)
 {
+    (void)scale;
     ulb_vec rest = ulb_sub32(ulb_sub32(sums[3], sums[2]), ulb_add32(sums[0], sums[1]));
 #pragma GCC unroll 3
     for (size_t v = 0; v < 3; v++)
@@ -347,14 +367,17 @@ static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 
 /* Codes 0 to 5 have one ULB_MAGIC; of A and B the byte ends with the low bits of codes 6 and 7, 64 times, and
  * one; of C with bit 7 and none. */
-static inline ulb_vec ulb_start_thirds(size_t i, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_thirds(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
+    (void)magic;
     (void)zero;
     return ulb_all32((int32_t)((i == 2 || i == 5 ? 3u : i == 8 ? 0u : i == 9 ? 2u : 1u) * ULB_MAGIC));
 }
 
-static inline void ulb_floats_thirds(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
+static inline void ulb_floats_thirds(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                     const struct ulb_sum_scale *scale, ulb_floats *values)
 {
+    (void)scale;
     ulb_vec middle = ulb_scaled_zero(zero, 1), high = ulb_scaled_zero(zero, 2);
 #pragma GCC unroll 3
     for (size_t v = 0; v < 3; v++) {
@@ -384,10 +407,10 @@ static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot_low_and_whole(w + 4 * ULB_VEC_BYTES, x, ulb_mask_1f, &sums[4], &sums[9]);
 }
 
-static inline ulb_vec ulb_start_fives(size_t i, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_fives(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     (void)zero;
-    return ulb_all32(i < 10 ? ULB_MAGIC : 0);
+    return i < 10 ? magic : ulb_zero();
 }
 
 /* low + 8 high */
@@ -397,16 +420,17 @@ static inline ulb_vec ulb_join_8(ulb_vec low, ulb_vec high)
 }
 
 /* What three bytes hold of codes 5 to 7 is 32, 128 and 64 times too large: too much for ULB_MAGIC. */
-static inline void ulb_floats_fives(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
+static inline void ulb_floats_fives(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                    const struct ulb_sum_scale *scale, ulb_floats *values)
 {
-    ulb_plain_floats(sums, 5, zero, values);
+    ulb_plain_floats(sums, 5, zero, scale, values);
     ulb_vec code5 = ulb_join_8(ulb_sub32(sums[5], sums[0]), sums[10]);
     ulb_vec code6 = ulb_join_8(ulb_sub32(ulb_sub32(sums[6], sums[1]), sums[10]),
                                ulb_join_8(ulb_sub32(sums[7], sums[2]), sums[11]));
     ulb_vec code7 = ulb_join_8(ulb_sub32(ulb_sub32(sums[8], sums[3]), sums[11]), ulb_sub32(sums[9], sums[4]));
-    values[5] = ulb_to_floats(ulb_sub32(ulb_asr32(code5, 5), zero->all));
-    values[6] = ulb_to_floats(ulb_sub32(ulb_asr32(code6, 7), zero->all));
-    values[7] = ulb_to_floats(ulb_sub32(ulb_asr32(code7, 6), zero->all));
+    values[5] = ulb_times(ulb_to_floats(ulb_sub32(ulb_asr32(code5, 5), zero->all)), scale);
+    values[6] = ulb_times(ulb_to_floats(ulb_sub32(ulb_asr32(code6, 7), zero->all)), scale);
+    values[7] = ulb_times(ulb_to_floats(ulb_sub32(ulb_asr32(code7, 6), zero->all)), scale);
 }
 
 /* Sums 0 to 2: codes of bytes A to C; 3 to 5: these bytes. */
@@ -418,15 +442,17 @@ static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 }
 
 /* The whole byte A's starts without code 3's zero point: at most 64 * 32 * 128 * 16 = 2^22 of either sign. */
-static inline ulb_vec ulb_start_sixes(size_t i, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_sixes(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
-    return i == 3 ? ulb_scaled_zero(zero, 1) : ulb_all32(ULB_MAGIC);
+    return i == 3 ? ulb_scaled_zero(zero, 1) : magic;
 }
 
 /* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2), each a number below 2^23 and the sum, at most 64 * 63 * 128 *
  * 16, below 2^24: exact. */
-static inline void ulb_floats_sixes(const ulb_vec *sums, const struct ulb_zero_sum *zero, ulb_floats *values)
+static inline void ulb_floats_sixes(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                    const struct ulb_sum_scale *scale, ulb_floats *values)
 {
+    (void)scale;
     ulb_floats top[3];
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++) {
@@ -491,20 +517,20 @@ static const struct ulb_codes ulb_six_codes = {.bytes = 3,
 /* Instructions of one step of one set by kind, then those at the end of a group: ULB_CODES_MIX() has them. */
 #if ULB_WORD_SUMS
 /*                              bytes rows logic shifts adds dots word_steps | adds float_adds fmas shifts
- * conversions */
-#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 3, 1, 1, 0, 1, 0, 0, 0)
-#define ULB_NIBBLE_COUNTS(use) use(1, 2, 2, 1, 2, 2, 8, 0, 2, 0, 0, 0)
-#define ULB_CRUMB_COUNTS(use)  use(1, 4, 4, 1, 4, 4, 8, 0, 4, 0, 0, 0)
-#define ULB_THIRD_COUNTS(use)  use(3, 8, 12, 7, 8, 8, 16, 0, 8, 0, 0, 0)
-#define ULB_FIVE_COUNTS(use)   use(5, 8, 16, 7, 8, 8, 4, 0, 8, 0, 0, 0)
-#define ULB_SIX_COUNTS(use)    use(3, 4, 8, 3, 4, 4, 2, 0, 4, 0, 0, 0)
+ * conversions, codes that have a sum of their own */
+#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 3, 1, 1, 0, 1, 0, 0, 0, 1)
+#define ULB_NIBBLE_COUNTS(use) use(1, 2, 2, 1, 2, 2, 8, 0, 2, 0, 0, 0, 2)
+#define ULB_CRUMB_COUNTS(use)  use(1, 4, 4, 1, 4, 4, 8, 0, 4, 0, 0, 0, 4)
+#define ULB_THIRD_COUNTS(use)  use(3, 8, 12, 7, 8, 8, 16, 0, 8, 0, 0, 0, 8)
+#define ULB_FIVE_COUNTS(use)   use(5, 8, 16, 7, 8, 8, 4, 0, 8, 0, 0, 0, 8)
+#define ULB_SIX_COUNTS(use)    use(3, 4, 8, 3, 4, 4, 2, 0, 4, 0, 0, 0, 4)
 #else
-#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0)
-#define ULB_NIBBLE_COUNTS(use) use(1, 2, 1, 0, 0, 2, 0, 0, 2, 0, 0, 0)
-#define ULB_CRUMB_COUNTS(use)  use(1, 4, 3, 0, 0, 4, 0, 3, 3, 0, 0, 1)
-#define ULB_THIRD_COUNTS(use)  use(3, 8, 7, 0, 0, 10, 0, 9, 8, 0, 2, 0)
-#define ULB_FIVE_COUNTS(use)   use(5, 8, 7, 0, 0, 12, 0, 15, 5, 0, 7, 3)
-#define ULB_SIX_COUNTS(use)    use(3, 4, 3, 0, 0, 6, 0, 0, 6, 2, 0, 0)
+#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1)
+#define ULB_NIBBLE_COUNTS(use) use(1, 2, 1, 0, 0, 2, 0, 0, 2, 0, 0, 0, 1)
+#define ULB_CRUMB_COUNTS(use)  use(1, 4, 3, 0, 0, 4, 0, 3, 3, 0, 0, 1, 3)
+#define ULB_THIRD_COUNTS(use)  use(3, 8, 7, 0, 0, 10, 0, 9, 8, 0, 2, 0, 8)
+#define ULB_FIVE_COUNTS(use)   use(5, 8, 7, 0, 0, 12, 0, 15, 5, 0, 7, 3, 5)
+#define ULB_SIX_COUNTS(use)    use(3, 4, 3, 0, 0, 6, 0, 0, 6, 2, 0, 0, 3)
 #endif
 
 #endif

@@ -137,7 +137,8 @@ static inline ulb_floats ulb_load_halves(const void *p)
 
 /* 1.5 * 2^23: an integer n of magnitude up to 2^22 added to its bits is the number 1.5 * 2^23 + n, so that a
  * sum of integers that starts with it is converted by a subtraction. */
-#define ULB_MAGIC 0x4B400000
+#define ULB_MAGIC       0x4B400000
+#define ULB_MAGIC_VALUE 12582912
 
 /* Twice d as an exponent's byte e, ulb_exponent_scale(): 2^(e - 127). The pattern of e = 0 is no normal
  * number's, and less than the others'; that of 255 is infinite, and the largest number, 2^-24 less than the
