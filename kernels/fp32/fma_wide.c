@@ -1,7 +1,8 @@
 /* fp32 by FMA with weights from memory: a column of 8 vectors of rows needs 8 loads, 1 broadcast, 8 FMA.
  *
  * 128 bytes per 32 weights: two loads of 256 bits or one of 512 per cycle and FMA on two ports are both 2
- * cycles at 256 bits, 1 at 512; 8 chains of latency 4 as well. */
+ * cycles at 256 bits, 1 at 512; 8 chains of latency 4 as well. With the prefetches, one a line, three ports
+ * of loads need 2.2 and 1.4. */
 #include "kernels/fp32/format.h"
 #include "kernels/x86/float_columns.h"
 

@@ -5,10 +5,11 @@
  * With dot products a field stays at its place in the byte: x_j . (w & mask_j) = 4^(3 - j) S_j, each j with
  * sums of its own; |sum| <= 128 * 127 * K / 4 < 2^31 up to K = 65,536. Fields meet different activations, so
  * that no one of them comes as a difference: 4 and, 4 dot products, 1 load of weights and 4 / ROWS of
- * activations per 128 weights are 0.67 cycles per 32 on three ports of 256 bits, 0.5 on two of 512. With AVX2
- * fields are shifted down and all add to one 16-bit sum: a block adds at most 4 * 2 * 2 * 127 = 2,032 to it,
- * 16 blocks 32,512: 3.75 operations per 32 weights. Registers: 2 rows of 4 sums (4 rows with 32 registers), 4
- * of activations; with AVX2 4 rows of one sum. */
+ * activations per 128 weights are 0.67 cycles per 32 on three ports of 256 bits, 0.5 on two of 512 and 0.06
+ * for activations, which lie there in two pieces for each 4 rows. With AVX2 fields
+ * are shifted down and all add to one 16-bit sum: a block adds at most 4 * 2 * 2 * 127 = 2,032 to it, 16
+ * blocks 32,512: 3.75 operations per 32 weights. Registers: 2 rows of 4 sums (4 rows with 32 registers), 4 of
+ * activations; with AVX2 4 rows of one sum. */
 #include "kernels/i2_s/format.h"
 #include "kernels/row.h"
 #include "kernels/x86/dot.h"
@@ -30,11 +31,13 @@ enum {
     NEAR = 1024
 };
 
-/* The bytes of one block, or of two where a vector holds two. */
+/* The bytes of one block, or of two, stride apart, where a vector holds two. */
 static inline __attribute__((always_inline)) ulb_vec load_blocks(const void *first, size_t stride,
                                                                  size_t blocks)
 {
 #ifdef ULB_DP_512
+    if (blocks > 1 && stride == ULB_I2_S_BYTES)
+        return ulb_load(first);
     __m512i low = _mm512_zextsi256_si512(_mm256_loadu_si256((const __m256i *)first));
     const char *second = (const char *)first + stride;
     return blocks > 1 ? _mm512_inserti64x4(low, _mm256_loadu_si256((const __m256i *)second), 1) : low;
@@ -207,7 +210,7 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 8,
     .mix = {.loads = (0.25 + 1.0 / ROWS) * 256 / ULB_VEC_BITS,
             .prefetches = 0.125,
-            .logic = 256.0 / ULB_VEC_BITS,
+            .logic = 256.0 / ULB_VEC_BITS + ULB_BY_WIDTH(0, 0.5 / ROWS),
 #if ULB_WORD_SUMS
             .shifts = 0.75,
             .maddubs = 1,

@@ -5,9 +5,10 @@
  * D0 = x.(w & 03), D1 = x.(w & 0C) = 4 S1, D2 = x.(w & 30) = 16 S2, raw = x.w, so that at the end of the tile
  * S3 = (raw - D0 - D1 - D2) / 64. |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
  * Registers: 4 accumulators in 3 sets (256 bits) or 4 (512 bits): 12 or 16 chains of latency 5 on two ports;
- * at 256 bits the three masks are memory operands.
- * Ports: per vector of 128 or 256 weights 3 and, 4 dp, 1 load, 1 broadcast: 7 operations on three ports are
- * 0.58 cycle per 32 weights at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits.
+ * of 16 registers 3 are the step's and one a mask, the other two masks memory operands. With groups of
+ * columns 2 sets, one of each slice: at 256 bits their latency makes it 0.63 cycle. Ports: per vector of 128
+ * or 256 weights 3 and, 4 dp, 1 load, 1 broadcast: 7 operations on three ports are 0.58 cycle per 32 weights
+ * at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits.
  *
  * With AVX2 alone vpmaddubsw adds up 16 bits: the upper nibble is shifted down, its fields and those of the
  * lower are 1 and 4 times their values. A pair adds at most 2 * 12 * 127 = 3,048, so 8 steps (24,384) fit: a

@@ -2,8 +2,9 @@
  *
  * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
  * Registers: 3 vectors of 2 fields in 2 sets: 12 chains of latency 5 on two ports.
- * Ports: per vector 1 and, 2 dp, 1 load, 1/3 broadcast, half a prefetch (one a line): 3 operations on three
- * ports are 0.5 cycle per 32 weights at 256 bits, on two 0.375 at 512. */
+ * Ports: per vector 1 and, 2 dp, 1 load, 1/3 broadcast, two prefetches a line: 3 operations on three ports
+ * are 0.5 cycle per 32 weights at 256 bits, on two 0.375 at 512; loads, 0.39 and 0.28 on three. With groups
+ * of columns 1 subtraction, 1 conversion and 1 FMA more for each and 8 or 16 rows. */
 #include "kernels/int4/format.h"
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"

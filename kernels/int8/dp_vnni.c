@@ -3,8 +3,8 @@
  * Per 4 columns of a tile of 6 vectors: 1 broadcast, 6 loads, 6 dot products.
  * Registers: 6 accumulators in 2 sets: 12 chains of latency 5 on two ports.
  * Ports: the dot products alone are 0.5 cycle per 32 weights at 256 bits; loads and
- * prefetches (every other line) are 8.5 per 6 vectors on three ports, 0.47. At 512 bits the two load ports
- * decide: 1 + 1/6 + 1/2 per vector, 0.42. */
+ * prefetches (every other line) are 8.5 per 6 vectors on three ports, 0.47. At 512 bits the same three
+ * decide, 1 + 1/6 + 1/2 per vector: 0.28 (measured 0.38: whole lines do not come at that rate). */
 #include "kernels/int8/format.h"
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"

@@ -1,7 +1,10 @@
 /* IQ4_NL repacked: Q4_0's nibbles, each looked up.
  *
  * For dot products the table holds entries + 127: unsigned, |sum| <= 240 * 127 * 32. With AVX2 the entry
- * takes the sign of x beside |x| and every pair is widened at once: 2 * 127 * 127. */
+ * takes the sign of x beside |x| and every pair is widened at once: 2 * 127 * 127.
+ *
+ * Ports, per 32 weights at 256 bits: half a shift, and, look-up, dot product; of every block and vector of
+ * rows 2 FMA and a conversion: 3.88 on three ports are 1.29 cycles, 1.0 at 512 bits on two. */
 #include "kernels/iq4_nl/format.h"
 #include "kernels/iq4_nl/table.h"
 #include "kernels/x86/table_codes.h"

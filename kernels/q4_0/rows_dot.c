@@ -1,7 +1,10 @@
 /* Q4_0 repacked: lanes are rows, the two nibbles of a byte two of them.
  *
- * 6 sums of one block and 6 results. 16-bit sums: 8 steps of 2 * 15 * 127 are 30,480. |16 S1 + zero point| is
- * at most 17 * 15 * 127 * 32 = 1,036,320. */
+ * 16-bit sums: 8 steps of 2 * 15 * 127 are 30,480. |16 S1 + zero point| is at most 17 * 15 * 127 * 32 =
+ * 1,036,320. Registers: 6 sums of one block, 6 results, 3 of a step's own, a mask.
+ * Ports, per 32 weights at 256 bits: half an and, a dot product; of every block and vector of rows a float
+ * addition, and a conversion, a multiplication and an FMA on the two ports of dot products: 0.69 cycle. At
+ * 512 bits, where the scale multiplies in an FMA that half of the additions are, 0.52 on two ports. */
 #include "kernels/q4_0/format.h"
 #include "kernels/x86/codes.h"
 

@@ -1,4 +1,8 @@
-/* Q4_K in place. */
+/* Q4_K in place.
+ *
+ * Ports, per 32 weights: and, half a shift, vpmaddubsw, a dot product of words, whose scales come from
+ * memory; of every block 9 that take scales and minima apart (8 with vpternlogd), 1 that places them, and 9
+ * for d and what the sums become: 5.9 on three ports are 1.96 cycles, 1.92 with vpternlogd. */
 #include "kernels/q4_k/format.h"
 #include "kernels/x86/in_place.h"
 

@@ -3,7 +3,10 @@
  *
  * In single precision |scale * sum| <= 63 * 15 * 128 * 32 < 2^22 is exact, the block's sum of 8 rounded; with
  * AVX2 scales multiply 16-bit sums, and the block's is an integer.
- * 4 sums, 4 of the block, 4 results. */
+ * Registers: 4 sums, 4 of the slice's block, 3 of a step's own, a mask; of 16 the other slice's block and the
+ * 4 results partly wait in memory. Ports, per 32 weights at 256 bits: half an and, a dot product; at the end
+ * of a group and for each vector of rows a float addition, a widening, a conversion and an FMA, 0.5; for
+ * minima and d 0.2: 2.2 on three ports are 0.73 cycle, 0.56 at 512 bits on two. */
 #include "kernels/q4_k/format.h"
 #include "kernels/x86/codes.h"
 

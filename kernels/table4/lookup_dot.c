@@ -7,8 +7,8 @@
  * at every step: 10 % slower.)
  *
  * Ports per 32 weights at 256 bits and n look-ups: half a load, half a shift, an and, n vpshufb; n dot
- * products in 8 chains; or n vpmaddubsw, n additions, n/2 vpmaddwd. FP4 1.2 and NF4 1.8 cycles on three
- * ports; AVX2 1.25 and 2.1 on four. */
+ * products in 8 chains; or n vpmaddubsw, n additions, n/2 vpmaddwd. With the ends of groups FP4 1.2
+ * and NF4 1.9 cycles on three ports, 0.9 and 1.5 on two of 512 bits; AVX2 1.3 and 2.2 on four. */
 #include "kernels/affine/group_walk.h"
 #include "kernels/table4/format.h"
 

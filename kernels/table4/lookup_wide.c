@@ -2,7 +2,7 @@
  * bfloat16 (kernels/x86/level_columns.h).
  *
  * Ports per 32 weights: 512 bits: a shift, a look-up and an FMA for each 16 weights, 3 cycles on two ports;
- * 256 bits: 4 look-ups of bytes and 8 unpackings on two ports, 6.3 cycles. (Two vpermps of 8 entries each and
+ * 256 bits: 4 look-ups of bytes and 8 unpackings on two ports, 6 cycles. (Two vpermps of 8 entries each and
  * a blend took 1.9 times as long on Zen 3.) */
 #include "kernels/table4/format.h"
 #include "kernels/x86/level_columns.h"

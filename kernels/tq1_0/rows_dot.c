@@ -2,7 +2,11 @@
  * and triple_avx2.c): 256 S(i) = 3 D(i) - D(i + 1) with D(i) the sum of the bytes tripled i times modulo 256.
  *
  * |3 D| <= 3 * 255 * 128 * 256 < 2^25. With AVX2 |x| is the unsigned side and the byte less 128, never -128,
- * takes the sign of x; it makes -sum(x) of every sum, which is the zero point's. */
+ * takes the sign of x; it makes -sum(x) of every sum, which is the zero point's.
+ *
+ * Registers: 6 sums, 3 of a step's own, 5 results. Ports: per vector of bytes 6 dot products and 10
+ * additions, of which 160 or 320 weights come: 3.2 operations per 32 weights at 256 bits, with the ends of
+ * blocks 3.34 on three ports, 1.11 cycles; 0.84 at 512 bits on two. */
 #include "kernels/tq1_0/format.h"
 #include "kernels/x86/codes.h"
 
