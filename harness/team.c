@@ -23,7 +23,7 @@
 
 /* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
  * sleeps, so that an idle team leaves its cores to others. */
-enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301, STACK_BYTES = 2 << 20 };
+enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301, CLOCK_READINGS = 9, STACK_BYTES = 2 << 20 };
 
 struct member {
     _Alignas(64) _Atomic uint32_t done; /* number of the last job finished */
@@ -315,8 +315,10 @@ double ulb_team_last_hz(const struct ulb_team *team)
 
 static void clock_job(void *arg, size_t thread)
 {
-    double *hz = arg;
-    hz[thread] = ulb_chain_hz();
+    double readings[CLOCK_READINGS], *hz = arg;
+    for (size_t i = 0; i < CLOCK_READINGS; i++)
+        readings[i] = ulb_chain_hz();
+    hz[thread] = ulb_median(readings, CLOCK_READINGS);
 }
 
 void ulb_team_clock(struct ulb_team *team, double *hz)

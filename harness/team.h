@@ -44,7 +44,8 @@ double ulb_team_last_hz(const struct ulb_team *team);
 /* Median seconds of an empty ulb_team_run(). */
 double ulb_team_fork_join(struct ulb_team *team);
 
-/* Core frequency of every thread while all are busy, Hz; hz has room for the team's size. */
+/* Core frequency of every thread while all are busy, Hz, the median of several readings: one alone is halved
+ * when something else runs in its midst. hz has room for the team's size. */
 void ulb_team_clock(struct ulb_team *team, double *hz);
 
 /* The mean over the threads; NAN when memory is short. */

@@ -1,6 +1,7 @@
 /* Effective-bandwidth rooflines e_bw = min(beta, B/gamma) of measured kernels (the form of the paper's figure
  * 4), the machine's own beta of each core class as vertical lines, and the measured GEMV results as points.
  */
+#include "common/stats.h"
 #include "plots/canvas.h"
 
 #include <math.h>
@@ -27,9 +28,9 @@ struct roofline {
     size_t n_curves;
     struct ulb_beta_line classes[MAX_BETAS]; /* beta NAN when unknown */
     size_t n_classes;
-    const struct ulb_beta_cell *whole; /* memory, the set of the GEMV results; NULL when not measured */
-    struct ulb_sound_beta sound;       /* of the same set */
-    struct ulb_extent extent;          /* of all that is drawn */
+    struct ulb_sound_beta sound; /* of the set of the GEMV results */
+    double per_gbps; /* bytes/cycle of one of its cores when all of them read 1 GB/s; NAN when unknown */
+    struct ulb_extent extent; /* of all that is drawn */
 };
 
 static size_t class_index(struct roofline *figure, const char *cls)
@@ -97,32 +98,47 @@ static const struct ulb_beta_cell *memory_cell(const struct roofline *figure, co
     return NULL;
 }
 
+/* Bytes/cycle of one core of the set for each GB/s of all: by the frequency between the samples of the grid,
+ * else (in a record of an older version) by that of the beta stage. */
+static double per_gbps_of(const struct ulb_record *record, const char *set, const struct ulb_beta_cell *whole)
+{
+    struct ulb_yardstick *yardsticks;
+    struct ulb_error err;
+    size_t n;
+    double result = whole ? whole->bytes_per_cycle / whole->gbps : NAN;
+    if (ulb_record_yardsticks(record, &yardsticks, &n, &err) != ULB_OK)
+        return result;
+    for (size_t i = 0; i < n; i++) {
+        double hz = ulb_median_of(yardsticks[i].hz_samples, yardsticks[i].n_hz);
+        if (strcmp(yardsticks[i].set, set) == 0 && hz > 0)
+            result = 1e9 / yardsticks[i].threads / hz;
+    }
+    ulb_yardsticks_free(yardsticks, n);
+    return result;
+}
+
 /* beta of a class while all cores read: its share of the whole set's bandwidth (the paper's IV-B) at the
- * clock of the class; where the clock is not in the record, what the class reads by itself. */
+ * clock of the class, which among one class is that of the set; where the clock is not in the record, what
+ * the class reads by itself. */
 static void find_betas(struct roofline *figure, const struct ulb_record *record)
 {
     const char *set = figure->n_cells ? figure->cells[0]->set : "all";
-    figure->whole = memory_cell(figure, set);
+    const struct ulb_beta_cell *whole = memory_cell(figure, set);
     figure->sound = ulb_record_sound_beta(record, set);
+    figure->per_gbps = per_gbps_of(record, set, whole);
     for (size_t c = 0; c < figure->n_classes; c++) {
         struct ulb_beta_line *class = &figure->classes[c];
         char place[64];
         snprintf(place, sizeof place, "clock.hz.%s", class->cls);
         double hz = ulb_record_number(record, place);
         const struct ulb_beta_cell *own = memory_cell(figure, class->cls);
-        if (figure->whole && hz > 0)
-            class->beta = figure->sound.gbps * 1e9 / figure->whole->threads / hz;
+        if (figure->n_classes == 1 && figure->per_gbps > 0)
+            class->beta = figure->sound.gbps * figure->per_gbps;
+        else if (whole && hz > 0)
+            class->beta = figure->sound.gbps * 1e9 / whole->threads / hz;
         else if (own)
             class->beta = own->bytes_per_cycle;
     }
-}
-
-/* Observed bytes/cycle of one core: the share of the bandwidth whose bytes/cycle are known. */
-static double observed(const struct roofline *figure, const struct ulb_cell *cell)
-{
-    if (!figure->whole)
-        return NAN;
-    return cell->gbps / figure->whole->gbps * figure->whole->bytes_per_cycle;
 }
 
 static const struct curve *curve_of(const struct roofline *figure, const char *kernel)
@@ -134,6 +150,19 @@ static const struct curve *curve_of(const struct roofline *figure, const char *k
     return NULL;
 }
 
+/* Where a measured GEMV stands. The machine's memory may be faster or slower while a cell is measured than
+ * when its beta was: a cell reaches so much of min(beta, B/gamma) as it did of min(the yardstick beside its
+ * own samples, B/gamma). */
+static double point_height(const struct roofline *figure, const struct curve *curve,
+                           const struct ulb_cell *cell)
+{
+    double observed = cell->gbps * figure->per_gbps;
+    double own_beta = observed / cell->efficiency, beta = figure->sound.gbps * figure->per_gbps;
+    if (!(own_beta > 0) || !(beta > 0))
+        return observed;
+    return observed / fmin(own_beta, curve->ceiling) * fmin(beta, curve->ceiling);
+}
+
 static void find_range(struct roofline *figure, const struct ulb_canvas *canvas)
 {
     figure->extent = ulb_extent_empty();
@@ -142,8 +171,9 @@ static void find_range(struct roofline *figure, const struct ulb_canvas *canvas)
     for (size_t c = 0; c < figure->n_classes; c++)
         ulb_extent_add(&figure->extent, figure->classes[c].beta);
     for (size_t i = 0; i < figure->n_cells; i++) {
-        if (curve_of(figure, figure->cells[i]->kernel))
-            ulb_extent_add(&figure->extent, observed(figure, figure->cells[i]));
+        const struct curve *curve = curve_of(figure, figure->cells[i]->kernel);
+        if (curve)
+            ulb_extent_add(&figure->extent, point_height(figure, curve, figure->cells[i]));
     }
     ulb_extent_add_paper_betas(canvas, &figure->extent);
     ulb_extent_close(&figure->extent);
@@ -153,8 +183,7 @@ static void find_range(struct roofline *figure, const struct ulb_canvas *canvas)
  * kernels would hide each other. */
 static double point_place(const struct roofline *figure, size_t column)
 {
-    return figure->sound.gbps / figure->whole->gbps * figure->whole->bytes_per_cycle *
-           exp2(0.05 * (double)(column + 1));
+    return figure->sound.gbps * figure->per_gbps * exp2(0.05 * (double)(column + 1));
 }
 
 /* Data of curve i, from where it leaves the slope; returns how many measured points it has. */
@@ -165,7 +194,7 @@ static size_t put_curve_data(const struct roofline *figure, FILE *script, size_t
     fprintf(script, "$curve%zu << END\n%g %g\n%g %g\nEND\n$points%zu << END\n", i, curve->ceiling,
             curve->ceiling, figure->extent.highest, curve->ceiling, i);
     for (size_t j = 0; j < figure->n_cells; j++) {
-        double y = observed(figure, figure->cells[j]);
+        double y = point_height(figure, curve, figure->cells[j]);
         if (curve != curve_of(figure, figure->cells[j]->kernel) || !(y > 0))
             continue;
         fprintf(script, "%g %g\n", point_place(figure, column), y);
@@ -185,7 +214,7 @@ static void curve_title(const struct curve *curve, char title[TITLE])
 static bool beta_title(const struct roofline *figure, char title[TITLE])
 {
     const struct ulb_sound_beta *sound = &figure->sound;
-    if (!(sound->gbps > 0) || !figure->whole)
+    if (!(sound->gbps > 0) || !(figure->per_gbps > 0))
         return false;
     if (sound->disagree)
         snprintf(title, TITLE, "beta from the %s, %.1f GB/s; the %s got only %.1f",
@@ -193,7 +222,8 @@ static bool beta_title(const struct roofline *figure, char title[TITLE])
                  sound->from_yardstick ? "beta stage" : "yardstick",
                  fmin(sound->stage_gbps, sound->yardstick_gbps));
     else
-        snprintf(title, TITLE, "beta of this machine, from the beta stage, %.1f GB/s", sound->gbps);
+        snprintf(title, TITLE, "beta of this machine, from the %s, %.1f GB/s",
+                 sound->from_yardstick ? "yardstick" : "beta stage", sound->gbps);
     return true;
 }
 
@@ -209,8 +239,8 @@ static void put_hover(const struct roofline *figure, const struct ulb_canvas *ca
                   curve->cell->gamma_cycles, curve->ceiling);
         for (size_t j = 0; j < figure->n_cells && points[i]; j++) {
             if (curve == curve_of(figure, figure->cells[j]->kernel))
-                ulb_hover_cell(canvas, point_place(figure, column), observed(figure, figure->cells[j]),
-                               figure->cells[j]);
+                ulb_hover_cell(canvas, point_place(figure, column),
+                               point_height(figure, curve, figure->cells[j]), figure->cells[j]);
         }
         column += points[i] > 0;
     }
@@ -254,7 +284,7 @@ static void put_plot(const struct roofline *figure, const struct ulb_canvas *can
     if (any_points)
         fprintf(script,
                 ", keyentry with points pointtype 6 pointsize 1 linewidth 1.5 linecolor rgb '#000000' title "
-                "\"measured GEMV, %s, one column a kernel\"",
+                "\"measured GEMV, %s: share of what its own time allowed; one column a kernel\"",
                 figure->cells[0]->mode);
     if (beta_title(figure, beta))
         fprintf(script, ", keyentry with lines linecolor rgb '#%06X' linewidth 2 title \"%s\"", ULB_BETA_RGB,

@@ -128,6 +128,46 @@ static void test_roofline(void **state)
     free(svg);
 }
 
+/* Multiplies a number of each object of an array by factor; only of those of one format, where it is named.
+ */
+static void scale(json_t *rows, const char *format, const char *key, double factor)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        double value = json_number_value(json_object_get(row, key));
+        const char *of = json_string_value(json_object_get(row, "format"));
+        if (!format || (of && strcmp(of, format) == 0))
+            assert_int_equal(json_object_set_new(row, key, json_real(value * factor)), 0);
+    }
+}
+
+/* Points move when a kernel reaches less, not when the memory or the beta stage's clock had another speed. */
+static void test_points_are_of_their_own_time(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    struct ulb_record record;
+    size_t bytes, bytes_now;
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    json_t *cells = json_object_get(record.root, "cells");
+    char *png = draw(&record, "roofline", "png", &bytes);
+    scale(json_object_get(json_object_get(record.root, "beta"), "cells"), NULL, "bytes_per_cycle", 1.1);
+    scale(cells, "bf16", "gbps", 0.7);
+    scale(cells, "bf16", "yardstick_gbps", 0.7);
+    char *slow = draw(&record, "roofline", "png", &bytes_now);
+    assert_int_equal(bytes_now, bytes);
+    assert_memory_equal(slow, png, bytes);
+    free(slow);
+    scale(cells, "bf16", "efficiency", 0.7);
+    slow = draw(&record, "roofline", "png", &bytes_now);
+    assert_true(bytes_now != bytes || memcmp(slow, png, bytes) != 0);
+    free(slow);
+    free(png);
+    ulb_record_free(&record);
+}
+
 static void test_roofline_of_two_classes(void **state)
 {
     (void)state;
@@ -375,6 +415,13 @@ static void test_bars(void **state)
     for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
         assert_int_equal(count(svg, colours[i]), 13);
     free(svg);
+    struct ulb_record record;
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    scale(json_object_get(record.root, "cells"), "bf16", "yardstick_gbps", 1.05);
+    svg = draw(&record, "bars", "svg", &bytes);
+    assert_non_null(strstr(svg, ">yardstick (beside the bars 24.6 to 25.8), 24.6 GB/s<"));
+    free(svg);
+    ulb_record_free(&record);
 }
 
 static void test_kernels_and_beta(void **state)
@@ -527,6 +574,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_roofline, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_points_are_of_their_own_time, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_roofline_of_two_classes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_model, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damaged_model, make_folder, remove_folder),
