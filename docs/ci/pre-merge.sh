@@ -14,6 +14,14 @@ set -euo pipefail
 cd "$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)"
 base=$(git merge-base HEAD "${1:-origin/main}") || { echo "usage: $0 [BASE] [OPTION...]: no such base" >&2; exit 2; }
 options=("${@:2}")
+# A count runs no shapes and takes no samples: of the options it is given those that choose rows.
+rows=()
+for ((i = 0; i < ${#options[@]}; i++)); do
+    case ${options[i]} in
+    -f | -k | --formats | --kernels | --isa-mask) rows+=("${options[@]:i:2}") ;;
+    -[fk]?* | --formats=* | --kernels=* | --isa-mask=*) rows+=("${options[i]}") ;;
+    esac
+done
 out=$(realpath -m "${OUT:-build/pre-merge}")
 mkdir -p "$out"
 
@@ -28,7 +36,7 @@ build() { # COMMIT NAME: its ulb-bench is $out/NAME/build/ulb-bench
 record() { # NAME KIND OPTION...: leaves $out/NAME-KIND.json
     local folder=$out/$1-$2
     rm -rf "$folder"
-    "$out/$1/build/ulb-bench" "${@:3}" "${options[@]}" --out "$folder" >/dev/null 2>"$folder.log" ||
+    "$out/$1/build/ulb-bench" "${@:3}" --out "$folder" >/dev/null 2>"$folder.log" ||
         { cat "$folder.log" >&2; return 3; }
     mv "$folder"/*.json "$folder.json"
 }
@@ -45,12 +53,12 @@ build "$base" base
 build HEAD new
 : >"$out/summary.md"
 result=0
-if record base counts --count && record new counts --count; then
+if record base counts --count "${rows[@]}" && record new counts --count "${rows[@]}"; then
     compare "Instructions" counts --metric instructions || result=$?
 else
     printf '## Instructions\n\nNot counted: neither perf nor valgrind.\n\n' >>"$out/summary.md"
 fi
-record base times --quick && record new times --quick || exit 3
+record base times --quick "${options[@]}" && record new times --quick "${options[@]}" || exit 3
 compare "Efficiency" times --confirm || { code=$?; ((result == 1)) || result=$code; }
 cat "$out/summary.md"
 exit $result

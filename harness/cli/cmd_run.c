@@ -131,6 +131,27 @@ static enum ulb_status resume(struct options *options, const struct argp *parser
     return status;
 }
 
+static enum ulb_status model_platform(struct options *options, struct ulb_error *err)
+{
+    static const char *const idle[] = {"shapes", "formats", "kernels",  "split",
+                                       "warm",   "aa",      "ring-mib", NULL};
+    struct ulb_measure_options *measure = &options->measure;
+    if (options->count)
+        return ulb_fail(err, ULB_BAD_INPUT, "--count goes with this machine; %s is modelled",
+                        measure->platform);
+    enum ulb_status status =
+        ulb_refuse_idle(measure, idle, "with another machine's --platform, which is modelled", err);
+    if (status != ULB_OK)
+        return status;
+    const struct ulb_model_request request = {.platform = measure->platform,
+                                              .models = measure->settings.models,
+                                              .record = options->record,
+                                              .measure = true,
+                                              .out = measure->out,
+                                              .json = measure->json};
+    return ulb_model_run(&request, measure, err);
+}
+
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option argp_options[] = {
@@ -153,17 +174,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     if (options.measure.resume)
         return resume(&options, &parser, argc, argv, err);
     const char *platform = options.measure.platform;
-    if (platform && strcmp(platform, "auto") != 0) {
-        if (options.count)
-            return ulb_fail(err, ULB_BAD_INPUT, "--count goes with this machine; %s is modelled", platform);
-        const struct ulb_model_request request = {.platform = platform,
-                                                  .models = options.measure.settings.models,
-                                                  .record = options.record,
-                                                  .measure = true,
-                                                  .out = options.measure.out,
-                                                  .json = options.measure.json};
-        return ulb_model_run(&request, &options.measure, err);
-    }
+    if (platform && strcmp(platform, "auto") != 0)
+        return model_platform(&options, err);
     if (options.count && !options.record)
         return ulb_count_run(&options.measure, err);
     if (options.record)

@@ -63,9 +63,13 @@ static enum ulb_status finish(const struct ulb_measure_options *options, const s
 
 enum ulb_status ulb_count_run(struct ulb_measure_options *options, struct ulb_error *err)
 {
+    static const char *const idle[] = {"models", "shapes", "split", "warm", "aa", "quick", "ring-mib", NULL};
     if (ulb_under_valgrind())
         return ulb_callgrind_loops(&options->settings, err);
-    enum ulb_status status = ulb_make_folder(options->out, err);
+    enum ulb_status status = ulb_refuse_idle(
+        options, idle, "with --count, which counts a loop of each row and times nothing", err);
+    if (status == ULB_OK)
+        status = ulb_make_folder(options->out, err);
     if (status != ULB_OK)
         return status;
     struct ulb_record record;

@@ -231,6 +231,33 @@ enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *o, struct 
                     o->platform);
 }
 
+enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *o, const char *const *names,
+                                const char *reason, struct ulb_error *err)
+{
+    const struct ulb_settings *settings = &o->settings;
+    const struct {
+        const char *name;
+        bool given;
+    } all[] = {
+        {"models", settings->models != NULL},
+        {"shapes", settings->shapes != NULL},
+        {"formats", settings->formats != NULL},
+        {"kernels", settings->kernels != NULL},
+        {"split", settings->n_splits > 0},
+        {"warm", settings->warm},
+        {"aa", settings->aa},
+        {"quick", settings->quick},
+        {"ring-mib", settings->ring_bytes > 0},
+    };
+    for (; *names; names++) {
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            if (all[i].given && strcmp(all[i].name, *names) == 0)
+                return ulb_fail(err, ULB_BAD_INPUT, "--%s has no effect %s; leave it out", *names, reason);
+        }
+    }
+    return ULB_OK;
+}
+
 enum ulb_status ulb_measure_parse(int argc, char **argv, enum ulb_measuring command, const char *doc,
                                   struct ulb_measure_options *o, bool *done, struct ulb_error *err)
 {

@@ -60,6 +60,11 @@ void ulb_measure_kept(const struct ulb_measure_options *options, enum ulb_status
 /* ULB_BAD_INPUT when --platform names another machine, which cannot be measured here. */
 enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, struct ulb_error *err);
 
+/* ULB_BAD_INPUT when one of these options (names without dashes, NULL-terminated) was given: "--OPTION has no
+ * effect REASON; leave it out". */
+enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *options, const char *const *names,
+                                const char *reason, struct ulb_error *err);
+
 /* A regular expression of exactly the chosen rows (one flag per row of the table) that these instruction sets
  * can run, to be freed; "" when they can run none, NULL without memory. */
 char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa);

@@ -64,6 +64,7 @@ expect 2 "set|class|PU" "$bench" beta --set Q
 expect 2 "100000" "$bench" beta --set 100000
 expect 2 "arl.*lnl" "$bench" model --platform nosuch
 expect 2 "arl.*lnl" "$bench" --platform nosuch
+expect 2 "^ulb-bench: --formats has no effect with another" "$bench" --platform lnl --formats int1
 expect 2 "use 'ulb-bench model'" "$bench" beta --platform lnl
 
 # A fast kernel that cannot run is an error, never a silent fall-back.

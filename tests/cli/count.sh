@@ -56,6 +56,10 @@ expect() { # CODE PATTERN ARGUMENTS
 }
 expect 2 "no kernel matches" --count --kernels int7
 expect 2 "lnl is modelled" --count --platform lnl
+for idle in "--models falcon3-1b" "--shapes 64x64" "--split static" --warm --aa --quick "--ring-mib 64"; do
+    # shellcheck disable=SC2086 # an option and its value
+    expect 2 "^ulb-bench: ${idle%% *} has no effect with --count" --count $idle
+done
 expect 3 "cannot run here: missing .*avx2" --count --kernels 'int2a8-.*-avx2' --isa-mask avx2
 expect 3 "/proc/nowhere" --count --out /proc/nowhere
 

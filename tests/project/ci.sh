@@ -72,16 +72,19 @@ for count in record["counts"]:
         count["instructions_per_step"] += extra
 if arguments[0] == "--count":
     record["cells"] = []
+    assert set(arguments) <= {"--count", "--out", "--formats", "int2,int1", arguments[-1]}, arguments
+else:
+    assert "int2,int1" not in arguments or "--models" in arguments, arguments
 folder = arguments[arguments.index("--out") + 1]
 os.mkdir(folder)
 json.dump(record, open(folder + "/ulb.json", "w"))
 P
 export SCRATCH=$scratch BENCH=$bench PATH=$scratch/bin:$PATH OUT=$scratch/out
 
-pre_merge() { # CODE PATTERN: of the summary
+pre_merge() { # CODE PATTERN [OPTION...]: of the summary
     local code=0
     rm -rf "$OUT"
-    repo/docs/ci/pre-merge.sh start >summary 2>err || code=$?
+    repo/docs/ci/pre-merge.sh start "${@:3}" >summary 2>err || code=$?
     [[ $code == "$1" ]] || fail "pre-merge ends with $code instead of $1: $(cat summary err)"
     [[ -z $2 ]] || grep -qE -- "$2" summary || fail "the summary lacks /$2/: $(cat summary)"
 }
@@ -89,6 +92,7 @@ commit 1 0
 git -C repo branch start
 commit 1.0 0.0
 pre_merge 0 '^## Efficiency'
+pre_merge 0 '^## Efficiency' --formats int2,int1 --models falcon3-1b --warm
 grep -q '^## Instructions' summary || fail "no counts in the summary: $(cat summary)"
 commit 1.2 0
 pre_merge 1 'int2a8-pshufb-avx2-'
