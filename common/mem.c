@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
+/* From here on a mapping is refused that does not fit: the system grants it, and kills who fills it. */
+#define LARGE ((size_t)256 << 20)
 
 enum ulb_status ulb_pages_map(struct ulb_pages *pages, size_t bytes, enum ulb_page_kind kind,
                               struct ulb_error *err)
@@ -20,6 +22,13 @@ enum ulb_status ulb_pages_map(struct ulb_pages *pages, size_t bytes, enum ulb_pa
     if (bytes == 0 || bytes > SIZE_MAX - 2 * HUGE_PAGE)
         return ulb_fail(err, ULB_BAD_INPUT, "cannot map a buffer of %zu bytes", bytes);
     size_t map_bytes = ulb_round_up(bytes, HUGE_PAGE) + HUGE_PAGE;
+    long long available = bytes < LARGE ? -1 : ulb_memory_available();
+    if (available >= 0 && bytes > (unsigned long long)available)
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "not enough memory: %.0f MiB are needed and %.0f MiB can be used; take a smaller shape or "
+            "model, free memory, or raise the limit (ulimit -v, cgroup)",
+            (double)bytes / (1 << 20), (double)available / (1 << 20));
     void *map =
         mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)

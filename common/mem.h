@@ -20,7 +20,8 @@ struct ulb_pages {
 };
 
 /* Maps bytes of zeroed memory and advises the kernel (MADV_HUGEPAGE or MADV_NOHUGEPAGE).
- * ULB_ENVIRONMENT when the kernel refuses; the message states the size wanted. Pages are not yet touched. */
+ * ULB_ENVIRONMENT when the kernel refuses, or when the memory at hand would not do to fill it; the message
+ * states the size wanted. Pages are not yet touched. */
 enum ulb_status ulb_pages_map(struct ulb_pages *pages, size_t bytes, enum ulb_page_kind kind,
                               struct ulb_error *err);
 

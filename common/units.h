@@ -3,6 +3,9 @@
 #ifndef ULB_COMMON_UNITS_H
 #define ULB_COMMON_UNITS_H
 
+/* What a noun has behind a number: "1 thread", "2 threads". */
+#define ULB_S(count) ((count) == 1 ? "" : "s")
+
 #define ULB_KIB 1024.0
 #define ULB_MIB (1024.0 * ULB_KIB)
 #define ULB_GIB (1024.0 * ULB_MIB)

@@ -79,6 +79,8 @@ static enum ulb_status match_kernels(struct ulb_session *session, struct ulb_err
 /* Every name in a comma list must be a format of some kernel. */
 static enum ulb_status check_formats(const char *list, struct ulb_error *err)
 {
+    if (list && list[strspn(list, ",")] == '\0')
+        return ulb_fail(err, ULB_BAD_INPUT, "--formats names no format; see 'ulb-bench list formats'");
     for (const char *word = list; word && *word;) {
         size_t length = strcspn(word, ",");
         bool found = false;
@@ -288,6 +290,8 @@ enum ulb_status ulb_session_kernels(const struct ulb_session *session, const str
         return ULB_OK;
     if (unable > 0)
         return refuse_rows(session, least, unable - 1, err);
-    return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%s'; see 'ulb-bench list kernels'",
-                    session->settings.kernels ? session->settings.kernels : session->settings.formats);
+    const char *formats = session->settings.formats, *regex = session->settings.kernels;
+    return ulb_fail(err, ULB_BAD_INPUT, "no kernel %s%s%smatches '%.200s'; see 'ulb-bench list kernels'",
+                    formats && regex ? "of " : "", formats && regex ? formats : "",
+                    formats && regex ? " " : "", regex ? regex : formats);
 }

@@ -1,6 +1,7 @@
 /* Attained bandwidth of the best kernel of each format over the shapes (the form of the paper's figures 5 to
  * 7). */
 #include "plots/shape_bars.h"
+#include "common/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -224,8 +225,8 @@ enum ulb_status ulb_draw_bars(const struct ulb_record *record, struct ulb_canvas
                                       .n = n,
                                       .limit = ulb_yardstick_gbps(record, cells[0]->set),
                                       .limit_name = yardstick};
-        snprintf(what, sizeof what, "Attained GEMV bandwidth, %s weights, %u threads", cells[0]->mode,
-                 cells[0]->threads);
+        snprintf(what, sizeof what, "Attained GEMV bandwidth, %s weights, %u thread%s", cells[0]->mode,
+                 cells[0]->threads, ULB_S(cells[0]->threads));
         ulb_put_title(canvas, record, what, cells[0]->set);
         status = ulb_put_shape_bars(canvas, &bars, err);
     }

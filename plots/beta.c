@@ -1,5 +1,6 @@
 /* beta(n): memory read bandwidth over the number of cores that read. */
 #include "plots/canvas.h"
+#include "common/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,9 @@ static void put_hover(const struct ulb_canvas *canvas, const struct ulb_beta_cel
     for (size_t i = 0; i < n; i++) {
         if (strcmp(cells[i].level, "mem") == 0)
             ulb_hover(canvas, cells[i].threads, cells[i].gbps,
-                      "set %s, %u threads\n%.1f GB/s, %.2f B/cycle a core\nreader %s", cells[i].set,
-                      cells[i].threads, cells[i].gbps, cells[i].bytes_per_cycle, cells[i].variant);
+                      "set %s, %u thread%s\n%.1f GB/s, %.2f B/cycle a core\nreader %s", cells[i].set,
+                      cells[i].threads, ULB_S(cells[i].threads), cells[i].gbps, cells[i].bytes_per_cycle,
+                      cells[i].variant);
     }
     ulb_hover_end(canvas);
 }

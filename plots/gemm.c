@@ -1,6 +1,7 @@
 /* Throughput over the number of tokens: the fastest kernel of each format at the shape that was measured with
  * most N, beside the compute limit and what the memory allows. */
 #include "plots/canvas.h"
+#include "common/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -163,8 +164,8 @@ static void put_figure(struct ulb_canvas *canvas, const struct ulb_record *recor
         low = fmin(low, gemm->best[i]->gops);
         high = fmax(high, gemm->best[i]->gops);
     }
-    snprintf(what, sizeof what, "Throughput over the number of tokens, %.31s %.31s %zu x %zu, %u threads",
-             shape->model, shape->layer, shape->m, shape->k, shape->threads);
+    snprintf(what, sizeof what, "Throughput over the number of tokens, %.31s %.31s %zu x %zu, %u thread%s",
+             shape->model, shape->layer, shape->m, shape->k, shape->threads, ULB_S(shape->threads));
     ulb_put_title(canvas, record, what, shape->set);
     ulb_put_frame(canvas, gemm->n_formats + 1, 40, 1);
     fprintf(script, "set logscale xy\nset logscale x 2\nset xrange [0.9:%g]\nset yrange [%g:%g]\n",

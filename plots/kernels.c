@@ -1,5 +1,6 @@
 /* Every kernel at every shape: its fraction of the yardstick, as a table of coloured numbers. */
 #include "plots/canvas.h"
+#include "common/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,8 +63,8 @@ static void put_figure(const struct table *table, const struct ulb_record *recor
     canvas->width = 130 + 8 * (unsigned)longest +
                     ulb_shape_column_width(canvas, table->n_columns) * (unsigned)table->n_columns;
     canvas->height = canvas->text ? 234 + 18 * (unsigned)n_rows : 230 + 24 * (unsigned)n_rows;
-    snprintf(what, sizeof what, "GEMV bandwidth as a fraction of the yardstick, %s weights, %u threads",
-             table->cells[0]->mode, table->cells[0]->threads);
+    snprintf(what, sizeof what, "GEMV bandwidth as a fraction of the yardstick, %s weights, %u thread%s",
+             table->cells[0]->mode, table->cells[0]->threads, ULB_S(table->cells[0]->threads));
     ulb_put_title(canvas, record, what, table->cells[0]->set);
     ulb_put_frame(canvas, 0, 1, ulb_shape_tic_lines(canvas, table->n_columns));
     ulb_put_shape_axis(canvas, table->columns, table->n_columns);

@@ -199,7 +199,8 @@ void ulb_comparison_markdown(const struct ulb_compared_files *files, size_t n, F
         put_rows(comparison, ULB_REGRESSED, out);
         put_rows(comparison, ULB_IMPROVED, out);
         if (comparison->count[ULB_UNSURE] > 0)
-            fprintf(out, "\n%zu figures are too noisy to say.\n", comparison->count[ULB_UNSURE]);
+            fprintf(out, "\n%zu figure%s too noisy to say.\n", comparison->count[ULB_UNSURE],
+                    comparison->count[ULB_UNSURE] == 1 ? " is" : "s are");
         if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
             fprintf(out, "\nThe memory ran at %.1f and %.1f GB/s; changes are corrected for that.\n",
                     comparison->base_gbps, comparison->fresh_gbps);

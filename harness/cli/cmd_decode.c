@@ -249,7 +249,8 @@ static enum ulb_status check_files(struct options *o, struct ulb_error *err)
     if (status == ULB_OK && o->import)
         status = ulb_llama_bench_read(o->import, &o->imported, err);
     if (status == ULB_OK && o->imported.prompts > 0)
-        fprintf(stderr, "%s: %zu runs with a prompt are left out\n", o->import, o->imported.prompts);
+        fprintf(stderr, "%s: %zu %s with a prompt left out\n", o->import, o->imported.prompts,
+                o->imported.prompts == 1 ? "run" : "runs");
     if (status != ULB_OK || !o->record)
         return status;
     struct ulb_record there;

@@ -11,8 +11,9 @@
 static const char doc[] = "Discovers the machine, measures beta, gamma and the GEMV grid, sets the models "
                           "beside them, and writes one record "
                           "and its figures.\vExit codes: 0 done, 1 a kernel differs from its scalar truth, 2 "
-                          "wrong usage, 3 the environment "
-                          "does not allow it, 130 interrupted (what was measured is kept).";
+                          "wrong usage or "
+                          "input, 3 the environment does not allow it, 130 interrupted (what was measured is "
+                          "kept).";
 
 static bool has_cells(const struct ulb_record *record)
 {

@@ -1,5 +1,6 @@
 /* ulb-bench shapes: the matrices of a model from a file or the catalogue, and what a token reads of them. */
 #include "harness/cli/cli.h"
+#include "common/units.h"
 #include "harness/cli/table.h"
 #include "harness/json_figure.h"
 #include "kernels/block.h"
@@ -207,8 +208,9 @@ static void print_bytes(const struct ulb_shape_list *list)
 static void print_text(const struct ulb_model *model, const struct ulb_shape_list *list)
 {
     struct ulb_weights weights = ulb_shape_weights(list);
-    printf("%s: %u layers, hidden size %u, %u heads (%u of keys) of %u\n", model->title, model->layers,
-           model->hidden, model->heads, model->kv_heads, model->head_dim);
+    printf("%s: %u layer%s, hidden size %u, %u head%s (%u of keys) of %u\n", model->title, model->layers,
+           ULB_S(model->layers), model->hidden, model->heads, ULB_S(model->heads), model->kv_heads,
+           model->head_dim);
     printf("%.3fe9 parameters; a token reads %.1fe6 weights of the blocks",
            ulb_model_parameters(model, list) / 1e9, weights.active / 1e6);
     if (model->vocab > 0)

@@ -16,8 +16,9 @@ static bool same_run(const struct ulb_decode_run *a, const struct ulb_decode_run
 
 static void print_head(const struct ulb_decode_run *run, FILE *out)
 {
-    fprintf(out, "%s, %zu layers, %zu tokens behind a context of %zu; %u threads of %s, %s split\n",
-            run->model, run->layers, run->tokens, run->context, run->threads, run->set, run->split);
+    fprintf(out, "%s, %zu layer%s, %zu token%s behind a context of %zu; %u thread%s of %s, %s split\n",
+            run->model, run->layers, ULB_S(run->layers), run->tokens, ULB_S(run->tokens), run->context,
+            run->threads, ULB_S(run->threads), run->set, run->split);
     fprintf(out, "x: speed-up over 16 bits, beside Amdahl's bound by bytes and by bits; roof: tokens/s that\n"
                  "the bandwidth allows, and the share of it; then milliseconds of a token\n");
     fprintf(out, "%-8s %8s %8s %6s %6s %6s %7s %5s | %7s %6s %6s %6s %6s\n", "format", "tokens/s", "ms/token",

@@ -44,6 +44,11 @@ static enum ulb_status unknown_command(const char *name, struct ulb_error *err)
 
 static enum ulb_status dispatch(int argc, char **argv, struct ulb_error *err)
 {
+    if (argc == 2 &&
+        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0)) {
+        print_help();
+        return ULB_OK;
+    }
     if (argc < 2 || argv[1][0] == '-')
         return ulb_commands[0]->run(argc, argv, err);
     const struct ulb_command *command = find_command(argv[1]);
@@ -57,11 +62,6 @@ static enum ulb_status dispatch(int argc, char **argv, struct ulb_error *err)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 &&
-        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0)) {
-        print_help();
-        return 0;
-    }
     struct ulb_error err = {""};
     ulb_catch_crashes();
     ulb_json_memory_open();

@@ -1,5 +1,6 @@
 #include "harness/cli/report.h"
 
+#include "common/units.h"
 #include "harness/cli/table.h"
 #include "harness/topology/topology.h"
 
@@ -84,8 +85,8 @@ static void print_yardsticks(const struct ulb_record *record, FILE *out)
         return;
     for (size_t i = 0; i < n; i++) {
         char mad[32], drift[32];
-        print_line(out, " yardstick of %s, %u threads: %.1f GB/s, +- %s, drift %s %%, %s", yardsticks[i].set,
-                   yardsticks[i].threads, yardsticks[i].gbps,
+        print_line(out, " yardstick of %s, %u thread%s: %.1f GB/s, +- %s, drift %s %%, %s", yardsticks[i].set,
+                   yardsticks[i].threads, ULB_S(yardsticks[i].threads), yardsticks[i].gbps,
                    ulb_show_number(mad, "%.1f", yardsticks[i].gbps_mad),
                    ulb_show_number(drift, "%.1f", 100 * yardsticks[i].drift), yardsticks[i].variant);
     }
@@ -251,9 +252,9 @@ static void print_overlaps(const struct ulb_record *record, FILE *out)
         return;
     if (n > 0) {
         print_line(out,
-                   "Overlap on %s, %u threads: us = fork/join + max + c min + tiles * tile + call, with "
+                   "Overlap on %s, %u thread%s: us = fork/join + max + c min + tiles * tile + call, with "
                    "max and min",
-                   cells[0].set, cells[0].threads);
+                   cells[0].set, cells[0].threads, ULB_S(cells[0].threads));
         print_line(out, "of memory and compute time; c is 0 when the shorter hides behind the longer, 1 when "
                         "they add up");
         print_line(out, " %-*s %8s %7s %9s %9s", NAME, "kernel", "c", "+-", "us/tile", "us/call");
@@ -308,8 +309,8 @@ static bool same_group(const struct ulb_cell *a, const struct ulb_cell *b)
 static void print_run(const struct ulb_cell *cell, FILE *out)
 {
     char yardstick[32];
-    print_line(out, "GEMV, %s weights, %u threads of %s, %s split; share is of the yardstick, %s GB/s",
-               cell->mode, cell->threads, cell->set, cell->split,
+    print_line(out, "GEMV, %s weights, %u thread%s of %s, %s split; share is of the yardstick, %s GB/s",
+               cell->mode, cell->threads, ULB_S(cell->threads), cell->set, cell->split,
                ulb_show_number(yardstick, "%.1f", cell->yardstick_gbps));
     print_line(out, "model and resid are with the kernel's overlap, plain is the residual of the roofline "
                     "without it");
@@ -391,8 +392,8 @@ static void print_peaks(const struct ulb_record *record, FILE *out)
     if (ulb_record_peaks(record, &peaks, &n, &err) != ULB_OK)
         return;
     for (size_t i = 0; i < n; i++)
-        print_line(out, " compute limit of %s, %u threads: %8.1f GOP/s, %s by %s", peaks[i].set,
-                   peaks[i].threads, peaks[i].gops,
+        print_line(out, " compute limit of %s, %u thread%s: %8.1f GOP/s, %s by %s", peaks[i].set,
+                   peaks[i].threads, ULB_S(peaks[i].threads), peaks[i].gops,
                    strcmp(peaks[i].activation, "a8") == 0 ? "int8 dot products" : "single precision",
                    peaks[i].isa);
     ulb_peaks_free(peaks, n);
@@ -401,8 +402,8 @@ static void print_peaks(const struct ulb_record *record, FILE *out)
 static void print_gemm_head(const struct ulb_cell *cell, FILE *out)
 {
     char yardstick[32];
-    print_line(out, "GEMM, %s weights, %u threads of %s, %s split; share is of the yardstick, %s GB/s,",
-               cell->mode, cell->threads, cell->set, cell->split,
+    print_line(out, "GEMM, %s weights, %u thread%s of %s, %s split; share is of the yardstick, %s GB/s,",
+               cell->mode, cell->threads, ULB_S(cell->threads), cell->set, cell->split,
                ulb_show_number(yardstick, "%.1f", cell->yardstick_gbps));
     print_line(out, "peak of the best compute limit for the kernel's activations");
     print_line(out, "%-*s %10s %6s %5s %8s %5s  %s", NAME, "kernel", "us", "GB/s", "share", "GOP/s", "peak",

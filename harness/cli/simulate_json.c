@@ -115,6 +115,8 @@ static enum ulb_status add_shapes(const struct ulb_simulate_request *request, co
 {
     const char *list = request->shapes ? request->shapes : models->n ? NULL : DEFAULT_SHAPES;
     enum ulb_status status = ULB_OK;
+    if (list && list[strspn(list, ",")] == '\0')
+        return ulb_fail(err, ULB_BAD_INPUT, "--shapes names no shape; MxK is needed, e.g. 4096x14336");
     for (size_t i = 0; i < models->n && status == ULB_OK; i++)
         status = add_model(request, plan, &models->items[i], rows, err);
     for (bool found = list != NULL; found && status == ULB_OK;) {

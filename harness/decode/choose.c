@@ -33,8 +33,7 @@ static bool is_reference(const struct ulb_kernel *kernel)
     return strcmp(kernel->isa, "ref") == 0;
 }
 
-/* Whether the user's filters let any row of the format pass. */
-static bool is_filtered(const struct ulb_session *session, const char *format)
+bool ulb_row_filtered(const struct ulb_session *session, const char *format)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         if (is_of(ulb_kernels[i], format) && ulb_session_wants(session, ulb_kernels[i]))
@@ -127,7 +126,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
 static size_t list_rows(const struct ulb_session *session, const char *format,
                         const struct ulb_layout *layout, const struct ulb_kernel **rows, ulb_isa_set *missing)
 {
-    bool filtered = is_filtered(session, format);
+    bool filtered = ulb_row_filtered(session, format);
     size_t n = 0;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];

@@ -16,6 +16,9 @@ void *ulb_row_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_ge
 /* The weight format of that name; NULL when no row has it. */
 const struct ulb_format *ulb_row_format(const char *name);
 
+/* Whether the user's filters let any row of the format pass; those that let none do not concern it. */
+bool ulb_row_filtered(const struct ulb_session *session, const char *format);
+
 /* ULB_ENVIRONMENT when no row of the format that the filters let pass runs here; the message names the
  * missing instruction sets. */
 enum ulb_status ulb_row_check(const struct ulb_session *session, const char *format, struct ulb_error *err);

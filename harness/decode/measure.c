@@ -144,6 +144,28 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
     return status;
 }
 
+/* What the options name is there: threads, and rows of one of the formats. */
+static enum ulb_status check_named(const struct measurement *m, struct ulb_error *err)
+{
+    const struct ulb_decode_settings *settings = m->settings;
+    const struct ulb_settings *filters = &m->session->settings;
+    size_t threads = m->session->pus.n;
+    if (settings->n_rates > 0 && settings->n_rates != threads)
+        return ulb_fail(err, ULB_BAD_INPUT, "--split-weights has %zu number%s for %zu thread%s",
+                        settings->n_rates, ULB_S(settings->n_rates), threads, ULB_S(threads));
+    if (settings->slow_times > 1 && settings->slow_thread >= threads)
+        return ulb_fail(err, ULB_BAD_INPUT, "--slow-thread names thread %zu, and the last one is %zu",
+                        settings->slow_thread, threads - 1);
+    bool filtered = !filters->kernels || ulb_row_filtered(m->session, BASELINE);
+    for (size_t i = 0; i < m->n_formats && !filtered; i++)
+        filtered = ulb_row_filtered(m->session, m->formats[i].format);
+    if (!filtered)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "no kernel of --weights %s matches '%.200s'; see 'ulb-bench list kernels'",
+                        settings->formats, filters->kernels);
+    return ULB_OK;
+}
+
 /* Whether a split goes by what this run measures of each class. */
 static bool weighs_classes(const struct measurement *m)
 {
@@ -159,9 +181,6 @@ static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
     m->rates = calloc(session->pus.n, sizeof *m->rates);
     if (!m->rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu threads", session->pus.n);
-    if (m->settings->n_rates > 0 && m->settings->n_rates != session->pus.n)
-        return ulb_fail(err, ULB_BAD_INPUT, "--split-weights has %zu numbers for %zu threads",
-                        m->settings->n_rates, session->pus.n);
     for (size_t i = 0; i < session->pus.n; i++)
         m->rates[i] = m->settings->n_rates > 0 ? m->settings->rates[i] : 1;
     if (weighs_classes(m) && (status = ulb_class_beta(session, m->class_beta, err)) == ULB_OK)
@@ -363,6 +382,8 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
         status = list_formats(&m, err);
     if (status == ULB_OK)
         status = drop_unfit(&m, err);
+    if (status == ULB_OK)
+        status = check_named(&m, err);
     if (status == ULB_OK)
         status = choose_all(&m, err);
     for (; m.n_turns < session->settings.n_splits && status == ULB_OK; m.n_turns++)

@@ -55,6 +55,12 @@ expect 2 "THREAD:TIMES" "$bench" decode --slow-thread 1
 expect 2 "nosuch.json" "$bench" decode --record nosuch.json
 expect 2 "nosuch.json" "$bench" decode --import nosuch.json
 expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int9
+expect 2 "formats names no format.*list formats" "$bench" gamma --formats ,
+expect 2 "no kernel of int8,int4 matches 'int2'.*list kernels" "$bench" gamma --formats int8,int4 --kernels int2
+expect 2 "no kernel of --weights int8 matches 'int2'.*list kernels" "$bench" decode --model bitnet-125m --weights int8 \
+    --kernels int2
+expect 2 "names thread 9, and the last one is 0" "$bench" decode --model bitnet-125m --weights int8 --set 0 --slow-thread 9:2
+expect 2 "names no shape" "$bench" simulate --shapes ,
 expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
 expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways
 expect 2 "seed" "$bench" gemv --seed -1
@@ -100,9 +106,12 @@ expect 2 "nosuch.json" "$bench" export nosuch.json --to csv
 expect 3 "/proc/nowhere.*--out" "$bench" --quick --out /proc/nowhere
 expect 3 "standard output" bash -c "'$bench' list kernels --json >/dev/full"
 expect 3 "standard output" bash -c "'$bench' list kernels >/dev/full"
+expect 3 "standard output" bash -c "'$bench' --help >/dev/full"
 
 # Too little memory.
 expect 3 "memory" bash -c "ulimit -v 65536; '$bench' --quick --out '$scratch'"
 expect 3 "memory.*--ring-mib" bash -c "ulimit -v 1500000; '$bench' beta --quick --ring-mib 2048"
+expect 3 "not enough memory: [0-9]+ MiB are needed" \
+    bash -c "ulimit -v 3000000; '$bench' gemv --quick --ring-mib 64 --formats int1 --shapes 1048576x4096"
 
 echo "bad input: all as documented"

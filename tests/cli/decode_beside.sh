@@ -42,7 +42,7 @@ J
 blocks=$((11 * (4 * 768 * 768 + 3 * 768 * 3072))) words=$((32002 * 768))
 sed -i "s/MINE/$((blocks + words))/" runs.json
 decode --energy-root root --import runs.json
-grep -q '1 runs with a prompt are left out' notes || fail "nothing is said of the prompt: $(cat notes)"
+grep -q '1 run with a prompt left out' notes || fail "nothing is said of the prompt: $(cat notes)"
 python3 - <<'P' || fail "figures: $(cat out.json)"
 import json
 decode = json.load(open("out.json"))
