@@ -19,15 +19,20 @@
 
 #ifdef ULB_GROUP
 #include "kernels/x86/groups.h"
+enum { SLICES = ULB_GROUP_SLICES };
+#elif defined(ULB_DP_SIGNED)
+enum { SLICES = 4 }; /* as the layout has for int8/sign_avx2.c */
+#else
+enum { SLICES = 2 };
 #endif
 
-enum { VECTORS = 6, SLICES = 2 };
+enum { VECTORS = 6, SETS = 2 };
 
 static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = VECTORS,
                                      .slices = SLICES,
-                                     .sets = SLICES,
+                                     .sets = SETS,
                                      .visit = ULB_LINE,
                                      .near = 512,
                                      .far = 0,
@@ -81,6 +86,6 @@ const struct ulb_kernel ULB_ROW = {
             .prefetches = 0.25,
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
-            .chains = VECTORS * SLICES},
+            .chains = VECTORS * SETS},
     .run = run,
 };

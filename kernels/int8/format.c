@@ -71,7 +71,7 @@ const struct ulb_layout ulb_int8_vnni4_signed = {.name = "vnni4-signed",
                                                  .format = &ulb_int8,
                                                  .tile_m = 48,
                                                  .tile_k = 4,
-                                                 .slices = 2,
+                                                 .slices = 4,
                                                  .bit_offset = vnni4,
                                                  .encode = encode_signed,
                                                  .decode = decode_signed};

@@ -3,7 +3,7 @@
  *
  * |w| <= 128 and |x| <= 127, so a pair sums to at most 2 * 128 * 127 = 32,512 and 16 bits never saturate;
  * every pair is widened at once.
- * Registers: 6 accumulators, shared by two streams; with groups 6 for each.
+ * Registers: 6 accumulators, shared by the streams; with groups 6 for each.
  * Ports: per 32 weights abs, sign, maddubs, madd and add; the first four have two ports on Golden Cove: 2.0
  * cycles. */
 #include "kernels/int8/format.h"
@@ -13,12 +13,12 @@
 
 #ifdef ULB_GROUP
 #include "kernels/x86/groups.h"
-enum { SETS = ULB_GROUP_SLICES };
+enum { SETS = ULB_GROUP_SLICES, SLICES = ULB_GROUP_SLICES, NEAR = 256 };
 #else
-enum { SETS = 1 };
+enum { SETS = 1, SLICES = 4, NEAR = 512 };
 #endif
 
-enum { VECTORS = 6, SLICES = 2 };
+enum { VECTORS = 6 };
 
 static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .columns = 4,
@@ -26,7 +26,7 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .slices = SLICES,
                                      .sets = SETS,
                                      .visit = ULB_LINE,
-                                     .near = 256,
+                                     .near = NEAR,
                                      .far = 0,
                                      .gap = ULB_LINE};
 
