@@ -20,7 +20,7 @@ const struct ulb_layout ulb_fp16_columns_64 = {.name = "columns-64",
                                                .format = &ulb_fp16,
                                                .tile_m = 64,
                                                .tile_k = 1,
-                                               .slices = 2,
+                                               .slices = 4,
                                                .bit_offset = by_columns};
 const struct ulb_layout ulb_fp16_columns_128 = {.name = "columns-128",
                                                 .format = &ulb_fp16,
