@@ -21,8 +21,9 @@ enum ulb_status ulb_fail_prefix(struct ulb_error *err, enum ulb_status status, c
     va_start(args, format);
     int used = vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof err->message)
-        snprintf(err->message + used, sizeof err->message - (size_t)used, ": %s", old);
+    int left = (int)sizeof err->message - used;
+    if (used >= 0 && left > 0)
+        snprintf(err->message + used, (size_t)left, ": %.*s", left, old);
     return status;
 }
 
