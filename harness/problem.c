@@ -426,13 +426,17 @@ enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struc
     if (n == 0 || n > ULB_TOKENS_MAX)
         return ulb_fail(err, ULB_BAD_INPUT, "impossible number of tokens %zu: N must be 1 to %d", n,
                         ULB_TOKENS_MAX);
+    const struct ulb_kernel *reference = ulb_kernel_reference(kernel);
+    if (!reference)
+        return ulb_fail(err, ULB_ENVIRONMENT,
+                        "this build has no scalar row of %s to hold others against; let ULB_ONLY leave it in",
+                        problem->format->name);
     enum ulb_status status = ulb_problem_fits(problem->format, k, err);
     if (status == ULB_OK)
         status = map_storage(problem, kernel->activation, err);
     if (status != ULB_OK)
         return status;
-    struct work work = {
-        .problem = problem, .fill = fill, .seed = seed, .reference = ulb_kernel_reference(kernel)};
+    struct work work = {.problem = problem, .fill = fill, .seed = seed, .reference = reference};
     on_team(team, fill_part, &work);
     fill_activations(problem, fill, seed);
     status = answer(&work, seed, team, err);
