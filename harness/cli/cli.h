@@ -27,8 +27,8 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
                                     struct ulb_error *err);
 
 /* Makes the folder that a command writes to, before it does anything else: ULB_ENVIRONMENT when it cannot be
- * made or written in. */
-enum ulb_status ulb_make_folder(const char *folder, struct ulb_error *err);
+ * made or written in; option is the one that names another. */
+enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err);
 
 /* FOLDER/WORD-2026-01-31T120000Z-PID: the common part of the names of what a command writes, unique and
  * sorted by time. What a file name should not hold becomes '_'. */

@@ -240,7 +240,7 @@ static enum ulb_status show(const struct options *o, const struct ulb_record *re
 /* Before anything is measured: files that cannot be read, a folder that cannot be written. */
 static enum ulb_status check_files(struct options *o, struct ulb_error *err)
 {
-    enum ulb_status status = o->measure.out ? ulb_make_folder(o->measure.out, err) : ULB_OK;
+    enum ulb_status status = o->measure.out ? ulb_make_folder(o->measure.out, "out", err) : ULB_OK;
     if (o->measure.out) {
         char stem[4096];
         ulb_output_stem(o->measure.out, "decode", stem, sizeof stem);

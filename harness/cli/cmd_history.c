@@ -195,7 +195,7 @@ static enum ulb_status make_place(const char *path, struct ulb_error *err)
     if (!slash || slash == path)
         return ULB_OK;
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    return ulb_make_folder(folder, err);
+    return ulb_make_folder(folder, "db", err);
 }
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)

@@ -3,12 +3,10 @@
 #include "plots/figure.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct request {
     const char *figures, *formats, *folder; /* NULL: all that there are; beside the record */
@@ -158,10 +156,7 @@ static enum ulb_status draw_all(struct request *request, struct ulb_error *err)
 {
     if (request->n_records == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "no record is named; try 'ulb-bench plot results/RUN.json'");
-    if (request->folder && mkdir(request->folder, 0777) != 0 && errno != EEXIST)
-        return ulb_fail(err, ULB_ENVIRONMENT, "the folder %s could not be made: %s", request->folder,
-                        strerror(errno));
-    enum ulb_status status = ULB_OK;
+    enum ulb_status status = request->folder ? ulb_make_folder(request->folder, "out", err) : ULB_OK;
     for (size_t i = 0; i < request->n_records && status == ULB_OK; i++)
         status = draw_record(request, request->records[i], err);
     return status;

@@ -160,7 +160,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          "with another machine's --platform: take the ratio of the 1-bit rows from there, measure nothing",
          0},
         {"count", 'c', NULL, 0,
-         "count each kernel's instructions per 32 weights instead of measuring: by perf, else under valgrind",
+         "count each kernel's instructions per 32 weights, by perf or else under valgrind, and measure "
+         "nothing",
          0},
         {0},
     };

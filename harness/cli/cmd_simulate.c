@@ -99,7 +99,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp_option argp_options[] = {
     {"platform", 'p', "NAME|FILE", 0, "a built-in platform or a platform file (default: all built-in ones)",
      0},
-    {"models", 'm', "A,B", 0, "models whose shapes are simulated, by name or file", 0},
+    {"models", 'm', "A,B", 0, "models to take shapes from: names or files", 0},
     {"shapes", OPTION_SHAPES, "MxK,...", 0, "shapes of your own", 0},
     {"formats", 'f', "A,B", 0, "weight formats of the platform's gammas", 0},
     {"split", 'S', "KIND", 0, "static, dynamic (the default) or weighted: of the predicted time", 0},

@@ -69,7 +69,7 @@ enum ulb_status ulb_count_run(struct ulb_measure_options *options, struct ulb_er
     enum ulb_status status = ulb_refuse_idle(
         options, idle, "with --count, which counts a loop of each row and times nothing", err);
     if (status == ULB_OK)
-        status = ulb_make_folder(options->out, err);
+        status = ulb_make_folder(options->out, "out", err);
     if (status != ULB_OK)
         return status;
     struct ulb_record record;

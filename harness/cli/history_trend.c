@@ -192,7 +192,7 @@ enum ulb_status ulb_show_trend(const struct ulb_history_request *request, struct
     if (status != ULB_OK)
         return status;
     if (request->out)
-        status = ulb_make_folder(request->out, err);
+        status = ulb_make_folder(request->out, "out", err);
     size_t i;
     json_t *document;
     json_array_foreach(documents, i, document)

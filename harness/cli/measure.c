@@ -430,7 +430,7 @@ enum ulb_status ulb_measure_keep(struct ulb_measure_options *o, const char *word
             return ulb_fail(err, ULB_BAD_INPUT, "--resume: the path is too long");
         return ULB_OK;
     }
-    enum ulb_status status = ulb_make_folder(o->out, err);
+    enum ulb_status status = ulb_make_folder(o->out, "out", err);
     ulb_output_stem(o->out, word, stem, sizeof stem);
     snprintf(path, bytes, "%s.json", stem);
     return status;

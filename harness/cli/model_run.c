@@ -118,7 +118,7 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
     if (status == ULB_OK)
         status = ulb_model_list_load(request->models ? request->models : DEFAULT_MODELS, &models, err);
     if (status == ULB_OK && request->out)
-        status = ulb_make_folder(request->out, err);
+        status = ulb_make_folder(request->out, "out", err);
     if (status == ULB_OK)
         status = find_ratio(request, measuring, &record, &ratio, &source, err);
     if (status == ULB_OK)

@@ -68,14 +68,14 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
                     at < argc ? argv[at] : "the end", argv[0]);
 }
 
-enum ulb_status ulb_make_folder(const char *folder, struct ulb_error *err)
+enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return ulb_fail(err, ULB_ENVIRONMENT, "cannot make the folder '%s' (%s); choose another with --out",
-                        folder, strerror(errno));
+        return ulb_fail(err, ULB_ENVIRONMENT, "cannot make the folder '%s' (%s); choose another with --%s",
+                        folder, strerror(errno), option);
     if (access(folder, W_OK | X_OK) != 0)
-        return ulb_fail(err, ULB_ENVIRONMENT, "cannot write in '%s' (%s); choose another folder with --out",
-                        folder, strerror(errno));
+        return ulb_fail(err, ULB_ENVIRONMENT, "cannot write in '%s' (%s); choose another folder with --%s",
+                        folder, strerror(errno), option);
     return ULB_OK;
 }
 

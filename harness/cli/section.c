@@ -47,7 +47,7 @@ static enum ulb_status prepare(const struct ulb_section_command *command, struct
     }
     ulb_output_stem(options->out, command->section, stem, sizeof stem);
     snprintf(path, bytes, "%s.json", stem);
-    return ulb_make_folder(options->out, err);
+    return ulb_make_folder(options->out, "out", err);
 }
 
 enum ulb_status ulb_section_measure(const struct ulb_section_command *command,

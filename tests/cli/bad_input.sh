@@ -108,6 +108,9 @@ expect 3 "standard output" bash -c "'$bench' list kernels --json >/dev/full"
 expect 3 "standard output" bash -c "'$bench' list kernels >/dev/full"
 expect 3 "standard output" bash -c "'$bench' --help >/dev/full"
 
+expect 3 "/proc/nowhere.*--out" "$bench" plot noise.json --out /proc/nowhere
+expect 3 "/proc/nowhere.*--db" "$bench" history add noise.json --db /proc/nowhere/h.db
+
 # Too little memory.
 expect 3 "memory" bash -c "ulimit -v 65536; '$bench' --quick --out '$scratch'"
 expect 3 "memory.*--ring-mib" bash -c "ulimit -v 1500000; '$bench' beta --quick --ring-mib 2048"

@@ -4,6 +4,13 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 docs=$ULB_SOURCE/docs
 
+# argp leaves a line of blanks behind a text that fills its line, and no end of the last one.
+for command in $("$bench" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
+    "$bench" "$command" --help >"$scratch/help"
+    ! grep -nE '^ +$' "$scratch/help" || fail "$command --help has a line of blanks; change the text above it"
+    [[ -z $(tail -c 1 "$scratch/help") ]] || fail "$command --help ends without a newline; change its last text"
+done
+
 mapfile -t commands < <("$bench" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]\+\) .*/\1/p')
 ((${#commands[@]} >= 8)) || fail "only ${#commands[@]} commands in --help"
 options=$(for command in "${commands[@]}"; do "$bench" "$command" --help; done | grep -oE -- ' --[a-z-]+' | sort -u)
