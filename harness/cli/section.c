@@ -72,9 +72,11 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
             *err = unwritten;
             status = ULB_ENVIRONMENT;
         }
-        if (!options->json)
+        bool begun = json_object_get(record.root, command->section) != NULL;
+        if (begun && !options->json)
             command->print(&record, stdout);
-        else if (ulb_print_json(section_json(&record, command), &unwritten) != ULB_OK && status == ULB_OK) {
+        else if (begun && ulb_print_json(section_json(&record, command), &unwritten) != ULB_OK &&
+                 status == ULB_OK) {
             *err = unwritten;
             status = ULB_ENVIRONMENT;
         }

@@ -44,3 +44,7 @@ if command -v gnuplot >/dev/null; then
     "$bench" plot "$record" --figure errors --format svg -o . >out 2>notes || fail "plot: $(cat notes)"
     grep -q 'int4' ./*errors.svg || fail "the figure lacks int4"
 fi
+
+# Interrupted before a format was measured: nothing is shown of them.
+timeout -s INT 1 "$bench" formats >out 2>err || true
+[[ ! -s out ]] || fail "a table of nothing: $(cat out)"
