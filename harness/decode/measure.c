@@ -381,9 +381,9 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
     if (status == ULB_OK)
         status = list_formats(&m, err);
     if (status == ULB_OK)
-        status = drop_unfit(&m, err);
-    if (status == ULB_OK)
         status = check_named(&m, err);
+    if (status == ULB_OK)
+        status = drop_unfit(&m, err);
     if (status == ULB_OK)
         status = choose_all(&m, err);
     for (; m.n_turns < session->settings.n_splits && status == ULB_OK; m.n_turns++)
