@@ -13,12 +13,38 @@
 
 enum { ULB_FIELDS2_TOKENS = ULB_BY_SUMS(2, 4) };
 
-#define ULB_FIELDS2_TOKENS_OF(layout_, zero_point_)                                                          \
-    {                                                                                                        \
-        .layout = &(layout_), .vectors = 1, .fields = ULB_FIELDS2, .bits = 2, .tokens = ULB_FIELDS2_TOKENS,  \
-        .slices = ULB_FIELDS2_SLICES, .zero_point = (zero_point_), .near = 1024,                             \
-        .far = ULB_BY_SUMS(0, 4096), .combine = ulb_fields2_split                                            \
-    }
 #define ULB_FIELDS2_TOKENS_MIX(tokens) ULB_TOKENS_MIX(1, ULB_FIELDS2, 2, tokens)
+
+/* The row of a file. */
+#define ULB_FIELDS2_TOKENS_ROW(layout_, zero_point_)                                                         \
+    static void run(const struct ulb_gemm *g)                                                                \
+    {                                                                                                        \
+        static const struct ulb_tokens row = {.layout = &(layout_),                                          \
+                                              .vectors = 1,                                                  \
+                                              .fields = ULB_FIELDS2,                                         \
+                                              .bits = 2,                                                     \
+                                              .tokens = ULB_FIELDS2_TOKENS,                                  \
+                                              .slices = ULB_FIELDS2_SLICES,                                  \
+                                              .zero_point = (zero_point_),                                   \
+                                              .near = 1024,                                                  \
+                                              .far = ULB_BY_SUMS(0, 4096),                                   \
+                                              .combine = ulb_fields2_split};                                 \
+        ulb_run_tokens(&row, g);                                                                             \
+    }                                                                                                        \
+    const struct ulb_kernel ULB_ROW = {                                                                      \
+        .abi = ULB_KERNEL_ABI,                                                                               \
+        .variant = "maskn",                                                                                  \
+        .isa = ULB_ROW_ISA,                                                                                  \
+        .needs = ULB_ROW_NEEDS,                                                                              \
+        .layout = &(layout_),                                                                                \
+        .activation = ULB_ACT_A8,                                                                            \
+        .mr = ULB_FIELDS2 * ULB_LANES,                                                                       \
+        .nr = ULB_FIELDS2_TOKENS,                                                                            \
+        .kr = 4 * ULB_FIELDS2_SLICES,                                                                        \
+        .bytes_per_step = 8,                                                                                 \
+        .mix = ULB_FIELDS2_TOKENS_MIX(1),                                                                    \
+        .tile_mix = ULB_FIELDS2_TOKENS_MIX(ULB_FIELDS2_TOKENS),                                              \
+        .run = run,                                                                                          \
+    };
 
 #endif

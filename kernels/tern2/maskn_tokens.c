@@ -3,30 +3,7 @@
 #include "kernels/int2/maskn.h"
 
 #ifdef ULB_DP_512
-#define LAYOUT ulb_tern2_fields_64
+ULB_FIELDS2_TOKENS_ROW(ulb_tern2_fields_64, ULB_TERN2_ZERO_POINT)
 #else
-#define LAYOUT ulb_tern2_fields
+ULB_FIELDS2_TOKENS_ROW(ulb_tern2_fields, ULB_TERN2_ZERO_POINT)
 #endif
-
-static const struct ulb_tokens row = ULB_FIELDS2_TOKENS_OF(LAYOUT, ULB_TERN2_ZERO_POINT);
-
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_tokens(&row, g);
-}
-
-const struct ulb_kernel ULB_ROW = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "maskn",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &LAYOUT,
-    .activation = ULB_ACT_A8,
-    .mr = ULB_FIELDS2 * ULB_LANES,
-    .nr = ULB_FIELDS2_TOKENS,
-    .kr = 4 * ULB_FIELDS2_SLICES,
-    .bytes_per_step = 8,
-    .mix = ULB_FIELDS2_TOKENS_MIX(1),
-    .tile_mix = ULB_FIELDS2_TOKENS_MIX(ULB_FIELDS2_TOKENS),
-    .run = run,
-};
