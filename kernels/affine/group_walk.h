@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-enum { ULB_AFFINE_NEAR = 1024 };
-
 /* Constants of a row. */
 struct ulb_affine_row {
     const struct ulb_layout *layout;
@@ -27,6 +25,14 @@ struct ulb_affine_row {
                 ulb_vec (*sums)[ULB_PLANE_VECTORS]);
     int32_t bias;
 };
+
+/* Bytes ahead of prefetches. With AVX2 further ahead for codes of 5 and 7 bits, whose planes are short turns
+ * of their own: on Zen 3 7 to 10 % faster where a core gets 9 B/cycle of the memory, the same where it
+ * gets 6. */
+static inline __attribute__((always_inline)) size_t ulb_affine_near(unsigned bits)
+{
+    return ULB_WORD_SUMS && bits > 4 && bits % 2 ? 2048 : 1024;
+}
 
 /* results += the sums of one group of the tile's rows, whose scales lie at scales. */
 static inline __attribute__((always_inline)) void ulb_add_affine_sums(const struct ulb_affine_row *a,
@@ -47,7 +53,7 @@ static inline __attribute__((always_inline)) void ulb_add_affine_sums(const stru
     }
     ULB_UNROLL(8)
     for (size_t line = 0; line < ULB_PLANE_ROWS * (sizeof(float) + a->zero); line += ULB_LINE)
-        _mm_prefetch((const char *)scales + line + ULB_AFFINE_NEAR, _MM_HINT_T0);
+        _mm_prefetch((const char *)scales + line + ulb_affine_near(a->bits), _MM_HINT_T0);
 }
 
 /* results += group s of each slice. */
@@ -63,7 +69,7 @@ static inline __attribute__((always_inline)) void ulb_add_affine_groups(const st
         groups.w[i] = tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes;
         groups.x[i] = tiles->x + (i * tiles->steps + s) * a->columns;
     }
-    a->sum(a->bits, &groups, a->columns / 4, ULB_AFFINE_NEAR, sums);
+    a->sum(a->bits, &groups, a->columns / 4, ulb_affine_near(a->bits), sums);
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
         const int16_t *x_sum = x_sums + (i * tiles->steps + s) * a->columns / ULB_SUM_COLUMNS;
