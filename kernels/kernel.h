@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ULB_KERNEL_ABI = 1 };
+enum { ULB_KERNEL_ABI = 2 };
 
 /* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
  * single precision, bfloat16, and GGUF's int8 with a scale for each 32 columns, a number that half precision
@@ -155,6 +155,8 @@ struct ulb_gemm {
      * after m1; false once there are none left, and ever after. NULL: there are no more. */
     bool (*more)(void *rows, size_t *m0, size_t *m1);
     void *rows;
+    /* Where weights ahead are asked for, of rows with prefetch_choice: into L2; false: into L1, nearer. */
+    bool prefetch_l2;
 };
 
 struct ulb_kernel {
@@ -171,6 +173,7 @@ struct ulb_kernel {
     struct ulb_mix mix;      /* of one token */
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; empty where nr is 1 */
     bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */
+    bool prefetch_choice; /* its prefetches go where ulb_gemm.prefetch_l2 says; others' always alike */
     void (*run)(const struct ulb_gemm *args);
 };
 
