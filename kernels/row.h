@@ -88,6 +88,7 @@ struct ulb_tiles {
     size_t slice_bytes; /* to the same tiles of the next slice */
     size_t steps;       /* tiles of a slice */
     const int8_t *x;
+    bool prefetch_l2; /* ulb_gemm's */
 };
 
 /* Their dot products, one per row of a tile. */
@@ -102,7 +103,8 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
                                                                 ulb_tile_fn *tile, int32_t zero_point)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
-                              .steps = ulb_layout_steps(layout, g->k)};
+                              .steps = ulb_layout_steps(layout, g->k),
+                              .prefetch_l2 = g->prefetch_l2};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
     const float *w_scale = ulb_row_scales(g, layout);
     for (size_t row = g->m0; row < g->m1; row += rows) {

@@ -26,8 +26,8 @@ struct affine {
 };
 
 /* results += one group of the tile's rows, from column k on. */
-static inline __attribute__((always_inline)) void add_group(const struct affine *a, const uint8_t *w,
-                                                            const void *x, size_t k, ulb_floats *results)
+static inline __attribute__((always_inline)) void
+add_group(const struct affine *a, const uint8_t *w, const void *x, size_t k, bool l2, ulb_floats *results)
 {
     const uint8_t *scales = w + ULB_CODE_ROWS * a->columns * a->bits / 8;
     const uint8_t *zeros = scales + ULB_CODE_ROWS * sizeof(float);
@@ -36,7 +36,8 @@ static inline __attribute__((always_inline)) void add_group(const struct affine 
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
-    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, NEAR, sums, &x_sums);
+    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, (struct ulb_ahead){NEAR, l2}, sums,
+                         &x_sums);
     ulb_finish_code_columns(a->bits, sums);
     ulb_floats all_x = ulb_all_floats(ulb_sum_four(x_sums));
     ulb_floats offset = ulb_all_floats((float)(1 << (a->bits - 1)));
@@ -60,7 +61,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct affine *
     for (size_t s = 0; s < tiles->steps; s++) {
         for (size_t i = 0; i < SLICES; i++)
             add_group(a, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
-                      (i * tiles->steps + s) * a->columns, results);
+                      (i * tiles->steps + s) * a->columns, tiles->prefetch_l2, results);
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
@@ -71,7 +72,8 @@ static inline __attribute__((always_inline)) void run_tile(const struct affine *
 static inline __attribute__((always_inline)) void run(const struct affine *a, const struct ulb_gemm *g)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(a->layout, g->k)};
+                              .steps = ulb_layout_steps(a->layout, g->k),
+                              .prefetch_l2 = g->prefetch_l2};
     for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
         tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * a->layout->tile_bytes;
         for (size_t n = 0; n < g->n; n++)
@@ -98,6 +100,7 @@ static inline __attribute__((always_inline)) void run(const struct affine *a, co
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
         .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
         .mix = {ULB_CODE_COLUMNS_MIX(bits_, kind_), .vector_bits = ULB_VEC_BITS},                            \
+        .prefetch_choice = true,                                                                             \
         .run = run_##symbol,                                                                                 \
     };
 #define SINGLE(of, bits, zero, columns) ROW(of, ULB_ACT_F32, of##_f32, bits, zero, columns)

@@ -21,24 +21,24 @@ struct ulb_affine_row {
     size_t columns;
     /* sums[slices][8] = sums of products of codes of so many steps of 4 columns, less bias times the sum of
      * x. */
-    void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps, size_t near,
+    void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_ahead ahead,
                 ulb_vec (*sums)[ULB_PLANE_VECTORS]);
     int32_t bias;
 };
 
-/* Bytes ahead of prefetches. With AVX2 further ahead for codes of 5 and 7 bits, whose planes are short turns
- * of their own: on Zen 3 7 to 10 % faster where a core gets 9 B/cycle of the memory, the same where it
+/* Where weights are asked for. With AVX2 further ahead for codes of 5 and 7 bits, whose planes are short
+ * turns of their own: on Zen 3 7 to 10 % faster where a core gets 9 B/cycle of the memory, the same where it
  * gets 6. */
-static inline __attribute__((always_inline)) size_t ulb_affine_near(unsigned bits)
+static inline __attribute__((always_inline)) struct ulb_ahead ulb_affine_ahead(const struct ulb_affine_row *a,
+                                                                               const struct ulb_tiles *tiles)
 {
-    return ULB_WORD_SUMS && bits > 4 && bits % 2 ? 2048 : 1024;
+    return (struct ulb_ahead){ULB_WORD_SUMS && a->bits > 4 && a->bits % 2 ? 2048 : 1024, tiles->prefetch_l2};
 }
 
 /* results += the sums of one group of the tile's rows, whose scales lie at scales. */
-static inline __attribute__((always_inline)) void ulb_add_affine_sums(const struct ulb_affine_row *a,
-                                                                      const ulb_vec *sums,
-                                                                      const uint8_t *scales, int32_t x_sum,
-                                                                      ulb_floats *results)
+static inline __attribute__((always_inline)) void
+ulb_add_affine_sums(const struct ulb_affine_row *a, const ulb_vec *sums, const uint8_t *scales, int32_t x_sum,
+                    struct ulb_ahead ahead, ulb_floats *results)
 {
     const uint8_t *zeros = scales + ULB_PLANE_ROWS * sizeof(float);
     int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - a->bias;
@@ -51,9 +51,9 @@ static inline __attribute__((always_inline)) void ulb_add_affine_sums(const stru
             part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, part);
         results[v] = ulb_fma(part, ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
     }
-    ULB_UNROLL(8)
+    ULB_UNROLL(16)
     for (size_t line = 0; line < ULB_PLANE_ROWS * (sizeof(float) + a->zero); line += ULB_LINE)
-        _mm_prefetch((const char *)scales + line + ulb_affine_near(a->bits), _MM_HINT_T0);
+        ulb_ask(scales, line, ahead);
 }
 
 /* results += group s of each slice. */
@@ -69,12 +69,12 @@ static inline __attribute__((always_inline)) void ulb_add_affine_groups(const st
         groups.w[i] = tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes;
         groups.x[i] = tiles->x + (i * tiles->steps + s) * a->columns;
     }
-    a->sum(a->bits, &groups, a->columns / 4, ulb_affine_near(a->bits), sums);
+    a->sum(a->bits, &groups, a->columns / 4, ulb_affine_ahead(a, tiles), sums);
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
         const int16_t *x_sum = x_sums + (i * tiles->steps + s) * a->columns / ULB_SUM_COLUMNS;
         ulb_add_affine_sums(a, sums[i], groups.w[i] + ULB_PLANE_ROWS * a->columns * a->bits / 8,
-                            ulb_sum_of_x(x_sum, a->columns), results);
+                            ulb_sum_of_x(x_sum, a->columns), ulb_affine_ahead(a, tiles), results);
     }
 }
 
@@ -106,7 +106,8 @@ static inline __attribute__((always_inline)) void ulb_run_affine(const struct ul
                                                                  const struct ulb_gemm *g)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(a->layout, g->k)};
+                              .steps = ulb_layout_steps(a->layout, g->k),
+                              .prefetch_l2 = g->prefetch_l2};
     for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
         tiles.w = (const uint8_t *)g->w + m / ULB_PLANE_ROWS * tiles.steps * a->layout->tile_bytes;
         for (size_t n = 0; n < g->n; n++) {

@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void step_2(const uint8_t *w, size_
 /* sums += steps [begin, end). */
 static inline __attribute__((always_inline)) void add_steps(step_fn *step, const uint8_t *w, const int8_t *x,
                                                             size_t steps, size_t begin, size_t end,
-                                                            size_t near, ulb_vec *sums)
+                                                            struct ulb_ahead ahead, ulb_vec *sums)
 {
     ulb_vec words[ULB_PLANE_VECTORS];
     ULB_UNROLL(8)
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
         step(w, steps, s, ulb_broadcast4(x + 4 * s), words);
         ULB_UNROLL(3)
         for (size_t line = 0; line < 3 * ULB_VEC_BYTES; line += ULB_LINE)
-            _mm_prefetch((const char *)w + 3 * s * ULB_VEC_BYTES + line + near, _MM_HINT_T0);
+            ulb_ask(w + 3 * s * ULB_VEC_BYTES, line, ahead);
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
 
 static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
                                                             const struct ulb_plane_groups *groups,
-                                                            size_t steps, size_t near,
+                                                            size_t steps, struct ulb_ahead ahead,
                                                             ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ULB_WORD_STEPS(7);
@@ -89,24 +89,24 @@ static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
     for (size_t begin = 0; begin < steps; begin += turn) {
         ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
-            add_steps(step, groups->w[i], groups->x[i], steps, begin, begin + turn, near, sums[i]);
+            add_steps(step, groups->w[i], groups->x[i], steps, begin, begin + turn, ahead, sums[i]);
     }
 }
 
 static inline __attribute__((always_inline)) void sum_1(unsigned bits, const struct ulb_plane_groups *groups,
-                                                        size_t steps, size_t near,
+                                                        size_t steps, struct ulb_ahead ahead,
                                                         ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     (void)bits;
-    sum_steps(step_1, groups, steps, near, sums);
+    sum_steps(step_1, groups, steps, ahead, sums);
 }
 
 static inline __attribute__((always_inline)) void sum_2(unsigned bits, const struct ulb_plane_groups *groups,
-                                                        size_t steps, size_t near,
+                                                        size_t steps, struct ulb_ahead ahead,
                                                         ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     (void)bits;
-    sum_steps(step_2, groups, steps, near, sums);
+    sum_steps(step_2, groups, steps, ahead, sums);
 }
 
 /* Shifts, ands and ors are of 8 codes; widenings are twice a group. */

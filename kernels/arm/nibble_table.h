@@ -27,6 +27,8 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
     }
 }
 
+enum { ULB_NIBBLE_CHOICE = false }; /* prefetch_choice of the rows: PRFM is always for L1 */
+
 /* Instructions per 32 weights of so many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \

@@ -44,5 +44,6 @@ const struct ulb_kernel ULB_ROW = {
             .fmas = 1024.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
             .chains = ULB_COLUMN_VECTORS},
+    .prefetch_choice = true,
     .run = run,
 };

@@ -45,5 +45,6 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 4 * BITS,
     .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, 1),
     .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, TOKENS),
+    .prefetch_choice = true,
     .run = run,
 };

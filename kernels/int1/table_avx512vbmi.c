@@ -11,6 +11,7 @@
  * streams; slices are short (480 columns), so that their tables, 21 bytes a column, stay in L1. */
 #include "kernels/int1/format.h"
 #include "kernels/tables.h"
+#include "kernels/x86/prefetch.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -123,8 +124,8 @@ static inline void burst(const uint8_t *w, const uint8_t *table, const struct ul
         load_indices(w, index[0]);
         load_indices(w + STEP_BYTES / 2, index[1]);
 #pragma GCC unroll 6
-        for (int line = 0; line < STEP_BYTES; line += 64)
-            _mm_prefetch((const char *)w + PREFETCH + line, _MM_HINT_T0);
+        for (size_t line = 0; line < STEP_BYTES; line += 64)
+            ulb_ask(w, line, (struct ulb_ahead){PREFETCH, tiles->prefetch_l2});
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++) {
             look_up(table, j, index, bytes);
@@ -193,5 +194,6 @@ const struct ulb_kernel ULB_ROW = {
             .maddubs = 8 / 3.0 / 96,
             .vector_bits = 512},
     .tables = true,
+    .prefetch_choice = true,
     .run = run,
 };

@@ -31,5 +31,6 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 4,
     .mix = ULB_NIBBLE_MIX(1),
     .tables = true,
+    .prefetch_choice = ULB_NIBBLE_CHOICE,
     .run = run,
 };

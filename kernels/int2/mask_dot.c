@@ -39,5 +39,6 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 8 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
     .mix = ULB_FIELDS2_MIX,
+    .prefetch_choice = true,
     .run = run,
 };

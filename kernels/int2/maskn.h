@@ -44,6 +44,7 @@ enum { ULB_FIELDS2_TOKENS = ULB_BY_SUMS(2, 4) };
         .bytes_per_step = 8,                                                                                 \
         .mix = ULB_FIELDS2_TOKENS_MIX(1),                                                                    \
         .tile_mix = ULB_FIELDS2_TOKENS_MIX(ULB_FIELDS2_TOKENS),                                              \
+        .prefetch_choice = true,                                                                             \
         .run = run,                                                                                          \
     };
 

@@ -10,6 +10,7 @@
 #include "kernels/row.h"
 #include "kernels/unroll.h"
 #include "kernels/x86/dot.h"
+#include "kernels/x86/prefetch.h"
 
 enum {
     SUMS = 10,
@@ -51,7 +52,7 @@ static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec 
 }
 
 /* Adds step s of every slice. */
-static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *tiles, size_t s,
+static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *tiles, bool l2, size_t s,
                                                         ulb_vec sums[SUMS])
 {
     const ulb_vec seven = ulb_all8(7);
@@ -68,7 +69,7 @@ static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *
         add_rest(w + 2 * ULB_VEC_BYTES, x, seven, words + 6);
         ULB_UNROLL(2)
         for (size_t line = 0; line < STEP_BYTES; line += 64)
-            _mm_prefetch((const char *)w + NEAR + line, _MM_HINT_T0);
+            ulb_ask(w, line, (struct ulb_ahead){NEAR, l2});
     }
     ULB_UNROLL(16)
     for (int i = 0; i < SUMS; i++) {
@@ -82,8 +83,11 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     ulb_vec sums[SUMS];
     for (int i = 0; i < SUMS; i++)
         sums[i] = ulb_zero();
-    for (size_t s = 0; s < tiles->steps; s++)
-        visit(tiles, s, sums);
+    /* Two pieces of code: see kernels/x86/streams.h. */
+    for (size_t s = 0; s < tiles->steps && tiles->prefetch_l2; s++)
+        visit(tiles, true, s, sums);
+    for (size_t s = 0; s < tiles->steps && !tiles->prefetch_l2; s++)
+        visit(tiles, false, s, sums);
     ulb_vec code6 = ulb_add32(sums[2], ulb_asr32(sums[8], 1));
     ulb_vec code7 = ulb_add32(sums[5], ulb_asr32(sums[9], 2));
     ulb_vec codes[ULB_INT3_FIELDS] = {sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], code6, code7};
@@ -115,5 +119,6 @@ const struct ulb_kernel ULB_ROW = {
             .madds = 1.25 / SLICES,
             .adds = 1.25 + 1.25 / SLICES,
             .vector_bits = 256},
+    .prefetch_choice = true,
     .run = run,
 };

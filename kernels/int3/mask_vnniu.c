@@ -108,5 +108,6 @@ const struct ulb_kernel ULB_ROW = {
             .dot_products = 320.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
             .chains = SUMS * SETS},
+    .prefetch_choice = true,
     .run = run,
 };

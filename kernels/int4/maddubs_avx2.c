@@ -81,5 +81,6 @@ const struct ulb_kernel ULB_ROW = {
             .madds = 0.125,
             .adds = 1.125,
             .vector_bits = 256},
+    .prefetch_choice = true,
     .run = run,
 };

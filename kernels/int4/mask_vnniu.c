@@ -99,5 +99,6 @@ const struct ulb_kernel ULB_ROW = {
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
             .chains = VECTORS * FIELDS * SETS},
+    .prefetch_choice = true,
     .run = run,
 };

@@ -87,5 +87,6 @@ const struct ulb_kernel ULB_ROW = {
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
             .chains = VECTORS * SETS},
+    .prefetch_choice = true,
     .run = run,
 };

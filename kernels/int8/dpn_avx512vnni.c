@@ -42,5 +42,6 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 4 * BITS,
     .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 1, 1),
     .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 1, TOKENS),
+    .prefetch_choice = true,
     .run = run,
 };

@@ -92,5 +92,6 @@ const struct ulb_kernel ULB_ROW = {
             .maddubs = 1,
             .madds = 1,
             .vector_bits = 256},
+    .prefetch_choice = true,
     .run = run,
 };

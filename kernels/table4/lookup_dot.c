@@ -98,11 +98,11 @@ static inline __attribute__((always_inline)) void add_steps(const struct code_pa
 
 #endif
 
-/* sums[2 * vectors] of so many vectors of bytes; asks for as many bytes from next on. */
+/* sums[2 * vectors] of so many vectors of bytes; asks for as many bytes ahead of next. */
 static inline __attribute__((always_inline)) void sum_vectors(const struct code_parts *parts,
                                                               const uint8_t *w, const uint8_t *next,
                                                               const int8_t *x, size_t steps, size_t vectors,
-                                                              ulb_vec *sums)
+                                                              struct ulb_ahead ahead, ulb_vec *sums)
 {
     const size_t each = ULB_BY_SUMS(2, 2 * parts->n); /* sums of a vector of bytes */
     const ulb_vec tables[2] = {ulb_all128(parts->tables[0]), ulb_all128(parts->tables[1])};
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
             x4[i] = ulb_broadcast4(x + 4 * (s + i));
             ULB_UNROLL(4)
             for (size_t line = 0; line < vectors * ULB_VEC_BYTES; line += ULB_LINE)
-                _mm_prefetch((const char *)next + (s + i) * vectors * ULB_VEC_BYTES + line, _MM_HINT_T0);
+                ulb_ask(next + (s + i) * vectors * ULB_VEC_BYTES, line, ahead);
         }
         ULB_UNROLL(4)
         for (size_t v = 0; v < vectors; v++)
@@ -135,16 +135,16 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
  * Zen 3): at its end they are near bytes ahead. */
 static inline __attribute__((always_inline)) void sum_levels(const struct code_parts *parts,
                                                              const struct ulb_plane_groups *groups,
-                                                             size_t steps, size_t near,
+                                                             size_t steps, struct ulb_ahead ahead,
                                                              ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t vectors = ULB_BY_SUMS(2, 4 / parts->n), pass = steps * vectors * ULB_VEC_BYTES;
     ULB_UNROLL(2)
     for (size_t v = 0; v < 4; v += vectors) {
-        const size_t ahead = v / vectors * pass + steps * STEP_BYTES - pass + near;
+        const size_t next = v / vectors * pass + steps * STEP_BYTES - pass;
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
-            sum_vectors(parts, groups->w[i] + v * ULB_VEC_BYTES, groups->w[i] + ahead, groups->x[i], steps,
-                        vectors, sums[i] + 2 * v);
+            sum_vectors(parts, groups->w[i] + v * ULB_VEC_BYTES, groups->w[i] + next, groups->x[i], steps,
+                        vectors, ahead, sums[i] + 2 * v);
     }
 }
 
@@ -178,11 +178,11 @@ static void take_units(const struct ulb_gemm *g, float unit)
 
 #define ROW(of, one, origin, look_ups)                                                                       \
     static inline __attribute__((always_inline)) void sum_##of(                                              \
-        unsigned bits, const struct ulb_plane_groups *groups, size_t steps, size_t near,                     \
+        unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_ahead ahead,          \
         ulb_vec(*sums)[ULB_PLANE_VECTORS])                                                                   \
     {                                                                                                        \
         (void)bits;                                                                                          \
-        sum_levels(&of##_parts, groups, steps, near, sums);                                                  \
+        sum_levels(&of##_parts, groups, steps, ahead, sums);                                                 \
     }                                                                                                        \
     static void run_##of(const struct ulb_gemm *g)                                                           \
     {                                                                                                        \
@@ -203,6 +203,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = MIX(look_ups),                                                                                \
+        .prefetch_choice = true,                                                                             \
         .run = run_##of,                                                                                     \
     };
 

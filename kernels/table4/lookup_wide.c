@@ -33,8 +33,8 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_layo
         const uint8_t *w = tiles->w + slice * tiles->slice_bytes + s * layout->tile_bytes;
         const uint8_t *scales = w + ULB_CODE_ROWS * COLUMNS / 2;
         ulb_floats sums[ULB_CODE_VECTORS];
-        ulb_sum_level_columns(kind, w, x, (slice * tiles->steps + s) * COLUMNS, COLUMNS / 4, NEAR, &levels,
-                              sums);
+        ulb_sum_level_columns(kind, w, x, (slice * tiles->steps + s) * COLUMNS, COLUMNS / 4,
+                              (struct ulb_ahead){NEAR, tiles->prefetch_l2}, &levels, sums);
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
             results[v] = ulb_fma(sums[v], ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
@@ -49,7 +49,8 @@ static inline __attribute__((always_inline)) void run(const struct ulb_layout *l
                                                       enum ulb_activation kind, const struct ulb_gemm *g)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
-                              .steps = ulb_layout_steps(layout, g->k)};
+                              .steps = ulb_layout_steps(layout, g->k),
+                              .prefetch_l2 = g->prefetch_l2};
     for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
         tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * layout->tile_bytes;
         for (size_t n = 0; n < g->n; n++)
@@ -75,6 +76,7 @@ static inline __attribute__((always_inline)) void run(const struct ulb_layout *l
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
         .mix = {ULB_LEVEL_COLUMNS_MIX, .vector_bits = ULB_VEC_BITS},                                         \
+        .prefetch_choice = true,                                                                             \
         .run = run_##symbol,                                                                                 \
     };
 #define SINGLE(of) ROW(of, ULB_ACT_F32, of##_f32)

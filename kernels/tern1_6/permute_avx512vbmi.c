@@ -111,5 +111,6 @@ const struct ulb_kernel ULB_ROW = {
             .dot_products = 0.5,
             .vector_bits = 512,
             .chains = SUMS * SETS},
+    .prefetch_choice = true,
     .run = run,
 };

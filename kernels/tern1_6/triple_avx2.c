@@ -86,5 +86,6 @@ const struct ulb_kernel ULB_ROW = {
             .maddubs = 1.2,
             .madds = 1.2,
             .vector_bits = 256},
+    .prefetch_choice = true,
     .run = run,
 };

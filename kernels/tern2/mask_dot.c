@@ -25,5 +25,6 @@ const struct ulb_kernel ULB_ROW = {
     .kr = 4 * ULB_FIELDS2_SLICES,
     .bytes_per_step = 8,
     .mix = ULB_FIELDS2_MIX,
+    .prefetch_choice = true,
     .run = run,
 };

@@ -36,5 +36,6 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 8,
     .mix = ULB_NIBBLE_MIX(2),
     .tables = true,
+    .prefetch_choice = ULB_NIBBLE_CHOICE,
     .run = run,
 };

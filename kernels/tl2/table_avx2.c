@@ -10,6 +10,7 @@
  * operations, and 12 of joining per 8: 20.5 on three ports are 1.14 cycles per 32 weights. */
 #include "kernels/tl2/format.h"
 #include "kernels/tables.h"
+#include "kernels/x86/prefetch.h"
 
 #include <immintrin.h>
 
@@ -88,7 +89,7 @@ static inline void join(__m256i low, __m256i high, __m256i words[2])
 }
 
 static inline __attribute__((always_inline)) void add_tile(const uint8_t *w, const uint8_t *tables,
-                                                           __m256i words[4])
+                                                           bool into_l2, __m256i words[4])
 {
     __m256i bytes[4], signs[2];
     const __m256i odd = _mm256_set1_epi8(1);
@@ -106,7 +107,7 @@ static inline __attribute__((always_inline)) void add_tile(const uint8_t *w, con
     }
 #pragma GCC unroll 8
     for (size_t line = 0; line < STEP_BYTES; line += 64)
-        _mm_prefetch((const char *)w + line + PREFETCH, _MM_HINT_T0);
+        ulb_ask(w, line, (struct ulb_ahead){PREFETCH, into_l2});
     join(bytes[0], bytes[1], words);
     join(bytes[2], bytes[3], words + 2);
 }
@@ -129,7 +130,7 @@ static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *ti
         for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++) {
             for (size_t at = s; at < end; at++)
                 add_tile(tiles->w + slice * tiles->slice_bytes + at * STEP_BYTES,
-                         tables + (slice * tiles->steps + at) * TABLE_BYTES, words);
+                         tables + (slice * tiles->steps + at) * TABLE_BYTES, tiles->prefetch_l2, words);
         }
 #pragma GCC unroll 4
         for (int i = 0; i < 4; i++) {
@@ -182,5 +183,6 @@ const struct ulb_kernel ULB_ROW = {
             .maddubs = 4 / 8.0 / 6,
             .vector_bits = 256},
     .tables = true,
+    .prefetch_choice = true,
     .run = run,
 };

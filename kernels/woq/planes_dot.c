@@ -30,7 +30,8 @@ add_visit(const struct woq *a, const struct ulb_tiles *tiles, size_t s, size_t s
     ULB_UNROLL(2)
     for (size_t i = 0; i < SLICES; i++)
         ulb_sum_plane(a->bits, tiles->w + i * tiles->slice_bytes + s * ulb_plane_step(a->bits),
-                      tiles->x + (i * tiles->steps + s) * 4, steps, NEAR, sums);
+                      tiles->x + (i * tiles->steps + s) * 4, steps,
+                      (struct ulb_ahead){NEAR, tiles->prefetch_l2}, sums);
 }
 
 /* Dot products of all of K, codes as they are. */
@@ -67,7 +68,8 @@ static inline __attribute__((always_inline)) void finish(const struct woq *a, co
 static inline __attribute__((always_inline)) void run(const struct woq *a, const struct ulb_gemm *g)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(a->layout, g->k)};
+                              .steps = ulb_layout_steps(a->layout, g->k),
+                              .prefetch_l2 = g->prefetch_l2};
     for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
         tiles.w = (const uint8_t *)g->w + m / ULB_PLANE_ROWS * tiles.steps * ulb_plane_step(a->bits);
         for (size_t n = 0; n < g->n; n++) {
@@ -98,6 +100,7 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
         .bytes_per_step = 4 * (bits_),                                                                       \
         .mix = {ULB_CODES_MIX(bits_, 0), .loads = (bits_) / 8.0 * ULB_VECTORS_PER_STEP,                      \
                 .vector_bits = ULB_VEC_BITS, .chains = ULB_PLANE_VECTORS},                                   \
+        .prefetch_choice = true,                                                                             \
         .run = run_##of,                                                                                     \
     };
 

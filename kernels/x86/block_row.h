@@ -112,6 +112,7 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = BYTES_PER_STEP,
     .tolerance = ULB_BLOCK_TOLERANCE,
     .mix = COUNTS(ULB_CODES_MIX),
+    .prefetch_choice = true,
     .run = run,
 };
 

@@ -12,6 +12,7 @@
 #include "kernels/x86/dot.h"
 #include "kernels/x86/floats.h"
 #include "kernels/x86/minima.h"
+#include "kernels/x86/prefetch.h"
 #include "kernels/x86/streams.h"
 
 #include <string.h>
@@ -122,12 +123,12 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
 
 /* The prefetches for the lines that begin in so many bytes of w from begin on. They are held at their place
  * by a vector that what follows needs: compilers bring those of an unrolled loop together, and so many at
- * once leave no room for the misses of loads. Addresses are a register and a constant, because GCC 12 keeps
- * those that loads have too, ahead in the stream, in registers of their own, and spills them. The number of
- * passes is a constant, else Clang 14 does not unroll them. */
+ * once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does not
+ * unroll them. */
 static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struct ulb_block_row *row,
-                                                                     const uint8_t *w, size_t begin,
-                                                                     size_t bytes, ulb_vec *held)
+                                                                     bool into_l2, const uint8_t *w,
+                                                                     size_t begin, size_t bytes,
+                                                                     ulb_vec *held)
 {
     size_t first = (begin + ULB_LINE - 1) / ULB_LINE, end = (begin + bytes + ULB_LINE - 1) / ULB_LINE;
 #pragma GCC unroll 8
@@ -135,19 +136,21 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
         size_t line = (first + i) * ULB_LINE;
         if (first + i >= end)
             break;
-        if (row->near)
-            __asm__("prefetcht0 %c[at](%[w])"
-                    : [held] "+" ULB_REGISTER(*held)
-                    : [w] "r"(w), [at] "i"(line + row->near));
         if (row->far)
-            __asm__("prefetcht1 %c[at](%[w])"
+            __asm__(ULB_ASM_ASK_BOTH
                     : [held] "+" ULB_REGISTER(*held)
-                    : [w] "r"(w), [at] "i"(line + row->far));
+                    : ULB_ASK_OPERANDS(w, line, row->near, row->far, into_l2)
+                    : "cc");
+        else
+            __asm__(ULB_ASM_ASK
+                    : [held] "+" ULB_REGISTER(*held)
+                    : ULB_ASK_OPERANDS(w, line, row->near, 2 * row->near, into_l2)
+                    : "cc");
     }
 }
 
 /* sums += so many steps, the first at w + at. */
-static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_row *row, bool into_l2,
                                                                 const uint8_t *w, size_t at, const int8_t *x,
                                                                 size_t steps, ulb_vec *sums)
 {
@@ -159,7 +162,7 @@ static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb
 #pragma GCC unroll 8
         for (size_t s = 0; s < visit; s++) {
             ulb_vec x4 = ulb_broadcast4(x + 4 * s);
-            ulb_prefetch_lines(row, w, at + s * step_bytes, step_bytes, &x4);
+            ulb_prefetch_lines(row, into_l2, w, at + s * step_bytes, step_bytes, &x4);
 #pragma GCC unroll 8
             for (size_t set = 0; set < row->sets; set++)
                 codes->step(w + at + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
@@ -206,20 +209,20 @@ static inline __attribute__((always_inline)) ulb_vec ulb_widen_by(const ulb_vec 
 }
 
 /* sums += the int32 sums of one chunk, whose codes begin at w + at, times integer scales of rows, or NULL. */
-static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_row *row, bool into_l2,
                                                                 const uint8_t *w, size_t at, const int8_t *x,
                                                                 const ulb_vec *scales, ulb_vec *sums)
 {
     size_t n = row->sets * row->codes->sums;
     if (!row->codes->word_steps) {
-        ulb_add_steps(row, w, at, x, ulb_chunk_steps(row), sums);
+        ulb_add_steps(row, into_l2, w, at, x, ulb_chunk_steps(row), sums);
         return;
     }
     ulb_vec words[ULB_BLOCK_VECTORS_MAX];
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++)
         words[i] = ulb_zero();
-    ulb_add_steps(row, w, at, x, ulb_chunk_steps(row), words);
+    ulb_add_steps(row, into_l2, w, at, x, ulb_chunk_steps(row), words);
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++) {
         ulb_vec wide = ulb_widen_by(scales ? &scales[i] : NULL, words[i]);
@@ -302,6 +305,7 @@ struct ulb_groups_at {
     const int16_t *sums;
     const int32_t *zeros; /* of groups of 16 columns: struct ulb_zero_sum's */
     const float *scale;   /* of a block's activations */
+    bool into_l2;         /* ulb_gemm.prefetch_l2 */
 };
 
 /* Sums of a group, and what is taken off them; or integer scales, for which sums are the block's. */
@@ -342,7 +346,7 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
     size_t scales_at = ulb_scales_at(row, g);
     if (ulb_scales_integers(row)) {
         if (g % ulb_groups_together(row) == 0)
-            ulb_prefetch_lines(row, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block);
+            ulb_prefetch_lines(row, at->into_l2, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block);
         return;
     }
     struct ulb_sum_scale scale;
@@ -356,7 +360,7 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
         codes->floats(group->sums + set * codes->sums, &group->zero, row->scales_sums ? &scale : NULL,
                       values + set * codes->rows);
     if (g % ulb_groups_together(row) == 0)
-        ulb_prefetch_lines(row, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values);
+        ulb_prefetch_lines(row, at->into_l2, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values);
 #pragma GCC unroll 12
     for (size_t v = 0; v < ulb_block_vectors(row); v++)
         block[v] = row->scales ? ulb_fma(values[v], ulb_group_scale(row, at->w + scales_at, g, v), block[v])
@@ -372,9 +376,9 @@ static inline __attribute__((always_inline)) void ulb_add_chunk_of(const struct 
     const uint8_t *w = at->w + s * row->sets * row->codes->bytes * ULB_VEC_BYTES;
     const int8_t *x = at->x + g * row->group + 4 * s;
     if (ulb_scales_integers(row))
-        ulb_add_chunk(row, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
+        ulb_add_chunk(row, at->into_l2, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
     else
-        ulb_add_chunk(row, w, ulb_codes_at(row, g), x, NULL, group->sums);
+        ulb_add_chunk(row, at->into_l2, w, ulb_codes_at(row, g), x, NULL, group->sums);
 }
 
 /* block += group g of one slice. */
@@ -413,6 +417,7 @@ struct ulb_block_at {
     const int8_t *x;
     const int16_t *sums;
     const float *scale;
+    bool into_l2;
 };
 
 /* results += what d, and minima, make of a block. They lie behind the codes, minima_at and d_at in the tile.
@@ -429,7 +434,7 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
     for (size_t v = 0; v < vectors; v++) {
         ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
                                    : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
-        ulb_prefetch_lines(row, x->tile, minima_at + v * share, share, (ulb_vec *)&d);
+        ulb_prefetch_lines(row, x->into_l2, x->tile, minima_at + v * share, share, (ulb_vec *)&d);
         ulb_floats sum = ulb_scales_integers(row) ? ulb_to_floats(((const ulb_vec *)block)[v]) : block[v];
         results[v] = ulb_fma(sum, row->scales_sums ? d : ulb_mul(d, x_scale), results[v]);
     }
@@ -492,7 +497,8 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
         if (row->zero_point && row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS)
             ulb_scale_zeros(row, at[i].sums, zeros[i]);
-        turns[i] = (struct ulb_groups_at){at[i].tile, at[i].x, at[i].sums, zeros[i][0], at[i].scale};
+        turns[i] =
+            (struct ulb_groups_at){at[i].tile, at[i].x, at[i].sums, zeros[i][0], at[i].scale, at[i].into_l2};
     }
     for (size_t g = 0; g < groups; g += turn) {
         ulb_add_turn(row, turns, block);
@@ -527,7 +533,8 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
         at[i] = (struct ulb_block_at){.tile = tiles->w + i * tiles->slice_bytes,
                                       .x = tiles->x + b * row->columns,
                                       .sums = x_sums + b * row->columns / ULB_SUM_COLUMNS,
-                                      .scale = x_scale + (row->activation == ULB_ACT_A8 ? 0 : b)};
+                                      .scale = x_scale + (row->activation == ULB_ACT_A8 ? 0 : b),
+                                      .into_l2 = tiles->prefetch_l2};
     }
     for (size_t s = 0; s < tiles->steps; s++) {
         ulb_add_blocks(row, at, results);
@@ -552,7 +559,8 @@ static inline __attribute__((always_inline)) void ulb_run_blocks(const struct ul
                                                                  const struct ulb_block_row *row)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k)};
+                              .steps = ulb_layout_steps(row->layout, g->k),
+                              .prefetch_l2 = g->prefetch_l2};
     size_t rows = ulb_block_vectors(row) * ULB_LANES;
     for (size_t m = g->m0; m < g->m1; m += rows) {
         tiles.w = (const uint8_t *)g->w + m / rows * tiles.steps * row->layout->tile_bytes;

@@ -135,7 +135,7 @@ static inline float ulb_sum_four(__m128 v)
  * much; *x_sums += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, const void *x, size_t at,
-                     size_t steps, size_t near, ulb_floats *sums, __m128 *x_sums)
+                     size_t steps, struct ulb_ahead ahead, ulb_floats *sums, __m128 *x_sums)
 {
     const size_t step = (size_t)bits * ULB_VEC_BYTES;
     ulb_vec masks[ULB_CODE_MASKS];
@@ -148,9 +148,9 @@ ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, 
             ulb_floats one = ulb_load_activation(kind, x, at + c / 2 * 2, c % 2);
             ulb_add_code_column(bits, c, masks, w, one, sums);
         }
-        ULB_UNROLL(8)
+        ULB_UNROLL(16)
         for (size_t line = 0; line < step; line += ULB_LINE)
-            _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
+            ulb_ask(w, line, ahead);
     }
 }
 

@@ -38,9 +38,8 @@ static inline __attribute__((always_inline)) void ulb_walk_columns(const struct 
             for (size_t v = 0; v < ULB_COLUMN_VECTORS; v++) {
                 size_t at = v * ULB_LANES * bytes;
                 add(&sums[v], w + at, one);
-                /* A register and a constant: see kernels/x86/streams.h. */
                 if (at % ULB_LINE == 0)
-                    __asm__ volatile("prefetcht0 %c1(%0)" ::"r"(w), "i"(at + near));
+                    ulb_ask_from(w, at, (struct ulb_ahead){near, tiles->prefetch_l2});
             }
         }
     }
@@ -55,7 +54,8 @@ static inline __attribute__((always_inline)) void ulb_run_columns(const struct u
                                                                   ulb_add_rows_fn *add)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
-                              .steps = ulb_layout_steps(layout, g->k)};
+                              .steps = ulb_layout_steps(layout, g->k),
+                              .prefetch_l2 = g->prefetch_l2};
     for (size_t m = g->m0; m < g->m1; m += ULB_COLUMN_ROWS) {
         tiles.w = (const uint8_t *)g->w + m * tiles.steps * bytes;
         for (size_t n = 0; n < g->n; n++) {

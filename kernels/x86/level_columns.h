@@ -43,7 +43,7 @@ static inline struct ulb_levels ulb_load_levels(const float *levels)
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
-                      size_t near, const struct ulb_levels *table, ulb_floats *sums)
+                      struct ulb_ahead ahead, const struct ulb_levels *table, ulb_floats *sums)
 {
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
@@ -57,9 +57,9 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
             sums[2 * v + f] =
                 ulb_fma(level, ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c)), sums[2 * v + f]);
         }
-        ULB_UNROLL(8)
+        ULB_UNROLL(16)
         for (size_t line = 0; line < ULB_LEVEL_STEP; line += ULB_LINE)
-            _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
+            ulb_ask(w, line, ahead);
     }
 }
 
@@ -84,8 +84,8 @@ static inline __attribute__((always_inline)) void ulb_add_levels(const struct ul
 /* The sums of rows 0 to 7, of one nibble of a vector of bytes: shift 0 or 4. */
 static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struct ulb_levels *table,
                                                                      const uint8_t *w, const float *x,
-                                                                     size_t steps, unsigned shift,
-                                                                     size_t near)
+                                                                     size_t steps, unsigned shift, bool asks,
+                                                                     struct ulb_ahead ahead)
 {
     ulb_floats sums[4];
     ULB_UNROLL(4)
@@ -95,8 +95,8 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
         __m256i packed = ulb_load(w);
         ulb_add_levels(table, ulb_and(shift ? ulb_shr16(packed, shift) : packed, ulb_all8(15)),
                        _mm256_broadcast_ps((const __m128 *)(x + 4 * s)), sums);
-        if (near)
-            _mm_prefetch((const char *)w + near, _MM_HINT_T0);
+        if (asks)
+            ulb_ask(w, 0, ahead);
     }
     return _mm256_hadd_ps(_mm256_hadd_ps(sums[0], sums[1]), _mm256_hadd_ps(sums[2], sums[3]));
 }
@@ -104,15 +104,15 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
-                      size_t near, const struct ulb_levels *table, ulb_floats *sums)
+                      struct ulb_ahead ahead, const struct ulb_levels *table, ulb_floats *sums)
 {
     float singles[ULB_LEVEL_COLUMNS_MAX];
     const float *all = kind == ULB_ACT_F32 ? (const float *)x + at : singles;
     for (size_t k = 0; k < 4 * steps && kind != ULB_ACT_F32; k++)
         singles[k] = ulb_ref_float(kind, x, at + k);
     for (size_t v = 0; v < 4; v++) {
-        sums[2 * v] = ulb_sum_rows(table, w + v * ULB_VEC_BYTES, all, steps, 0, v % 2 ? 0 : near);
-        sums[2 * v + 1] = ulb_sum_rows(table, w + v * ULB_VEC_BYTES, all, steps, 4, 0);
+        sums[2 * v] = ulb_sum_rows(table, w + v * ULB_VEC_BYTES, all, steps, 0, v % 2 == 0, ahead);
+        sums[2 * v + 1] = ulb_sum_rows(table, w + v * ULB_VEC_BYTES, all, steps, 4, false, ahead);
     }
 }
 

@@ -9,6 +9,8 @@
 #ifndef ULB_KERNELS_X86_NIBBLE_TABLE_H
 #define ULB_KERNELS_X86_NIBBLE_TABLE_H
 
+#include "kernels/x86/prefetch.h"
+
 #include <immintrin.h>
 
 /* Entry n of a step's table is the sum of pattern[i] x[i] over the step's columns, plus 512, for a pattern
@@ -47,6 +49,8 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
         .adds = (0.5 + 4 / 64.0) * (bits), .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                  \
     }
 #endif
+
+enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the rows */
 
 /* Both, or the matrix alone, isolate the high nibble of every byte. */
 #ifdef __GFNI__
@@ -106,14 +110,15 @@ static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m256
 }
 
 /* bytes += those of the two steps of a line. */
-static inline void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table, __m256i bytes[4])
+static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table,
+                                                                      bool l2, __m256i bytes[4])
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m256i packed, first, low, high, found;
-    __asm__("prefetcht0 %[ahead]\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")
+    __asm__(ULB_ASM_ASK_KNOWN "\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")
             : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
-            : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_OPERANDS(1),
-              ULB_NIBBLE_CONSTANTS, [ahead] "m"(w[ULB_NIBBLE_PREFETCH]));
+            : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_OPERANDS(1), ULB_NIBBLE_CONSTANTS,
+              ULB_ASK_KNOWN_OPERANDS(w, 0, ULB_NIBBLE_PREFETCH, l2));
 }
 
 /* 16-bit sums of 32 rows += their byte sums: words[0] is rows 0-7 and 16-23, words[1] 8-15 and 24-31, as
@@ -134,15 +139,15 @@ static inline void ulb_nibble_join(__m256i low, __m256i high, __m256i words[2])
 }
 
 static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
-                                                                   __m256i words[4])
+                                                                   bool l2, __m256i words[4])
 {
     __m256i bytes[4];
-    _mm_prefetch((const char *)w + ULB_NIBBLE_PREFETCH, _MM_HINT_T0);
+    ulb_ask(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, l2});
     ulb_nibble_first(w, table, bytes);
     ulb_nibble_add(w + ULB_NIBBLE_STEP, table + ULB_NIBBLE_STEP, bytes);
 #pragma GCC unroll 4
     for (size_t at = 2 * ULB_NIBBLE_STEP; at < ULB_NIBBLE_BURST * ULB_NIBBLE_STEP; at += 2 * ULB_NIBBLE_STEP)
-        ulb_nibble_add_line(w + at, table + at, bytes);
+        ulb_nibble_add_line(w + at, table + at, l2, bytes);
     ulb_nibble_join(bytes[0], bytes[1], words);
     ulb_nibble_join(bytes[2], bytes[3], words + 2);
 }
@@ -184,8 +189,8 @@ static inline void ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_
 
 /* Sums of v over four slices: two bursts of each in turn fill 16 bits. tables: [slices][steps]. Bursts are a
  * loop: laid out one after the other they took 15 % longer, by how much more with which compiler was luck. */
-static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
-                                                                 const uint8_t *tables, int32_t *sums)
+static inline __attribute__((always_inline)) void ulb_nibble_sum_as(bool l2, const struct ulb_tiles *tiles,
+                                                                    const uint8_t *tables, int32_t *sums)
 {
     size_t s = 0;
     __m256i words[4];
@@ -195,7 +200,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ul
             const uint8_t *w = tiles->w + at * ULB_NIBBLE_STEP, *table = tables + at * ULB_NIBBLE_STEP;
 #pragma GCC unroll 1
             for (size_t i = 0; i < ULB_TABLE_SLICES; i++) {
-                ulb_nibble_burst(w, table, words);
+                ulb_nibble_burst(w, table, l2, words);
                 w += tiles->slice_bytes;
                 table += tiles->steps * ULB_NIBBLE_STEP;
             }
@@ -210,6 +215,16 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ul
                             tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, words);
         ulb_nibble_widen(words, sums);
     }
+}
+
+/* Two pieces of code: see kernels/x86/streams.h. */
+static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
+                                                                 const uint8_t *tables, int32_t *sums)
+{
+    if (tiles->prefetch_l2)
+        ulb_nibble_sum_as(true, tiles, tables, sums);
+    else
+        ulb_nibble_sum_as(false, tiles, tables, sums);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include "kernels/unroll.h"
 #include "kernels/x86/dot.h"
 #include "kernels/x86/plane_steps.h"
+#include "kernels/x86/prefetch.h"
 #include "kernels/x86/streams.h"
 
 enum {
@@ -38,16 +39,16 @@ enum { ULB_PLANE_BIAS_8 = ULB_WORD_SUMS ? 128 : 0 };
 /* Adds steps of one plane to the sums, fields still at their places, words of 16 bits with AVX2. */
 static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned bits, const uint8_t *w,
                                                                       const int8_t *x, size_t steps,
-                                                                      size_t near, ulb_vec *sums)
+                                                                      struct ulb_ahead ahead, ulb_vec *sums)
 {
     const size_t step = ulb_plane_step(bits);
 #pragma GCC unroll 1
     for (size_t s = 0; s + 2 <= steps; s += 2, w += 2 * step, x += 8) {
         ulb_add_plane_step(bits, w, x, sums);
         ulb_add_plane_step(bits, w + step, x + 4, sums);
-        ULB_UNROLL(8)
+        ULB_UNROLL(16)
         for (size_t line = 0; line < 2 * step; line += ULB_LINE)
-            _mm_prefetch((const char *)w + line + near, _MM_HINT_T0);
+            ulb_ask(w, line, ahead);
     }
     if (steps % 2)
         ulb_add_plane_step(bits, w, x, sums);
@@ -63,12 +64,13 @@ static inline __attribute__((always_inline)) void ulb_settle_sums(ulb_vec *sums)
 }
 
 /* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_split_plane(). */
-static inline __attribute__((always_inline)) void
-ulb_sum_plane(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, const uint8_t *w,
+                                                                const int8_t *x, size_t steps,
+                                                                struct ulb_ahead ahead, ulb_vec *sums)
 {
     const size_t chunk = 127 / ((1u << bits) - 1); /* as much as 16-bit sums hold (kernels/x86/dot.h) */
     if (!ULB_WORD_SUMS || bits == 8) {
-        ulb_add_plane_steps(bits, w, x, steps, near, sums);
+        ulb_add_plane_steps(bits, w, x, steps, ahead, sums);
         ulb_settle_sums(sums);
         return;
     }
@@ -78,7 +80,7 @@ ulb_sum_plane(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, si
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
             words[v] = ulb_zero();
         ulb_add_plane_steps(bits, w + begin * ulb_plane_step(bits), x + 4 * begin,
-                            steps - begin < chunk ? steps - begin : chunk, near, words);
+                            steps - begin < chunk ? steps - begin : chunk, ahead, words);
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
             sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
@@ -115,28 +117,28 @@ static inline __attribute__((always_inline)) size_t ulb_plane_turn(unsigned bits
 
 /* sums += so many steps of one plane, held in registers where the sums of a turn are not words of their own.
  */
-static inline __attribute__((always_inline)) void
-ulb_take_turn(unsigned bits, const uint8_t *w, const int8_t *x, size_t steps, size_t near, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_take_turn(unsigned bits, const uint8_t *w,
+                                                                const int8_t *x, size_t steps,
+                                                                struct ulb_ahead ahead, ulb_vec *sums)
 {
     ulb_vec held[ULB_PLANE_VECTORS];
     if (ULB_WORD_SUMS && bits < 8) {
-        ulb_sum_plane(bits, w, x, steps, near, sums);
+        ulb_sum_plane(bits, w, x, steps, ahead, sums);
         return;
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         held[v] = sums[v];
-    ulb_sum_plane(bits, w, x, steps, near, held);
+    ulb_sum_plane(bits, w, x, steps, ahead, held);
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         sums[v] = held[v];
 }
 
 /* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
-static inline __attribute__((always_inline)) void ulb_sum_slices(unsigned bits,
-                                                                 const struct ulb_plane_groups *groups,
-                                                                 size_t at, size_t steps, size_t near,
-                                                                 ulb_vec (*sums)[ULB_PLANE_VECTORS])
+static inline __attribute__((always_inline)) void
+ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
+               struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ulb_plane_turn(bits, steps);
     ULB_UNROLL(16)
@@ -146,7 +148,7 @@ static inline __attribute__((always_inline)) void ulb_sum_slices(unsigned bits,
         ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
             ulb_take_turn(bits, groups->w[i] + at + s * ulb_plane_step(bits), groups->x[i] + 4 * s, turn,
-                          near, sums[i]);
+                          ahead, sums[i]);
     }
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
@@ -154,13 +156,12 @@ static inline __attribute__((always_inline)) void ulb_sum_slices(unsigned bits,
 }
 
 /* sums[slices][8] += 2^first times the sums of one plane. */
-static inline __attribute__((always_inline)) void ulb_add_slices(unsigned bits, unsigned first,
-                                                                 const struct ulb_plane_groups *groups,
-                                                                 size_t at, size_t steps, size_t near,
-                                                                 ulb_vec (*sums)[ULB_PLANE_VECTORS])
+static inline __attribute__((always_inline)) void
+ulb_add_slices(unsigned bits, unsigned first, const struct ulb_plane_groups *groups, size_t at, size_t steps,
+               struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     ulb_vec plane[ULB_PLANE_SLICES][ULB_PLANE_VECTORS];
-    ulb_sum_slices(bits, groups, at, steps, near, plane);
+    ulb_sum_slices(bits, groups, at, steps, ahead, plane);
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
         ULB_UNROLL(8)
@@ -173,16 +174,16 @@ static inline __attribute__((always_inline)) void ulb_add_slices(unsigned bits, 
  * behind the other, lowest bits first. 8-bit codes lack ULB_PLANE_BIAS_8 times the sum of x. */
 static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
                                                                 const struct ulb_plane_groups *groups,
-                                                                size_t steps, size_t near,
+                                                                size_t steps, struct ulb_ahead ahead,
                                                                 ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const unsigned first = ulb_plane_bits(bits), left = bits - first;
     const unsigned second = left > 0 ? ulb_plane_bits(left) : 0, third = left - second;
-    ulb_sum_slices(first, groups, 0, steps, near, sums);
+    ulb_sum_slices(first, groups, 0, steps, ahead, sums);
     if (second > 0)
-        ulb_add_slices(second, first, groups, steps * ulb_plane_step(first), steps, near, sums);
+        ulb_add_slices(second, first, groups, steps * ulb_plane_step(first), steps, ahead, sums);
     if (third > 0)
-        ulb_add_slices(third, first + second, groups, steps * ulb_plane_step(first + second), steps, near,
+        ulb_add_slices(third, first + second, groups, steps * ulb_plane_step(first + second), steps, ahead,
                        sums);
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/row.h"
 #include "kernels/unroll.h"
+#include "kernels/x86/prefetch.h"
 #include "kernels/x86/vec.h"
 
 enum { ULB_LINE = 64 };
@@ -48,23 +49,23 @@ typedef void ulb_step_fn(const uint8_t *w, const int8_t *x, ulb_vec *sums);
 
 enum { ULB_ACCUMULATORS_MAX = 24 };
 
-static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_walk *walk, const uint8_t *w)
+/* For the line at w + line, line a constant. l2, here and below: ulb_gemm.prefetch_l2, a constant of each of
+ * two pieces of code, because steps have no instruction to spare. */
+static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_walk *walk, bool l2,
+                                                               const uint8_t *w, size_t line)
 {
-    _mm_prefetch((const char *)w + walk->near, _MM_HINT_T0);
-    if (walk->far)
-        _mm_prefetch((const char *)w + walk->far, _MM_HINT_T1);
+    ulb_ask_both(w, line, (struct ulb_ahead){walk->near, l2}, walk->far);
 }
 
 /* For the lines that begin in step u of those from w on, as loads of steps are in between: many prefetches at
- * once leave no room for the misses of loads. Addresses are a register and a constant, because GCC 12 keeps
- * those that loads have too, ahead in the stream, in registers of their own. */
-static inline __attribute__((always_inline)) void ulb_prefetch_step(const struct ulb_walk *walk,
+ * once leave no room for the misses of loads. */
+static inline __attribute__((always_inline)) void ulb_prefetch_step(const struct ulb_walk *walk, bool l2,
                                                                     const uint8_t *w, size_t u)
 {
     size_t begin = u * walk->step_bytes, first = (begin + walk->gap - 1) / walk->gap * walk->gap;
     ULB_UNROLL(8)
     for (size_t line = first; line < begin + walk->step_bytes; line += walk->gap)
-        __asm__ volatile("prefetcht0 %c1(%0)" ::"r"(w), "i"(line + walk->near));
+        ulb_ask_from(w, line, (struct ulb_ahead){walk->near, l2});
 }
 
 static inline __attribute__((always_inline)) void ulb_clear(const struct ulb_walk *walk, ulb_vec *sums)
@@ -76,9 +77,10 @@ static inline __attribute__((always_inline)) void ulb_clear(const struct ulb_wal
 
 /* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a visit, whose lines
  * ahead are prefetched. */
-static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_walk *walk, ulb_step_fn *step,
-                                                            const struct ulb_tiles *tiles, size_t i, size_t s,
-                                                            size_t steps, bool whole, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_walk *walk, bool l2,
+                                                            ulb_step_fn *step, const struct ulb_tiles *tiles,
+                                                            size_t i, size_t s, size_t steps, bool whole,
+                                                            ulb_vec *sums)
 {
     const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * walk->step_bytes;
     const int8_t *x = tiles->x + (i * tiles->steps + s) * walk->columns;
@@ -92,13 +94,13 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
     for (size_t u = 0; u < steps; u++) {
         step(w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
         if (whole && walk->widen)
-            ulb_prefetch_step(walk, w, u);
+            ulb_prefetch_step(walk, l2, w, u);
     }
     /* Behind the steps: GCC 12 spills accumulators around prefetches in between. */
     if (whole && !walk->widen) {
         ULB_UNROLL(16)
         for (size_t line = 0; line < steps * walk->step_bytes; line += walk->gap)
-            ulb_prefetch(walk, w + line);
+            ulb_prefetch(walk, l2, w, line);
     }
     if (walk->widen) {
         ULB_UNROLL(32)
@@ -109,7 +111,7 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
 
 /* The same of every slice. Accumulators are registers, so that slices are laid out one after the other; those
  * of 16-bit sums wait in memory, and a loop is shorter code, which is faster. */
-static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk,
+static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk, bool l2,
                                                                    ulb_step_fn *step,
                                                                    const struct ulb_tiles *tiles, size_t s,
                                                                    size_t steps, bool whole, ulb_vec *sums)
@@ -117,16 +119,16 @@ static inline __attribute__((always_inline)) void ulb_visit_slices(const struct 
     if (walk->widen) {
 #pragma GCC unroll 1
         for (size_t i = 0; i < walk->slices; i++)
-            ulb_visit(walk, step, tiles, i, s, steps, whole, sums);
+            ulb_visit(walk, l2, step, tiles, i, s, steps, whole, sums);
         return;
     }
     ULB_UNROLL(8)
     for (size_t i = 0; i < walk->slices; i++)
-        ulb_visit(walk, step, tiles, i, s, steps, whole, sums);
+        ulb_visit(walk, l2, step, tiles, i, s, steps, whole, sums);
 }
 
 /* Adds steps [begin, end) of every slice to the sets of accumulators. */
-static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ulb_walk *walk,
+static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ulb_walk *walk, bool l2,
                                                                  ulb_step_fn *step,
                                                                  const struct ulb_tiles *tiles, size_t begin,
                                                                  size_t end, ulb_vec *sums)
@@ -134,9 +136,9 @@ static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ul
     size_t unit = walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
     size_t even = begin + (end - begin) / unit * unit;
     for (size_t s = begin; s < even; s += unit)
-        ulb_visit_slices(walk, step, tiles, s, unit, true, sums);
+        ulb_visit_slices(walk, l2, step, tiles, s, unit, true, sums);
     for (size_t s = even; s < end; s++)
-        ulb_visit_slices(walk, step, tiles, s, 1, false, sums);
+        ulb_visit_slices(walk, l2, step, tiles, s, 1, false, sums);
 }
 
 /* Sums of one row of tiles into sums[vectors], the first set. */
@@ -144,7 +146,10 @@ static inline __attribute__((always_inline)) void
 ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
     ulb_clear(walk, sums);
-    ulb_walk_steps(walk, step, tiles, 0, tiles->steps, sums);
+    if (tiles->prefetch_l2)
+        ulb_walk_steps(walk, true, step, tiles, 0, tiles->steps, sums);
+    else
+        ulb_walk_steps(walk, false, step, tiles, 0, tiles->steps, sums);
     ULB_UNROLL(8)
     for (size_t set = 1; set < walk->sets; set++) {
         ULB_UNROLL(16)

@@ -47,12 +47,22 @@ def functions(path):
         yield name, body
 
 
+def loop_begin(body, at, end):
+    """Where the jump that is instruction end goes; None: no jump, or the way back from a prefetch that stands behind
+    the function (kernels/x86/prefetch.h), which closes no loop."""
+    text = body[end][1]
+    if text.startswith("jmp") and end and body[end - 1][1].startswith("prefetcht1"):
+        return None
+    jump = JUMP.match(text)
+    return at.get(int(jump[1], 16)) if jump else None
+
+
 def product_loop(body):
     """The instructions of the product loop; none: no loop has products."""
     at = {address: i for i, (address, _) in enumerate(body)}
     loops = {}
-    for end, (_, text) in enumerate(body):
-        begin = at.get(int(jump[1], 16)) if (jump := JUMP.match(text)) else None
+    for end in range(len(body)):
+        begin = loop_begin(body, at, end)
         if begin is not None and begin <= end:
             inside = [instruction for _, instruction in body[begin : end + 1]]
             if products := sum(bool(PRODUCT.match(instruction)) for instruction in inside):
