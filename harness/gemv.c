@@ -7,6 +7,7 @@
 #include "harness/grid.h"
 #include "harness/keep.h"
 #include "harness/overlap.h"
+#include "harness/prefetch.h"
 #include "harness/problem.h"
 #include "results/noise.h"
 #include "common/stats.h"
@@ -83,9 +84,15 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
         ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     struct ulb_team_gemm job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
-    memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
-    ulb_team_gemm_run(session->team, &job);
-    return ulb_problem_check(&part, cell->kernel, grid->y, err);
+    enum ulb_status status = ULB_OK;
+    /* With prefetches into L2 too, where they may be timed so. */
+    for (int l2 = 0; l2 <= cell->kernel->prefetch_choice && status == ULB_OK; l2++) {
+        job.gemm.prefetch_l2 = l2;
+        memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
+        ulb_team_gemm_run(session->team, &job);
+        status = ulb_problem_check(&part, cell->kernel, grid->y, err);
+    }
+    return status;
 }
 
 /* Cells of one shape and format stand next to each other and share a problem, those of one layout its packed
@@ -138,8 +145,15 @@ static double time_gemv(struct ulb_session *session, struct ulb_grid_cell *cell,
     return (ulb_now() - begin) / (double)batch;
 }
 
-/* Runs until it stops getting faster; sets the batch that makes a sample long against the timer, and the
- * samples of a round. */
+/* The calls that make a sample long against the timer, and the samples of a round. */
+static void set_batch(struct ulb_grid_cell *cell, double seconds)
+{
+    double least = TIMER_STEPS * ulb_timer_step();
+    cell->batch = seconds >= least ? 1 : (size_t)ceil(least / seconds);
+    cell->per_round = seconds > LONG_CALL ? 1 : SAMPLES_PER_ROUND;
+}
+
+/* Runs until it stops getting faster. */
 static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, struct ulb_team_gemm *job)
 {
     double best = time_gemv(session, cell, job, 1);
@@ -150,9 +164,7 @@ static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, str
         if (!faster && i >= WARM_UP_LEAST)
             break;
     }
-    double least = TIMER_STEPS * ulb_timer_step();
-    cell->batch = best >= least ? 1 : (size_t)ceil(least / best);
-    cell->per_round = best > LONG_CALL ? 1 : SAMPLES_PER_ROUND;
+    set_batch(cell, best);
 }
 
 struct cell_sample {
@@ -165,6 +177,19 @@ static double sample_cell(void *arg)
 {
     struct cell_sample *s = arg;
     return 1e6 * time_gemv(s->session, s->cell, s->job, s->cell->batch);
+}
+
+/* Where the cell's prefetches go. An emulator's times say nothing of that: L1. */
+static void choose_prefetch(struct cell_sample *sample)
+{
+    struct ulb_grid_cell *cell = sample->cell;
+    size_t samples = cell->per_round > 1 ? ULB_PREFETCH_SAMPLES : ULB_PREFETCH_SAMPLES_LONG;
+    if (!cell->kernel->prefetch_choice || ulb_emulator())
+        return;
+    double us = ulb_prefetch_choose(&sample->job->gemm.prefetch_l2, samples, sample_cell, sample);
+    cell->prefetch_l2 = sample->job->gemm.prefetch_l2;
+    if (cell->prefetch_l2)
+        set_batch(cell, 1e-6 * us);
 }
 
 static double sample_yardstick(void *arg)
@@ -182,8 +207,10 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     struct ulb_team_gemm job = {cell->kernel, ulb_grid_gemm(grid, cell), &split};
     struct cell_sample sample = {session, cell, &job};
-    if (cell->batch == 0)
+    if (cell->batch == 0) {
         warm_up(session, cell, &job);
+        choose_prefetch(&sample);
+    }
     /* One untimed call brings code, activations and the team back from whatever ran before. */
     if (cell->per_round > 1)
         time_gemv(session, cell, &job, 1);

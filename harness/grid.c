@@ -343,7 +343,12 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
 {
     /* Tokens as close as the cell's own K makes them, at the front of what the largest one needs. */
     struct ulb_activations x = grid->x[cell->kernel->activation];
-    struct ulb_gemm g = {.m = cell->m, .k = cell->k, .n = cell->n, .y = grid->y, .y_stride = cell->m};
+    struct ulb_gemm g = {.m = cell->m,
+                         .k = cell->k,
+                         .n = cell->n,
+                         .y = grid->y,
+                         .y_stride = cell->m,
+                         .prefetch_l2 = cell->prefetch_l2};
     x.columns = ulb_round_up(cell->k, ULB_X_GRAIN);
     ulb_activations_give(&x, &g);
     return g;

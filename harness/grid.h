@@ -22,7 +22,8 @@ struct ulb_grid_cell {
     size_t m, k, n;
     size_t bytes; /* of the packed matrix */
     size_t batch;
-    double *us; /* samples */
+    bool prefetch_l2; /* as chosen before the first sample, of a kernel with prefetch_choice */
+    double *us;       /* samples */
     size_t n_samples;
     double *disturbed; /* places of those that were taken although a core was not all ours */
     size_t n_disturbed;

@@ -72,6 +72,7 @@ json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_ce
     while (lost > 0 && cell->disturbed[lost - 1] >= (double)first)
         lost--;
     json_object_set_new(value, "batch", json_integer((json_int_t)cell->batch));
+    json_object_set_new(value, "prefetch_l2", json_boolean(cell->prefetch_l2));
     json_object_set_new(value, "us", ulb_journal_numbers(cell->us + first, cell->per_round));
     json_object_set_new(value, "disturbed",
                         ulb_journal_numbers(cell->disturbed + lost, cell->n_disturbed - lost));
@@ -82,17 +83,19 @@ json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_ce
 bool ulb_grid_cell_replay(struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept, double *hz)
 {
     const json_t *us = json_object_get(kept, "us"), *disturbed = json_object_get(kept, "disturbed");
+    const json_t *prefetch_l2 = json_object_get(kept, "prefetch_l2");
     size_t n = json_array_size(us), lost = json_array_size(disturbed),
            room = grid->plan.rounds * grid->plan.per_round;
     double batch;
     if (n == 0 || n > grid->plan.per_round || lost > n || cell->n_samples + n > room ||
-        !read_number(kept, "batch", &batch) || !(batch >= 1) ||
+        !read_number(kept, "batch", &batch) || !(batch >= 1) || !json_is_boolean(prefetch_l2) ||
         !ulb_journal_read_numbers(us, cell->us + cell->n_samples, n) ||
         !ulb_journal_read_numbers(disturbed, cell->disturbed + cell->n_disturbed, lost) ||
         !replay_turn(grid, kept))
         return false;
     *hz = json_is_number(json_object_get(kept, "hz")) ? json_number_value(json_object_get(kept, "hz")) : NAN;
     cell->batch = (size_t)batch;
+    cell->prefetch_l2 = json_is_true(prefetch_l2);
     cell->per_round = n;
     cell->n_samples += n;
     cell->n_disturbed += lost;

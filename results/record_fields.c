@@ -268,7 +268,7 @@ static enum ulb_status read_field(const struct ulb_field *field, const json_t *o
     char *at = item + field->offset;
     uint64_t whole = 0;
     enum ulb_status status = ULB_OK;
-    if (!value && version < field->since) {
+    if (!value && (version < field->since || field->optional)) {
         if (field->kind == ULB_FIELD_NUMBER)
             *(double *)(void *)at = NAN;
         return ULB_OK; /* else as the zeroed struct has it */

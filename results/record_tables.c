@@ -68,6 +68,7 @@ _Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "rea
 
 static const char *const levels[] = {"L1", "L2", "LLC", "mem", NULL};
 static const char *const modes[] = {"cold", "warm", NULL};
+static const char *const caches[] = {"L1", "L2", NULL};
 static const char *const activations[] = {"a8", "f32", NULL};
 static const char *const bounds[] = {"memory", "compute", "overhead", NULL};
 
@@ -130,6 +131,15 @@ static const struct ulb_field peak_fields[] = {
 };
 SECTION(ulb_section_peak, struct ulb_peak_cell, peak_fields, NULL, "peak", gops_samples, NO_LIST);
 
+/* Where prefetches go. */
+#define PREFETCH(name, type, member, why)                                                                    \
+    {                                                                                                        \
+        .key = name, .kind = ULB_FIELD_WORD, AT(type, member), .words = caches, .because = (why),            \
+        .optional = true                                                                                     \
+    }
+static const char one_place[] = "the row's prefetches have one place";
+static const char none_or_one_place[] = "no prompt, or the row's prefetches have one place";
+
 static const struct ulb_field cell_fields[] = {
     TEXT(struct ulb_cell, kernel),
     {.key = "layout", .kind = ULB_FIELD_TEXT, AT(struct ulb_cell, layout), .since = 2},
@@ -143,6 +153,7 @@ static const struct ulb_field cell_fields[] = {
     SMALL(struct ulb_cell, threads),
     TEXT(struct ulb_cell, split),
     {.key = "mode", .kind = ULB_FIELD_WORD, AT(struct ulb_cell, mode), .words = modes},
+    PREFETCH("prefetch", struct ulb_cell, prefetch, one_place),
     NUMBER(struct ulb_cell, us),
     STATISTIC(struct ulb_cell, us_mad),
     STATISTIC(struct ulb_cell, us_min),
@@ -291,11 +302,20 @@ static const struct ulb_field decode_fields[] = {
      .kind = ULB_FIELD_TEXT,
      AT(struct ulb_decode_run, prefill.kernel_gate_up)},
     {.key = "prefill.kernel_down", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, prefill.kernel_down)},
+    PREFETCH("prefill.prefetch_qkv", struct ulb_decode_run, prefill.prefetch_qkv, none_or_one_place),
+    PREFETCH("prefill.prefetch_o", struct ulb_decode_run, prefill.prefetch_o, none_or_one_place),
+    PREFETCH("prefill.prefetch_gate_up", struct ulb_decode_run, prefill.prefetch_gate_up, none_or_one_place),
+    PREFETCH("prefill.prefetch_down", struct ulb_decode_run, prefill.prefetch_down, none_or_one_place),
     {.key = "kernels.qkv", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_qkv)},
     {.key = "kernels.o", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_o)},
     {.key = "kernels.gate_up", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_gate_up)},
     {.key = "kernels.down", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_down)},
     {.key = "kernels.head", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_head)},
+    PREFETCH("prefetch.qkv", struct ulb_decode_run, prefetch_qkv, one_place),
+    PREFETCH("prefetch.o", struct ulb_decode_run, prefetch_o, one_place),
+    PREFETCH("prefetch.gate_up", struct ulb_decode_run, prefetch_gate_up, one_place),
+    PREFETCH("prefetch.down", struct ulb_decode_run, prefetch_down, one_place),
+    PREFETCH("prefetch.head", struct ulb_decode_run, prefetch_head, one_place),
     TEXT(struct ulb_decode_run, token_digest),
     FLAG(struct ulb_decode_run, verified),
 };

@@ -65,13 +65,13 @@ static json_t *kernel_row(const struct ulb_kernel *kernel, ulb_isa_set isa)
 {
     char name[ULB_KERNEL_NAME_MAX];
     ulb_isa_set missing = kernel->needs & ~isa;
-    json_t *row =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:[iii], s:b, s:f, s:b, s:o, s:o}", "name",
-                  ulb_kernel_name(kernel, name), "format", kernel->layout->format->name, "isa", kernel->isa,
-                  "variant", kernel->variant, "layout", kernel->layout->name, "bytes_per_step",
-                  kernel->bytes_per_step, "tile", (int)kernel->mr, (int)kernel->nr, (int)kernel->kr, "exact",
-                  !(kernel->tolerance > 0), "tolerance", kernel->tolerance, "runs_here", !missing, "needs",
-                  bit_names(kernel->needs), "missing", bit_names(missing));
+    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:[iii], s:b, s:f, s:b, s:b, s:o, s:o}", "name",
+                            ulb_kernel_name(kernel, name), "format", kernel->layout->format->name, "isa",
+                            kernel->isa, "variant", kernel->variant, "layout", kernel->layout->name,
+                            "bytes_per_step", kernel->bytes_per_step, "tile", (int)kernel->mr,
+                            (int)kernel->nr, (int)kernel->kr, "exact", !(kernel->tolerance > 0), "tolerance",
+                            kernel->tolerance, "prefetch_choice", kernel->prefetch_choice, "runs_here",
+                            !missing, "needs", bit_names(kernel->needs), "missing", bit_names(missing));
     describe_kernel(row, kernel, missing);
     return row;
 }

@@ -3,6 +3,7 @@
 #include "common/rng.h"
 #include "harness/clock.h"
 #include "kernels/activations.h"
+#include "harness/prefetch.h"
 #include "harness/problem.h"
 #include "common/stats.h"
 #include "harness/team_gemm.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_UPS = 2, SAMPLES = 9, SAMPLES_LONG = 3, TRIES = 4 };
+enum { WARM_UPS = 2, SAMPLES = ULB_PREFETCH_SAMPLES, SAMPLES_LONG = ULB_PREFETCH_SAMPLES_LONG, TRIES = 4 };
 static const double LONG_CALL = 0.02, PATIENCE = 1; /* seconds */
 
 static bool is_of(const struct ulb_kernel *kernel, const char *format)
@@ -47,6 +48,7 @@ struct trial {
     struct ulb_session *session;
     struct ulb_team_gemm job;
     size_t bytes;
+    struct ulb_undisturbed watch;
 };
 
 static double run_trial(void *arg)
@@ -58,17 +60,25 @@ static double run_trial(void *arg)
     return ulb_now() - begin;
 }
 
+static double sample_trial(void *arg)
+{
+    struct trial *trial = arg;
+    return ulb_undisturbed(&trial->watch, run_trial, trial);
+}
+
+/* Chooses where the prefetches go on its way, where the row has the choice. */
 static double time_trial(struct trial *trial)
 {
-    double samples[SAMPLES];
-    struct ulb_undisturbed watch = {
+    double samples[SAMPLES], last = 0;
+    trial->watch = (struct ulb_undisturbed){
         .team = trial->session->team, .tries = TRIES, .patience = PATIENCE, .alone = true};
-    double last = 0;
     for (size_t i = 0; i < WARM_UPS; i++)
         last = run_trial(trial);
     size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
+    if (trial->job.kernel->prefetch_choice)
+        return ulb_prefetch_choose(&trial->job.gemm.prefetch_l2, n, sample_trial, trial);
     for (size_t i = 0; i < n; i++)
-        samples[i] = ulb_undisturbed(&watch, run_trial, trial);
+        samples[i] = sample_trial(trial);
     return ulb_median(samples, n);
 }
 
@@ -115,7 +125,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
     trial.job.split = &split;
     double seconds = time_trial(&trial);
     if (!best->kernel || seconds < best->seconds)
-        *best = (struct ulb_row_choice){kernel, seconds};
+        *best = (struct ulb_row_choice){kernel, seconds, trial.job.gemm.prefetch_l2};
     free(shares);
     free(tokens);
     return ULB_OK;
@@ -171,13 +181,14 @@ enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,
     float *y = aligned_alloc(64, ulb_round_up(n * m * sizeof *y, 64));
     struct ulb_gemm like = {.m = m, .k = k, .n = n, .y = y, .y_stride = m};
     size_t n_rows = rows ? list_rows(session, format, layout, rows, &missing) : 0;
+    bool settled = layout && n_rows == 1 && !rows[0]->prefetch_choice;
     if (!rows || !y)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", n, m);
     else if (n_rows == 0)
         status = no_row(format, missing, err);
-    else if (layout && n_rows == 1)
+    else if (settled)
         choice->kernel = rows[0];
-    for (size_t i = 0; i < n_rows && status == ULB_OK && !(layout && n_rows == 1); i++)
+    for (size_t i = 0; i < n_rows && status == ULB_OK && !settled; i++)
         status = try_row(session, rows[i], &like, rates, choice, err);
     free(rows);
     free(y);

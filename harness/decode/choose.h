@@ -7,7 +7,8 @@
 
 struct ulb_row_choice {
     const struct ulb_kernel *kernel;
-    double seconds; /* of one product as tried, weights cold */
+    double seconds;   /* of one product as tried, weights cold */
+    bool prefetch_l2; /* as was faster, of a kernel with prefetch_choice */
 };
 
 /* Random tokens of k columns, given to g; the memory returned is to be freed. NULL when it is short. */
@@ -25,7 +26,8 @@ enum ulb_status ulb_row_check(const struct ulb_session *session, const char *for
 
 /* The fastest row of a format for M x K and n tokens with the session's team and split: every row that the
  * filters let pass (all but the scalar truth where they let none of this format pass) runs on pieces of the
- * session's ring in turn; with a layout only those that read it, and a row without rivals is not timed.
+ * session's ring in turn, with its prefetches where they serve it better; with a layout only those that read
+ * it, and a row without rivals and without the choice of prefetches is not timed.
  * ULB_ENVIRONMENT when no row of the format runs here.
  */
 enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,

@@ -33,7 +33,9 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const 
     size_t m = ulb_linear_rows(grid->shape, linear), k = ulb_linear_columns(grid->shape, linear);
     size_t threads = session->pus.n;
     kind->job = (struct ulb_team_gemm){
-        .kernel = kernel, .gemm = {.m = m, .k = k, .n = 1, .y_stride = m}, .split = &kind->split};
+        .kernel = kernel,
+        .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .prefetch_l2 = grid->weights->prefetch_l2[linear]},
+        .split = &kind->split};
     kind->job.gemm.y = aligned_alloc(ULB_CACHE_LINE, ulb_round_up(m * sizeof(float), ULB_CACHE_LINE));
     kind->shares = aligned_alloc(ULB_CACHE_LINE, threads * sizeof *kind->shares);
     kind->tokens = ulb_row_tokens(kernel->activation, 1, k, &kind->job.gemm);

@@ -27,8 +27,8 @@ static const char BASELINE[] = "bf16";
 struct format_run {
     char format[16];
     struct ulb_row_choice rows[ULB_LINEARS];
-    const struct ulb_kernel *many[ULB_LINEARS]; /* for the prompt */
-    double *rates;                              /* of each thread, for the weighted split */
+    struct ulb_row_choice many[ULB_LINEARS]; /* for the prompt */
+    double *rates;                           /* of each thread, for the weighted split */
 };
 
 struct measurement {
@@ -356,7 +356,10 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
         status = ulb_weights_open(&m->store, &shape, run->rows, session, err);
     if (status == ULB_OK)
         status = ulb_weights_fill(&m->store, &shape, run->rows, session, run->rates, err);
-    memcpy(m->store.weights.many, run->many, sizeof run->many);
+    for (int linear = 0; linear < ULB_LINEARS; linear++) {
+        m->store.weights.many[linear] = run->many[linear].kernel;
+        m->store.weights.many_l2[linear] = run->many[linear].prefetch_l2;
+    }
     if (status == ULB_OK)
         status = ulb_decoder_open(&decoder, &shape, &m->store.weights, &options, err);
     if (status == ULB_OK)

@@ -4,6 +4,7 @@
 #include "common/units.h"
 #include "harness/beta.h"
 #include "harness/peak.h"
+#include "harness/prefetch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,20 +15,18 @@ enum { TOKENS_TRIED = 64, WEIGHTS_TRIED = 1 << 22, PEAK_SAMPLES = 3 };
 
 enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
                                    const struct ulb_row_choice rows[ULB_LINEARS], const double *rates,
-                                   const struct ulb_kernel *many[ULB_LINEARS], struct ulb_error *err)
+                                   struct ulb_row_choice many[ULB_LINEARS], struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
     for (int i = 0; i < ULB_HEAD && status == ULB_OK; i++) {
         size_t m = ulb_linear_rows(shape, (enum ulb_linear)i),
                k = ulb_linear_columns(shape, (enum ulb_linear)i);
         size_t most = WEIGHTS_TRIED / k;
-        struct ulb_row_choice choice = {0};
         if (ulb_linear_count(shape, (enum ulb_linear)i) == 0)
             continue;
         const struct ulb_layout *layout = rows[i].kernel->layout;
         status = ulb_row_choose(session, layout->format->name, layout, m < most ? m : most, k, TOKENS_TRIED,
-                                rates, &choice, err);
-        many[i] = choice.kernel;
+                                rates, &many[i], err);
     }
     return status;
 }
@@ -67,6 +66,23 @@ static enum ulb_status measure_peak(struct ulb_session *session, enum ulb_activa
     return ULB_OK;
 }
 
+static void name_rows(const struct ulb_decoder_weights *weights, struct ulb_prefill *prefill)
+{
+    const struct {
+        enum ulb_linear linear;
+        char *kernel, *prefetch;
+    } names[] = {{ULB_QKV, prefill->kernel_qkv, prefill->prefetch_qkv},
+                 {ULB_O, prefill->kernel_o, prefill->prefetch_o},
+                 {ULB_GATE_UP, prefill->kernel_gate_up, prefill->prefetch_gate_up},
+                 {ULB_DOWN, prefill->kernel_down, prefill->prefetch_down}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct ulb_kernel *kernel = weights->many[names[i].linear];
+        ulb_kernel_name(kernel, names[i].kernel);
+        snprintf(names[i].prefetch, sizeof prefill->prefetch_qkv, "%s",
+                 ulb_prefetch_name(kernel, weights->many_l2[names[i].linear]));
+    }
+}
+
 enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_decoder *decoder,
                                     const struct ulb_decoder_shape *shape,
                                     const struct ulb_decoder_weights *weights, size_t n,
@@ -96,9 +112,6 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     prefill->memory_share = step_bytes(shape, weights) * (double)steps / seconds / yardstick;
     snprintf(prefill->bound, sizeof prefill->bound, "%s",
              prefill->peak_share < prefill->memory_share ? "memory" : "compute");
-    ulb_kernel_name(weights->many[ULB_QKV], prefill->kernel_qkv);
-    ulb_kernel_name(weights->many[ULB_O], prefill->kernel_o);
-    ulb_kernel_name(widest, prefill->kernel_gate_up);
-    ulb_kernel_name(weights->many[ULB_DOWN], prefill->kernel_down);
+    name_rows(weights, prefill);
     return status;
 }

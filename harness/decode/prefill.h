@@ -12,7 +12,7 @@ enum { ULB_PREFILL_BATCH = 512 /* tokens of one step */ };
  * since the weights are there once; needs the session's ring. */
 enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
                                    const struct ulb_row_choice rows[ULB_LINEARS], const double *rates,
-                                   const struct ulb_kernel *many[ULB_LINEARS], struct ulb_error *err);
+                                   struct ulb_row_choice many[ULB_LINEARS], struct ulb_error *err);
 
 /* Runs a prompt of n tokens at positions 0, 1, ... once, in steps of at most ULB_PREFILL_BATCH, and fills in
  * the run's figures of it; bytes are those of blocks and head that one step reads. */

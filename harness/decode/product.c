@@ -18,6 +18,7 @@ struct product_job {
     const struct ulb_linear_call *call;
     const struct ulb_kernel *kernel;
     size_t m, k;
+    bool prefetch_l2;
     bool apart; /* each thread makes the inputs for itself, which saves a join */
     void *inputs;
 };
@@ -84,7 +85,8 @@ static struct ulb_gemm gemm_of(const struct product_job *job, const struct ulb_a
                          .k = job->k,
                          .n = product->n,
                          .y = job->call->y + product->first_y * job->m,
-                         .y_stride = job->m};
+                         .y_stride = job->m,
+                         .prefetch_l2 = job->prefetch_l2};
     struct ulb_activations mine = *a;
     size_t first = product->first_x;
     mine.x = (char *)a->x + first * a->columns * ulb_activation_bytes(a->kind);
@@ -164,15 +166,16 @@ static void product_part(void *arg, size_t thread)
 
 void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *call)
 {
-    const struct ulb_kernel *kernel = d->weights.kernel[call->linear], *many = d->weights.many[call->linear];
-    if (d->n > 1 && call->linear != ULB_HEAD && many)
-        kernel = many;
+    const struct ulb_decoder_weights *weights = &d->weights;
+    bool many = d->n > 1 && call->linear != ULB_HEAD && weights->many[call->linear];
+    const struct ulb_kernel *kernel = (many ? weights->many : weights->kernel)[call->linear];
     struct product_job job = {
         .d = d,
         .call = call,
         .kernel = kernel,
         .m = ulb_linear_rows(&d->shape, call->linear),
         .k = ulb_linear_columns(&d->shape, call->linear),
+        .prefetch_l2 = (many ? weights->many_l2 : weights->prefetch_l2)[call->linear],
         .apart = d->n == 1 || call->linear == ULB_HEAD,
         .inputs = d->inputs,
     };

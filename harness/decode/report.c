@@ -1,6 +1,7 @@
 #include "harness/decode/report.h"
 
 #include "common/units.h"
+#include "harness/prefetch.h"
 #include "common/stats.h"
 #include "models/models.h"
 
@@ -111,10 +112,27 @@ static double cold_seconds(const struct ulb_decode_figures *f)
     return seconds;
 }
 
+static void name_rows(const struct ulb_decoder_weights *weights, struct ulb_decode_run *run)
+{
+    const struct {
+        enum ulb_linear linear;
+        char *kernel, *prefetch;
+    } names[] = {{ULB_QKV, run->kernel_qkv, run->prefetch_qkv},
+                 {ULB_O, run->kernel_o, run->prefetch_o},
+                 {ULB_GATE_UP, run->kernel_gate_up, run->prefetch_gate_up},
+                 {ULB_DOWN, run->kernel_down, run->prefetch_down},
+                 {ULB_HEAD, run->kernel_head, run->prefetch_head}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct ulb_kernel *kernel = weights->kernel[names[i].linear];
+        ulb_kernel_name(kernel, names[i].kernel);
+        snprintf(names[i].prefetch, sizeof run->prefetch_qkv, "%s",
+                 ulb_prefetch_name(kernel, weights->prefetch_l2[names[i].linear]));
+    }
+}
+
 static void name_run(const struct ulb_session *session, const struct ulb_decode_figures *f,
                      struct ulb_decode_run *run)
 {
-    const struct ulb_kernel *const *kernels = f->store->weights.kernel;
     uint64_t digest = 0xcbf29ce484222325; /* FNV-1a, 64 bits */
     for (size_t i = 0; i < f->n; i++)
         digest = (digest ^ f->samples[i].next) * 0x100000001b3;
@@ -123,11 +141,7 @@ static void name_run(const struct ulb_session *session, const struct ulb_decode_
     snprintf(run->format, sizeof run->format, "%s", f->format);
     snprintf(run->set, sizeof run->set, "%s", session->settings.set ? session->settings.set : "all");
     snprintf(run->split, sizeof run->split, "%s", ulb_split_name(f->split));
-    ulb_kernel_name(kernels[ULB_QKV], run->kernel_qkv);
-    ulb_kernel_name(kernels[ULB_O], run->kernel_o);
-    ulb_kernel_name(kernels[ULB_GATE_UP], run->kernel_gate_up);
-    ulb_kernel_name(kernels[ULB_DOWN], run->kernel_down);
-    ulb_kernel_name(kernels[ULB_HEAD], run->kernel_head);
+    name_rows(&f->store->weights, run);
 }
 
 /* Nothing is made up: layers that were not run took no energy that was read. */

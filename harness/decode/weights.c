@@ -171,9 +171,10 @@ static void copy_on(struct ulb_team *team, char *from, size_t bytes, size_t dist
 /* A random matrix of one kind, packed to where it goes and checked there; growth is what it makes of inputs.
  */
 static enum ulb_status make_matrix(const struct ulb_decoder_shape *shape, enum ulb_linear linear,
-                                   const struct ulb_kernel *kernel, struct ulb_session *session,
+                                   const struct ulb_row_choice *row, struct ulb_session *session,
                                    const double *rates, void *packed, double *growth, struct ulb_error *err)
 {
+    const struct ulb_kernel *kernel = row->kernel;
     struct ulb_problem problem;
     size_t m = ulb_linear_rows(shape, linear), k = ulb_linear_columns(shape, linear);
     m = linear == ULB_HEAD && m > HEAD_ROWS_CHECKED ? HEAD_ROWS_CHECKED : m;
@@ -195,6 +196,7 @@ static enum ulb_status make_matrix(const struct ulb_decoder_shape *shape, enum u
         struct ulb_row_split split =
             ulb_split_of(session->settings.splits[0], m, kernel->mr, session->pus.n, rates, shares);
         struct ulb_team_gemm job = {kernel, ulb_problem_gemm(&problem, packed, y), &split};
+        job.gemm.prefetch_l2 = row->prefetch_l2;
         ulb_team_gemm_run(session->team, &job);
         status = ulb_problem_check(&problem, kernel, y, err);
         *growth = root_mean_square(y, m) / root_mean_square(problem.xf, k);
@@ -213,6 +215,7 @@ static void lay_out(struct ulb_weight_store *store, const struct ulb_decoder_sha
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
         size_t count = ulb_linear_count(shape, (enum ulb_linear)linear);
         store->weights.kernel[linear] = count ? rows[linear].kernel : NULL;
+        store->weights.prefetch_l2[linear] = rows[linear].prefetch_l2;
         store->weights.bytes[linear] = count ? matrix_bytes(shape, rows, (enum ulb_linear)linear) : 0;
         store->weights.offset[linear] = linear == ULB_HEAD ? 0 : at;
         at += linear == ULB_HEAD ? 0 : count * store->weights.bytes[linear];
@@ -237,7 +240,7 @@ enum ulb_status ulb_weights_fill(struct ulb_weight_store *store, const struct ul
         size_t count = ulb_linear_count(shape, (enum ulb_linear)linear), bytes = store->weights.bytes[linear];
         if (count == 0)
             continue;
-        status = make_matrix(shape, (enum ulb_linear)linear, rows[linear].kernel, session, rates, at,
+        status = make_matrix(shape, (enum ulb_linear)linear, &rows[linear], session, rates, at,
                              &growth[linear], err);
         if (status == ULB_OK && at)
             copy_on(session->team, at, bytes, bytes, count);

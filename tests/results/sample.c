@@ -375,7 +375,7 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
         .joule_reason = "energy was not read",
         .energy_source = "none",
         .prefill = {none * 900, none * 570, none * 1300, none * 0.93, none * 0.05, "compute", "", "", "", "",
-                    ""},
+                    "", "", "", "", ""},
         .token_digest = "0123456789abcdef",
         .verified = true,
         .n_samples = SAMPLES,
