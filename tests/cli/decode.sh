@@ -13,6 +13,7 @@ if [[ $status == 3 ]] && grep -q 'can run here' notes; then
 fi
 [[ $status == 0 ]] || fail "decode: exit $status: $(cat notes)"
 record=$(echo decode-*.json)
+"$bench" list kernels --json >rows.json || fail "list kernels"
 python3 - "$record" <<'P' || fail "figures"
 import json, sys
 runs = json.load(open("out.json"))["runs"]
@@ -32,6 +33,12 @@ for r in runs:
     assert r["prompt"] == 4 and abs(prefill["first_token_ms"] * prefill["tokens_per_s"] / 4000 - 1) < 1e-6, r
     assert prefill["bound"] == ("compute" if prefill["peak_share"] >= prefill["memory_share"] else "memory"), r
     assert r["joule_per_token"] is None and r["joule_per_token_reason"], r
+choice = {row["name"]: row["prefetch_choice"] for row in json.load(open("rows.json"))["kernels"]}
+for r in runs:
+    for part, kernel in r["kernels"].items():
+        assert r["prefetch"][part] in (("L1", "L2") if choice[kernel] else (None,)), r
+        many = r["prefill"].get("kernel_" + part)  # none of the head
+        assert not many or r["prefill"]["prefetch_" + part] in (("L1", "L2") if choice[many] else (None,)), r
 hidden, heads, ffn, vocab = 768, 12, 2048, 32002
 assert runs[0]["bytes_per_token"] > 2 * 11 * (4 * hidden * hidden) + 2 * hidden * vocab
 P

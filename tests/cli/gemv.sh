@@ -31,6 +31,21 @@ run_or_skip --shapes 640x768 --models mobilellm-1.5b
 python3 -c 'import json; c = json.load(open("out.json"))["cells"]
 assert list(dict.fromkeys(x["model"] for x in c)) == ["mobilellm-1.5b", "shapes"], c' || fail "shapes beside models"
 
+# Where prefetches go: as was faster where a row leaves the choice, else null with the reason.
+"$bench" list kernels --json >rows.json || fail "list kernels"
+check_prefetch() {
+    python3 - <<'P' || fail "prefetches $*"
+import json
+choice = {row["name"]: row["prefetch_choice"] for row in json.load(open("rows.json"))["kernels"]}
+for cell in json.load(open("out.json"))["cells"]:
+    if choice[cell["kernel"]]:
+        assert cell["prefetch"] in ("L1", "L2") and "prefetch_reason" not in cell, cell
+    else:
+        assert cell["prefetch"] is None and cell["prefetch_reason"] == "the row's prefetches have one place", cell
+P
+}
+check_prefetch of cold weights
+
 # Weights in cache have no memory time to overlap: said, not guessed.
 run_or_skip --shapes 640x768 --warm
 python3 - <<'P' || fail "warm weights"
@@ -41,6 +56,7 @@ for cell in document["cells"]:
     assert cell["mode"] == "warm" and cell["predicted_us"] is None and cell["predicted_plain_us"] > 0
     assert cell["predicted_us_reason"] == "the overlap is measured with cold weights"
 P
+check_prefetch of warm weights
 
 # An emulator's figures are of no CPU: three rounds do, and the user is told.
 ULB_EMULATED=pretence run_or_skip --shapes 640x768
@@ -48,4 +64,4 @@ grep -q 'emulated by pretence' notes || fail "the emulator is not told: $(cat no
 python3 -c 'import json; cells = json.load(open("out.json"))["cells"]
 assert cells and all(c["verified"] and len(c["us_samples"]) == 3 * c["samples_per_round"] for c in cells), cells' ||
     fail "rounds in an emulator"
-echo "gemv: shapes, predictions, warm weights and emulators as documented"
+echo "gemv: shapes, predictions, prefetches, warm weights and emulators as documented"

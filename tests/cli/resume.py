@@ -45,7 +45,7 @@ def load(path):
 
 
 # What is left of a record when times are taken out: its keys, words and sizes, how many samples there are of what.
-WORDS = {"created", "verdict", "bound", "variant", "yardstick_variant"}
+WORDS = {"created", "verdict", "bound", "prefetch", "variant", "yardstick_variant"}
 NUMBERS = {"m", "k", "n", "threads", "weight_bytes", "ring_bytes", "buffer_bytes", "seed", "cores",
            "bytes_per_step", "schema_version"}
 

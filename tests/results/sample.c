@@ -312,6 +312,7 @@ static enum ulb_status add_cell(struct ulb_record *record, const struct machine 
     put(cell.set, sizeof cell.set, machine->set, kind);
     put(cell.split, sizeof cell.split, machine->n_classes > 1 ? "dynamic" : "static", kind);
     snprintf(cell.mode, sizeof cell.mode, "cold");
+    snprintf(cell.prefetch, sizeof cell.prefetch, "%s", absent ? "" : "L2");
     predict(&cell, ideal, bandwidth > 0.99e9 * machine->gbps, kind);
     return ulb_record_add_cell(record, &cell, err);
 }
@@ -392,6 +393,8 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
     put(run.kernel_gate_up, sizeof run.kernel_gate_up, kernel->name, kind);
     put(run.kernel_down, sizeof run.kernel_down, kernel->name, kind);
     put(run.kernel_head, sizeof run.kernel_head, kernels[0].name, kind);
+    snprintf(run.prefetch_qkv, sizeof run.prefetch_qkv, "%s", kind == SAMPLE_ABSENT ? "" : "L1");
+    snprintf(run.prefill.prefetch_qkv, sizeof run.prefill.prefetch_qkv, "%s", run.prefetch_qkv);
     put(run.prefill.kernel_qkv, sizeof run.prefill.kernel_qkv, kernel->name, kind);
     if (kind == SAMPLE_ABSENT) {
         run.prefill.bound[0] = '\0';

@@ -50,6 +50,7 @@ static void test_cell_round_trip(void **state)
                           .set = "0-3,8",
                           .split = "static",
                           .mode = "warm",
+                          .prefetch = "L2",
                           .bound = "compute",
                           .m = 4096,
                           .k = 14336,
@@ -94,6 +95,7 @@ static void test_cell_round_trip(void **state)
     assert_string_equal(out->layout, "fields-128");
     assert_string_equal(out->set, "0-3,8");
     assert_string_equal(out->mode, "warm");
+    assert_string_equal(out->prefetch, "L2");
     assert_string_equal(out->bound, "compute");
     assert_string_equal(out->verdict, in.verdict);
     assert_int_equal(out->m, 4096);
@@ -148,6 +150,7 @@ static void test_absent_is_null_with_reason(void **state)
                                             {"noise", "too few samples"},
                                             {"gamma_cycles", "gamma was not measured"},
                                             {"bound", "gamma was not measured"},
+                                            {"prefetch", "the row's prefetches have one place"},
                                             {"efficiency", "not measured"},
                                             {"peak_share", "not measured"},
                                             {"yardstick_gbps", "not measured"},
@@ -165,6 +168,7 @@ static void test_absent_is_null_with_reason(void **state)
     assert_true(isnan(out->predicted_us) && isnan(out->residual) && isnan(out->efficiency) &&
                 isnan(out->us_ci_hi));
     assert_string_equal(out->bound, "");
+    assert_string_equal(out->prefetch, "");
     assert_string_equal(out->predicted_reason, "gamma was not measured");
     assert_string_equal(out->yardstick_reason, "not measured");
     ulb_cells_free(out, n);

@@ -73,6 +73,8 @@ static void test_cell_faults_name_the_place(void **state)
         {"m", json_real(4096.5), "run.json: cells[0]: m: a whole number is needed, a number is there"},
         {"threads", json_integer(4294967296), "run.json: cells[0]: threads: 4294967296 is out of range"},
         {"mode", json_string("hot"), "run.json: cells[0]: mode: 'hot' is none of cold, warm"},
+        {"prefetch", json_string("L3"), "run.json: cells[0]: prefetch: 'L3' is none of L1, L2"},
+        {"prefetch_reason", NULL, "run.json: cells[0]: prefetch_reason: a text is needed, nothing is there"},
         {"split", json_string("a split with a long name"),
          "run.json: cells[0]: split: the text is longer than 15 bytes"},
         {"verified", json_integer(1),
@@ -165,6 +167,26 @@ static void test_older_version(void **state)
     json_object_del(first_cell(root), "layout");
     assert_int_equal(parse(root), ULB_BAD_INPUT);
     assert_string_equal(err.message, "run.json: cells[0]: layout: a text is needed, nothing is there");
+}
+
+/* What came without a new version may be missing from records of any. */
+static void test_prefetch_may_be_missing(void **state)
+{
+    (void)state;
+    json_t *root = small_sample();
+    json_t *run = json_array_get(json_object_get(json_object_get(root, "decode"), "runs"), 0);
+    assert_int_equal(json_object_del(first_cell(root), "prefetch"), 0);
+    assert_int_equal(json_object_del(first_cell(root), "prefetch_reason"), 0);
+    assert_int_equal(json_object_del(run, "prefetch"), 0);
+    assert_int_equal(json_object_del(json_object_get(run, "prefill"), "prefetch_o"), 0);
+    assert_int_equal(parse(json_incref(root)), ULB_OK);
+    struct ulb_record record = {root};
+    struct ulb_cell *cells;
+    size_t n;
+    assert_int_equal(ulb_record_cells(&record, &cells, &n, &err), ULB_OK);
+    assert_string_equal(cells[0].prefetch, "");
+    ulb_cells_free(cells, n);
+    json_decref(root);
 }
 
 static void test_files_that_are_no_records(void **state)
@@ -280,6 +302,7 @@ int main(void)
         cmocka_unit_test(test_top_faults_name_the_place),
         cmocka_unit_test(test_newer_version),
         cmocka_unit_test(test_older_version),
+        cmocka_unit_test(test_prefetch_may_be_missing),
         cmocka_unit_test(test_files_that_are_no_records),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_random_damage),

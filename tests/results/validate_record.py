@@ -44,11 +44,11 @@ def damages(record):
     }
     if record["decode"]:
         rows["decode.runs"] = lambda r: r["decode"]["runs"][0]
-        for part in ("split_ms", "missing_ms", "prefill"):
+        for part in ("split_ms", "missing_ms", "prefill", "prefetch"):
             rows[f"decode.runs.{part}"] = lambda r, part=part: r["decode"]["runs"][0][part]
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
-            if key in ("platform", "settings", "fork_join", "prediction", "noise_floor", "port_bounds", "best", "crossover", "counts") or (place == "machine" and key.endswith("_reason")):
+            if key in ("platform", "settings", "fork_join", "prediction", "noise_floor", "port_bounds", "best", "crossover", "counts") or (key.startswith("prefetch") and not key.endswith("_reason")) or (place == "machine" and key.endswith("_reason")):
                 continue
             damaged = copy.deepcopy(record)
             del row(damaged)[key]
