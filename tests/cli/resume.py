@@ -102,15 +102,18 @@ def units(journal):
 
 
 def check_kept(record, kept, what):
-    """The samples of the journal, in their order, begin what the record has of each cell."""
-    seen = {}
+    """The samples of the journal, in their order, begin what the record has of each cell; prefetches stay as chosen."""
+    seen, chosen = {}, {}
     for unit in kept:
         if "us" in unit["value"]:
             kernel, shape = unit["unit"].split(": ")[1].split(" ")[:2]
             seen.setdefault((kernel, shape.rstrip(",")), []).extend(unit["value"]["us"])
+            chosen[kernel, shape.rstrip(",")] = "L2" if unit["value"]["prefetch_l2"] else "L1"
     for cell in record["cells"]:
         samples = seen.get((cell["kernel"], f"{cell['m']}x{cell['k']}"), [])
         there = cell["us_samples"][:len(samples)]
+        if samples and cell["prefetch"] not in (None, chosen[cell["kernel"], f"{cell['m']}x{cell['k']}"]):
+            fail(f"{what}: {cell['kernel']} {cell['m']}x{cell['k']} was told anew where prefetches go")
         if len(there) != len(samples) or any(abs(a / b - 1) > 1e-8 for a, b in zip(samples, there)):
             fail(f"{what}: samples of {cell['kernel']} {cell['m']}x{cell['k']} were lost: {samples} {there}"[:3000])
     return len(seen)
