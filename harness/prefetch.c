@@ -2,7 +2,7 @@
 
 #include "common/stats.h"
 
-static const double FASTER = 0.01;
+static const double FASTER = 0.02;
 
 bool ulb_prefetch_takes_l2(double l1, double l2)
 {

@@ -11,7 +11,7 @@
 enum { ULB_PREFETCH_SAMPLES = 9, ULB_PREFETCH_SAMPLES_LONG = 3 /* of calls that take long */ };
 
 /* By the medians of the same call with prefetches into L1 and into L2: whether L2 is taken. Only when it is
- * faster by 1 % at least: what is less is noise, and L1 is where prefetches went before; not when either is
+ * faster by 2 % at least: what is less is noise, and L1 is where prefetches went before; not when either is
  * NAN. */
 bool ulb_prefetch_takes_l2(double l1, double l2);
 
