@@ -147,17 +147,17 @@ static inline __attribute__((always_inline)) void ulb_tokens_step(const struct u
                                                                   ulb_vec *sums)
 {
     ulb_vec four[ULB_TOKENS_MAX_TILE];
-#pragma GCC unroll 4
+    ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++)
         four[t] = ulb_broadcast4(x + t * stride);
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (unsigned v = 0; v < row->vectors; v++) {
         ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
-#pragma GCC unroll 8
+        ULB_UNROLL(8)
         for (unsigned f = 0; f < row->fields; f++) {
             unsigned mask = ((1u << row->bits) - 1) << f * row->bits;
             ulb_vec field = f + 1 == row->fields ? packed : ulb_and(packed, ulb_all8((int)mask));
-#pragma GCC unroll 4
+            ULB_UNROLL(4)
             for (unsigned t = 0; t < tokens; t++)
                 ulb_dp(&sums[(t * row->vectors + v) * row->fields + f], field, four[t]);
         }
@@ -175,20 +175,20 @@ static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ul
                           : ULB_TOKENS_CHAINS / all > 1         ? ULB_TOKENS_CHAINS / all
                                                                 : 1;
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
-#pragma GCC unroll 32
+    ULB_UNROLL(32)
     for (unsigned i = 0; i < sets * all; i++)
         sums[i] = ulb_zero();
     for (size_t s = 0; s < tiles->steps; s++) {
-#pragma GCC unroll 4
+        ULB_UNROLL(4)
         for (size_t i = 0; i < row->slices; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * step_bytes;
             ulb_tokens_step(row, tokens, w, x + (i * tiles->steps + s) * 4, x_stride, sums + i % sets * all);
             ulb_tokens_prefetch(row, l2, w, step_bytes);
         }
     }
-#pragma GCC unroll 4
+    ULB_UNROLL(4)
     for (unsigned set = 1; set < sets; set++) {
-#pragma GCC unroll 16
+        ULB_UNROLL(16)
         for (unsigned i = 0; i < all; i++)
             sums[i] = ulb_add32(sums[i], sums[set * all + i]);
     }
@@ -206,7 +206,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct u
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
     ulb_tokens_sum(row, l2, tiles, (const int8_t *)g->x + n * g->x_stride, g->x_stride, tokens, sums);
     const float *scale = ulb_row_scales(g, row->layout);
-#pragma GCC unroll 4
+    ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
         int32_t dots[ULB_TILE_ROWS_MAX];
         row->combine(sums + t * each);

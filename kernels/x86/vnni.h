@@ -8,6 +8,7 @@
 #ifndef ULB_KERNELS_X86_VNNI_H
 #define ULB_KERNELS_X86_VNNI_H
 
+#include "kernels/unroll.h"
 #include "kernels/x86/vec.h"
 
 #ifdef ULB_DP_SIGNED
@@ -85,7 +86,7 @@ static inline void ulb_dp_at(ulb_vec *sums, const uint8_t *weights, ulb_vec x)
 static inline __attribute__((always_inline)) void ulb_split_fields(ulb_vec *sums, unsigned fields,
                                                                    unsigned bits)
 {
-#pragma GCC unroll 8
+    ULB_UNROLL(8)
     for (unsigned j = 0; j < fields - 1; j++) {
         sums[fields - 1] = ulb_sub32(sums[fields - 1], sums[j]);
         sums[j] = ulb_asr32(sums[j], bits * j);
