@@ -45,7 +45,8 @@ if where == "record":
     assert close(total(new, "table")["gibps"], 97) and {r["bound"] for r in new["ceilings"]} == {"memory"}
 else:
     assert new["measurement"]["record"] is None and new["measurement"]["record_reason"]
-    assert 0.05 < ratio["ratio"] < 0.6 and 1.5 < ratio["paper_gamma_cycles"]
+    # Ports allow the paper's sequence 1.25 on Zen 4 and 5, the cores with the most of them.
+    assert 0.05 < ratio["ratio"] < 0.6 and 1.2 < ratio["paper_gamma_cycles"], ratio
     assert 38 < new["totals"][0]["gibps"] < 97.1
 P
 
