@@ -1,10 +1,11 @@
 /* Weights are asked for ahead of their use: into L1, or into L2 twice as far ahead, as the caller says
- * (ulb_gemm.prefetch_l2). Lines that wait for memory hold L1's miss buffers when they are bound for L1: on
- * Golden Cove that is the faster way all the same, on Zen 4 it leaves a core no room for what it loads now
- * (int8 from memory 0.6 to 0.8 of the yardstick, into L2 0.95 to 1.0).
+ * (ulb_gemm.prefetch_l2). On Golden Cove L1 was never the slower; on Zen 4 it is L2 for most (int8,
+ * 4096x4096, samples in turn: 0.86 of the yardstick against 0.99) and L1 for a few. Presumably lines that
+ * wait for memory hold the miss buffers of the L1 they are bound for.
  *
- * Which way it is, is a branch that is always predicted; as part of the statement it leaves compilers one
- * block of code, whose accumulators stay in registers. */
+ * In the tightest loops which way it is is a constant of each of two pieces of code; elsewhere it is a branch
+ * that is always predicted, inside the statement: compilers see one block of code, whose accumulators stay in
+ * registers. */
 #ifndef ULB_KERNELS_X86_PREFETCH_H
 #define ULB_KERNELS_X86_PREFETCH_H
 
