@@ -24,14 +24,12 @@ static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsign
 #endif
 }
 
-/* Activation even + odd in every lane; odd, a constant: 0 or 1. Through the assembler, because Clang loads
- * the activations of a step together, and takes them apart again. */
+/* Activation even + odd in every lane; odd, a constant: 0 or 1. */
 static inline __attribute__((always_inline)) ulb_floats
 ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t odd)
 {
     const size_t byte = kind == ULB_ACT_F32 ? (even + odd) * sizeof(float) : even * sizeof(uint16_t);
-    ulb_vec all;
-    __asm__("vpbroadcastd %1, %0" : "=v"(all) : "m"(*(const uint8_t(*)[4])((const uint8_t *)x + byte)));
+    ulb_vec all = ulb_broadcast4((const uint8_t *)x + byte);
     if (kind != ULB_ACT_F32)
         all = odd ? ulb_and(all, ulb_all32((int32_t)0xFFFF0000)) : ulb_shl32(all, 16);
     return ulb_as_floats(all);

@@ -36,7 +36,7 @@ static inline ulb_vec ulb_madd16(ulb_vec a, ulb_vec b)
 /* The sum of 32 activations, times a factor, in every lane. */
 static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
 {
-    return ulb_madd16(ulb_broadcast4((const int8_t *)sums), ulb_all32(factor << 16 | factor));
+    return ulb_madd16(ulb_broadcast4(sums), ulb_all32(factor << 16 | factor));
 }
 
 /* What a row has at 256 and what at 512 bits. */
@@ -52,11 +52,14 @@ static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
 #define ULB_BY_SUMS(words, dots) (dots)
 #endif
 
-/* How many instructions of logic, and how many where one takes three operands, vpternlogd. */
+/* What it has with 16 registers, and what with the 32 of EVEX; how many instructions of logic, and how many
+ * where one takes three operands, vpternlogd. */
 #if defined(ULB_DP_EVEX) || defined(ULB_DP_512)
-#define ULB_BY_LOGIC(two, three) (three)
+#define ULB_BY_REGISTERS(few, many) (many)
+#define ULB_BY_LOGIC(two, three)    (three)
 #else
-#define ULB_BY_LOGIC(two, three) (two)
+#define ULB_BY_REGISTERS(few, many) (few)
+#define ULB_BY_LOGIC(two, three)    (two)
 #endif
 
 /* Steps of 4 columns between two ulb_widen(), of codes 0..largest: a power of two. */

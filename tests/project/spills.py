@@ -14,7 +14,7 @@ from pathlib import Path
 # Word in kernels/CMakeLists.txt, stores for 100 products that GCC 12 and Clang 14 need at most, and what is stored.
 # Others: none.
 ALLOWED = [
-    (r"int1/maskn_avx512vnni", 10, "24 sums, 7 masks and 3 activations are more than 32 registers"),
+    (r"int1/maskn_avx512vnni", 13, "24 sums, 7 masks and 3 activations are more than 32 registers"),
     (r"int2/mask_dot", 10, "sums of 32 bits of two slices and results of groups, 4 vectors each"),
     (r"int3/maddubs_avx2", 16, "the 10 sums of 32 bits wait for the end of a visit"),
     (r"int4/maddubs_avx2", 13, "sums of 32 bits of two slices and results of groups, 6 vectors each"),
