@@ -1,7 +1,7 @@
 /* IQ4_NL in place. */
 #include "kernels/iq4_nl/format.h"
 #include "kernels/iq4_nl/table.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_paired.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* MXFP4 in place: entries + 12. */
 #include "kernels/mxfp4/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_paired.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Q2_K in place. */
 #include "kernels/q2_k/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_long.h"
 
 #include <stddef.h>
 

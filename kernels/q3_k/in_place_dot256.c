@@ -1,6 +1,6 @@
 /* Q3_K in place: 2 bits and 1; 6-bit scales in 12 bytes. */
 #include "kernels/q3_k/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_long.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * rows 7 shuffles that gather d, 6 and 3 additions that add across lanes, 7 more: 5.9 on three ports are 1.96
  * cycles. */
 #include "kernels/q4_0/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_paired.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Q4_1 in place. */
 #include "kernels/q4_1/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_paired.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Q5_0 in place: the fifth bits are spread to bytes. */
 #include "kernels/q5_0/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_paired.h"
 
 #include <stddef.h>
 

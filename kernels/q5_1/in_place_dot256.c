@@ -1,6 +1,6 @@
 /* Q5_1 in place: as Q5_0, with a minimum. */
 #include "kernels/q5_1/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_paired.h"
 
 #include <stddef.h>
 

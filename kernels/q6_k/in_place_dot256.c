@@ -1,6 +1,6 @@
 /* Q6_K in place: 4 bits and 2. */
 #include "kernels/q6_k/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_long.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Q8_0 in place. Bytes are values; dot products take them + 128. */
 #include "kernels/q8_0/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_paired.h"
 
 #include <stddef.h>
 

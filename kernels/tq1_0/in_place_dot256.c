@@ -2,7 +2,7 @@
  * above 1/3 and 2/3 of 256. 128 too much, for signed comparisons, is 128 too much of three times as much.
  * Units of 32 columns are a digit of 32 bytes; two digits of 16; the last of 16 and all of 4. */
 #include "kernels/tq1_0/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_long.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* TQ2_0 in place. 16-bit sums: 8 units of 2 * 3 * 128. */
 #include "kernels/tq2_0/format.h"
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_long.h"
 
 #include <stddef.h>
 

@@ -1,0 +1,301 @@
+/* Block formats of 256 columns in place: a row at a time, 32 columns a vector. Pairs of products, 16 bits
+ * each, are multiplied by the integer scale of their group of 16 columns while they are added up, so that
+ * nothing is converted before the block's end: at most 63 * 128 * 128 * 256 < 2^29.
+ *
+ * Two address streams: a block of each half of the rows in turn. */
+#ifndef ULB_KERNELS_X86_IN_PLACE_LONG_H
+#define ULB_KERNELS_X86_IN_PLACE_LONG_H
+
+#include "kernels/x86/in_place.h"
+
+enum {
+    ULB_LONG_COLUMNS = 256,
+    ULB_UNITS = 8,
+    ULB_ROW_STREAMS = 2,
+    ULB_LONG_NEAR = 1024 /* bytes ahead of the prefetch */
+};
+
+static inline __m256i ulb_from_halves(__m128i low, __m128i high)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+static inline __m256i ulb_words(__m128i unsigned_bytes)
+{
+    return _mm256_cvtepu8_epi16(unsigned_bytes);
+}
+
+/* Every line of so many bytes; at is rarely the begin of one. */
+static inline __attribute__((always_inline)) void ulb_prefetch_ahead(const uint8_t *at, size_t bytes)
+{
+#pragma GCC unroll 8
+    for (size_t i = 0; i < bytes; i += ULB_LINE)
+        _mm_prefetch((const char *)at + i, _MM_HINT_T0);
+}
+
+/* What differs from format to format; 16 words of a vector are those of the groups of 16 columns. */
+struct ulb_long {
+    size_t bytes, d_at;
+    unsigned zero_shift; /* codes have the zero point 2^zero_shift */
+    /* Integer scales; NULL: none. */
+    __m256i (*scales)(const uint8_t *block);
+    /* Or unsigned ones, group g's in byte g of either half, with minima, and dmin behind d. */
+    void (*scales_and_minima)(const uint8_t *block, __m256i *scales, __m256i *minima);
+    size_t groups; /* that have them, 8 or 16 */
+    /* Codes of 32 columns from 32 unit on. unit: a constant. */
+    __m256i (*codes)(const uint8_t *block, size_t unit);
+};
+
+/* Of the two groups of a unit, each in its half. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_scales(__m256i scales, size_t unit)
+{
+    __m256i four = unit < 4 ? _mm256_permute2x128_si256(scales, scales, 0x00)
+                            : _mm256_permute2x128_si256(scales, scales, 0x11);
+    int first = (int)(unit % 4 * 4), words = first | (first + 1) << 8;
+    __m256i low = _mm256_set1_epi16((short)words), second = _mm256_set1_epi16(0x0202);
+    return _mm256_shuffle_epi8(
+        four, _mm256_add_epi8(
+                  low, _mm256_inserti128_si256(_mm256_setzero_si256(), _mm256_castsi256_si128(second), 1)));
+}
+
+/* Where the scales of groups of 32 columns are taken from memory, each twice: they reach all lanes there
+ * without a shuffle, of which Golden Cove has two ports of the three that work. Zen 4, which has no VEX form,
+ * waits for the store: Q4_K took 3.04 cycles per 32 weights, and takes 2.20 with shuffles. */
+#ifdef ULB_DP_VEX
+enum { ULB_SCALES_IN_MEMORY = 1 };
+#else
+enum { ULB_SCALES_IN_MEMORY = 0 };
+#endif
+
+static inline __attribute__((always_inline)) void ulb_place_scales(const struct ulb_long *format,
+                                                                   __m256i scales, int32_t units[ULB_UNITS])
+{
+    if (ULB_SCALES_IN_MEMORY && format->groups == ULB_UNITS) {
+        const __m256i twice = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1,
+                                               4, -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1);
+        _mm256_storeu_si256((__m256i *)units, _mm256_shuffle_epi8(scales, twice));
+        __asm__("" : "+m"(*(int32_t(*)[ULB_UNITS])units)); /* else GCC takes them from the register */
+    }
+}
+
+/* The words of a unit's groups, each in its half. scales: of words; of bytes of groups of 16 columns; placed
+ * ones of 32 are in units. */
+static inline __attribute__((always_inline)) __m256i
+ulb_unit_words(const struct ulb_long *format, __m256i scales, const int32_t *units, size_t unit)
+{
+    if (format->scales)
+        return ulb_unit_scales(scales, unit);
+    if (ULB_SCALES_IN_MEMORY && format->groups == ULB_UNITS)
+        return ulb_broadcast4(&units[unit]);
+    size_t first = format->groups * unit / ULB_UNITS, second = first + (format->groups > ULB_UNITS);
+    return _mm256_shuffle_epi8(scales, ulb_from_halves(_mm_set1_epi16((short)(0x8000 | first)),
+                                                       _mm_set1_epi16((short)(0x8000 | second))));
+}
+
+/* *sums += products of 32 columns; see ulb_dot(). x from memory, because Clang loads the activations that two
+ * rows share early, and stores them. */
+static inline void ulb_dot_unit(__m256i *sums, __m256i codes, const int8_t *x)
+{
+#if ULB_WORD_SUMS
+    __m256i pairs;
+    __asm__("vpmaddubsw %[x], %[codes], %[pairs]\n\tvpaddw %[pairs], %[sums], %[sums]"
+            : [sums] ULB_SUM(*sums), [pairs] ULB_SCRATCH(pairs)
+            : [codes] "x"(codes), [x] "m"(*(const int8_t(*)[32])x));
+#else
+    ulb_dp(sums, codes, _mm256_loadu_si256((const __m256i *)x));
+#endif
+}
+
+/* Sums that a block's dot products add to in turn: one would be a chain of 8 latencies, and what a core looks
+ * ahead over is not many blocks. Additions of words have a latency of 1. */
+enum { ULB_BLOCK_SUMS = ULB_BY_SUMS(1, 2) };
+
+static inline __attribute__((always_inline)) __m256i ulb_add_up(const __m256i sums[ULB_BLOCK_SUMS])
+{
+    return ULB_BLOCK_SUMS == 1 ? sums[0] : _mm256_add_epi32(sums[0], sums[ULB_BLOCK_SUMS - 1]);
+}
+
+/* int32 sums of a block's products. */
+static inline __attribute__((always_inline)) __m256i ulb_plain_sums(const struct ulb_long *format,
+                                                                    const uint8_t *block, const int8_t *x)
+{
+    __m256i sums[ULB_BLOCK_SUMS] = {_mm256_setzero_si256()};
+#pragma GCC unroll 8
+    for (size_t unit = 0; unit < ULB_UNITS; unit++)
+        ulb_dot_unit(&sums[unit % ULB_BLOCK_SUMS], format->codes(block, unit), x + 32 * unit);
+    return ulb_widen(ulb_add_up(sums));
+}
+
+/* The same, times integer scales: words, or bytes. */
+static inline __attribute__((always_inline)) __m256i
+ulb_scaled_sums(const struct ulb_long *format, const uint8_t *block, const int8_t *x, __m256i scales)
+{
+    __m256i sums[ULB_BLOCK_SUMS] = {_mm256_setzero_si256()};
+    int32_t units[ULB_UNITS];
+    ulb_place_scales(format, scales, units);
+#pragma GCC unroll 8
+    for (size_t unit = 0; unit < ULB_UNITS; unit++) {
+        __m256i x32 = _mm256_loadu_si256((const __m256i *)(x + 32 * unit));
+        ulb_dot_words(&sums[unit % ULB_BLOCK_SUMS], _mm256_maddubs_epi16(format->codes(block, unit), x32),
+                      ulb_unit_words(format, scales, units, unit));
+    }
+    return ulb_add_up(sums);
+}
+
+/* results += a block with minima, in odd lanes what these take off. d and dmin are neighbours. */
+static inline __attribute__((always_inline)) void ulb_add_with_minima(const struct ulb_long *format,
+                                                                      const uint8_t *block, const int8_t *x,
+                                                                      __m256i x_sums, __m256 x_scale,
+                                                                      __m256 *results)
+{
+    __m128i halves = _mm256_castsi256_si128(ulb_broadcast4(block + format->d_at));
+    __m256 both = _mm256_mul_ps(_mm256_cvtph_ps(halves), x_scale);
+    __m256i scales, minima;
+    format->scales_and_minima(block, &scales, &minima);
+    __m256i sums = ulb_scaled_sums(format, block, x, scales), less = _mm256_madd_epi16(minima, x_sums);
+    __m256i pairs = _mm256_add_epi32(_mm256_unpacklo_epi32(sums, less), _mm256_unpackhi_epi32(sums, less));
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(pairs), both, *results);
+}
+
+/* results += block b of a row and one token. */
+static inline __attribute__((always_inline)) void ulb_add_long(const struct ulb_long *format,
+                                                               const uint8_t *block, size_t b,
+                                                               const struct ulb_in_place_x *token,
+                                                               __m256 *results)
+{
+    const int8_t *x = token->x + b * ULB_LONG_COLUMNS;
+    __m256i x_sums = _mm256_loadu_si256((const __m256i *)(token->sums + 16 * b));
+    __m256 x_scale =
+        ULB_BY_SUMS(_mm256_set1_ps(token->scale[b]), _mm256_castsi256_ps(ulb_broadcast4(&token->scale[b])));
+    if (format->scales_and_minima) {
+        ulb_add_with_minima(format, block, x, x_sums, x_scale, results);
+        return;
+    }
+    int16_t half;
+    __builtin_memcpy(&half, block + format->d_at, sizeof half);
+    __m256 d = _mm256_mul_ps(_mm256_cvtph_ps(_mm_set1_epi16(half)), x_scale);
+    __m256i scales = format->scales ? format->scales(block) : _mm256_set1_epi16(1);
+    __m256i sums =
+        format->scales ? ulb_scaled_sums(format, block, x, scales) : ulb_plain_sums(format, block, x);
+    __m256i zero = _mm256_slli_epi32(_mm256_madd_epi16(scales, x_sums), (int)format->zero_shift);
+    *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_sub_epi32(sums, zero)), d, *results);
+}
+
+/* The sign of every odd lane. */
+static inline __m256 ulb_odd_signs(void)
+{
+    return _mm256_castsi256_ps(_mm256_set1_epi64x((long long)0x8000000000000000ULL));
+}
+
+static inline float ulb_sum_of_floats(__m256 v)
+{
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* Rows m[i]. */
+static inline __attribute__((always_inline)) void
+ulb_long_rows(const struct ulb_gemm *g, const struct ulb_long *format, const size_t *m, size_t streams)
+{
+    size_t blocks = g->k / ULB_LONG_COLUMNS;
+    for (size_t n = 0; n < g->n; n++) {
+        struct ulb_in_place_x x = ulb_in_place_token(g, n);
+        __m256 results[ULB_ROW_STREAMS];
+#pragma GCC unroll 2
+        for (size_t i = 0; i < streams; i++)
+            results[i] = _mm256_setzero_ps();
+        for (size_t b = 0; b < blocks; b++) {
+#pragma GCC unroll 2
+            for (size_t i = 0; i < streams; i++) {
+                const uint8_t *block = (const uint8_t *)g->w + (m[i] * blocks + b) * format->bytes;
+                ulb_add_long(format, block, b, &x, &results[i]);
+                ulb_prefetch_ahead(block + ULB_LONG_NEAR, format->bytes);
+            }
+        }
+        for (size_t i = 0; i < streams; i++)
+            g->y[n * g->y_stride + m[i]] = ulb_sum_of_floats(
+                format->scales_and_minima ? _mm256_xor_ps(results[i], ulb_odd_signs()) : results[i]);
+    }
+}
+
+static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
+                                                               const struct ulb_long *format)
+{
+    size_t part = (g->m1 - g->m0) / ULB_ROW_STREAMS, m = g->m0;
+    for (; m < g->m0 + part; m++)
+        ulb_long_rows(g, format, (const size_t[]){m, m + part}, ULB_ROW_STREAMS);
+    for (m += part; m < g->m1; m++)
+        ulb_long_rows(g, format, &m, 1);
+}
+
+/* ---- codes and scales that several formats have ---- */
+
+/* Two-bit fields of kernels/crumbs.h, at bit at. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_crumbs(const uint8_t *qs, size_t unit,
+                                                                     unsigned at)
+{
+    return ulb_field(_mm256_loadu_si256((const __m256i *)(qs + unit / 4 * 32)), (unsigned)(unit % 4 * 2), at,
+                     3);
+}
+
+/* Bit unit of 32 bytes, at bit at. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_bits(const uint8_t *bits, size_t unit,
+                                                                   unsigned at)
+{
+    return ulb_field(_mm256_loadu_si256((const __m256i *)bits), (unsigned)unit, at, 1);
+}
+
+/* Nibbles of Q4_K and Q5_K. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_nibbles(const uint8_t *qs, size_t unit)
+{
+    return ulb_field(_mm256_loadu_si256((const __m256i *)(qs + unit / 2 * 32)), (unsigned)(unit % 2 * 4), 0,
+                     15);
+}
+
+/* Scales and minima of kernels/k_scales.h, for struct ulb_long; four bytes more are read. */
+static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const uint8_t bytes[12],
+                                                                          __m256i *scales, __m256i *minima)
+{
+#if ULB_WORD_SUMS
+    /* General registers: vectors have enough to do. */
+    uint64_t first;
+    uint32_t last;
+    __builtin_memcpy(&first, bytes, sizeof first);
+    __builtin_memcpy(&last, bytes + 8, sizeof last);
+    uint64_t lower = (uint64_t)(last >> 4 & 0x0F0F0F0F) << 32 | (last & 0x0F0F0F0F);
+    uint64_t upper = lower | (first >> 2 & 0x3030303030303030);
+    __m128i first4 = _mm_cvtsi64_si128((long long)(first & 0x3F3F3F3F3F3F3F3F)),
+            last4 = _mm_cvtsi64_si128((long long)upper);
+#else
+    __m128i all = _mm_loadu_si128((const __m128i *)bytes),
+            last = _mm256_castsi256_si128(ulb_broadcast4(bytes + 8));
+    __m128i first4 = _mm_and_si128(all, _mm_set1_epi8(0x3F));
+    __m128i upper = _mm_and_si128(_mm_srli_epi16(all, 2), _mm_set1_epi8(0x30));
+    __m128i lower = _mm_srlv_epi32(last, _mm_setr_epi32(0, 4, 0, 4));
+    __m128i last4 = _mm_or_si128(_mm_and_si128(lower, _mm_set1_epi8(0x0F)), upper);
+#endif
+    /* Dwords 0 and 1: of scales and of minima. */
+    *scales = _mm256_broadcastsi128_si256(_mm_unpacklo_epi32(first4, last4));
+    *minima = _mm256_shuffle_epi8(*scales, _mm256_setr_epi8(8, -1, 8, -1, 9, -1, 9, -1, 10, -1, 10, -1, 11,
+                                                            -1, 11, -1, 12, -1, 12, -1, 13, -1, 13, -1, 14,
+                                                            -1, 14, -1, 15, -1, 15, -1));
+}
+
+/* Instruction mix, per 32 weights: what the codes of a format take, and what the walk above does.
+ * groups: of integer scales, 0, 8 or 16; minima: of formats that have them, whose d and dmin are one load and
+ * one multiplication, and whose sums and minima one conversion and one FMA. */
+#define ULB_K_SCALES(groups, vectors) ((groups) == 8 ? ULB_BY_SUMS(0, vectors) : 0)
+#define ULB_UNIT_SHUFFLES(groups)     ((groups) == 8 ? (ULB_SCALES_IN_MEMORY ? 1 : 8) + 5 : (groups) ? 8 + 2 : 0)
+#define ULB_LONG_MIX(code_loads, code_logic, code_shifts, code_adds, code_compares, groups, minima)          \
+    .loads = (code_loads) + 1.375 + ULB_K_SCALES(groups, 1) / 8.0,                                           \
+    .broadcasts = ULB_SCALES_IN_MEMORY && (groups) == 8 ? 1 : 0,                                             \
+    .logic = (code_logic) + ULB_K_SCALES(groups, ULB_BY_LOGIC(4, 3)) / 8.0 +                                 \
+             ((groups) == 16 && (minima) ? 0.25 : 0),                                                        \
+    .shifts = (code_shifts) + ULB_K_SCALES(groups, 2) / 8.0 + 0.125 * !((minima) && (groups) == 8),          \
+    .shuffles = ULB_UNIT_SHUFFLES(groups) / 8.0, .compares = (code_compares),                                \
+    .adds = (code_adds) + 0.125 * ULB_BLOCK_SUMS + ULB_BY_SUMS(1, 0), .dot_products = ULB_BY_SUMS(0, 1),     \
+    .maddubs = ULB_BY_SUMS(1, (groups) ? 1 : 0), .madds = 0.125 + ULB_BY_SUMS((groups) ? 1 : 0.125, 0),      \
+    .fmas = 2 / 8.0, .conversions = 1 / 8.0, .halves = 1 / 8.0, .widenings = ((groups) == 16 ? 1 : 0) / 8.0
+
+#endif
