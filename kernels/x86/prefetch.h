@@ -19,19 +19,16 @@ struct ulb_ahead {
     bool into_l2;
 };
 
-/* Into L1 near, or into L2 far; the second is a piece of code of its own, behind the function. */
+/* Into L1 near, or into L2 twice as far; the second is a piece of code of its own, behind the function. */
 #define ULB_ASM_ASK                                                                                          \
     "testl %k[l2], %k[l2]\n\tjne 2f\n\tprefetcht0 %c[near](%[at])\n1:\n\t"                                   \
     ".subsection 1\n2:\n\tprefetcht1 %c[far](%[at])\n\tjmp 1b\n\t.previous"
-/* Into L1 near, unless L2 is asked for, and into L2 far. */
-#define ULB_ASM_ASK_BOTH                                                                                     \
-    "testl %k[l2], %k[l2]\n\tjne 1f\n\tprefetcht0 %c[near](%[at])\n1:\n\tprefetcht1 %c[far](%[at])"
 /* Where it is a constant which of the two. */
 #define ULB_ASM_ASK_KNOWN "prefetcht%c[level] %c[ahead](%[at])"
 #define ULB_ASK_KNOWN_OPERANDS(w, line, near_, into_l2)                                                      \
     [at] "r"(w), [level] "i"((int)(into_l2)), [ahead] "i"((line) + ((into_l2) ? 2 : 1) * (near_))
-#define ULB_ASK_OPERANDS(w, line, near_, far_, into_l2)                                                      \
-    [at] "r"(w), [near] "i"((line) + (near_)), [far] "i"((line) + (far_)), [l2] "r"((int)(into_l2))
+#define ULB_ASK_OPERANDS(w, line, near_, into_l2)                                                            \
+    [at] "r"(w), [near] "i"((line) + (near_)), [far] "i"((line) + 2 * (near_)), [l2] "r"((int)(into_l2))
 
 /* Asks for what lies ahead.near bytes behind w + line from an address that is a register and a constant: GCC
  * 12 keeps those that loads have too, ahead in the stream, in registers of their own. Distances that a
@@ -45,25 +42,20 @@ static inline __attribute__((always_inline)) void ulb_ask_from(const void *w, si
     else if (!__builtin_constant_p(line + ahead.near))
         __builtin_prefetch(at + ahead.near, 0, 3);
     else if (!__builtin_constant_p(ahead.into_l2))
-        __asm__ volatile(ULB_ASM_ASK ::ULB_ASK_OPERANDS(w, line, ahead.near, 2 * ahead.near, ahead.into_l2)
-                         : "cc");
+        __asm__ volatile(ULB_ASM_ASK ::ULB_ASK_OPERANDS(w, line, ahead.near, ahead.into_l2) : "cc");
     else
         __asm__ volatile(ULB_ASM_ASK_KNOWN ::ULB_ASK_KNOWN_OPERANDS(w, line, ahead.near, ahead.into_l2));
 }
 
 /* The same from an address as the compiler chooses it, and with a second distance, of lines that L2 is asked
- * for either way; 0: none. */
+ * for either way, in rows of two pieces of code; 0: none. */
 static inline __attribute__((always_inline)) void ulb_ask_both(const void *w, size_t line,
                                                                struct ulb_ahead ahead, size_t far)
 {
     const size_t into_l2 = far ? far : 2 * ahead.near;
     const char *at = (const char *)w + line;
-    if (!__builtin_constant_p(ahead.into_l2)) {
-        if (far)
-            __asm__ volatile(ULB_ASM_ASK_BOTH ::ULB_ASK_OPERANDS(w, line, ahead.near, far, ahead.into_l2)
-                             : "cc");
-        else
-            ulb_ask_from(w, line, ahead);
+    if (!far && !__builtin_constant_p(ahead.into_l2)) {
+        ulb_ask_from(w, line, ahead);
         return;
     }
     if (!ahead.into_l2)
