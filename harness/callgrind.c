@@ -35,16 +35,16 @@ static void collect(const struct ulb_gamma_loop *loop, const char *name)
 
 static enum ulb_status collect_row(size_t row, uint64_t seed, struct ulb_error *err)
 {
-    struct ulb_gamma_pair pair;
+    struct ulb_gamma_sizes sizes;
     char name[32];
-    enum ulb_status status = ulb_gamma_pair_open(&pair, ulb_kernels[row], ULB_COUNT_L1_BYTES, 1, seed, err);
+    enum ulb_status status = ulb_gamma_sizes_open(&sizes, ulb_kernels[row], ULB_COUNT_L1_BYTES, 1, seed, err);
     if (status != ULB_OK)
         return status;
     snprintf(name, sizeof name, "brief %zu", row);
-    collect(&pair.brief, name);
+    collect(&sizes.loops[ULB_GAMMA_BRIEF], name);
     snprintf(name, sizeof name, "full %zu", row);
-    collect(&pair.full, name);
-    ulb_gamma_pair_close(&pair);
+    collect(&sizes.loops[ULB_GAMMA_FULL], name);
+    ulb_gamma_sizes_close(&sizes);
     return ULB_OK;
 }
 

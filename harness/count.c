@@ -28,12 +28,12 @@ static enum ulb_status add_count(struct ulb_session *session, const struct ulb_k
 static enum ulb_status steps_of(const struct ulb_kernel *kernel, uint64_t seed, double *steps,
                                 struct ulb_error *err)
 {
-    struct ulb_gamma_pair pair;
-    enum ulb_status status = ulb_gamma_pair_open(&pair, kernel, ULB_COUNT_L1_BYTES, 1, seed, err);
+    struct ulb_gamma_sizes sizes;
+    enum ulb_status status = ulb_gamma_sizes_open(&sizes, kernel, ULB_COUNT_L1_BYTES, 1, seed, err);
     if (status != ULB_OK)
         return status;
-    *steps = pair.steps;
-    ulb_gamma_pair_close(&pair);
+    *steps = sizes.steps;
+    ulb_gamma_sizes_close(&sizes);
     return ULB_OK;
 }
 
@@ -54,13 +54,15 @@ static double least_count(struct ulb_cycle_counter *counter, const struct ulb_ga
 static enum ulb_status count_with_perf(struct ulb_session *session, const struct ulb_kernel *kernel,
                                        struct ulb_cycle_counter *counter, struct ulb_error *err)
 {
-    struct ulb_gamma_pair pair;
+    struct ulb_gamma_sizes sizes;
     enum ulb_status status =
-        ulb_gamma_pair_open(&pair, kernel, ULB_COUNT_L1_BYTES, 1, session->settings.seed, err);
+        ulb_gamma_sizes_open(&sizes, kernel, ULB_COUNT_L1_BYTES, 1, session->settings.seed, err);
     if (status != ULB_OK)
         return status;
-    double count = (least_count(counter, &pair.full) - least_count(counter, &pair.brief)) / pair.steps;
-    ulb_gamma_pair_close(&pair);
+    double count = (least_count(counter, &sizes.loops[ULB_GAMMA_FULL]) -
+                    least_count(counter, &sizes.loops[ULB_GAMMA_BRIEF])) /
+                   sizes.steps;
+    ulb_gamma_sizes_close(&sizes);
     if (!counter->sound)
         return ulb_fail(
             err, ULB_ENVIRONMENT,

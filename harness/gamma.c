@@ -44,14 +44,17 @@ struct gamma_samples {
     size_t n;
 };
 
-static void take_samples(struct ulb_clock *clock, struct ulb_gamma_pair *pair, size_t wanted,
+static void take_samples(struct ulb_clock *clock, struct ulb_gamma_sizes *sizes, size_t wanted,
                          struct gamma_samples *samples)
 {
     samples->n = 0;
     for (size_t i = 0; i < wanted && !ulb_interrupted; i++) {
-        double brief = cycles_per_call(clock, &pair->brief), full = cycles_per_call(clock, &pair->full);
-        if (!isnan(brief) && !isnan(full))
-            samples->values[samples->n++] = (full - brief) / pair->steps;
+        double cycles[ULB_GAMMA_LOOPS];
+        for (size_t l = 0; l < sizes->n; l++)
+            cycles[l] = cycles_per_call(clock, &sizes->loops[l]);
+        double gamma = ulb_gamma_of_sizes(sizes, cycles);
+        if (!isnan(gamma))
+            samples->values[samples->n++] = gamma;
     }
 }
 
@@ -59,13 +62,13 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
                                      size_t l1_bytes, struct ulb_clock *clock, struct gamma_samples *samples,
                                      struct ulb_error *err)
 {
-    struct ulb_gamma_pair pair;
-    enum ulb_status status = ulb_gamma_pair_open(&pair, kernel, l1_bytes, 1, session->settings.seed, err);
+    struct ulb_gamma_sizes sizes;
+    enum ulb_status status = ulb_gamma_sizes_open(&sizes, kernel, l1_bytes, 1, session->settings.seed, err);
     if (status != ULB_OK)
         return status;
     size_t wanted = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
-    take_samples(clock, &pair, wanted, samples);
-    ulb_gamma_pair_close(&pair);
+    take_samples(clock, &sizes, wanted, samples);
+    ulb_gamma_sizes_close(&sizes);
     return ulb_check_interrupted(err);
 }
 

@@ -43,6 +43,14 @@ static size_t columns_in_l1(const struct ulb_kernel *kernel, size_t rows, size_t
     return k < least ? least : k / grain * grain;
 }
 
+/* Whether its weights and activations fit into L1. */
+static bool fits_l1(const struct ulb_kernel *kernel, struct size size, size_t l1_bytes)
+{
+    return ulb_layout_bytes(kernel->layout, size.rows, size.k) +
+               size.k * ulb_activation_bytes(kernel->activation) <=
+           l1_bytes;
+}
+
 static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struct size *brief,
                          struct size *full)
 {
@@ -102,25 +110,52 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
     return ulb_problem_check(&loop->problem, kernel, loop->gemm.y, err);
 }
 
-enum ulb_status ulb_gamma_pair_open(struct ulb_gamma_pair *pair, const struct ulb_kernel *kernel,
-                                    size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err)
+/* The loops that take the place of a full size beyond L1: see the head of gamma_loop.h. */
+static enum ulb_status open_instead(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
+                                    struct size brief, size_t threads, uint64_t seed, struct ulb_error *err)
 {
-    *pair = (struct ulb_gamma_pair){0};
+    struct ulb_gamma_loop *none = &sizes->loops[ULB_GAMMA_NO_TILE];
+    enum ulb_status status = open_loop(none, kernel, brief, threads, seed, err);
+    if (status != ULB_OK)
+        return status;
+    none->gemm.m1 = none->gemm.m0;
+    none->calls = ulb_repetitions(RUN_SECONDS, CALLS_MAX, run_calls, none);
+    sizes->n = ULB_GAMMA_LOOPS;
+    return open_loop(&sizes->loops[ULB_GAMMA_TWO_TILES], kernel, (struct size){2 * brief.rows, brief.k},
+                     threads, seed, err);
+}
+
+enum ulb_status ulb_gamma_sizes_open(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
+                                     size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err)
+{
+    *sizes = (struct ulb_gamma_sizes){.n = ULB_GAMMA_FULL + 1};
     struct size brief, full;
     choose_sizes(kernel, l1_bytes, &brief, &full);
-    pair->steps = (double)(full.rows * full.k - brief.rows * brief.k) / ULB_STEP_WEIGHTS;
-    enum ulb_status status = open_loop(&pair->brief, kernel, brief, threads, seed, err);
+    sizes->steps = (double)(full.rows * full.k - brief.rows * brief.k) / ULB_STEP_WEIGHTS;
+    enum ulb_status status = open_loop(&sizes->loops[ULB_GAMMA_BRIEF], kernel, brief, threads, seed, err);
     if (status == ULB_OK)
-        status = open_loop(&pair->full, kernel, full, threads, seed, err);
+        status = open_loop(&sizes->loops[ULB_GAMMA_FULL], kernel, full, threads, seed, err);
+    if (status == ULB_OK && full.k == 2 * brief.k && !fits_l1(kernel, full, l1_bytes))
+        status = open_instead(sizes, kernel, brief, threads, seed, err);
     if (status != ULB_OK)
-        ulb_gamma_pair_close(pair);
+        ulb_gamma_sizes_close(sizes);
     return status;
 }
 
-void ulb_gamma_pair_close(struct ulb_gamma_pair *pair)
+double ulb_gamma_of_sizes(const struct ulb_gamma_sizes *sizes, const double cycles[ULB_GAMMA_LOOPS])
 {
-    ulb_problem_close(&pair->brief.problem);
-    ulb_problem_close(&pair->full.problem);
-    ulb_pages_unmap(&pair->brief.pages);
-    ulb_pages_unmap(&pair->full.pages);
+    double between = cycles[ULB_GAMMA_FULL] - cycles[ULB_GAMMA_BRIEF];
+    if (sizes->n == ULB_GAMMA_LOOPS) {
+        double end_of_tile = cycles[ULB_GAMMA_TWO_TILES] - cycles[ULB_GAMMA_FULL];
+        between = cycles[ULB_GAMMA_BRIEF] - cycles[ULB_GAMMA_NO_TILE] - end_of_tile;
+    }
+    return between / sizes->steps;
+}
+
+void ulb_gamma_sizes_close(struct ulb_gamma_sizes *sizes)
+{
+    for (size_t i = 0; i < ULB_GAMMA_LOOPS; i++) {
+        ulb_problem_close(&sizes->loops[i].problem);
+        ulb_pages_unmap(&sizes->loops[i].pages);
+    }
 }

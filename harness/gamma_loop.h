@@ -1,6 +1,10 @@
-/* The loop that gamma is measured by: one kernel, weights in L1, at two sizes. The sizes are two lengths of K
- * for one tile of rows, so that call and tile overhead cancel; for a kernel that builds tables from the
- * activations two numbers of rows, so that the tables, which all rows of a real matrix share, cancel too. */
+/* The loops that gamma is measured by: one kernel, weights in L1, at two sizes. The sizes are two lengths of
+ * K for one tile of rows, so that call and tile overhead cancel; for a kernel that builds tables from the
+ * activations two numbers of rows, so that the tables, which all rows of a real matrix share, cancel too.
+ *
+ * Where the shortest K of a row is long, twice that may not fit into L1. Then gamma is of the brief size
+ * alone, less what a call without rows takes, less what the end of a tile takes: two tiles of half the length
+ * against one of the whole, as many bytes from the same cache. */
 #ifndef ULB_HARNESS_GAMMA_LOOP_H
 #define ULB_HARNESS_GAMMA_LOOP_H
 
@@ -16,16 +20,22 @@ struct ulb_gamma_loop {
     size_t y_stride;        /* floats from one thread's result to the next */
 };
 
-struct ulb_gamma_pair {
-    struct ulb_gamma_loop brief, full;
-    double steps; /* of 32 weights between the two */
+enum { ULB_GAMMA_BRIEF, ULB_GAMMA_FULL, ULB_GAMMA_NO_TILE, ULB_GAMMA_TWO_TILES, ULB_GAMMA_LOOPS };
+
+struct ulb_gamma_sizes {
+    struct ulb_gamma_loop loops[ULB_GAMMA_LOOPS];
+    size_t n;     /* loops there are: 2, or ULB_GAMMA_LOOPS where the full size does not fit into L1 */
+    double steps; /* of 32 weights between the brief and the full size */
 };
 
-/* Makes both loops, checks the kernel against its scalar truth on them (ULB_FINDING when it differs) and sets
+/* Makes the loops, checks the kernel against its scalar truth on them (ULB_FINDING when it differs) and sets
  * the calls so that a run lasts some 40 us. threads: how many will run the loops at the same time. */
-enum ulb_status ulb_gamma_pair_open(struct ulb_gamma_pair *pair, const struct ulb_kernel *kernel,
-                                    size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err);
-void ulb_gamma_pair_close(struct ulb_gamma_pair *pair);
+enum ulb_status ulb_gamma_sizes_open(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
+                                     size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err);
+void ulb_gamma_sizes_close(struct ulb_gamma_sizes *sizes);
+
+/* gamma, of the cycles of one call of each loop. */
+double ulb_gamma_of_sizes(const struct ulb_gamma_sizes *sizes, const double cycles[ULB_GAMMA_LOOPS]);
 
 /* One timed run's work, for one thread: calls of the kernel. */
 void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread);

@@ -12,13 +12,13 @@ static const size_t L1_UNKNOWN = (size_t)32 << 10;
 struct ulb_team_gamma {
     struct ulb_session *session;
     size_t n, classes, threads, samples_max;
-    struct ulb_gamma_pair *pairs; /* n */
-    double *cycles;               /* of the loop just run, by thread: brief, then full */
-    size_t *class_of;             /* by thread */
-    double *samples;              /* [n][classes][samples_max] */
-    size_t *n_samples;            /* [n] */
-    double *hz;                   /* of the core under the loop just run, by thread */
-    double *hz_samples;           /* [classes][n * samples_max], under any kernel */
+    struct ulb_gamma_sizes *sizes; /* n */
+    double *cycles;                /* [ULB_GAMMA_LOOPS][threads], of the loops just run */
+    size_t *class_of;              /* by thread */
+    double *samples;               /* [n][classes][samples_max] */
+    size_t *n_samples;             /* [n] */
+    double *hz;                    /* of the core under the loop just run, by thread */
+    double *hz_samples;            /* [classes][n * samples_max], under any kernel */
     size_t n_hz;
     const struct ulb_gamma_loop *running;
     double *into;
@@ -58,19 +58,19 @@ static double mean_of_class(const struct ulb_team_gamma *gamma, const double *by
     return n ? sum / (double)n : NAN;
 }
 
-struct pair_sample {
+struct sizes_sample {
     struct ulb_team_gamma *gamma;
-    const struct ulb_gamma_pair *pair;
+    const struct ulb_gamma_sizes *sizes;
 };
 
-/* Both loops once; the result is in gamma->cycles, by thread. */
-static double run_pair(void *arg)
+/* Each loop once; the result is in gamma->cycles. */
+static double run_sizes(void *arg)
 {
-    struct pair_sample *sample = arg;
+    struct sizes_sample *sample = arg;
     struct ulb_team_gamma *gamma = sample->gamma;
-    run_on_team(gamma, &sample->pair->brief, gamma->cycles);
-    run_on_team(gamma, &sample->pair->full, gamma->cycles + gamma->threads);
-    return gamma->cycles[gamma->threads];
+    for (size_t l = 0; l < sample->sizes->n; l++)
+        run_on_team(gamma, &sample->sizes->loops[l], gamma->cycles + l * gamma->threads);
+    return gamma->cycles[ULB_GAMMA_FULL * gamma->threads];
 }
 
 /* Where the samples of one kernel and class begin, and those of a class's frequency. */
@@ -86,14 +86,15 @@ static double *hz_at(const struct ulb_team_gamma *gamma, size_t cls)
 
 void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch)
 {
-    const double *brief = gamma->cycles, *full = gamma->cycles + gamma->threads;
-    struct pair_sample sample = {gamma, &gamma->pairs[i]};
+    struct sizes_sample sample = {gamma, &gamma->sizes[i]};
     if (gamma->n_samples[i] == gamma->samples_max)
         return;
-    ulb_undisturbed(watch, run_pair, &sample);
+    ulb_undisturbed(watch, run_sizes, &sample);
     for (size_t c = 0; c < gamma->classes; c++) {
-        double cycles = mean_of_class(gamma, full, c) - mean_of_class(gamma, brief, c);
-        cycles_at(gamma, i, c)[gamma->n_samples[i]] = cycles / gamma->pairs[i].steps;
+        double cycles[ULB_GAMMA_LOOPS];
+        for (size_t l = 0; l < ULB_GAMMA_LOOPS; l++)
+            cycles[l] = mean_of_class(gamma, gamma->cycles + l * gamma->threads, c);
+        cycles_at(gamma, i, c)[gamma->n_samples[i]] = ulb_gamma_of_sizes(&gamma->sizes[i], cycles);
         hz_at(gamma, c)[gamma->n_hz] = mean_of_class(gamma, gamma->hz, c);
     }
     gamma->n_samples[i]++;
@@ -177,22 +178,22 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
     gamma->classes = session->topology.n_classes;
     gamma->threads = session->pus.n;
     gamma->samples_max = samples;
-    gamma->pairs = calloc(n, sizeof *gamma->pairs);
-    gamma->cycles = calloc(2 * gamma->threads, sizeof *gamma->cycles);
+    gamma->sizes = calloc(n, sizeof *gamma->sizes);
+    gamma->cycles = calloc(ULB_GAMMA_LOOPS * gamma->threads, sizeof *gamma->cycles);
     gamma->class_of = calloc(gamma->threads, sizeof *gamma->class_of);
     gamma->samples = calloc(n * gamma->classes * samples, sizeof *gamma->samples);
     gamma->n_samples = calloc(n, sizeof *gamma->n_samples);
     gamma->hz = calloc(gamma->threads, sizeof *gamma->hz);
     gamma->hz_samples = calloc(gamma->classes * n * samples, sizeof *gamma->hz_samples);
     enum ulb_status status = ULB_OK;
-    if (!gamma->pairs || !gamma->cycles || !gamma->class_of || !gamma->samples || !gamma->n_samples ||
+    if (!gamma->sizes || !gamma->cycles || !gamma->class_of || !gamma->samples || !gamma->n_samples ||
         !gamma->hz || !gamma->hz_samples) {
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the loops of %zu kernels", n);
     } else {
         find_classes(gamma);
         for (size_t i = 0; i < n && status == ULB_OK; i++)
-            status = ulb_gamma_pair_open(&gamma->pairs[i], kernels[i], smallest_l1(gamma), gamma->threads,
-                                         session->settings.seed, err);
+            status = ulb_gamma_sizes_open(&gamma->sizes[i], kernels[i], smallest_l1(gamma), gamma->threads,
+                                          session->settings.seed, err);
     }
     if (status != ULB_OK)
         ulb_team_gamma_close(gamma);
@@ -205,9 +206,9 @@ void ulb_team_gamma_close(struct ulb_team_gamma *gamma)
 {
     if (!gamma)
         return;
-    for (size_t i = 0; gamma->pairs && i < gamma->n; i++)
-        ulb_gamma_pair_close(&gamma->pairs[i]);
-    free(gamma->pairs);
+    for (size_t i = 0; gamma->sizes && i < gamma->n; i++)
+        ulb_gamma_sizes_close(&gamma->sizes[i]);
+    free(gamma->sizes);
     free(gamma->cycles);
     free(gamma->class_of);
     free(gamma->samples);

@@ -1,0 +1,74 @@
+/* What gamma is of: steps alone. A row is wrapped so that its calls have a known cost, with a part for the
+ * call and one for each tile; both must cancel, whatever L1 holds of the sizes. */
+#include "harness/gamma_loop.h"
+#include "models/models.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CALL = 1000, TILE = 100 };
+
+static const double STEP = 0.75;
+
+static const struct ulb_kernel *wrapped;
+static double cost;
+
+static void run(const struct ulb_gemm *g)
+{
+    size_t tiles = (g->m1 - g->m0 + wrapped->mr - 1) / wrapped->mr;
+    double steps = (double)(tiles * wrapped->mr * g->k) / ULB_STEP_WEIGHTS;
+    cost += CALL + TILE * (double)tiles + STEP * steps;
+    wrapped->run(g);
+}
+
+/* Loops that the kernel has with an L1 of this size. */
+static size_t check(const struct ulb_kernel *kernel, size_t l1_bytes)
+{
+    struct ulb_error err;
+    struct ulb_gamma_sizes sizes;
+    struct ulb_kernel costed = *kernel;
+    double costs[ULB_GAMMA_LOOPS] = {0};
+    costed.run = run;
+    wrapped = kernel;
+    assert_int_equal(ulb_gamma_sizes_open(&sizes, &costed, l1_bytes, 1, 1, &err), ULB_OK);
+    for (size_t i = 0; i < sizes.n; i++) {
+        cost = 0;
+        ulb_gamma_loop_warm(&sizes.loops[i], 0);
+        costs[i] = cost;
+    }
+    double off = ulb_gamma_of_sizes(&sizes, costs) - STEP;
+    assert_true(off > -1e-9 && off < 1e-9);
+    size_t n = sizes.n;
+    ulb_gamma_sizes_close(&sizes);
+    return n;
+}
+
+static void test_calls_and_tiles_cancel(void **state)
+{
+    (void)state;
+    size_t rows = 0;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_kernel *kernel = ulb_kernels[i];
+        const char *format = kernel->layout->format->name;
+        if (kernel->needs & ~ulb_isa_detect() || kernel->tables ||
+            (strcmp(format, "int8g128") != 0 && strcmp(format, "q4_k") != 0 && strcmp(format, "int8") != 0))
+            continue;
+        rows++;
+        /* Twice the shortest K of rows with scales along them: beyond 1 KiB, within 1 MiB. */
+        assert_int_equal(check(kernel, 1 << 20), ULB_GAMMA_FULL + 1);
+        size_t loops = check(kernel, 1 << 10);
+        if (kernel->mr > 1 && strcmp(format, "int8") != 0)
+            assert_int_equal(loops, ULB_GAMMA_LOOPS);
+    }
+    assert_true(rows > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls_and_tiles_cancel)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
