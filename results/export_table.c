@@ -164,7 +164,10 @@ static void put_sql_record(FILE *out, const struct ulb_record *record, const cha
     fputs("CREATE TABLE IF NOT EXISTS records(id TEXT PRIMARY KEY", out);
     for (size_t c = 0; c < RECORD_COLUMNS; c++)
         fprintf(out, ", \"%s\" %s", record_columns[c].name, record_columns[c].text ? "TEXT" : "INTEGER");
-    fprintf(out, ");\nINSERT OR REPLACE INTO records VALUES('%s'", id);
+    fputs(");\nINSERT OR REPLACE INTO records(id", out);
+    for (size_t c = 0; c < RECORD_COLUMNS; c++)
+        fprintf(out, ", \"%s\"", record_columns[c].name);
+    fprintf(out, ") VALUES('%s'", id);
     for (size_t c = 0; c < RECORD_COLUMNS; c++) {
         const char *text = ulb_record_text(record, record_columns[c].place);
         double number = ulb_record_number(record, record_columns[c].place);
@@ -194,6 +197,15 @@ static void put_sql_samples(FILE *out, const json_t *cell, const char *key, cons
         fputs(";\n", out);
 }
 
+/* The columns are named: a table that another build made may have more of them, or others. */
+static void put_sql_insert(FILE *out, const struct ulb_section *section, const char *id, size_t row)
+{
+    fprintf(out, "INSERT OR REPLACE INTO \"%s\"(record, row", table_name(section));
+    for (size_t f = 0; f < section->n_fields; f++)
+        fprintf(out, ", \"%s\"", section->fields[f].key);
+    fprintf(out, ") VALUES('%s', %zu", id, row);
+}
+
 static void put_sql_section(FILE *out, const struct ulb_record *record, const struct ulb_section *section,
                             const char *id)
 {
@@ -206,7 +218,7 @@ static void put_sql_section(FILE *out, const struct ulb_record *record, const st
     const json_t *row;
     json_array_foreach(ulb_section_array(record->root, section), i, row)
     {
-        fprintf(out, "INSERT OR REPLACE INTO \"%s\" VALUES('%s', %zu", table, id, i);
+        put_sql_insert(out, section, id, i);
         for (size_t f = 0; f < section->n_fields; f++) {
             fputs(", ", out);
             put_sql_value(out, ulb_field_of(row, &section->fields[f]));

@@ -9,6 +9,7 @@ import io
 import json
 import math
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -105,6 +106,22 @@ def check_sql(path, record, database):
     assert sqlite(database, "PRAGMA foreign_key_check; PRAGMA integrity_check;") == '[{"integrity_check":"ok"}]\n'
 
 
+def check_sql_of_another_build(path, database):
+    """A table that has a column more takes the rows; one that lacks a column says which, and nothing is loaded."""
+    script = export(path, "sql")
+    create = re.search(r'CREATE TABLE IF NOT EXISTS "gamma".*;', script)[0]
+    sqlite(database, create.replace(", PRIMARY KEY", ", newer TEXT, PRIMARY KEY"))
+    sqlite(database, script)
+    assert "newer" in json.loads(sqlite(database, "SELECT * FROM gamma;"))[0]
+    sqlite(database + ".old", create.replace('"class" TEXT, ', ""))
+    try:
+        sqlite(database + ".old", script)
+        raise AssertionError("a table without the column class took the rows")
+    except subprocess.CalledProcessError as refused:
+        assert "has no column named class" in refused.stderr, refused.stderr
+    assert "gamma" in sqlite(database + ".old", ".tables") and "records" not in sqlite(database + ".old", ".tables")
+
+
 def compare(first, second):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
@@ -188,6 +205,7 @@ def main(sample_program):
             check_sql(path, record, str(folder / "all.db"))
             if path == paths[0]:  # scipy takes its time to load
                 check_googlebench(path, record, folder)
+                check_sql_of_another_build(path, str(folder / "other.db"))
             check_schemas(path, record)
         for target in ("csv", "md", "sql", "googlebench", "gha-smaller", "bmf"):
             wrapped = json.loads(export(paths[3], target, "--json"))
