@@ -37,7 +37,8 @@ static enum ulb_status collect_row(size_t row, uint64_t seed, struct ulb_error *
 {
     struct ulb_gamma_sizes sizes;
     char name[32];
-    enum ulb_status status = ulb_gamma_sizes_open(&sizes, ulb_kernels[row], ULB_COUNT_L1_BYTES, 1, seed, err);
+    enum ulb_status status =
+        ulb_gamma_sizes_open_counted(&sizes, ulb_kernels[row], ULB_COUNT_L1_BYTES, seed, err);
     if (status != ULB_OK)
         return status;
     snprintf(name, sizeof name, "brief %zu", row);

@@ -29,7 +29,7 @@ static enum ulb_status steps_of(const struct ulb_kernel *kernel, uint64_t seed, 
                                 struct ulb_error *err)
 {
     struct ulb_gamma_sizes sizes;
-    enum ulb_status status = ulb_gamma_sizes_open(&sizes, kernel, ULB_COUNT_L1_BYTES, 1, seed, err);
+    enum ulb_status status = ulb_gamma_sizes_open_counted(&sizes, kernel, ULB_COUNT_L1_BYTES, seed, err);
     if (status != ULB_OK)
         return status;
     *steps = sizes.steps;
@@ -56,7 +56,7 @@ static enum ulb_status count_with_perf(struct ulb_session *session, const struct
 {
     struct ulb_gamma_sizes sizes;
     enum ulb_status status =
-        ulb_gamma_sizes_open(&sizes, kernel, ULB_COUNT_L1_BYTES, 1, session->settings.seed, err);
+        ulb_gamma_sizes_open_counted(&sizes, kernel, ULB_COUNT_L1_BYTES, session->settings.seed, err);
     if (status != ULB_OK)
         return status;
     double count = (least_count(counter, &sizes.loops[ULB_GAMMA_FULL]) -

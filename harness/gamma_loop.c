@@ -125,18 +125,37 @@ static enum ulb_status open_instead(struct ulb_gamma_sizes *sizes, const struct 
                      threads, seed, err);
 }
 
-enum ulb_status ulb_gamma_sizes_open(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
-                                     size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err)
+static enum ulb_status open_two(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
+                                struct size brief, struct size full, size_t threads, uint64_t seed,
+                                struct ulb_error *err)
 {
     *sizes = (struct ulb_gamma_sizes){.n = ULB_GAMMA_FULL + 1};
-    struct size brief, full;
-    choose_sizes(kernel, l1_bytes, &brief, &full);
     sizes->steps = (double)(full.rows * full.k - brief.rows * brief.k) / ULB_STEP_WEIGHTS;
     enum ulb_status status = open_loop(&sizes->loops[ULB_GAMMA_BRIEF], kernel, brief, threads, seed, err);
     if (status == ULB_OK)
         status = open_loop(&sizes->loops[ULB_GAMMA_FULL], kernel, full, threads, seed, err);
+    return status;
+}
+
+enum ulb_status ulb_gamma_sizes_open(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
+                                     size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err)
+{
+    struct size brief, full;
+    choose_sizes(kernel, l1_bytes, &brief, &full);
+    enum ulb_status status = open_two(sizes, kernel, brief, full, threads, seed, err);
     if (status == ULB_OK && full.k == 2 * brief.k && !fits_l1(kernel, full, l1_bytes))
         status = open_instead(sizes, kernel, brief, threads, seed, err);
+    if (status != ULB_OK)
+        ulb_gamma_sizes_close(sizes);
+    return status;
+}
+
+enum ulb_status ulb_gamma_sizes_open_counted(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
+                                             size_t l1_bytes, uint64_t seed, struct ulb_error *err)
+{
+    struct size brief, full;
+    choose_sizes(kernel, l1_bytes, &brief, &full);
+    enum ulb_status status = open_two(sizes, kernel, brief, full, 1, seed, err);
     if (status != ULB_OK)
         ulb_gamma_sizes_close(sizes);
     return status;

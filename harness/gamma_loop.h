@@ -32,6 +32,9 @@ struct ulb_gamma_sizes {
  * the calls so that a run lasts some 40 us. threads: how many will run the loops at the same time. */
 enum ulb_status ulb_gamma_sizes_open(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
                                      size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err);
+/* The brief and the full size alone, for what no cache changes. */
+enum ulb_status ulb_gamma_sizes_open_counted(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
+                                             size_t l1_bytes, uint64_t seed, struct ulb_error *err);
 void ulb_gamma_sizes_close(struct ulb_gamma_sizes *sizes);
 
 /* gamma, of the cycles of one call of each loop. */

@@ -268,11 +268,12 @@ static void print_prediction(const struct ulb_record *record, FILE *out)
 {
     double cells = ulb_record_number(record, "prediction.cells");
     double noisy = ulb_record_number(record, "prediction.noisy_cells");
-    if (!(cells > 0) && noisy > 0)
-        print_line(out, "prediction: not judged, the noise of each of the %.0f cells is beyond %.0f %%",
-                   noisy, 100 * ULB_NOISE_MAX);
-    if (!(cells > 0))
+    if (!(cells > 0)) {
+        if (noisy > 0)
+            print_line(out, "prediction: not judged, the noise of each of the %.0f cells is beyond %.0f %%",
+                       noisy, 100 * ULB_NOISE_MAX);
         return;
+    }
     print_line(out, "prediction: |residual| %.1f %% median, %.1f %% at the 95th percentile of %.0f cells",
                100 * ulb_record_number(record, "prediction.median_abs_residual"),
                100 * ulb_record_number(record, "prediction.p95_abs_residual"), cells);

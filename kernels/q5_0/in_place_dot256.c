@@ -19,4 +19,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q5_0_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_Q5_0_COLUMNS,
-                     sizeof(struct ulb_q5_0), ULB_PAIRED_MIX(2, ULB_BY_LOGIC(4, 3), 0.5, 1, 1, 0, 0, 0));
+                     sizeof(struct ulb_q5_0), ULB_PAIRED_MIX(2, ULB_BY_ENCODING(4, 3), 0.5, 1, 1, 0, 0, 0));

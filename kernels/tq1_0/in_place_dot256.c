@@ -66,4 +66,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_tq1_0_in_place, ULB_ACT_Q8_K, 1, ULB_TQ1_0_COLUMNS, sizeof(struct ulb_tq1_0),
-                     ULB_LONG_MIX(0.375, ULB_BY_LOGIC(0.625, 0.5), 0, 4.25, 2, 0, 0));
+                     ULB_LONG_MIX(0.375, ULB_BY_ENCODING(0.625, 0.5), 0, 4.25, 2, 0, 0));

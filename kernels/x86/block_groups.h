@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) void ulb_add_in_memory(ulb_vec *sum
  * instead of 0.74. */
 static inline __attribute__((always_inline)) bool ulb_is_narrow(const struct ulb_block_row *row)
 {
-    return ULB_BY_REGISTERS(false, true) && ULB_BLOCK_SLICES * row->sets * row->codes->sums <= 16;
+    return ULB_BY_ENCODING(false, true) && ULB_BLOCK_SLICES * row->sets * row->codes->sums <= 16;
 }
 
 /* Steps that are taken together: of a group, few of each slice in turn, or as many as 16-bit sums hold. */

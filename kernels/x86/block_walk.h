@@ -151,7 +151,7 @@ ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, 
     }
 }
 
-/* Two pieces of code: a branch at every prefetch took up to 4 % of gamma. */
+/* Two pieces of code: a branch at every prefetch took up to 2 % of gamma. */
 static inline __attribute__((always_inline)) void ulb_run_blocks(const struct ulb_gemm *g,
                                                                  const struct ulb_block_row *row)
 {

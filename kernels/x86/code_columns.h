@@ -24,7 +24,8 @@ static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsign
 #endif
 }
 
-/* Activation even + odd in every lane; odd, a constant: 0 or 1. */
+/* Activation even + odd in every lane; odd, a constant: 0 or 1. ulb_broadcast4(), because Clang loads floats
+ * of a step together, and takes them apart again. */
 static inline __attribute__((always_inline)) ulb_floats
 ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t odd)
 {

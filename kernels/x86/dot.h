@@ -52,14 +52,11 @@ static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
 #define ULB_BY_SUMS(words, dots) (dots)
 #endif
 
-/* What it has with 16 registers, and what with the 32 of EVEX; how many instructions of logic, and how many
- * where one takes three operands, vpternlogd. */
+/* What it has in VEX, and what in EVEX, with 32 registers and logic of three operands, vpternlogd. */
 #if defined(ULB_DP_EVEX) || defined(ULB_DP_512)
-#define ULB_BY_REGISTERS(few, many) (many)
-#define ULB_BY_LOGIC(two, three)    (three)
+#define ULB_BY_ENCODING(vex, evex) (evex)
 #else
-#define ULB_BY_REGISTERS(few, many) (few)
-#define ULB_BY_LOGIC(two, three)    (two)
+#define ULB_BY_ENCODING(vex, evex) (vex)
 #endif
 
 /* Steps of 4 columns between two ulb_widen(), of codes 0..largest: a power of two. */

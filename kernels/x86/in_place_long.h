@@ -290,7 +290,7 @@ static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const 
 #define ULB_LONG_MIX(code_loads, code_logic, code_shifts, code_adds, code_compares, groups, minima)          \
     .loads = (code_loads) + 1.375 + ULB_K_SCALES(groups, 1) / 8.0,                                           \
     .broadcasts = ULB_SCALES_IN_MEMORY && (groups) == 8 ? 1 : 0,                                             \
-    .logic = (code_logic) + ULB_K_SCALES(groups, ULB_BY_LOGIC(4, 3)) / 8.0 +                                 \
+    .logic = (code_logic) + ULB_K_SCALES(groups, ULB_BY_ENCODING(4, 3)) / 8.0 +                              \
              ((groups) == 16 && (minima) ? 0.25 : 0),                                                        \
     .shifts = (code_shifts) + ULB_K_SCALES(groups, 2) / 8.0 + 0.125 * !((minima) && (groups) == 8),          \
     .shuffles = ULB_UNIT_SHUFFLES(groups) / 8.0, .compares = (code_compares),                                \

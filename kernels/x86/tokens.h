@@ -153,8 +153,8 @@ static inline __attribute__((always_inline)) void ulb_tokens_step(const struct u
     ULB_UNROLL(8)
     for (unsigned v = 0; v < row->vectors; v++) {
         ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
-        __asm__(""
-                : "+" ULB_REGISTER(packed)); /* else GCC loads it for each field, and loads are what limits */
+        /* Else GCC loads it for each field, and loads are what limits. */
+        __asm__("" : "+" ULB_REGISTER(packed));
         ULB_UNROLL(8)
         for (unsigned f = 0; f < row->fields; f++) {
             unsigned mask = ((1u << row->bits) - 1) << f * row->bits;
