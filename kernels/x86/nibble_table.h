@@ -176,13 +176,25 @@ static inline __attribute__((always_inline)) void ulb_nibble_clear(__m256i words
         words[i] = _mm256_setzero_si256();
 }
 
-/* Adds up to 8 steps, less than a burst. */
-static inline void ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_t steps, __m256i words[4])
+/* Adds up to 8 steps, less than a burst. They ask too: where rows end in such a rest, lines that nobody asked
+ * for cost each tile a memory latency. */
+static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t *w, const uint8_t *table,
+                                                                  size_t steps, bool l2, __m256i words[4])
 {
+    enum { STEP = ULB_NIBBLE_STEP };
+    const struct ulb_ahead ahead = {ULB_NIBBLE_PREFETCH, l2};
     __m256i bytes[4];
+    size_t s = 2;
+    ulb_ask(w, 0, ahead);
     ulb_nibble_first(w, table, bytes);
-    for (size_t s = 1; s < steps; s++)
-        ulb_nibble_add(w + s * ULB_NIBBLE_STEP, table + s * ULB_NIBBLE_STEP, bytes);
+    if (steps > 1)
+        ulb_nibble_add(w + STEP, table + STEP, bytes);
+    for (; s + 2 <= steps; s += 2)
+        ulb_nibble_add_line(w + s * STEP, table + s * STEP, l2, bytes);
+    if (s < steps) {
+        ulb_ask(w + s * STEP, 0, ahead);
+        ulb_nibble_add(w + s * STEP, table + s * STEP, bytes);
+    }
     ulb_nibble_join(bytes[0], bytes[1], words);
     ulb_nibble_join(bytes[2], bytes[3], words + 2);
 }
@@ -212,7 +224,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum_as(bool l2, con
         ulb_nibble_clear(words);
         for (size_t i = 0; i < ULB_TABLE_SLICES; i++)
             ulb_nibble_rest(tiles->w + i * tiles->slice_bytes + s * ULB_NIBBLE_STEP,
-                            tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, words);
+                            tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, l2, words);
         ulb_nibble_widen(words, sums);
     }
 }
