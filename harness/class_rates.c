@@ -105,8 +105,9 @@ enum ulb_status ulb_class_gammas(struct ulb_session *session, const struct ulb_k
         ulb_team_gamma_sample(meter, i % n, &watch);
     for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < session->topology.n_classes; c++) {
-            gammas[i].cycles[c] = ulb_team_gamma_cycles(meter, i, c);
-            gammas[i].hz[c] = ulb_team_gamma_hz(meter, c);
+            struct ulb_core_rate rate = ulb_team_gamma_rate(meter, i, c);
+            gammas[i].cycles[c] = rate.gamma;
+            gammas[i].hz[c] = rate.hz;
         }
     }
     ulb_team_gamma_close(meter);

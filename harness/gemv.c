@@ -4,14 +4,12 @@
 #include "common/rng.h"
 #include "common/units.h"
 #include "harness/beta.h"
-#include "harness/grid.h"
+#include "harness/grid_sample.h"
 #include "harness/keep.h"
 #include "harness/overlap.h"
-#include "harness/prefetch.h"
 #include "harness/problem.h"
 #include "results/noise.h"
 #include "common/stats.h"
-#include "harness/team_gemm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,13 +24,8 @@ enum {
     GEMM_ROUNDS_FULL = 9,
     ROUNDS_EMULATED = 3, /* whose figures are of no CPU */
     SAMPLES_PER_ROUND = 3,
-    WARM_UP_LEAST = 2, /* a call during which something else ran is no measure of its length */
-    WARM_UP_MAX = 8,
-    TIMER_STEPS = 100,
-    TRIES_PER_SAMPLE = 6,
-    GAMMA_PER_ROUND = 3
+    TRIES_PER_SAMPLE = 6
 };
-static const double STILL_GETTING_FASTER = 0.95;
 static const double PATIENCE_QUICK = 8, PATIENCE_FULL = 30; /* seconds */
 
 /* A quick GEMV grid begins no further round after so many seconds, when it has the least of them. */
@@ -40,9 +33,6 @@ static const double BUDGET_QUICK = 20;
 static const double DRIFT_NOISY = 0.10;
 static const double FREQUENCY_NOISY = 0.10;
 static const double DISTURBED_NOISY = 0.10;
-
-/* A call longer than this warms up on its own way, and one sample of it tells a round: seconds. */
-static const double LONG_CALL = 3e-3;
 
 static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
 static const char GEMM_SHAPES[] = "4096x4096";
@@ -126,70 +116,10 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
 
 /* ---- timing ---- */
 
-static void next_copy(struct ulb_session *session, const struct ulb_grid_cell *cell,
-                      struct ulb_team_gemm *job)
-{
-    job->gemm.w = session->settings.warm ? session->arena.pages.data
-                                         : ulb_arena_next(&session->arena, cell->bytes, ULB_CACHE_LINE);
-}
-
-/* Seconds of one GEMV, over batch of them on successive copies. */
-static double time_gemv(struct ulb_session *session, struct ulb_grid_cell *cell, struct ulb_team_gemm *job,
-                        size_t batch)
-{
-    double begin = ulb_now();
-    for (size_t i = 0; i < batch; i++) {
-        next_copy(session, cell, job);
-        ulb_team_gemm_run(session->team, job);
-    }
-    return (ulb_now() - begin) / (double)batch;
-}
-
-/* The calls that make a sample long against the timer, and the samples of a round. */
-static void set_batch(struct ulb_grid_cell *cell, double seconds)
-{
-    double least = TIMER_STEPS * ulb_timer_step();
-    cell->batch = seconds >= least ? 1 : (size_t)ceil(least / seconds);
-    cell->per_round = seconds > LONG_CALL ? 1 : SAMPLES_PER_ROUND;
-}
-
-/* Runs until it stops getting faster. */
-static void warm_up(struct ulb_session *session, struct ulb_grid_cell *cell, struct ulb_team_gemm *job)
-{
-    double best = time_gemv(session, cell, job, 1);
-    for (int i = 0; i < WARM_UP_MAX && !ulb_emulator(); i++) {
-        double now = time_gemv(session, cell, job, 1);
-        bool faster = now < best * STILL_GETTING_FASTER;
-        best = now < best ? now : best;
-        if (!faster && i >= WARM_UP_LEAST)
-            break;
-    }
-    set_batch(cell, best);
-}
-
-struct cell_sample {
-    struct ulb_session *session;
-    struct ulb_grid_cell *cell;
-    struct ulb_team_gemm *job;
-};
-
 static double sample_cell(void *arg)
 {
-    struct cell_sample *s = arg;
-    return 1e6 * time_gemv(s->session, s->cell, s->job, s->cell->batch);
-}
-
-/* Where the cell's prefetches go. An emulator's times say nothing of that: L1. */
-static void choose_prefetch(struct cell_sample *sample)
-{
-    struct ulb_grid_cell *cell = sample->cell;
-    size_t samples = cell->per_round > 1 ? ULB_PREFETCH_SAMPLES : ULB_PREFETCH_SAMPLES_LONG;
-    if (!cell->kernel->prefetch_choice || ulb_emulator())
-        return;
-    double us = ulb_prefetch_choose(&sample->job->gemm.prefetch_l2, samples, sample_cell, sample);
-    cell->prefetch_l2 = sample->job->gemm.prefetch_l2;
-    if (cell->prefetch_l2)
-        set_batch(cell, 1e-6 * us);
+    struct ulb_cell_sample *sample = arg;
+    return 1e6 * ulb_cell_sample_time(sample, sample->cell->batch);
 }
 
 static double sample_yardstick(void *arg)
@@ -204,16 +134,13 @@ static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
 
 static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
 {
-    struct ulb_row_split split = ulb_grid_split(session, grid, cell);
-    struct ulb_team_gemm job = {cell->kernel, ulb_grid_gemm(grid, cell), &split};
-    struct cell_sample sample = {session, cell, &job};
-    if (cell->batch == 0) {
-        warm_up(session, cell, &job);
-        choose_prefetch(&sample);
-    }
+    struct ulb_cell_sample sample;
+    ulb_cell_sample_open(&sample, session, grid, cell);
+    if (grid->gamma)
+        ulb_team_gamma_sample(grid->gamma, cell->kernel_index, &grid->watch);
     /* One untimed call brings code, activations and the team back from whatever ran before. */
     if (cell->per_round > 1)
-        time_gemv(session, cell, &job, 1);
+        ulb_cell_sample_time(&sample, 1);
     for (size_t i = 0; i < cell->per_round; i++) {
         cell->us[cell->n_samples] = ulb_undisturbed(&grid->watch, sample_cell, &sample);
         if (grid->watch.gave_disturbed)
@@ -245,13 +172,11 @@ static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *
     return ulb_unit_end(session, &unit, ulb_grid_cell_kept(grid, cell, *hz), err);
 }
 
-/* What a round takes besides the cells: the yardstick, the compute limit, the kernels' gammas. */
+/* What a round takes besides the cells: the yardstick and the compute limit. */
 static void take_limits(struct ulb_session *session, struct ulb_grid *grid)
 {
     take_yardstick(session, grid);
     ulb_peak_sample(grid->peak, &grid->watch);
-    for (size_t i = 0; grid->gamma && i < grid->n_kernels * GAMMA_PER_ROUND; i++)
-        ulb_team_gamma_sample(grid->gamma, i % grid->n_kernels, &grid->watch);
 }
 
 static enum ulb_status visit_limits(struct ulb_session *session, struct ulb_grid *grid, size_t round,
@@ -263,10 +188,9 @@ static enum ulb_status visit_limits(struct ulb_session *session, struct ulb_grid
     if (status != ULB_OK)
         return status;
     if (kept)
-        return ulb_grid_limits_replay(grid, kept, GAMMA_PER_ROUND) ? ULB_OK : ulb_unit_damaged(&unit, err);
+        return ulb_grid_limits_replay(grid, kept) ? ULB_OK : ulb_unit_damaged(&unit, err);
     take_limits(session, grid);
-    return session->journal ? ulb_unit_end(session, &unit, ulb_grid_limits_kept(grid, GAMMA_PER_ROUND), err)
-                            : ULB_OK;
+    return session->journal ? ulb_unit_end(session, &unit, ulb_grid_limits_kept(grid), err) : ULB_OK;
 }
 
 /* What the machine was like in the round whose first yardstick is named: its medians. */
@@ -284,7 +208,6 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
     struct ulb_rng rng = {session->settings.seed};
     enum ulb_status status = ULB_OK;
     size_t rounds = grid->plan.rounds;
-    grid->begin = ulb_now();
     for (size_t i = 0; i < grid->n; i++)
         grid->order[i] = i;
     for (size_t round = 0; round < rounds && status == ULB_OK; round++) {
@@ -313,7 +236,7 @@ static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid
 {
     enum ulb_status status = ulb_peak_record(grid->peak, err);
     if (status == ULB_OK && grid->plan.predicts) {
-        ulb_grid_settle(grid, session);
+        ulb_grid_settle(grid);
         status = ulb_overlap_measure(session, grid, err);
     }
     for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
@@ -384,7 +307,20 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
     return status;
 }
 
-/* Everything before the first sample. */
+/* Of one kernel. */
+static size_t most_cells(const struct ulb_grid *grid)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < grid->n_kernels; k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < grid->n; i++)
+            n += grid->cells[i].kernel_index == k;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Everything before the first round. */
 static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *grid,
                                const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
@@ -399,13 +335,14 @@ static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *gri
     if (status == ULB_OK)
         status = ulb_peak_open(&grid->peak, session, rounds, err);
     if (status == ULB_OK && grid->plan.predicts)
-        status = ulb_team_gamma_open(&grid->gamma, session, kernels, n, rounds * GAMMA_PER_ROUND, err);
+        status = ulb_team_gamma_open(&grid->gamma, session, kernels, n, rounds * most_cells(grid), err);
     grid->watch = (struct ulb_undisturbed){
         .team = session->team,
         .tries = TRIES_PER_SAMPLE,
         .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
     };
-    return status;
+    grid->begin = ulb_now();
+    return status == ULB_OK ? ulb_grid_ready(session, grid, err) : status;
 }
 
 enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product product,

@@ -214,6 +214,8 @@ static void share_samples(struct ulb_grid *grid, size_t per_round)
         grid->cells[i].disturbed = at + grid->plan.rounds * per_round;
         grid->cells[i].beside = at + 2 * grid->plan.rounds * per_round;
         at += grid->plan.rounds * (2 * per_round + 1);
+        grid->cells[i].loop_s = grid->loops_beside + i * grid->plan.rounds * grid->classes;
+        grid->cells[i].l2_ratio = NAN;
     }
 }
 
@@ -276,6 +278,7 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     }
     k = ulb_round_up(k, ULB_X_GRAIN);
     grid->n_kernels = n_kernels;
+    grid->classes = session->topology.n_classes;
     grid->order = calloc(grid->n, sizeof *grid->order);
     grid->samples = calloc(grid->n * rounds * (2 * grid->plan.per_round + 1), sizeof *grid->samples);
     grid->yardstick = calloc(rounds * (grid->n + 1), sizeof *grid->yardstick);
@@ -284,10 +287,11 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     grid->hz_seen = calloc(grid->n, sizeof *grid->hz_seen);
     grid->shares = aligned_alloc(64, session->pus.n * sizeof *grid->shares);
     grid->weights = calloc(session->pus.n, sizeof *grid->weights);
-    grid->rates = calloc(n_kernels * session->topology.n_classes, sizeof *grid->rates);
+    grid->rates = calloc(n_kernels * grid->classes, sizeof *grid->rates);
+    grid->loops_beside = calloc(grid->n * rounds * grid->classes, sizeof *grid->loops_beside);
     grid->overlaps = calloc(n_kernels, sizeof *grid->overlaps);
     if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->hz || !grid->hz_seen ||
-        !grid->shares || !grid->weights || !grid->overlaps || !grid->rates)
+        !grid->shares || !grid->weights || !grid->overlaps || !grid->rates || !grid->loops_beside)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
     enum ulb_status status = allocate_tokens(grid, m, k, session->settings.seed, err);
     if (status != ULB_OK)
@@ -326,6 +330,7 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->class_gammas);
     free(grid->overlaps);
     free(grid->rates);
+    free(grid->loops_beside);
     ulb_team_gamma_close(grid->gamma);
     ulb_peak_close(grid->peak);
     *grid = (struct ulb_grid){0};
@@ -354,14 +359,11 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
     return g;
 }
 
-void ulb_grid_settle(struct ulb_grid *grid, const struct ulb_session *session)
+void ulb_grid_settle(struct ulb_grid *grid)
 {
-    size_t classes = session->topology.n_classes;
-    for (size_t c = 0; c < classes; c++) {
-        double hz = ulb_team_gamma_hz(grid->gamma, c);
-        for (size_t i = 0; i < grid->n_kernels; i++)
-            grid->rates[i * classes + c] =
-                (struct ulb_core_rate){ulb_team_gamma_cycles(grid->gamma, i, c), hz};
+    for (size_t i = 0; i < grid->n_kernels; i++) {
+        for (size_t c = 0; c < grid->classes; c++)
+            grid->rates[i * grid->classes + c] = ulb_team_gamma_rate(grid->gamma, i, c);
     }
 }
 

@@ -22,18 +22,15 @@ struct ulb_grid_cell {
     size_t m, k, n;
     size_t bytes; /* of the packed matrix */
     size_t batch;
+    double l2_ratio;  /* time with prefetches into L2 / into L1; NAN: no prefetch_choice, or not measured */
     bool prefetch_l2; /* as chosen before the first sample, of a kernel with prefetch_choice */
     double *us;       /* samples */
     size_t n_samples;
     double *disturbed; /* places of those that were taken although a core was not all ours */
     size_t n_disturbed;
     double *beside; /* bytes/s: the yardstick around each round's samples */
+    double *loop_s; /* [round][class]: of the kernel's gamma sample right before them; 0 without */
     size_t n_beside, per_round;
-};
-
-/* One class's core under one kernel with the whole team at work. */
-struct ulb_core_rate {
-    double gamma, hz; /* NAN for a class without a thread, and before anything was sampled */
 };
 
 /* What a grid is made of. */
@@ -47,15 +44,15 @@ struct ulb_grid_plan {
 struct ulb_grid {
     struct ulb_grid_plan plan;
     struct ulb_model_list models;
-    struct ulb_shape_list *shapes; /* of each model, fused */
-    struct ulb_grid_cell *cells;   /* those judged: by model, shape, format, kernel, n; then those that
-                                      calibrate: ULB_OVERLAP_SHAPES of each kernel; none with warm weights */
-    size_t judged, n, n_kernels;
-    struct ulb_overlap *overlaps; /* of each kernel; NAN until ulb_overlap_measure() */
-    size_t largest;               /* bytes of the largest packed matrix */
-    size_t *order;                /* n, for shuffling */
-    double *samples;              /* storage of the cells' arrays */
-    double *yardstick;            /* bytes/s: one before each round and one after each cell */
+    struct ulb_shape_list *shapes;        /* of each model, fused */
+    struct ulb_grid_cell *cells;          /* those judged: by model, shape, format, kernel, n; then those that
+                                             calibrate: ULB_OVERLAP_SHAPES of each kernel; none with warm weights */
+    size_t judged, n, n_kernels, classes; /* classes: of the machine */
+    struct ulb_overlap *overlaps;         /* of each kernel; NAN until ulb_overlap_measure() */
+    size_t largest;                       /* bytes of the largest packed matrix */
+    size_t *order;                        /* n, for shuffling */
+    double *samples;                      /* storage of the cells' arrays */
+    double *yardstick;                    /* bytes/s: one before each round and one after each cell */
     size_t n_yardstick;
     double *spells; /* its median in each round, GB/s */
     double *hz;     /* core frequency in each round */
@@ -65,6 +62,7 @@ struct ulb_grid {
     double begin;                 /* of the timing: less what was spent by processes before this one */
     struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
     struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_settle() */
+    double *loops_beside;         /* storage of the cells' loop_s */
     struct ulb_peak_meter *peak;  /* closed with the grid */
     size_t tokens;                /* the largest N */
     float *y;                     /* room for the largest M and N */
@@ -104,20 +102,26 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
  * last longer than a sample, cancel. NAN when there is no memory for the ratios. */
 double ulb_grid_efficiency(const struct ulb_grid_cell *cell);
 
-/* What a round's limits and one cell's turn in it came to, for the journal (harness/keep.h), and back in
- * their place; false when the values are not what these functions write. */
-json_t *ulb_grid_limits_kept(const struct ulb_grid *grid, size_t gammas);
-bool ulb_grid_limits_replay(struct ulb_grid *grid, const json_t *kept, size_t gammas);
+/* Warms every cell up, verified before, and chooses where its prefetches go: that is one place for all shapes
+ * of a row and number of tokens, by the median of the cells' l2_ratio. Before the first round. */
+enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err);
+
+/* What a cell's warm-up, a round's limits and one cell's turn in it came to, for the journal
+ * (harness/keep.h), and back in their place; false when the values are not what these functions write. */
+json_t *ulb_grid_ready_kept(const struct ulb_grid_cell *cell);
+bool ulb_grid_ready_replay(const struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept);
+json_t *ulb_grid_limits_kept(const struct ulb_grid *grid);
+bool ulb_grid_limits_replay(struct ulb_grid *grid, const json_t *kept);
 json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double hz);
 bool ulb_grid_cell_replay(struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept, double *hz);
 
 /* A sample of the yardstick, bytes/s. */
 void ulb_grid_add_yardstick(struct ulb_grid *grid, double value);
-/* The yardstick around the samples that a cell got last. */
+/* The yardstick around the samples that a cell got last, and the kernel's gamma taken with them. */
 void ulb_grid_set_beside(struct ulb_grid *grid, struct ulb_grid_cell *cell);
 
 /* Sums up what the team's gamma was sampled as; before any prediction. */
-void ulb_grid_settle(struct ulb_grid *grid, const struct ulb_session *session);
+void ulb_grid_settle(struct ulb_grid *grid);
 
 /* Median of the yardstick over the whole run, bytes/s. */
 double ulb_grid_yardstick(const struct ulb_grid *grid);

@@ -47,22 +47,40 @@ void ulb_grid_add_yardstick(struct ulb_grid *grid, double value)
 void ulb_grid_set_beside(struct ulb_grid *grid, struct ulb_grid_cell *cell)
 {
     const double *last = grid->yardstick + grid->n_yardstick - 1;
+    for (size_t c = 0; grid->gamma && c < grid->classes; c++)
+        cell->loop_s[cell->n_beside * grid->classes + c] =
+            ulb_team_gamma_loop_s(grid->gamma, cell->kernel_index, c);
     cell->beside[cell->n_beside++] = (last[-1] + last[0]) / 2;
 }
 
-json_t *ulb_grid_limits_kept(const struct ulb_grid *grid, size_t gammas)
+json_t *ulb_grid_ready_kept(const struct ulb_grid_cell *cell)
+{
+    return json_pack("{s:I, s:I, s:o}", "batch", (json_int_t)cell->batch, "per_round",
+                     (json_int_t)cell->per_round, "l2_ratio", ulb_journal_numbers(&cell->l2_ratio, 1));
+}
+
+bool ulb_grid_ready_replay(const struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept)
+{
+    double batch, per_round;
+    if (!read_number(kept, "batch", &batch) || !(batch >= 1) || !read_number(kept, "per_round", &per_round) ||
+        !(per_round >= 1) || per_round > (double)grid->plan.per_round ||
+        !ulb_journal_read_numbers(json_object_get(kept, "l2_ratio"), &cell->l2_ratio, 1))
+        return false;
+    cell->batch = (size_t)batch;
+    cell->per_round = (size_t)per_round;
+    return true;
+}
+
+json_t *ulb_grid_limits_kept(const struct ulb_grid *grid)
 {
     json_t *value = turn_json(grid);
     json_object_set_new(value, "peak", ulb_peak_kept(grid->peak));
-    if (grid->gamma)
-        json_object_set_new(value, "gamma", ulb_team_gamma_kept(grid->gamma, gammas));
     return value;
 }
 
-bool ulb_grid_limits_replay(struct ulb_grid *grid, const json_t *kept, size_t gammas)
+bool ulb_grid_limits_replay(struct ulb_grid *grid, const json_t *kept)
 {
-    return replay_turn(grid, kept) && ulb_peak_replay(grid->peak, json_object_get(kept, "peak")) &&
-           (!grid->gamma || ulb_team_gamma_replay(grid->gamma, json_object_get(kept, "gamma"), gammas));
+    return replay_turn(grid, kept) && ulb_peak_replay(grid->peak, json_object_get(kept, "peak"));
 }
 
 json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double hz)
@@ -71,8 +89,8 @@ json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_ce
     json_t *value = turn_json(grid);
     while (lost > 0 && cell->disturbed[lost - 1] >= (double)first)
         lost--;
-    json_object_set_new(value, "batch", json_integer((json_int_t)cell->batch));
-    json_object_set_new(value, "prefetch_l2", json_boolean(cell->prefetch_l2));
+    if (grid->gamma)
+        json_object_set_new(value, "gamma", ulb_team_gamma_kept(grid->gamma, cell->kernel_index));
     json_object_set_new(value, "us", ulb_journal_numbers(cell->us + first, cell->per_round));
     json_object_set_new(value, "disturbed",
                         ulb_journal_numbers(cell->disturbed + lost, cell->n_disturbed - lost));
@@ -83,20 +101,16 @@ json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_ce
 bool ulb_grid_cell_replay(struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept, double *hz)
 {
     const json_t *us = json_object_get(kept, "us"), *disturbed = json_object_get(kept, "disturbed");
-    const json_t *prefetch_l2 = json_object_get(kept, "prefetch_l2");
-    size_t n = json_array_size(us), lost = json_array_size(disturbed),
+    size_t n = cell->per_round, lost = json_array_size(disturbed),
            room = grid->plan.rounds * grid->plan.per_round;
-    double batch;
-    if (n == 0 || n > grid->plan.per_round || lost > n || cell->n_samples + n > room ||
-        !read_number(kept, "batch", &batch) || !(batch >= 1) || !json_is_boolean(prefetch_l2) ||
+    if (lost > n || cell->n_samples + n > room ||
+        (grid->gamma &&
+         !ulb_team_gamma_replay(grid->gamma, cell->kernel_index, json_object_get(kept, "gamma"))) ||
         !ulb_journal_read_numbers(us, cell->us + cell->n_samples, n) ||
         !ulb_journal_read_numbers(disturbed, cell->disturbed + cell->n_disturbed, lost) ||
         !replay_turn(grid, kept))
         return false;
     *hz = json_is_number(json_object_get(kept, "hz")) ? json_number_value(json_object_get(kept, "hz")) : NAN;
-    cell->batch = (size_t)batch;
-    cell->prefetch_l2 = json_is_true(prefetch_l2);
-    cell->per_round = n;
     cell->n_samples += n;
     cell->n_disturbed += lost;
     ulb_grid_set_beside(grid, cell);

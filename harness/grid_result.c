@@ -80,21 +80,63 @@ double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
     return median;
 }
 
-static double half_interval(const struct ulb_stats *stats)
+/* Of each round: the time over that predicted for the machine beside it, with the kernel's overlap and by the
+ * roofline alone, and the time in readings of the yardstick. */
+enum { OVERLAP, PLAIN, YARDSTICK, RATIOS };
+
+static void ratios_of(const struct ulb_session *session, struct ulb_grid *grid,
+                      const struct ulb_grid_cell *cell, double *ratios[RATIOS])
 {
-    return (stats->ci_hi - stats->ci_lo) / 2 / stats->median;
+    for (size_t round = 0; round < cell->n_beside; round++) {
+        double seconds = ulb_cell_round_seconds(cell, round);
+        ratios[YARDSTICK][round] = seconds * cell->beside[round] / (double)cell->bytes;
+        if (!grid->plan.predicts)
+            continue;
+        struct ulb_prediction then = ulb_predict_cell_round(session, grid, cell, round);
+        ratios[OVERLAP][round] = seconds / ulb_prediction_seconds(grid, cell, &then);
+        ratios[PLAIN][round] = seconds / then.plain.seconds;
+    }
+}
+
+/* Medians of the ratios, NAN where one is, and how well the first that is known is known: half its 95 %
+ * interval, relative. */
+static double medians_of(const struct ulb_session *session, struct ulb_grid *grid,
+                         const struct ulb_grid_cell *cell, double medians[RATIOS])
+{
+    size_t n = cell->n_beside;
+    double *storage = malloc((RATIOS * n + 1) * sizeof *storage), noise = NAN;
+    double *ratios[RATIOS];
+    for (size_t i = 0; i < RATIOS; i++) {
+        ratios[i] = storage + i * n;
+        medians[i] = NAN;
+    }
+    if (!storage)
+        return NAN;
+    for (size_t i = 0; i < RATIOS * n; i++)
+        storage[i] = NAN;
+    ratios_of(session, grid, cell, ratios);
+    for (size_t i = 0; i < RATIOS; i++) {
+        medians[i] = ulb_median_of(ratios[i], n);
+        if (isnan(noise) && !isnan(medians[i])) {
+            struct ulb_stats stats = ulb_stats_of(ratios[i], n, session->settings.seed);
+            noise = (stats.ci_hi - stats.ci_lo) / 2 / stats.median;
+        }
+    }
+    free(storage);
+    return noise;
 }
 
 /* The fields of a prediction; without one they are absent, with the reason. */
 static void predict_result(const struct ulb_session *session, struct ulb_grid *grid,
-                           const struct ulb_grid_cell *from, double yardstick, struct ulb_cell *cell)
+                           const struct ulb_grid_cell *from, const double medians[RATIOS],
+                           struct ulb_cell *cell)
 {
-    struct ulb_prediction prediction = ulb_predict_cell(session, grid, from, yardstick);
+    struct ulb_prediction prediction = ulb_predict_cell_mostly(session, grid, from);
     cell->gamma_cycles = prediction.gamma;
-    cell->predicted_us = 1e6 * ulb_prediction_seconds(grid, from, &prediction);
-    cell->predicted_plain_us = 1e6 * prediction.plain.seconds;
-    cell->residual = cell->us / cell->predicted_us - 1;
-    cell->residual_plain = cell->us / cell->predicted_plain_us - 1;
+    cell->residual = medians[OVERLAP] - 1;
+    cell->residual_plain = medians[PLAIN] - 1;
+    cell->predicted_us = cell->us / medians[OVERLAP];
+    cell->predicted_plain_us = cell->us / medians[PLAIN];
     if (isnan(cell->predicted_us) && !isnan(cell->predicted_plain_us))
         snprintf(cell->predicted_reason, sizeof cell->predicted_reason, "%s",
                  session->settings.warm ? "the overlap is measured with cold weights"
@@ -134,7 +176,6 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .yardstick_gbps = beside.median / ULB_GB,
         .peak_gops = grid->peak ? ulb_peak_gops(grid->peak, from->kernel->activation) : NAN,
         .peak_reason = "no loop for the compute limit runs here",
-        .noise = half_interval(&us) + half_interval(&beside),
         .weight_bytes = from->bytes,
         .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
         .verified = true,
@@ -145,11 +186,13 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .n_disturbed = from->n_disturbed,
         .disturbed_samples = from->disturbed,
     };
+    double medians[RATIOS];
+    cell->noise = medians_of(session, grid, from, medians);
     cell->efficiency = ulb_grid_efficiency(from);
     cell->peak_share = cell->gops / cell->peak_gops;
     name_cell(session, from, cell);
     if (grid->plan.predicts)
-        predict_result(session, grid, from, beside.median, cell);
+        predict_result(session, grid, from, medians, cell);
     else
         no_prediction(cell);
 }

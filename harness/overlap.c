@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Lengths of rows that no model has, multiples of what most layouts cut them into; bytes of weights per
- * thread. A call on the large ones lasts some 100 us, so that its own cost hardly counts. */
+enum { FIT_STEPS = 5 };
+
+/* Lengths of rows, multiples of what most layouts cut them into, the first shorter than those of most models:
+ * what a tile costs is not extrapolated to shorter rows. Bytes of weights per thread: a call on the large
+ * ones lasts some 100 us, so that its own cost hardly counts. No model has these shapes. */
 static const struct {
     size_t k;
     double bytes;
-} shapes[ULB_OVERLAP_SHAPES] = {{3328, 2 << 20}, {7680, 2 << 20}, {3328, 256 << 10}};
+} shapes[ULB_OVERLAP_SHAPES] = {{1280, 2 << 20}, {7680, 2 << 20}, {3328, 256 << 10}};
 
 struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i)
 {
@@ -25,28 +28,46 @@ struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threa
     return (struct ulb_shape){(size_t)tiles * kernel->mr * threads, k};
 }
 
-static struct ulb_overlap_point point_of(const struct ulb_session *session, struct ulb_grid *grid,
-                                         const struct ulb_grid_cell *cell, double seconds, double yardstick)
+/* Over all rounds: the median of what was measured over what the model gives, as it is so far, for the
+ * machine beside it; in seconds of the machine as it mostly was. ratios: room for one per round. */
+static struct ulb_overlap_point point_of_run(const struct ulb_session *session, struct ulb_grid *grid,
+                                             const struct ulb_grid_cell *cell,
+                                             const struct ulb_overlap *so_far, double *ratios)
 {
-    struct ulb_prediction prediction = ulb_predict_cell(session, grid, cell, yardstick);
-    return (struct ulb_overlap_point){seconds, prediction.plain, prediction.tiles, (double)cell->k};
+    double columns = (double)cell->k;
+    struct ulb_prediction mostly = ulb_predict_cell_mostly(session, grid, cell);
+    for (size_t round = 0; round < cell->n_beside; round++) {
+        struct ulb_prediction then = ulb_predict_cell_round(session, grid, cell, round);
+        ratios[round] = ulb_cell_round_seconds(cell, round) /
+                        ulb_predict_overlap(&then.plain, then.tiles, columns, so_far);
+    }
+    double seconds = ulb_median_of(ratios, cell->n_beside) *
+                     ulb_predict_overlap(&mostly.plain, mostly.tiles, columns, so_far);
+    return (struct ulb_overlap_point){seconds, mostly.plain, mostly.tiles, columns};
 }
 
-/* Over all rounds: the median of the samples' ratios to the yardstick beside them, in seconds at its median.
- */
-static struct ulb_overlap_point point_of_run(const struct ulb_session *session, struct ulb_grid *grid,
-                                             const struct ulb_grid_cell *cell)
+/* The overlap under which the median of the rounds of each calibrating cell comes out. The machine changes
+ * from round to round, and what a change does to a cell depends on the overlap: from none on, a few steps
+ * reach it. */
+static struct ulb_overlap overlap_of_run(const struct ulb_session *session, struct ulb_grid *grid,
+                                         const struct ulb_grid_cell *first, double *ratios)
 {
-    double yardstick = ulb_median_of(cell->beside, cell->n_beside);
-    double seconds = (double)cell->bytes / ulb_grid_efficiency(cell) / yardstick;
-    return point_of(session, grid, cell, seconds, yardstick);
+    struct ulb_overlap overlap = {0};
+    for (int step = 0; step < FIT_STEPS && !isnan(overlap.c); step++) {
+        struct ulb_overlap_point points[ULB_OVERLAP_SHAPES];
+        for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
+            points[i] = point_of_run(session, grid, &first[i], &overlap, ratios);
+        overlap = ulb_overlap_fit(points, ULB_OVERLAP_SHAPES, first->kernel->tables);
+    }
+    return overlap;
 }
 
 static struct ulb_overlap_point point_of_round(const struct ulb_session *session, struct ulb_grid *grid,
                                                const struct ulb_grid_cell *cell, size_t round)
 {
-    double us = ulb_median_of(cell->us + round * cell->per_round, cell->per_round);
-    return point_of(session, grid, cell, 1e-6 * us, cell->beside[round]);
+    struct ulb_prediction then = ulb_predict_cell_round(session, grid, cell, round);
+    return (struct ulb_overlap_point){ulb_cell_round_seconds(cell, round), then.plain, then.tiles,
+                                      (double)cell->k};
 }
 
 static void name_cell(const struct ulb_session *session, const struct ulb_grid_cell *first,
@@ -72,10 +93,8 @@ static void measure_kernel(const struct ulb_session *session, struct ulb_grid *g
         rounds = first[i].n_beside < rounds ? first[i].n_beside : rounds;
     *cell = (struct ulb_overlap_cell){.threads = (unsigned)session->pus.n, .overlap_samples = samples};
     name_cell(session, first, cell);
-    for (size_t i = 0; i < ULB_OVERLAP_SHAPES && rounds > 0; i++)
-        points[i] = point_of_run(session, grid, &first[i]);
     if (rounds > 0)
-        *overlap = ulb_overlap_fit(points, ULB_OVERLAP_SHAPES, first->kernel->tables);
+        *overlap = overlap_of_run(session, grid, first, samples);
     for (size_t round = 0; round < rounds && !isnan(overlap->c); round++) {
         for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
             points[i] = point_of_round(session, grid, &first[i], round);

@@ -1,6 +1,7 @@
 #include "harness/prediction.h"
 
 #include "common/mem.h"
+#include "common/stats.h"
 
 #include <math.h>
 
@@ -35,20 +36,18 @@ static size_t threads_of(const struct ulb_session *session, size_t cls)
 /* Equal parts: the team's slowest class decides. NAN seconds where no gamma is known. */
 static void predict_equal_parts(const struct ulb_session *session, struct ulb_grid *grid,
                                 const struct ulb_grid_cell *cell, double yardstick,
-                                struct ulb_prediction *prediction)
+                                const struct ulb_core_rate *rates, struct ulb_prediction *prediction)
 {
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     double share = ulb_split_slowest(&split);
-    size_t classes = session->topology.n_classes;
-    for (size_t c = 0; c < classes; c++) {
-        struct ulb_core_rate rate = grid->rates[cell->kernel_index * classes + c];
-        struct ulb_gemv_work part = work_of(session, cell, yardstick, rate);
+    for (size_t c = 0; c < session->topology.n_classes; c++) {
+        struct ulb_gemv_work part = work_of(session, cell, yardstick, rates[c]);
         part.slowest_share = share;
         part.fork_join_s = session->fork_join_s;
         struct ulb_gemv_prediction now = ulb_predict_gemv(&part);
         if (!isnan(now.seconds) && !(now.seconds <= prediction->plain.seconds)) {
             prediction->plain = now;
-            prediction->gamma = rate.gamma;
+            prediction->gamma = rates[c].gamma;
         }
     }
     prediction->tiles = ceil((double)cell->m / cell->kernel->mr) * share;
@@ -58,15 +57,13 @@ static void predict_equal_parts(const struct ulb_session *session, struct ulb_gr
  * the shorter terms alone would be done. What bounds the class that does most of the work is called the
  * bound.
  */
-static void predict_by_rate(const struct ulb_session *session, const struct ulb_grid *grid,
-                            const struct ulb_grid_cell *cell, double yardstick,
+static void predict_by_rate(const struct ulb_session *session, const struct ulb_grid_cell *cell,
+                            double yardstick, const struct ulb_core_rate *rates,
                             struct ulb_prediction *prediction)
 {
     double rate = 0, shorter_rate = 0, largest = 0;
-    size_t classes = session->topology.n_classes;
-    for (size_t c = 0; c < classes; c++) {
-        struct ulb_core_rate core = grid->rates[cell->kernel_index * classes + c];
-        struct ulb_gemv_work alone = work_of(session, cell, yardstick, core);
+    for (size_t c = 0; c < session->topology.n_classes; c++) {
+        struct ulb_gemv_work alone = work_of(session, cell, yardstick, rates[c]);
         struct ulb_gemv_prediction now = ulb_predict_gemv(&alone);
         if (isnan(now.seconds))
             continue;
@@ -76,7 +73,7 @@ static void predict_by_rate(const struct ulb_session *session, const struct ulb_
         if (share > largest) {
             largest = share;
             prediction->plain = now;
-            prediction->gamma = core.gamma;
+            prediction->gamma = rates[c].gamma;
         }
     }
     prediction->tiles = ceil((double)cell->m / cell->kernel->mr) / (double)session->pus.n;
@@ -89,14 +86,34 @@ static void predict_by_rate(const struct ulb_session *session, const struct ulb_
 }
 
 struct ulb_prediction ulb_predict_cell(const struct ulb_session *session, struct ulb_grid *grid,
-                                       const struct ulb_grid_cell *cell, double yardstick)
+                                       const struct ulb_grid_cell *cell, double yardstick,
+                                       const struct ulb_core_rate *rates)
 {
     struct ulb_prediction prediction = {.plain = {NAN, NAN, NAN, NAN, ULB_BOUND_MEMORY}, .gamma = NAN};
     if (session->settings.splits[0] == ULB_SPLIT_STATIC)
-        predict_equal_parts(session, grid, cell, yardstick, &prediction);
+        predict_equal_parts(session, grid, cell, yardstick, rates, &prediction);
     else
-        predict_by_rate(session, grid, cell, yardstick, &prediction);
+        predict_by_rate(session, cell, yardstick, rates, &prediction);
     return prediction;
+}
+
+struct ulb_prediction ulb_predict_cell_mostly(const struct ulb_session *session, struct ulb_grid *grid,
+                                              const struct ulb_grid_cell *cell)
+{
+    return ulb_predict_cell(session, grid, cell, ulb_median_of(cell->beside, cell->n_beside),
+                            &grid->rates[cell->kernel_index * session->topology.n_classes]);
+}
+
+struct ulb_prediction ulb_predict_cell_round(const struct ulb_session *session, struct ulb_grid *grid,
+                                             const struct ulb_grid_cell *cell, size_t round)
+{
+    struct ulb_core_rate rates[ULB_MAX_CLASSES];
+    size_t classes = session->topology.n_classes;
+    for (size_t c = 0; c < classes; c++) {
+        rates[c] = grid->rates[cell->kernel_index * classes + c];
+        rates[c].gamma *= cell->loop_s[round * classes + c] / rates[c].loop_s;
+    }
+    return ulb_predict_cell(session, grid, cell, cell->beside[round], rates);
 }
 
 double ulb_prediction_seconds(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,
@@ -104,4 +121,9 @@ double ulb_prediction_seconds(const struct ulb_grid *grid, const struct ulb_grid
 {
     return ulb_predict_overlap(&prediction->plain, prediction->tiles, (double)cell->k,
                                &grid->overlaps[cell->kernel_index]);
+}
+
+double ulb_cell_round_seconds(const struct ulb_grid_cell *cell, size_t round)
+{
+    return 1e-6 * ulb_median_of(cell->us + round * cell->per_round, cell->per_round);
 }

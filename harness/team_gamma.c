@@ -9,17 +9,19 @@
 
 static const size_t L1_UNKNOWN = (size_t)32 << 10;
 
+/* What a sample holds of each class. */
+enum figure { CYCLES, HZ, SECONDS, FIGURES };
+
 struct ulb_team_gamma {
     struct ulb_session *session;
     size_t n, classes, threads, samples_max;
     struct ulb_gamma_sizes *sizes; /* n */
     double *cycles;                /* [ULB_GAMMA_LOOPS][threads], of the loops just run */
-    size_t *class_of;              /* by thread */
-    double *samples;               /* [n][classes][samples_max] */
-    size_t *n_samples;             /* [n] */
     double *hz;                    /* of the core under the loop just run, by thread */
-    double *hz_samples;            /* [classes][n * samples_max], under any kernel */
-    size_t n_hz;
+    double *seconds;               /* of the loops just run together, by thread */
+    size_t *class_of;              /* by thread */
+    double *samples;               /* [FIGURES][n][classes][samples_max] */
+    size_t *n_samples;             /* [n] */
     const struct ulb_gamma_loop *running;
     double *into;
 };
@@ -34,6 +36,7 @@ static void timed_part(void *arg, size_t thread)
     ulb_gamma_loop_run(gamma->running, thread);
     double seconds = ulb_now() - begin;
     gamma->hz[thread] = (before + ulb_chain_hz()) / 2;
+    gamma->seconds[thread] += seconds;
     gamma->into[thread] = seconds * gamma->hz[thread] / (double)gamma->running->calls;
 }
 
@@ -63,85 +66,82 @@ struct sizes_sample {
     const struct ulb_gamma_sizes *sizes;
 };
 
-/* Each loop once; the result is in gamma->cycles. */
+/* Each loop once; the result is in gamma->cycles and gamma->seconds. */
 static double run_sizes(void *arg)
 {
     struct sizes_sample *sample = arg;
     struct ulb_team_gamma *gamma = sample->gamma;
+    for (size_t t = 0; t < gamma->threads; t++)
+        gamma->seconds[t] = 0;
     for (size_t l = 0; l < sample->sizes->n; l++)
         run_on_team(gamma, &sample->sizes->loops[l], gamma->cycles + l * gamma->threads);
     return gamma->cycles[ULB_GAMMA_FULL * gamma->threads];
 }
 
-/* Where the samples of one kernel and class begin, and those of a class's frequency. */
-static double *cycles_at(const struct ulb_team_gamma *gamma, size_t i, size_t cls)
+/* Where the samples of a figure of one kernel and class begin. */
+static double *samples_of(const struct ulb_team_gamma *gamma, enum figure figure, size_t i, size_t cls)
 {
-    return gamma->samples + (i * gamma->classes + cls) * gamma->samples_max;
-}
-
-static double *hz_at(const struct ulb_team_gamma *gamma, size_t cls)
-{
-    return gamma->hz_samples + cls * gamma->n * gamma->samples_max;
+    return gamma->samples + ((figure * gamma->n + i) * gamma->classes + cls) * gamma->samples_max;
 }
 
 void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch)
 {
     struct sizes_sample sample = {gamma, &gamma->sizes[i]};
-    if (gamma->n_samples[i] == gamma->samples_max)
+    size_t at = gamma->n_samples[i];
+    if (at == gamma->samples_max)
         return;
     ulb_undisturbed(watch, run_sizes, &sample);
     for (size_t c = 0; c < gamma->classes; c++) {
         double cycles[ULB_GAMMA_LOOPS];
         for (size_t l = 0; l < ULB_GAMMA_LOOPS; l++)
             cycles[l] = mean_of_class(gamma, gamma->cycles + l * gamma->threads, c);
-        cycles_at(gamma, i, c)[gamma->n_samples[i]] = ulb_gamma_of_sizes(&gamma->sizes[i], cycles);
-        hz_at(gamma, c)[gamma->n_hz] = mean_of_class(gamma, gamma->hz, c);
+        samples_of(gamma, CYCLES, i, c)[at] = ulb_gamma_of_sizes(&gamma->sizes[i], cycles);
+        samples_of(gamma, HZ, i, c)[at] = mean_of_class(gamma, gamma->hz, c);
+        samples_of(gamma, SECONDS, i, c)[at] = mean_of_class(gamma, gamma->seconds, c);
     }
     gamma->n_samples[i]++;
-    gamma->n_hz++;
 }
 
-json_t *ulb_team_gamma_kept(const struct ulb_team_gamma *gamma, size_t per_kernel)
+json_t *ulb_team_gamma_kept(const struct ulb_team_gamma *gamma, size_t i)
 {
-    json_t *cycles = json_array(), *hz = json_array();
+    json_t *kept = json_array();
     for (size_t c = 0; c < gamma->classes; c++) {
-        for (size_t i = 0; i < gamma->n; i++)
-            json_array_append_new(
-                cycles,
-                ulb_journal_numbers(cycles_at(gamma, i, c) + gamma->n_samples[i] - per_kernel, per_kernel));
-        size_t taken = per_kernel * gamma->n;
-        json_array_append_new(hz, ulb_journal_numbers(hz_at(gamma, c) + gamma->n_hz - taken, taken));
+        double figures[FIGURES];
+        for (enum figure f = 0; f < FIGURES; f++)
+            figures[f] = samples_of(gamma, f, i, c)[gamma->n_samples[i] - 1];
+        json_array_append_new(kept, ulb_journal_numbers(figures, FIGURES));
     }
-    return json_pack("{s:o, s:o}", "cycles", cycles, "hz", hz);
+    return kept;
 }
 
-bool ulb_team_gamma_replay(struct ulb_team_gamma *gamma, const json_t *kept, size_t per_kernel)
+bool ulb_team_gamma_replay(struct ulb_team_gamma *gamma, size_t i, const json_t *kept)
 {
-    const json_t *cycles = json_object_get(kept, "cycles"), *hz = json_object_get(kept, "hz");
-    size_t taken = per_kernel * gamma->n;
-    bool fits = json_array_size(cycles) == gamma->classes * gamma->n &&
-                json_array_size(hz) == gamma->classes && gamma->n_hz + taken <= gamma->n * gamma->samples_max;
+    bool fits = json_array_size(kept) == gamma->classes && gamma->n_samples[i] < gamma->samples_max;
     for (size_t c = 0; c < gamma->classes && fits; c++) {
-        for (size_t i = 0; i < gamma->n && fits; i++)
-            fits = gamma->n_samples[i] + per_kernel <= gamma->samples_max &&
-                   ulb_journal_read_numbers(json_array_get(cycles, c * gamma->n + i),
-                                            cycles_at(gamma, i, c) + gamma->n_samples[i], per_kernel);
-        fits = fits && ulb_journal_read_numbers(json_array_get(hz, c), hz_at(gamma, c) + gamma->n_hz, taken);
+        double figures[FIGURES];
+        fits = ulb_journal_read_numbers(json_array_get(kept, c), figures, FIGURES);
+        for (enum figure f = 0; f < FIGURES && fits; f++)
+            samples_of(gamma, f, i, c)[gamma->n_samples[i]] = figures[f];
     }
-    for (size_t i = 0; i < gamma->n && fits; i++)
-        gamma->n_samples[i] += per_kernel;
-    gamma->n_hz += fits ? taken : 0;
+    gamma->n_samples[i] += fits;
     return fits;
 }
 
-double ulb_team_gamma_cycles(const struct ulb_team_gamma *gamma, size_t i, size_t cls)
+static double median_of(const struct ulb_team_gamma *gamma, enum figure figure, size_t i, size_t cls)
 {
-    return ulb_median_of(cycles_at(gamma, i, cls), gamma->n_samples[i]);
+    return ulb_median_of(samples_of(gamma, figure, i, cls), gamma->n_samples[i]);
 }
 
-double ulb_team_gamma_hz(const struct ulb_team_gamma *gamma, size_t cls)
+struct ulb_core_rate ulb_team_gamma_rate(const struct ulb_team_gamma *gamma, size_t i, size_t cls)
 {
-    return ulb_median_of(hz_at(gamma, cls), gamma->n_hz);
+    return (struct ulb_core_rate){.gamma = median_of(gamma, CYCLES, i, cls),
+                                  .hz = median_of(gamma, HZ, i, cls),
+                                  .loop_s = median_of(gamma, SECONDS, i, cls)};
+}
+
+double ulb_team_gamma_loop_s(const struct ulb_team_gamma *gamma, size_t i, size_t cls)
+{
+    return samples_of(gamma, SECONDS, i, cls)[gamma->n_samples[i] - 1];
 }
 
 /* The smallest L1 among the classes of the team: a loop that fits it fits all. */
@@ -181,13 +181,13 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
     gamma->sizes = calloc(n, sizeof *gamma->sizes);
     gamma->cycles = calloc(ULB_GAMMA_LOOPS * gamma->threads, sizeof *gamma->cycles);
     gamma->class_of = calloc(gamma->threads, sizeof *gamma->class_of);
-    gamma->samples = calloc(n * gamma->classes * samples, sizeof *gamma->samples);
+    gamma->samples = calloc(FIGURES * n * gamma->classes * samples, sizeof *gamma->samples);
     gamma->n_samples = calloc(n, sizeof *gamma->n_samples);
     gamma->hz = calloc(gamma->threads, sizeof *gamma->hz);
-    gamma->hz_samples = calloc(gamma->classes * n * samples, sizeof *gamma->hz_samples);
+    gamma->seconds = calloc(gamma->threads, sizeof *gamma->seconds);
     enum ulb_status status = ULB_OK;
     if (!gamma->sizes || !gamma->cycles || !gamma->class_of || !gamma->samples || !gamma->n_samples ||
-        !gamma->hz || !gamma->hz_samples) {
+        !gamma->hz || !gamma->seconds) {
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the loops of %zu kernels", n);
     } else {
         find_classes(gamma);
@@ -214,6 +214,6 @@ void ulb_team_gamma_close(struct ulb_team_gamma *gamma)
     free(gamma->samples);
     free(gamma->n_samples);
     free(gamma->hz);
-    free(gamma->hz_samples);
+    free(gamma->seconds);
     free(gamma);
 }

@@ -2,8 +2,8 @@
  *
  * The gamma of one core alone is the kernel's own. When all cores of a set run the same loop, shared parts of
  * the machine (SMT siblings that a hypervisor shows as cores; a lower clock is seen by cycles already) make
- * it larger, just as beta is smaller when all read. Samples are taken in the same rounds as the cells, and
- * with the same patience with neighbours. */
+ * it larger, just as beta is smaller when all read. A sample is taken right before each cell's, with the same
+ * patience with neighbours: what they leave of the cores is in both. */
 #ifndef ULB_HARNESS_TEAM_GAMMA_H
 #define ULB_HARNESS_TEAM_GAMMA_H
 
@@ -11,6 +11,12 @@
 #include "harness/undisturbed.h"
 
 struct ulb_team_gamma;
+
+/* One class's core under one kernel with the whole team at work. */
+struct ulb_core_rate {
+    double gamma, hz; /* NAN for a class without a thread, and before anything was sampled */
+    double loop_s;    /* seconds that the loops of a sample of gamma take together */
+};
 
 /* ULB_FINDING when a kernel differs from its scalar truth. samples: the most that will be taken of each
  * kernel. */
@@ -22,16 +28,17 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
  * it taken again. */
 void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch);
 
-/* The last so many samples of every kernel for the journal (harness/keep.h), and back in the place of as many
- * samples; false when they do not fit. */
-json_t *ulb_team_gamma_kept(const struct ulb_team_gamma *gamma, size_t per_kernel);
-bool ulb_team_gamma_replay(struct ulb_team_gamma *gamma, const json_t *kept, size_t per_kernel);
+/* Medians over the samples of kernel i; NAN for a class without a thread, and before any sample. */
+struct ulb_core_rate ulb_team_gamma_rate(const struct ulb_team_gamma *gamma, size_t i, size_t cls);
 
-/* Median over the samples; NAN for a class without a thread, or before any sample. */
-double ulb_team_gamma_cycles(const struct ulb_team_gamma *gamma, size_t i, size_t cls);
+/* How long the loops took in the last sample of kernel i: there must be one. Over the rate's loop_s it tells
+ * what neighbours left of the cores then, and far better than the sample's own gamma, a difference. */
+double ulb_team_gamma_loop_s(const struct ulb_team_gamma *gamma, size_t i, size_t cls);
 
-/* Core frequency of a class under these loops, Hz, in the same way. */
-double ulb_team_gamma_hz(const struct ulb_team_gamma *gamma, size_t cls);
+/* The last sample of kernel i for the journal (harness/keep.h), and back in the place of a sample; false when
+ * it does not fit. */
+json_t *ulb_team_gamma_kept(const struct ulb_team_gamma *gamma, size_t i);
+bool ulb_team_gamma_replay(struct ulb_team_gamma *gamma, size_t i, const json_t *kept);
 
 /* NULL is allowed. */
 void ulb_team_gamma_close(struct ulb_team_gamma *gamma);

@@ -93,10 +93,12 @@ struct ulb_cell {
     double peak_gops, peak_share;       /* of the best loop for the kernel's activations; gops / peak_gops */
     char peak_reason[ULB_REASON_BYTES]; /* of both */
     double gamma_cycles;                /* with the whole team at work: what the prediction uses */
-    double predicted_us, residual;      /* with the kernel's overlap; residual = us / predicted_us - 1 */
+    /* With the kernel's overlap. residual: median over the rounds of observed / predicted, each predicted for
+     * the machine as it was beside its samples, - 1; predicted_us = us / (1 + residual). */
+    double predicted_us, residual;
     double predicted_plain_us, residual_plain; /* the roofline's max(memory, compute) alone */
     char predicted_reason[ULB_REASON_BYTES];   /* of all four and of bound */
-    double noise; /* half the 95 % interval of us and that of the yardstick beside it, relative, added up */
+    double noise; /* half the 95 % interval of 1 + residual, relative; without a residual of the efficiency */
     char verdict[128];
     size_t weight_bytes, ring_bytes;
     bool verified;

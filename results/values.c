@@ -44,10 +44,8 @@ static size_t cell_values(const struct ulb_cell *cell, const char *cycles, struc
         return n;
     value.metric = ULB_METRIC_EFFICIENCY;
     value.value = cell->efficiency;
-    value.lo = cell->efficiency * fmax(0, 1 - cell->noise);
-    value.hi = cell->efficiency * (1 + cell->noise);
-    if (isnan(cell->noise))
-        value.lo = value.hi = NAN;
+    value.lo = cell->efficiency * cell->us / cell->us_ci_hi;
+    value.hi = cell->efficiency * cell->us / cell->us_ci_lo;
     out[n++] = value;
     return n;
 }

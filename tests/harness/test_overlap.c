@@ -17,7 +17,7 @@
 
 enum { ROUNDS = 5, PER_ROUND = 3, JUDGED = 2, THREADS = 2 };
 
-static const double HZ = 3e9, GAMMA = 0.75, YARDSTICK = 30e9, FORK_JOIN = 0.4e-6;
+static const double HZ = 3e9, GAMMA = 0.75, LOOP = 80e-6, YARDSTICK = 30e9, FORK_JOIN = 0.4e-6;
 
 static struct ulb_error err;
 
@@ -29,7 +29,8 @@ struct scene {
     struct ulb_record record;
     struct ulb_grid grid;
     struct ulb_grid_cell cells[JUDGED + ULB_OVERLAP_SHAPES];
-    double us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS * PER_ROUND], beside[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS];
+    double us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS * PER_ROUND], beside[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS],
+        loop_s[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS];
     struct ulb_core_rate rate;
     struct ulb_overlap overlap;
     struct ulb_share shares[THREADS];
@@ -58,7 +59,7 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
     s->session.fork_join_s = FORK_JOIN;
     s->session.record = &s->record;
     assert_int_equal(ulb_record_new(&s->record, &err), ULB_OK);
-    s->rate = (struct ulb_core_rate){GAMMA, HZ};
+    s->rate = (struct ulb_core_rate){GAMMA, HZ, LOOP};
     s->overlap = (struct ulb_overlap){NAN, NAN, NAN, NAN};
     s->weights[0] = s->weights[1] = 1;
     s->grid = (struct ulb_grid){.cells = s->cells,
@@ -80,22 +81,26 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
                                              .k = shape.k,
                                              .us = s->us[i],
                                              .beside = s->beside[i],
+                                             .loop_s = s->loop_s[i],
                                              .per_round = PER_ROUND,
                                              .n = 1,
                                              .bytes = ulb_layout_bytes(kernel->layout, shape.m, shape.k)};
     }
 }
 
-/* Samples as the truth has them; the yardstick changes from round to round, and memory time with it. */
+/* Samples as the truth has them; the yardstick changes from round to round, and memory time with it, and so
+ * does what neighbours leave of the cores. */
 static void fill_samples(struct scene *s, const struct ulb_overlap *truth)
 {
     for (size_t i = 0; i < s->grid.n; i++) {
         struct ulb_grid_cell *cell = &s->cells[i];
         for (size_t round = 0; round < ROUNDS; round++) {
-            double yardstick = YARDSTICK * (1 + 0.02 * (double)round);
-            struct ulb_prediction p = ulb_predict_cell(&s->session, &s->grid, cell, yardstick);
+            double yardstick = YARDSTICK * (1 + 0.1 * (double)round), slower = 1 + 0.15 * (double)(round % 3);
+            struct ulb_core_rate rate = {GAMMA * slower, HZ, LOOP * slower};
+            struct ulb_prediction p = ulb_predict_cell(&s->session, &s->grid, cell, yardstick, &rate);
             double seconds = ulb_predict_overlap(&p.plain, p.tiles, (double)cell->k, truth);
             assert_true(seconds > 0);
+            cell->loop_s[cell->n_beside] = LOOP * slower;
             cell->beside[cell->n_beside++] = yardstick;
             for (size_t j = 0; j < PER_ROUND; j++)
                 cell->us[cell->n_samples++] = 1e6 * seconds;

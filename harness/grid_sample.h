@@ -1,0 +1,22 @@
+/* One timed GEMV or GEMM of a grid's cell on the next copy of its weights. */
+#ifndef ULB_HARNESS_GRID_SAMPLE_H
+#define ULB_HARNESS_GRID_SAMPLE_H
+
+#include "harness/grid.h"
+#include "harness/team_gemm.h"
+
+struct ulb_cell_sample {
+    struct ulb_session *session;
+    struct ulb_grid_cell *cell;
+    struct ulb_row_split split; /* the grid's: valid until the next cell is opened */
+    struct ulb_team_gemm job;
+};
+
+/* In place: the job keeps a pointer to the split. */
+void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *session, struct ulb_grid *grid,
+                          struct ulb_grid_cell *cell);
+
+/* Seconds of one call, over batch of them on successive copies. */
+double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch);
+
+#endif
