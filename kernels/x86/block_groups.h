@@ -70,7 +70,7 @@ struct ulb_block_row {
     size_t sets;           /* of these vectors side by side */
     size_t columns, group; /* of a block, and of an integer scale: ULB_..._COLUMNS */
     size_t tile_bytes;
-    size_t near, far;   /* bytes ahead, in the stream, of the prefetches into L1 and L2; 0: none */
+    size_t near, far;   /* as in struct ulb_walk */
     int32_t zero_point; /* of the codes */
     enum ulb_group_scales scales;
     enum ulb_minima minima;
@@ -140,9 +140,10 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
                     : [held] "+" ULB_REGISTER(*held)
                     : [at] "r"(w), [ahead] "i"(line + row->near));
         if (into_l2 || row->far)
-            __asm__("prefetcht1 %c[ahead](%[at])"
-                    : [held] "+" ULB_REGISTER(*held)
-                    : [at] "r"(w), [ahead] "i"(line + (row->far ? row->far : 2 * row->near)));
+            __asm__(
+                "prefetcht1 %c[ahead](%[at])"
+                : [held] "+" ULB_REGISTER(*held)
+                : [at] "r"(w), [ahead] "i"(line + (into_l2 ? ulb_into_l2(row->near, row->far) : row->far)));
     }
 }
 

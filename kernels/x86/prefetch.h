@@ -1,7 +1,12 @@
-/* Weights are asked for ahead of their use: into L1, or into L2 twice as far ahead, as the caller says
- * (ulb_gemm.prefetch_l2). On Golden Cove L1 was never the slower; on Zen 4 it is L2 for most (int8,
- * 4096x4096, samples in turn: 0.86 of the yardstick against 0.99) and L1 for a few. Presumably lines that
- * wait for memory hold the miss buffers of the L1 they are bound for.
+/* Weights are asked for ahead of their use, into L1 or into L2, as the caller says (ulb_gemm.prefetch_l2). On
+ * Golden Cove L1 was never the slower; on Zen 4 it is L2 for most (int8, 4096x4096, samples in turn: 0.86 of
+ * the yardstick against 0.99) and L1 for a few. Presumably lines that wait for memory hold the miss buffers
+ * of the L1 they are bound for.
+ *
+ * Rows that ask into L1 near and into L2 far ahead ask, told L2, no farther than ULB_INTO_L2: on Zen 4 with
+ * memory at 57 GB/s, 4096x4096, int4 then reaches 0.96 of the yardstick, with its far distance 0.76, int2
+ * 0.95 and 0.77, Q4_K 0.85 and 0.74; at 34 GB/s Q6_K 1.0 and 0.9. From 512 to 1024 it does not matter, nor
+ * whether every line or every other is asked for. Rows that ask into L1 alone ask into L2 twice as far ahead.
  *
  * In the tightest loops which way it is is a constant of each of two pieces of code; elsewhere it is a branch
  * that is always predicted, inside the statement: compilers see one block of code, whose accumulators stay in
@@ -12,6 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { ULB_INTO_L2 = 1024 };
 
 /* How a row asks: bytes ahead into L1, a constant, and what the caller says. */
 struct ulb_ahead {
@@ -47,12 +54,17 @@ static inline __attribute__((always_inline)) void ulb_ask_from(const void *w, si
         __asm__ volatile(ULB_ASM_ASK_KNOWN ::ULB_ASK_KNOWN_OPERANDS(w, line, ahead.near, ahead.into_l2));
 }
 
+/* Bytes ahead of the prefetch of a row that is told L2. */
+static inline __attribute__((always_inline)) size_t ulb_into_l2(size_t near, size_t far)
+{
+    return far ? ULB_INTO_L2 : 2 * near;
+}
+
 /* The same from an address as the compiler chooses it, and with a second distance, of lines that L2 is asked
- * for either way, in rows of two pieces of code; 0: none. */
+ * for when the row is told L1, in rows of two pieces of code; 0: none. */
 static inline __attribute__((always_inline)) void ulb_ask_both(const void *w, size_t line,
                                                                struct ulb_ahead ahead, size_t far)
 {
-    const size_t into_l2 = far ? far : 2 * ahead.near;
     const char *at = (const char *)w + line;
     if (!far && !__builtin_constant_p(ahead.into_l2)) {
         ulb_ask_from(w, line, ahead);
@@ -61,7 +73,7 @@ static inline __attribute__((always_inline)) void ulb_ask_both(const void *w, si
     if (!ahead.into_l2)
         __builtin_prefetch(at + ahead.near, 0, 3);
     if (ahead.into_l2 || far)
-        __builtin_prefetch(at + into_l2, 0, 2);
+        __builtin_prefetch(at + (ahead.into_l2 ? ulb_into_l2(ahead.near, far) : far), 0, 2);
 }
 
 static inline __attribute__((always_inline)) void ulb_ask(const void *w, size_t line, struct ulb_ahead ahead)
