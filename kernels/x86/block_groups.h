@@ -139,11 +139,14 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
             __asm__("prefetcht0 %c[ahead](%[at])"
                     : [held] "+" ULB_REGISTER(*held)
                     : [at] "r"(w), [ahead] "i"(line + row->near));
-        if (into_l2 || row->far)
-            __asm__(
-                "prefetcht1 %c[ahead](%[at])"
-                : [held] "+" ULB_REGISTER(*held)
-                : [at] "r"(w), [ahead] "i"(line + (into_l2 ? ulb_into_l2(row->near, row->far) : row->far)));
+        if (!into_l2 && row->far)
+            __asm__("prefetcht1 %c[ahead](%[at])"
+                    : [held] "+" ULB_REGISTER(*held)
+                    : [at] "r"(w), [ahead] "i"(line + row->far));
+        if (into_l2)
+            __asm__("prefetcht1 %c[ahead](%[at])"
+                    : [held] "+" ULB_REGISTER(*held)
+                    : [at] "r"(w), [ahead] "i"(line + ULB_L2_AHEAD(row->near, row->far)));
     }
 }
 

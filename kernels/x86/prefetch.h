@@ -54,11 +54,9 @@ static inline __attribute__((always_inline)) void ulb_ask_from(const void *w, si
         __asm__ volatile(ULB_ASM_ASK_KNOWN ::ULB_ASK_KNOWN_OPERANDS(w, line, ahead.near, ahead.into_l2));
 }
 
-/* Bytes ahead of the prefetch of a row that is told L2. */
-static inline __attribute__((always_inline)) size_t ulb_into_l2(size_t near, size_t far)
-{
-    return far ? ULB_INTO_L2 : 2 * near;
-}
+/* Bytes ahead of the prefetch of a row that is told L2; a function's value is no constant in a sanitizer's
+ * build. */
+#define ULB_L2_AHEAD(near, far) ((far) ? ULB_INTO_L2 : 2 * (near))
 
 /* The same from an address as the compiler chooses it, and with a second distance, of lines that L2 is asked
  * for when the row is told L1, in rows of two pieces of code; 0: none. */
@@ -73,7 +71,7 @@ static inline __attribute__((always_inline)) void ulb_ask_both(const void *w, si
     if (!ahead.into_l2)
         __builtin_prefetch(at + ahead.near, 0, 3);
     if (ahead.into_l2 || far)
-        __builtin_prefetch(at + (ahead.into_l2 ? ulb_into_l2(ahead.near, far) : far), 0, 2);
+        __builtin_prefetch(at + (ahead.into_l2 ? ULB_L2_AHEAD(ahead.near, far) : far), 0, 2);
 }
 
 static inline __attribute__((always_inline)) void ulb_ask(const void *w, size_t line, struct ulb_ahead ahead)

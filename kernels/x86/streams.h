@@ -39,7 +39,7 @@ struct ulb_walk {
     /* Where steps add to 16-bit sums, which hold those of a visit; NULL: to accumulators. */
     ulb_widen_fn *widen;
     size_t near; /* bytes ahead, in the stream, of the prefetch into L1 */
-    size_t far;  /* and of the one into L2 beside it; 0: none. Multiples of 64; told L2: ulb_into_l2() */
+    size_t far;  /* and of the one into L2 beside it; 0: none. Multiples of 64; told L2: ULB_L2_AHEAD */
     size_t gap;  /* from one prefetched line to the next: 64, or 128 to leave every other line to the
                   * neighbour fetch of L2, where loads are what limits in L1 */
 };
