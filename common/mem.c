@@ -15,6 +15,11 @@
 /* From here on a mapping is refused that does not fit: the system grants it, and kills who fills it. */
 #define LARGE ((size_t)256 << 20)
 
+enum ulb_page_kind ulb_page_kind_for(size_t bytes)
+{
+    return bytes < (size_t)8 << 20 ? ULB_PAGES_SMALL : ULB_PAGES_HUGE;
+}
+
 enum ulb_status ulb_pages_map(struct ulb_pages *pages, size_t bytes, enum ulb_page_kind kind,
                               struct ulb_error *err)
 {

@@ -19,6 +19,9 @@ struct ulb_pages {
     size_t map_bytes;
 };
 
+/* Huge pages only where they are filled: zeroing one for a tiny problem takes longer than the problem. */
+enum ulb_page_kind ulb_page_kind_for(size_t bytes);
+
 /* Maps bytes of zeroed memory and advises the kernel (MADV_HUGEPAGE or MADV_NOHUGEPAGE).
  * ULB_ENVIRONMENT when the kernel refuses, or when the memory at hand would not do to fill it; the message
  * states the size wanted. Pages are not yet touched. */

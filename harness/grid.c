@@ -246,16 +246,15 @@ static enum ulb_status allocate_tokens(struct ulb_grid *grid, size_t m, size_t k
     long long available = ulb_memory_available();
     bool fits = available < 0 || bytes <= (unsigned long long)available;
     float *token = calloc(k, sizeof *token);
-    if (fits)
-        grid->tokens_storage = aligned_alloc(ULB_CACHE_LINE, bytes);
-    if (!grid->tokens_storage || !token) {
+    if (!fits || !token ||
+        ulb_pages_map(&grid->tokens_storage, bytes, ulb_page_kind_for(bytes), err) != ULB_OK) {
         free(token);
         return ulb_fail(err, ULB_ENVIRONMENT,
                         "not enough memory: %zu tokens of %zu x %zu need %.0f MiB; take fewer with --n", n, m,
                         k, (double)bytes / ULB_MIB);
     }
-    char *at = grid->tokens_storage;
-    grid->y = grid->tokens_storage;
+    char *at = grid->tokens_storage.data;
+    grid->y = grid->tokens_storage.data;
     at += y_bytes;
     for (size_t a = 0; a < ULB_ACTIVATIONS; a++) {
         if (!used[a])
@@ -324,7 +323,7 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->spells);
     free(grid->hz);
     free(grid->hz_seen);
-    free(grid->tokens_storage);
+    ulb_pages_unmap(&grid->tokens_storage);
     free(grid->shares);
     free(grid->weights);
     free(grid->class_gammas);
@@ -355,6 +354,7 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
                          .y_stride = cell->m,
                          .prefetch_l2 = cell->prefetch_l2};
     x.columns = ulb_round_up(cell->k, ULB_X_GRAIN);
+    x.stride = ulb_activation_stride(x.kind, x.columns);
     ulb_activations_give(&x, &g);
     return g;
 }

@@ -66,7 +66,7 @@ struct ulb_grid {
     struct ulb_peak_meter *peak;  /* closed with the grid */
     size_t tokens;                /* the largest N */
     float *y;                     /* room for the largest M and N */
-    void *tokens_storage;
+    struct ulb_pages tokens_storage;
     struct ulb_activations x[ULB_ACTIVATIONS]; /* those of the kernels' formats, for the largest K and N */
     struct ulb_share *shares;                  /* one per thread */
     double *weights; /* of the weighted split, by thread: of the cell that ulb_grid_split() saw last */

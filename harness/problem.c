@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Huge pages only where they are filled: zeroing one for a tiny problem takes longer than the problem. */
-static enum ulb_page_kind pages_for(size_t bytes)
-{
-    return bytes < (size_t)8 << 20 ? ULB_PAGES_SMALL : ULB_PAGES_HUGE;
-}
-
 /* Between -1 and 1, with as many random bits as the format holds. */
 static void random_floats(const struct ulb_format *format, struct ulb_rng *rng, size_t k, int16_t *row)
 {
@@ -318,7 +312,7 @@ static void drop_signs(struct ulb_problem *problem)
         w->values[i] = (int16_t)(w->values[i] & 0x7FFF);
     float *singles = problem->x.x;
     uint16_t *halves = problem->x.x;
-    for (size_t i = 0; i < bases_of(problem) * problem->x.columns; i++) {
+    for (size_t i = 0; i < bases_of(problem) * problem->x.stride; i++) {
         if (problem->x.kind == ULB_ACT_BF16)
             halves[i] &= 0x7FFF;
         else
@@ -334,7 +328,7 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     struct ulb_pages scratch;
     const struct ulb_kernel *reference = work->reference;
     size_t bytes = ulb_layout_bytes(reference->layout, problem->weights.m, problem->weights.k);
-    enum ulb_status status = ulb_pages_map(&scratch, bytes, pages_for(bytes), err);
+    enum ulb_status status = ulb_pages_map(&scratch, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
     work->kernel = reference;
@@ -387,7 +381,7 @@ static enum ulb_status map_storage(struct ulb_problem *problem, enum ulb_activat
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         bytes += ulb_round_up(part_bytes[i], ULB_CACHE_LINE);
-    enum ulb_status status = ulb_pages_map(&problem->storage, bytes, pages_for(bytes), err);
+    enum ulb_status status = ulb_pages_map(&problem->storage, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
     parts[0] = problem->storage.data;
@@ -514,7 +508,7 @@ enum ulb_status ulb_problem_verify(const struct ulb_problem *problem, const stru
     size_t w_bytes = ulb_layout_bytes(kernel->layout, problem->weights.m, problem->weights.k);
     struct ulb_pages pages;
     size_t bytes = w_bytes + problem->n * problem->weights.m * sizeof(float);
-    enum ulb_status status = ulb_pages_map(&pages, bytes, pages_for(bytes), err);
+    enum ulb_status status = ulb_pages_map(&pages, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
     float *y = (float *)(void *)((char *)pages.data + w_bytes);

@@ -53,6 +53,12 @@ size_t ulb_activation_sums(enum ulb_activation kind, size_t columns)
     return ulb_activation_is_floating(kind) ? 0 : (columns + ULB_SUM_COLUMNS - 1) / ULB_SUM_COLUMNS;
 }
 
+size_t ulb_activation_stride(enum ulb_activation kind, size_t columns)
+{
+    size_t bytes = ulb_round_up(columns * kinds[kind].bytes, ULB_CACHE_LINE);
+    return (bytes / ULB_CACHE_LINE | 1) * ULB_CACHE_LINE / kinds[kind].bytes;
+}
+
 size_t ulb_activations_bytes(enum ulb_activation kind, size_t n, size_t columns)
 {
     struct ulb_activations a;
@@ -71,8 +77,9 @@ void ulb_activations_place(struct ulb_activations *a, enum ulb_activation kind, 
                            void *memory)
 {
     uintptr_t at = (uintptr_t)memory;
-    *a = (struct ulb_activations){.kind = kind, .n = n, .columns = columns};
-    a->x = take(&at, n * columns * ulb_activation_bytes(kind));
+    *a = (struct ulb_activations){
+        .kind = kind, .n = n, .columns = columns, .stride = ulb_activation_stride(kind, columns)};
+    a->x = take(&at, n * a->stride * ulb_activation_bytes(kind));
     a->scale = take(&at, n * ulb_activation_scales(kind, columns) * sizeof *a->scale);
     a->sums = take(&at, n * ulb_activation_sums(kind, columns) * sizeof *a->sums);
     a->sum = take(&at, n * sizeof *a->sum);
@@ -146,13 +153,13 @@ static void add_up(const int8_t *q, size_t columns, int16_t *sums, int32_t *tota
 void ulb_activations_set(struct ulb_activations *a, size_t token, const float *x, size_t k)
 {
     size_t element = ulb_activation_bytes(a->kind), scales = ulb_activation_scales(a->kind, a->columns);
-    char *out = (char *)a->x + token * a->columns * element;
+    char *out = (char *)a->x + token * a->stride * element;
     memset(out + k * element, 0, (a->columns - k) * element);
     a->zero[token] = 0;
     if (a->kind == ULB_ACT_F32)
         memcpy(out, x, k * sizeof *x);
     for (size_t i = 0; i < k && a->kind == ULB_ACT_BF16; i++)
-        ((uint16_t *)a->x)[token * a->columns + i] = ulb_bf16_from_float(x[i]);
+        ((uint16_t *)a->x)[token * a->stride + i] = ulb_bf16_from_float(x[i]);
     if (ulb_activation_is_floating(a->kind))
         return;
     size_t block = kinds[a->kind].block ? kinds[a->kind].block : a->columns;
@@ -169,7 +176,7 @@ void ulb_activations_set(struct ulb_activations *a, size_t token, const float *x
 
 double ulb_activations_at(const struct ulb_activations *a, size_t token, size_t k)
 {
-    size_t at = token * a->columns + k, block = kinds[a->kind].block ? kinds[a->kind].block : a->columns;
+    size_t at = token * a->stride + k, block = kinds[a->kind].block ? kinds[a->kind].block : a->columns;
     if (a->kind == ULB_ACT_F32)
         return (double)((const float *)a->x)[at];
     if (a->kind == ULB_ACT_BF16)
@@ -182,14 +189,14 @@ double ulb_activations_magnitude(const struct ulb_activations *a, size_t token, 
 {
     if (a->kind != ULB_ACT_A8Z)
         return fabs(ulb_activations_at(a, token, k));
-    const int8_t *x = (const int8_t *)a->x + token * a->columns;
+    const int8_t *x = (const int8_t *)a->x + token * a->stride;
     return (double)a->scale[token] * (abs(x[k]) + abs(a->zero[token]));
 }
 
 void ulb_activations_give(const struct ulb_activations *a, struct ulb_gemm *g)
 {
     g->x = a->x;
-    g->x_stride = a->columns;
+    g->x_stride = a->stride;
     g->x_scale = a->scale;
     g->x_scale_stride = ulb_activation_scales(a->kind, a->columns);
     g->x_sums = a->sums;

@@ -19,11 +19,16 @@ size_t ulb_activation_block(enum ulb_activation kind);
 size_t ulb_activation_scales(enum ulb_activation kind, size_t columns);
 size_t ulb_activation_sums(enum ulb_activation kind, size_t columns);
 
+/* Elements from one token to the next: an odd number of cache lines, so that the same columns of many tokens
+ * lie in as many sets of the caches. With 72 lines instead of 73 int8 tiles take a tenth more time, with 64 a
+ * quarter. */
+size_t ulb_activation_stride(enum ulb_activation kind, size_t columns);
+
 /* n tokens; columns of each, those of padding included. */
 struct ulb_activations {
     enum ulb_activation kind;
-    size_t n, columns;
-    void *x;       /* int8_t, float or uint16_t [n][columns] */
+    size_t n, columns, stride;
+    void *x;       /* int8_t, float or uint16_t [n][stride] */
     float *scale;  /* [n][ulb_activation_scales()] */
     int16_t *sums; /* [n][ulb_activation_sums()] */
     int32_t *sum;  /* [n], of a whole token */

@@ -89,7 +89,7 @@ static struct ulb_gemm gemm_of(const struct product_job *job, const struct ulb_a
                          .prefetch_l2 = job->prefetch_l2};
     struct ulb_activations mine = *a;
     size_t first = product->first_x;
-    mine.x = (char *)a->x + first * a->columns * ulb_activation_bytes(a->kind);
+    mine.x = (char *)a->x + first * a->stride * ulb_activation_bytes(a->kind);
     mine.scale += first * ulb_activation_scales(a->kind, a->columns);
     mine.sums += first * ulb_activation_sums(a->kind, a->columns);
     mine.sum += first;

@@ -62,6 +62,7 @@ static void open_buffers(const struct ulb_problem *problem, const struct ulb_ker
     b->tokens = (struct ulb_activations){.kind = kind,
                                          .n = n,
                                          .columns = columns,
+                                         .stride = columns,
                                          .x = b->x.data,
                                          .scale = (float *)(void *)b->x_scale.data,
                                          .sums = (int16_t *)(void *)b->x_sums.data,
