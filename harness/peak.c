@@ -129,14 +129,20 @@ bool ulb_peak_replay(struct ulb_peak_meter *meter, const json_t *kept)
     return fits;
 }
 
+/* bfloat16 may be multiplied as it is, or widened to single precision. */
+static bool limits(enum ulb_activation loop, enum ulb_activation activation)
+{
+    if (!ulb_activation_is_floating(activation))
+        return loop == ULB_ACT_A8;
+    return loop == ULB_ACT_F32 || loop == activation;
+}
+
 double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation)
 {
-    bool floating = ulb_activation_is_floating(activation);
     double best = NAN;
     for (size_t i = 0; i < meter->n; i++) {
         double gops = ulb_median_of(meter->loops[i].samples, meter->loops[i].n_samples);
-        if (ulb_activation_is_floating(meter->loops[i].peak->activation) == floating && !isnan(gops) &&
-            !(gops <= best))
+        if (limits(meter->loops[i].peak->activation, activation) && !isnan(gops) && !(gops <= best))
             best = gops;
     }
     return best;
@@ -157,8 +163,7 @@ enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, struct ulb_e
                                      .n_samples = loop->n_samples,
                                      .gops_samples = loop->samples};
         snprintf(cell.isa, sizeof cell.isa, "%s", loop->peak->isa);
-        snprintf(cell.activation, sizeof cell.activation, "%s",
-                 loop->peak->activation == ULB_ACT_A8 ? "a8" : "f32");
+        snprintf(cell.activation, sizeof cell.activation, "%s", ulb_activation_name(loop->peak->activation));
         snprintf(cell.set, sizeof cell.set, "%s", session->settings.set ? session->settings.set : "all");
         status = ulb_record_add_peak(session->record, &cell, err);
     }

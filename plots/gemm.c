@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FORMATS = 24, MAX_PEAKS = 2 };
+enum { MAX_FORMATS = 24, MAX_PEAKS = 3 };
 
 struct gemm {
     const struct ulb_cell *shape;
@@ -127,7 +127,8 @@ static void put_data(const struct ulb_canvas *canvas, const struct gemm *gemm)
 /* The largest limit for each kind of activation, as lines and for the range. */
 static double put_peaks(const struct ulb_record *record, FILE *script)
 {
-    static const char *const kinds[MAX_PEAKS] = {"a8", "f32"};
+    static const char *const kinds[MAX_PEAKS][2] = {
+        {"a8", "int8 dot products"}, {"f32", "single precision"}, {"bf16", "bfloat16"}};
     struct ulb_peak_cell *peaks;
     struct ulb_error err;
     size_t n;
@@ -137,7 +138,7 @@ static double put_peaks(const struct ulb_record *record, FILE *script)
     for (size_t k = 0; k < MAX_PEAKS; k++) {
         const struct ulb_peak_cell *best = NULL;
         for (size_t i = 0; i < n; i++) {
-            if (strcmp(peaks[i].activation, kinds[k]) == 0 && (!best || peaks[i].gops > best->gops))
+            if (strcmp(peaks[i].activation, kinds[k][0]) == 0 && (!best || peaks[i].gops > best->gops))
                 best = &peaks[i];
         }
         if (!best)
@@ -147,8 +148,7 @@ static double put_peaks(const struct ulb_record *record, FILE *script)
                 "set arrow from graph 0, first %g to graph 1, first %g nohead linecolor rgb '#000000' "
                 "linewidth 1.5 dashtype 2 front\nset label \"compute limit, %s: %.0f GOP/s\" at graph 0.02, "
                 "first %g offset 0, 0.5 front\n",
-                best->gops, best->gops, k == 0 ? "int8 dot products" : "single precision", best->gops,
-                best->gops);
+                best->gops, best->gops, kinds[k][1], best->gops, best->gops);
     }
     ulb_peaks_free(peaks, n);
     return highest;

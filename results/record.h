@@ -71,7 +71,7 @@ struct ulb_overlap_cell {
 
 /* The compute limit as one register-only loop reaches it on a set of cores. */
 struct ulb_peak_cell {
-    char isa[16], activation[8], set[32]; /* activation: "a8", "f32" */
+    char isa[16], activation[8], set[32]; /* activation: "a8", "f32", "bf16" */
     unsigned threads;
     double gops, gops_mad;
     size_t n_samples;

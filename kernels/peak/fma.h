@@ -1,5 +1,6 @@
-/* vfmadd231ps on registers alone, for the vector width that the including file names with FMA_VECTOR (type),
- * FMA_BYTES and FMA_REGISTER (constraint). 12 chains: a latency of 4 or 5 cycles on two ports needs 8 or 10.
+/* FMA_INSTRUCTION on registers alone, with FMA_PRODUCTS in each lane of single precision, of activations
+ * FMA_ACTIVATION, for the vector width that the including file names with FMA_VECTOR (type), FMA_BYTES and
+ * FMA_REGISTER (constraint). 12 chains: a latency of 4 or 5 cycles on two ports needs 8 or 10.
  */
 #ifndef ULB_KERNELS_PEAK_FMA_H
 #define ULB_KERNELS_PEAK_FMA_H
@@ -18,7 +19,7 @@ static void run(size_t passes)
     for (size_t pass = 0; pass < passes; pass++) {
 #pragma GCC unroll 64
         for (int i = 0; i < UNROLLED * CHAINS; i++)
-            __asm__("vfmadd231ps %1, %1, %0" : "+" FMA_REGISTER(sums[i % CHAINS]) : FMA_REGISTER(zero));
+            __asm__(FMA_INSTRUCTION " %1, %1, %0" : "+" FMA_REGISTER(sums[i % CHAINS]) : FMA_REGISTER(zero));
     }
 #pragma GCC unroll 16
     for (int i = 0; i < CHAINS; i++)
@@ -28,8 +29,8 @@ static void run(size_t passes)
 const struct ulb_peak ULB_ROW = {
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .activation = ULB_ACT_F32,
-    .ops_per_pass = 2.0 * UNROLLED * CHAINS * FMA_BYTES / sizeof(float),
+    .activation = FMA_ACTIVATION,
+    .ops_per_pass = 2.0 * FMA_PRODUCTS * UNROLLED * CHAINS * FMA_BYTES / sizeof(float),
     .run = run,
 };
 

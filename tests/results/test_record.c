@@ -307,7 +307,7 @@ static void test_peak_round_trip(void **state)
     assert_int_equal(ulb_record_add_peak(&record, &in, &err), ULB_OK);
     snprintf(in.activation, sizeof in.activation, "a4");
     assert_int_equal(ulb_record_add_peak(&record, &in, &err), ULB_BAD_INPUT);
-    assert_string_equal(err.message, "peak[1]: activation: 'a4' is none of a8, f32");
+    assert_string_equal(err.message, "peak[1]: activation: 'a4' is none of a8, f32, bf16");
     assert_int_equal(ulb_record_peaks(&record, &out, &n, &err), ULB_OK);
     assert_int_equal(n, 1);
     assert_string_equal(out->isa, "amxint8");
