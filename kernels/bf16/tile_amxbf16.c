@@ -3,8 +3,7 @@
  *
  * Pairs are multiplied and added like FMAs, even and odd columns apart; what is below 2^-126 is flushed to 0
  * (Intel SDM, TDPBF16PS). 4 products of 16 cycles load 4 tiles of 16 lines. Columns beyond the last whole 32
- * are copied beside zeros: behind the weights may lie what is no number. Not yet timed: no machine with AMX
- * at hand. */
+ * are copied beside zeros: behind the weights may lie what is no number. */
 #include "kernels/bf16/format.h"
 #include "kernels/row.h"
 #include "kernels/x86/tile_config.h"

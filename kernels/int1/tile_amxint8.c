@@ -1,7 +1,7 @@
 /* int1 on tiles without expansion (see int1/mask_vnniu.c for the sums, kernels/x86/amx.h for the walk).
  *
  * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 128 rows 112 and + store of a line, once
- * for all tokens. Not yet timed: no machine with AMX at hand. */
+ * for all tokens. */
 #include "kernels/int1/format.h"
 #include "kernels/x86/amx.h"
 
@@ -25,8 +25,8 @@ static const struct ulb_amx row = {.layout = &ulb_int1_tiles,
 
 static void run(const struct ulb_gemm *g)
 {
-    _Alignas(64) uint8_t masked[VECTORS * (FIELDS - 1) * ULB_AMX_FIELD_BYTES];
-    ulb_run_amx(&row, g, masked, sizeof masked);
+    _Alignas(64) uint8_t masked[ULB_AMX_MASKED];
+    ulb_run_amx(&row, g, masked);
 }
 
 const struct ulb_kernel ULB_ROW = {

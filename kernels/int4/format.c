@@ -70,7 +70,7 @@ const struct ulb_layout ulb_int4_vnni4i_96 = {.name = "vnni4-interleaved-96",
                                               .decode = decode};
 const struct ulb_layout ulb_int4_tiles = {.name = "tiles",
                                           .format = &ulb_int4,
-                                          .tile_m = 64,
+                                          .tile_m = 32,
                                           .tile_k = ULB_TILE_COLUMNS,
                                           .slices = 2,
                                           .bit_offset = tiled,

@@ -1,11 +1,11 @@
 /* int4 on tiles without unpacking (see int4/mask_vnniu.c for the sums, kernels/x86/amx.h for the walk).
  *
  * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 64 rows 32 and + store of a line, once
- * for all tokens. Not yet timed: no machine with AMX at hand. */
+ * for all tokens. */
 #include "kernels/int4/format.h"
 #include "kernels/x86/amx.h"
 
-enum { VECTORS = 2, FIELDS = 2, BITS = 4 };
+enum { VECTORS = 1, FIELDS = 2, BITS = 4 };
 
 static inline void combine(ulb_vec *sums)
 {
@@ -23,8 +23,8 @@ static const struct ulb_amx row = {.layout = &ulb_int4_tiles,
 
 static void run(const struct ulb_gemm *g)
 {
-    _Alignas(64) uint8_t masked[VECTORS * (FIELDS - 1) * ULB_AMX_FIELD_BYTES];
-    ulb_run_amx(&row, g, masked, sizeof masked);
+    _Alignas(64) uint8_t masked[ULB_AMX_MASKED];
+    ulb_run_amx(&row, g, masked);
 }
 
 const struct ulb_kernel ULB_ROW = {
@@ -34,7 +34,7 @@ const struct ulb_kernel ULB_ROW = {
     .needs = ULB_ROW_NEEDS,
     .layout = &ulb_int4_tiles,
     .activation = ULB_ACT_A8,
-    .mr = VECTORS * FIELDS * ULB_TILE_ROWS,
+    .mr = 2 * VECTORS * FIELDS * ULB_TILE_ROWS,
     .nr = ULB_AMX_GROUP,
     .kr = ULB_AMX_SLICES * ULB_TILE_COLUMNS,
     .bytes_per_step = 4 * BITS,

@@ -77,7 +77,7 @@ const struct ulb_layout ulb_int8_vnni4_signed = {.name = "vnni4-signed",
                                                  .decode = decode_signed};
 const struct ulb_layout ulb_int8_tiles = {.name = "tiles",
                                           .format = &ulb_int8,
-                                          .tile_m = 64,
+                                          .tile_m = 32,
                                           .tile_k = ULB_TILE_COLUMNS,
                                           .slices = 2,
                                           .bit_offset = tiled,

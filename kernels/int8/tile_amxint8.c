@@ -1,11 +1,10 @@
 /* int8 on tiles: whole bytes, multiplied where they lie.
  *
- * Weights are value + 128. |x.w| <= 255 * 127 * K < 2^31 up to K = 65,536. Not yet timed: no machine with AMX
- * at hand. */
+ * Weights are value + 128. |x.w| <= 255 * 127 * K < 2^31 up to K = 65,536. */
 #include "kernels/int8/format.h"
 #include "kernels/x86/amx.h"
 
-enum { VECTORS = 4, FIELDS = 1, BITS = 8 };
+enum { VECTORS = 2, FIELDS = 1, BITS = 8 };
 
 /* Whole bytes are their own sums. */
 static inline void combine(ulb_vec *sums)
@@ -22,7 +21,7 @@ static const struct ulb_amx row = {.layout = &ulb_int8_tiles,
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_amx(&row, g, NULL, 0);
+    ulb_run_amx(&row, g, NULL);
 }
 
 const struct ulb_kernel ULB_ROW = {
@@ -32,7 +31,7 @@ const struct ulb_kernel ULB_ROW = {
     .needs = ULB_ROW_NEEDS,
     .layout = &ulb_int8_tiles,
     .activation = ULB_ACT_A8,
-    .mr = VECTORS * FIELDS * ULB_TILE_ROWS,
+    .mr = 2 * VECTORS * FIELDS * ULB_TILE_ROWS,
     .nr = ULB_AMX_GROUP,
     .kr = ULB_AMX_SLICES * ULB_TILE_COLUMNS,
     .bytes_per_step = 4 * BITS,

@@ -1,0 +1,129 @@
+/* Up to 16 tokens on tiles: weights are read once and memory is what limits. Four groups of 16 rows at a time
+ * over all of K, two slices of K as two address streams; tiles of a few steps ahead are masked while one is
+ * multiplied. */
+#ifndef ULB_KERNELS_X86_AMX_FEW_H
+#define ULB_KERNELS_X86_AMX_FEW_H
+
+#include "kernels/x86/amx_parts.h"
+
+enum {
+    ULB_AMX_QUAD = 4,
+    ULB_AMX_QUAD_BYTES = ULB_AMX_QUAD * ULB_TILE_BYTES,
+    ULB_AMX_RING = 4 /* steps whose masked weights are kept: stores are done when tiles are loaded */
+};
+
+/* tmm0-3 += 64 columns of four groups of rows. */
+static inline void ulb_amx_multiply_quad(const int8_t *x, size_t stride, const uint8_t *const w[ULB_AMX_QUAD])
+{
+    const size_t line = ULB_TILE_COLUMNS;
+    __asm__ volatile(ULB_AMX_LOAD("x", "stride", "tmm4") /* clang-format off */
+                     ULB_AMX_LOAD("w0", "line", "tmm6") ULB_AMX_DOT("tmm6", "tmm4", "tmm0")
+                     ULB_AMX_LOAD("w1", "line", "tmm7") ULB_AMX_DOT("tmm7", "tmm4", "tmm1")
+                     ULB_AMX_LOAD("w2", "line", "tmm6") ULB_AMX_DOT("tmm6", "tmm4", "tmm2")
+                     ULB_AMX_LOAD("w3", "line", "tmm7") ULB_AMX_DOT("tmm7", "tmm4", "tmm3") /* clang-format on */
+                     :
+                     : [x] "r"(x), [stride] "r"(stride), [line] "r"(line), [w0] "r"(w[0]), [w1] "r"(w[1]),
+                       [w2] "r"(w[2]), [w3] "r"(w[3])
+                     : "memory");
+}
+
+/* Four groups of rows, of one panel or of two neighbours. */
+struct ulb_amx_quad {
+    const uint8_t *panels[2];
+    unsigned first; /* group of a panel of four and more */
+};
+
+static inline __attribute__((always_inline)) unsigned ulb_amx_quad_groups(const struct ulb_amx *row)
+{
+    return ulb_amx_groups(row) < ULB_AMX_QUAD ? ulb_amx_groups(row) : ULB_AMX_QUAD;
+}
+
+/* Bytes from a panel's first tile to that of a step of the walk, slices in turn. */
+static inline size_t ulb_amx_step_offset(const struct ulb_amx_weights *weights, size_t step)
+{
+    return step % ULB_AMX_SLICES * weights->slice_bytes + step / ULB_AMX_SLICES * weights->tile_bytes;
+}
+
+/* Place of a group of the quad among its masked ones, beginning with its panel's first. */
+static inline __attribute__((always_inline)) size_t ulb_amx_quad_masked(const struct ulb_amx *row,
+                                                                        unsigned first, unsigned i)
+{
+    const unsigned each = ulb_amx_quad_groups(row);
+    return i / each * ulb_amx_masked(row, each) + ulb_amx_masked(row, first + i % each) -
+           ulb_amx_masked(row, first);
+}
+
+static inline __attribute__((always_inline)) void
+ulb_amx_mask_quad(const struct ulb_amx *row, const struct ulb_amx_quad *quad, size_t offset, uint8_t *out)
+{
+    const unsigned each = ulb_amx_quad_groups(row), first = quad->first;
+    for (size_t line = 0; line < ULB_TILE_BYTES; line += ULB_TILE_COLUMNS) {
+        ULB_UNROLL(2)
+        for (unsigned i = 0; i < ULB_AMX_QUAD; i += each) {
+            const uint8_t *tile = quad->panels[i / each] + offset + line;
+            for (unsigned vector = first / row->fields; vector * row->fields < first + each; vector++)
+                _mm_prefetch((const char *)tile + vector * ULB_TILE_BYTES + ULB_AMX_NEAR, _MM_HINT_T0);
+            ulb_amx_mask_line(row, first, first + each, tile,
+                              out + line + ulb_amx_quad_masked(row, first, i) * ULB_TILE_BYTES,
+                              ULB_TILE_BYTES);
+        }
+    }
+}
+
+/* Sums of all tokens and four groups of rows. */
+static inline __attribute__((always_inline)) void
+ulb_amx_run_quad(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ulb_amx_weights *weights,
+                 const struct ulb_amx_quad *quad, int32_t *sums)
+{
+    const unsigned each = ulb_amx_quad_groups(row), first = quad->first;
+    const size_t steps = ULB_AMX_SLICES * weights->steps;
+    _Alignas(64) uint8_t masked[ULB_AMX_RING][ULB_AMX_QUAD_BYTES];
+    ulb_amx_zero();
+    for (size_t step = 0; step < ULB_AMX_RING - 1 && step < steps; step++)
+        ulb_amx_mask_quad(row, quad, ulb_amx_step_offset(weights, step), masked[step]);
+    for (size_t step = 0; step < steps; step++) {
+        const uint8_t *w[ULB_AMX_QUAD];
+        size_t offset = ulb_amx_step_offset(weights, step), ahead = step + ULB_AMX_RING - 1;
+        size_t column = (step % ULB_AMX_SLICES * weights->steps + step / ULB_AMX_SLICES) * ULB_TILE_COLUMNS;
+        if (ahead < steps)
+            ulb_amx_mask_quad(row, quad, ulb_amx_step_offset(weights, ahead), masked[ahead % ULB_AMX_RING]);
+        ULB_UNROLL(4)
+        for (unsigned i = 0; i < ULB_AMX_QUAD; i++) {
+            const unsigned group = first + i % each;
+            w[i] = quad->panels[i / each] + offset + group / row->fields * ULB_TILE_BYTES;
+            if (!ulb_amx_is_raw(row, group))
+                w[i] = masked[step % ULB_AMX_RING] + ulb_amx_quad_masked(row, first, i) * ULB_TILE_BYTES;
+        }
+        ulb_amx_multiply_quad((const int8_t *)g->x + column, g->x_stride, w);
+    }
+    __asm__ volatile("tilestored %%tmm0, (%0,%1,1)\n\ttilestored %%tmm1, 1024(%0,%1,1)\n\t"
+                     "tilestored %%tmm2, 2048(%0,%1,1)\n\ttilestored %%tmm3, 3072(%0,%1,1)"
+                     :
+                     : "r"(sums), "r"((size_t)ULB_TILE_COLUMNS)
+                     : "memory");
+}
+
+/* A panel of four groups and more, or two of two groups: of what lies beyond the last one nothing is kept. */
+static inline __attribute__((always_inline)) void
+ulb_amx_few(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ulb_amx_weights *weights)
+{
+    const unsigned groups = ulb_amx_groups(row), rows = groups * ULB_TILE_ROWS;
+    const unsigned panels = ULB_AMX_QUAD / ulb_amx_quad_groups(row);
+    _Alignas(64) int32_t sums[ULB_AMX_VECTORS_MAX * ULB_TILE_BYTES / 4];
+    ulb_amx_configure(g->n, true);
+    for (size_t panel = g->m0; panel < g->m1; panel += panels * rows) {
+        const uint8_t *w = weights->data + panel / rows * weights->panel_bytes;
+        struct ulb_amx_quad quad = {.panels = {w, panel + rows < g->m1 ? w + weights->panel_bytes : w}};
+        ULB_UNROLL(2)
+        for (quad.first = 0; quad.first < groups; quad.first += ULB_AMX_QUAD)
+            ulb_amx_run_quad(row, g, weights, &quad, sums + quad.first * (ULB_TILE_BYTES / 4));
+        for (unsigned i = 0; i < panels && panel + i * rows < g->m1; i++)
+            for (size_t token = 0; token < g->n; token++)
+                ulb_amx_finish(row, g, weights, panel + i * rows, token,
+                               sums + i * groups * (ULB_TILE_BYTES / 4) + token * ULB_TILE_ROWS,
+                               ULB_TILE_BYTES / 4, false);
+    }
+    ulb_amx_release();
+}
+
+#endif
