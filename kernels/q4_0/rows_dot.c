@@ -21,7 +21,7 @@
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_0
 #define NEAR           ULB_BY_SUMS(1024, 1024)
-#define FAR            ULB_BY_SUMS(0, 4096)
+#define FAR            ULB_BY_ENCODING(0, 4096)
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

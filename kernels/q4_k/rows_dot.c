@@ -23,7 +23,7 @@
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_K
 #define NEAR           ULB_BY_SUMS(1024, 2048)
-#define FAR            ULB_BY_SUMS(0, 6144)
+#define FAR            ULB_BY_SUMS(0, ULB_BY_WIDTH(6144, 0))
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

@@ -120,6 +120,9 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
     return (struct ulb_zero_sum){all, ulb_add32(magic, all), NULL};
 }
 
+/* Whether a row that asks for L1 alone asks, told L2, no farther than one that has a second distance. */
+#define ULB_LOOKS_FAR(row) (!ULB_WORD_SUMS && (row)->near > ULB_INTO_L2 / 2)
+
 /* The prefetches for the lines that begin in so many bytes of w from begin on. They are held at their place
  * by a vector that what follows needs: compilers bring those of an unrolled loop together, and so many at
  * once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does not
@@ -144,9 +147,10 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
                     : [held] "+" ULB_REGISTER(*held)
                     : [at] "r"(w), [ahead] "i"(line + row->far));
         if (into_l2)
-            __asm__("prefetcht1 %c[ahead](%[at])"
-                    : [held] "+" ULB_REGISTER(*held)
-                    : [at] "r"(w), [ahead] "i"(line + ULB_L2_AHEAD(row->near, row->far)));
+            __asm__(
+                "prefetcht1 %c[ahead](%[at])"
+                : [held] "+" ULB_REGISTER(*held)
+                : [at] "r"(w), [ahead] "i"(line + ULB_L2_AHEAD(row->near, row->far || ULB_LOOKS_FAR(row))));
     }
 }
 
