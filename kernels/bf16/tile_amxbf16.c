@@ -6,6 +6,7 @@
  * are copied beside zeros: behind the weights may lie what is no number. */
 #include "kernels/bf16/format.h"
 #include "kernels/row.h"
+#include "kernels/unroll.h"
 #include "kernels/x86/tile_config.h"
 
 #include <string.h>
@@ -13,8 +14,9 @@
 enum {
     ROWS = 32,
     TOKENS = 2 * ULB_TILE_ROWS,
-    PAIR_BYTES = 4 * ROWS, /* a pair of columns of all rows */
-    PAIRS = 16,            /* of a tile */
+    TOKENS_OF_BLOCK = 4 * TOKENS, /* activations stay in L2: 1 MiB of 4096 columns */
+    PAIR_BYTES = 4 * ROWS,        /* a pair of columns of all rows */
+    PAIRS = 16,                   /* of a tile */
     BLOCK_BYTES = PAIRS * PAIR_BYTES,
     NEAR = 2048
 };
@@ -25,8 +27,6 @@ static inline void multiply(const uint8_t *w, const uint16_t *x, size_t x_bytes,
     const uint8_t *second = w + 64;
     const char *below = (const char *)x + ULB_TILE_ROWS * x_bytes;
     size_t stride = PAIR_BYTES;
-    for (size_t line = 0; line < BLOCK_BYTES; line += 64)
-        __builtin_prefetch(w + NEAR + line, 0, 3);
     __asm__ volatile(
         "tileloadd (%[x],%[x_bytes],1), %%tmm4\n\t"
         "tileloadd (%[w],%[stride],1), %%tmm6\n\t"
@@ -45,6 +45,14 @@ static inline void multiply(const uint8_t *w, const uint16_t *x, size_t x_bytes,
                          : "memory");
 }
 
+/* The block of weights NEAR bytes behind one. */
+static inline void ask(const uint8_t *w)
+{
+    ULB_UNROLL(32)
+    for (size_t line = 0; line < BLOCK_BYTES; line += 64)
+        __builtin_prefetch(w + NEAR + line, 0, 3);
+}
+
 static inline void store(float (*sums)[ROWS], bool lower)
 {
     size_t line = sizeof *sums;
@@ -61,8 +69,8 @@ static inline void store(float (*sums)[ROWS], bool lower)
                          : "memory");
 }
 
-/* A row of tiles and so many tokens, at most TOKENS. */
-static void run_tile(const struct ulb_gemm *g, size_t row, size_t token, size_t tokens)
+/* A row of tiles and so many tokens, at most TOKENS. cold: its weights are in no cache yet. */
+static void run_tile(const struct ulb_gemm *g, size_t row, size_t token, size_t tokens, bool cold)
 {
     const size_t steps = ulb_layout_steps(&ulb_bf16_vnni2, g->k), whole = steps / PAIRS, left = steps % PAIRS;
     const uint8_t *w = (const uint8_t *)g->w + row / ROWS * steps * PAIR_BYTES;
@@ -70,8 +78,11 @@ static void run_tile(const struct ulb_gemm *g, size_t row, size_t token, size_t 
     const bool lower = tokens > ULB_TILE_ROWS;
     float sums[TOKENS][ROWS];
     ulb_amx_zero();
-    for (size_t i = 0; i < whole; i++)
+    for (size_t i = 0; i < whole; i++) {
+        if (cold)
+            ask(w + i * BLOCK_BYTES);
         multiply(w + i * BLOCK_BYTES, x + 2 * PAIRS * i, g->x_stride * sizeof *x, lower);
+    }
     if (left > 0) {
         uint8_t last[BLOCK_BYTES] = {0};
         memcpy(last, w + whole * BLOCK_BYTES, left * PAIR_BYTES);
@@ -82,14 +93,25 @@ static void run_tile(const struct ulb_gemm *g, size_t row, size_t token, size_t 
         memcpy(g->y + (token + n) * g->y_stride + row, sums[n], ulb_rows_left(g, row, ROWS) * sizeof(float));
 }
 
+/* Rows [m0, m1) for so many tokens, a row of tiles at a time, whose weights stay in L2. */
+static void run_tokens(const struct ulb_gemm *g, size_t token, size_t tokens)
+{
+    size_t configured = 0;
+    for (size_t row = g->m0; row < g->m1; row += ROWS) {
+        for (size_t i = 0; i < tokens; i += TOKENS) {
+            size_t each = tokens - i < TOKENS ? tokens - i : TOKENS;
+            if (each != configured)
+                ulb_amx_configure(each, false);
+            configured = each;
+            run_tile(g, row, token + i, each, i == 0);
+        }
+    }
+}
+
 static void run(const struct ulb_gemm *g)
 {
-    for (size_t token = 0; token < g->n; token += TOKENS) {
-        size_t tokens = g->n - token < TOKENS ? g->n - token : TOKENS;
-        ulb_amx_configure(tokens, false);
-        for (size_t row = g->m0; row < g->m1; row += ROWS)
-            run_tile(g, row, token, tokens);
-    }
+    for (size_t token = 0; token < g->n; token += TOKENS_OF_BLOCK)
+        run_tokens(g, token, g->n - token < TOKENS_OF_BLOCK ? g->n - token : TOKENS_OF_BLOCK);
     ulb_amx_release();
 }
 
