@@ -188,8 +188,8 @@ ulb_amx_turn(const struct ulb_amx *row, struct ulb_amx_work *work, size_t slice,
     }
     struct ulb_amx_lines lines = work->lines[slice];
     for (size_t i = 0; i < tiles; i++) {
-        ulb_amx_multiply(x, stride, a, b, lower);
         ulb_amx_prepare(row, &lines, ahead);
+        ulb_amx_multiply(x, stride, a, b, lower);
         x += ULB_TILE_COLUMNS;
         a += a_step;
         b += b_step;
