@@ -3,7 +3,7 @@
  * Two FMAs in turn, results below 2^-126 flushed to 0 (Intel SDM, VDPBF16PS); activations in bfloat16, which
  * is what its peers take for them. Per 2 columns of a tile of 32 rows: 1 broadcast, 2 loads, 2 products; two
  * halves of K as address streams and two steps in turn make 8 chains. 64 bytes are read for each product:
- * memory is what limits everywhere. Not yet timed: no machine with AVX512-BF16 at hand. */
+ * memory is what limits everywhere. */
 #include "kernels/bf16/format.h"
 #include "kernels/row.h"
 
