@@ -58,20 +58,32 @@ static inline __attribute__((always_inline)) void ulb_ask_from(const void *w, si
  * build. */
 #define ULB_L2_AHEAD(near, far) ((far) ? ULB_INTO_L2 : 2 * (near))
 
-/* The same from an address as the compiler chooses it, and with a second distance, of lines that L2 is asked
- * for when the row is told L1, in rows of two pieces of code; 0: none. */
+/* Asks L2 for what lies ahead bytes behind w, a constant where there is a branch for it. */
+static inline __attribute__((always_inline)) void ulb_ask_l2(const void *w, size_t ahead)
+{
+    if (__builtin_constant_p(ahead))
+        __asm__ volatile("prefetcht1 %c[ahead](%[at])" ::[at] "r"(w), [ahead] "i"(ahead));
+    else
+        __builtin_prefetch((const char *)w + ahead, 0, 2);
+}
+
+/* The same, and with a second distance, of lines that L2 is asked for when the row is told L1, in rows of two
+ * pieces of code; 0: none, and the compiler chooses the address. Two distances from addresses of its own are
+ * what GCC 12 adds up apart: 16 additions beside the 28 operations of int2 at 512 bits. */
 static inline __attribute__((always_inline)) void ulb_ask_both(const void *w, size_t line,
                                                                struct ulb_ahead ahead, size_t far)
 {
     const char *at = (const char *)w + line;
-    if (!far && !__builtin_constant_p(ahead.into_l2)) {
+    if (far && !ahead.into_l2)
         ulb_ask_from(w, line, ahead);
-        return;
-    }
-    if (!ahead.into_l2)
+    if (far)
+        ulb_ask_l2(w, line + (ahead.into_l2 ? ULB_INTO_L2 : far));
+    else if (!__builtin_constant_p(ahead.into_l2))
+        ulb_ask_from(w, line, ahead);
+    else if (ahead.into_l2)
+        __builtin_prefetch(at + 2 * ahead.near, 0, 2);
+    else
         __builtin_prefetch(at + ahead.near, 0, 3);
-    if (ahead.into_l2 || far)
-        __builtin_prefetch(at + (ahead.into_l2 ? ULB_L2_AHEAD(ahead.near, far) : far), 0, 2);
 }
 
 static inline __attribute__((always_inline)) void ulb_ask(const void *w, size_t line, struct ulb_ahead ahead)
