@@ -29,7 +29,7 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .vectors = VECTORS * FIELDS,
                                      .slices = SLICES,
                                      .sets = SETS,
-                                     .visit = 2 * ULB_LINE,
+                                     .visit = 3 * ULB_LINE,
                                      .near = 1024,
                                      .far = 4096,
                                      .gap = ULB_LINE};
