@@ -30,7 +30,7 @@ enum {
     ULB_FIELDS2_VISIT = ULB_LINE
 #else
     ULB_FIELDS2_SLICES = 3,
-    ULB_FIELDS2_VISIT = 2 * ULB_LINE
+    ULB_FIELDS2_VISIT = 3 * ULB_LINE
 #endif
 };
 
