@@ -25,6 +25,7 @@ static const struct ulb_tokens row = {.layout = &ulb_int1_fields_128,
                                       .zero_point = -1,
                                       .near = 1024,
                                       .far = 4096,
+                                      .gap = ULB_LINE,
                                       .combine = combine};
 
 static void run(const struct ulb_gemm *g)

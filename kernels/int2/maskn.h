@@ -28,6 +28,7 @@ enum { ULB_FIELDS2_TOKENS = ULB_BY_SUMS(2, 4) };
                                               .zero_point = (zero_point_),                                   \
                                               .near = 1024,                                                  \
                                               .far = ULB_BY_SUMS(0, 4096),                                   \
+                                              .gap = ULB_LINE,                                               \
                                               .combine = ulb_fields2_split};                                 \
         ulb_run_tokens(&row, g);                                                                             \
     }                                                                                                        \

@@ -37,6 +37,7 @@ static const struct ulb_tokens row = {.layout = &LAYOUT,
                                       .zero_point = ULB_INT4_ZERO_POINT,
                                       .near = 1024,
                                       .far = ULB_BY_SUMS(0, 4096),
+                                      .gap = ULB_LINE,
                                       .combine = combine};
 
 static void run(const struct ulb_gemm *g)

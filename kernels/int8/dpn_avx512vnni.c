@@ -22,6 +22,7 @@ static const struct ulb_tokens row = {.layout = &ulb_int8_vnni4_96,
                                       .zero_point = ULB_INT8_ZERO_POINT,
                                       .near = 512,
                                       .far = 0,
+                                      .gap = 2 * ULB_LINE,
                                       .combine = combine};
 
 static void run(const struct ulb_gemm *g)

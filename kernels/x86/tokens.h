@@ -25,6 +25,7 @@ struct ulb_tokens {
     unsigned slices;  /* of the layout */
     int32_t zero_point;
     size_t near, far;               /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
+    size_t gap;                     /* from one prefetched line to the next: see struct ulb_walk */
     void (*combine)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
 };
 
@@ -33,7 +34,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const stru
                                                                       const uint8_t *w, size_t bytes)
 {
     ULB_UNROLL(16)
-    for (size_t line = 0; line < bytes; line += ULB_LINE)
+    for (size_t line = 0; line < bytes; line += row->gap)
         ulb_ask_both(w, line, (struct ulb_ahead){row->near, l2}, row->far);
 }
 
