@@ -73,8 +73,9 @@ static void add_cell(struct ulb_grid *grid, const struct ulb_grid_cell *like, co
     *cell = *like;
     cell->kernel = kernel;
     cell->kernel_index = kernel_index;
-    cell->bytes = ulb_layout_bytes(kernel->layout, like->m, like->k);
-    grid->largest = cell->bytes > grid->largest ? cell->bytes : grid->largest;
+    cell->bytes = ulb_layout_read_bytes(kernel->layout, like->m, like->k);
+    cell->packed_bytes = ulb_layout_bytes(kernel->layout, like->m, like->k);
+    grid->largest = cell->packed_bytes > grid->largest ? cell->packed_bytes : grid->largest;
 }
 
 static bool fits(const struct ulb_kernel *kernel, size_t k)

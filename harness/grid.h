@@ -20,7 +20,7 @@ struct ulb_grid_cell {
     const char *model,
         *layer; /* names; layer NULL: the shape's own size is its name; model NULL: calibrates */
     size_t m, k, n;
-    size_t bytes; /* of the packed matrix */
+    size_t bytes, packed_bytes; /* of the packed matrix: that a call reads, that it takes */
     size_t batch;
     double l2_ratio;  /* time with prefetches into L2 / into L1; NAN: no prefetch_choice, or not measured */
     bool prefetch_l2; /* as chosen before the first sample, of a kernel with prefetch_choice */

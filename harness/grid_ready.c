@@ -32,9 +32,10 @@ double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch)
     struct ulb_session *session = sample->session;
     double begin = ulb_now();
     for (size_t i = 0; i < batch; i++) {
-        sample->job.gemm.w = session->settings.warm
-                                 ? session->arena.pages.data
-                                 : ulb_arena_next(&session->arena, sample->cell->bytes, ULB_CACHE_LINE);
+        sample->job.gemm.w =
+            session->settings.warm
+                ? session->arena.pages.data
+                : ulb_arena_next(&session->arena, sample->cell->packed_bytes, ULB_CACHE_LINE);
         ulb_team_gemm_run(session->team, &sample->job);
     }
     return (ulb_now() - begin) / (double)batch;

@@ -120,8 +120,10 @@ size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k);
 /* Bytes of a row of tiles in a slice, with scales that lie there; from a slice to the next. */
 size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k);
-/* Bytes of a packed M x K matrix, scales and padding included. */
+/* Bytes of a packed M x K matrix, scales and padding included, and without what lies unused between slices.
+ */
 size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k);
+size_t ulb_layout_read_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Byte offset of the scales inside a packed matrix, where they are not ahead of their tiles. */
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k);
 /* The same of the zeros and of the sums of rows. */

@@ -82,10 +82,21 @@ size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k)
     return tile_offset(layout, ulb_layout_steps(layout, k)) - ahead_bytes(layout);
 }
 
+/* Slices are read side by side, and of most matrices in use their bytes are a multiple of a page: all streams
+ * would come to the end of a page, where prefetchers stop, at the same time, in the same sets of L1. Behind
+ * such slices lie lines that nobody reads. Golden Cove, 4096x4096, of the yardstick: int1 by tables 0.885 ->
+ * 0.935, int2 0.900 -> 0.935 (0.916 with 5 lines, 0.917 with 9). */
+static size_t gap_bytes(size_t slice)
+{
+    enum { PAGE = 4096, NEAR = 512, APART = 17 * ULB_CACHE_LINE };
+    return (slice + NEAR) % PAGE < 2 * NEAR ? APART : 0;
+}
+
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
     size_t rows = padded_rows(layout, m) / layout->tile_m;
-    return ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
+    size_t bytes = ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
+    return bytes + (layout->slices > 1 ? gap_bytes(bytes) : 0);
 }
 
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k)
@@ -115,6 +126,14 @@ size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
     size_t sums = layout->row_sums ? padded_rows(layout, m) * sizeof(float) : 0;
     return ulb_layout_sums_offset(layout, m, k) + ulb_round_up(sums, ULB_CACHE_LINE);
+}
+
+size_t ulb_layout_read_bytes(const struct ulb_layout *layout, size_t m, size_t k)
+{
+    size_t slice = ulb_layout_slice_bytes(layout, m, k);
+    size_t rows = padded_rows(layout, m) / layout->tile_m;
+    size_t tiles = ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
+    return ulb_layout_bytes(layout, m, k) - ulb_layout_slices(layout, k) * (slice - tiles);
 }
 
 static unsigned get_code(const uint8_t *tile, unsigned offset, unsigned bits)
