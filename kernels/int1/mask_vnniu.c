@@ -27,8 +27,8 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .slices = 4,
                                      .sets = SETS,
                                      .visit = 2 * ULB_LINE,
-                                     .near = 1024,
-                                     .far = 4096,
+                                     .near = 1536,
+                                     .far = 2048,
                                      .gap = ULB_LINE};
 
 static const ulb_vec mask[FIELDS - 1] = {ULB_BYTES(0x01), ULB_BYTES(0x02), ULB_BYTES(0x04), ULB_BYTES(0x08),

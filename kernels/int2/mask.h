@@ -66,7 +66,7 @@ static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
                                                  .sets = ULB_FIELDS2_SLICES,
                                                  .visit = ULB_FIELDS2_VISIT,
                                                  .near = 1024,
-                                                 .far = 2048,
+                                                 .far = 1536,
                                                  .gap = ULB_LINE};
 
 static const ulb_vec ulb_fields2_mask0 = ULB_BYTES(0x03), ulb_fields2_mask1 = ULB_BYTES(0x0C),

@@ -30,8 +30,8 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .slices = SLICES,
                                      .sets = SETS,
                                      .visit = 3 * ULB_LINE,
-                                     .near = 1024,
-                                     .far = 4096,
+                                     .near = 512,
+                                     .far = 1024,
                                      .gap = ULB_LINE};
 
 static const ulb_vec low = ULB_BYTES(0x0F);
