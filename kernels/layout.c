@@ -85,7 +85,8 @@ size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k)
 /* Slices are read side by side, and of most matrices in use their bytes are a multiple of a page: all streams
  * would come to the end of a page, where prefetchers stop, at the same time, in the same sets of L1. Behind
  * such slices lie lines that nobody reads. Golden Cove, 4096x4096, of the yardstick: int1 by tables 0.885 ->
- * 0.935, int2 0.900 -> 0.935 (0.916 with 5 lines, 0.917 with 9). */
+ * 0.935, int2 0.900 -> 0.935 (0.916 with 5 lines, 0.917 with 9). Not for two slices: int8, which asks for
+ * every other line, lost by it, 0.922 -> 0.894. */
 static size_t gap_bytes(size_t slice)
 {
     enum { PAGE = 4096, NEAR = 512, APART = 17 * ULB_CACHE_LINE };
@@ -96,7 +97,7 @@ size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t 
 {
     size_t rows = padded_rows(layout, m) / layout->tile_m;
     size_t bytes = ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
-    return bytes + (layout->slices > 1 ? gap_bytes(bytes) : 0);
+    return bytes + (layout->slices > 2 ? gap_bytes(bytes) : 0);
 }
 
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k)
