@@ -348,13 +348,13 @@ static void set_integers(struct ulb_activations *a, size_t token, const float *x
 static void set_activations(struct ulb_activations *a, size_t token, const float *x, size_t k)
 {
     size_t element = ulb_activation_bytes(a->kind);
-    char *out = (char *)a->x + token * a->columns * element;
+    char *out = (char *)a->x + token * a->stride * element;
     memset(out + k * element, 0, (a->columns - k) * element);
     a->zero[token] = 0;
     if (a->kind == ULB_ACT_F32)
         memcpy(out, x, k * sizeof *x);
     else if (a->kind == ULB_ACT_BF16)
-        to_bf16(x, k, (uint16_t *)a->x + token * a->columns);
+        to_bf16(x, k, (uint16_t *)a->x + token * a->stride);
     else
         set_integers(a, token, x, k, (int8_t *)out);
 }

@@ -313,7 +313,7 @@ static void time_adds_up(void **state)
 static void activations_are_the_same(void **state)
 {
     (void)state;
-    enum { K = 777, COLUMNS = 1024 };
+    enum { K = 777, COLUMNS = 1024, EACH = 2 };
     float x[K];
     struct ulb_rng rng = {3};
     ulb_isa_set isa = ulb_isa_detect();
@@ -322,16 +322,16 @@ static void activations_are_the_same(void **state)
         x[i] = i % 97 == 5 ? 0.0f : ldexpf(ulb_rng_float(&rng), (int)(i / 64));
     x[300] = -x[290]; /* equal magnitudes: the first decides */
     for (int kind = 0; kind < ULB_ACTIVATIONS; kind++) {
-        size_t bytes = ulb_activations_bytes((enum ulb_activation)kind, 1, COLUMNS);
+        size_t bytes = ulb_activations_bytes((enum ulb_activation)kind, EACH, COLUMNS);
         char *expected = aligned_alloc(64, bytes), *got = aligned_alloc(64, bytes);
         struct ulb_activations a;
         memset(expected, 0x55, bytes);
-        ulb_activations_place(&a, (enum ulb_activation)kind, 1, COLUMNS, expected);
-        ulb_activations_set(&a, 0, x, K);
+        ulb_activations_place(&a, (enum ulb_activation)kind, EACH, COLUMNS, expected);
+        ulb_activations_set(&a, EACH - 1, x, K);
         for (size_t i = 0; i < 3; i++) {
             memset(got, 0x55, bytes);
-            ulb_activations_place(&a, (enum ulb_activation)kind, 1, COLUMNS, got);
-            ulb_vector_ops(sets[i])->set_activations(&a, 0, x, K);
+            ulb_activations_place(&a, (enum ulb_activation)kind, EACH, COLUMNS, got);
+            ulb_vector_ops(sets[i])->set_activations(&a, EACH - 1, x, K);
             if (memcmp(got, expected, bytes) != 0)
                 fail_msg("%s by %s", ulb_activation_name((enum ulb_activation)kind),
                          ulb_vector_ops(sets[i])->isa);
