@@ -58,35 +58,12 @@ static inline __attribute__((always_inline)) __m256i ulb_unit_scales(__m256i sca
                   low, _mm256_inserti128_si256(_mm256_setzero_si256(), _mm256_castsi256_si128(second), 1)));
 }
 
-/* Where the scales of groups of 32 columns are taken from memory, each twice: they reach all lanes there
- * without a shuffle, of which Golden Cove has two ports of the three that work. Zen 4, which has no VEX form,
- * waits for the store: Q4_K took 3.04 cycles per 32 weights, and takes 2.20 with shuffles. */
-#ifdef ULB_DP_VEX
-enum { ULB_SCALES_IN_MEMORY = 1 };
-#else
-enum { ULB_SCALES_IN_MEMORY = 0 };
-#endif
-
-static inline __attribute__((always_inline)) void ulb_place_scales(const struct ulb_long *format,
-                                                                   __m256i scales, int32_t units[ULB_UNITS])
-{
-    if (ULB_SCALES_IN_MEMORY && format->groups == ULB_UNITS) {
-        const __m256i twice = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1,
-                                               4, -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1);
-        _mm256_storeu_si256((__m256i *)units, _mm256_shuffle_epi8(scales, twice));
-        __asm__("" : "+m"(*(int32_t(*)[ULB_UNITS])units)); /* else GCC takes them from the register */
-    }
-}
-
-/* The words of a unit's groups, each in its half. scales: of words; of bytes of groups of 16 columns; placed
- * ones of 32 are in units. */
-static inline __attribute__((always_inline)) __m256i
-ulb_unit_words(const struct ulb_long *format, __m256i scales, const int32_t *units, size_t unit)
+/* The words of a unit's groups, each in its half. scales: words, or bytes. */
+static inline __attribute__((always_inline)) __m256i ulb_unit_words(const struct ulb_long *format,
+                                                                    __m256i scales, size_t unit)
 {
     if (format->scales)
         return ulb_unit_scales(scales, unit);
-    if (ULB_SCALES_IN_MEMORY && format->groups == ULB_UNITS)
-        return ulb_broadcast4(&units[unit]);
     size_t first = format->groups * unit / ULB_UNITS, second = first + (format->groups > ULB_UNITS);
     return _mm256_shuffle_epi8(scales, ulb_from_halves(_mm_set1_epi16((short)(0x8000 | first)),
                                                        _mm_set1_epi16((short)(0x8000 | second))));
@@ -131,13 +108,11 @@ static inline __attribute__((always_inline)) __m256i
 ulb_scaled_sums(const struct ulb_long *format, const uint8_t *block, const int8_t *x, __m256i scales)
 {
     __m256i sums[ULB_BLOCK_SUMS] = {_mm256_setzero_si256()};
-    int32_t units[ULB_UNITS];
-    ulb_place_scales(format, scales, units);
 #pragma GCC unroll 8
     for (size_t unit = 0; unit < ULB_UNITS; unit++) {
         __m256i x32 = _mm256_loadu_si256((const __m256i *)(x + 32 * unit));
         ulb_dot_words(&sums[unit % ULB_BLOCK_SUMS], _mm256_maddubs_epi16(format->codes(block, unit), x32),
-                      ulb_unit_words(format, scales, units, unit));
+                      ulb_unit_words(format, scales, unit));
     }
     return ulb_add_up(sums);
 }
@@ -148,11 +123,13 @@ static inline __attribute__((always_inline)) void ulb_add_with_minima(const stru
                                                                       __m256i x_sums, __m256 x_scale,
                                                                       __m256 *results)
 {
-    __m128i halves = _mm256_castsi256_si128(ulb_broadcast4(block + format->d_at));
-    __m256 both = _mm256_mul_ps(_mm256_cvtph_ps(halves), x_scale);
     __m256i scales, minima;
     format->scales_and_minima(block, &scales, &minima);
-    __m256i sums = ulb_scaled_sums(format, block, x, scales), less = _mm256_madd_epi16(minima, x_sums);
+    __m256i less = ulb_madd16(minima, x_sums), sums = ulb_scaled_sums(format, block, x, scales);
+    /* d after the sums: Clang has it wait in memory for them. */
+    __asm__("" : "+r"(block), "+x"(sums));
+    __m128i halves = _mm256_castsi256_si128(ulb_broadcast4(block + format->d_at));
+    __m256 both = _mm256_mul_ps(_mm256_cvtph_ps(halves), x_scale);
     __m256i pairs = _mm256_add_epi32(_mm256_unpacklo_epi32(sums, less), _mm256_unpackhi_epi32(sums, less));
     *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(pairs), both, *results);
 }
@@ -253,11 +230,10 @@ static inline __attribute__((always_inline)) __m256i ulb_unit_nibbles(const uint
                      15);
 }
 
-/* Scales and minima of kernels/k_scales.h, for struct ulb_long; four bytes more are read. */
+/* Scales and minima of kernels/k_scales.h, for struct ulb_long. */
 static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const uint8_t bytes[12],
                                                                           __m256i *scales, __m256i *minima)
 {
-#if ULB_WORD_SUMS
     /* General registers: vectors have enough to do. */
     uint64_t first;
     uint32_t last;
@@ -267,14 +243,6 @@ static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const 
     uint64_t upper = lower | (first >> 2 & 0x3030303030303030);
     __m128i first4 = _mm_cvtsi64_si128((long long)(first & 0x3F3F3F3F3F3F3F3F)),
             last4 = _mm_cvtsi64_si128((long long)upper);
-#else
-    __m128i all = _mm_loadu_si128((const __m128i *)bytes),
-            last = _mm256_castsi256_si128(ulb_broadcast4(bytes + 8));
-    __m128i first4 = _mm_and_si128(all, _mm_set1_epi8(0x3F));
-    __m128i upper = _mm_and_si128(_mm_srli_epi16(all, 2), _mm_set1_epi8(0x30));
-    __m128i lower = _mm_srlv_epi32(last, _mm_setr_epi32(0, 4, 0, 4));
-    __m128i last4 = _mm_or_si128(_mm_and_si128(lower, _mm_set1_epi8(0x0F)), upper);
-#endif
     /* Dwords 0 and 1: of scales and of minima. */
     *scales = _mm256_broadcastsi128_si256(_mm_unpacklo_epi32(first4, last4));
     *minima = _mm256_shuffle_epi8(*scales, _mm256_setr_epi8(8, -1, 8, -1, 9, -1, 9, -1, 10, -1, 10, -1, 11,
@@ -285,14 +253,10 @@ static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const 
 /* Instruction mix, per 32 weights: what the codes of a format take, and what the walk above does.
  * groups: of integer scales, 0, 8 or 16; minima: of formats that have them, whose d and dmin are one load and
  * one multiplication, and whose sums and minima one conversion and one FMA. */
-#define ULB_K_SCALES(groups, vectors) ((groups) == 8 ? ULB_BY_SUMS(0, vectors) : 0)
-#define ULB_UNIT_SHUFFLES(groups)     ((groups) == 8 ? (ULB_SCALES_IN_MEMORY ? 1 : 8) + 5 : (groups) ? 8 + 2 : 0)
+#define ULB_UNIT_SHUFFLES(groups) ((groups) == 8 ? 8 + 5 : (groups) ? 8 + 2 : 0)
 #define ULB_LONG_MIX(code_loads, code_logic, code_shifts, code_adds, code_compares, groups, minima)          \
-    .loads = (code_loads) + 1.375 + ULB_K_SCALES(groups, 1) / 8.0,                                           \
-    .broadcasts = ULB_SCALES_IN_MEMORY && (groups) == 8 ? 1 : 0,                                             \
-    .logic = (code_logic) + ULB_K_SCALES(groups, ULB_BY_ENCODING(4, 3)) / 8.0 +                              \
-             ((groups) == 16 && (minima) ? 0.25 : 0),                                                        \
-    .shifts = (code_shifts) + ULB_K_SCALES(groups, 2) / 8.0 + 0.125 * !((minima) && (groups) == 8),          \
+    .loads = (code_loads) + 1.375, .logic = (code_logic) + ((groups) == 16 && (minima) ? 0.25 : 0),          \
+    .shifts = (code_shifts) + 0.125 * !((minima) && (groups) == 8),                                          \
     .shuffles = ULB_UNIT_SHUFFLES(groups) / 8.0, .compares = (code_compares),                                \
     .adds = (code_adds) + 0.125 * ULB_BLOCK_SUMS + ULB_BY_SUMS(1, 0), .dot_products = ULB_BY_SUMS(0, 1),     \
     .maddubs = ULB_BY_SUMS(1, (groups) ? 1 : 0), .madds = 0.125 + ULB_BY_SUMS((groups) ? 1 : 0.125, 0),      \
