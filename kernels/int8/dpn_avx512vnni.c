@@ -41,8 +41,8 @@ const struct ulb_kernel ULB_ROW = {
     .nr = TOKENS,
     .kr = 4 * SLICES,
     .bytes_per_step = 4 * BITS,
-    .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 1, 1),
-    .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 1, TOKENS),
+    .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 0.5, 1),
+    .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 0.5, TOKENS),
     .prefetch_choice = true,
     .run = run,
 };
