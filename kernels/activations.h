@@ -20,8 +20,8 @@ size_t ulb_activation_scales(enum ulb_activation kind, size_t columns);
 size_t ulb_activation_sums(enum ulb_activation kind, size_t columns);
 
 /* Elements from one token to the next: an odd number of cache lines, so that the same columns of many tokens
- * lie in as many sets of the caches. With 72 lines instead of 73 int8 and int2 tiles, N = 512, took 6 and 15 %
- * more time. */
+ * lie in as many sets of the caches. With 72 lines instead of 73 int8 and int2 tiles, N = 512, took 6 and 15
+ * % more time. */
 size_t ulb_activation_stride(enum ulb_activation kind, size_t columns);
 
 /* n tokens; columns of each, those of padding included. */

@@ -3,9 +3,9 @@
  * weights of the two groups of rows that go through them; those of the next two are fetched or masked
  * meanwhile, a few lines a step. Both operands come from L2, 4 tiles of 16 lines for 4 products of 16 cycles:
  * loops of these alone reach 0.6 to 0.8 of the products' peak on Granite Rapids. With blocks of 512 columns,
- * whose weights stay in L1, they reach 0.6 to 0.7, because sums travel to L2 and back every 512 cycles, and the
- * whole row was slower (int8 0.30 of peak for 0.40). Loads of a step begin long before the products of the one
- * before are done, so that few instructions may stand between them. */
+ * whose weights stay in L1, they reach 0.6 to 0.7, because sums travel to L2 and back every 512 cycles, and
+ * the whole row was slower (int8 0.30 of peak for 0.40). Loads of a step begin long before the products of
+ * the one before are done, so that few instructions may stand between them. */
 #ifndef ULB_KERNELS_X86_AMX_MANY_H
 #define ULB_KERNELS_X86_AMX_MANY_H
 
