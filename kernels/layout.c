@@ -96,11 +96,17 @@ static size_t gap_bytes(const struct ulb_layout *layout, size_t slice)
     return gains && (slice + NEAR) % PAGE < 2 * NEAR ? APART : 0;
 }
 
-size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k)
+/* Of a slice, without the gap behind it. */
+static size_t used_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
     size_t rows = padded_rows(layout, m) / layout->tile_m;
-    size_t bytes = ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
-    return bytes + gap_bytes(layout, bytes);
+    return ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
+}
+
+size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k)
+{
+    size_t used = used_bytes(layout, m, k);
+    return used + gap_bytes(layout, used);
 }
 
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k)
@@ -134,10 +140,8 @@ size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 
 size_t ulb_layout_read_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    size_t slice = ulb_layout_slice_bytes(layout, m, k);
-    size_t rows = padded_rows(layout, m) / layout->tile_m;
-    size_t tiles = ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
-    return ulb_layout_bytes(layout, m, k) - ulb_layout_slices(layout, k) * (slice - tiles);
+    size_t gap = gap_bytes(layout, used_bytes(layout, m, k));
+    return ulb_layout_bytes(layout, m, k) - ulb_layout_slices(layout, k) * gap;
 }
 
 static unsigned get_code(const uint8_t *tile, unsigned offset, unsigned bits)

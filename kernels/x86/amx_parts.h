@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) void ulb_amx_mask_line(const struct
 }
 
 /* Results of one token: sums of its groups, each a distance from the next. stream: past the caches, where
- * whole lines are written; fetching them first took a sixth of the time of many tokens. */
+ * whole lines are written; fetching them first took an eighth of the time of 512 tokens. */
 static inline __attribute__((always_inline)) void
 ulb_amx_finish(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ulb_amx_weights *weights,
                size_t panel, size_t token, const int32_t *from, size_t distance, bool stream)
