@@ -46,9 +46,11 @@ static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
                                                  .near = 1024,
                                                  .gap = ULB_LINE};
 
-static inline void ulb_fields2_step(const uint8_t *w, const int8_t *x4, ulb_vec *words)
+static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4,
+                                    ulb_vec *words)
 {
     ulb_dot_crumbs(words, w, ulb_broadcast4(x4));
+    ulb_ask_ahead(asking, w, 0);
 }
 
 static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
@@ -72,7 +74,8 @@ static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
 static const ulb_vec ulb_fields2_mask0 = ULB_BYTES(0x03), ulb_fields2_mask1 = ULB_BYTES(0x0C),
                      ulb_fields2_mask2 = ULB_BYTES(0x30);
 
-static inline void ulb_fields2_step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4,
+                                    ulb_vec *sums)
 {
     ulb_vec packed, x, field;
     __asm__(ULB_ASM_LOAD /* clang-format off */
@@ -84,6 +87,7 @@ static inline void ulb_fields2_step(const uint8_t *w, const int8_t *x4, ulb_vec 
               [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x), [field] ULB_SCRATCH(field)
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [m0] ULB_KEPT(ulb_fields2_mask0),
               [m1] ULB_MASK(ulb_fields2_mask1), [m2] ULB_MASK(ulb_fields2_mask2));
+    ulb_ask_ahead(asking, w, 0);
 }
 
 static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)

@@ -4,7 +4,7 @@
 
 #include "kernels/quads.h"
 
-enum { ULB_INT3_ZERO_POINT = 4, ULB_INT3_FIELDS = 8, ULB_INT3_SLICES = 6 };
+enum { ULB_INT3_ZERO_POINT = 4, ULB_INT3_FIELDS = 8, ULB_INT3_SLICES = 4 };
 
 extern const struct ulb_format ulb_int3;
 /* Row-major, eight codes in three bytes: code i is bits 3i to 3i + 2 of the 24-bit little-endian number. */

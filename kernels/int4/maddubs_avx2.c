@@ -29,12 +29,14 @@ static const struct ulb_walk walk = {.step_bytes = STEP_BYTES,
                                      .near = 1024,
                                      .gap = ULB_LINE};
 
-static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *words)
+static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *words)
 {
     ulb_vec x = ulb_broadcast4(x4);
     ULB_UNROLL(4)
-    for (int i = 0; i < VECTORS; i++)
+    for (size_t i = 0; i < VECTORS; i++) {
         ulb_dot_nibbles(words + FIELDS * i, w + i * ULB_VEC_BYTES, x);
+        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES);
+    }
 }
 
 #ifdef ULB_GROUP

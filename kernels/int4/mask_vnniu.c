@@ -30,22 +30,23 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .slices = SLICES,
                                      .sets = SETS,
                                      .visit = 3 * ULB_LINE,
-                                     .near = 512,
-                                     .far = 1024,
+                                     .near = 1024,
+                                     .far = 2048,
                                      .gap = ULB_LINE};
 
 static const ulb_vec low = ULB_BYTES(0x0F);
 
-static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
 {
     ulb_vec x = ulb_broadcast4(x4);
     ULB_UNROLL(4)
-    for (int i = 0; i < VECTORS; i++) {
+    for (size_t i = 0; i < VECTORS; i++) {
         ulb_vec packed, field;
         __asm__(ULB_MOVE " %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0") ULB_ASM_DP("packed", "s1")
                 : [s0] ULB_SUM(sums[2 * i]), [s1] ULB_SUM(sums[2 * i + 1]), [packed] ULB_SCRATCH(packed),
                   [field] ULB_SCRATCH(field)
                 : [w] ULB_WEIGHTS(w + i * ULB_VEC_BYTES), [x] ULB_REGISTER(x), [low] ULB_KEPT(low));
+        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES);
     }
 }
 

@@ -34,16 +34,18 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                      .slices = SLICES,
                                      .sets = SETS,
                                      .visit = ULB_LINE,
-                                     .near = 512,
+                                     .near = ULB_VEC_BYTES == 64 ? 512 : 1024,
                                      .far = 0,
                                      .gap = 2 * ULB_LINE};
 
-static inline void step(const uint8_t *w, const int8_t *x, ulb_vec *sums)
+static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x, ulb_vec *sums)
 {
     ulb_vec four = ulb_broadcast4(x);
     ULB_UNROLL(8)
-    for (int i = 0; i < VECTORS; i++)
+    for (size_t i = 0; i < VECTORS; i++) {
         ulb_dp_at(&sums[i], w + i * ULB_VEC_BYTES, four);
+        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES);
+    }
 }
 
 #ifdef ULB_GROUP

@@ -6,23 +6,23 @@
  * and the sum 64 d0 + n that the byte itself is elsewhere. From there on as in int2/mask.h: the fields'
  * dot products, masked in place, and that of the sum, from which S0 = (D - 27 S1 - 9 S2 - 3 S3 - S4) / 64.
  * |D| <= 208 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 5 accumulators in 3 sets: 15 chains of latency 5 on two ports.
+ * Registers: 5 accumulators in 2 sets: 10 chains of latency 5 on two ports.
  * Ports: per vector of 320 weights 3 permute and 1 compare on one port, 3 and, 5 dp on two, 1 load, 1
  * broadcast: 12 operations are 0.6 cycle per 32 weights (0.8 for the sequence without VBMI). */
 #include "kernels/tern1_6/format.h"
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"
 
-enum { SUMS = 5, SLICES = ULB_TERN1_6_SLICES, SETS = 3 };
+enum { SUMS = 5, SLICES = ULB_TERN1_6_SLICES, SETS = 2 };
 
 static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = SUMS,
                                      .slices = SLICES,
                                      .sets = SETS,
-                                     .visit = ULB_LINE,
+                                     .visit = 2 * ULB_LINE,
                                      .near = 1024,
-                                     .far = 2048,
+                                     .far = 1536,
                                      .gap = ULB_LINE};
 
 /* Digits of n, d4 in the lowest field. */
@@ -44,7 +44,7 @@ static const _Alignas(64) uint8_t rest_sum_table[64] = TABLE(REST_SUM);
 static const ulb_vec mask0 = ULB_BYTES(0x03), mask1 = ULB_BYTES(0x0C), mask2 = ULB_BYTES(0x30),
                      rest = ULB_BYTES(192);
 
-static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
 {
     ulb_vec packed, fields, x, field;
     __mmask64 is_rest;
@@ -65,6 +65,7 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
         : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [rest] ULB_KEPT(rest), [m0] ULB_KEPT(mask0),
           [m1] ULB_KEPT(mask1), [m2] ULB_KEPT(mask2), [t0] ULB_KEPT(ulb_load(fields_table)),
           [t1] ULB_KEPT(ulb_load(rest_fields_table)), [t2] ULB_KEPT(ulb_load(rest_sum_table)));
+    ulb_ask_ahead(asking, w, 0);
 }
 
 static inline ulb_vec three_times(ulb_vec v)

@@ -6,7 +6,7 @@
  * most 2 * 127 * 127 = 32,258: 16 bits never saturate, and every pair is widened at once.
  * With D'(i) = D(i) - 128 sum(x), (3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x): the sum of the values.
  * |D'| <= 127 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 6 accumulators, shared by 6 streams.
+ * Registers: 6 accumulators, shared by the streams.
  * Ports: per vector of 160 weights 1 abs, 1 sign, 10 add, 6 maddubs, 6 madd, 6 add: 30 operations on three
  * ports are 2.0 cycles per 32 weights. */
 #include "kernels/tern1_6/digits.h"
@@ -35,7 +35,7 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
     "vpaddd %[" bytes "], %[" sum "], %[" sum "]\n\t"
 #define SUM(i) "+x"(sums[i])
 
-static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
 {
     ulb_vec a, b, magnitude;
     const ulb_vec ones = _mm256_set1_epi16(1);
@@ -53,6 +53,7 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
         : [s0] SUM(0), [s1] SUM(1), [s2] SUM(2), [s3] SUM(3), [s4] SUM(4), [s5] SUM(5), [a] "=&x"(a),
           [b] "=&x"(b), [magnitude] "=&x"(magnitude)
         : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x4] "m"(*(const int8_t(*)[4])x4), [ones] "x"(ones));
+    ulb_ask_ahead(asking, w, 0);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)

@@ -4,7 +4,7 @@
  * lost: 256 d(i) = 3 x(i) - x(i+1). So the digits are never taken apart: with D(i) the dot product of x(i),
  * the sum of digit i is S(i) = (3 D(i) - D(i+1)) / 256.
  * |D| <= 255 * 127 * K < 2^31 up to K = 65,536; 256 S is beyond 32 bits, see ulb_digit_sums().
- * Registers: 6 accumulators in 2 sets, at 512 bits 3: 12 or 18 chains of latency 5 on two ports.
+ * Registers: 6 accumulators in 2 sets: 12 chains of latency 5 on two ports.
  * Ports: per vector of 160 or 320 weights 10 add, 6 dp, 1 load, 1 broadcast: 16 operations on three ports are
  * 1.07 cycles per 32 weights at 256 bits, on two 0.8 at 512. */
 #include "kernels/tern1_6/digits.h"
@@ -14,20 +14,18 @@
 
 #ifdef ULB_DP_512
 #define LAYOUT ulb_tern1_6_fifths_80
-enum { SETS = 3 };
 #else
 #define LAYOUT ulb_tern1_6_fifths
-enum { SETS = 2 };
 #endif
 
-enum { DIGITS = ULB_TERN1_6_DIGITS, SUMS = DIGITS + 1, SLICES = ULB_TERN1_6_SLICES };
+enum { DIGITS = ULB_TERN1_6_DIGITS, SUMS = DIGITS + 1, SLICES = ULB_TERN1_6_SLICES, SETS = 2 };
 
 static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .columns = 4,
                                      .vectors = SUMS,
                                      .slices = SLICES,
                                      .sets = SETS,
-                                     .visit = ULB_LINE,
+                                     .visit = 2 * ULB_LINE,
                                      .near = 1024,
                                      .far = 1536,
                                      .gap = ULB_LINE};
@@ -35,7 +33,7 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
 /* packed = 3 packed mod 256 */
 #define ASM_TRIPLE "vpaddb %[packed], %[packed], %[twice]\n\tvpaddb %[twice], %[packed], %[packed]\n\t"
 
-static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
 {
     ulb_vec packed, x, twice;
     __asm__(ULB_ASM_LOAD /* clang-format off */
@@ -49,6 +47,7 @@ static inline void step(const uint8_t *w, const int8_t *x4, ulb_vec *sums)
               [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x),
               [twice] ULB_SCRATCH(twice)
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4));
+    ulb_ask_ahead(asking, w, 0);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
