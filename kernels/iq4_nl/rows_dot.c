@@ -44,7 +44,7 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define MINIMA     ULB_NO_MINIMA
 #define POWERS     0
 #define ACTIVATION ULB_ACT_Q8_0
-#define NEAR       ULB_BY_SUMS(1536, 1024)
+#define NEAR       ULB_BY_SUMS(1536, 2048)
 #define FAR        ULB_BY_SUMS(0, 4096)
 #define SHUFFLES   1
 

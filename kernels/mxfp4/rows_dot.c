@@ -43,8 +43,8 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define MINIMA     ULB_NO_MINIMA
 #define POWERS     1
 #define ACTIVATION ULB_ACT_Q8_0
-#define NEAR       1024
-#define FAR        ULB_BY_SUMS(0, 4096)
+#define NEAR       2048
+#define FAR        4096
 #define SHUFFLES   1
 
 #include "kernels/x86/block_row.h"

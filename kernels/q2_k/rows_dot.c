@@ -20,7 +20,7 @@
 #define MINIMA         ULB_NIBBLE_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_K
-#define NEAR           ULB_BY_SUMS(2048, 1024)
+#define NEAR           2048
 #define FAR            ULB_BY_SUMS(0, 4096)
 #define SHUFFLES       0
 

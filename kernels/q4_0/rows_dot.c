@@ -20,8 +20,8 @@
 #define MINIMA         ULB_NO_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_0
-#define NEAR           ULB_BY_SUMS(1024, 1024)
-#define FAR            ULB_BY_ENCODING(0, 4096)
+#define NEAR           ULB_BY_SUMS(2048, 1024)
+#define FAR            ULB_BY_SUMS(4096, ULB_BY_ENCODING(0, 4096))
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

@@ -22,8 +22,8 @@
 #define MINIMA         ULB_BYTE_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_K
-#define NEAR           ULB_BY_SUMS(1024, 2048)
-#define FAR            ULB_BY_SUMS(0, ULB_BY_WIDTH(6144, 0))
+#define NEAR           2048
+#define FAR            ULB_BY_SUMS(4096, ULB_BY_WIDTH(4096, 0))
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

@@ -14,7 +14,7 @@
 #define MINIMA         ULB_ONE_MINIMUM
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_0
-#define NEAR           1024
+#define NEAR           ULB_BY_SUMS(1024, 2048)
 #define FAR            ULB_BY_SUMS(0, 4096)
 #define SHUFFLES       0
 

@@ -15,8 +15,8 @@
 #define MINIMA         ULB_BYTE_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_K
-#define NEAR           ULB_BY_SUMS(1536, 2048)
-#define FAR            ULB_BY_SUMS(0, 6144)
+#define NEAR           2048
+#define FAR            4096
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

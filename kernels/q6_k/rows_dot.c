@@ -21,8 +21,8 @@
 #define MINIMA         ULB_NO_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_K
-#define NEAR           ULB_BY_SUMS(1536, 2048)
-#define FAR            0
+#define NEAR           2048
+#define FAR            ULB_BY_SUMS(4096, 0)
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

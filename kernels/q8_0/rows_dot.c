@@ -19,8 +19,8 @@
 #define MINIMA         ULB_NO_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_0
-#define NEAR           ULB_BY_SUMS(1024, 512)
-#define FAR            0
+#define NEAR           ULB_BY_SUMS(2048, 512)
+#define FAR            ULB_BY_SUMS(4096, 0)
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

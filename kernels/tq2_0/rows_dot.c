@@ -19,8 +19,8 @@
 #define MINIMA         ULB_NO_MINIMA
 #define POWERS         0
 #define ACTIVATION     ULB_ACT_Q8_K
-#define NEAR           1024
-#define FAR            ULB_BY_SUMS(0, 2048)
+#define NEAR           2048
+#define FAR            4096
 #define SHUFFLES       0
 
 #include "kernels/x86/block_row.h"

@@ -167,10 +167,10 @@ static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb
 #pragma GCC unroll 8
         for (size_t s = 0; s < visit; s++) {
             ulb_vec x4 = ulb_broadcast4(x + 4 * s);
-            ulb_prefetch_lines(row, into_l2, w, at + s * step_bytes, step_bytes, &x4);
 #pragma GCC unroll 8
             for (size_t set = 0; set < row->sets; set++)
                 codes->step(w + at + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
+            ulb_prefetch_lines(row, into_l2, w, at + s * step_bytes, step_bytes, &sums[0]);
         }
     }
 }
