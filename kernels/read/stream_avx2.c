@@ -31,6 +31,7 @@ ULB_READER(two_streams, 2, 0, 0)
 ULB_READER(two_streams_near, 2, 1024, 0)
 ULB_READER(two_streams_far, 2, 0, 2048)
 ULB_READER(two_streams_both, 2, 512, 4096)
+ULB_READER(two_streams_farther, 2, 2048, 4096)
 ULB_READER(four_streams_nearer, 4, 512, 0)
 ULB_READER(four_streams_near, 4, 1024, 0)
 ULB_READER(four_streams_both, 4, 1024, 4096)
@@ -42,6 +43,7 @@ static const struct ulb_reader readers[] = {
     {"avx2-2s-t0-1024", ULB_ROW_NEEDS, true, two_streams_near},
     {"avx2-2s-t1-2048", ULB_ROW_NEEDS, true, two_streams_far},
     {"avx2-2s-t0-512-t1-4096", ULB_ROW_NEEDS, true, two_streams_both},
+    {"avx2-2s-t0-2048-t1-4096", ULB_ROW_NEEDS, true, two_streams_farther},
     {"avx2-4s-t0-512", ULB_ROW_NEEDS, true, four_streams_nearer},
     {"avx2-4s-t0-1024", ULB_ROW_NEEDS, true, four_streams_near},
     {"avx2-4s-t0-1024-t1-4096", ULB_ROW_NEEDS, true, four_streams_both},
