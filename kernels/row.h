@@ -102,9 +102,15 @@ enum {
     ULB_BATCH_ROWS = 512
 };
 
+/* Rows that are finished together, whole tiles of so many: of several tokens one tile, whose weights are
+ * still in a cache for the next token. */
+static inline size_t ulb_batch(const struct ulb_gemm *g, size_t rows)
+{
+    return g->n > 1 ? rows : ULB_BATCH_ROWS / rows * rows;
+}
+
 /* The loop over rows of tiles and tokens that every a8 kernel has round its tile function; inlined, so that
- * tile is a direct call. rows: of a tile, as a constant. Of several tokens results are finished tile by tile,
- * whose weights are still in a cache for the next token. */
+ * tile is a direct call. rows: of a tile, as a constant. */
 static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
                                                                 const struct ulb_layout *layout, size_t rows,
                                                                 ulb_tile_fn *tile, int32_t zero_point)
@@ -113,7 +119,7 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
                               .steps = ulb_layout_steps(layout, g->k),
                               .prefetch_l2 = g->prefetch_l2};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
-    size_t batch = g->n > 1 ? rows : ULB_BATCH_ROWS / rows * rows;
+    size_t batch = ulb_batch(g, rows);
     const float *w_scale = ulb_row_scales(g, layout);
     for (size_t row = g->m0; row < g->m1; row += batch) {
         size_t end = g->m1 - row < batch ? g->m1 : row + batch;

@@ -24,15 +24,17 @@ struct ulb_affine_row {
     void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_ahead ahead,
                 ulb_vec (*sums)[ULB_PLANE_VECTORS]);
     int32_t bias;
+    size_t near; /* bytes ahead of the prefetch into L1 */
 };
 
-/* Where weights are asked for. With AVX2 further ahead for codes of 5 and 7 bits, whose planes are short
- * turns of their own: on Zen 3 7 to 10 % faster where a core gets 9 B/cycle of the memory, the same where it
- * gets 6. */
+/* Bytes ahead of planes, which are turns of their own. Nearer, 1024, is 1 to 3 % slower on Golden Cove; on
+ * Zen 3 7 to 10 % for codes of 5 and 7 bits with AVX2 where a core gets 9 B/cycle of the memory. */
+enum { ULB_PLANES_NEAR = 2048 };
+
 static inline __attribute__((always_inline)) struct ulb_ahead ulb_affine_ahead(const struct ulb_affine_row *a,
                                                                                const struct ulb_tiles *tiles)
 {
-    return (struct ulb_ahead){ULB_WORD_SUMS && a->bits > 4 && a->bits % 2 ? 2048 : 1024, tiles->prefetch_l2};
+    return (struct ulb_ahead){a->near, tiles->prefetch_l2};
 }
 
 /* results += the sums of one group of the tile's rows, whose scales lie at scales. */
@@ -78,28 +80,35 @@ static inline __attribute__((always_inline)) void ulb_add_affine_groups(const st
     }
 }
 
-static inline __attribute__((always_inline)) void ulb_run_affine_tile(const struct ulb_affine_row *a,
-                                                                      const struct ulb_gemm *g,
-                                                                      const struct ulb_tiles *tiles, size_t m,
-                                                                      size_t n)
+/* The sums of a tile's rows, of one token, less what the token's zero point is the sum of. */
+static inline __attribute__((always_inline)) void ulb_sum_affine_tile(const struct ulb_affine_row *a,
+                                                                      const struct ulb_tiles *tiles,
+                                                                      const int16_t *x_sums, float *sums)
 {
-    const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
-    const float *row_sums = ulb_row_sums(g, a->layout) + m;
     ulb_floats results[ULB_PLANE_VECTORS];
-    float y[ULB_PLANE_ROWS];
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         results[v] = ulb_no_floats();
     for (size_t s = 0; s < tiles->steps; s++)
         ulb_add_affine_groups(a, tiles, s, x_sums, results);
-    ulb_floats scale = ulb_all_floats(g->x_scale[n * g->x_scale_stride]);
-    ulb_floats zero = ulb_all_floats((float)g->x_zero[n]);
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        ulb_store_floats(
-            y + v * ULB_LANES,
-            ulb_mul(ulb_fnma(zero, ulb_load_floats(row_sums + v * ULB_LANES), results[v]), scale));
-    memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_PLANE_ROWS) * sizeof *y);
+        ulb_store_floats(sums + v * ULB_LANES, results[v]);
+}
+
+/* y of the rows [m, end) of one token from their sums, which are lost. */
+static inline __attribute__((always_inline)) void ulb_finish_affine(const struct ulb_affine_row *a,
+                                                                    const struct ulb_gemm *g, size_t m,
+                                                                    size_t end, size_t n, float *sums)
+{
+    const float *row_sums = ulb_row_sums(g, a->layout) + m;
+    ulb_floats scale = ulb_all_floats(g->x_scale[n * g->x_scale_stride]);
+    ulb_floats zero = ulb_all_floats((float)g->x_zero[n]);
+    for (size_t i = 0; i < end - m; i += ULB_LANES) {
+        ulb_floats sum = ulb_fnma(zero, ulb_load_floats(row_sums + i), ulb_load_floats(sums + i));
+        ulb_store_floats(sums + i, ulb_mul(sum, scale));
+    }
+    memcpy(g->y + n * g->y_stride + m, sums, (end - m) * sizeof *sums);
 }
 
 static inline __attribute__((always_inline)) void ulb_run_affine(const struct ulb_affine_row *a,
@@ -108,11 +117,17 @@ static inline __attribute__((always_inline)) void ulb_run_affine(const struct ul
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
                               .prefetch_l2 = g->prefetch_l2};
-    for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
-        tiles.w = (const uint8_t *)g->w + m / ULB_PLANE_ROWS * tiles.steps * a->layout->tile_bytes;
+    size_t batch = ulb_batch(g, ULB_PLANE_ROWS);
+    for (size_t m = g->m0; m < g->m1; m += batch) {
+        size_t end = g->m1 - m < batch ? g->m1 : m + batch;
         for (size_t n = 0; n < g->n; n++) {
+            float sums[ULB_BATCH_ROWS];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;
-            ulb_run_affine_tile(a, g, &tiles, m, n);
+            for (size_t at = m; at < end; at += ULB_PLANE_ROWS) {
+                tiles.w = (const uint8_t *)g->w + at / ULB_PLANE_ROWS * tiles.steps * a->layout->tile_bytes;
+                ulb_sum_affine_tile(a, &tiles, g->x_sums + n * g->x_sums_stride, sums + (at - m));
+            }
+            ulb_finish_affine(a, g, m, end, n, sums);
         }
     }
 }

@@ -16,7 +16,8 @@
     static void run_##of(const struct ulb_gemm *g)                                                           \
     {                                                                                                        \
         static const struct ulb_affine_row row = {                                                           \
-            &LAYOUT(of), bits_, zero_, columns_, ulb_sum_codes, (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0};        \
+            &LAYOUT(of),    bits_, zero_, columns_, ulb_sum_codes, (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0,      \
+            ULB_PLANES_NEAR};                                                                                \
         ulb_run_affine(&row, g);                                                                             \
     }                                                                                                        \
     ULB_VARIANT_ROW(of) = {                                                                                  \

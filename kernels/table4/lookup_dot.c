@@ -20,6 +20,7 @@
 
 enum {
     COLUMNS = ULB_TABLE4_COLUMNS,
+    NEAR = 1024, /* bytes ahead of the prefetch into L1 */
     STEP_BYTES = 4 * ULB_VEC_BYTES,
     STEPS = ULB_BY_SUMS(2, 1), /* at once */
     PART_BITS = 6,             /* of NF4's codes */
@@ -186,7 +187,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
     }                                                                                                        \
     static void run_##of(const struct ulb_gemm *g)                                                           \
     {                                                                                                        \
-        static const struct ulb_affine_row row = {&LAYOUT(of), 4, 0, COLUMNS, sum_##of, 8 - (origin)};       \
+        static const struct ulb_affine_row row = {&LAYOUT(of), 4, 0, COLUMNS, sum_##of, 8 - (origin), NEAR}; \
         ulb_run_affine(&row, g);                                                                             \
         take_units(g, 1.0f / (one));                                                                         \
     }                                                                                                        \

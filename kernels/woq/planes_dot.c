@@ -15,7 +15,7 @@
 #define LAYOUT(of) ulb_##of##_plane_64
 #endif
 
-enum { SLICES = 2, NEAR = 1024, VISIT = 8 /* steps of a slice in turn */ };
+enum { SLICES = 2, NEAR = 2048, VISIT = 8 /* steps of a slice in turn */ };
 
 /* Constants of a row. */
 struct woq {
@@ -51,13 +51,12 @@ static inline __attribute__((always_inline)) void sum_tile(const struct woq *a, 
 }
 
 static inline __attribute__((always_inline)) void finish(const struct woq *a, const struct ulb_gemm *g,
-                                                         size_t m, size_t n, const int32_t *dots)
+                                                         size_t m, size_t rows, size_t n, const int32_t *dots)
 {
     const float *scale = ulb_row_scales(g, a->layout) + m, *zeros = ulb_row_zeros(g, a->layout) + m;
     const float *row_sums = ulb_row_sums(g, a->layout) + m;
     int64_t x_sum = g->x_sum[n], x_zero = g->x_zero[n];
     int32_t offset = (a->zeros ? 0 : 1 << (a->bits - 1)) - (a->bits == 8 ? ULB_PLANE_BIAS_8 : 0);
-    size_t rows = ulb_rows_left(g, m, ULB_PLANE_ROWS);
     for (size_t i = 0; i < rows; i++) {
         int64_t zero = offset + (a->zeros ? (int32_t)zeros[i] : 0);
         int64_t sum = dots[i] - zero * x_sum - x_zero * (int32_t)row_sums[i];
@@ -70,13 +69,18 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
                               .prefetch_l2 = g->prefetch_l2};
-    for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
-        tiles.w = (const uint8_t *)g->w + m / ULB_PLANE_ROWS * tiles.steps * ulb_plane_step(a->bits);
+    size_t batch = ulb_batch(g, ULB_PLANE_ROWS);
+    for (size_t m = g->m0; m < g->m1; m += batch) {
+        size_t rows = g->m1 - m < batch ? g->m1 - m : batch;
         for (size_t n = 0; n < g->n; n++) {
-            int32_t dots[ULB_PLANE_ROWS];
+            int32_t dots[ULB_BATCH_ROWS];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;
-            sum_tile(a, &tiles, dots);
-            finish(a, g, m, n, dots);
+            for (size_t i = 0; i < rows; i += ULB_PLANE_ROWS) {
+                tiles.w =
+                    (const uint8_t *)g->w + (m + i) / ULB_PLANE_ROWS * tiles.steps * ulb_plane_step(a->bits);
+                sum_tile(a, &tiles, dots + i);
+            }
+            finish(a, g, m, rows, n, dots);
         }
     }
 }

@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void ulb_walk_columns(const struct 
                 size_t at = v * ULB_LANES * bytes;
                 add(&sums[v], w + at, one);
                 if (at % ULB_LINE == 0)
-                    ulb_ask_from(w, at, (struct ulb_ahead){near, tiles->prefetch_l2});
+                    ulb_ask(w, at, (struct ulb_ahead){near, tiles->prefetch_l2});
             }
         }
     }

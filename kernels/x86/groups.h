@@ -110,25 +110,27 @@ ulb_run_groups_as(bool l2, const struct ulb_gemm *g, const struct ulb_layout *la
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     size_t rows = walk->vectors * ULB_LANES, groups = tiles.steps / ULB_GROUP_STEPS;
-    size_t row_bytes = ulb_layout_row_bytes(layout, g->k);
-    for (size_t n = 0; n < g->n; n++) {
-        tiles.x = (const int8_t *)g->x + n * g->x_stride;
-        const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
-        for (size_t row = g->m0; row < g->m1; row += rows) {
-            ulb_floats results[ULB_ACCUMULATORS_MAX];
-            float y[ULB_TILE_ROWS_MAX];
-            tiles.w = (const uint8_t *)g->w + row / rows * row_bytes;
-            ULB_UNROLL(16)
-            for (size_t v = 0; v < walk->vectors; v++)
-                results[v] = ulb_no_floats();
-            for (size_t i = 0; i < groups; i++)
-                ulb_add_group(walk, l2, step, split, &tiles, x_sums, i, zero_point, results);
-            ULB_UNROLL(16)
-            for (size_t v = 0; v < walk->vectors; v++)
-                ulb_store_floats(y + v * ULB_LANES, results[v]);
-            size_t left = ulb_rows_left(g, row, rows);
-            for (size_t i = 0; i < left; i++)
-                g->y[n * g->y_stride + row + i] = y[i] * g->x_scale[n];
+    size_t row_bytes = ulb_layout_row_bytes(layout, g->k), batch = ulb_batch(g, rows);
+    for (size_t row = g->m0; row < g->m1; row += batch) {
+        size_t end = g->m1 - row < batch ? g->m1 : row + batch;
+        for (size_t n = 0; n < g->n; n++) {
+            const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
+            float some[ULB_BATCH_ROWS], *y = g->y + n * g->y_stride + row;
+            tiles.x = (const int8_t *)g->x + n * g->x_stride;
+            for (size_t at = row; at < end; at += rows) {
+                ulb_floats results[ULB_ACCUMULATORS_MAX];
+                tiles.w = (const uint8_t *)g->w + at / rows * row_bytes;
+                ULB_UNROLL(16)
+                for (size_t v = 0; v < walk->vectors; v++)
+                    results[v] = ulb_no_floats();
+                for (size_t i = 0; i < groups; i++)
+                    ulb_add_group(walk, l2, step, split, &tiles, x_sums, i, zero_point, results);
+                ULB_UNROLL(16)
+                for (size_t v = 0; v < walk->vectors; v++)
+                    ulb_store_floats(some + (at - row) + v * ULB_LANES, results[v]);
+            }
+            for (size_t i = 0; i < end - row; i++)
+                y[i] = some[i] * g->x_scale[n];
         }
     }
 }

@@ -44,10 +44,14 @@ static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned b
     const size_t step = ulb_plane_step(bits);
 #pragma GCC unroll 1
     for (size_t s = 0; s + 2 <= steps; s += 2, w += 2 * step, x += 8) {
+        const size_t middle = (step + ULB_LINE - 1) / ULB_LINE * ULB_LINE;
         ulb_add_plane_step(bits, w, x, sums);
+        ULB_UNROLL(8)
+        for (size_t line = 0; line < step; line += ULB_LINE)
+            ulb_ask(w, line, ahead);
         ulb_add_plane_step(bits, w + step, x + 4, sums);
-        ULB_UNROLL(16)
-        for (size_t line = 0; line < 2 * step; line += ULB_LINE)
+        ULB_UNROLL(8)
+        for (size_t line = middle; line < 2 * step; line += ULB_LINE)
             ulb_ask(w, line, ahead);
     }
     if (steps % 2)
