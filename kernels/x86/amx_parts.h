@@ -21,7 +21,8 @@ enum {
     ULB_AMX_MASKED = 2 * 2 * ULB_AMX_GROUP_BYTES, /* two groups of this unit and of the next */
     ULB_AMX_ROWS_MAX = 128,
     ULB_AMX_VECTORS_MAX = ULB_AMX_ROWS_MAX / ULB_LANES,
-    ULB_AMX_NEAR = 2048 /* bytes ahead, in a stream, of the prefetch into L1 */
+    ULB_AMX_NEAR = 2048, /* bytes ahead, in a stream, of the prefetch into L1 */
+    ULB_AMX_FAR = 4096   /* and into L2 */
 };
 
 /* Compile-time constants of a row. */
