@@ -40,7 +40,7 @@ const struct ulb_kernel ULB_ROW = {
     .tolerance = ULB_FLOAT_TOLERANCE,
     .mix = {.loads = 1024.0 / ULB_VEC_BITS,
             .broadcasts = 1024.0 / ULB_VEC_BITS / ULB_COLUMN_VECTORS,
-            .prefetches = 2,
+            .prefetches = 4,
             .fmas = 1024.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
             .chains = ULB_COLUMN_VECTORS},

@@ -117,7 +117,7 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 12,
     .mix = {.loads = 0.375,
             .broadcasts = 0.125,
-            .prefetches = 0.25,
+            .prefetches = 0.5,
             .logic = 1.25,
             .shifts = 0.625,
             .maddubs = 1.25,

@@ -175,7 +175,7 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 20.0 / 3,
     .mix = {.loads = (1 + 2 / 8.0) / 6,
             .broadcasts = 2 / 6.0,
-            .prefetches = 5 / 48.0,
+            .prefetches = 5 / 24.0,
             .logic = 4 / 6.0,
             .shifts = 3 / 6.0,
             .shuffles = (4 + 4 / 8.0) / 6,

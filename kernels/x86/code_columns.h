@@ -156,7 +156,7 @@ ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, 
 /* Instructions per 32 weights; a step of ULB_CODE_VECTORS vectors of rows has 32 vectors of floats. */
 #define ULB_CODE_UNITS (1024.0 / ULB_VEC_BITS) /* vectors of 32 floats */
 #define ULB_CODE_COLUMNS_MIX(bits, kind)                                                                     \
-    .loads = 33 / 32.0 * ULB_CODE_UNITS, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = (bits) / 16.0,      \
+    .loads = 33 / 32.0 * ULB_CODE_UNITS, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = (bits) / 8.0,       \
     .logic = (((bits) == 8 ? 24 : 28) + ((kind) == ULB_ACT_F32 ? 0 : 2)) / 32.0 * ULB_CODE_UNITS,            \
     .shifts = (((bits) == 8 ? 8 : 4) + ((kind) == ULB_ACT_F32 ? 0 : 3)) / 32.0 * ULB_CODE_UNITS,             \
     .widenings = ((kind) == ULB_ACT_F32 ? 0 : 1) / 32.0 * ULB_CODE_UNITS, .conversions = ULB_CODE_UNITS,     \

@@ -121,11 +121,11 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
 /* Instructions per 32 weights, besides those of a group's end. */
 #ifdef ULB_DP_512
 #define ULB_LEVEL_COLUMNS_MIX                                                                                \
-    .loads = ULB_CODE_UNITS / 8, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = 0.25,                       \
+    .loads = ULB_CODE_UNITS / 8, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = 0.5,                        \
     .shifts = ULB_CODE_UNITS, .permutes = ULB_CODE_UNITS, .fmas = ULB_CODE_UNITS, .chains = ULB_CODE_VECTORS
 #else
 #define ULB_LEVEL_COLUMNS_MIX                                                                                \
-    .loads = 1, .broadcasts = 1, .prefetches = 0.25, .shifts = 0.5, .logic = 1, .shuffles = 12, .fmas = 4,   \
+    .loads = 1, .broadcasts = 1, .prefetches = 0.5, .shifts = 0.5, .logic = 1, .shuffles = 12, .fmas = 4,    \
     .chains = 4
 #endif
 

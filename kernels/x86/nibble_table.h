@@ -37,14 +37,14 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
 #ifdef __GFNI__
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
-        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.0625 * (bits),                 \
+        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.125 * (bits),                  \
         .logic = 0.125 * (bits), .affines = 0.125 * (bits), .shuffles = (0.5 + 4 / 64.0) * (bits),           \
         .adds = (0.5 + 4 / 64.0) * (bits), .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                  \
     }
 #else
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
-        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.0625 * (bits),                 \
+        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.125 * (bits),                  \
         .logic = 0.25 * (bits), .shifts = 0.125 * (bits), .shuffles = (0.5 + 4 / 64.0) * (bits),             \
         .adds = (0.5 + 4 / 64.0) * (bits), .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                  \
     }
@@ -115,6 +115,8 @@ static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m256i packed, first, low, high, found;
+    if (!l2)
+        ulb_ask_l2(w, ULB_FAR);
     __asm__(ULB_ASM_ASK_KNOWN "\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")
             : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
             : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_OPERANDS(1), ULB_NIBBLE_CONSTANTS,

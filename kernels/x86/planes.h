@@ -217,7 +217,7 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 #define ULB_TURN_LOADS(b) ((((b) >> 3 & 1) + (ULB_WORD_SUMS ? 0 : ((b) >> 2 & 1))) / 8.0)
 
 #define ULB_CODES_MIX(b, e)                                                                                  \
-    .broadcasts = ULB_PLANES_OF(b) / 8.0 * ULB_VECTORS_PER_STEP, .prefetches = (b) / 16.0,                   \
+    .broadcasts = ULB_PLANES_OF(b) / 8.0 * ULB_VECTORS_PER_STEP, .prefetches = (b) / 8.0,                    \
     .logic = ULB_CODES_LOGIC(b) * ULB_VECTORS_PER_STEP,                                                      \
     .shifts = (ULB_CODES_SHIFTS(b) + (ULB_SPLITS(b) + ULB_PLANES_OF(b) - 1) * (e)) * ULB_VECTORS_PER_STEP,   \
     .adds = (ULB_CODES_ADDS(b, e) + (ULB_SPLITS(b) + ULB_PLANES_OF(b) + 1) * (e)) * ULB_VECTORS_PER_STEP,    \
