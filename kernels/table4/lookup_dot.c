@@ -172,7 +172,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
 #endif
 #define MIX(look_ups)                                                                                        \
     {                                                                                                        \
-        SUMS(look_ups), .prefetches = sizeof(struct ulb_table4) / 64.0, .logic = ULB_VECTORS_PER_STEP,      \
+        SUMS(look_ups), .prefetches = sizeof(struct ulb_table4) / 64.0, .logic = ULB_VECTORS_PER_STEP,       \
                         .shuffles = (look_ups)*ULB_VECTORS_PER_STEP, .conversions = ULB_GROUP_ENDS(COLUMNS), \
                         .fmas = ULB_GROUP_ENDS(COLUMNS), .vector_bits = ULB_VEC_BITS                         \
     }
