@@ -109,6 +109,12 @@ static inline size_t ulb_batch(const struct ulb_gemm *g, size_t rows)
     return g->n > 1 ? rows : ULB_BATCH_ROWS / rows * rows;
 }
 
+/* Where the batch that begins at row ends. */
+static inline size_t ulb_batch_end(const struct ulb_gemm *g, size_t row, size_t batch)
+{
+    return g->m1 - row < batch ? g->m1 : row + batch;
+}
+
 /* The loop over rows of tiles and tokens that every a8 kernel has round its tile function; inlined, so that
  * tile is a direct call. rows: of a tile, as a constant. */
 static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
@@ -122,7 +128,7 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
     size_t batch = ulb_batch(g, rows);
     const float *w_scale = ulb_row_scales(g, layout);
     for (size_t row = g->m0; row < g->m1; row += batch) {
-        size_t end = g->m1 - row < batch ? g->m1 : row + batch;
+        size_t end = ulb_batch_end(g, row, batch);
         for (size_t n = 0; n < g->n; n++) {
             int32_t dots[ULB_BATCH_ROWS];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;

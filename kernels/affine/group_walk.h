@@ -27,8 +27,8 @@ struct ulb_affine_row {
     size_t near; /* bytes ahead of the prefetch into L1 */
 };
 
-/* Bytes ahead of planes, which are turns of their own. Nearer, 1024, is 1 to 3 % slower on Golden Cove; on
- * Zen 3 7 to 10 % for codes of 5 and 7 bits with AVX2 where a core gets 9 B/cycle of the memory. */
+/* Bytes ahead of planes, which are turns of their own. Nearer, 1024, is 1 to 3 % slower for most on Golden
+ * Cove; on Zen 3 7 to 10 % for codes of 5 and 7 bits with AVX2 where a core gets 9 B/cycle of the memory. */
 enum { ULB_PLANES_NEAR = 2048 };
 
 static inline __attribute__((always_inline)) struct ulb_ahead ulb_affine_ahead(const struct ulb_affine_row *a,
@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) void ulb_run_affine(const struct ul
                               .prefetch_l2 = g->prefetch_l2};
     size_t batch = ulb_batch(g, ULB_PLANE_ROWS);
     for (size_t m = g->m0; m < g->m1; m += batch) {
-        size_t end = g->m1 - m < batch ? g->m1 : m + batch;
+        size_t end = ulb_batch_end(g, m, batch);
         for (size_t n = 0; n < g->n; n++) {
             float sums[ULB_BATCH_ROWS];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;

@@ -15,10 +15,12 @@
 enum {
     SUMS = 10,
     SLICES = ULB_INT3_SLICES,
-    VISIT = 2, /* steps of a slice, of four slices, whose products words hold */
+    VISIT = 2, /* steps of a slice whose products words hold */
     STEP_BYTES = 3 * ULB_VEC_BYTES,
     NEAR = 256 /* bytes ahead of the prefetches into L1 */
 };
+
+_Static_assert(VISIT *SLICES * 2 * 16 * 127 <= INT16_MAX, "words hold a visit of every slice");
 
 #define SHIFT "vpsrlw $3, %[packed], %[packed]\n\t"
 
@@ -92,7 +94,7 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     for (; s < even; s += VISIT)
         visit(tiles, false, s, VISIT, sums);
     if (s < tiles->steps)
-        visit(tiles, false, s, 1, sums);
+        visit(tiles, tiles->prefetch_l2, s, 1, sums);
     ulb_vec code6 = ulb_add32(sums[2], ulb_asr32(sums[8], 1));
     ulb_vec code7 = ulb_add32(sums[5], ulb_asr32(sums[9], 2));
     ulb_vec codes[ULB_INT3_FIELDS] = {sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], code6, code7};

@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
                               .prefetch_l2 = g->prefetch_l2};
     size_t batch = ulb_batch(g, ULB_PLANE_ROWS);
     for (size_t m = g->m0; m < g->m1; m += batch) {
-        size_t rows = g->m1 - m < batch ? g->m1 - m : batch;
+        size_t rows = ulb_batch_end(g, m, batch) - m;
         for (size_t n = 0; n < g->n; n++) {
             int32_t dots[ULB_BATCH_ROWS];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;

@@ -139,7 +139,7 @@ ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, 
     size_t rows = ulb_block_vectors(row) * ULB_LANES;
     size_t batch = ulb_batch(g, rows);
     for (size_t m = g->m0; m < g->m1; m += batch) {
-        size_t end = g->m1 - m < batch ? g->m1 : m + batch;
+        size_t end = ulb_batch_end(g, m, batch);
         for (size_t n = 0; n < g->n; n++) {
             float some[ULB_BATCH_ROWS], *y = g->y + n * g->y_stride + m;
             tiles.x = (const int8_t *)g->x + n * g->x_stride;

@@ -112,7 +112,7 @@ ulb_run_groups_as(bool l2, const struct ulb_gemm *g, const struct ulb_layout *la
     size_t rows = walk->vectors * ULB_LANES, groups = tiles.steps / ULB_GROUP_STEPS;
     size_t row_bytes = ulb_layout_row_bytes(layout, g->k), batch = ulb_batch(g, rows);
     for (size_t row = g->m0; row < g->m1; row += batch) {
-        size_t end = g->m1 - row < batch ? g->m1 : row + batch;
+        size_t end = ulb_batch_end(g, row, batch);
         for (size_t n = 0; n < g->n; n++) {
             const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
             float some[ULB_BATCH_ROWS], *y = g->y + n * g->y_stride + row;
