@@ -34,26 +34,25 @@ struct ulb_table_row {
     void (*combine)(const int32_t *sums, int32_t *dots);
 };
 
-/* Adds the sums of some slices to those of the slices before, and finishes the rows after the last. */
+/* Adds the sums of some slices to those of the slices before, and finishes the rows [m, end) after the last.
+ */
 static inline __attribute__((always_inline)) void ulb_table_finish(const struct ulb_gemm *g,
-                                                                   const struct ulb_table_row *row,
-                                                                   const float *w_scale, size_t m, size_t n,
-                                                                   bool first, bool last, const int32_t *sums)
+                                                                   const struct ulb_table_row *row, size_t m,
+                                                                   size_t end, size_t n, bool first,
+                                                                   bool last, int32_t *dots)
 {
-    size_t rows = ulb_rows_left(g, m, row->rows);
     float *y = g->y + n * g->y_stride + m;
-    int32_t dots[ULB_TABLE_SUMS_MAX];
-    row->combine(sums, dots);
     if (!first) {
-        int32_t before[ULB_TABLE_SUMS_MAX] = {0};
-        memcpy(before, y, rows * sizeof *before);
-        for (size_t i = 0; i < row->rows; i++)
+        int32_t before[ULB_BATCH_ROWS];
+        memcpy(before, y, (end - m) * sizeof *before);
+        for (size_t i = 0; i < end - m; i++)
             dots[i] += before[i];
     }
     if (last)
-        ulb_finish_tile(g, w_scale, m, row->rows, n, dots, row->zero_point);
+        ulb_finish_rows(y, dots, ulb_row_scales(g, row->layout) + m, end - m,
+                        (uint32_t)row->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
     else
-        memcpy(y, dots, rows * sizeof *dots);
+        memcpy(y, dots, (end - m) * sizeof *dots);
 }
 
 /* All rows of one token, for the slices read at once from slice on. */
@@ -62,16 +61,21 @@ static inline __attribute__((always_inline)) void ulb_table_rows(const struct ul
                                                                  size_t slice, struct ulb_tiles *tiles,
                                                                  const uint8_t *tables)
 {
-    const float *w_scale = ulb_row_scales(g, row->layout);
     const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
     bool last = slice + row->slices == ulb_layout_slices(row->layout, g->k);
-    for (size_t m = g->m0; m < g->m1; m += row->rows) {
-        _Alignas(64) int32_t sums[ULB_TABLE_SUMS_MAX];
-        for (size_t i = 0; i < row->sums; i++)
-            sums[i] = -row->origin * (int32_t)(row->slices * tiles->steps);
-        tiles->w = w + m / row->rows * tiles->steps * row->step_bytes;
-        row->sum(tiles, tables, sums);
-        ulb_table_finish(g, row, w_scale, m, n, slice == 0, last, sums);
+    size_t batch = ULB_BATCH_ROWS / row->rows * row->rows;
+    for (size_t m = g->m0; m < g->m1; m += batch) {
+        size_t end = ulb_batch_end(g, m, batch);
+        int32_t dots[ULB_BATCH_ROWS];
+        for (size_t at = m; at < end; at += row->rows) {
+            _Alignas(64) int32_t sums[ULB_TABLE_SUMS_MAX];
+            for (size_t i = 0; i < row->sums; i++)
+                sums[i] = -row->origin * (int32_t)(row->slices * tiles->steps);
+            tiles->w = w + at / row->rows * tiles->steps * row->step_bytes;
+            row->sum(tiles, tables, sums);
+            row->combine(sums, dots + (at - m));
+        }
+        ulb_table_finish(g, row, m, end, n, slice == 0, last, dots);
     }
 }
 

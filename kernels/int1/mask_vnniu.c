@@ -52,7 +52,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [m0] ULB_KEPT(mask[0]), [m1] ULB_KEPT(mask[1]),
               [m2] ULB_KEPT(mask[2]), [m3] ULB_KEPT(mask[3]), [m4] ULB_MASK(mask[4]), [m5] ULB_MASK(mask[5]),
               [m6] ULB_MASK(mask[6]));
-    ulb_ask_ahead(asking, w, 0);
+    ulb_ask_ahead(asking, w, 0, &sums[0]);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)

@@ -50,7 +50,7 @@ static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8
                                     ulb_vec *words)
 {
     ulb_dot_crumbs(words, w, ulb_broadcast4(x4));
-    ulb_ask_ahead(asking, w, 0);
+    ulb_ask_ahead(asking, w, 0, &words[0]);
 }
 
 static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
@@ -87,7 +87,7 @@ static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8
               [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x), [field] ULB_SCRATCH(field)
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [m0] ULB_KEPT(ulb_fields2_mask0),
               [m1] ULB_MASK(ulb_fields2_mask1), [m2] ULB_MASK(ulb_fields2_mask2));
-    ulb_ask_ahead(asking, w, 0);
+    ulb_ask_ahead(asking, w, 0, NULL);
 }
 
 static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)

@@ -50,9 +50,9 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
 {
     ulb_vec x = ulb_broadcast4(x4), packed, field;
     step_pair(w, x, sums);
-    ulb_ask_ahead(asking, w, 0);
+    ulb_ask_ahead(asking, w, 0, &sums[0]);
     step_pair(w + ULB_VEC_BYTES, x, sums + 3);
-    ulb_ask_ahead(asking, w, ULB_VEC_BYTES);
+    ulb_ask_ahead(asking, w, ULB_VEC_BYTES, &sums[3]);
     __asm__(ULB_MOVE " %[w], %[packed]\n\t" /* clang-format off */
             ULB_ASM_FIELD("m0", "s0")
             ULB_ASM_FIELD("m1", "s1")
@@ -62,7 +62,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
               [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
             : [w] ULB_WEIGHTS(w + 2 * ULB_VEC_BYTES), [x] ULB_REGISTER(x), [m0] ULB_KEPT(mask0),
               [m1] ULB_KEPT(mask1), [m2] ULB_MASK(mask2));
-    ulb_ask_ahead(asking, w, 2 * ULB_VEC_BYTES);
+    ulb_ask_ahead(asking, w, 2 * ULB_VEC_BYTES, &sums[6]);
 }
 
 /* low + 4 high */

@@ -35,7 +35,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
     ULB_UNROLL(4)
     for (size_t i = 0; i < VECTORS; i++) {
         ulb_dot_nibbles(words + FIELDS * i, w + i * ULB_VEC_BYTES, x);
-        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES);
+        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES, &words[FIELDS * i]);
     }
 }
 

@@ -46,7 +46,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
                 : [s0] ULB_SUM(sums[2 * i]), [s1] ULB_SUM(sums[2 * i + 1]), [packed] ULB_SCRATCH(packed),
                   [field] ULB_SCRATCH(field)
                 : [w] ULB_WEIGHTS(w + i * ULB_VEC_BYTES), [x] ULB_REGISTER(x), [low] ULB_KEPT(low));
-        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES);
+        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES, &sums[2 * i]);
     }
 }
 

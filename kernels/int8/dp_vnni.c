@@ -44,7 +44,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
     ULB_UNROLL(8)
     for (size_t i = 0; i < VECTORS; i++) {
         ulb_dp_at(&sums[i], w + i * ULB_VEC_BYTES, four);
-        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES);
+        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES, &sums[i]);
     }
 }
 

@@ -48,7 +48,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
     ULB_UNROLL(8)
     for (size_t i = 0; i < VECTORS; i++) {
         add_products(&sums[i], w + i * ULB_VEC_BYTES, x4);
-        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES);
+        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES, &sums[i]);
     }
 }
 

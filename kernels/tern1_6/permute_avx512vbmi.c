@@ -65,7 +65,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
         : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [rest] ULB_KEPT(rest), [m0] ULB_KEPT(mask0),
           [m1] ULB_KEPT(mask1), [m2] ULB_KEPT(mask2), [t0] ULB_KEPT(ulb_load(fields_table)),
           [t1] ULB_KEPT(ulb_load(rest_fields_table)), [t2] ULB_KEPT(ulb_load(rest_sum_table)));
-    ulb_ask_ahead(asking, w, 0);
+    ulb_ask_ahead(asking, w, 0, &sums[0]);
 }
 
 static inline ulb_vec three_times(ulb_vec v)

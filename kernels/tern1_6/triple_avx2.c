@@ -53,7 +53,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
         : [s0] SUM(0), [s1] SUM(1), [s2] SUM(2), [s3] SUM(3), [s4] SUM(4), [s5] SUM(5), [a] "=&x"(a),
           [b] "=&x"(b), [magnitude] "=&x"(magnitude)
         : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x4] "m"(*(const int8_t(*)[4])x4), [ones] "x"(ones));
-    ulb_ask_ahead(asking, w, 0);
+    ulb_ask_ahead(asking, w, 0, &sums[0]);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)

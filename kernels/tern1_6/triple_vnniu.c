@@ -47,7 +47,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
               [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x),
               [twice] ULB_SCRATCH(twice)
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4));
-    ulb_ask_ahead(asking, w, 0);
+    ulb_ask_ahead(asking, w, 0, &sums[0]);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)

@@ -123,19 +123,20 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
 /* Whether a row that asks for L1 alone asks, told L2, no farther than one that has a second distance. */
 #define ULB_LOOKS_FAR(row) (!ULB_WORD_SUMS && (row)->near > ULB_INTO_L2 / 2)
 
-/* The prefetches for the lines that begin in so many bytes of w from begin on. They are held at their place
- * by a vector that what follows needs: compilers bring those of an unrolled loop together, and so many at
- * once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does not
- * unroll them. */
+/* The prefetches for the lines that begin in so many bytes of w from begin on. Each is held at its place by
+ * one of some vectors that what follows needs: compilers bring those of an unrolled loop together, and so
+ * many at once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does
+ * not unroll them. */
 static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struct ulb_block_row *row,
                                                                      bool into_l2, const uint8_t *w,
                                                                      size_t begin, size_t bytes,
-                                                                     ulb_vec *held)
+                                                                     ulb_vec *vectors, size_t n_vectors)
 {
     size_t first = (begin + ULB_LINE - 1) / ULB_LINE, end = (begin + bytes + ULB_LINE - 1) / ULB_LINE;
 #pragma GCC unroll 8
     for (size_t i = 0; i < ULB_LINES_MAX; i++) {
         size_t line = (first + i) * ULB_LINE;
+        ulb_vec *held = &vectors[i % n_vectors];
         if (first + i >= end)
             break;
         if (!into_l2)
@@ -168,9 +169,11 @@ static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb
         for (size_t s = 0; s < visit; s++) {
             ulb_vec x4 = ulb_broadcast4(x + 4 * s);
 #pragma GCC unroll 8
-            for (size_t set = 0; set < row->sets; set++)
-                codes->step(w + at + s * step_bytes + set * set_bytes, x4, sums + set * set_sums);
-            ulb_prefetch_lines(row, into_l2, w, at + s * step_bytes, step_bytes, &sums[0]);
+            for (size_t set = 0; set < row->sets; set++) {
+                size_t set_at = at + s * step_bytes + set * set_bytes;
+                codes->step(w + set_at, x4, sums + set * set_sums);
+                ulb_prefetch_lines(row, into_l2, w, set_at, set_bytes, sums + set * set_sums, set_sums);
+            }
         }
     }
 }
@@ -361,7 +364,8 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
     size_t scales_at = ulb_scales_at(row, g);
     if (ulb_scales_integers(row)) {
         if (g % ulb_groups_together(row) == 0)
-            ulb_prefetch_lines(row, at->into_l2, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block);
+            ulb_prefetch_lines(row, at->into_l2, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block,
+                               ulb_block_vectors(row));
         return;
     }
     struct ulb_sum_scale scale;
@@ -375,7 +379,8 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
         codes->floats(group->sums + set * codes->sums, &group->zero, row->scales_sums ? &scale : NULL,
                       values + set * codes->rows);
     if (g % ulb_groups_together(row) == 0)
-        ulb_prefetch_lines(row, at->into_l2, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values);
+        ulb_prefetch_lines(row, at->into_l2, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values,
+                           ulb_block_vectors(row));
 #pragma GCC unroll 12
     for (size_t v = 0; v < ulb_block_vectors(row); v++)
         block[v] = row->scales ? ulb_fma(values[v], ulb_group_scale(row, at->w + scales_at, g, v), block[v])

@@ -31,7 +31,8 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
     for (size_t v = 0; v < vectors; v++) {
         ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
                                    : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
-        ulb_prefetch_lines(row, x->into_l2, x->tile, minima_at + v * share, share, (ulb_vec *)&d);
+        if (row->minima == ULB_NO_MINIMA)
+            ulb_prefetch_lines(row, x->into_l2, x->tile, minima_at + v * share, share, (ulb_vec *)&d, 1);
         ulb_floats sum = ulb_scales_integers(row) ? ulb_to_floats(((const ulb_vec *)block)[v]) : block[v];
         results[v] = ulb_fma(sum, row->scales_sums ? d : ulb_mul(d, x_scale), results[v]);
     }
@@ -47,6 +48,7 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
             sum = ulb_to_floats(ulb_all_x_sums(x->sums, 1));
         else
             sum = ulb_sum_minima(row->minima, x->tile + minima_at + v * ULB_VEC_BYTES, rows * 4, &quads);
+        ulb_prefetch_lines(row, x->into_l2, x->tile, minima_at + v * share, share, (ulb_vec *)&sum, 1);
         sum = ulb_mul(sum, x_scale);
         /* d of shifted values has the factor of the row's end; a minimum has not. */
         sum = ulb_mul(sum, ulb_all_floats((float)(1 << row->codes->shift(v % row->codes->rows))));

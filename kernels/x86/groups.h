@@ -37,12 +37,12 @@ ulb_finish_group(const struct ulb_walk *walk, bool l2, ulb_split_fn *split, cons
     ulb_vec correction = ulb_all32(zero_point * ulb_sum_of_x(x_sum, ULB_GROUP));
     split(sums);
     ULB_UNROLL(16)
-    for (size_t v = 0; v < walk->vectors; v++)
+    for (size_t v = 0; v < walk->vectors; v++) {
+        const struct ulb_asking asking = {walk, v * ULB_VEC_BYTES, true, l2};
         ulb_add_scaled(&results[v], ulb_sub32(sums[v], correction),
                        (const float *)(const void *)(scales + v * ULB_VEC_BYTES));
-    ULB_UNROLL(8)
-    for (size_t line = 0; line < ulb_scales_bytes(walk); line += ULB_LINE)
-        ulb_prefetch(walk, l2, scales, line);
+        ulb_ask_ahead(&asking, scales + v * ULB_VEC_BYTES, 0, &sums[v]);
+    }
 }
 
 /* A visit of each slice from step s on, to sums of its own. */

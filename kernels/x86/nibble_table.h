@@ -2,10 +2,10 @@
  * bits.
  *
  * vpmaddubsw by (1, 32) joins the halves of byte sums into 16 bits. Registers: 4 byte sums, 4 word sums, 5 of
- * a step's own; the 32-bit sums wait in memory. Ports: per 256 bits 1 load, 2 table loads, half a prefetch;
- * and, shift + and (or one gf2p8affineqb), 4 pshufb, 4 add, and 12 of joining per 8: 12.5 operations (11.5)
- * on three ports are 0.52 cycle (0.48) per 32 bits. Near the end of a stream the lines of the same stream of
- * the next tile are prefetched. */
+ * a step's own; the 32-bit sums wait in memory. Ports: per 256 bits 1 load, 2 table loads, a prefetch or half
+ * of one; and, shift + and (or one gf2p8affineqb), 4 pshufb, 4 add, and 12 of joining per 8: 12.5 operations
+ * (11.5) on three ports are 0.52 cycle (0.48) per 32 bits. Near the end of a stream the lines of the same
+ * stream of the next tile are prefetched. */
 #ifndef ULB_KERNELS_X86_NIBBLE_TABLE_H
 #define ULB_KERNELS_X86_NIBBLE_TABLE_H
 
@@ -44,13 +44,21 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
 #else
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
-        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.125 * (bits),                  \
+        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.0625 * (bits),                 \
         .logic = 0.25 * (bits), .shifts = 0.125 * (bits), .shuffles = (0.5 + 4 / 64.0) * (bits),             \
         .adds = (0.5 + 4 / 64.0) * (bits), .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                  \
     }
 #endif
 
 enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the rows */
+
+/* Whether rows told L1 ask L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3, 4096x4096,
+ * samples in turn: int1 0.87 of the best reader with it, 0.94 without, int2 0.87 and 0.965). */
+#ifdef __GFNI__
+enum { ULB_NIBBLE_FAR = true };
+#else
+enum { ULB_NIBBLE_FAR = false };
+#endif
 
 /* Both, or the matrix alone, isolate the high nibble of every byte. */
 #ifdef __GFNI__
@@ -109,13 +117,21 @@ static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m256
             : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_CONSTANTS);
 }
 
+/* Asks for what lies ahead of a line; l2: ulb_gemm.prefetch_l2, a constant. */
+static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *w, bool l2)
+{
+    if (ULB_NIBBLE_FAR && !l2)
+        ulb_ask_l2(w, ULB_FAR);
+    ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, l2});
+}
+
 /* bytes += those of the two steps of a line. */
 static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table,
                                                                       bool l2, __m256i bytes[4])
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m256i packed, first, low, high, found;
-    if (!l2)
+    if (ULB_NIBBLE_FAR && !l2)
         ulb_ask_l2(w, ULB_FAR);
     __asm__(ULB_ASM_ASK_KNOWN "\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")
             : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
@@ -144,7 +160,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t
                                                                    bool l2, __m256i words[4])
 {
     __m256i bytes[4];
-    ulb_ask(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, l2});
+    ulb_nibble_ask(w, l2);
     ulb_nibble_first(w, table, bytes);
     ulb_nibble_add(w + ULB_NIBBLE_STEP, table + ULB_NIBBLE_STEP, bytes);
 #pragma GCC unroll 4
@@ -184,17 +200,16 @@ static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t 
                                                                   size_t steps, bool l2, __m256i words[4])
 {
     enum { STEP = ULB_NIBBLE_STEP };
-    const struct ulb_ahead ahead = {ULB_NIBBLE_PREFETCH, l2};
     __m256i bytes[4];
     size_t s = 2;
-    ulb_ask(w, 0, ahead);
+    ulb_nibble_ask(w, l2);
     ulb_nibble_first(w, table, bytes);
     if (steps > 1)
         ulb_nibble_add(w + STEP, table + STEP, bytes);
     for (; s + 2 <= steps; s += 2)
         ulb_nibble_add_line(w + s * STEP, table + s * STEP, l2, bytes);
     if (s < steps) {
-        ulb_ask(w + s * STEP, 0, ahead);
+        ulb_nibble_ask(w + s * STEP, l2);
         ulb_nibble_add(w + s * STEP, table + s * STEP, bytes);
     }
     ulb_nibble_join(bytes[0], bytes[1], words);

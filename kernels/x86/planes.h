@@ -42,20 +42,14 @@ static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned b
                                                                       struct ulb_ahead ahead, ulb_vec *sums)
 {
     const size_t step = ulb_plane_step(bits);
+    const struct ulb_plane_ahead at = {ahead.into_l2 ? 0 : ahead.near, ahead.into_l2 ? ULB_INTO_L2 : ULB_FAR};
 #pragma GCC unroll 1
     for (size_t s = 0; s + 2 <= steps; s += 2, w += 2 * step, x += 8) {
-        const size_t middle = (step + ULB_LINE - 1) / ULB_LINE * ULB_LINE;
-        ulb_add_plane_step(bits, w, x, sums);
-        ULB_UNROLL(8)
-        for (size_t line = 0; line < step; line += ULB_LINE)
-            ulb_ask(w, line, ahead);
-        ulb_add_plane_step(bits, w + step, x + 4, sums);
-        ULB_UNROLL(8)
-        for (size_t line = middle; line < 2 * step; line += ULB_LINE)
-            ulb_ask(w, line, ahead);
+        ulb_add_plane_step(bits, w, x, &at, true, sums);
+        ulb_add_plane_step(bits, w + step, x + 4, &at, step % ULB_LINE == 0, sums);
     }
     if (steps % 2)
-        ulb_add_plane_step(bits, w, x, sums);
+        ulb_add_plane_step(bits, w, x, &at, true, sums);
 }
 
 /* Has sums computed here: compilers put off what is done with the sums of a loop to where the result is
