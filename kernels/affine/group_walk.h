@@ -52,9 +52,8 @@ ulb_add_affine_sums(const struct ulb_affine_row *a, const ulb_vec *sums, const u
         if (a->zero)
             part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, part);
         results[v] = ulb_fma(part, ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
-        __asm__ volatile("" : "+v"(results[v])); /* keeps what is asked for beside its load */
         if (v * ULB_VEC_BYTES % ULB_LINE == 0)
-            ulb_ask(scales, v * ULB_VEC_BYTES, ahead);
+            ULB_ASK_BEHIND(results[v], scales, v * ULB_VEC_BYTES, ahead);
     }
     ULB_UNROLL(2)
     for (size_t line = 0; line < ULB_PLANE_ROWS * a->zero; line += ULB_LINE)

@@ -114,15 +114,18 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
     for (size_t s = 0; s < steps; s += STEPS) {
         ulb_vec x4[STEPS];
         ULB_UNROLL(2)
-        for (size_t i = 0; i < STEPS; i++) {
+        for (size_t i = 0; i < STEPS; i++)
             x4[i] = ulb_broadcast4(x + 4 * (s + i));
-            ULB_UNROLL(4)
-            for (size_t line = 0; line < vectors * ULB_VEC_BYTES; line += ULB_LINE)
-                ulb_ask(next + (s + i) * vectors * ULB_VEC_BYTES, line, ahead);
-        }
         ULB_UNROLL(4)
-        for (size_t v = 0; v < vectors; v++)
+        for (size_t v = 0; v < vectors; v++) {
             add_steps(parts, tables, w + s * STEP_BYTES + v * ULB_VEC_BYTES, x4, all + each * v);
+            if (v * ULB_VEC_BYTES % ULB_LINE)
+                continue;
+            ULB_UNROLL(2)
+            for (size_t i = 0; i < STEPS; i++)
+                ULB_ASK_BEHIND(all[each * v], next + (s + i) * vectors * ULB_VEC_BYTES, v * ULB_VEC_BYTES,
+                               ahead);
+        }
     }
     ULB_UNROLL(8)
     for (size_t i = 0; i < 2 * vectors; i++) {

@@ -91,6 +91,7 @@ static inline void join(__m256i low, __m256i high, __m256i words[2])
 static inline __attribute__((always_inline)) void add_tile(const uint8_t *w, const uint8_t *tables,
                                                            bool into_l2, __m256i words[4])
 {
+    const struct ulb_ahead ahead = {PREFETCH, into_l2};
     __m256i bytes[4], signs[2];
     const __m256i odd = _mm256_set1_epi8(1);
     for (int i = 0; i < 2; i++)
@@ -104,10 +105,10 @@ static inline __attribute__((always_inline)) void add_tile(const uint8_t *w, con
         for (int j = 0; j < 2; j++)
             leading[j] = _mm256_or_si256(_mm256_slli_epi16(signs[j], ULB_TL2_BURST - 1 - i), odd);
         add_index(w + i * INDEX_BYTES, tables + i * INDEX_BYTES, leading, bytes);
+        if (i * INDEX_BYTES % 64 == 0)
+            ULB_ASK_BEHIND(bytes[0], w, (size_t)i * INDEX_BYTES, ahead);
     }
-#pragma GCC unroll 8
-    for (size_t line = 0; line < STEP_BYTES; line += 64)
-        ulb_ask(w, line, (struct ulb_ahead){PREFETCH, into_l2});
+    ULB_ASK_BEHIND(bytes[0], w, SIGNS, ahead);
     join(bytes[0], bytes[1], words);
     join(bytes[2], bytes[3], words + 2);
 }

@@ -146,10 +146,10 @@ ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, 
         for (unsigned c = 0; c < 4; c++) {
             ulb_floats one = ulb_load_activation(kind, x, at + c / 2 * 2, c % 2);
             ulb_add_code_column(bits, c, masks, w, one, sums);
+            ULB_UNROLL(2)
+            for (size_t line = c * ULB_LINE; line < step; line += 4 * ULB_LINE)
+                ULB_ASK_BEHIND(sums[c], w, line, ahead);
         }
-        ULB_UNROLL(16)
-        for (size_t line = 0; line < step; line += ULB_LINE)
-            ulb_ask(w, line, ahead);
     }
 }
 

@@ -56,10 +56,9 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
                 _mm512_permutexvar_ps(ulb_shr32(ulb_load(w + v * ULB_VEC_BYTES), 8 * c + 4 * f), table->all);
             sums[2 * v + f] =
                 ulb_fma(level, ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c)), sums[2 * v + f]);
+            if (i % 8 == 7)
+                ULB_ASK_BEHIND(sums[2 * v], w, v * ULB_LINE, ahead);
         }
-        ULB_UNROLL(16)
-        for (size_t line = 0; line < ULB_LEVEL_STEP; line += ULB_LINE)
-            ulb_ask(w, line, ahead);
     }
 }
 

@@ -98,4 +98,12 @@ static inline __attribute__((always_inline)) void ulb_ask(const void *w, size_t 
             : "cc");
 }
 
+/* The same behind what sum has been added to: see ulb_ask_ahead() (kernels/x86/streams.h). sum: any vector,
+ * in a register. */
+#define ULB_ASK_BEHIND(sum, w, line, ahead)                                                                  \
+    do {                                                                                                     \
+        __asm__ volatile("" : "+v"(sum));                                                                    \
+        ulb_ask(w, line, ahead);                                                                             \
+    } while (0)
+
 #endif

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# No AVX2 row keeps more vectors on the stack inside its product loop than spills.py allows it, from the two compilers
-# whose rows are as fast as each other's; a row that does is caught.
+# No row keeps more vectors on the stack inside its product loop, or has more prefetches in a row there, than loops.py
+# allows it, from the two compilers whose rows are as fast as each other's; rows that do are caught.
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need objdump
 need python3
-spills=$ULB_SOURCE/tests/project/spills.py
+loops=$ULB_SOURCE/tests/project/loops.py
 setting() { sed -n "s/^$1:[^=]*=//p" "$ULB_BUILD/CMakeCache.txt"; }
 compiler=$(setting CMAKE_C_COMPILER)
 skip() { echo "skipped: $*"; exit 77; }
@@ -15,7 +15,7 @@ macros=$("$compiler" -dM -E - </dev/null)
 grep -qE '__clang_major__ 14$' <<<"$macros" || { grep -qE '__GNUC__ 12$' <<<"$macros" && ! grep -q __clang__ <<<"$macros"; } ||
     skip "neither GCC 12 nor Clang 14: $compiler"
 
-python3 "$spills" "$ULB_BUILD" || fail "product loops with sums in memory"
+python3 "$loops" "$ULB_BUILD" || fail "product loops with sums in memory or prefetches in a row"
 
 planted() { # NAME STATEMENT: a row whose loop has the statement behind each product
     local objects=$scratch/$1/kernels/CMakeFiles/kernel_int4_planted_avx2.dir/int4
@@ -34,7 +34,11 @@ void run(__m256i *y, const __m256i *w, __m256i x, long n)
 EOF
 }
 planted kept ''
+planted bunched '_mm_prefetch(w + i + 16, 3); _mm_prefetch(w + i + 18, 3); _mm_prefetch(w + i + 20, 3);
+        _mm_prefetch(w + i + 22, 3); _mm_prefetch(w + i + 24, 3); _mm_prefetch(w + i + 26, 3);'
 planted spilled '__asm__("" : "+m"(sum));'
-python3 "$spills" "$scratch/kept" >/dev/null || fail "a sum in a register is taken for one in memory"
-if found=$(python3 "$spills" "$scratch/spilled"); then fail "a sum in memory is not caught"; fi
+python3 "$loops" "$scratch/kept" >/dev/null || fail "a sum in a register is taken for one in memory"
+if found=$(python3 "$loops" "$scratch/spilled"); then fail "a sum in memory is not caught"; fi
 [[ $found == *"kernel_int4_planted_avx2.dir run: "*" on the stack"* ]] || fail "a sum in memory is reported as: $found"
+if found=$(python3 "$loops" "$scratch/bunched"); then fail "prefetches in a row are not caught"; fi
+[[ $found == *"kernel_int4_planted_avx2.dir run: "*" in a row"* ]] || fail "prefetches in a row are reported as: $found"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Stores of vectors to the stack inside the product loops of a build's AVX2, AVX-VNNI and AVX-512 rows: sums that a
-compiler keeps in memory cost a row up to two thirds of its speed, in one compiler and not the other. Told without a
-clock, from objdump.
-usage: spills.py BUILD    prints the rows that have more than they may; exit 1 when there are any
+"""What compilers do to the product loops of a build's AVX2, AVX-VNNI and AVX-512 rows, in one compiler and not the
+other, told without a clock, from objdump. Stores of vectors to the stack: sums in memory cost a row up to two thirds
+of its speed. Prefetches in a row, no vector operation between them: those of a whole visit together leave no room for
+the misses of loads, which cost int4 with AVX2 a sixth of its speed from memory.
+usage: loops.py BUILD    prints the rows that have more than they may; exit 1 when there are any
 
 The product loop of a function is, of its loops without another one with products inside, the one with the most
 products, of several the shortest. Loads are not counted: constants may wait in memory."""
@@ -27,6 +28,15 @@ ALLOWED = [
     (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
     (r"q[2-6]_k/in_place_dot256", 25, "activations that two rows share, scales, results"),
     (r"(tq1_0|q5_0)/in_place_dot256", 8, "the results of two rows; masks"),
+]
+
+# The same for prefetches in a row; others: those of two lines into L1 and L2, or a third line into one of them.
+IN_A_ROW = 5
+ALLOWED_IN_A_ROW = [
+    (r"int4/maskn_tokens", 12, "a visit of several tokens, which are bound by products"),
+    (r"[^/]*/maskn_avx512vnni|int8/dpn_avx512vnni", 6, "a visit of several tokens, which are bound by products"),
+    (r"affine/unpack3_dot", 6, "three lines that one step takes apart"),
+    (r"q[0-9]_[01k]/rows_dot", 10, "scales and minima behind a group"),
 ]
 
 PRODUCT = re.compile(r"(\{vex\} *)?(vpdpbusd|vpdpwssd|vdpbf16ps|vpmaddubsw|vpmaddwd|vpmull[wd]|vpshufb|vfn?madd\w+) ")
@@ -80,9 +90,22 @@ def product_loop(body):
     return max(inner, key=lambda loop: loop[:2])[2] if inner else []
 
 
-def allowed(word, isa):
-    """Stores for 100 products."""
-    return next((stores for pattern, stores, _ in ALLOWED if re.fullmatch(f"{pattern}(:{isa})?", f"{word}:{isa}")), 0)
+def in_a_row(loop):
+    """The most prefetches without a vector operation between them."""
+    longest = run = 0
+    for instruction in loop:
+        if instruction.startswith("prefetch"):
+            run += 1
+        elif instruction.startswith(("v", "{vex}")):
+            run = 0
+        longest = max(longest, run)
+    return longest
+
+
+def allowed(table, word, isa, default):
+    """What a table allows a row."""
+    row = f"{word}:{isa}"
+    return next((most for pattern, most, _ in table if re.fullmatch(f"({pattern})(:{isa})?", row)), default)
 
 
 def main(build):
@@ -97,9 +120,14 @@ def main(build):
             rows += bool(loop)
             stores = sum(bool(STORE.match(instruction)) for instruction in loop)
             products = sum(bool(PRODUCT.match(instruction)) for instruction in loop)
-            if 100 * stores > allowed(word, row[1]) * products:
+            most = allowed(ALLOWED, word, row[1], 0)
+            if 100 * stores > most * products:
                 print(f"{path.parts[-3]} {name}: {stores} vectors are stored on the stack in the product loop of "
-                      f"{products} products; at most {allowed(word, row[1])} for 100 products")
+                      f"{products} products; at most {most} for 100 products")
+                offenders += 1
+            most = allowed(ALLOWED_IN_A_ROW, word, row[1], IN_A_ROW)
+            if in_a_row(loop) > most:
+                print(f"{path.parts[-3]} {name}: {in_a_row(loop)} prefetches in a row in the product loop; at most {most}")
                 offenders += 1
     print(f"{rows} product loops")
     return 1 if offenders or not rows else 0
