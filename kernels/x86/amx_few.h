@@ -1,6 +1,7 @@
 /* Up to 16 tokens on tiles: weights are read once and memory is what limits. Four groups of 16 rows at a time
- * over all of K, two slices of K as two address streams; tiles of a few steps ahead are masked while one is
- * multiplied. */
+ * over all of K, two slices of K as two address streams; the tiles of the next step are masked while these
+ * are multiplied, a quarter before each product. On a Xeon with AMX, weights in memory: four steps ahead or
+ * all at once took 3 to 15 % longer, though not with weights in L2. */
 #ifndef ULB_KERNELS_X86_AMX_FEW_H
 #define ULB_KERNELS_X86_AMX_FEW_H
 
@@ -9,22 +10,37 @@
 enum {
     ULB_AMX_QUAD = 4,
     ULB_AMX_QUAD_BYTES = ULB_AMX_QUAD * ULB_TILE_BYTES,
-    ULB_AMX_RING = 4 /* steps whose masked weights are kept: stores are done when tiles are loaded */
+    ULB_AMX_RING = 2 /* steps whose masked weights are kept */
 };
 
-/* tmm0-3 += 64 columns of four groups of rows. */
-static inline void ulb_amx_multiply_quad(const int8_t *x, size_t stride, const uint8_t *const w[ULB_AMX_QUAD])
+static inline void ulb_amx_load_tokens(const int8_t *x, size_t stride)
 {
-    const size_t line = ULB_TILE_COLUMNS;
-    __asm__ volatile(ULB_AMX_LOAD("x", "stride", "tmm4") /* clang-format off */
-                     ULB_AMX_LOAD("w0", "line", "tmm6") ULB_AMX_DOT("tmm6", "tmm4", "tmm0")
-                     ULB_AMX_LOAD("w1", "line", "tmm7") ULB_AMX_DOT("tmm7", "tmm4", "tmm1")
-                     ULB_AMX_LOAD("w2", "line", "tmm6") ULB_AMX_DOT("tmm6", "tmm4", "tmm2")
-                     ULB_AMX_LOAD("w3", "line", "tmm7") ULB_AMX_DOT("tmm7", "tmm4", "tmm3") /* clang-format on */
-                     :
-                     : [x] "r"(x), [stride] "r"(stride), [line] "r"(line), [w0] "r"(w[0]), [w1] "r"(w[1]),
-                       [w2] "r"(w[2]), [w3] "r"(w[3])
-                     : "memory");
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm4" : : "r"(x), "r"(stride) : "memory");
+}
+
+/* Sums of a group of rows += tokens in tmm4 by its weights. */
+#define ULB_AMX_MULTIPLY(weights, sums)                                                                      \
+    __asm__ volatile("tileloadd (%0,%1,1), %%" weights "\n\t"                                                \
+                     "tdpbsud %%" weights ", %%tmm4, %%" sums                                                \
+                     :                                                                                       \
+                     : "r"(w), "r"((size_t)ULB_TILE_COLUMNS)                                                 \
+                     : "memory")
+
+static inline __attribute__((always_inline)) void ulb_amx_multiply_group(unsigned group, const uint8_t *w)
+{
+    switch (group) {
+    case 0:
+        ULB_AMX_MULTIPLY("tmm6", "tmm0");
+        break;
+    case 1:
+        ULB_AMX_MULTIPLY("tmm7", "tmm1");
+        break;
+    case 2:
+        ULB_AMX_MULTIPLY("tmm6", "tmm2");
+        break;
+    default:
+        ULB_AMX_MULTIPLY("tmm7", "tmm3");
+    }
 }
 
 /* Four groups of rows, of one panel or of two neighbours. */
@@ -53,27 +69,41 @@ static inline __attribute__((always_inline)) size_t ulb_amx_quad_masked(const st
            ulb_amx_masked(row, first);
 }
 
-static inline __attribute__((always_inline)) void ulb_amx_ask(const char *line)
+static inline __attribute__((always_inline)) void ulb_amx_ask(const uint8_t *line)
 {
-    _mm_prefetch(line + ULB_AMX_NEAR, _MM_HINT_T0);
-    _mm_prefetch(line + ULB_AMX_FAR, _MM_HINT_T1);
+    __asm__ volatile("prefetcht0 %0\n\tprefetcht1 %1" : : "m"(line[ULB_AMX_NEAR]), "m"(line[ULB_AMX_FAR]));
 }
 
-static inline __attribute__((always_inline)) void
-ulb_amx_mask_quad(const struct ulb_amx *row, const struct ulb_amx_quad *quad, size_t offset, uint8_t *out)
+/* Masks a quarter of the lines of the four groups' tiles, and asks for what lies ahead of them. */
+static inline __attribute__((always_inline)) void ulb_amx_mask_quarter(const struct ulb_amx *row,
+                                                                       const struct ulb_amx_quad *quad,
+                                                                       size_t offset, unsigned quarter,
+                                                                       uint8_t *out)
 {
     const unsigned each = ulb_amx_quad_groups(row), first = quad->first;
-    for (size_t line = 0; line < ULB_TILE_BYTES; line += ULB_TILE_COLUMNS) {
+    ULB_UNROLL(4)
+    for (size_t i = 0; i < ULB_TILE_ROWS / 4; i++) {
+        const size_t line = (quarter * ULB_TILE_ROWS / 4 + i) * ULB_TILE_COLUMNS;
         ULB_UNROLL(2)
-        for (unsigned i = 0; i < ULB_AMX_QUAD; i += each) {
-            const uint8_t *tile = quad->panels[i / each] + offset + line;
+        for (unsigned group = 0; group < ULB_AMX_QUAD; group += each) {
+            const uint8_t *tile = quad->panels[group / each] + offset + line;
             for (unsigned vector = first / row->fields; vector * row->fields < first + each; vector++)
-                ulb_amx_ask((const char *)tile + vector * ULB_TILE_BYTES);
+                ulb_amx_ask(tile + vector * ULB_TILE_BYTES);
             ulb_amx_mask_line(row, first, first + each, tile,
-                              out + line + ulb_amx_quad_masked(row, first, i) * ULB_TILE_BYTES,
+                              out + line + ulb_amx_quad_masked(row, first, group) * ULB_TILE_BYTES,
                               ULB_TILE_BYTES);
         }
     }
+}
+
+/* What the loop over steps does not mask: its first ones. */
+static inline __attribute__((always_inline)) void
+ulb_amx_mask_first(const struct ulb_amx *row, const struct ulb_amx_weights *weights,
+                   const struct ulb_amx_quad *quad, uint8_t masked[ULB_AMX_RING][ULB_AMX_QUAD_BYTES])
+{
+    for (size_t step = 0; step < ULB_AMX_RING - 1 && step < ULB_AMX_SLICES * weights->steps; step++)
+        for (unsigned quarter = 0; quarter < ULB_AMX_QUAD; quarter++)
+            ulb_amx_mask_quarter(row, quad, ulb_amx_step_offset(weights, step), quarter, masked[step]);
 }
 
 /* Sums of all tokens and four groups of rows. */
@@ -85,22 +115,23 @@ ulb_amx_run_quad(const struct ulb_amx *row, const struct ulb_gemm *g, const stru
     const size_t steps = ULB_AMX_SLICES * weights->steps;
     _Alignas(64) uint8_t masked[ULB_AMX_RING][ULB_AMX_QUAD_BYTES];
     ulb_amx_zero();
-    for (size_t step = 0; step < ULB_AMX_RING - 1 && step < steps; step++)
-        ulb_amx_mask_quad(row, quad, ulb_amx_step_offset(weights, step), masked[step]);
+    ulb_amx_mask_first(row, weights, quad, masked);
     for (size_t step = 0; step < steps; step++) {
-        const uint8_t *w[ULB_AMX_QUAD];
-        size_t offset = ulb_amx_step_offset(weights, step), ahead = step + ULB_AMX_RING - 1;
-        size_t column = (step % ULB_AMX_SLICES * weights->steps + step / ULB_AMX_SLICES) * ULB_TILE_COLUMNS;
-        if (ahead < steps)
-            ulb_amx_mask_quad(row, quad, ulb_amx_step_offset(weights, ahead), masked[ahead % ULB_AMX_RING]);
+        const size_t offset = ulb_amx_step_offset(weights, step), ahead = step + ULB_AMX_RING - 1;
+        const size_t slice = step % ULB_AMX_SLICES * weights->steps;
+        ulb_amx_load_tokens((const int8_t *)g->x + (slice + step / ULB_AMX_SLICES) * ULB_TILE_COLUMNS,
+                            g->x_stride);
         ULB_UNROLL(4)
         for (unsigned i = 0; i < ULB_AMX_QUAD; i++) {
             const unsigned group = first + i % each;
-            w[i] = quad->panels[i / each] + offset + group / row->fields * ULB_TILE_BYTES;
+            const uint8_t *w = quad->panels[i / each] + offset + group / row->fields * ULB_TILE_BYTES;
+            if (ahead < steps)
+                ulb_amx_mask_quarter(row, quad, ulb_amx_step_offset(weights, ahead), i,
+                                     masked[ahead % ULB_AMX_RING]);
             if (!ulb_amx_is_raw(row, group))
-                w[i] = masked[step % ULB_AMX_RING] + ulb_amx_quad_masked(row, first, i) * ULB_TILE_BYTES;
+                w = masked[step % ULB_AMX_RING] + ulb_amx_quad_masked(row, first, i) * ULB_TILE_BYTES;
+            ulb_amx_multiply_group(i, w);
         }
-        ulb_amx_multiply_quad((const int8_t *)g->x + column, g->x_stride, w);
     }
     __asm__ volatile("tilestored %%tmm0, (%0,%1,1)\n\ttilestored %%tmm1, 1024(%0,%1,1)\n\t"
                      "tilestored %%tmm2, 2048(%0,%1,1)\n\ttilestored %%tmm3, 3072(%0,%1,1)"

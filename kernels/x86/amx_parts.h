@@ -21,8 +21,8 @@ enum {
     ULB_AMX_MASKED = 2 * 2 * ULB_AMX_GROUP_BYTES, /* two groups of this unit and of the next */
     ULB_AMX_ROWS_MAX = 128,
     ULB_AMX_VECTORS_MAX = ULB_AMX_ROWS_MAX / ULB_LANES,
-    ULB_AMX_NEAR = 2048, /* bytes ahead, in a stream, of the prefetch into L1 */
-    ULB_AMX_FAR = 4096   /* and into L2 */
+    ULB_AMX_NEAR = 1536, /* bytes ahead, in a stream, of the prefetch into L1 */
+    ULB_AMX_FAR = 2560   /* and into L2 */
 };
 
 /* Compile-time constants of a row. */
@@ -111,18 +111,23 @@ ulb_amx_finish(const struct ulb_amx *row, const struct ulb_gemm *g, const struct
     for (unsigned group = 0; group < groups; group++)
         sums[group] = ulb_load(from + group * distance);
     row->combine(sums);
-    if (!stream || panel + rows > g->m1 || (uintptr_t)y % ULB_CACHE_LINE != 0) {
+    if (panel + rows > g->m1) {
         ulb_store_all(dots, sums, (int)groups);
         ulb_finish_tile(g, weights->scale, panel, rows, token, dots, row->zero_point);
         return;
     }
+    stream = stream && (uintptr_t)y % ULB_CACHE_LINE == 0;
     ulb_vec correction = ulb_all32((int32_t)((uint32_t)row->zero_point * (uint32_t)g->x_sum[token]));
     __m512 x_scale = _mm512_set1_ps(g->x_scale[token]);
     ULB_UNROLL(8)
     for (unsigned group = 0; group < groups; group++) {
         __m512 w_scale = _mm512_loadu_ps(weights->scale + panel + group * ULB_TILE_ROWS);
         __m512 dot = _mm512_cvtepi32_ps(ulb_sub32(sums[group], correction));
-        _mm512_stream_ps(y + group * ULB_TILE_ROWS, _mm512_mul_ps(_mm512_mul_ps(dot, w_scale), x_scale));
+        __m512 result = _mm512_mul_ps(_mm512_mul_ps(dot, w_scale), x_scale);
+        if (stream)
+            _mm512_stream_ps(y + group * ULB_TILE_ROWS, result);
+        else
+            _mm512_storeu_ps(y + group * ULB_TILE_ROWS, result);
     }
 }
 
