@@ -47,14 +47,22 @@ static double bytes_per_second(struct ulb_team *team, struct read_job *job)
     return (double)(job->bytes * job->passes * ulb_team_size(team)) / seconds;
 }
 
-/* Each sample reads the next piece of the ring, a chunk for every thread. */
-double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena)
+double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena,
+                      size_t bytes)
 {
     size_t share = arena->ring_bytes / ulb_team_size(team) / ULB_READER_GRAIN * ULB_READER_GRAIN;
-    size_t chunk = share < ULB_MEMORY_CHUNK ? share : ULB_MEMORY_CHUNK;
+    size_t most = share < ULB_MEMORY_CHUNK ? share : ULB_MEMORY_CHUNK;
+    size_t wanted =
+        ulb_round_up(ulb_round_up(bytes, ulb_team_size(team)) / ulb_team_size(team), ULB_READER_GRAIN);
+    size_t chunk = wanted < most ? wanted : most;
     char *data = ulb_arena_next(arena, chunk * ulb_team_size(team), ULB_READER_GRAIN);
     struct read_job job = {reader, data, chunk, chunk, 1, 0};
     return bytes_per_second(team, &job);
+}
+
+double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena)
+{
+    return ulb_read_bytes(team, reader, arena, ULB_MEMORY_CHUNK * ulb_team_size(team));
 }
 
 static struct ulb_undisturbed watch_of(const struct ulb_session *session, struct ulb_team *team)

@@ -18,7 +18,12 @@ struct ulb_best_read {
     size_t n;
 };
 
-/* One sample from the ring of arena, a piece of it for each thread; bytes/s. */
+/* One sample from the ring of arena, its next bytes shared out equally, fork and join included; bytes/s. No
+ * more than ULB_MEMORY_CHUNK for each thread. */
+double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena,
+                      size_t bytes);
+
+/* The same of a whole chunk for each thread. */
 double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
 
 /* Best reader (or `only`) at memory level over one mapping; a better result replaces *best, whose samples the

@@ -122,6 +122,12 @@ static double sample_cell(void *arg)
     return 1e6 * ulb_cell_sample_time(sample, sample->cell->batch);
 }
 
+static double sample_read(void *arg)
+{
+    struct ulb_cell_sample *sample = arg;
+    return 1e6 * ulb_cell_sample_read(sample, sample->cell->batch);
+}
+
 static double sample_yardstick(void *arg)
 {
     return ulb_beta_yardstick(arg);
@@ -147,6 +153,8 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
             cell->disturbed[cell->n_disturbed++] = (double)cell->n_samples;
         cell->n_samples++;
     }
+    cell->read_us[cell->n_beside] =
+        session->settings.warm ? NAN : ulb_undisturbed(&grid->watch, sample_read, &sample);
     take_yardstick(session, grid);
     ulb_grid_set_beside(grid, cell);
 }

@@ -3,6 +3,7 @@
 
 #include "common/emulation.h"
 #include "common/stats.h"
+#include "harness/beta_read.h"
 #include "harness/keep.h"
 #include "harness/prefetch.h"
 
@@ -39,6 +40,16 @@ double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch)
         ulb_team_gemm_run(session->team, &sample->job);
     }
     return (ulb_now() - begin) / (double)batch;
+}
+
+double ulb_cell_sample_read(struct ulb_cell_sample *sample, size_t batch)
+{
+    struct ulb_session *session = sample->session;
+    double seconds = 0;
+    for (size_t i = 0; i < batch; i++)
+        seconds += (double)sample->cell->bytes /
+                   ulb_read_bytes(session->team, session->yardstick, &session->arena, sample->cell->bytes);
+    return seconds / (double)batch;
 }
 
 /* Runs until it stops getting faster; the shortest call, seconds. */

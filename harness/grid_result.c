@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Below this fraction of the yardstick a kernel that the roofline calls memory-bound waits for latency
- * instead. */
+/* Below this fraction of a plain read of as many bytes a kernel that the roofline calls memory-bound waits
+ * for latency instead. */
 static const double RUNS_AHEAD = 0.80;
 
 /* Without a prediction, for many tokens: which limit is nearer. */
@@ -43,11 +43,12 @@ static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel
                  ulb_compute_ceiling(kernel->bytes_per_step, gamma));
     else if (prediction->bound == ULB_BOUND_OVERHEAD)
         snprintf(cell->verdict, sizeof cell->verdict, "overhead-bound: fork/join is most of the time");
-    else if (cell->efficiency < RUNS_AHEAD)
-        snprintf(cell->verdict, sizeof cell->verdict,
-                 "memory-bound, but %.0f %% of beta: loads do not run ahead", percent);
-    else
+    else if (isnan(cell->read_share))
         snprintf(cell->verdict, sizeof cell->verdict, "memory-bound, %.0f %% of beta", percent);
+    else
+        snprintf(cell->verdict, sizeof cell->verdict,
+                 "memory-bound, %.0f %% of beta, %.0f %% of a plain read of its size%s", percent,
+                 100 * cell->read_share, cell->read_share < RUNS_AHEAD ? ": loads do not run ahead" : "");
 }
 
 static void name_cell(const struct ulb_session *session, const struct ulb_grid_cell *from,
@@ -81,8 +82,9 @@ double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
 }
 
 /* Of each round: the time over that predicted for the machine beside it, with the kernel's overlap and by the
- * roofline alone, and the time in readings of the yardstick. */
-enum { OVERLAP, PLAIN, YARDSTICK, RATIOS };
+ * roofline alone, the time in readings of the yardstick, and that of a plain read of as many bytes over it.
+ */
+enum { OVERLAP, PLAIN, YARDSTICK, READ, RATIOS };
 
 static void ratios_of(const struct ulb_session *session, struct ulb_grid *grid,
                       const struct ulb_grid_cell *cell, double *ratios[RATIOS])
@@ -90,6 +92,7 @@ static void ratios_of(const struct ulb_session *session, struct ulb_grid *grid,
     for (size_t round = 0; round < cell->n_beside; round++) {
         double seconds = ulb_cell_round_seconds(cell, round);
         ratios[YARDSTICK][round] = seconds * cell->beside[round] / (double)cell->bytes;
+        ratios[READ][round] = cell->read_us[round] * 1e-6 / seconds;
         if (!grid->plan.predicts)
             continue;
         struct ulb_prediction then = ulb_predict_cell_round(session, grid, cell, round);
@@ -189,6 +192,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
     double medians[RATIOS];
     cell->noise = medians_of(session, grid, from, medians);
     cell->efficiency = ulb_grid_efficiency(from);
+    cell->read_share = medians[READ];
     cell->peak_share = cell->gops / cell->peak_gops;
     name_cell(session, from, cell);
     if (grid->plan.predicts)

@@ -19,4 +19,8 @@ void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *se
 /* Seconds of one call, over batch of them on successive copies. */
 double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch);
 
+/* The same of a plain read of as many bytes, by the yardstick's reader; no more than a sample of the
+ * yardstick is read, and the time then scaled. */
+double ulb_cell_sample_read(struct ulb_cell_sample *sample, size_t batch);
+
 #endif

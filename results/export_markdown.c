@@ -79,6 +79,7 @@ enum ulb_status ulb_export_markdown(const struct ulb_record *record, const char 
         {"us", "us", 1, 1, false},
         {"GB/s", "gbps", 2, 1, false},
         {"% of yardstick", "efficiency", 1, 100, false},
+        {"% of a plain read of its size", "read_share", 1, 100, false},
         {"residual %", "residual", 1, 100, false},
         {"bound", "bound", 0, 0, false},
     };

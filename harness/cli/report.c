@@ -316,10 +316,11 @@ static void print_run(const struct ulb_cell *cell, FILE *out)
     print_line(out, "GEMV, %s weights, %u thread%s of %s, %s split; share is of the yardstick, %s GB/s",
                cell->mode, cell->threads, ULB_S(cell->threads), cell->set, cell->split,
                ulb_show_number(yardstick, "%.1f", cell->yardstick_gbps));
+    print_line(out, "read: of what a plain read of as many bytes reaches, fork and join included");
     print_line(out, "model and resid are with the kernel's overlap, plain is the residual of the roofline "
                     "without it");
-    print_line(out, "%-*s %7s %5s %5s %7s %5s %5s %s", NAME, "kernel", "us", "GB/s", "share", "model",
-               "resid", "plain", "what bounds it");
+    print_line(out, "%-*s %7s %5s %5s %4s %7s %5s %5s %s", NAME, "kernel", "us", "GB/s", "share", "read",
+               "model", "resid", "plain", "what bounds it");
 }
 
 /* What a verdict says beyond the columns beside it: "compute-bound: gamma 2.40 allows 1.67 B/cycle" becomes
@@ -339,13 +340,14 @@ static const char *beyond_columns(const char *verdict, char out[128])
 
 static void print_cell(const struct ulb_cell *cell, FILE *out)
 {
-    char share[32], predicted[32], residual[32], plain[32], head[256], detail[128], verdict[160];
-    int used =
-        snprintf(head, sizeof head, "%-*s %7.1f %5.1f %5s %7s %5s %5s ", NAME, fit_name(out, cell->kernel),
-                 cell->us, cell->gbps, ulb_show_number(share, "%.0f%%", 100 * cell->efficiency),
-                 ulb_show_number(predicted, "%.1f", cell->predicted_us),
-                 ulb_show_number(residual, "%+.0f%%", 100 * cell->residual),
-                 ulb_show_number(plain, "%+.0f%%", 100 * cell->residual_plain));
+    char share[32], read[32], predicted[32], residual[32], plain[32], head[256], detail[128], verdict[160];
+    int used = snprintf(head, sizeof head, "%-*s %7.1f %5.1f %5s %4s %7s %5s %5s ", NAME,
+                        fit_name(out, cell->kernel), cell->us, cell->gbps,
+                        ulb_show_number(share, "%.0f%%", 100 * cell->efficiency),
+                        ulb_show_number(read, "%.0f%%", 100 * cell->read_share),
+                        ulb_show_number(predicted, "%.1f", cell->predicted_us),
+                        ulb_show_number(residual, "%+.0f%%", 100 * cell->residual),
+                        ulb_show_number(plain, "%+.0f%%", 100 * cell->residual_plain));
     snprintf(verdict, sizeof verdict, "%s%s", cell->verified ? "" : "not verified; ",
              beyond_columns(cell->verdict, detail));
     if (used > WIDTH - 20) { /* figures larger than their columns */
@@ -409,16 +411,18 @@ static void print_gemm_head(const struct ulb_cell *cell, FILE *out)
     print_line(out, "GEMM, %s weights, %u thread%s of %s, %s split; share is of the yardstick, %s GB/s,",
                cell->mode, cell->threads, ULB_S(cell->threads), cell->set, cell->split,
                ulb_show_number(yardstick, "%.1f", cell->yardstick_gbps));
-    print_line(out, "peak of the best compute limit for the kernel's activations");
-    print_line(out, "%-*s %10s %6s %5s %8s %5s  %s", NAME, "kernel", "us", "GB/s", "share", "GOP/s", "peak",
-               "nearer limit");
+    print_line(out, "read of a plain read of as many bytes, peak of the best compute limit for the kernel's "
+                    "activations");
+    print_line(out, "%-*s %10s %6s %5s %4s %8s %5s  %s", NAME, "kernel", "us", "GB/s", "share", "read",
+               "GOP/s", "peak", "nearer limit");
 }
 
 static void print_gemm_cell(const struct ulb_cell *cell, FILE *out)
 {
-    char share[32], peak[32];
-    print_line(out, "%-*s %10.1f %6.1f %5s %8.1f %5s  %s%s", NAME, fit_name(out, cell->kernel), cell->us,
-               cell->gbps, ulb_show_number(share, "%.0f%%", 100 * cell->efficiency), cell->gops,
+    char share[32], read[32], peak[32];
+    print_line(out, "%-*s %10.1f %6.1f %5s %4s %8.1f %5s  %s%s", NAME, fit_name(out, cell->kernel), cell->us,
+               cell->gbps, ulb_show_number(share, "%.0f%%", 100 * cell->efficiency),
+               ulb_show_number(read, "%.0f%%", 100 * cell->read_share), cell->gops,
                ulb_show_number(peak, "%.0f%%", 100 * cell->peak_share), cell->bound[0] ? cell->bound : "-",
                cell->verified ? "" : "; not verified");
 }

@@ -25,6 +25,9 @@ assert {(c["model"], c["layer"], c["m"], c["k"]) for c in document["cells"]} == 
 assert all(c["verified"] and c["predicted_us"] > 0 and c["predicted_plain_us"] > 0 for c in document["cells"])
 assert {c["kernel"] for c in document["overlap"]["cells"]} == {c["kernel"] for c in document["cells"]}
 assert document["prediction"]["cells"] + document["prediction"]["noisy_cells"] == len(document["cells"])
+# Fork, join and the first bytes' latency are most of what so small a matrix takes, and of a plain read of its size.
+for cell in document["cells"]:
+    assert cell["efficiency"] < cell["read_share"] < 1.5, cell
 P
 
 run_or_skip --shapes 640x768 --models mobilellm-1.5b
@@ -55,6 +58,7 @@ assert document["overlap"]["cells"] == [] and document["prediction"]["cells"] ==
 for cell in document["cells"]:
     assert cell["mode"] == "warm" and cell["predicted_us"] is None and cell["predicted_plain_us"] > 0
     assert cell["predicted_us_reason"] == "the overlap is measured with cold weights"
+    assert cell["read_share"] is None and "cache" in cell["read_share_reason"], cell
 P
 check_prefetch of warm weights
 

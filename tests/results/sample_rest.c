@@ -41,6 +41,7 @@ static enum ulb_status add_like(struct ulb_record *record, const struct ulb_cell
     cell.gops = like->gops * (double)tokens / slower / larger;
     cell.weight_bytes = (size_t)(larger * (double)like->weight_bytes);
     cell.efficiency = cell.gbps / cell.yardstick_gbps;
+    cell.read_share = cell.efficiency * 1.03;
     cell.peak_share = cell.gops / cell.peak_gops;
     if (tokens > 1)
         cell.predicted_us = cell.residual = cell.predicted_plain_us = cell.residual_plain = NAN;

@@ -65,6 +65,7 @@ static void test_cell_round_trip(void **state)
                           .gops = 10440.5,
                           .yardstick_gbps = 700,
                           .efficiency = 0.932142857,
+                          .read_share = 0.96875,
                           .peak_gops = 41762,
                           .peak_share = 0.25,
                           .gamma_cycles = 2.4,
@@ -106,7 +107,7 @@ static void test_cell_round_trip(void **state)
     assert_true(out->gbps == 652.5 && out->gops == 10440.5 && out->efficiency == in.efficiency);
     assert_true(out->gamma_cycles == 2.4 && out->predicted_us == 11 && out->residual == in.residual &&
                 out->verified);
-    assert_true(out->peak_gops == 41762 && out->peak_share == 0.25);
+    assert_true(out->peak_gops == 41762 && out->peak_share == 0.25 && out->read_share == 0.96875);
     assert_true(out->predicted_plain_us == 9 && out->residual_plain == 0.25 && out->noise == 0.0625);
     assert_true(out->samples_per_round == 3 && out->noise_floor == 0.0125);
     assert_true(out->n_disturbed == 1 && out->disturbed_samples[0] == 2);
@@ -130,6 +131,7 @@ static void test_absent_is_null_with_reason(void **state)
                           .gops = 1,
                           .yardstick_gbps = NAN,
                           .efficiency = NAN,
+                          .read_share = NAN,
                           .peak_gops = NAN,
                           .peak_share = NAN,
                           .gamma_cycles = NAN,
@@ -143,18 +145,20 @@ static void test_absent_is_null_with_reason(void **state)
     assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
     assert_int_equal(ulb_record_add_cell(&record, &in, &err), ULB_OK);
     const json_t *cell = json_array_get(json_object_get(record.root, "cells"), 0);
-    static const char *const absent[][2] = {{"predicted_us", "gamma was not measured"},
-                                            {"residual", "gamma was not measured"},
-                                            {"predicted_plain_us", "gamma was not measured"},
-                                            {"residual_plain", "gamma was not measured"},
-                                            {"noise", "too few samples"},
-                                            {"gamma_cycles", "gamma was not measured"},
-                                            {"bound", "gamma was not measured"},
-                                            {"prefetch", "the row's prefetches have one place"},
-                                            {"efficiency", "not measured"},
-                                            {"peak_share", "not measured"},
-                                            {"yardstick_gbps", "not measured"},
-                                            {"us_ci_lo", "too few samples"}};
+    static const char *const absent[][2] = {
+        {"predicted_us", "gamma was not measured"},
+        {"residual", "gamma was not measured"},
+        {"predicted_plain_us", "gamma was not measured"},
+        {"residual_plain", "gamma was not measured"},
+        {"noise", "too few samples"},
+        {"gamma_cycles", "gamma was not measured"},
+        {"bound", "gamma was not measured"},
+        {"prefetch", "the row's prefetches have one place"},
+        {"efficiency", "not measured"},
+        {"read_share", "the weights stay in cache, or were not set beside a plain read"},
+        {"peak_share", "not measured"},
+        {"yardstick_gbps", "not measured"},
+        {"us_ci_lo", "too few samples"}};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         char key[64];
         snprintf(key, sizeof key, "%s_reason", absent[i][0]);

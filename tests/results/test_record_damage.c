@@ -170,13 +170,14 @@ static void test_older_version(void **state)
 }
 
 /* What came without a new version may be missing from records of any. */
-static void test_prefetch_may_be_missing(void **state)
+static void test_newer_keys_may_be_missing(void **state)
 {
     (void)state;
     json_t *root = small_sample();
     json_t *run = json_array_get(json_object_get(json_object_get(root, "decode"), "runs"), 0);
     assert_int_equal(json_object_del(first_cell(root), "prefetch"), 0);
     assert_int_equal(json_object_del(first_cell(root), "prefetch_reason"), 0);
+    assert_int_equal(json_object_del(first_cell(root), "read_share"), 0);
     assert_int_equal(json_object_del(run, "prefetch"), 0);
     assert_int_equal(json_object_del(json_object_get(run, "prefill"), "prefetch_o"), 0);
     assert_int_equal(parse(json_incref(root)), ULB_OK);
@@ -185,6 +186,7 @@ static void test_prefetch_may_be_missing(void **state)
     size_t n;
     assert_int_equal(ulb_record_cells(&record, &cells, &n, &err), ULB_OK);
     assert_string_equal(cells[0].prefetch, "");
+    assert_true(isnan(cells[0].read_share));
     ulb_cells_free(cells, n);
     json_decref(root);
 }
@@ -302,7 +304,7 @@ int main(void)
         cmocka_unit_test(test_top_faults_name_the_place),
         cmocka_unit_test(test_newer_version),
         cmocka_unit_test(test_older_version),
-        cmocka_unit_test(test_prefetch_may_be_missing),
+        cmocka_unit_test(test_newer_keys_may_be_missing),
         cmocka_unit_test(test_files_that_are_no_records),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_random_damage),
