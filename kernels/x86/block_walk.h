@@ -92,6 +92,18 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
         ulb_finish_block(row, minima_at, d_at, &at[i], block[i], results);
 }
 
+/* Results are used once in a block of several groups, whose sums need the 16 registers: GCC 12 kept results
+ * in them and a block's sums in memory. */
+static inline __attribute__((always_inline)) void ulb_keep_in_memory(const struct ulb_block_row *row,
+                                                                     ulb_floats *results)
+{
+    if (ULB_WORD_SUMS || ULB_BY_ENCODING(false, true) || row->columns == row->group)
+        return;
+    ULB_UNROLL(12)
+    for (size_t v = 0; v < ulb_block_vectors(row); v++)
+        __asm__("" : "+m"(results[v]));
+}
+
 /* One row of tiles and one token. */
 static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct ulb_block_row *row,
                                                                   const struct ulb_tiles *tiles,
@@ -114,6 +126,7 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
                                       .into_l2 = tiles->prefetch_l2};
     }
     for (size_t s = 0; s < tiles->steps; s++) {
+        ulb_keep_in_memory(row, results);
         ulb_add_blocks(row, at, results);
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
