@@ -96,17 +96,29 @@ typedef void ulb_tile_fn(const struct ulb_tiles *tiles, int32_t *dots);
 
 enum {
     ULB_TILE_ROWS_MAX = 128,
-    /* Rows whose results are finished together. Their scales and y are read and written from elsewhere than
-     * the stream of weights: after every tile that cost 6 % of the time of 4096x4096 and larger (int2, Golden
-     * Cove); together for 1024 rows matrices of 2048 rows lose what larger ones gain. */
-    ULB_BATCH_ROWS = 512
+    /* Rows whose results are finished together: about so many bytes of weights. Scales and y are read and
+     * written from elsewhere than the stream of weights, and whatever comes between disturbs it: after every
+     * tile that cost 6 % of the time of 4096x4096 and larger (int2, Golden Cove), asking for them a tile
+     * ahead 2 to 4 % more. For 1024 rows and more rows of few bytes gain 1 to 4 %, those of many lose as
+     * much. */
+    ULB_BATCH_BYTES = 1 << 20,
+    ULB_BATCH_ROWS_LEAST = 512,
+    ULB_BATCH_ROWS = 2048 /* at most */
 };
 
-/* Rows that are finished together, whole tiles of so many: of several tokens one tile, whose weights are
- * still in a cache for the next token. */
-static inline size_t ulb_batch(const struct ulb_gemm *g, size_t rows)
+/* Rows that are finished together, whole tiles of so many. */
+static inline size_t ulb_batch_rows(const struct ulb_layout *layout, size_t k, size_t rows)
 {
-    return g->n > 1 ? rows : ULB_BATCH_ROWS / rows * rows;
+    size_t row_bytes = ulb_layout_row_bytes(layout, k) * ulb_layout_slices(layout, k) / layout->tile_m;
+    size_t fit = ULB_BATCH_BYTES / (row_bytes + 1);
+    size_t least = fit < ULB_BATCH_ROWS_LEAST ? ULB_BATCH_ROWS_LEAST : fit;
+    return (least < ULB_BATCH_ROWS ? least : ULB_BATCH_ROWS) / rows * rows;
+}
+
+/* The same; of several tokens one tile, whose weights are still in a cache for the next token. */
+static inline size_t ulb_batch(const struct ulb_gemm *g, const struct ulb_layout *layout, size_t rows)
+{
+    return g->n > 1 ? rows : ulb_batch_rows(layout, g->k, rows);
 }
 
 /* Where the batch that begins at row ends. */
@@ -125,7 +137,7 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
                               .steps = ulb_layout_steps(layout, g->k),
                               .prefetch_l2 = g->prefetch_l2};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
-    size_t batch = ulb_batch(g, rows);
+    size_t batch = ulb_batch(g, layout, rows);
     const float *w_scale = ulb_row_scales(g, layout);
     for (size_t row = g->m0; row < g->m1; row += batch) {
         size_t end = ulb_batch_end(g, row, batch);

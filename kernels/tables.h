@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) void ulb_table_rows(const struct ul
 {
     const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
     bool last = slice + row->slices == ulb_layout_slices(row->layout, g->k);
-    size_t batch = ULB_BATCH_ROWS / row->rows * row->rows;
+    size_t batch = ulb_batch_rows(row->layout, g->k, row->rows);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t end = ulb_batch_end(g, m, batch);
         int32_t dots[ULB_BATCH_ROWS];

@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) void ulb_run_affine(const struct ul
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
                               .prefetch_l2 = g->prefetch_l2};
-    size_t batch = ulb_batch(g, ULB_PLANE_ROWS);
+    size_t batch = ulb_batch(g, a->layout, ULB_PLANE_ROWS);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t end = ulb_batch_end(g, m, batch);
         for (size_t n = 0; n < g->n; n++) {

@@ -28,8 +28,9 @@ enum {
     ROW_SUMS = ULB_WORD_SUMS ? 1 : FIELDS,
     BLOCKS = ULB_VEC_BYTES / ULB_I2_S_BYTES, /* of one vector */
     FLUSH = 16,                              /* blocks in a 16-bit sum */
-    BATCH = 16,
-    NEAR = 1024
+    BATCH = 1024 / ROWS, /* rows of a stream whose results are finished together: see ULB_BATCH_ROWS */
+    NEAR = 1536,
+    FAR = 2560
 };
 
 /* The bytes of one block, or of two, stride apart, where a vector holds two. */
@@ -53,9 +54,13 @@ static inline __attribute__((always_inline)) ulb_vec load_blocks(const void *fir
 static const ulb_vec masks[FIELDS] = {ULB_BYTES(0xC0), ULB_BYTES(0x30), ULB_BYTES(0x0C), ULB_BYTES(0x03)};
 #endif
 
-static inline __attribute__((always_inline)) void prefetch_ahead(const uint8_t *weights)
+/* Held at its place by a vector that what follows needs: see ulb_prefetch_lines()
+ * (kernels/x86/block_groups.h). */
+static inline __attribute__((always_inline)) void prefetch_ahead(const uint8_t *weights, ulb_vec *held)
 {
-    _mm_prefetch((const char *)weights + NEAR, _MM_HINT_T0);
+    __asm__("prefetcht0 %c[near](%[at])\n\tprefetcht1 %c[far](%[at])"
+            : "+" ULB_REGISTER(*held)
+            : [at] "r"(weights), [near] "i"(NEAR), [far] "i"(FAR));
 }
 
 #ifdef ULB_DP_VEX
@@ -83,7 +88,7 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
         const uint8_t *weights = w[r] + block * ULB_I2_S_BYTES;
         packed[r] = load_blocks(weights, ULB_I2_S_BYTES, blocks);
         if (prefetched)
-            prefetch_ahead(weights);
+            prefetch_ahead(weights, &packed[r]);
     }
 #pragma GCC unroll 4
     for (size_t j = 0; j < FIELDS; j++)
@@ -137,9 +142,10 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
 #pragma GCC unroll 4
     for (size_t r = 0; r < ROWS; r++) {
         const uint8_t *weights = w[r] + block * ULB_I2_S_BYTES;
-        add_blocks(load_blocks(weights, ULB_I2_S_BYTES, blocks), fields, sums + r * ROW_SUMS);
+        ulb_vec packed = load_blocks(weights, ULB_I2_S_BYTES, blocks);
         if (prefetched)
-            prefetch_ahead(weights);
+            prefetch_ahead(weights, &packed);
+        add_blocks(packed, fields, sums + r * ROW_SUMS);
     }
 }
 
@@ -254,7 +260,7 @@ const struct ulb_kernel ULB_ROW = {
     .kr = ULB_I2_S_COLUMNS,
     .bytes_per_step = 8,
     .mix = {.loads = (0.25 + 1.0 / ROWS) * 256 / ULB_VEC_BITS,
-            .prefetches = 0.125,
+            .prefetches = 0.25,
             .logic = 256.0 / ULB_VEC_BITS + ULB_BY_WIDTH(0, 0.5 / ROWS),
 #if ULB_WORD_SUMS
             .shifts = 0.75,

@@ -10,7 +10,8 @@
 enum {
     ULB_AMX_QUAD = 4,
     ULB_AMX_QUAD_BYTES = ULB_AMX_QUAD * ULB_TILE_BYTES,
-    ULB_AMX_RING = 2 /* steps whose masked weights are kept */
+    ULB_AMX_RING = 2,      /* steps whose masked weights are kept */
+    ULB_AMX_FEW_ROWS = 512 /* whose results are finished together */
 };
 
 static inline void ulb_amx_load_tokens(const int8_t *x, size_t stride)
@@ -161,8 +162,8 @@ ulb_amx_few(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ul
 {
     const unsigned groups = ulb_amx_groups(row), rows = groups * ULB_TILE_ROWS;
     const size_t unit = ULB_AMX_QUAD / ulb_amx_quad_groups(row) * rows;
-    const size_t batch = ULB_BATCH_ROWS / unit * unit;
-    _Alignas(64) int32_t sums[ULB_BATCH_ROWS * ULB_TILE_ROWS];
+    const size_t batch = ULB_AMX_FEW_ROWS / unit * unit;
+    _Alignas(64) int32_t sums[ULB_AMX_FEW_ROWS * ULB_TILE_ROWS];
     ulb_amx_configure(g->n, true);
     for (size_t begin = g->m0; begin < g->m1; begin += batch) {
         size_t end = ulb_batch_end(g, begin, batch);

@@ -152,7 +152,7 @@ ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, 
                               .steps = ulb_layout_steps(row->layout, g->k),
                               .prefetch_l2 = into_l2};
     size_t rows = ulb_block_vectors(row) * ULB_LANES;
-    size_t batch = ulb_batch(g, rows);
+    size_t batch = ulb_batch(g, row->layout, rows);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t end = ulb_batch_end(g, m, batch);
         for (size_t n = 0; n < g->n; n++) {

@@ -110,7 +110,7 @@ ulb_run_groups_as(bool l2, const struct ulb_gemm *g, const struct ulb_layout *la
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     size_t rows = walk->vectors * ULB_LANES, groups = tiles.steps / ULB_GROUP_STEPS;
-    size_t row_bytes = ulb_layout_row_bytes(layout, g->k), batch = ulb_batch(g, rows);
+    size_t row_bytes = ulb_layout_row_bytes(layout, g->k), batch = ulb_batch(g, layout, rows);
     for (size_t row = g->m0; row < g->m1; row += batch) {
         size_t end = ulb_batch_end(g, row, batch);
         for (size_t n = 0; n < g->n; n++) {
