@@ -4,6 +4,8 @@
 #include "harness/counters/marker.h"
 #include "models/models.h"
 
+#include <string.h>
+
 static const double RUN_SECONDS = 40e-6;
 enum {
     K_GRAIN = 64,
@@ -98,10 +100,11 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
         return status;
     size_t bytes = ulb_layout_bytes(kernel->layout, size.rows, size.k);
     loop->y_stride = ulb_round_up(size.rows, LINE_FLOATS);
-    status =
-        ulb_pages_map(&loop->pages, bytes + threads * loop->y_stride * sizeof(float), ULB_PAGES_SMALL, err);
+    size_t all = bytes + threads * loop->y_stride * sizeof(float) + ULB_GAMMA_ASKED_BEHIND;
+    status = ulb_pages_map(&loop->pages, all, ULB_PAGES_SMALL, err);
     if (status != ULB_OK)
         return status;
+    memset(loop->pages.data, 0, all);
     ulb_problem_pack(&loop->problem, kernel->layout, loop->pages.data, NULL);
     loop->gemm = ulb_problem_gemm(&loop->problem, loop->pages.data,
                                   (float *)(void *)((char *)loop->pages.data + bytes));

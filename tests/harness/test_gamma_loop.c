@@ -6,7 +6,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -67,8 +70,34 @@ static void test_calls_and_tiles_cancel(void **state)
     assert_true(rows > 0);
 }
 
+/* All pages that hold any of the bytes from begin to end are there. */
+static void assert_resident(const char *begin, const char *end)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (uintptr_t at = (uintptr_t)begin & ~(page - 1); at < (uintptr_t)end; at += page) {
+        unsigned char resident = 0;
+        assert_int_equal(mincore((void *)at, page, &resident), 0);
+        assert_true(resident & 1);
+    }
+}
+
+static void test_what_rows_ask_ahead_is_there(void **state)
+{
+    (void)state;
+    struct ulb_error err;
+    struct ulb_gamma_sizes sizes;
+    const struct ulb_kernel *kernel = ulb_kernels[0];
+    assert_int_equal(ulb_gamma_sizes_open(&sizes, kernel, 48 << 10, 1, 1, &err), ULB_OK);
+    for (size_t i = 0; i < sizes.n; i++) {
+        const char *end = (const char *)(sizes.loops[i].gemm.y + sizes.loops[i].y_stride);
+        assert_resident(sizes.loops[i].gemm.w, end + ULB_GAMMA_ASKED_BEHIND);
+    }
+    ulb_gamma_sizes_close(&sizes);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls_and_tiles_cancel)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls_and_tiles_cancel),
+                                       cmocka_unit_test(test_what_rows_ask_ahead_is_there)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
