@@ -10,6 +10,7 @@
  * operations, and 12 of joining per 8: 20.5 on three ports are 1.14 cycles per 32 weights. */
 #include "kernels/tl2/format.h"
 #include "kernels/tables.h"
+#include "kernels/unroll.h"
 #include "kernels/x86/prefetch.h"
 
 #include <immintrin.h>
@@ -119,8 +120,34 @@ static inline void add_words(int32_t *sums, __m128i words)
     _mm256_storeu_si256((__m256i *)sums, _mm256_add_epi32(sum, _mm256_cvtepi16_epi32(words)));
 }
 
-static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *tiles, const uint8_t *tables,
-                                                      int32_t *sums)
+/* words += the tiles [s, end) of one slice. */
+static inline __attribute__((always_inline)) void add_tiles(const struct ulb_tiles *tiles, bool l2,
+                                                            const uint8_t *tables, size_t slice, size_t s,
+                                                            size_t end, __m256i words[4])
+{
+    for (size_t at = s; at < end; at++)
+        add_tile(tiles->w + slice * tiles->slice_bytes + at * STEP_BYTES,
+                 tables + (slice * tiles->steps + at) * TABLE_BYTES, l2, words);
+}
+
+/* Told L2, slices are laid out one after the other: see ulb_visit_slices in kernels/x86/streams.h. */
+static inline __attribute__((always_inline)) void add_slices(const struct ulb_tiles *tiles, bool l2,
+                                                             const uint8_t *tables, size_t s, size_t end,
+                                                             __m256i words[4])
+{
+    if (l2) {
+        ULB_UNROLL(4)
+        for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++)
+            add_tiles(tiles, l2, tables, slice, s, end, words);
+        return;
+    }
+#pragma GCC unroll 1
+    for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++)
+        add_tiles(tiles, l2, tables, slice, s, end, words);
+}
+
+static inline __attribute__((always_inline)) void sum_as(bool l2, const struct ulb_tiles *tiles,
+                                                         const uint8_t *tables, int32_t *sums)
 {
     for (size_t s = 0; s < tiles->steps; s += TILES) {
         __m256i words[4];
@@ -128,11 +155,7 @@ static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *ti
 #pragma GCC unroll 4
         for (int i = 0; i < 4; i++)
             words[i] = _mm256_setzero_si256();
-        for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++) {
-            for (size_t at = s; at < end; at++)
-                add_tile(tiles->w + slice * tiles->slice_bytes + at * STEP_BYTES,
-                         tables + (slice * tiles->steps + at) * TABLE_BYTES, tiles->prefetch_l2, words);
-        }
+        add_slices(tiles, l2, tables, s, end, words);
 #pragma GCC unroll 4
         for (int i = 0; i < 4; i++) {
             int32_t *at = sums + i / 2 * 32 + i % 2 * 8;
@@ -140,6 +163,14 @@ static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *ti
             add_words(at + 16, _mm256_extracti128_si256(words[i], 1));
         }
     }
+}
+
+static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
+{
+    if (tiles->prefetch_l2)
+        sum_as(true, tiles, tables, sums);
+    else
+        sum_as(false, tiles, tables, sums);
 }
 
 static inline void combine(const int32_t *sums, int32_t *dots)

@@ -116,13 +116,15 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
 }
 
 /* The same of every slice. Accumulators are registers, so that slices are laid out one after the other; those
- * of 16-bit sums wait in memory, and a loop is shorter code, which is faster. */
+ * of 16-bit sums wait in memory, and a loop is shorter code, which is faster in L1. Told L2, slices are laid
+ * out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5, 14336x4096:
+ * int4 0.45 of the best reader with one instruction for four streams, 0.97 with four). */
 static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk, bool l2,
                                                                    ulb_step_fn *step,
                                                                    const struct ulb_tiles *tiles, size_t s,
                                                                    size_t steps, bool whole, ulb_vec *sums)
 {
-    if (walk->widen) {
+    if (walk->widen && !l2) {
 #pragma GCC unroll 1
         for (size_t i = 0; i < walk->slices; i++)
             ulb_visit(walk, l2, step, tiles, i, s, steps, whole, sums);

@@ -119,6 +119,22 @@ ulb_tokens_steps(const struct ulb_tokens *row, bool l2, unsigned tokens, const s
     ulb_tokens_prefetch(row, l2, w, steps * step_bytes);
 }
 
+/* The same of every slice, for a visit; told L2 laid out (see ulb_visit_slices in kernels/x86/streams.h). */
+static inline __attribute__((always_inline)) void
+ulb_tokens_slices(const struct ulb_tokens *row, bool l2, unsigned tokens, const struct ulb_tiles *tiles,
+                  size_t s, const int8_t *x, size_t x_stride, ulb_vec *sums)
+{
+    if (l2) {
+        ULB_UNROLL(4)
+        for (size_t i = 0; i < row->slices; i++)
+            ulb_tokens_steps(row, l2, tokens, tiles, i, s, x, x_stride, ULB_TOKENS_VISIT, sums);
+        return;
+    }
+#pragma GCC unroll 1
+    for (size_t i = 0; i < row->slices; i++)
+        ulb_tokens_steps(row, l2, tokens, tiles, i, s, x, x_stride, ULB_TOKENS_VISIT, sums);
+}
+
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
 static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ulb_tokens *row, bool l2,
                                                                  const struct ulb_tiles *tiles,
@@ -129,10 +145,8 @@ static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ul
     ULB_UNROLL(32)
     for (unsigned i = 0; i < row->vectors * row->fields * tokens; i++)
         sums[i] = ulb_zero();
-    for (size_t s = 0; s < even; s += visit) {
-        for (size_t i = 0; i < row->slices; i++)
-            ulb_tokens_steps(row, l2, tokens, tiles, i, s, x, x_stride, visit, sums);
-    }
+    for (size_t s = 0; s < even; s += visit)
+        ulb_tokens_slices(row, l2, tokens, tiles, s, x, x_stride, sums);
     for (size_t s = even; s < tiles->steps; s++) {
         for (size_t i = 0; i < row->slices; i++)
             ulb_tokens_steps(row, l2, tokens, tiles, i, s, x, x_stride, 1, sums);

@@ -16,7 +16,7 @@ from pathlib import Path
 # stored. Others: none.
 ALLOWED = [
     (r"int1/maskn_avx512vnni", 13, "24 sums, 7 masks and 3 activations are more than 32 registers"),
-    (r"int2/mask_dot", 10, "sums of 32 bits of two slices and results of groups, 4 vectors each"),
+    (r"(int2|tern2)/mask_dot", 10, "sums of 32 bits of slices and results of groups, 4 vectors each"),
     (r"int3/maddubs_avx2", 16, "the 10 sums of 32 bits wait for the end of a visit"),
     (r"int4/maddubs_avx2", 13, "sums of 32 bits of two slices and results of groups, 6 vectors each"),
     (r"int4/maskn_tokens", 12, "sums of 32 bits of 4 tokens"),
