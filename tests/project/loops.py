@@ -36,6 +36,7 @@ IN_A_ROW = 5
 ALLOWED_IN_A_ROW = [
     (r"int4/maskn_tokens", 12, "a visit of several tokens, which are bound by products"),
     (r"[^/]*/maskn_avx512vnni|int8/dpn_avx512vnni", 6, "a visit of several tokens, which are bound by products"),
+    (r"(q[458]_[01]|mxfp4|iq4_nl)/in_place_dot256", 8, "one for each of eight rows"),
     (r"affine/unpack3_dot", 6, "three lines that one step takes apart"),
     (r"q[0-9]_[01k]/rows_dot", 10, "scales and minima behind a group"),
 ]
