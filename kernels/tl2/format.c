@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALF = ULB_TL2_ROWS / 2, SIGNS = ULB_TL2_BURST * HALF /* offset of a tile's signs */ };
-
 const struct ulb_format ulb_tl2 = {.name = "tl2",
                                    .summary = "bitnet.cpp TL2: three weights, sign + index",
                                    .bits = 5.0 / 3,
@@ -45,23 +43,25 @@ static void unpack_rows(const uint8_t *tile, int16_t *values, size_t stride)
                    values + i * ULB_TL2_COLUMNS);
 }
 
-static void pack_planes(const int16_t *values, size_t stride, uint8_t *tile)
+static void pack_planes(size_t rows, const int16_t *values, size_t stride, uint8_t *tile)
 {
-    memset(tile, 0, SIGNS + ULB_TL2_ROWS);
-    for (size_t row = 0; row < ULB_TL2_ROWS; row++) {
+    const size_t half = rows / 2, signs = ULB_TL2_BURST * half;
+    memset(tile, 0, signs + rows);
+    for (size_t row = 0; row < rows; row++) {
         for (unsigned i = 0; i < ULB_TL2_BURST; i++) {
             int n = number_of(values + row * stride + i * ULB_TL2_COLUMNS);
-            tile[i * HALF + row % HALF] |= (uint8_t)(abs(n) << row / HALF * 4);
-            tile[SIGNS + row] |= (uint8_t)((n < 0) << i);
+            tile[i * half + row % half] |= (uint8_t)(abs(n) << row / half * 4);
+            tile[signs + row] |= (uint8_t)((n < 0) << i);
         }
     }
 }
 
-static void unpack_planes(const uint8_t *tile, int16_t *values, size_t stride)
+static void unpack_planes(size_t rows, const uint8_t *tile, int16_t *values, size_t stride)
 {
-    for (size_t row = 0; row < ULB_TL2_ROWS; row++) {
+    const size_t half = rows / 2, signs = ULB_TL2_BURST * half;
+    for (size_t row = 0; row < rows; row++) {
         for (unsigned i = 0; i < ULB_TL2_BURST; i++)
-            weights_of(tile[i * HALF + row % HALF] >> row / HALF * 4 & 15, tile[SIGNS + row] >> i & 1,
+            weights_of(tile[i * half + row % half] >> row / half * 4 & 15, tile[signs + row] >> i & 1,
                        values + row * stride + i * ULB_TL2_COLUMNS);
     }
 }
@@ -73,12 +73,24 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
                                         .tile_bytes = ULB_TL2_BURST / 2 + 1,
                                         .pack_tile = pack_rows,
                                         .unpack_tile = unpack_rows};
-const struct ulb_layout ulb_tl2_planes = {.name = "planes",
-                                          .format = &ulb_tl2,
-                                          .tile_m = ULB_TL2_ROWS,
-                                          .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,
-                                          .slices = 4,
-                                          .slice_tiles = 16,
-                                          .tile_bytes = SIGNS + ULB_TL2_ROWS,
-                                          .pack_tile = pack_planes,
-                                          .unpack_tile = unpack_planes};
+#define PLANES(rows)                                                                                         \
+    static void pack_##rows(const int16_t *values, size_t stride, uint8_t *tile)                             \
+    {                                                                                                        \
+        pack_planes(rows, values, stride, tile);                                                             \
+    }                                                                                                        \
+    static void unpack_##rows(const uint8_t *tile, int16_t *values, size_t stride)                           \
+    {                                                                                                        \
+        unpack_planes(rows, tile, values, stride);                                                           \
+    }                                                                                                        \
+    const struct ulb_layout ulb_tl2_planes_##rows = {.name = "planes-" #rows,                                \
+                                                     .format = &ulb_tl2,                                     \
+                                                     .tile_m = rows,                                         \
+                                                     .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,              \
+                                                     .slices = 4,                                            \
+                                                     .slice_tiles = 16,                                      \
+                                                     .tile_bytes = ULB_TL2_BURST * rows / 2 + rows,          \
+                                                     .pack_tile = pack_##rows,                               \
+                                                     .unpack_tile = unpack_##rows}
+
+PLANES(64);
+PLANES(128);

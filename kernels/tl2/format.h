@@ -7,15 +7,14 @@
 
 enum {
     ULB_TL2_COLUMNS = 3, /* of an index */
-    ULB_TL2_BURST = 8,   /* indices whose signs share a byte */
-    ULB_TL2_ROWS = 64    /* of a tile */
+    ULB_TL2_BURST = 8    /* indices whose signs share a byte */
 };
 
 extern const struct ulb_format ulb_tl2;
 /* Row after row, tiles of 24 columns: 4 bytes of indices, the first in the low nibble, and one of signs. */
 extern const struct ulb_layout ulb_tl2_rows;
-/* 64 rows x 24 columns: for each of 8 indices 32 bytes, byte i with those of rows i and 32 + i; then the
- * signs, a byte per row. */
-extern const struct ulb_layout ulb_tl2_planes;
+/* 64 or 128 rows x 24 columns: for each of 8 indices a vector of 32 or 64 bytes, byte i with those of rows i
+ * and 32 + i or 64 + i; then the signs, a byte per row. */
+extern const struct ulb_layout ulb_tl2_planes_64, ulb_tl2_planes_128;
 
 #endif
