@@ -93,7 +93,8 @@ static inline void build(const int8_t *x, size_t steps, uint8_t *tables)
 #define NEGATIVE_IN
 #endif
 
-/* bytes += the signed look-ups of index i: low and high parts of rows 0 to half, then of the others. */
+/* bytes += the signed look-ups of index i: low and high parts of rows 0 to half, then of the others. Sums are
+ * written before zero is last read: without & a compiler gives both the register of one zero. */
 static inline __attribute__((always_inline)) void add_index(int i, const uint8_t *w, const uint8_t *table,
                                                             const ulb_vec signs[2], ulb_vec bytes[4])
 {
@@ -111,8 +112,8 @@ static inline __attribute__((always_inline)) void add_index(int i, const uint8_t
                  " %[nibble], %[packed], %[packed]\n\t" NEGATIVE PART("first", "low", "0", "b0")
                      PART("first", "high", "0", "b1") PART("packed", "low", "1", "b2")
                          PART("packed", "high", "1", "b3")
-            : [b0] "+" REGISTER(bytes[0]), [b1] "+" REGISTER(bytes[1]), [b2] "+" REGISTER(bytes[2]),
-              [b3] "+" REGISTER(bytes[3]), [packed] "=&" REGISTER(packed), [first] "=&" REGISTER(first),
+            : [b0] "+&" REGISTER(bytes[0]), [b1] "+&" REGISTER(bytes[1]), [b2] "+&" REGISTER(bytes[2]),
+              [b3] "+&" REGISTER(bytes[3]), [packed] "=&" REGISTER(packed), [first] "=&" REGISTER(first),
               [low] "=&" REGISTER(low), [high] "=&" REGISTER(high), [found] "=&" REGISTER(found) NEGATIVE_OUT
             : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [t0] "m"(*(const uint8_t(*)[LANE])table),
               [t1] "m"(*(const uint8_t(*)[LANE])(table + LANE)), [signs0] REGISTER(at[0]),
