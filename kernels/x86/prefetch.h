@@ -10,8 +10,9 @@
  * of four streams on Golden Cove, L1 alone 34.8 GB/s, L2 alone 35.9, both 39.7. What a row asks of L1 alone
  * (int8, whose gamma allows no more) it asks of L2, told so, twice as far.
  *
- * Prefetchers of Zen follow a stream by the instruction that reads it, or asks for it. So in the piece of code
- * that is told L2 every slice has instructions of its own, where the other one may be a loop over slices.
+ * Prefetchers of Zen follow a stream by the instruction that reads it, or asks for it. So in the piece of
+ * code that is told L2 every slice has instructions of its own, where the other one may be a loop over
+ * slices.
  *
  * In the tightest loops which way it is is a constant of each of two pieces of code; elsewhere it is a branch
  * that is always predicted, inside the statement: compilers see one block of code, whose accumulators stay in
