@@ -36,13 +36,19 @@ static inline __attribute__((always_inline)) size_t ulb_plane_step(unsigned bits
 /* What a sum of 8-bit codes lacks: with AVX2 they are taken as code - 128. */
 enum { ULB_PLANE_BIAS_8 = ULB_WORD_SUMS ? 128 : 0 };
 
+/* Told L2, a line that is being loaded is asked for once more for nothing. */
+static inline __attribute__((always_inline)) struct ulb_plane_ahead ulb_planes_ahead(struct ulb_ahead ahead)
+{
+    return (struct ulb_plane_ahead){ahead.into_l2 ? 0 : ahead.near, ahead.into_l2 ? ULB_INTO_L2 : ULB_FAR};
+}
+
 /* Adds steps of one plane to the sums, fields still at their places, words of 16 bits with AVX2. */
 static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned bits, const uint8_t *w,
                                                                       const int8_t *x, size_t steps,
                                                                       struct ulb_ahead ahead, ulb_vec *sums)
 {
     const size_t step = ulb_plane_step(bits);
-    const struct ulb_plane_ahead at = {ahead.into_l2 ? 0 : ahead.near, ahead.into_l2 ? ULB_INTO_L2 : ULB_FAR};
+    const struct ulb_plane_ahead at = ulb_planes_ahead(ahead);
 #pragma GCC unroll 1
     for (size_t s = 0; s + 2 <= steps; s += 2, w += 2 * step, x += 8) {
         ulb_add_plane_step(bits, w, x, &at, true, sums);
@@ -133,6 +139,39 @@ static inline __attribute__((always_inline)) void ulb_take_turn(unsigned bits, c
         sums[v] = held[v];
 }
 
+/* Whether the sums of all slices of a plane fit into registers, so that turns may be as short as a step. */
+static inline __attribute__((always_inline)) bool ulb_planes_abreast(unsigned bits)
+{
+    return ULB_BY_ENCODING(false, true) && bits >= 4;
+}
+
+/* sums[slices][8] = those of so many steps of one plane, a step of each slice in turn. */
+static inline __attribute__((always_inline)) void
+ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
+                struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+{
+    const struct ulb_plane_ahead from = ulb_planes_ahead(ahead);
+    const size_t step = ulb_plane_step(bits);
+    const uint8_t *w0 = groups->w[0] + at, *w1 = groups->w[1] + at;
+    const int8_t *x0 = groups->x[0], *x1 = groups->x[1];
+    ulb_vec first[ULB_PLANE_VECTORS], second[ULB_PLANE_VECTORS];
+    ULB_UNROLL(8)
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
+        first[v] = second[v] = ulb_zero();
+#pragma GCC unroll 1
+    for (size_t s = 0; s < steps; s++, w0 += step, w1 += step, x0 += 4, x1 += 4) {
+        ulb_add_plane_step(bits, w0, x0, &from, true, first);
+        ulb_add_plane_step(bits, w1, x1, &from, true, second);
+    }
+    ulb_settle_sums(first);
+    ulb_settle_sums(second);
+    ULB_UNROLL(8)
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
+        sums[0][v] = first[v];
+        sums[1][v] = second[v];
+    }
+}
+
 /* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
@@ -142,7 +181,9 @@ ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, 
     ULB_UNROLL(16)
     for (size_t i = 0; i < ULB_PLANE_SLICES * ULB_PLANE_VECTORS; i++)
         sums[i / ULB_PLANE_VECTORS][i % ULB_PLANE_VECTORS] = ulb_zero();
-    for (size_t s = 0; s < steps; s += turn) {
+    if (ulb_planes_abreast(bits))
+        ulb_sum_abreast(bits, groups, at, steps, ahead, sums);
+    for (size_t s = 0; s < steps && !ulb_planes_abreast(bits); s += turn) {
         ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
             ulb_take_turn(bits, groups->w[i] + at + s * ulb_plane_step(bits), groups->x[i] + 4 * s, turn,
