@@ -10,6 +10,7 @@ static const double RUN_SECONDS = 40e-6;
 enum {
     K_GRAIN = 64,
     K_GRAIN_WITH_TABLES = 256,
+    VISIT_STEPS = 8,
     LINE_FLOATS = 16,
     CALLS_MAX = 1 << 20,
     TILES_WITH_TABLES = 2,
@@ -26,12 +27,16 @@ static bool has_scales_along(const struct ulb_kernel *kernel)
     return kernel->layout->format->group || kernel->layout->format->block;
 }
 
-/* Columns that K of both sizes is a multiple of, so that the difference holds no padding. */
+/* Columns that K of both sizes is a multiple of, so that neither holds padding, nor steps that do not fill a
+ * visit of 16-bit sums (kernels/x86/dot.h). */
 static size_t k_grain(const struct ulb_kernel *kernel)
 {
-    if (kernel->tables)
-        return K_GRAIN_WITH_TABLES;
-    return has_scales_along(kernel) ? kernel->kr : K_GRAIN;
+    const struct ulb_layout *layout = kernel->layout;
+    if (has_scales_along(kernel))
+        return ulb_round_up(kernel->kr, layout->format->group ? layout->format->group : 1);
+    size_t step = layout->tile_k * ulb_layout_slices(layout, 1);
+    return kernel->tables ? ulb_round_up(K_GRAIN_WITH_TABLES, step)
+                          : ulb_round_up(K_GRAIN, VISIT_STEPS * step);
 }
 
 /* Columns that keep weights, activations and tables in three quarters of L1. */
@@ -41,7 +46,8 @@ static size_t columns_in_l1(const struct ulb_kernel *kernel, size_t rows, size_t
     per_column +=
         (double)ulb_activation_bytes(kernel->activation) + (kernel->tables ? TABLE_BYTES_PER_COLUMN : 0);
     size_t k = (size_t)(0.75 * (double)l1_bytes / per_column);
-    size_t grain = k_grain(kernel), least = has_scales_along(kernel) ? 2 * grain : 4 * K_GRAIN;
+    size_t grain = k_grain(kernel),
+           least = has_scales_along(kernel) ? 2 * grain : ulb_round_up(4 * K_GRAIN, grain);
     return k < least ? least : k / grain * grain;
 }
 

@@ -157,17 +157,18 @@ static inline __attribute__((always_inline)) void add_tile(const uint8_t *w, con
     join(bytes[2], bytes[3], words + 2);
 }
 
-/* Sums of 8 rows of every 16 += words. */
+/* sums += words, in their order. */
 static inline void add_words(int32_t *sums, ulb_vec words)
 {
-    _Alignas(64) int16_t eights[ULB_VEC_BYTES / 2];
-    ulb_store(eights, words);
-    ULB_UNROLL(4)
-    for (size_t lane = 0; lane < ULB_VEC_BYTES / LANE; lane++) {
-        __m256i *at = (__m256i *)(void *)(sums + lane * LANE);
-        __m256i more = _mm256_cvtepi16_epi32(_mm_load_si128((const __m128i *)(eights + lane * LANE / 2)));
-        _mm256_storeu_si256(at, _mm256_add_epi32(_mm256_loadu_si256(at), more));
-    }
+#ifdef ULB_DP_512
+    const ulb_vec low = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(words));
+    const ulb_vec high = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(words, 1));
+#else
+    const ulb_vec low = _mm256_cvtepi16_epi32(_mm256_castsi256_si128(words));
+    const ulb_vec high = _mm256_cvtepi16_epi32(_mm256_extracti128_si256(words, 1));
+#endif
+    ulb_store(sums, ulb_add32(ulb_load(sums), low));
+    ulb_store(sums + ULB_LANES, ulb_add32(ulb_load(sums + ULB_LANES), high));
 }
 
 /* words += the tiles [s, end) of one slice. */
@@ -208,7 +209,7 @@ static inline __attribute__((always_inline)) void sum_as(bool l2, const struct u
         add_slices(tiles, l2, tables, s, end, words);
         ULB_UNROLL(4)
         for (int i = 0; i < 4; i++)
-            add_words(sums + i / 2 * ULB_VEC_BYTES + i % 2 * 8, words[i]);
+            add_words(sums + 2 * ULB_LANES * i, words[i]);
     }
 }
 
@@ -220,9 +221,15 @@ static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int
         sum_as(false, tiles, tables, sums);
 }
 
+/* Rows from the order of words: those of half of the rows come as two vectors, of which one has the first,
+ * the other the last 8 of every 16 rows. */
 static inline void combine(const int32_t *sums, int32_t *dots)
 {
-    memcpy(dots, sums, ROWS * sizeof *dots);
+    enum { EIGHTS = ROWS / 8, OF_VECTOR = EIGHTS / 4 };
+    for (size_t i = 0; i < EIGHTS; i++) {
+        size_t vector = i / OF_VECTOR, row = vector / 2 * (ROWS / 2) + i % OF_VECTOR * 16 + vector % 2 * 8;
+        memcpy(dots + row, sums + 8 * i, 8 * sizeof *dots);
+    }
 }
 
 /* Steps of 32 weights in one index of all rows. */

@@ -95,9 +95,29 @@ static void test_what_rows_ask_ahead_is_there(void **state)
     ulb_gamma_sizes_close(&sizes);
 }
 
+/* Padding is work that gamma's steps do not count. */
+static void test_no_size_is_padded(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_layout *layout = ulb_kernels[i]->layout;
+        struct ulb_error err;
+        struct ulb_gamma_sizes sizes;
+        if (ulb_kernels[i]->needs & ~ulb_isa_detect())
+            continue;
+        assert_int_equal(ulb_gamma_sizes_open(&sizes, ulb_kernels[i], 48 << 10, 1, 1, &err), ULB_OK);
+        for (size_t l = 0; l < sizes.n; l++) {
+            size_t k = sizes.loops[l].gemm.k;
+            assert_int_equal(k, layout->tile_k * ulb_layout_slices(layout, k) * ulb_layout_steps(layout, k));
+        }
+        ulb_gamma_sizes_close(&sizes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls_and_tiles_cancel),
+                                       cmocka_unit_test(test_no_size_is_padded),
                                        cmocka_unit_test(test_what_rows_ask_ahead_is_there)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
