@@ -33,5 +33,6 @@ double ulb_prefetch_choose(bool *l2, size_t samples, double (*sample)(void *arg)
 
 const char *ulb_prefetch_name(const struct ulb_kernel *kernel, bool l2)
 {
-    return !kernel->prefetch_choice ? "" : l2 ? "L2" : "L1";
+    const char *other = kernel->prefetch_none ? "none" : "L2";
+    return !kernel->prefetch_choice ? "" : l2 ? other : "L1";
 }

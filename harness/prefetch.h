@@ -29,7 +29,7 @@ bool ulb_prefetch_takes_l2(double ratio);
 /* Compares and chooses: leaves the choice in *l2 and returns its median. */
 double ulb_prefetch_choose(bool *l2, size_t samples, double (*sample)(void *arg), void *arg);
 
-/* As the record has it: "L1", "L2"; "" for a row without the choice. */
+/* As the record has it: "L1", "L2", or "none" of rows with prefetch_none; "" for a row without the choice. */
 const char *ulb_prefetch_name(const struct ulb_kernel *kernel, bool l2);
 
 #endif

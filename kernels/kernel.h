@@ -157,7 +157,8 @@ struct ulb_gemm {
      * after m1; false once there are none left, and ever after. NULL: there are no more. */
     bool (*more)(void *rows, size_t *m0, size_t *m1);
     void *rows;
-    /* Where weights ahead are asked for, of rows with prefetch_choice: into L2; false: into L1, nearer. */
+    /* Where weights ahead are asked for, of rows with prefetch_choice: into L2, or, of rows with
+     * prefetch_none, not at all; false: into L1, nearer. */
     bool prefetch_l2;
 };
 
@@ -176,6 +177,7 @@ struct ulb_kernel {
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; empty where nr is 1 */
     bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */
     bool prefetch_choice; /* its prefetches go where ulb_gemm.prefetch_l2 says; others' always alike */
+    bool prefetch_none;   /* with prefetch_choice: told L2 it leaves all to the CPU's own prefetchers */
     void (*run)(const struct ulb_gemm *args);
 };
 

@@ -68,7 +68,7 @@ _Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "rea
 
 static const char *const levels[] = {"L1", "L2", "LLC", "mem", NULL};
 static const char *const modes[] = {"cold", "warm", NULL};
-static const char *const caches[] = {"L1", "L2", NULL};
+static const char *const prefetches[] = {"L1", "L2", "none", NULL};
 static const char *const activations[] = {"a8", "f32", "bf16", NULL};
 static const char *const bounds[] = {"memory", "compute", "overhead", NULL};
 
@@ -134,7 +134,7 @@ SECTION(ulb_section_peak, struct ulb_peak_cell, peak_fields, NULL, "peak", gops_
 /* Where prefetches go. */
 #define PREFETCH(name, type, member, why)                                                                    \
     {                                                                                                        \
-        .key = name, .kind = ULB_FIELD_WORD, AT(type, member), .words = caches, .because = (why),            \
+        .key = name, .kind = ULB_FIELD_WORD, AT(type, member), .words = prefetches, .because = (why),        \
         .optional = true                                                                                     \
     }
 static const char one_place[] = "the row's prefetches have one place";

@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) __m256i ulb_field(__m256i bytes, un
                 .prefetches =                                                                                \
                     ((m_rows) * (block_bytes) + ULB_LINE - 1) / ULB_LINE * 32.0 / ((columns) * (m_rows)),    \
                 .vector_bits = 256},                                                                         \
-        .prefetch_choice = (m_rows) > 1, .run = run,                                                         \
+        .prefetch_choice = true, .prefetch_none = (m_rows) == 1, .run = run,                                 \
     }
 
 #endif

@@ -2,7 +2,9 @@
  * each, are multiplied by the integer scale of their group of 16 columns while they are added up, so that
  * nothing is converted before the block's end: at most 63 * 128 * 128 * 256 < 2^29.
  *
- * Two address streams: a block of each half of the rows in turn. */
+ * Two address streams: a block of each half of the rows in turn. Told so, they are left to the CPU's own
+ * prefetchers: Zen 5, cold, share of the best reader with prefetches and without: Q4_K 0.90 and 1.0, Q5_K
+ * 0.90 and 1.0, Q6_K 0.92 and 1.0, TQ2_0 0.87 and 0.98. */
 #ifndef ULB_KERNELS_X86_IN_PLACE_LONG_H
 #define ULB_KERNELS_X86_IN_PLACE_LONG_H
 
@@ -171,9 +173,10 @@ static inline float ulb_sum_of_floats(__m256 v)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* Rows m[i]. */
-static inline __attribute__((always_inline)) void
-ulb_long_rows(const struct ulb_gemm *g, const struct ulb_long *format, const size_t *m, size_t streams)
+/* Rows m[i]; asks: for lines ahead, a constant. */
+static inline __attribute__((always_inline)) void ulb_long_rows(const struct ulb_gemm *g, bool asks,
+                                                                const struct ulb_long *format,
+                                                                const size_t *m, size_t streams)
 {
     size_t blocks = g->k / ULB_LONG_COLUMNS;
     for (size_t n = 0; n < g->n; n++) {
@@ -187,7 +190,8 @@ ulb_long_rows(const struct ulb_gemm *g, const struct ulb_long *format, const siz
             for (size_t i = 0; i < streams; i++) {
                 const uint8_t *block = (const uint8_t *)g->w + (m[i] * blocks + b) * format->bytes;
                 ulb_add_long(format, block, b, &x, &results[i]);
-                ulb_prefetch_ahead(block + ULB_LONG_NEAR, format->bytes);
+                if (asks)
+                    ulb_prefetch_ahead(block + ULB_LONG_NEAR, format->bytes);
             }
         }
         for (size_t i = 0; i < streams; i++)
@@ -196,14 +200,23 @@ ulb_long_rows(const struct ulb_gemm *g, const struct ulb_long *format, const siz
     }
 }
 
-static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
-                                                               const struct ulb_long *format)
+static inline __attribute__((always_inline)) void ulb_run_long_as(bool asks, const struct ulb_gemm *g,
+                                                                  const struct ulb_long *format)
 {
     size_t part = (g->m1 - g->m0) / ULB_ROW_STREAMS, m = g->m0;
     for (; m < g->m0 + part; m++)
-        ulb_long_rows(g, format, (const size_t[]){m, m + part}, ULB_ROW_STREAMS);
+        ulb_long_rows(g, asks, format, (const size_t[]){m, m + part}, ULB_ROW_STREAMS);
     for (m += part; m < g->m1; m++)
-        ulb_long_rows(g, format, &m, 1);
+        ulb_long_rows(g, asks, format, &m, 1);
+}
+
+static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
+                                                               const struct ulb_long *format)
+{
+    if (g->prefetch_l2)
+        ulb_run_long_as(false, g, format);
+    else
+        ulb_run_long_as(true, g, format);
 }
 
 /* ---- codes and scales that several formats have ---- */

@@ -86,6 +86,9 @@ static void test_names(void **state)
     struct ulb_kernel kernel = {.prefetch_choice = true};
     assert_string_equal(ulb_prefetch_name(&kernel, false), "L1");
     assert_string_equal(ulb_prefetch_name(&kernel, true), "L2");
+    kernel.prefetch_none = true;
+    assert_string_equal(ulb_prefetch_name(&kernel, false), "L1");
+    assert_string_equal(ulb_prefetch_name(&kernel, true), "none");
     kernel.prefetch_choice = false;
     assert_string_equal(ulb_prefetch_name(&kernel, false), "");
 }

@@ -73,7 +73,7 @@ static void test_cell_faults_name_the_place(void **state)
         {"m", json_real(4096.5), "run.json: cells[0]: m: a whole number is needed, a number is there"},
         {"threads", json_integer(4294967296), "run.json: cells[0]: threads: 4294967296 is out of range"},
         {"mode", json_string("hot"), "run.json: cells[0]: mode: 'hot' is none of cold, warm"},
-        {"prefetch", json_string("L3"), "run.json: cells[0]: prefetch: 'L3' is none of L1, L2"},
+        {"prefetch", json_string("L3"), "run.json: cells[0]: prefetch: 'L3' is none of L1, L2, none"},
         {"prefetch_reason", NULL, "run.json: cells[0]: prefetch_reason: a text is needed, nothing is there"},
         {"split", json_string("a split with a long name"),
          "run.json: cells[0]: split: the text is longer than 15 bytes"},
