@@ -27,16 +27,17 @@ static bool has_scales_along(const struct ulb_kernel *kernel)
     return kernel->layout->format->group || kernel->layout->format->block;
 }
 
-/* Columns that K of both sizes is a multiple of, so that neither holds padding, nor steps that do not fill a
- * visit of 16-bit sums (kernels/x86/dot.h). */
+/* Columns that K of both sizes is a multiple of, so that neither holds padding, nor, where steps are short,
+ * some that do not fill a visit of 16-bit sums (kernels/x86/dot.h). */
 static size_t k_grain(const struct ulb_kernel *kernel)
 {
     const struct ulb_layout *layout = kernel->layout;
     if (has_scales_along(kernel))
         return ulb_round_up(kernel->kr, layout->format->group ? layout->format->group : 1);
-    size_t step = layout->tile_k * ulb_layout_slices(layout, 1);
-    return kernel->tables ? ulb_round_up(K_GRAIN_WITH_TABLES, step)
-                          : ulb_round_up(K_GRAIN, VISIT_STEPS * step);
+    size_t step = layout->tile_k * ulb_layout_slices(layout, 1), visit = VISIT_STEPS * step;
+    if (kernel->tables)
+        return ulb_round_up(K_GRAIN_WITH_TABLES, step);
+    return ulb_round_up(K_GRAIN, visit <= 2 * K_GRAIN ? visit : step);
 }
 
 /* Columns that keep weights, activations and tables in three quarters of L1. */
