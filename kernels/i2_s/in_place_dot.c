@@ -136,6 +136,9 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
 {
     ulb_vec fields[FIELDS];
     const int8_t *at = x + block * ULB_I2_S_COLUMNS;
+    /* Behind the sums of the step before: Clang loads the activations of two steps at once, and keeps sums in
+     * memory meanwhile. */
+    __asm__("" : "+r"(at), "+" ULB_REGISTER(sums[0]), "+" ULB_REGISTER(sums[ROWS * ROW_SUMS - 1]));
 #pragma GCC unroll 4
     for (size_t j = 0; j < FIELDS; j++)
         fields[j] = load_blocks(at + j * ULB_I2_S_BYTES, ULB_I2_S_COLUMNS, blocks);

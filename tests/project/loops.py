@@ -24,7 +24,6 @@ ALLOWED = [
     (r"int8/sign_avx2", 9, "results of groups beside the sums of two slices"),
     (r"tl2/table_wide", 12, "sums of 32 bits"),
     (r"q3_k/rows_dot:avxvnni", 38, "results wait for the end of a block"),
-    (r"i2_s/in_place_dot:avx512vnni", 4, "Clang loads the activations of two steps at once"),
     (r"(tq1_0|q5_0|q5_1)/in_place_dot256:avxvnni", 34, "the results of two rows; masks; scales"),
     (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
     (r"q[2-6]_k/in_place_dot256", 25, "activations that two rows share, scales, results"),
