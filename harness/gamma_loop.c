@@ -11,7 +11,7 @@ enum {
     K_GRAIN = 64,
     K_GRAIN_WITH_TABLES = 256,
     VISIT_STEPS = 8,
-    LINE_FLOATS = 16,
+    PAGE_FLOATS = 1024,
     CALLS_MAX = 1 << 20,
     TILES_WITH_TABLES = 2,
     TABLE_BYTES_PER_COLUMN = 8
@@ -106,15 +106,16 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
     if (status != ULB_OK)
         return status;
     size_t bytes = ulb_layout_bytes(kernel->layout, size.rows, size.k);
-    loop->y_stride = ulb_round_up(size.rows, LINE_FLOATS);
-    size_t all = bytes + threads * loop->y_stride * sizeof(float) + ULB_GAMMA_ASKED_BEHIND;
+    loop->y_stride = ulb_round_up(size.rows, PAGE_FLOATS);
+    size_t results = ulb_round_up(bytes + ULB_GAMMA_ASKED_BEHIND, PAGE_FLOATS * sizeof(float));
+    size_t all = results + threads * loop->y_stride * sizeof(float);
     status = ulb_pages_map(&loop->pages, all, ULB_PAGES_SMALL, err);
     if (status != ULB_OK)
         return status;
     memset(loop->pages.data, 0, all);
     ulb_problem_pack(&loop->problem, kernel->layout, loop->pages.data, NULL);
     loop->gemm = ulb_problem_gemm(&loop->problem, loop->pages.data,
-                                  (float *)(void *)((char *)loop->pages.data + bytes));
+                                  (float *)(void *)((char *)loop->pages.data + results));
     kernel->run(&loop->gemm);
     loop->calls = ulb_repetitions(RUN_SECONDS, CALLS_MAX, run_calls, loop);
     return ulb_problem_check(&loop->problem, kernel, loop->gemm.y, err);

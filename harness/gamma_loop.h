@@ -16,14 +16,16 @@ struct ulb_gamma_loop {
     struct ulb_gemm gemm;
     size_t calls; /* per timed run */
     struct ulb_problem problem;
-    struct ulb_pages pages; /* packed weights, one result per thread, ULB_GAMMA_ASKED_BEHIND bytes */
+    struct ulb_pages pages; /* packed weights, ULB_GAMMA_ASKED_BEHIND bytes, a page of results per thread */
     size_t y_stride;        /* floats from one thread's result to the next */
 };
 
-/* Bytes behind weights and results, more than any row asks ahead, whose pages are there. Behind a matrix of a
- * model lie others. A prefetch into a page that is not there walks the page tables each time: on Zen 5 that
- * took four fifths of the time of 12 KiB of weights (int4 for 4 tokens at 512 bits: 1050 cycles for 196), in
- * the brief size, so that gamma was negative. */
+/* Bytes behind weights, more than any row asks ahead, whose pages are there and that nobody writes. Behind a
+ * matrix of a model lie others. A prefetch into a page that is not there walks the page tables each time: on
+ * Zen 5 that took four fifths of the time of 12 KiB of weights (int4 for 4 tokens at 512 bits: 1050 cycles
+ * for 196), in the brief size, so that gamma was negative. One into another thread's results takes their
+ * lines away: there gamma of two cores at work was 0.17 for 0.27 (int2 at 512 bits) or 0.83 for 0.54 (TL2).
+ */
 enum { ULB_GAMMA_ASKED_BEHIND = 16 << 10 };
 
 enum { ULB_GAMMA_BRIEF, ULB_GAMMA_FULL, ULB_GAMMA_NO_TILE, ULB_GAMMA_TWO_TILES, ULB_GAMMA_LOOPS };

@@ -73,7 +73,11 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
                                         .tile_bytes = ULB_TL2_BURST / 2 + 1,
                                         .pack_tile = pack_rows,
                                         .unpack_tile = unpack_rows};
-#define PLANES(rows)                                                                                         \
+/* most_tiles: side by side in a slice. Tables of four slices of 16 are 16 KiB and stay in L1. Those of 44, 44
+ * KiB, come from L2, but 128 rows read them at once, and all of 4224 columns are one pass of longer streams,
+ * whose sums do not wait in y: Zen 5, cold, 0.92 -> 1.0 of the best reader at 4096x4096, 0.88 -> 0.97 at
+ * 4096x14336. */
+#define PLANES(rows, most_tiles)                                                                             \
     static void pack_##rows(const int16_t *values, size_t stride, uint8_t *tile)                             \
     {                                                                                                        \
         pack_planes(rows, values, stride, tile);                                                             \
@@ -87,10 +91,10 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
                                                      .tile_m = rows,                                         \
                                                      .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,              \
                                                      .slices = 4,                                            \
-                                                     .slice_tiles = 16,                                      \
+                                                     .slice_tiles = most_tiles,                              \
                                                      .tile_bytes = ULB_TL2_BURST * rows / 2 + rows,          \
                                                      .pack_tile = pack_##rows,                               \
                                                      .unpack_tile = unpack_##rows}
 
-PLANES(64);
-PLANES(128);
+PLANES(64, 16);
+PLANES(128, 44);

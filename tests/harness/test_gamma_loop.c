@@ -89,8 +89,13 @@ static void test_what_rows_ask_ahead_is_there(void **state)
     const struct ulb_kernel *kernel = ulb_kernels[0];
     assert_int_equal(ulb_gamma_sizes_open(&sizes, kernel, 48 << 10, 1, 1, &err), ULB_OK);
     for (size_t i = 0; i < sizes.n; i++) {
-        const char *end = (const char *)(sizes.loops[i].gemm.y + sizes.loops[i].y_stride);
-        assert_resident(sizes.loops[i].gemm.w, end + ULB_GAMMA_ASKED_BEHIND);
+        const struct ulb_gemm *gemm = &sizes.loops[i].gemm;
+        const char *end = (const char *)gemm->w + ulb_layout_bytes(kernel->layout, gemm->m, gemm->k) +
+                          ULB_GAMMA_ASKED_BEHIND;
+        assert_resident(gemm->w, end);
+        /* Nobody's results are asked for, and those of two threads share no page. */
+        assert_true((const char *)gemm->y >= end);
+        assert_true(sizes.loops[i].y_stride * sizeof(float) >= (size_t)sysconf(_SC_PAGESIZE));
     }
     ulb_gamma_sizes_close(&sizes);
 }
