@@ -11,7 +11,6 @@ enum {
     K_GRAIN = 64,
     K_GRAIN_WITH_TABLES = 256,
     VISIT_STEPS = 8,
-    PAGE_FLOATS = 1024,
     CALLS_MAX = 1 << 20,
     TILES_WITH_TABLES = 2,
     TABLE_BYTES_PER_COLUMN = 8
@@ -106,9 +105,10 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
     if (status != ULB_OK)
         return status;
     size_t bytes = ulb_layout_bytes(kernel->layout, size.rows, size.k);
-    loop->y_stride = ulb_round_up(size.rows, PAGE_FLOATS);
-    size_t results = ulb_round_up(bytes + ULB_GAMMA_ASKED_BEHIND, PAGE_FLOATS * sizeof(float));
-    size_t all = results + threads * loop->y_stride * sizeof(float);
+    size_t results = ulb_round_up(bytes + ULB_GAMMA_ASKED_BEHIND, ULB_GAMMA_RESULTS_APART);
+    size_t each = ulb_round_up(size.rows * sizeof(float), ULB_GAMMA_RESULTS_APART);
+    size_t all = results + threads * each;
+    loop->y_stride = each / sizeof(float);
     status = ulb_pages_map(&loop->pages, all, ULB_PAGES_SMALL, err);
     if (status != ULB_OK)
         return status;

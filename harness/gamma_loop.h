@@ -16,7 +16,7 @@ struct ulb_gamma_loop {
     struct ulb_gemm gemm;
     size_t calls; /* per timed run */
     struct ulb_problem problem;
-    struct ulb_pages pages; /* packed weights, ULB_GAMMA_ASKED_BEHIND bytes, a page of results per thread */
+    struct ulb_pages pages; /* packed weights, ULB_GAMMA_ASKED_BEHIND bytes, results by thread */
     size_t y_stride;        /* floats from one thread's result to the next */
 };
 
@@ -26,7 +26,7 @@ struct ulb_gamma_loop {
  * for 196), in the brief size, so that gamma was negative. One into another thread's results takes their
  * lines away: there gamma of two cores at work was 0.17 for 0.27 (int2 at 512 bits) or 0.83 for 0.54 (TL2).
  */
-enum { ULB_GAMMA_ASKED_BEHIND = 16 << 10 };
+enum { ULB_GAMMA_ASKED_BEHIND = 16 << 10, ULB_GAMMA_RESULTS_APART = 4096 /* bytes from thread to thread */ };
 
 enum { ULB_GAMMA_BRIEF, ULB_GAMMA_FULL, ULB_GAMMA_NO_TILE, ULB_GAMMA_TWO_TILES, ULB_GAMMA_LOOPS };
 

@@ -75,8 +75,7 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
                                         .unpack_tile = unpack_rows};
 /* most_tiles: side by side in a slice. Tables of four slices of 16 are 16 KiB and stay in L1. Those of 44, 44
  * KiB, come from L2, but 128 rows read them at once, and all of 4224 columns are one pass of longer streams,
- * whose sums do not wait in y: Zen 5, cold, 0.92 -> 1.0 of the best reader at 4096x4096, 0.88 -> 0.97 at
- * 4096x14336. */
+ * whose sums do not wait in y: Zen 5, cold, 4096x4096, 0.86 -> 0.91 of the yardstick. */
 #define PLANES(rows, most_tiles)                                                                             \
     static void pack_##rows(const int16_t *values, size_t stride, uint8_t *tile)                             \
     {                                                                                                        \

@@ -121,7 +121,7 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
 }
 
 /* Whether a row that asks for L1 alone asks, told L2, no farther than one that has a second distance. */
-#define ULB_LOOKS_FAR(row) (!ULB_WORD_SUMS && (row)->near > ULB_INTO_L2 / 2)
+#define ULB_LOOKS_FAR(row) (!ULB_WORD_SUMS && (row)->near > 512)
 
 /* The prefetches for the lines that begin in so many bytes of w from begin on. Each is held at its place by
  * one of some vectors that what follows needs: compilers bring those of an unrolled loop together, and so

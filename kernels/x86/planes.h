@@ -172,23 +172,32 @@ ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at,
     }
 }
 
-/* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
+/* The same, turns of several steps. */
 static inline __attribute__((always_inline)) void
-ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-               struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+ulb_sum_in_turns(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
+                 struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ulb_plane_turn(bits, steps);
     ULB_UNROLL(16)
     for (size_t i = 0; i < ULB_PLANE_SLICES * ULB_PLANE_VECTORS; i++)
         sums[i / ULB_PLANE_VECTORS][i % ULB_PLANE_VECTORS] = ulb_zero();
-    if (ulb_planes_abreast(bits))
-        ulb_sum_abreast(bits, groups, at, steps, ahead, sums);
-    for (size_t s = 0; s < steps && !ulb_planes_abreast(bits); s += turn) {
+    for (size_t s = 0; s < steps; s += turn) {
         ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
             ulb_take_turn(bits, groups->w[i] + at + s * ulb_plane_step(bits), groups->x[i] + 4 * s, turn,
                           ahead, sums[i]);
     }
+}
+
+/* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
+static inline __attribute__((always_inline)) void
+ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
+               struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+{
+    if (ulb_planes_abreast(bits))
+        ulb_sum_abreast(bits, groups, at, steps, ahead, sums);
+    else
+        ulb_sum_in_turns(bits, groups, at, steps, ahead, sums);
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
         ulb_split_plane(bits, sums[i]);
@@ -248,8 +257,9 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 #define ULB_CODES_PRODUCTS(b, e) .dot_products = ULB_PLANES_OF(b) * ULB_VECTORS_PER_STEP
 #endif
 
-/* The sums of a turn of 8 steps, from memory to registers (ulb_take_turn). */
-#define ULB_TURN_LOADS(b) ((((b) >> 3 & 1) + (ULB_WORD_SUMS ? 0 : ((b) >> 2 & 1))) / 8.0)
+/* The sums of a turn of 8 steps, from memory to registers (ulb_take_turn); none where slices are summed
+ * abreast. */
+#define ULB_TURN_LOADS(b) (ULB_BY_ENCODING(((b) >> 3 & 1) + (ULB_WORD_SUMS ? 0 : ((b) >> 2 & 1)), 0) / 8.0)
 
 #define ULB_CODES_MIX(b, e)                                                                                  \
     .broadcasts = ULB_PLANES_OF(b) / 8.0 * ULB_VECTORS_PER_STEP, .prefetches = (b) / 8.0,                    \

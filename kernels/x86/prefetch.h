@@ -26,7 +26,7 @@
 
 enum {
 #ifdef ULB_DP_VEX
-    ULB_INTO_L2 = 1536, /* on Zen 5, which Zen 4's rows do not run on in this encoding, 1 to 3 % more */
+    ULB_INTO_L2 = 1536, /* 1 to 3 % more on Zen 5; Zen 4, slower from 2048 on, lacks this encoding */
 #else
     ULB_INTO_L2 = 1024,
 #endif
