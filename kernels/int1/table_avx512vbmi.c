@@ -1,14 +1,15 @@
 /* int1 by exact tables of 64 entries: vpermb looks 6 bits up at once.
  *
- * For each 6 columns a table holds v = sum of x over the set bits + 762, which is 0 to 1524, as v % 40 and v
- * / 40. Three bytes of a row hold 24 columns: vpermb ignores the high two bits of its index, so that the low
+ * For each 6 columns a table holds v = sum of x over the set bits + 762, which is 0 to 1524, as v % 64 and v
+ * / 64. Three bytes of a row hold 24 columns: vpermb ignores the high two bits of its index, so that the low
  * 6 bits of each byte are indices as they are, and the high bits of the three together are the fourth (3
- * shifts, 2 vpternlog). Bytes add safely for 6 look-ups (6 * 39 = 234), then vpmaddubsw by (1, 40) joins them
- * into 16 bits, safe for 7 times as many (7 * 6 * 1524 = 64,008), then 32 bits. Registers: two blocks of 64
- * rows share the tables' loads: 4 byte sums, 4 word sums, 8 indices; 32-bit sums wait in memory. Ports: per
- * 128 rows of 24 columns 16 vpermb (port 5 alone), 16 add, 10 for indices, 8 of joining, 2.7 of widening and
- * 14 loads: 53 operations on two ports are 0.28 cycle per 32 weights. Three slices of K at a time are address
- * streams; slices are short (480 columns), so that their tables, 21 bytes a column, stay in L1. */
+ * shifts, 2 vpternlog). Bytes add safely for the 4 look-ups of a step (4 * 63 = 252), then vpmaddubsw by (1,
+ * 64) joins them into 16 bits, safe for 9 steps (9 * 4 * 1524 = 54,864), then 32 bits. Registers: two blocks
+ * of 64 rows share the tables' loads: 4 byte sums, 4 word sums, 8 indices; 32-bit sums wait in memory. Ports:
+ * per 128 rows of 24 columns 16 vpermb (port 5 alone), 12 add, 10 for indices, 12 of joining, 2.7 of widening
+ * and 14 loads: 53 operations on two ports are 0.28 cycle per 32 weights. Three slices of K at a time are
+ * address streams; slices are short (480 columns), so that their tables, 21 bytes a column, stay in L1. Each
+ * core builds them for itself, 17 operations for 6 columns. */
 #include "kernels/int1/format.h"
 #include "kernels/tables.h"
 #include "kernels/x86/prefetch.h"
@@ -22,30 +23,41 @@ enum {
     STEP_BYTES = ROWS * COLUMNS / 8,
     TABLE_BYTES = COLUMNS / 6 * 128, /* per step: 4 times 64 low parts, 64 high parts */
     BIAS = 762,
-    RADIX = 40,
-    BURSTS = 3, /* of 2 x 6 look-ups, that words hold */
+    RADIX_BITS = 6,
+    RADIX = 1 << RADIX_BITS,
+    BURSTS = 3, /* of 3 x 4 look-ups, that words hold */
     PREFETCH = 1536
 };
 
 /* ---- tables ---- */
 
-/* Entry n is the sum of x[i] over the set bits i of n, plus BIAS: first of 5 columns, 32 entries, then of 6.
- */
+/* The next two columns in every word. */
+static inline __m512i two_columns(const int8_t *x)
+{
+    int16_t two;
+    memcpy(&two, x, sizeof two);
+    return _mm512_set1_epi16(two);
+}
+
+/* Entry n is the sum of x[i] over the set bits i of n, plus BIAS; vpmaddubsw adds two columns. Two vectors of
+ * 16-bit sums, of entries without and with bit 3: packing them lane by lane leaves bytes in order. */
 static inline void build_table(const int8_t x[6], uint8_t *table)
 {
-    static const __mmask32 has[5] = {0xAAAAAAAA, 0xCCCCCCCC, 0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000};
-    __m512i sum[2], high[2], low[2];
-    sum[0] = _mm512_set1_epi16(BIAS);
-    for (int i = 0; i < 5; i++)
-        sum[0] = _mm512_mask_add_epi16(sum[0], has[i], sum[0], _mm512_set1_epi16(x[i]));
-    sum[1] = _mm512_add_epi16(sum[0], _mm512_set1_epi16(x[5]));
-    for (int i = 0; i < 2; i++) {
-        /* v * 1639 / 65536 is v / 40, rounded down, for v < 1640. */
-        high[i] = _mm512_mulhi_epu16(sum[i], _mm512_set1_epi16(1639));
-        low[i] = _mm512_sub_epi16(sum[i], _mm512_mullo_epi16(high[i], _mm512_set1_epi16(RADIX)));
-        _mm256_storeu_si256((__m256i *)(table + 32 * i), _mm512_cvtepi16_epi8(low[i]));
-        _mm256_storeu_si256((__m256i *)(table + 64 + 32 * i), _mm512_cvtepi16_epi8(high[i]));
-    }
+    /* Bits of entries, two to a word. */
+    const __m512i bits01 = _mm512_set1_epi64(0x0101010000010000);
+    const __m512i bit2 = _mm512_set4_epi64(0x0001000100010001, 0, 0x0001000100010001, 0);
+    const __m512i bits23 = _mm512_or_si512(bit2, _mm512_set1_epi16(0x0100));
+    const __m512i bits45 = _mm512_set_epi64(0x0101010101010101, 0x0101010101010101, 0x0100010001000100,
+                                            0x0100010001000100, 0x0001000100010001, 0x0001000100010001, 0, 0);
+    __m512i sum = _mm512_add_epi16(_mm512_set1_epi16(BIAS), _mm512_maddubs_epi16(bits01, two_columns(x)));
+    sum = _mm512_add_epi16(sum, _mm512_maddubs_epi16(bits45, two_columns(x + 4)));
+    __m512i without = _mm512_add_epi16(sum, _mm512_maddubs_epi16(bit2, two_columns(x + 2)));
+    __m512i with = _mm512_add_epi16(sum, _mm512_maddubs_epi16(bits23, two_columns(x + 2)));
+    const __m512i low = _mm512_set1_epi16(RADIX - 1);
+    _mm512_storeu_si512(table,
+                        _mm512_packus_epi16(_mm512_and_si512(without, low), _mm512_and_si512(with, low)));
+    _mm512_storeu_si512(table + 64, _mm512_packus_epi16(_mm512_srli_epi16(without, RADIX_BITS),
+                                                        _mm512_srli_epi16(with, RADIX_BITS)));
 }
 
 static inline void build(const int8_t *x, size_t steps, uint8_t *tables)
@@ -70,13 +82,6 @@ static inline void load_indices(const uint8_t *w, __m512i index[4])
     index[3] = _mm512_ternarylogic_epi32(_mm512_srli_epi16(index[2], 2), low, bits45, 0xE4);
 }
 
-/* Sums of one block of 64 rows: low and high parts. The empty statement keeps each sum a chain. */
-static inline void add_bytes(__m512i *sum, __m512i bytes)
-{
-    *sum = _mm512_add_epi8(*sum, bytes);
-    __asm__("" : "+v"(*sum));
-}
-
 /* Asks for what lies ahead of w + line. Held at its place by a sum: six in a row take 4 % longer. */
 static inline __attribute__((always_inline)) void ask_beside(__m512i *sum, const uint8_t *w, size_t line,
                                                              bool l2)
@@ -92,10 +97,13 @@ static inline __attribute__((always_inline)) void look_up(bool l2, const uint8_t
     __asm__("" : "+v"(low), "+v"(high));
 #pragma GCC unroll 2
     for (size_t b = 0; b < 2; b++) {
-        add_bytes(&bytes[b][0], _mm512_permutexvar_epi8(index[b][j], low));
+        __m512i found = _mm512_permutexvar_epi8(index[b][j], low);
+        bytes[b][0] = j ? _mm512_add_epi8(bytes[b][0], found) : found;
         if (b == 0 || j % 2)
             ask_beside(&bytes[b][0], w, (3 * j / 2 + b) * 64, l2);
-        add_bytes(&bytes[b][1], _mm512_permutexvar_epi8(index[b][j], high));
+        found = _mm512_permutexvar_epi8(index[b][j], high);
+        bytes[b][1] = j ? _mm512_add_epi8(bytes[b][1], found) : found;
+        __asm__("" : "+v"(bytes[b][1]));
     }
 }
 
@@ -109,7 +117,6 @@ static inline void join(__m512i bytes[2][2], __m512i words[2][2])
         __m512i high = _mm512_unpackhi_epi8(bytes[b][0], bytes[b][1]);
         words[b][0] = _mm512_add_epi16(words[b][0], _mm512_maddubs_epi16(low, weights));
         words[b][1] = _mm512_add_epi16(words[b][1], _mm512_maddubs_epi16(high, weights));
-        bytes[b][0] = bytes[b][1] = _mm512_setzero_si512();
     }
 }
 
@@ -129,19 +136,15 @@ static inline void widen(__m512i words[2][2], int32_t *sums)
 static inline __attribute__((always_inline)) void burst(bool l2, const uint8_t *w, const uint8_t *table,
                                                         const struct ulb_tiles *tiles, __m512i words[2][2])
 {
-    __m512i bytes[2][2] = {{_mm512_setzero_si512(), _mm512_setzero_si512()},
-                           {_mm512_setzero_si512(), _mm512_setzero_si512()}};
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++, w += tiles->slice_bytes, table += tiles->steps * TABLE_BYTES) {
-        __m512i index[2][4];
+        __m512i index[2][4], bytes[2][2];
         load_indices(w, index[0]);
         load_indices(w + STEP_BYTES / 2, index[1]);
 #pragma GCC unroll 4
-        for (size_t j = 0; j < 4; j++) {
+        for (size_t j = 0; j < 4; j++)
             look_up(l2, w, table, j, index, bytes);
-            if ((4 * (size_t)i + j) % 6 == 5)
-                join(bytes, words);
-        }
+        join(bytes, words);
     }
 }
 
@@ -208,10 +211,10 @@ const struct ulb_kernel ULB_ROW = {
             .prefetches = 6 / 96.0,
             .logic = 4 / 96.0,
             .shifts = 6 / 96.0,
-            .adds = (16 + 8 / 3.0 + 8 / 9.0) / 96,
-            .shuffles = 16 / 3.0 / 96,
+            .adds = (12 + 4 + 8 / 9.0) / 96,
+            .shuffles = (4 + 4 / 9.0) / 96,
             .permutes = (16 + 8 / 9.0) / 96,
-            .maddubs = 8 / 3.0 / 96,
+            .maddubs = 4 / 96.0,
             .vector_bits = 512},
     .tables = true,
     .prefetch_choice = true,
