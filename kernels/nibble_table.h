@@ -13,7 +13,7 @@
 #include "kernels/tables.h"
 
 enum {
-    ULB_NIBBLE_PREFETCH = 1280, /* bytes ahead in each slice */
+    ULB_NIBBLE_PREFETCH = 1280, /* bytes ahead in each slice, into L1 */
     ULB_NIBBLE_SUMS = 64,       /* of a tile */
     ULB_NIBBLE_STEP = 32, /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
     ULB_NIBBLE_ORIGIN = 512

@@ -1,11 +1,9 @@
 /* Exact sums over bits by table look-up on x86 (kernels/nibble_table.h): one vpshufb looks up 32 rows of 4
- * bits.
+ * bits, or 32 rows of 8 bits at 512 bits.
  *
  * vpmaddubsw by (1, 32) joins the halves of byte sums into 16 bits. Registers: 4 byte sums, 4 word sums, 5 of
- * a step's own; the 32-bit sums wait in memory. Ports: per 256 bits 1 load, 2 table loads, a prefetch or half
- * of one; and, shift + and (or one gf2p8affineqb), 4 pshufb, 4 add, and 12 of joining per 8: 12.5 operations
- * (11.5) on three ports are 0.52 cycle (0.48) per 32 bits. Near the end of a stream the lines of the same
- * stream of the next tile are prefetched. */
+ * a step's own; the 32-bit sums wait in memory. Ports: kernels/x86/nibble_256.h and nibble_512.h. Near the
+ * end of a stream the lines of the same stream of the next tile are prefetched. */
 #ifndef ULB_KERNELS_X86_NIBBLE_TABLE_H
 #define ULB_KERNELS_X86_NIBBLE_TABLE_H
 
@@ -34,23 +32,6 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
     }
 }
 
-/* Instructions per 32 weights of so many bits. */
-#ifdef __GFNI__
-#define ULB_NIBBLE_MIX(bits)                                                                                 \
-    {                                                                                                        \
-        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.125 * (bits),                  \
-        .logic = 0.125 * (bits), .affines = 0.125 * (bits), .shuffles = (0.5 + 4 / 64.0) * (bits),           \
-        .adds = (0.5 + 4 / 64.0) * (bits), .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                  \
-    }
-#else
-#define ULB_NIBBLE_MIX(bits)                                                                                 \
-    {                                                                                                        \
-        .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits), .prefetches = 0.0625 * (bits),                 \
-        .logic = 0.25 * (bits), .shifts = 0.125 * (bits), .shuffles = (0.5 + 4 / 64.0) * (bits),             \
-        .adds = (0.5 + 4 / 64.0) * (bits), .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                  \
-    }
-#endif
-
 enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the rows */
 
 /* Whether rows told L1 ask L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3, 4096x4096,
@@ -61,109 +42,40 @@ enum { ULB_NIBBLE_FAR = true };
 enum { ULB_NIBBLE_FAR = false };
 #endif
 
-/* Both, or the matrix alone, isolate the high nibble of every byte. */
+/* Isolating both nibbles of n vectors per 32 weights, in the mix of instructions; and prefetches for each
+ * line.
+ */
 #ifdef __GFNI__
-#define ULB_NIBBLE_MATRIX _mm256_set1_epi64x(0x1020408000000000)
-#define ULB_HIGH_NIBBLE   "vgf2p8affineqb $0, %[high_nibble], %[packed], %[packed]\n\t"
+#define ULB_NIBBLE_CUT_MIX(n) .logic = (n), .affines = (n)
 #else
-#define ULB_NIBBLE_MATRIX nibble
-#define ULB_HIGH_NIBBLE   "vpsrlw $4, %[packed], %[packed]\n\tvpand %[nibble], %[packed], %[packed]\n\t"
+#define ULB_NIBBLE_CUT_MIX(n) .logic = 2 * (n), .shifts = (n)
 #endif
+#define ULB_NIBBLE_ASKS (ULB_NIBBLE_FAR ? 2 : 1)
 
-/* Loads the weights and the table of step i of a statement: first and packed are the low and high nibbles. */
-#define ULB_NIBBLE_LOAD(i)                                                                                   \
-    "vmovdqu %[w" i "], %[packed]\n\t"                                                                       \
-    "vbroadcasti128 %[low" i "], %[low]\n\t"                                                                 \
-    "vbroadcasti128 %[high" i "], %[high]\n\t"                                                               \
-    "vpand %[nibble], %[packed], %[first]\n\t" ULB_HIGH_NIBBLE
-#define ULB_NIBBLE_LOOK_UP(index, part, to) "vpshufb %[" index "], %[" part "], %[" to "]\n\t"
-#define ULB_NIBBLE_ADD(index, part, sum)                                                                     \
-    ULB_NIBBLE_LOOK_UP(index, part, "found") "vpaddb %[found], " sum ", " sum "\n\t"
-#define ULB_NIBBLE_STEP_ADD(i)                                                                               \
-    ULB_NIBBLE_LOAD(i)                                                                                       \
-    ULB_NIBBLE_ADD("first", "low", "%[b0]")                                                                  \
-    ULB_NIBBLE_ADD("first", "high", "%[b1]")                                                                 \
-    ULB_NIBBLE_ADD("packed", "low", "%[b2]")                                                                 \
-    ULB_NIBBLE_ADD("packed", "high", "%[b3]")
-/* Operands of step i, in memory at both compilers' choice of address, and those that all steps share. */
-#define ULB_NIBBLE_OPERANDS(i)                                                                               \
-    [w##i] "m"(*(const uint8_t(*)[32])(w + i * ULB_NIBBLE_STEP)),                                            \
-        [low##i] "m"(*(const uint8_t(*)[16])(table + i * ULB_NIBBLE_STEP)),                                  \
-        [high##i] "m"(*(const uint8_t(*)[16])(table + i * ULB_NIBBLE_STEP + 16))
-#define ULB_NIBBLE_CONSTANTS [nibble] "x"(nibble), [high_nibble] "x"(high_nibble)
-#define ULB_NIBBLE_BYTES(constraint)                                                                         \
-    [b0] constraint(bytes[0]), [b1] constraint(bytes[1]), [b2] constraint(bytes[2]),                         \
-        [b3] constraint(bytes[3]), [packed] "=&x"(packed), [first] "=&x"(first), [low] "=&x"(low),           \
-        [high] "=&x"(high)
+/* The near of struct ulb_ahead, of which a row told L2 asks twice as far: 1536 bytes. At 2560 rows of 512
+ * bits are 2 to 3 % slower on Zen 5, at 1024 those of 256 bits. */
+#define ULB_NIBBLE_NEAR(l2) ((l2) ? (size_t)768 : (size_t)ULB_NIBBLE_PREFETCH)
 
-/* bytes: low and high parts of sums 0-31, then of sums 32-63, of one step. */
-static inline void ulb_nibble_first(const uint8_t *w, const uint8_t *table, __m256i bytes[4])
-{
-    const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
-    __m256i packed, first, low, high;
-    __asm__(ULB_NIBBLE_LOAD("0") ULB_NIBBLE_LOOK_UP("first", "low", "b0")
-                ULB_NIBBLE_LOOK_UP("first", "high", "b1") ULB_NIBBLE_LOOK_UP("packed", "low", "b2")
-                    ULB_NIBBLE_LOOK_UP("packed", "high", "b3")
-            : ULB_NIBBLE_BYTES("=&x")
-            : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_CONSTANTS);
-}
-
-/* bytes += those of another step. */
-static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m256i bytes[4])
-{
-    const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
-    __m256i packed, first, low, high, found;
-    __asm__(ULB_NIBBLE_STEP_ADD("0")
-            : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
-            : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_CONSTANTS);
-}
+#ifdef ULB_DP_512
+#include "kernels/x86/nibble_512.h"
+#else
+#include "kernels/x86/nibble_256.h"
+#endif
 
 /* Asks for what lies ahead of a line; l2: ulb_gemm.prefetch_l2, a constant. */
 static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *w, bool l2)
 {
     if (ULB_NIBBLE_FAR && !l2)
         ulb_ask_l2(w, ULB_FAR);
-    ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, l2});
-}
-
-/* bytes += those of the two steps of a line. */
-static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table,
-                                                                      bool l2, __m256i bytes[4])
-{
-    const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
-    __m256i packed, first, low, high, found;
-    if (ULB_NIBBLE_FAR && !l2)
-        ulb_ask_l2(w, ULB_FAR);
-    __asm__(ULB_ASM_ASK_KNOWN "\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")
-            : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)
-            : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_OPERANDS(1), ULB_NIBBLE_CONSTANTS,
-              ULB_ASK_KNOWN_OPERANDS(w, 0, ULB_NIBBLE_PREFETCH, l2));
-}
-
-/* 16-bit sums of 32 rows += their byte sums: words[0] is rows 0-7 and 16-23, words[1] 8-15 and 24-31, as
- * unpacking leaves them. One statement: compilers would add up the words of several bursts first, and spill
- * them meanwhile. */
-static inline void ulb_nibble_join(__m256i low, __m256i high, __m256i words[2])
-{
-    const __m256i weights = _mm256_set1_epi16(32 << 8 | 1);
-    __m256i upper;
-    __asm__("vpunpckhbw %[high], %[low], %[upper]\n\t"
-            "vpunpcklbw %[high], %[low], %[low]\n\t"
-            "vpmaddubsw %[weights], %[low], %[low]\n\t"
-            "vpmaddubsw %[weights], %[upper], %[upper]\n\t"
-            "vpaddw %[low], %[w0], %[w0]\n\t"
-            "vpaddw %[upper], %[w1], %[w1]"
-            : [w0] "+x"(words[0]), [w1] "+x"(words[1]), [low] "+x"(low), [upper] "=&x"(upper)
-            : [high] "x"(high), [weights] "x"(weights));
+    ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_NEAR(l2), l2});
 }
 
 static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
-                                                                   bool l2, __m256i words[4])
+                                                                   bool l2, ulb_nibble_vec words[4])
 {
-    __m256i bytes[4];
+    ulb_nibble_vec bytes[4];
     ulb_nibble_ask(w, l2);
-    ulb_nibble_first(w, table, bytes);
-    ulb_nibble_add(w + ULB_NIBBLE_STEP, table + ULB_NIBBLE_STEP, bytes);
+    ulb_nibble_first_line(w, table, bytes);
 #pragma GCC unroll 4
     for (size_t at = 2 * ULB_NIBBLE_STEP; at < ULB_NIBBLE_BURST * ULB_NIBBLE_STEP; at += 2 * ULB_NIBBLE_STEP)
         ulb_nibble_add_line(w + at, table + at, l2, bytes);
@@ -178,35 +90,37 @@ static inline void ulb_nibble_add_words(int32_t *sums, __m128i words)
 }
 
 /* Unpacking leaves rows 0-7 and 16-23 in even words, 8-15 and 24-31 in odd ones. */
-static inline void ulb_nibble_widen(const __m256i words[4], int32_t *sums)
+static inline void ulb_nibble_widen(const ulb_nibble_vec words[4], int32_t *sums)
 {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
         int32_t *at = sums + i / 2 * 32 + i % 2 * 8;
-        ulb_nibble_add_words(at, _mm256_castsi256_si128(words[i]));
-        ulb_nibble_add_words(at + 16, _mm256_extracti128_si256(words[i], 1));
+        __m256i both = ulb_nibble_both_steps(words[i]);
+        ulb_nibble_add_words(at, _mm256_castsi256_si128(both));
+        ulb_nibble_add_words(at + 16, _mm256_extracti128_si256(both, 1));
     }
 }
 
-static inline __attribute__((always_inline)) void ulb_nibble_clear(__m256i words[4])
+static inline __attribute__((always_inline)) void ulb_nibble_clear(ulb_nibble_vec words[4])
 {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++)
-        words[i] = _mm256_setzero_si256();
+        words[i] = ulb_nibble_no_words();
 }
 
 /* Adds up to 8 steps, less than a burst. They ask too: where rows end in such a rest, lines that nobody asked
  * for cost each tile a memory latency. */
-static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t *w, const uint8_t *table,
-                                                                  size_t steps, bool l2, __m256i words[4])
+static inline __attribute__((always_inline)) void
+ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_t steps, bool l2, ulb_nibble_vec words[4])
 {
     enum { STEP = ULB_NIBBLE_STEP };
-    __m256i bytes[4];
+    ulb_nibble_vec bytes[4];
     size_t s = 2;
     ulb_nibble_ask(w, l2);
-    ulb_nibble_first(w, table, bytes);
     if (steps > 1)
-        ulb_nibble_add(w + STEP, table + STEP, bytes);
+        ulb_nibble_first_line(w, table, bytes);
+    else
+        ulb_nibble_first(w, table, bytes);
     for (; s + 2 <= steps; s += 2)
         ulb_nibble_add_line(w + s * STEP, table + s * STEP, l2, bytes);
     if (s < steps) {
@@ -223,7 +137,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t 
  * int1, int2 and TL1 at 0.63 to 0.78 of the best reader as a loop, 0.91 laid out, in L1 alike). */
 static inline __attribute__((always_inline)) void ulb_nibble_bursts(bool l2, const struct ulb_tiles *tiles,
                                                                     const uint8_t *tables, size_t step,
-                                                                    __m256i words[4])
+                                                                    ulb_nibble_vec words[4])
 {
     const uint8_t *w = tiles->w + step * ULB_NIBBLE_STEP, *table = tables + step * ULB_NIBBLE_STEP;
     const size_t next = tiles->steps * ULB_NIBBLE_STEP;
@@ -246,7 +160,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum_as(bool l2, con
                                                                     const uint8_t *tables, int32_t *sums)
 {
     size_t s = 0;
-    __m256i words[4];
+    ulb_nibble_vec words[4];
     for (; s + 2 * ULB_NIBBLE_BURST <= tiles->steps; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
         for (size_t at = s; at < s + 2 * ULB_NIBBLE_BURST; at += ULB_NIBBLE_BURST)
