@@ -2,6 +2,7 @@
 
 #include "common/units.h"
 #include "harness/beta_read.h"
+#include "harness/cache_levels.h"
 #include "harness/counters/likwid.h"
 #include "harness/keep.h"
 
@@ -73,37 +74,18 @@ static enum ulb_status measure_level(struct ulb_session *session, struct ulb_tea
     return status;
 }
 
-/* The smallest of the L3s above a class; 0 when unknown or none. */
-static size_t least_l3_bytes(const struct ulb_core_class *cls)
-{
-    size_t least = cls->l3_bytes;
-    for (size_t i = 0; i < cls->n_l3_caches; i++)
-        least = cls->l3_caches[i].bytes < least ? cls->l3_caches[i].bytes : least;
-    return least;
-}
-
-/* L1, L2 and LLC of one team. A level that hwloc does not know is left out: the record says only what was
- * measured. */
+/* L1, L2 and LLC of one team, on these PUs. A level whose size is unknown is left out: the record says only
+ * what was measured. */
 static enum ulb_status measure_caches(struct ulb_session *session, struct ulb_team *team, const char *set,
-                                      const struct ulb_core_class *cls, struct ulb_error *err)
+                                      const unsigned *pus, struct ulb_error *err)
 {
-    size_t per_thread_llc = least_l3_bytes(cls) / 2 / ulb_team_size(team);
-    const struct {
-        const char *level;
-        size_t bytes;
-    } levels[] = {
-        {"L1", cls->l1d_bytes / 2},
-        {"L2", cls->l2_bytes / 2},
-        {"LLC", per_thread_llc > 4 * cls->l2_bytes ? 4 * cls->l2_bytes : per_thread_llc},
-    };
+    size_t levels[ULB_CACHE_LEVELS], threads = ulb_team_size(team);
     enum ulb_status status = ULB_OK;
-    for (size_t i = 0; i < sizeof levels / sizeof *levels && status == ULB_OK; i++) {
-        size_t bytes = levels[i].bytes / ULB_READER_GRAIN * ULB_READER_GRAIN;
-        bool fits = bytes * ulb_team_size(team) <= session->arena.pages.bytes;
-        bool is_beyond_l2 = i < 2 || bytes >= 2 * cls->l2_bytes;
-        if (bytes == 0 || !fits || !is_beyond_l2)
-            continue;
-        status = measure_level(session, team, set, levels[i].level, bytes, err);
+    ulb_cache_levels(&session->topology, pus, threads, levels);
+    for (enum ulb_cache_level level = ULB_L1; level < ULB_CACHE_LEVELS && status == ULB_OK; level++) {
+        size_t bytes = levels[level] / ULB_READER_GRAIN * ULB_READER_GRAIN;
+        if (bytes > 0 && bytes * threads <= session->arena.pages.bytes)
+            status = measure_level(session, team, set, ulb_cache_level_name(level), bytes, err);
     }
     return status;
 }
@@ -131,11 +113,10 @@ static enum ulb_status measure_set(struct ulb_session *session, const char *set,
                                    size_t n, bool caches, const struct ulb_reader *only,
                                    struct ulb_error *err)
 {
-    const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, pus[0]);
     struct ulb_team *team = NULL;
     enum ulb_status status = ulb_team_start(&team, pus, n, err);
-    if (status == ULB_OK && caches && cls)
-        status = measure_caches(session, team, set, cls, err);
+    if (status == ULB_OK && caches)
+        status = measure_caches(session, team, set, pus, err);
     if (status == ULB_OK)
         status = measure_memory(session, team, set, only, err);
     ulb_team_stop(team);
@@ -359,12 +340,11 @@ static enum ulb_status likwid_cross_check(struct ulb_session *session, struct ul
 static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb_error *err)
 {
     const char *set = session->settings.set ? session->settings.set : "all";
-    const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[0]);
     struct ulb_best_read best = {0};
     struct ulb_unit unit;
     const json_t *kept = NULL;
     ulb_session_progress(session, "beta", 0.5);
-    enum ulb_status status = cls ? measure_caches(session, session->team, set, cls, err) : ULB_OK;
+    enum ulb_status status = measure_caches(session, session->team, set, session->pus.items, err);
     if (status == ULB_OK)
         status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem, yardstick", set);
     if (status == ULB_OK && kept)
