@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 #endif
 
-enum { CHAIN_ADDS = 32768, CHAIN_TRIES = 3, PROBE_RUNS = 15, REPETITION_RUNS = 3 };
+enum { CHAIN_ADDS = 32768, CHAIN_TRIES = 3, PROBE_RUNS = 15, REPETITION_RUNS = 3, DRIFTS_MAX = 1000 };
 static const double CHAIN_SPREAD_MAX = 0.05;
 static const double FREQUENCY_DRIFT_MAX = 0.006;
 
@@ -128,6 +128,17 @@ void ulb_clock_open(struct ulb_clock *clock, double patience)
     snprintf(clock->reason, sizeof clock->reason, "%s", err.message);
 }
 
+struct ulb_clock_source ulb_clock_probe(void)
+{
+    struct ulb_clock clock;
+    struct ulb_clock_source source;
+    ulb_clock_open(&clock, 0);
+    source.name = clock.source;
+    snprintf(source.reason, sizeof source.reason, "%s", clock.reason);
+    ulb_clock_close(&clock);
+    return source;
+}
+
 void ulb_clock_close(struct ulb_clock *clock)
 {
     if (clock->counting)
@@ -142,19 +153,27 @@ static double counted(struct ulb_clock *clock, void (*work)(void *), void *arg, 
     work(arg);
     cycles = ulb_cycle_counter_read(&clock->counter) - cycles;
     *seconds = ulb_now() - begin;
-    return clock->counter.sound ? (double)cycles : NAN;
+    if (clock->counter.sound)
+        return (double)cycles;
+    snprintf(clock->reason, sizeof clock->reason,
+             "the counter of %s does not count all the time: something else uses the PMU", clock->source);
+    ulb_cycle_counter_close(&clock->counter);
+    clock->counting = false;
+    clock->source = "chain";
+    return NAN;
 }
 
-static double chained(void (*work)(void *), void *arg, double *seconds)
+static double chained(struct ulb_clock *clock, void (*work)(void *), void *arg, double *seconds)
 {
     double before = ulb_chain_hz();
     double begin = ulb_now();
     work(arg);
     *seconds = ulb_now() - begin;
     double after = ulb_chain_hz();
-    if (fabs(after - before) > FREQUENCY_DRIFT_MAX * before)
-        return NAN;
-    return *seconds * (before + after) / 2;
+    bool steady = fabs(after - before) <= FREQUENCY_DRIFT_MAX * before;
+    clock->drifted = steady ? 0 : clock->drifted + 1;
+    clock->unsteady |= clock->drifted >= DRIFTS_MAX;
+    return steady || clock->unsteady ? *seconds * (before + after) / 2 : NAN;
 }
 
 static double ticked(void (*work)(void *), void *arg, double *seconds)
@@ -182,7 +201,7 @@ static double any_source(struct ulb_clock *clock, void (*work)(void *), void *ar
     if (clock->counting)
         return counted(clock, work, arg, seconds);
     if (clock->source[0] == 'c')
-        return chained(work, arg, seconds);
+        return chained(clock, work, arg, seconds);
     return ticked(work, arg, seconds);
 }
 

@@ -44,7 +44,17 @@ struct ulb_clock {
     struct ulb_core_watch watch;
     double patience;  /* seconds that may still be spent on disturbed samples */
     bool shared_core; /* patience is used up: disturbed samples are taken too, and the caller says so */
+    unsigned drifted; /* calibrations in a row between which the frequency moved */
+    bool unsteady;    /* so many that it never stands still: such samples are taken too, as above */
 };
+
+/* The best source for the calling thread, and why none higher up. No counter is left open: PAPI counts for
+ * one at a time in a thread. */
+struct ulb_clock_source {
+    const char *name;
+    char reason[512];
+};
+struct ulb_clock_source ulb_clock_probe(void);
 
 /* Opens the best source for the calling thread, which should be pinned already. A neighbour's busy spell may
  * last seconds: patience is how many to wait in all. */
@@ -53,7 +63,9 @@ void ulb_clock_close(struct ulb_clock *clock);
 
 /* Runs work(arg) once; returns its core cycles and stores the seconds. NAN, and the caller repeats the
  * sample, when the core was not all ours before and after (unless shared_core), or when, with source chain,
- * its frequency moved by more than 0.6 % between the calibrations before and after. */
+ * its frequency moved by more than 0.6 % between the calibrations before and after (unless unsteady). A
+ * counter that others use, too, is given up for good: the source is the chain from then on, and reason says
+ * so. */
 double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds);
 
 #endif

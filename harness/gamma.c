@@ -134,6 +134,17 @@ static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_ke
     return ulb_record_add_gamma(session->record, &cell, err);
 }
 
+/* Says so where cycles do not come from the source that was expected. */
+static enum ulb_status warn_of_source(struct ulb_session *session, const struct ulb_core_class *cls,
+                                      const struct ulb_clock *clock, const char *expected,
+                                      struct ulb_error *err)
+{
+    if (strcmp(clock->source, expected) == 0)
+        return ULB_OK;
+    return ulb_record_warn(session->record, err, "gamma of class %s: cycles by %s, not %s: %.200s", cls->name,
+                           clock->source, expected, clock->reason);
+}
+
 /* All kernels on the class's first core in the set. The caller's own thread is moved there by a team of one.
  */
 static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsigned pu,
@@ -146,9 +157,8 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
     if (status != ULB_OK)
         return status;
     ulb_clock_open(&clock, session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL);
-    if (strcmp(clock.source, session->clock.source) != 0)
-        status = ulb_record_warn(session->record, err, "gamma of class %s: cycles by %s, not %s: %.200s",
-                                 cls->name, clock.source, session->clock.source, clock.reason);
+    status = warn_of_source(session, cls, &clock, session->clock.name, err);
+    const char *source = clock.source;
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         struct gamma_samples samples;
         ulb_session_progress(session, "gamma",
@@ -157,6 +167,12 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
         if (status == ULB_OK)
             status = add_cell(session, kernels[i], cls, &samples, err);
     }
+    if (status == ULB_OK)
+        status = warn_of_source(session, cls, &clock, source, err);
+    if (status == ULB_OK && clock.unsteady)
+        status =
+            ulb_record_warn(session->record, err,
+                            "gamma: the frequency of PU %u never stands still: figures are less certain", pu);
     if (status == ULB_OK && clock.shared_core)
         status = ulb_record_warn(
             session->record, err,

@@ -11,6 +11,7 @@
 #include "harness/port_bounds.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool needs_kernels(enum ulb_stage stage)
 {
@@ -37,6 +38,13 @@ static enum ulb_status measure_gamma(struct ulb_session *session, enum ulb_stage
     return wanted && status == ULB_OK ? ulb_gamma_measure(session, kernels, n, err) : status;
 }
 
+/* Counters are opened for one core at a time: what all cores do together is always the chain's. */
+static enum ulb_status set_cycles_sources(struct ulb_session *session, struct ulb_error *err)
+{
+    const char *alone = session->clock.name, *together = strcmp(alone, "emulated") == 0 ? alone : "chain";
+    return ulb_record_set_cycles_sources(session->record, together, alone, err);
+}
+
 static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage,
                                const struct ulb_kernel **kernels, struct ulb_error *err)
 {
@@ -50,7 +58,7 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
     if (status == ULB_OK)
         status = ulb_machine_describe(session, err);
     if (status == ULB_OK)
-        status = ulb_record_set_cycles_source(session->record, session->clock.source, err);
+        status = set_cycles_sources(session, err);
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
         status = ulb_session_arena(session, largest, err);
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
@@ -83,7 +91,7 @@ static enum ulb_status decode(struct ulb_session *session, struct ulb_error *err
 {
     enum ulb_status status = ulb_machine_describe(session, err);
     if (status == ULB_OK)
-        status = ulb_record_set_cycles_source(session->record, session->clock.source, err);
+        status = set_cycles_sources(session, err);
     return status == ULB_OK ? ulb_decode_measure(session, session->settings.decode, err) : status;
 }
 

@@ -170,15 +170,13 @@ enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record 
     }
     session->slept_before = ulb_slept();
     session->fork_join_s = ulb_team_fork_join(session->team);
-    ulb_clock_open(&session->clock, 0);
+    session->clock = ulb_clock_probe();
     return ULB_OK;
 }
 
 void ulb_session_close(struct ulb_session *session)
 {
     ulb_arena_close(&session->arena);
-    if (session->team)
-        ulb_clock_close(&session->clock);
     ulb_team_stop(session->team);
     session->team = NULL;
     free(session->matched);

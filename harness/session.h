@@ -57,7 +57,7 @@ struct ulb_session {
     ulb_isa_set isa;        /* detected and not masked */
     bool *matched;          /* [ulb_kernel_count]: whose names --kernels matches; NULL without it */
     struct ulb_team *team;
-    struct ulb_clock clock;
+    struct ulb_clock_source clock;
     struct ulb_arena arena;
     double slept_before; /* seconds that the system had been suspended when the session began */
     double fork_join_s;  /* empty job of the team */

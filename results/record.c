@@ -46,13 +46,15 @@ enum ulb_status ulb_record_set(struct ulb_record *record, const char *section, j
         "the record's section '%s' could not be made: not enough memory, or a number is not finite", section);
 }
 
-enum ulb_status ulb_record_set_cycles_source(struct ulb_record *record, const char *source,
-                                             struct ulb_error *err)
+enum ulb_status ulb_record_set_cycles_sources(struct ulb_record *record, const char *beta, const char *gamma,
+                                              struct ulb_error *err)
 {
-    static const char *const sections[] = {"beta", "gamma"};
+    const struct {
+        const char *section, *source;
+    } sources[] = {{"beta", beta}, {"gamma", gamma}};
     for (size_t i = 0; i < 2; i++) {
-        json_t *section = json_object_get(record->root, sections[i]);
-        if (json_object_set_new(section, "cycles_source", json_string(source)) != 0)
+        json_t *section = json_object_get(record->root, sources[i].section);
+        if (json_object_set_new(section, "cycles_source", json_string(sources[i].source)) != 0)
             return no_memory(err);
         json_object_del(section, "cycles_source_reason");
     }

@@ -186,9 +186,10 @@ void ulb_record_free(struct ulb_record *record);
 enum ulb_status ulb_record_set(struct ulb_record *record, const char *section, json_t *value,
                                struct ulb_error *err);
 
-/* Says what the cycles of the sections beta and gamma were counted with: "papi", "perf", "chain", "tsc". */
-enum ulb_status ulb_record_set_cycles_source(struct ulb_record *record, const char *source,
-                                             struct ulb_error *err);
+/* Says what the cycles of the sections beta and gamma were counted with: "papi", "perf", "chain", "tsc",
+ * "emulated". */
+enum ulb_status ulb_record_set_cycles_sources(struct ulb_record *record, const char *beta, const char *gamma,
+                                              struct ulb_error *err);
 
 /* Append one measured figure. The struct's strings and samples are copied. ULB_BAD_INPUT names a figure that
  * must be finite and is not. */

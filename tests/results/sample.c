@@ -519,7 +519,7 @@ enum ulb_status sample_record(struct ulb_record *record, enum sample_kind kind, 
         return status;
     status = set_sections(record, machine, kind == SAMPLE_ABSENT, err);
     if (status == ULB_OK && kind != SAMPLE_ABSENT)
-        status = ulb_record_set_cycles_source(record, machine->source, err);
+        status = ulb_record_set_cycles_sources(record, machine->source, machine->source, err);
     if (status == ULB_OK)
         status = add_betas(record, machine, kind, err);
     if (status == ULB_OK)
