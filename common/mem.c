@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
 /* From here on a mapping is refused that does not fit: the system grants it, and kills who fills it. */
@@ -106,7 +107,7 @@ long long ulb_memory_available(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         long long pages_used = read_number("/proc/self/statm", "%lld");
-        long long used = pages_used < 0 ? 0 : pages_used * 4096;
+        long long used = pages_used < 0 ? 0 : pages_used * sysconf(_SC_PAGESIZE);
         long long free_space = (long long)limit.rlim_cur - used;
         available = lesser(available, free_space > 0 ? free_space : 0);
     }

@@ -32,15 +32,21 @@ static void fill_part(void *arg, size_t thread)
     }
 }
 
+/* A sixteenth more: page tables, and what the counters of a control group lag behind; one byte too many
+ * kills. */
+size_t ulb_arena_needs(size_t ring_bytes, size_t largest_copy)
+{
+    size_t bytes = ring_bytes + ulb_round_up(largest_copy, ULB_CACHE_LINE);
+    return bytes + bytes / 16;
+}
+
 enum ulb_status ulb_arena_open(struct ulb_arena *arena, size_t ring_bytes, size_t largest_copy,
                                enum ulb_page_kind kind, struct ulb_team *team, struct ulb_error *err)
 {
     *arena = (struct ulb_arena){.ring_bytes = ring_bytes, .huge_bytes = -1};
     size_t bytes = ring_bytes + ulb_round_up(largest_copy, ULB_CACHE_LINE);
     long long available = ulb_memory_available();
-    /* A sixteenth more: page tables, and what the counters of a control group lag behind; one byte too many
-     * kills. */
-    if (available >= 0 && (unsigned long long)available < bytes + bytes / 16)
+    if (available >= 0 && (unsigned long long)available < ulb_arena_needs(ring_bytes, largest_copy))
         return ulb_fail(
             err, ULB_ENVIRONMENT,
             "not enough memory: cold weights need a ring of %.0f MiB and %.0f MiB can be used; free memory, "

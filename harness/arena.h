@@ -24,6 +24,9 @@ struct ulb_arena {
 /* max(2 GiB, 4 x LLC). */
 size_t ulb_arena_ring_bytes(size_t llc_bytes);
 
+/* Memory that must be free for ulb_arena_open(). */
+size_t ulb_arena_needs(size_t ring_bytes, size_t largest_copy);
+
 /* Maps ring_bytes plus room for the largest copy, and fills it with the team (first touch). ULB_ENVIRONMENT
  * when memory is short: the message states what is needed, what there is, and the option that makes the ring
  * smaller. */

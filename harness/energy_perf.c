@@ -1,4 +1,5 @@
 /* RAPL through perf: the PMU "power", one counter per package, which Linux widens to 64 bits. */
+#include "harness/counters/backend.h"
 #include "harness/energy_source.h"
 
 #include <errno.h>
@@ -70,15 +71,18 @@ static enum ulb_status open_perf(const char *root, struct ulb_energy_domain *dom
     *n = 0;
     if (!read_text(root, "type", type, sizeof type) || !read_text(root, "cpumask", cpus, sizeof cpus))
         return ulb_fail(err, ULB_ENVIRONMENT, "no PMU 'power', try modprobe rapl");
+    cpus[strcspn(cpus, "\n")] = '\0';
+    if (ulb_cpu_list_next(cpus, 0) < 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "cpumask of the PMU 'power' is no list of CPUs: '%s'", cpus);
     enum ulb_status status = ULB_OK;
     for (size_t e = 0; e < sizeof events / sizeof *events; e++) {
         uint64_t config;
         double unit;
         if (!read_event(root, events[e], &config, &unit))
             continue;
-        for (char *at = cpus; status == ULB_OK && *at >= '0' && *at <= '9'; at += *at == ',')
-            status = add(domains, n, (uint32_t)strtoul(type, NULL, 10), config, unit, events[e],
-                         (int)strtol(at, &at, 10), err);
+        for (int cpu = ulb_cpu_list_next(cpus, 0); status == ULB_OK && cpu >= 0;
+             cpu = ulb_cpu_list_next(cpus, cpu + 1))
+            status = add(domains, n, (uint32_t)strtoul(type, NULL, 10), config, unit, events[e], cpu, err);
     }
     if (status == ULB_OK && *n == 0)
         status = ulb_fail(err, ULB_ENVIRONMENT, "the PMU 'power' has no energy-pkg");

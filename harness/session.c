@@ -191,11 +191,13 @@ static enum ulb_status shrink_ring(struct ulb_session *session, size_t largest_c
 {
     long long available = ulb_memory_available();
     size_t wanted = *ring, least = 4 * session->topology.llc_bytes;
-    if (available < 0 || wanted + largest_copy <= (unsigned long long)available)
+    /* What is left over is for the shapes' own weights while they are verified. */
+    if (available < 0 ||
+        ulb_arena_needs(wanted, largest_copy) <= (unsigned long long)(available - available / 8))
         return ULB_OK;
-    /* The other half is for the shapes' own weights while they are verified. */
     size_t fits = (size_t)available / 2 / RING_GRAIN * RING_GRAIN;
-    if (fits < least || fits < RING_LEAST || fits < largest_copy)
+    if (fits < least || fits < RING_LEAST || fits < largest_copy ||
+        ulb_arena_needs(fits, largest_copy) > (unsigned long long)available)
         return ULB_OK; /* the refusal says what is needed */
     *ring = fits;
     return ulb_record_warn(

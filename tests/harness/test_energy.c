@@ -1,7 +1,9 @@
 /* Energy by a made-up powercap folder: what is added up, a counter that begins anew, rest, and what is
  * refused. */
 #include "harness/energy.h"
+#include "harness/energy_source.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -208,6 +211,66 @@ static void a_counter_that_goes_away_gives_nothing(void **state)
     ulb_energy_close(energy);
 }
 
+/* The kernel of perf: this program's syscall() stands before that of libc. */
+static unsigned long long opened_on; /* CPUs, a bit each */
+
+long syscall(long number, ...)
+{
+    va_list args;
+    assert_int_equal(number, SYS_perf_event_open);
+    va_start(args, number);
+    (void)va_arg(args, void *);
+    (void)va_arg(args, int);
+    opened_on |= 1ull << va_arg(args, int);
+    va_end(args);
+    return open("/dev/null", O_RDONLY);
+}
+
+static void put_power(const char *file, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/sys/bus/event_source/devices/power/%s", root, file);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+/* Linux writes them as a list: "0,36", or "0-1" where packages take turns with CPU numbers. */
+static void every_package_of_perf_is_opened(void **state)
+{
+    (void)state;
+    char path[128];
+    static const char *const folders[] = {"bus", "bus/event_source", "bus/event_source/devices",
+                                          "bus/event_source/devices/power",
+                                          "bus/event_source/devices/power/events"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/sys/%s", root, folders[i]);
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
+    put_power("type", "9\n");
+    put_power("events/energy-pkg", "event=0x02\n");
+    put_power("events/energy-pkg.scale", "2.3283064365386962890625e-10\n");
+    static const struct {
+        const char *cpumask;
+        unsigned long long cpus;
+    } cases[] = {{"0\n", 1}, {"0,36\n", 1 | 1ull << 36}, {"0-1\n", 3}, {"0-1,8,32-33\n", 0x300000103}};
+    struct ulb_energy_domain domains[ULB_ENERGY_DOMAINS];
+    struct ulb_error err;
+    size_t n;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        opened_on = 0;
+        put_power("cpumask", cases[i].cpumask);
+        assert_int_equal(ulb_energy_perf.open(root, domains, &n, &err), ULB_OK);
+        assert_true(opened_on == cases[i].cpus);
+        assert_int_equal(n, __builtin_popcountll(cases[i].cpus));
+        ulb_energy_perf.close(domains, n);
+    }
+    put_power("cpumask", "none\n");
+    assert_int_equal(ulb_energy_perf.open(root, domains, &n, &err), ULB_ENVIRONMENT);
+    assert_non_null(strstr(err.message, "'none'"));
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
@@ -218,6 +281,7 @@ int main(void)
         CASE(rest_is_subtracted),
         CASE(what_cannot_be_read_is_said),
         CASE(a_counter_that_goes_away_gives_nothing),
+        CASE(every_package_of_perf_is_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
