@@ -108,6 +108,28 @@ static void fill_angles(struct ulb_decoder *d)
     }
 }
 
+/* A decoder with nothing behind it yet. */
+static void set_up(struct ulb_decoder *d, const struct ulb_decoder_shape *shape,
+                   const struct ulb_decoder_weights *weights, const struct ulb_decoder_options *options)
+{
+    d->shape = *shape;
+    d->weights = *weights;
+    d->options = *options;
+    d->threads = ulb_team_size(options->team);
+    d->slots = options->batch * shape->active;
+}
+
+size_t ulb_decoder_buffer_bytes(const struct ulb_decoder_shape *shape,
+                                const struct ulb_decoder_weights *weights,
+                                const struct ulb_decoder_options *options)
+{
+    struct ulb_decoder d = {0};
+    struct room room = {0};
+    set_up(&d, shape, weights, options);
+    place_buffers(&d, &room);
+    return room.used;
+}
+
 static enum ulb_status map_memory(struct ulb_decoder *d, struct ulb_error *err)
 {
     struct room room = {0};
@@ -134,11 +156,7 @@ enum ulb_status ulb_decoder_open(struct ulb_decoder **out, const struct ulb_deco
     *out = d;
     if (!d)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a decoder");
-    d->shape = *shape;
-    d->weights = *weights;
-    d->options = *options;
-    d->threads = ulb_team_size(options->team);
-    d->slots = options->batch * shape->active;
+    set_up(d, shape, weights, options);
     enum ulb_status status = map_memory(d, err);
     if (status != ULB_OK) {
         ulb_decoder_close(d);

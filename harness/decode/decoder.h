@@ -99,6 +99,11 @@ struct ulb_decoder_options {
 
 struct ulb_decoder;
 
+/* Bytes of its buffers, without the cache; of weights the kernels are looked at. */
+size_t ulb_decoder_buffer_bytes(const struct ulb_decoder_shape *shape,
+                                const struct ulb_decoder_weights *weights,
+                                const struct ulb_decoder_options *options);
+
 /* The weights and what the options point at must outlive the decoder. ULB_ENVIRONMENT when memory is short.
  */
 enum ulb_status ulb_decoder_open(struct ulb_decoder **out, const struct ulb_decoder_shape *shape,

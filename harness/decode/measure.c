@@ -21,7 +21,7 @@ static const size_t TRIAL_BYTES = (size_t)64 << 20;
 /* Of the memory that can be used, what is left alone. */
 static const double SPARED = 0.05;
 
-static const char BASELINE[] = "bf16";
+static const char BASELINE[] = "bf16", OTHER_BASELINE[] = "fp16";
 
 /* One format: its rows, and what decoding came to. */
 struct format_run {
@@ -67,18 +67,29 @@ static void add_format(struct measurement *m, const char *name, size_t length)
     m->formats[m->n_formats++] = run;
 }
 
-/* The 16-bit format first: the others are compared with it. */
+enum { REST = 2 };
+
+static int rank_of(const char *word, size_t length)
+{
+    static const char *const first[REST] = {BASELINE, OTHER_BASELINE};
+    for (int i = 0; i < REST; i++) {
+        if (length == strlen(first[i]) && strncmp(word, first[i], length) == 0)
+            return i;
+    }
+    return REST;
+}
+
+/* A 16-bit format first, the usual one before the other: the rest is compared with it. */
 static enum ulb_status list_formats(struct measurement *m, struct ulb_error *err)
 {
     const char *list = m->settings->formats;
     m->formats = calloc(count_words(list), sizeof *m->formats);
     if (!m->formats)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a list of formats");
-    for (int pass = 0; pass < 2; pass++) {
+    for (int rank = 0; rank <= REST; rank++) {
         for (const char *word = list; *word;) {
             size_t length = strcspn(word, ",");
-            bool first = length == strlen(BASELINE) && strncmp(word, BASELINE, length) == 0;
-            if (length > 0 && first == (pass == 0))
+            if (length > 0 && rank_of(word, length) == rank)
                 add_format(m, word, length);
             word += length + (word[length] == ',');
         }
@@ -251,9 +262,21 @@ static struct ulb_decoder_options options_of(const struct measurement *m, const 
     };
 }
 
-/* Layers that fit into memory beside head and the cache. */
+/* For one token, and for many. */
+static void set_kernels(const struct format_run *run, struct ulb_decoder_weights *weights)
+{
+    for (int linear = 0; linear < ULB_LINEARS; linear++) {
+        weights->kernel[linear] = run->rows[linear].kernel;
+        weights->prefetch_l2[linear] = run->rows[linear].prefetch_l2;
+        weights->many[linear] = run->many[linear].kernel;
+        weights->many_l2[linear] = run->many[linear].prefetch_l2;
+    }
+}
+
+/* Layers that fit into memory beside head, buffers and the cache. */
 static enum ulb_status fit_layers(const struct measurement *m, const struct format_run *run,
-                                  struct ulb_decoder_shape *shape, struct ulb_error *err)
+                                  const struct ulb_decoder_options *options, struct ulb_decoder_shape *shape,
+                                  struct ulb_error *err)
 {
     long long available = ulb_memory_available();
     *shape = m->shape;
@@ -265,7 +288,10 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
     size_t layer = ulb_weights_layer_bytes(shape, run->rows) + cache;
     /* The head is there already when it is not the first format. */
     size_t apart = run > m->formats ? 0 : ulb_weights_head_bytes(shape, run->rows);
-    apart += shape->vocab * sizeof(float) + ulb_weights_making_bytes(shape, run->rows);
+    apart += run > m->formats ? 0 : ulb_weights_rest_bytes(shape);
+    struct ulb_decoder_weights weights = {0};
+    set_kernels(run, &weights);
+    apart += ulb_decoder_buffer_bytes(&one, &weights, options) + ulb_weights_making_bytes(shape, run->rows);
     double room = available < 0 ? HUGE_VAL : (double)available * (1 - SPARED) - (double)apart;
     size_t fitting = room < (double)layer         ? 0
                      : room / (double)layer > 1e6 ? 1000000
@@ -291,8 +317,8 @@ static enum ulb_status measure_prompt(struct measurement *m, const struct format
                                       struct ulb_error *err)
 {
     ulb_decoder_set_split(decoder, figures->split, run->rates);
-    return ulb_prefill_measure(m->session, decoder, figures->shape, &m->store.weights, figures->prompt,
-                               &figures->prefill, err);
+    return ulb_prefill_measure(m->session, decoder, figures->shape, figures->all->layers, &m->store.weights,
+                               figures->prompt, &figures->prefill, err);
 }
 
 /* Prompt and tokens of a decoder with each split. */
@@ -351,15 +377,12 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
     enum ulb_status status = ulb_decode_check(session, &m->shape, run->rows, &options, err);
     ulb_memory_peak_reset();
     if (status == ULB_OK)
-        status = fit_layers(m, run, &shape, err);
+        status = fit_layers(m, run, &options, &shape, err);
     if (status == ULB_OK && run == m->formats)
         status = ulb_weights_open(&m->store, &shape, run->rows, session, err);
     if (status == ULB_OK)
         status = ulb_weights_fill(&m->store, &shape, run->rows, session, run->rates, err);
-    for (int linear = 0; linear < ULB_LINEARS; linear++) {
-        m->store.weights.many[linear] = run->many[linear].kernel;
-        m->store.weights.many_l2[linear] = run->many[linear].prefetch_l2;
-    }
+    set_kernels(run, &m->store.weights);
     if (status == ULB_OK)
         status = ulb_decoder_open(&decoder, &shape, &m->store.weights, &options, err);
     if (status == ULB_OK)

@@ -83,8 +83,27 @@ static void name_rows(const struct ulb_decoder_weights *weights, struct ulb_pref
     }
 }
 
+/* Of the step just done, the head's product: the mean over the threads. */
+static double head_seconds(const struct ulb_decoder *decoder, size_t threads)
+{
+    double sum = 0;
+    for (size_t t = 0; t < threads; t++)
+        sum += ulb_decoder_seconds(decoder, t)[ULB_HEAD];
+    return sum / (double)threads;
+}
+
+static void name_bound(struct ulb_prefill *prefill)
+{
+    if (isnan(prefill->peak_share))
+        snprintf(prefill->reason, sizeof prefill->reason,
+                 "no compute limit: none of the loops that measure it runs on this CPU");
+    else
+        snprintf(prefill->bound, sizeof prefill->bound, "%s",
+                 prefill->peak_share < prefill->memory_share ? "memory" : "compute");
+}
+
 enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_decoder *decoder,
-                                    const struct ulb_decoder_shape *shape,
+                                    const struct ulb_decoder_shape *shape, size_t layers,
                                     const struct ulb_decoder_weights *weights, size_t n,
                                     struct ulb_prefill *prefill, struct ulb_error *err)
 {
@@ -97,21 +116,22 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     for (size_t i = 0; i < n; i++)
         tokens[i] = (uint32_t)ulb_rng_below(&rng, shape->vocab);
     enum ulb_status status = measure_peak(session, widest->activation, &peak, err);
-    double begin = ulb_now();
+    double begin = ulb_now(), head = 0;
     size_t steps = 0;
     for (size_t at = 0; at < n && status == ULB_OK; at += ULB_PREFILL_BATCH, steps++) {
         ulb_decoder_step(decoder, tokens + at, n - at < ULB_PREFILL_BATCH ? n - at : ULB_PREFILL_BATCH, at);
+        head += head_seconds(decoder, session->pus.n);
         status = ulb_check_interrupted(err);
     }
     double seconds = ulb_now() - begin;
+    double whole = ulb_decode_extrapolate(seconds, head, (double)shape->layers, (double)layers);
     free(tokens);
-    prefill->first_token_ms = 1e3 * seconds;
-    prefill->tokens_per_s = (double)n / seconds;
+    prefill->first_token_ms = 1e3 * whole;
+    prefill->tokens_per_s = (double)n / whole;
     prefill->gops = operations(shape, n) / seconds / 1e9;
     prefill->peak_share = prefill->gops / peak;
     prefill->memory_share = step_bytes(shape, weights) * (double)steps / seconds / yardstick;
-    snprintf(prefill->bound, sizeof prefill->bound, "%s",
-             prefill->peak_share < prefill->memory_share ? "memory" : "compute");
+    name_bound(prefill);
     name_rows(weights, prefill);
     return status;
 }

@@ -15,9 +15,10 @@ enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb
                                    struct ulb_row_choice many[ULB_LINEARS], struct ulb_error *err);
 
 /* Runs a prompt of n tokens at positions 0, 1, ... once, in steps of at most ULB_PREFILL_BATCH, and fills in
- * the run's figures of it; bytes are those of blocks and head that one step reads. */
+ * the run's figures of it; bytes are those of blocks and head that one step reads. Times are extrapolated to
+ * so many layers; operations, bytes and shares of limits are those of the layers of shape, which were run. */
 enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_decoder *decoder,
-                                    const struct ulb_decoder_shape *shape,
+                                    const struct ulb_decoder_shape *shape, size_t layers,
                                     const struct ulb_decoder_weights *weights, size_t n,
                                     struct ulb_prefill *prefill, struct ulb_error *err);
 

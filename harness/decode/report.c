@@ -264,12 +264,15 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
         run.prefill = (struct ulb_prefill){NAN, NAN, NAN, NAN, NAN, .reason = "no --prompt was given"};
     name_run(session, f, &run);
     struct ulb_token_sample token = middle_half(f->samples, f->n);
+    double as_run = token.seconds;
     extrapolate(&token, f);
+    run.ms_mad *= token.seconds / as_run;
     fill_times(&token, &run);
     run.gemv_cold_ms = 1e3 * cold_seconds(f);
     bound_by_memory(f, &run);
     fill_energy(f, &run);
-    if (f->rows[ULB_QKV].kernel->layout->format->floating && !baseline->known) {
+    const struct ulb_format *format = f->rows[ULB_QKV].kernel->layout->format;
+    if (format->floating && format->bits == 16 && !baseline->known) {
         *baseline = (struct ulb_decode_baseline){true, token.seconds,        blocks_of(token.parts),
                                                  {0},  block_bytes(f, true), f->bandwidth};
         memcpy(baseline->parts, token.parts, sizeof baseline->parts);

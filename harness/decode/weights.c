@@ -124,14 +124,23 @@ static double root_mean_square(const float *x, size_t n)
     return sqrt(sum / (double)n);
 }
 
+static size_t embeddings_of(const struct ulb_decoder_shape *shape)
+{
+    return shape->vocab < EMBEDDINGS_MAX ? shape->vocab : EMBEDDINGS_MAX;
+}
+
+size_t ulb_weights_rest_bytes(const struct ulb_decoder_shape *shape)
+{
+    size_t embedding = embeddings_of(shape) * shape->hidden * sizeof(uint16_t);
+    return gain_bytes(shape) + ulb_round_up(embedding, ULB_CACHE_LINE);
+}
+
 enum ulb_status ulb_weights_open(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
                                  const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_session *session,
                                  struct ulb_error *err)
 {
     *store = (struct ulb_weight_store){0};
-    size_t embeddings = shape->vocab < EMBEDDINGS_MAX ? shape->vocab : EMBEDDINGS_MAX;
-    size_t gains = gain_bytes(shape);
-    size_t rest = gains + ulb_round_up(embeddings * shape->hidden * sizeof(uint16_t), ULB_CACHE_LINE);
+    size_t gains = gain_bytes(shape), rest = ulb_weights_rest_bytes(shape);
     enum ulb_status status =
         ulb_pages_map(&store->head, ulb_weights_head_bytes(shape, rows), ULB_PAGES_HUGE, err);
     if (status == ULB_OK)
@@ -142,7 +151,7 @@ enum ulb_status ulb_weights_open(struct ulb_weight_store *store, const struct ul
     fill_bf16(session->team, (char *)store->rest.data + gains, rest - gains, session->settings.seed + 1);
     store->weights.head = store->head.data;
     store->weights.embedding = (const uint16_t *)(const void *)((char *)store->rest.data + gains);
-    store->weights.embeddings = embeddings;
+    store->weights.embeddings = embeddings_of(shape);
     return ULB_OK;
 }
 

@@ -16,6 +16,9 @@ size_t ulb_weights_layer_bytes(const struct ulb_decoder_shape *shape,
 size_t ulb_weights_head_bytes(const struct ulb_decoder_shape *shape,
                               const struct ulb_row_choice rows[ULB_LINEARS]);
 
+/* And of what is there once beside them: gains, the embedding. */
+size_t ulb_weights_rest_bytes(const struct ulb_decoder_shape *shape);
+
 /* Most bytes that making any of the matrices takes beside the weights. */
 size_t ulb_weights_making_bytes(const struct ulb_decoder_shape *shape,
                                 const struct ulb_row_choice rows[ULB_LINEARS]);

@@ -41,8 +41,23 @@ for r in runs:
         assert not many or r["prefill"]["prefetch_" + part] in (("L1", "L2", "none") if choice[many] else (None,)), r
 hidden, heads, ffn, vocab = 768, 12, 2048, 32002
 assert runs[0]["bytes_per_token"] > 2 * 11 * (4 * hidden * hidden) + 2 * hidden * vocab
+for r in runs:  # operations a second are of the layers that were run, the first token of all: here some 4 times as long
+    layers, head = 2 * 2 * 4 * (4 * hidden * hidden + 3 * hidden * ffn), 2 * hidden * vocab
+    ran = (layers + head) / r["prefill"]["gops"] / 1e6
+    assert ran < r["prefill"]["first_token_ms"] < 11 / 2 * ran, (ran, r["prefill"])
 P
 python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "schema"
+
+# Speed-ups are over 16 bits, whichever format of them there is, and over nothing else.
+"$bench" decode "${small[@]}" --weights fp32,int2,fp16 --json >beside.json 2>notes || fail "decode beside fp16: $(cat notes)"
+"$bench" decode "${small[@]}" --weights fp32,int2 --json >alone.json 2>notes || fail "decode beside fp32: $(cat notes)"
+python3 - <<'P' || fail "what speed-ups are over"
+import json
+beside, alone = (json.load(open(name))["runs"] for name in ("beside.json", "alone.json"))
+assert [r["format"] for r in beside] == ["fp16", "fp32", "int2"], beside
+assert [r["observed_speedup"] is None for r in beside] == [False, False, False] and beside[0]["observed_speedup"] == 1
+assert [r["observed_speedup"] for r in alone] == [None, None], alone
+P
 
 # The same tokens on one core, with another split, with a thread that is slow; others from other weights.
 digest() {
