@@ -147,7 +147,7 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
     struct ulb_team *team = NULL;
     struct ulb_arena arena = {0};
     struct ulb_best_read best = {0};
-    char set[32];
+    char set[ULB_SET_BYTES];
     size_t ring = session->arena.ring_bytes / session->topology.numa_nodes;
     struct ulb_unit unit;
     const json_t *kept;
@@ -197,7 +197,7 @@ static enum ulb_status measure_cluster(struct ulb_session *session, const struct
                                        const struct ulb_pu_list *cluster, unsigned *pus,
                                        struct ulb_error *err)
 {
-    char text[24], set[32];
+    char text[ULB_SET_MOST], set[ULB_SET_BYTES];
     unsigned n = 0;
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < cls->leaders.n; i++) {
@@ -206,7 +206,7 @@ static enum ulb_status measure_cluster(struct ulb_session *session, const struct
     }
     ulb_pu_list_text(&(struct ulb_pu_list){pus, n}, text, sizeof text);
     for (unsigned i = 1; i <= n && n > 1 && status == ULB_OK; i++) {
-        snprintf(set, sizeof set, i < n ? "%.20s:%u" : "%.20s", text, i);
+        snprintf(set, sizeof set, i < n ? "%s:%u" : "%s", text, i);
         status = measure_set(session, set, pus, i, false, session->yardstick, err);
     }
     return status;
@@ -233,7 +233,7 @@ static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_err
     enum ulb_status status = ULB_OK;
     size_t n = session->pus.n;
     for (size_t i = 1; i < n && status == ULB_OK; i = i < CURVE_ALL_UP_TO ? i + 1 : i * 2) {
-        char set[32];
+        char set[ULB_SET_BYTES];
         snprintf(set, sizeof set, "%s:%zu", session->settings.set ? session->settings.set : "all", i);
         status = measure_set(session, set, session->pus.items, i, false, session->yardstick, err);
     }
@@ -331,6 +331,8 @@ static enum ulb_status likwid_cross_check(struct ulb_session *session, struct ul
                               err);
     status = ulb_likwid_bench_bandwidth(session->pus.items, session->pus.n, session->arena.ring_bytes / 2,
                                         &gbps, &why);
+    if (ulb_check_interrupted(err) != ULB_OK) /* Ctrl-C ends the child too: that is no finding */
+        return ULB_INTERRUPTED;
     json_t *value = status == ULB_OK ? json_pack("{s:f}", "gbps", gbps)
                                      : json_pack("{s:n, s:s}", "gbps", "gbps_reason", why.message);
     status = ulb_record_set(session->record, "likwid_bench", value, err);

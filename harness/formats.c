@@ -116,6 +116,7 @@ static void consider(struct best *best, const struct ulb_kernel *kernel, double 
 static double gamma_of(const struct ulb_record *record, const struct ulb_kernel *kernel, const char *cls)
 {
     const json_t *cells = json_object_get(json_object_get(record->root, "gamma"), "cells"), *cell;
+    const json_t *value = NULL;
     char name[ULB_KERNEL_NAME_MAX];
     size_t i;
     ulb_kernel_name(kernel, name);
@@ -124,9 +125,9 @@ static double gamma_of(const struct ulb_record *record, const struct ulb_kernel 
         const char *is = json_string_value(json_object_get(cell, "kernel"));
         const char *on = json_string_value(json_object_get(cell, "class"));
         if (is && on && strcmp(is, name) == 0 && strcmp(on, cls) == 0)
-            return json_number_value(json_object_get(cell, "gamma_cycles"));
+            value = json_object_get(cell, "gamma_cycles");
     }
-    return NAN;
+    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 static int set_best(json_t *row, const char *prefix, const struct best *best, const char *reason)

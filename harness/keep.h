@@ -25,7 +25,7 @@ void ulb_keep_end(struct ulb_session *session);
 
 /* One unit of work, with the warnings that it gives. */
 struct ulb_unit {
-    char name[112];
+    char name[ULB_SET_BYTES + 112];
     size_t warnings;
 };
 

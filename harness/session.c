@@ -132,6 +132,10 @@ static enum ulb_status open_machine(struct ulb_session *session, struct ulb_erro
             err, ULB_BAD_INPUT,
             "HWLOC_XMLFILE describes another machine; unset it to measure, or use 'ulb-bench topology'");
     session->isa = session->topology.isa & ~session->settings.isa_mask;
+    if (session->settings.set && strlen(session->settings.set) > ULB_SET_MOST)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "set '%.64s...' has %zu characters and %d are kept; write ranges such as 0-3,8",
+                        session->settings.set, strlen(session->settings.set), ULB_SET_MOST);
     status = ulb_topology_select(&session->topology, session->settings.set ? session->settings.set : "all",
                                  &session->pus, err);
     if (status != ULB_OK)

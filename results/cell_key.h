@@ -5,7 +5,7 @@
 
 #include "results/record.h"
 
-enum { ULB_CELL_KEY_MAX = 384 };
+enum { ULB_CELL_KEY_MAX = 640 };
 
 /* Writes "KERNEL LAYOUT MODEL/LAYER MxK nN SET:THREADS SPLIT MODE CYCLES" and returns out, e.g.
  * "int2a8-pshufb-avx2-32x1x4 vnni4-interleaved llama3-8b/down 4096x14336 n1 all:2 static cold chain". cycles

@@ -254,7 +254,7 @@ void ulb_comparison_junit(const struct ulb_compared_files *files, size_t n, FILE
 void ulb_comparison_github(const struct ulb_compared_files *files, size_t n, FILE *out)
 {
     size_t shown = 0;
-    char text[512], change[ULB_CHANGE_TEXT];
+    char text[ULB_CELL_KEY_MAX + 512], change[ULB_CHANGE_TEXT];
     for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < files[i].comparison->n && shown < ANNOTATIONS_MAX; c++) {
             const struct ulb_compared *cell = &files[i].comparison->cells[c];

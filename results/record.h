@@ -18,11 +18,14 @@
  * lack is "" or NAN. */
 enum { ULB_SCHEMA_VERSION = 2, ULB_SCHEMA_OLDEST = 1 };
 
+/* A set of PUs as --set names it, with the ":n" of its first n cores; longer ones are refused. */
+enum { ULB_SET_BYTES = 256, ULB_SET_MOST = ULB_SET_BYTES - 8 };
+
 /* Why a figure is absent: more than one source may say why not, and what would help. */
 enum { ULB_REASON_BYTES = 384 };
 
 struct ulb_beta_cell {
-    char set[32]; /* "P", "E", "LP-E", "core", "all" or a PU list; "SET:n" for its first n cores */
+    char set[ULB_SET_BYTES]; /* "P", "E", "LP-E", "core", "all" or a PU list; "SET:n" for its first n cores */
     unsigned threads;
     char level[8]; /* "L1", "L2", "LLC", "mem" */
     double gbps, gbps_mad;
@@ -35,7 +38,7 @@ struct ulb_beta_cell {
 };
 
 struct ulb_yardstick {
-    char set[32];
+    char set[ULB_SET_BYTES];
     unsigned threads;
     double gbps; /* median over the run */
     double gbps_mad;
@@ -60,7 +63,7 @@ struct ulb_gamma_cell {
 /* How a kernel's memory and compute time overlap on one set of cores:
  * us = fork/join + max + overlap * min + tiles * tile_us + call_us + k * column_ns / 1000. */
 struct ulb_overlap_cell {
-    char kernel[64], format[16], set[32];
+    char kernel[64], format[16], set[ULB_SET_BYTES];
     unsigned threads;
     double overlap, overlap_mad, tile_us, call_us, column_ns;
     char reason[ULB_REASON_BYTES]; /* of the five */
@@ -71,7 +74,7 @@ struct ulb_overlap_cell {
 
 /* The compute limit as one register-only loop reaches it on a set of cores. */
 struct ulb_peak_cell {
-    char isa[16], activation[8], set[32]; /* activation: "a8", "f32", "bf16" */
+    char isa[16], activation[8], set[ULB_SET_BYTES]; /* activation: "a8", "f32", "bf16" */
     unsigned threads;
     double gops, gops_mad;
     size_t n_samples;
@@ -79,7 +82,7 @@ struct ulb_peak_cell {
 };
 
 struct ulb_cell {
-    char kernel[64], format[16], model[32], layer[32], set[32], split[16];
+    char kernel[64], format[16], model[32], layer[32], set[ULB_SET_BYTES], split[16];
     char layout[32];  /* of the packed weights: "vnni4-interleaved" */
     char mode[8];     /* "cold", "warm" */
     char prefetch[5]; /* into "L1" or "L2" or "none", as was faster; "" for a row without the choice */
@@ -140,7 +143,7 @@ struct ulb_prefill {
 /* One model decoded with the matrices of its blocks in one format, beside what 16 bits and the bandwidth
  * allow. Times are the mean over the middle half of the tokens. */
 struct ulb_decode_run {
-    char model[32], format[16], set[32], split[16];
+    char model[32], format[16], set[ULB_SET_BYTES], split[16];
     unsigned threads;
     size_t tokens, context, prompt; /* measured; in the cache before the first; of those, computed here */
     size_t layers_run, layers;      /* fewer run than the model has: times are extrapolated to all */

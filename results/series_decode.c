@@ -19,7 +19,7 @@ static long long whole_of(const json_t *run, const char *key)
 /* "MODEL FORMAT cCONTEXT SET:THREADS SPLIT". */
 static void write_key(const json_t *run, char out[ULB_CELL_KEY_MAX])
 {
-    snprintf(out, ULB_CELL_KEY_MAX, "%.64s %.64s c%lld %.64s:%lld %.64s", text_of(run, "model"),
+    snprintf(out, ULB_CELL_KEY_MAX, "%.64s %.64s c%lld %.255s:%lld %.64s", text_of(run, "model"),
              text_of(run, "format"), whole_of(run, "context"), text_of(run, "set"), whole_of(run, "threads"),
              text_of(run, "split"));
 }

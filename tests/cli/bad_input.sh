@@ -36,6 +36,7 @@ expect 2 "'64x-1' is no shape" "$bench" gemv --shapes 64x-1
 expect 2 "'99999999x64' is no shape.*16777216" "$bench" gemv --shapes 99999999x64
 expect 2 "names no shape" "$bench" gemv --shapes ''
 expect 2 "none of the shapes is whole blocks of q4_k .256 columns" "$bench" gemv --shapes 64x896 --formats q4_k
+expect 2 "has 300 characters and 248 are kept" "$bench" beta --set "$(printf '%0300d' 0)"
 expect 2 "'0' is no number of tokens: 1 to 4096" "$bench" gemm --n 4,0
 expect 2 "'4097' is no number of tokens" "$bench" gemm --n 4097
 expect 2 "'2x' is no number of tokens" "$bench" gemm --n 2x

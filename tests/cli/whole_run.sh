@@ -51,9 +51,17 @@ if command -v gnuplot >/dev/null; then
     done
 fi
 
-# JSON on stdout is the record and nothing else.
-"$bench" "${small[@]}" --kernels 'int2a8.*pshufb' --out json --json >out.json 2>/dev/null || fail "run --json"
+# JSON on stdout is the record and nothing else. A set with a long name is the same set everywhere.
+set=$("$bench" topology --json | python3 -c 'import json, sys; print("%048d" % json.load(sys.stdin)["allowed_pus"][0])')
+"$bench" "${small[@]}" --kernels 'int2a8.*pshufb' --set "$set" --out json --json >out.json 2>/dev/null || fail "run --json"
 check_record out.json
+python3 - "$set" <<'P' || fail "a set with a long name"
+import json, sys
+record = json.load(open("out.json"))
+assert sys.argv[1] in {c["set"] for c in record["beta"]["cells"] if c["level"] == "mem"}, record["beta"]["cells"]
+assert record["beta"]["yardstick"][0]["set"] == sys.argv[1] and {c["set"] for c in record["cells"]} == {sys.argv[1]}
+assert all(c["ebw_bytes_per_cycle"] for c in record["gamma"]["cells"]), record["gamma"]["cells"]
+P
 
 # Without gnuplot the run is done all the same.
 mkdir nothing

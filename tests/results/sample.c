@@ -148,7 +148,7 @@ static enum ulb_status add_betas(struct ulb_record *record, const struct machine
     unsigned cores = cores_of(machine);
     enum ulb_status status = add_class_betas(record, machine, kind, err);
     for (unsigned n = 1; n <= cores && status == ULB_OK; n++) {
-        char set[32];
+        char set[ULB_SET_BYTES];
         snprintf(set, sizeof set, n < cores ? "%s:%u" : "%s", machine->set, n);
         double share = 1 - pow(0.62, n);
         status = add_beta(record, set, n, "mem", machine->gbps * share / (1 - pow(0.62, cores)),
