@@ -93,10 +93,11 @@ static float quantise_absmax(const float *x, size_t k, int8_t *q)
     float largest = 0.0f;
     for (size_t i = 0; i < k; i++)
         largest = fmaxf(largest, fabsf(x[i]));
-    float inverse = largest > 0.0f ? 127.0f / largest : 0.0f;
+    bool none = largest < ULB_LEAST_SPAN;
+    float inverse = none ? 0.0f : 127.0f / largest;
     for (size_t i = 0; i < k; i++)
         q[i] = (int8_t)lrintf(x[i] * inverse);
-    return largest / 127.0f;
+    return none ? 0.0f : largest / 127.0f;
 }
 
 /* Of two values of the same magnitude the first decides the sign. */
@@ -105,12 +106,11 @@ static float quantise_signed_max(const float *x, size_t k, int8_t *q)
     float largest = 0.0f;
     for (size_t i = 0; i < k; i++)
         largest = fabsf(x[i]) > fabsf(largest) ? x[i] : largest;
-    float inverse = largest != 0.0f ? -128.0f / largest : 0.0f;
-    for (size_t i = 0; i < k; i++) {
-        long value = lrintf(x[i] * inverse);
-        q[i] = (int8_t)(value < 127 ? value : 127);
-    }
-    return largest != 0.0f ? 1.0f / inverse : 0.0f;
+    bool none = fabsf(largest) < ULB_LEAST_SPAN;
+    float inverse = none ? 0.0f : -127.0f / largest;
+    for (size_t i = 0; i < k; i++)
+        q[i] = (int8_t)lrintf(x[i] * inverse);
+    return none ? 0.0f : 1.0f / inverse;
 }
 
 /* int8 in [-127, 127] round a zero point; 0 is among the values. */
@@ -121,7 +121,8 @@ static float quantise_range(const float *x, size_t k, int8_t *q, int32_t *zero)
         least = fminf(least, x[i]);
         largest = fmaxf(largest, x[i]);
     }
-    float scale = (largest - least) / 254.0f, inverse = scale > 0.0f ? 1.0f / scale : 0.0f;
+    bool none = largest - least < ULB_LEAST_SPAN;
+    float scale = none ? 0.0f : (largest - least) / 254.0f, inverse = none ? 0.0f : 1.0f / scale;
     *zero = (int32_t)-lrintf((largest + least) * inverse * 0.5f);
     for (size_t i = 0; i < k; i++) {
         long value = lrintf(x[i] * inverse) + *zero;

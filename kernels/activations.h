@@ -40,13 +40,16 @@ size_t ulb_activations_bytes(enum ulb_activation kind, size_t n, size_t columns)
 void ulb_activations_place(struct ulb_activations *a, enum ulb_activation kind, size_t n, size_t columns,
                            void *memory);
 
+/* 2^-118: the inverse of a smaller scale would be infinite. */
+#define ULB_LEAST_SPAN 0x1p-118f
+
 /* Converts one token of k <= columns floats; what is beyond k becomes zeros with scale 0.
  * a8: absmax / 127 over the token, round to nearest even. a8z: (largest - least) / 254 with the zero point in
  * the middle, -127 to 127, so that 0 is exact and the negative of a token has the negative codes. bf16: round
- * to nearest even. q8_0: the same for each 32 columns, the scale
- * rounded to half precision after the division, as GGUF's Q8_0 and Q8_1 have it. q8_k: each 256 columns; the
- * value of largest magnitude becomes -128, so that the scale has the sign opposite to its own, as GGUF's Q8_K
- * has it. */
+ * to nearest even. q8_0: as a8 for each 32 columns, the scale rounded to half precision after the division,
+ * as GGUF's Q8_0 and Q8_1 have it. q8_k: each 256 columns; the value of largest magnitude becomes -127, so
+ * that the scale has the sign opposite to its own, as llama.cpp makes GGUF's Q8_K. What spans less than
+ * ULB_LEAST_SPAN is zeros with scale 0. */
 void ulb_activations_set(struct ulb_activations *a, size_t token, const float *x, size_t k);
 
 /* |activation k| + |zero point|, times the scale: what roundings are bounded by. */

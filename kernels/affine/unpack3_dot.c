@@ -144,6 +144,7 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(3, zero_, 128) / 128,                                      \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = mix_,                                                                                         \
+        .prefetch_choice = true,                                                                             \
         .run = run_##of##_##way,                                                                             \
     };
 

@@ -13,7 +13,7 @@ extern const struct ulb_layout ulb_int4_rows; /* row-major, two codes per byte, 
  * four activations; the second for 512-bit vectors: 96 rows, fields 16 apart. */
 extern const struct ulb_layout ulb_int4_vnni4i;
 extern const struct ulb_layout ulb_int4_vnni4i_96;
-/* [M/64][K/64][m2][k16][m16][k4][m2]: the right operands of tile instructions (kernels/tiles.h), the fields
+/* [M/32][K/64][k16][m16][k4][m2]: the right operands of tile instructions (kernels/tiles.h), the fields
  * of a byte rows 16 apart. */
 extern const struct ulb_layout ulb_int4_tiles;
 

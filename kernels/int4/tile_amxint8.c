@@ -1,6 +1,6 @@
 /* int4 on tiles without unpacking (see int4/mask_vnniu.c for the sums, kernels/x86/amx.h for the walk).
  *
- * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 64 rows 32 and + store of a line, once
+ * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 32 rows 16 and + store of a line, once
  * for all tokens. */
 #include "kernels/int4/format.h"
 #include "kernels/x86/amx.h"

@@ -9,10 +9,10 @@ enum { ULB_INT8_ZERO_POINT = 128 };
 
 extern const struct ulb_format ulb_int8;
 extern const struct ulb_layout ulb_int8_rows;  /* row-major, two's complement */
-extern const struct ulb_layout ulb_int8_vnni4; /* [M/32][K/4][m32][k4], value + 128 as unsigned byte */
+extern const struct ulb_layout ulb_int8_vnni4; /* [M/48][K/4][m48][k4], value + 128 as unsigned byte */
 extern const struct ulb_layout ulb_int8_vnni4_96;
 extern const struct ulb_layout ulb_int8_vnni4_signed; /* the same order, two's complement */
-/* [M/64][K/64][m4][k16][m16][k4]: the right operands of tile instructions (kernels/tiles.h), value + 128. */
+/* [M/32][K/64][m2][k16][m16][k4]: the right operands of tile instructions (kernels/tiles.h), value + 128. */
 extern const struct ulb_layout ulb_int8_tiles;
 
 /* Bytes of so many rows (kernels/quads.h). */

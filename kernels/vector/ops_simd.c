@@ -248,16 +248,15 @@ static size_t argmax(const float *x, size_t n)
     return at;
 }
 
-/* q = x * inverse, rounded to nearest even, + zero; at least -127 but for a zero of 0, which takes -128. */
+/* q = x * inverse, rounded to nearest even, + zero; -127 to 127. */
 static inline void convert(const float *x, size_t k, float inverse, int32_t zero, int8_t *q)
 {
-    int32_t least = zero ? -127 : -128;
 #pragma omp simd
     for (size_t i = 0; i < k; i++) {
         float product = x[i] * inverse;
         int32_t value = (int32_t)bits_of_float(product + ROUNDER) - (int32_t)bits_of_float(ROUNDER) + zero;
         value = value < 127 ? value : 127;
-        q[i] = (int8_t)(value > least ? value : least);
+        q[i] = (int8_t)(value > -127 ? value : -127);
     }
 }
 
@@ -267,8 +266,9 @@ static inline float quantise_absmax(const float *x, size_t k, int8_t *q)
 #pragma omp simd reduction(max : largest)
     for (size_t i = 0; i < k; i++)
         largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
-    convert(x, k, largest > 0 ? 127.0f / largest : 0.0f, 0, q);
-    return largest / 127.0f;
+    bool none = largest < ULB_LEAST_SPAN;
+    convert(x, k, none ? 0.0f : 127.0f / largest, 0, q);
+    return none ? 0.0f : largest / 127.0f;
 }
 
 /* Of two values of the same magnitude the first decides the sign. */
@@ -287,8 +287,8 @@ static inline float quantise_signed_max(const float *x, size_t k, int8_t *q)
             break;
         }
     }
-    bool none = above <= 0 && below <= 0;
-    float inverse = none ? 0.0f : -128.0f / largest;
+    bool none = fabsf(largest) < ULB_LEAST_SPAN;
+    float inverse = none ? 0.0f : -127.0f / largest;
     convert(x, k, inverse, 0, q);
     return none ? 0.0f : 1.0f / inverse;
 }
@@ -302,7 +302,8 @@ static inline float quantise_range(const float *x, size_t k, int8_t *q, int32_t 
         least = x[i] < least ? x[i] : least;
         largest = x[i] > largest ? x[i] : largest;
     }
-    float step = (largest - least) / 254.0f, inverse = step > 0 ? 1.0f / step : 0.0f;
+    bool none = largest - least < ULB_LEAST_SPAN;
+    float step = none ? 0.0f : (largest - least) / 254.0f, inverse = none ? 0.0f : 1.0f / step;
     *zero = (int32_t)-lrintf((largest + least) * inverse * 0.5f);
     convert(x, k, inverse, *zero, q);
     return step;

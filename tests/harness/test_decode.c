@@ -309,32 +309,44 @@ static void time_adds_up(void **state)
     close_bench(&bench);
 }
 
+/* Random ones of many magnitudes, half a step off the middle, or tiny. */
+enum token { RANDOM, OFF_THE_MIDDLE, TINY, TOKEN_KINDS };
+
+static void fill_token(enum token kind, float *x, size_t k)
+{
+    struct ulb_rng rng = {3};
+    for (size_t i = 0; i < k; i++) {
+        float value = i % 97 == 5 ? 0.0f : ldexpf(ulb_rng_float(&rng), (int)(i / 64));
+        x[i] = kind == RANDOM ? value : kind == TINY ? ldexpf(value, -140) : i % 2 ? 126.5f : -127.5f;
+    }
+    if (kind == RANDOM)
+        x[300] = -x[290]; /* equal magnitudes: the first decides */
+}
+
 /* All tables of vector operations convert activations to the same bits as the scalar code. */
 static void activations_are_the_same(void **state)
 {
     (void)state;
     enum { K = 777, COLUMNS = 1024, EACH = 2 };
     float x[K];
-    struct ulb_rng rng = {3};
     ulb_isa_set isa = ulb_isa_detect();
     const ulb_isa_set sets[] = {0, isa & (ULB_ISA_AVX2 | ULB_ISA_FMA), isa};
-    for (size_t i = 0; i < K; i++)
-        x[i] = i % 97 == 5 ? 0.0f : ldexpf(ulb_rng_float(&rng), (int)(i / 64));
-    x[300] = -x[290]; /* equal magnitudes: the first decides */
-    for (int kind = 0; kind < ULB_ACTIVATIONS; kind++) {
-        size_t bytes = ulb_activations_bytes((enum ulb_activation)kind, EACH, COLUMNS);
+    for (int turn = 0; turn < TOKEN_KINDS * ULB_ACTIVATIONS; turn++) {
+        enum ulb_activation kind = (enum ulb_activation)(turn / TOKEN_KINDS);
+        size_t bytes = ulb_activations_bytes(kind, EACH, COLUMNS);
         char *expected = aligned_alloc(64, bytes), *got = aligned_alloc(64, bytes);
         struct ulb_activations a;
+        fill_token((enum token)(turn % TOKEN_KINDS), x, K);
         memset(expected, 0x55, bytes);
-        ulb_activations_place(&a, (enum ulb_activation)kind, EACH, COLUMNS, expected);
+        ulb_activations_place(&a, kind, EACH, COLUMNS, expected);
         ulb_activations_set(&a, EACH - 1, x, K);
         for (size_t i = 0; i < 3; i++) {
             memset(got, 0x55, bytes);
-            ulb_activations_place(&a, (enum ulb_activation)kind, EACH, COLUMNS, got);
+            ulb_activations_place(&a, kind, EACH, COLUMNS, got);
             ulb_vector_ops(sets[i])->set_activations(&a, EACH - 1, x, K);
             if (memcmp(got, expected, bytes) != 0)
-                fail_msg("%s by %s", ulb_activation_name((enum ulb_activation)kind),
-                         ulb_vector_ops(sets[i])->isa);
+                fail_msg("%s by %s, token %d", ulb_activation_name(kind), ulb_vector_ops(sets[i])->isa,
+                         turn % TOKEN_KINDS);
         }
         free(expected);
         free(got);

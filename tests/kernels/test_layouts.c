@@ -259,18 +259,18 @@ static void block_activations_have_scales_of_their_own(void **state)
     for (size_t i = 1; i < 4; i++)
         assert_int_equal(a.sums[i], 0);
     free(memory);
-    /* -2 becomes -128, so that the scale is positive; 1 and 0.5 follow. */
+    /* -2 becomes -127, so that the scale is positive; 1 and 0.5 follow. */
     quantise_three(ULB_ACT_Q8_K, 256, x, &a, &memory);
-    const int8_t expected[4] = {64, -128, 32, 0};
+    const int8_t expected[4] = {64, -127, 32, 0};
     assert_memory_equal(a.x, expected, sizeof expected);
-    assert_true(a.scale[0] == 2.0f / 128);
-    assert_int_equal(a.sums[0], -32);
+    assert_true(a.scale[0] == 1 / (127.0f / 2));
+    assert_int_equal(a.sums[0], -31);
     free(memory);
     const float upwards[3] = {-1.0f, 2.0f, 2.0f};
     quantise_three(ULB_ACT_Q8_K, 256, upwards, &a, &memory);
-    const int8_t turned[4] = {64, -128, -128, 0};
+    const int8_t turned[4] = {64, -127, -127, 0};
     assert_memory_equal(a.x, turned, sizeof turned);
-    assert_true(a.scale[0] == -2.0f / 128);
+    assert_true(a.scale[0] == -1 / (127.0f / 2));
     free(memory);
 }
 
