@@ -129,8 +129,8 @@ static json_t *hz_json(const struct ulb_session *session)
 
 static json_t *clock_json(const struct ulb_session *session)
 {
-    json_t *clock = json_pack("{s:s, s:o, s:f}", "cycles_source", session->clock.name, "hz",
-                              hz_json(session), "timer_step_ns", 1e9 * ulb_timer_step());
+    json_t *clock = json_pack("{s:s, s:o, s:f}", "cycles_source", session->clock.name, "hz", hz_json(session),
+                              "timer_step_ns", 1e9 * ulb_timer_step());
     if (clock && session->clock.reason[0])
         json_object_set_new(clock, "counters_reason", json_string(session->clock.reason));
     return clock;
