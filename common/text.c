@@ -57,3 +57,16 @@ bool ulb_text_close(struct ulb_text *text)
     }
     return !text->failed;
 }
+
+void ulb_text_mend(char *text)
+{
+    size_t length = strlen(text), at = length;
+    while (at > 0 && ((unsigned char)text[at - 1] & 0xC0) == 0x80)
+        at--;
+    if (at == 0 || (unsigned char)text[at - 1] < 0xC0)
+        return; /* no first byte: an ASCII character, or no UTF-8 */
+    unsigned char first = (unsigned char)text[at - 1];
+    size_t needed = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (length - (at - 1) < needed)
+        text[at - 1] = '\0';
+}

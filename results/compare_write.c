@@ -142,8 +142,8 @@ static const char *in_xml(char c)
     }
 }
 
-/* Of a workflow command: its properties and what it says. */
-static const char *in_annotation(char c)
+/* Of a workflow command: what it says. */
+static const char *in_message(char c)
 {
     switch (c) {
     case '%':
@@ -152,13 +152,15 @@ static const char *in_annotation(char c)
         return "%0D";
     case '\n':
         return "%0A";
-    case ':':
-        return "%3A";
-    case ',':
-        return "%2C";
     default:
         return NULL;
     }
+}
+
+/* And its properties, which the runner decodes further. */
+static const char *in_property(char c)
+{
+    return c == ':' ? "%3A" : c == ',' ? "%2C" : in_message(c);
 }
 
 /* ---- Markdown ---- */
@@ -262,16 +264,16 @@ void ulb_comparison_github(const struct ulb_compared_files *files, size_t n, FIL
                 continue;
             shown++;
             fputs("::error title=slower ", out);
-            put_escaped(cell->kernel, in_annotation, out);
+            put_escaped(cell->kernel[0] ? cell->kernel : metric_of(files), in_property, out);
             snprintf(text, sizeof text, "%s: %s %.4g, was %.4g: %s", cell->key, metric_of(files), cell->fresh,
                      cell->base, ulb_change_text(cell, change));
             fputs("::", out);
-            put_escaped(text, in_annotation, out);
+            put_escaped(text, in_message, out);
             putc('\n', out);
         }
     }
     ulb_verdict_text(files, n, text);
     fputs("::notice title=ulb-bench compare::", out);
-    put_escaped(text, in_annotation, out);
+    put_escaped(text, in_message, out);
     putc('\n', out);
 }

@@ -11,14 +11,14 @@ struct column {
     bool code;     /* a name, in back quotes */
 };
 
-/* Inside a table cell: no bar, no line break, nothing that starts a tag or ends a code span. */
-static void put_text(FILE *out, const char *text)
+/* Inside a table cell: no bar, no line break, nothing that starts a tag or ends a code span; outside of one
+ * no mark that means something. */
+static void put_text(FILE *out, const char *text, bool code)
 {
     for (; *text; text++) {
-        if (*text == '|')
-            fputs("\\|", out);
-        else
-            putc((unsigned char)*text < ' ' || strchr("`<>", *text) ? '?' : *text, out);
+        if (*text == '|' || (!code && strchr("\\*_{}[]#~&", *text)))
+            putc('\\', out);
+        putc((unsigned char)*text < ' ' || *text == 0x7F || strchr("`<>", *text) ? '?' : *text, out);
     }
 }
 
@@ -27,7 +27,7 @@ static void put_value(FILE *out, const json_t *value, const struct column *colum
     if (json_is_string(value) && column->code)
         putc('`', out);
     if (json_is_string(value))
-        put_text(out, json_string_value(value));
+        put_text(out, json_string_value(value), column->code);
     if (json_is_string(value) && column->code)
         putc('`', out);
     if (json_is_integer(value))
@@ -97,13 +97,15 @@ enum ulb_status ulb_export_markdown(const struct ulb_record *record, const char 
     (void)section;
     (void)err;
     fputs("## ulb-bench: ", out);
-    put_text(out, ulb_export_text(record, "machine.cpu_model"));
-    fprintf(out, ", %s\n\nCommit ", ulb_export_text(record, "created"));
-    put_text(out, ulb_export_text(record, "build.commit"));
+    put_text(out, ulb_export_text(record, "machine.cpu_model"), false);
+    fputs(", ", out);
+    put_text(out, ulb_export_text(record, "created"), false);
+    fputs("\n\nCommit ", out);
+    put_text(out, ulb_export_text(record, "build.commit"), false);
     fputs(", compiler ", out);
-    put_text(out, ulb_export_text(record, "build.compiler"));
+    put_text(out, ulb_export_text(record, "build.compiler"), false);
     fputs(", cycles by ", out);
-    put_text(out, ulb_export_text(record, "clock.cycles_source"));
+    put_text(out, ulb_export_text(record, "clock.cycles_source"), false);
     fputs(".\n", out);
     put_table(out, "Products", ulb_section_array(record->root, &ulb_section_cells), cells,
               sizeof cells / sizeof *cells);

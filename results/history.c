@@ -1,6 +1,7 @@
 #include "results/history.h"
 
 #include "common/filter.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* "ulbh": says that the file is a history, as user_version says of which form. */
@@ -198,6 +200,9 @@ enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, boo
     if (!create && access(path, F_OK) != 0)
         return ulb_fail(err, ULB_BAD_INPUT, "%s: %s; 'ulb-bench history add RECORD' makes a history", path,
                         strerror(errno));
+    struct stat is;
+    if (path[0] == '\0' || path[0] == ':' || (stat(path, &is) == 0 && !S_ISREG(is.st_mode)))
+        return ulb_fail(err, ULB_BAD_INPUT, "'%s' is no file for a history; name one with --db", path);
     struct ulb_history *history = calloc(1, sizeof *history + strlen(path) + 1);
     if (!history)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
@@ -232,7 +237,10 @@ static void machine_of(const struct ulb_record *record, char out[160])
 {
     const char *model = ulb_record_text(record, "machine.cpu_model");
     double cores = ulb_record_number(record, "machine.cores");
-    snprintf(out, 160, "%.128s, %.0f cores", model ? model : "unknown CPU", isfinite(cores) ? cores : 0);
+    char name[129];
+    snprintf(name, sizeof name, "%s", model ? model : "unknown CPU");
+    ulb_text_mend(name);
+    snprintf(out, 160, "%s, %.0f cores", name, isfinite(cores) ? cores : 0);
 }
 
 static void place_of(const struct ulb_record *record, enum ulb_metric metric, const char *machine,

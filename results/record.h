@@ -82,7 +82,7 @@ struct ulb_peak_cell {
 };
 
 struct ulb_cell {
-    char kernel[64], format[16], model[32], layer[32], set[ULB_SET_BYTES], split[16];
+    char kernel[64], format[16], model[64], layer[32], set[ULB_SET_BYTES], split[16];
     char layout[32];  /* of the packed weights: "vnni4-interleaved" */
     char mode[8];     /* "cold", "warm" */
     char prefetch[5]; /* into "L1" or "L2" or "none", as was faster; "" for a row without the choice */
@@ -143,7 +143,7 @@ struct ulb_prefill {
 /* One model decoded with the matrices of its blocks in one format, beside what 16 bits and the bandwidth
  * allow. Times are the mean over the middle half of the tokens. */
 struct ulb_decode_run {
-    char model[32], format[16], set[ULB_SET_BYTES], split[16];
+    char model[64], format[16], set[ULB_SET_BYTES], split[16];
     unsigned threads;
     size_t tokens, context, prompt; /* measured; in the cache before the first; of those, computed here */
     size_t layers_run, layers;      /* fewer run than the model has: times are extrapolated to all */

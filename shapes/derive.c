@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { DERIVED_MAX = 24, LAYERS_MAX = 1 << 16, EXPERTS_MAX = 1 << 16 };
+/* 1000 times what the largest models have. */
+static const double PARAMETERS_MAX = 1e15;
 
 static const char HEAD[] = "lm_head";
 
@@ -127,7 +129,14 @@ enum ulb_status ulb_model_shapes(const struct ulb_model *model, enum ulb_form fo
     } else {
         derive(model, form, list);
     }
-    return ULB_OK;
+    double parameters = ulb_model_parameters(model, list);
+    if (parameters <= PARAMETERS_MAX)
+        return ULB_OK;
+    free(list->items);
+    *list = (struct ulb_shape_list){NULL, 0};
+    return ulb_fail(err, ULB_BAD_INPUT,
+                    "%s: %.3g parameters are more than the largest file could hold (%.3g)", model->name,
+                    parameters, PARAMETERS_MAX);
 }
 
 bool ulb_shape_is_head(const struct ulb_layer_shape *shape)
@@ -182,6 +191,9 @@ static enum ulb_status check_experts(const struct ulb_model *model, struct ulb_e
     if (model->dense_layers > model->layers)
         return ulb_fail(err, ULB_BAD_INPUT, "%u of %u layers cannot be dense", model->dense_layers,
                         model->layers);
+    if ((size_t)model->layers * model->experts > ULB_SIZE_MAX)
+        return ulb_fail(err, ULB_BAD_INPUT, "%u layers of %u experts are more than %d", model->layers,
+                        model->experts, ULB_SIZE_MAX);
     return ULB_OK;
 }
 

@@ -77,7 +77,7 @@ static void name_model(const char *path, struct ulb_model *model)
             *at = '-';
     }
     snprintf(model->title, sizeof model->title, "%.39s", name[0] ? name : "model");
-    snprintf(model->name, sizeof model->name, "%.31s", model->title);
+    snprintf(model->name, sizeof model->name, "%.63s", name[0] ? name : "model");
     for (char *at = model->name; *at; at++)
         *at = (char)tolower((unsigned char)*at);
 }

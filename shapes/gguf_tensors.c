@@ -178,7 +178,10 @@ static void add_of_block(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, 
     const struct kind *kind = kind_of(name);
     if (!kind)
         kind = kind_of_single_expert(name);
-    if (strcmp(name, "attn_k_b") == 0 && stack > 1) {
+    if (stack > ULB_SIZE_MAX || dims[0] > ULB_SIZE_MAX || dims[1] > ULB_SIZE_MAX) {
+        ulb_gguf_fail(s, "tensor %s has more than %d rows, columns or matrices; the file is damaged",
+                      tensor->name, ULB_SIZE_MAX);
+    } else if (strcmp(name, "attn_k_b") == 0 && stack > 1) {
         add(t, s, tensor, KEYS_OF_LATENT, dims[0] * stack, dims[1], 1, false);
     } else if (strcmp(name, "attn_v_b") == 0 && stack > 1) {
         add(t, s, tensor, VALUES_OF_LATENT, dims[1] * stack, dims[0], 1, false);

@@ -16,7 +16,7 @@ enum ulb_ffn_function { ULB_FFN_SILU, ULB_FFN_GELU, ULB_FFN_RELU, ULB_FFN_RELU2 
 struct ulb_layer_shape;
 
 struct ulb_model {
-    char name[32];     /* as on the command line and in records, lower case: "falcon3-1b" */
+    char name[64];     /* as on the command line and in records, lower case: "falcon3-1b" */
     char title[40];    /* as in figures: "Falcon3-1B" */
     char alias[40];    /* another name it is known by, lower case; "": none */
     char source[128];  /* where the numbers come from */

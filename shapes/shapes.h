@@ -16,8 +16,9 @@ struct ulb_shape {
     size_t m, k;
 };
 
-/* Takes the next "MxK" off a comma list: *list moves behind it, *found is false at the end. M and K are 1 to
- * 16777216, what a problem can be; anything else is ULB_BAD_INPUT. */
+/* Takes the next "MxK" off a comma list: *list moves behind it, *found is false at the end; empty items are
+ * passed over. M and K are 1 to 16777216, what a problem can be; anything else, and a shape that is named
+ * again in the rest of the list, is ULB_BAD_INPUT. */
 enum ulb_status ulb_shape_next(const char **list, struct ulb_shape *shape, bool *found,
                                struct ulb_error *err);
 

@@ -29,7 +29,8 @@ build() { # COMMIT NAME: its ulb-bench is $out/NAME/build/ulb-bench
     rm -rf "${out:?}/$2"
     mkdir "$out/$2"
     git archive "$1" | tar -x -C "$out/$2"
-    { cmake -G Ninja -S "$out/$2" -B "$out/$2/build" -DBUILD_TESTING=OFF && ninja -C "$out/$2/build" ulb-bench; } \
+    { cmake -G Ninja -S "$out/$2" -B "$out/$2/build" -DBUILD_TESTING=OFF \
+        -DULB_COMMIT="$(git rev-parse --short=12 "$1")" && ninja -C "$out/$2/build" ulb-bench; } \
         >"$out/$2.log" 2>&1 || { tail "$out/$2.log" >&2; exit 3; }
 }
 

@@ -29,7 +29,13 @@ _ulb_bench() {
         --slow-thread | --split-weights | --tile | --chunk | --take-ns | --fork-join) return ;;
     --db)        mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --record | --resume) mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
-    --out | --repo) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --import) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --out | --repo | --energy-root)
+        # The page of a report is a file.
+        [[ $command == report ]] && mapfile -t COMPREPLY < <(compgen -f -X '!*.html' -- "$current")
+        [[ $command == report ]] || mapfile -t COMPREPLY < <(compgen -d -- "$current")
+        return
+        ;;
     *)
         case $command in
         gamma)    words="--formats --kernels --explain $timed $common" ;;

@@ -26,6 +26,9 @@ struct argp;
 enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **argv, void *input, bool *done,
                                     struct ulb_error *err);
 
+/* ULB_BAD_INPUT when a file's name cannot stand in JSON or XML. */
+enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err);
+
 /* Makes the folder that a command writes to, before it does anything else: ULB_ENVIRONMENT when it cannot be
  * made or written in; option is the one that names another. */
 enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err);

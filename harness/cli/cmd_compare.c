@@ -142,8 +142,13 @@ static enum ulb_status compare(const struct request *request, struct ulb_error *
     struct ulb_compared_files *files = calloc(n, sizeof *files);
     struct ulb_record base = {NULL};
     enum ulb_status status = comparisons && files
-                                 ? ulb_record_read(&base, request->records[0], err)
+                                 ? ULB_OK
                                  : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu records", n);
+    bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
+    for (size_t i = 0; i <= n && strict && status == ULB_OK; i++)
+        status = ulb_need_utf8(request->records[i], err);
+    if (status == ULB_OK)
+        status = ulb_record_read(&base, request->records[0], err);
     if (status == ULB_OK)
         status = compare_all(request, &base, comparisons, files, err);
     for (size_t i = 0; i < n && comparisons; i++)
@@ -160,7 +165,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"metric", 'm', "NAME", 0, "efficiency (the default), gbps, us, gamma, instructions, tps or joule",
          0},
         {"threshold", 't', "PERCENT", 0,
-         "change from which on it counts; default: the larger of 5 and twice the noise floor of both records",
+         "change from which on it counts; default: the larger of 5 (of instructions 1) and twice the noise "
+         "floor of both records",
          0},
         {"confirm", 'c', NULL, 0,
          "run suspects again by themselves, now and here, before they are called regressed", 0},

@@ -1,4 +1,5 @@
 /* ulb-bench history: records over time. */
+#include "common/text.h"
 #include "harness/cli/history.h"
 #include "harness/cli/option.h"
 #include "harness/cli/table.h"
@@ -143,8 +144,11 @@ static enum ulb_status list(const struct ulb_history_request *request, struct ul
     json_t *rows = json_array();
     for (size_t i = request->last && request->last < n ? n - request->last : 0; i < n; i++) {
         struct ulb_history_record *at = &records[i];
-        if (!request->json && strlen(at->machine) > MACHINE_ROOM)
-            strcpy(at->machine + MACHINE_ROOM - 1, "~");
+        if (!request->json && strlen(at->machine) > MACHINE_ROOM) {
+            at->machine[MACHINE_ROOM - 1] = '\0';
+            ulb_text_mend(at->machine);
+            strcat(at->machine, "~");
+        }
         json_array_append_new(rows, json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:I}", "created", at->created,
                                               "committed", *at->committed ? at->committed : NULL, "commit",
                                               *at->commit ? at->commit : NULL, "compiler", at->compiler,
@@ -223,7 +227,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
                                        NULL,
                                        NULL};
     struct ulb_history_request request = {
-        .db = "results/history.db", .repository = ".", .formats = "svg", .threshold = NAN, .err = err};
+        .db = "results/history.db", .repository = ".", .threshold = NAN, .err = err};
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)
@@ -232,7 +236,13 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     if (!action)
         return ULB_BAD_INPUT;
     struct ulb_history *history = NULL;
-    if (action->makes)
+    if (request.json)
+        status = ulb_need_utf8(request.db, err);
+    if (request.formats && !request.out)
+        status = ulb_fail(err, ULB_BAD_INPUT, "--format is of figures, which are drawn with --out");
+    if (request.formats && request.formats[strspn(request.formats, ",")] == '\0')
+        status = ulb_fail(err, ULB_BAD_INPUT, "--format names no format: svg, png, pdf or txt");
+    if (status == ULB_OK && action->makes)
         status = make_place(request.db, err);
     if (status == ULB_OK)
         status = ulb_history_open(&history, request.db, action->makes, err);

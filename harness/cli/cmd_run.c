@@ -134,8 +134,8 @@ static enum ulb_status resume(struct options *options, const struct argp *parser
 
 static enum ulb_status model_platform(struct options *options, struct ulb_error *err)
 {
-    static const char *const idle[] = {"shapes", "formats", "kernels",  "split",
-                                       "warm",   "aa",      "ring-mib", NULL};
+    static const char *const idle[] = {"shapes",   "formats", "kernels",  "split", "warm", "aa",
+                                       "ring-mib", "set",     "isa-mask", "quick", NULL};
     struct ulb_measure_options *measure = &options->measure;
     if (options->count)
         return ulb_fail(err, ULB_BAD_INPUT, "--count goes with this machine; %s is modelled",

@@ -1,5 +1,6 @@
 #include "harness/cli/compare_print.h"
 
+#include "common/text.h"
 #include "harness/cli/table.h"
 
 #include <math.h>
@@ -10,8 +11,11 @@ enum { KERNEL_WIDTH = 34, PLACE_WIDTH = 18, UNSURE_ROWS = 10, REASONS = 3 };
 /* At most width columns; what does not fit is cut, which '~' shows. */
 static void fit(char *text, size_t width)
 {
-    if (strlen(text) > width)
-        strcpy(text + width - 1, "~");
+    if (strlen(text) <= width)
+        return;
+    text[width - 1] = '\0';
+    ulb_text_mend(text);
+    strcat(text, "~");
 }
 
 /* What tells the figures of one kernel apart: model, layer and N of a cell's key (its words 3 and 5), else

@@ -43,7 +43,7 @@ bool ulb_git_date(const char *repository, const char *commit, char date[24])
         return false;
     const char *const arguments[] = {
         "env",          "TZ=UTC0", "git", "-C",
-        repository,     "show",    "-s",  "--date=format-local:%Y-%m-%dT%H:%M:%SZ",
+        repository,     "log",     "-1",  "--date=format-local:%Y-%m-%dT%H:%M:%SZ",
         "--format=%cd", name,      NULL};
     return ask_git(arguments, date, 24) && strlen(date) == strlen("2026-01-31T12:00:00Z");
 }

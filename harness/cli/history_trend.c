@@ -139,7 +139,7 @@ static enum ulb_status draw_document(const struct ulb_history_request *request, 
                         ulb_record_text(&record, "metric"), ulb_record_text(&record, "key"));
     for (char *at = prefix + strlen(request->out) + 1; used > 0 && *at; at++)
         *at = isalnum((unsigned char)*at) || strchr("-_.", *at) ? *at : '_';
-    snprintf(formats, sizeof formats, "%s", request->formats);
+    snprintf(formats, sizeof formats, "%s", request->formats ? request->formats : "svg");
     json_t *paths = json_array();
     enum ulb_status status = ULB_OK;
     for (char *format = strtok_r(formats, ",", &rest); format && status == ULB_OK;

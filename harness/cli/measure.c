@@ -248,6 +248,8 @@ enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *o, const char 
         {"aa", settings->aa},
         {"quick", settings->quick},
         {"ring-mib", settings->ring_bytes > 0},
+        {"set", settings->set != NULL},
+        {"isa-mask", settings->isa_mask != 0},
     };
     for (; *names; names++) {
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

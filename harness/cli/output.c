@@ -68,11 +68,23 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
                     at < argc ? argv[at] : "the end", argv[0]);
 }
 
+enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err)
+{
+    json_t *text = json_string(name);
+    json_decref(text);
+    return text ? ULB_OK
+                : ulb_fail(err, ULB_BAD_INPUT, "the name %s is not UTF-8, which JSON and XML need", name);
+}
+
 enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return ulb_fail(err, ULB_ENVIRONMENT, "cannot make the folder '%s' (%s); choose another with --%s",
                         folder, strerror(errno), option);
+    struct stat is;
+    if (stat(folder, &is) == 0 && !S_ISDIR(is.st_mode))
+        return ulb_fail(err, ULB_ENVIRONMENT, "'%s' is a file and no folder; choose another with --%s",
+                        folder, option);
     if (access(folder, W_OK | X_OK) != 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "cannot write in '%s' (%s); choose another folder with --%s",
                         folder, strerror(errno), option);

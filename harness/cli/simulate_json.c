@@ -154,28 +154,44 @@ static void describe(const struct ulb_platform *platform, const struct ulb_platf
     json_object_set_new(row, "idle_classes", idle);
 }
 
+/* Every format that was asked for has a gamma. */
+static enum ulb_status check_formats(const struct ulb_platform *platform, const char *list, const char *name,
+                                     struct ulb_error *err)
+{
+    for (const char *word = list; word && *word;) {
+        size_t length = strcspn(word, ","), i = 0;
+        while (i < platform->n_gammas && (strlen(platform->gammas[i].format) != length ||
+                                          strncmp(word, platform->gammas[i].format, length) != 0))
+            i++;
+        if (length > 0 && i == platform->n_gammas)
+            return ulb_fail(err, ULB_BAD_INPUT,
+                            "platform %s has no gamma of format '%.*s'; its file lists those it has", name,
+                            (int)length, word);
+        word += length + (word[length] == ',');
+    }
+    if (list && list[strspn(list, ",")] == '\0')
+        return ulb_fail(err, ULB_BAD_INPUT, "--formats names no format");
+    return ULB_OK;
+}
+
 static enum ulb_status add_platform(const struct ulb_simulate_request *request, const char *name,
                                     const struct ulb_model_list *models, json_t *totals, json_t *gemv,
                                     struct ulb_error *err)
 {
     struct ulb_platform platform;
-    size_t formats = 0;
     enum ulb_status status = ulb_platform_load(name, &platform, err);
+    if (status == ULB_OK)
+        status = check_formats(&platform, request->formats, name, err);
     for (size_t i = 0; status == ULB_OK && i < platform.n_gammas; i++) {
         struct ulb_sim_plan plan = plan_of(request, &platform, &platform.gammas[i]);
         if (!in_list(request->formats, platform.gammas[i].format))
             continue;
-        formats++;
         status = add_row(request, &plan, NULL, NULL, STREAM, totals, err);
         if (status == ULB_OK) {
             describe(&platform, plan.gamma, json_array_get(totals, json_array_size(totals) - 1));
             status = add_shapes(request, &plan, models, gemv, err);
         }
     }
-    if (status == ULB_OK && formats == 0)
-        status = ulb_fail(err, ULB_BAD_INPUT,
-                          "platform %s has no gamma of format '%s'; its file lists those it has", name,
-                          request->formats ? request->formats : "any");
     return status;
 }
 

@@ -34,7 +34,7 @@ struct format_run {
 struct measurement {
     struct ulb_session *session;
     const struct ulb_decode_settings *settings;
-    char model[32];
+    char model[64];
     struct ulb_decoder_shape shape; /* all layers */
     size_t tokens, context;         /* to decode; in the cache before, the prompt included */
     struct format_run *formats;

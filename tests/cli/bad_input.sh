@@ -35,6 +35,9 @@ expect 2 "'64x64x2' is no shape" "$bench" gemv --shapes 64x64x2
 expect 2 "'64x-1' is no shape" "$bench" gemv --shapes 64x-1
 expect 2 "'99999999x64' is no shape.*16777216" "$bench" gemv --shapes 99999999x64
 expect 2 "names no shape" "$bench" gemv --shapes ''
+expect 2 "names no shape" "$bench" gemv --shapes ,
+expect 2 "shape '064x64' is named twice" "$bench" gemv --shapes 64x64,,96x64,064x64
+expect 2 "number of tokens '4' is named twice" "$bench" gemm --n 4,16,4
 expect 2 "none of the shapes is whole blocks of q4_k .256 columns" "$bench" gemv --shapes 64x896 --formats q4_k
 expect 2 "has 300 characters and 248 are kept" "$bench" beta --set "$(printf '%0300d' 0)"
 expect 2 "'0' is no number of tokens: 1 to 4096" "$bench" gemm --n 4,0
@@ -111,6 +114,20 @@ expect 3 "standard output" bash -c "'$bench' --help >/dev/full"
 
 expect 3 "/proc/nowhere.*--out" "$bench" plot noise.json --out /proc/nowhere
 expect 3 "/proc/nowhere.*--db" "$bench" history add noise.json --db /proc/nowhere/h.db
+
+touch page && chmod +x page
+expect 3 "'page' is a file and no folder; choose another with --out" "$bench" beta --out page
+expect 2 "'' is no file for a history; name one with --db" "$bench" history add noise.json --db ''
+expect 2 "':memory:' is no file" "$bench" history add noise.json --db :memory:
+expect 2 "'/tmp' is no file" "$bench" history add noise.json --db /tmp
+expect 2 "figures, which are drawn with --out" "$bench" history trend --format png
+expect 2 "names no format" "$bench" history trend --out . --format ,
+expect 2 "is not UTF-8, which JSON and XML need" "$bench" compare noise.json $'noise\xff.json' --junit
+expect 2 "is not UTF-8, which JSON and XML need" "$bench" history list --db $'h\xff.db' --json
+for option in "--set P" "--quick" "--isa-mask avx2"; do
+    # shellcheck disable=SC2086
+    expect 2 "has no effect with another machine's --platform" "$bench" run --platform lnl $option
+done
 
 # Too little memory.
 expect 3 "memory" bash -c "ulimit -v 65536; '$bench' --quick --out '$scratch'"

@@ -53,11 +53,35 @@ static void test_no_room(void **state)
 #endif
 }
 
+/* Characters of two, three and four bytes, whole and cut. */
+static void test_mend(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {{"", ""},
+                                           {"abc", "abc"},
+                                           {"\xC3\xA9", "\xC3\xA9"},
+                                           {"ab\xC3", "ab"},
+                                           {"\xE2\x82\xAC", "\xE2\x82\xAC"},
+                                           {"a\xE2\x82", "a"},
+                                           {"a\xE2", "a"},
+                                           {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"},
+                                           {"x\xF0\x9F\x98", "x"},
+                                           {"\xC3\xA9\xF0", "\xC3\xA9"},
+                                           {"\x80\x80", "\x80\x80"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[16];
+        strcpy(text, texts[i][0]);
+        ulb_text_mend(text);
+        assert_string_equal(text, texts[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_mend),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,7 +292,7 @@ static void test_given_shapes(void **state)
 {
     (void)state;
     static const struct ulb_shape wanted[] = {{4096, 14336}, {1, 1}, {16777216, 2}};
-    const char *list = "4096x14336,1x1,16777216x2";
+    const char *list = ",4096x14336,,1x1,16777216x2,";
     struct ulb_shape shape;
     struct ulb_error err;
     bool found;
