@@ -330,6 +330,12 @@ static void judge_pair(const struct pair *pair, const struct ulb_compare_setting
     cell->noise_floor = counts ? 0 : floor_of(base, fresh);
     cell->threshold = isnan(settings->threshold) ? fmax(least, 2 * cell->noise_floor) : settings->threshold;
     cell->rounds = base->n < fresh->n ? base->n : fresh->n;
+    if (!counts && base->n == 1 && fresh->n == 1) {
+        cell->verdict = ULB_UNSURE;
+        snprintf(cell->reason, sizeof cell->reason,
+                 "one figure each and no rounds: chance and change cannot be told apart");
+        return;
+    }
     if (cell->rounds == 0 || (isnan(cell->noise_floor) && isnan(settings->threshold))) {
         cell->verdict = ULB_UNSURE;
         snprintf(cell->reason, sizeof cell->reason,

@@ -56,6 +56,8 @@ enum ulb_status ulb_series_read_decode(const struct ulb_record *record, enum ulb
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of the record");
     json_array_foreach(runs, i, run)
     {
+        if (metric == ULB_METRIC_JOULE && isnan(number_of(run, "joule_per_token")))
+            continue; /* no counter could be read */
         double *costs;
         size_t count = costs_of(run, metric, &costs);
         struct ulb_series *series = &(*out)[(*n)++];

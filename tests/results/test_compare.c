@@ -430,6 +430,19 @@ static void test_other_metrics(void **state)
     assert_true(fabs(comparison.cells[0].ratio - 10.0 / 12) < 0.01);
     assert_string_equal(comparison.cells[0].key, "llama3-8b int2 c128 all:2 static");
     ulb_comparison_free(&comparison);
+    /* Energy has one figure a run, or none. */
+    json_t *runs[] = {json_object_get(json_object_get(base.root, "decode"), "runs"),
+                      json_object_get(json_object_get(fresh.root, "decode"), "runs")};
+    const struct ulb_compare_settings energy = {.metric = ULB_METRIC_JOULE, .threshold = NAN};
+    json_object_set_new(json_array_get(runs[1], 0), "joule_per_token", json_null());
+    assert_int_equal(ulb_compare(&base, &base, &energy, &comparison, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "the base: no figures of the metric joule");
+    for (int side = 0; side < 2; side++)
+        json_object_set_new(json_array_get(runs[side], 0), "joule_per_token", json_real(1 + 2 * side));
+    comparison = compare_by(&base, &fresh, ULB_METRIC_JOULE, false);
+    assert_int_equal(comparison.count[ULB_UNSURE], 1);
+    assert_non_null(strstr(comparison.cells[0].reason, "cannot be told apart"));
+    ulb_comparison_free(&comparison);
     ulb_record_free(&base);
     ulb_record_free(&fresh);
 }
