@@ -93,7 +93,7 @@ bool ulb_core_bound(const struct ulb_core *core, const struct ulb_mix *mix, ulb_
     else if (others > 0)
         snprintf(reason, ULB_CORE_REASON_BYTES, "lacks %s and %d more", first, others);
     else if (missing < ULB_OP_COUNT)
-        snprintf(reason, ULB_CORE_REASON_BYTES, "its port table has no %s of %u bits", ulb_op_name(missing),
+        snprintf(reason, ULB_CORE_REASON_BYTES, "no %s of %u bits in its port table", ulb_op_name(missing),
                  mix->vector_bits);
     else if (isnan(bound->cycles))
         snprintf(reason, ULB_CORE_REASON_BYTES, "the row states no instruction mix");
