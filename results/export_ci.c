@@ -194,10 +194,11 @@ static int add_google_cell(json_t *benchmarks, const struct ulb_cell *cell, cons
     int failed = 0;
     for (size_t i = 0; i < cell->n_samples; i++) {
         json_t *entry = google_entry(cell, name, family, NULL, cell->us_samples[i]);
+        double rate = (double)cell->weight_bytes / cell->us_samples[i] * 1e6;
         failed |= json_object_set_new(entry, "repetition_index", json_integer((json_int_t)i)) |
-                  json_object_set_new(entry, "bytes_per_second",
-                                      json_real((double)cell->weight_bytes / cell->us_samples[i] * 1e6)) |
                   json_array_append_new(benchmarks, entry);
+        if (isfinite(rate)) /* of a sample of 0 there is none */
+            failed |= json_object_set_new(entry, "bytes_per_second", json_real(rate));
     }
     double mean, deviation;
     if (cell->n_samples == 0)
@@ -210,7 +211,8 @@ static int add_google_cell(json_t *benchmarks, const struct ulb_cell *cell, cons
            json_array_append_new(benchmarks, google_entry(cell, name, family, "mean", mean)) |
            json_array_append_new(benchmarks, median) |
            json_array_append_new(benchmarks, google_entry(cell, name, family, "stddev", deviation)) |
-           json_array_append_new(benchmarks, google_entry(cell, name, family, "cv", deviation / mean));
+           json_array_append_new(benchmarks,
+                                 google_entry(cell, name, family, "cv", mean > 0 ? deviation / mean : 0));
 }
 
 enum ulb_status ulb_export_googlebench(const struct ulb_record *record, const char *section, FILE *out,

@@ -1,5 +1,7 @@
 #include "harness/cli/table.h"
 
+#include "common/text.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,6 +36,10 @@ static void cell(const json_t *row, const struct ulb_column *column, char out[CE
         join(value, out);
     else
         snprintf(out, CELL_BYTES, "-");
+    ulb_text_mend(out);
+    /* What a record's text may hold, a terminal would obey. */
+    for (char *at = out; *at; at++)
+        *at = (unsigned char)*at < ' ' || *at == 0x7F ? '?' : *at;
 }
 
 struct shape {
