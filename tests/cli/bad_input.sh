@@ -115,6 +115,23 @@ expect 3 "standard output" bash -c "'$bench' --help >/dev/full"
 expect 3 "/proc/nowhere.*--out" "$bench" plot noise.json --out /proc/nowhere
 expect 3 "/proc/nowhere.*--db" "$bench" history add noise.json --db /proc/nowhere/h.db
 
+# Models whose sizes are each possible and together are not.
+model() { # KEY VALUE...: a config.json of Llama's or Mixtral's, with these numbers
+    python3 - "$@" <<'P'
+import json, sys
+config = {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+          "num_hidden_layers": 32, "num_key_value_heads": 8, "vocab_size": 32000, "tie_word_embeddings": False}
+config.update(zip(sys.argv[1::2], map(int, sys.argv[2::2])))
+if "num_local_experts" in config:
+    config["model_type"] = "mixtral"
+json.dump(config, open("model.json", "w"))
+P
+}
+model num_hidden_layers 65536 num_local_experts 65536 num_experts_per_tok 2
+expect 2 "65536 layers of 65536 experts are more than 16777216" "$bench" shapes ./model.json
+model num_hidden_layers 65536 hidden_size 16777216 intermediate_size 16777216 vocab_size 16777216
+expect 2 "1.*e.20 parameters are more than the largest file could hold" "$bench" shapes ./model.json
+
 touch page && chmod +x page
 expect 3 "'page' is a file and no folder; choose another with --out" "$bench" beta --out page
 expect 2 "'' is no file for a history; name one with --db" "$bench" history add noise.json --db ''

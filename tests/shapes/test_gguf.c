@@ -524,6 +524,28 @@ static void cut_off_anywhere(void **state)
     gguf_free(&w);
 }
 
+/* Each size is possible, and their product is a multiple of 2^64. */
+static void stacks_that_cannot_be(void **state)
+{
+    (void)state;
+    struct gguf_writer w;
+    gguf_open(&w, 3, false);
+    gguf_metadata(&w, small(), "llama");
+    gguf_block(&w, small(), 0);
+    static const uint64_t dims[] = {1 << 20, 32, 1 << 22, 1 << 22};
+    gguf_text(&w, "blk.0.attn_k_b.weight");
+    gguf_raw(&w, 4, 4);
+    for (size_t i = 0; i < 4; i++)
+        gguf_raw(&w, dims[i], 8);
+    gguf_raw(&w, 0, 4);
+    gguf_raw(&w, 0, 8);
+    w.tensors++;
+    gguf_outside(&w, small());
+    gguf_close(&w);
+    expect_refused(&w, "rows, columns or matrices");
+    gguf_free(&w);
+}
+
 static void keys_that_stand_there_twice(void **state)
 {
     (void)state;
@@ -582,6 +604,7 @@ int main(void)
         cmocka_unit_test(headers_that_cannot_be),
         cmocka_unit_test(cut_off_anywhere),
         cmocka_unit_test(keys_that_stand_there_twice),
+        cmocka_unit_test(stacks_that_cannot_be),
         cmocka_unit_test(numbers_a_layer),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
