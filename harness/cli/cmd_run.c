@@ -134,14 +134,17 @@ static enum ulb_status resume(struct options *options, const struct argp *parser
 
 static enum ulb_status model_platform(struct options *options, struct ulb_error *err)
 {
-    static const char *const idle[] = {"shapes",   "formats", "kernels",  "split", "warm", "aa",
-                                       "ring-mib", "set",     "isa-mask", "quick", NULL};
+    static const char *const idle[] = {"shapes", "formats", "kernels",  "split",
+                                       "warm",   "aa",      "ring-mib", NULL};
+    static const char *const of_measuring[] = {"set", "isa-mask", "quick", NULL};
     struct ulb_measure_options *measure = &options->measure;
     if (options->count)
         return ulb_fail(err, ULB_BAD_INPUT, "--count goes with this machine; %s is modelled",
                         measure->platform);
     enum ulb_status status =
         ulb_refuse_idle(measure, idle, "with another machine's --platform, which is modelled", err);
+    if (status == ULB_OK && options->record)
+        status = ulb_refuse_idle(measure, of_measuring, "with --record, which measures nothing", err);
     if (status != ULB_OK)
         return status;
     const struct ulb_model_request request = {.platform = measure->platform,
