@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint
     __asm__(ULB_ASM_ASK_KNOWN "\n\t" ULB_NIBBLE_LOAD("") ULB_NIBBLE_ADDS
             : ULB_NIBBLE_BYTES("+v"), [found] "=&v"(found)
             : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP),
-              ULB_ASK_KNOWN_OPERANDS(w, 0, ULB_NIBBLE_NEAR(l2), l2));
+              ULB_ASK_KNOWN_OPERANDS(w, 0, ULB_NIBBLE_PREFETCH, l2));
 }
 
 /* 16-bit sums of 32 rows += their byte sums, each step's in a half: words[0] is rows 0-7 and 16-23, words[1]

@@ -52,10 +52,6 @@ enum { ULB_NIBBLE_FAR = false };
 #endif
 #define ULB_NIBBLE_ASKS (ULB_NIBBLE_FAR ? 2 : 1)
 
-/* The near of struct ulb_ahead, of which a row told L2 asks twice as far: 1536 bytes. At 2560 rows of 512
- * bits are 2 to 3 % slower on Zen 5, at 1024 those of 256 bits. */
-#define ULB_NIBBLE_NEAR(l2) ((l2) ? (size_t)768 : (size_t)ULB_NIBBLE_PREFETCH)
-
 #ifdef ULB_DP_512
 #include "kernels/x86/nibble_512.h"
 #else
@@ -67,7 +63,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *
 {
     if (ULB_NIBBLE_FAR && !l2)
         ulb_ask_l2(w, ULB_FAR);
-    ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_NEAR(l2), l2});
+    ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, l2});
 }
 
 static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
