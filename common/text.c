@@ -58,6 +58,14 @@ bool ulb_text_close(struct ulb_text *text)
     return !text->failed;
 }
 
+void ulb_text_printable(char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7F)
+            *text = '?';
+    }
+}
+
 void ulb_text_mend(char *text)
 {
     size_t length = strlen(text), at = length;

@@ -21,6 +21,9 @@ bool ulb_text_open(struct ulb_text *text);
 /* Closes the stream. data is to be freed; false and data NULL when some of it found no room. */
 bool ulb_text_close(struct ulb_text *text);
 
+/* '?' in place of control characters, which a terminal would obey. */
+void ulb_text_printable(char *text);
+
 /* A text that was cut may end inside a character of UTF-8: cuts what there is of it. */
 void ulb_text_mend(char *text);
 

@@ -32,7 +32,7 @@ static double cycles_per_call(struct ulb_clock *clock, struct ulb_gamma_loop *lo
 {
     double best = NAN;
     for (int tries = 0, good = 0; good < RUNS_PER_SAMPLE && !ulb_interrupted; tries++) {
-        if (tries >= TRIES_PER_SAMPLE && clock->shared_core)
+        if (tries >= TRIES_PER_SAMPLE && (clock->shared_core || clock->unsteady))
             break;
         double seconds;
         double cycles = ulb_clock_cycles(clock, run_loop, loop, &seconds);

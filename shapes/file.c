@@ -1,6 +1,8 @@
 /* Files that describe a model: which kind they are, and what the model is called. */
 #include "shapes/load.h"
 
+#include "common/text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,15 +27,6 @@ void ulb_model_note(struct ulb_model *model, const char *format, ...)
     va_start(args, format);
     vsnprintf(model->derived + used, sizeof model->derived - used, format, args);
     va_end(args);
-}
-
-/* What a terminal or a table should not get. */
-static void make_printable(char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7F)
-            *text = '?';
-    }
 }
 
 static void cut_suffix(char *text, const char *suffix)
@@ -137,12 +130,12 @@ enum ulb_status ulb_model_load_file(const char *path, struct ulb_model *model, s
     if (status == ULB_OK)
         status = ulb_model_check(model, err);
     name_model(path, model);
-    make_printable(model->source);
-    make_printable(model->derived);
+    ulb_text_printable(model->source);
+    ulb_text_printable(model->derived);
     if (status == ULB_OK)
         return ULB_OK;
     ulb_model_free(model);
     ulb_fail_prefix(err, status, "%.250s", path);
-    make_printable(err->message);
+    ulb_text_printable(err->message);
     return status;
 }

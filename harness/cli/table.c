@@ -37,9 +37,7 @@ static void cell(const json_t *row, const struct ulb_column *column, char out[CE
     else
         snprintf(out, CELL_BYTES, "-");
     ulb_text_mend(out);
-    /* What a record's text may hold, a terminal would obey. */
-    for (char *at = out; *at; at++)
-        *at = (unsigned char)*at < ' ' || *at == 0x7F ? '?' : *at;
+    ulb_text_printable(out);
 }
 
 struct shape {

@@ -89,7 +89,8 @@ static inline __attribute__((always_inline)) void ask_beside(__m512i *sum, const
     __asm__(ULB_ASM_ASK_KNOWN : "+v"(*sum) : ULB_ASK_KNOWN_OPERANDS(w, line, (size_t)PREFETCH, l2));
 }
 
-/* Look-up j of a step for both blocks. The empty statement keeps GCC from loading tables once for each. */
+/* Look-up j of a step for both blocks. The empty statements keep GCC from loading tables once for
+ * each, and each sum a chain. */
 static inline __attribute__((always_inline)) void look_up(bool l2, const uint8_t *w, const uint8_t *table,
                                                           size_t j, __m512i index[2][4], __m512i bytes[2][2])
 {
@@ -132,7 +133,7 @@ static inline void widen(__m512i words[2][2], int32_t *sums)
     }
 }
 
-/* One step of each of the three slices: twelve look-ups, joined by sixes. */
+/* One step of each of the three slices: twelve look-ups, joined by fours. */
 static inline __attribute__((always_inline)) void burst(bool l2, const uint8_t *w, const uint8_t *table,
                                                         const struct ulb_tiles *tiles, __m512i words[2][2])
 {
