@@ -132,19 +132,20 @@ void gguf_metadata(struct gguf_writer *w, const struct ulb_model *model, const c
         gguf_text(w, i ? "<s>" : "<unknown>");
 }
 
-void gguf_tensor(struct gguf_writer *w, const char *name, unsigned type, size_t k, size_t m, size_t stack)
+void gguf_tensor_of(struct gguf_writer *w, const char *name, unsigned type, const size_t *dims, unsigned n)
 {
-    unsigned dims = stack > 1 ? 3 : m > 1 ? 2 : 1;
     gguf_text(w, name);
-    gguf_raw(w, dims, 4);
-    gguf_raw(w, k, 8);
-    if (dims > 1)
-        gguf_raw(w, m, 8);
-    if (dims > 2)
-        gguf_raw(w, stack, 8);
+    gguf_raw(w, n, 4);
+    for (unsigned i = 0; i < n; i++)
+        gguf_raw(w, dims[i], 8);
     gguf_raw(w, type, 4);
     gguf_raw(w, 0, 8);
     w->tensors++;
+}
+
+void gguf_tensor(struct gguf_writer *w, const char *name, unsigned type, size_t k, size_t m, size_t stack)
+{
+    gguf_tensor_of(w, name, type, (const size_t[]){k, m, stack}, stack > 1 ? 3 : m > 1 ? 2 : 1);
 }
 
 /* llama.cpp's name of a layer; experts in stacks. */

@@ -37,6 +37,7 @@ void gguf_metadata(struct gguf_writer *w, const struct ulb_model *model, const c
 void gguf_block(struct gguf_writer *w, const struct ulb_model *model, unsigned block);
 void gguf_outside(struct gguf_writer *w, const struct ulb_model *model);
 void gguf_tensor(struct gguf_writer *w, const char *name, unsigned type, size_t k, size_t m, size_t stack);
+void gguf_tensor_of(struct gguf_writer *w, const char *name, unsigned type, const size_t *dims, unsigned n);
 
 /* The whole header. */
 void gguf_model(struct gguf_writer *w, const struct ulb_model *model, const char *architecture);

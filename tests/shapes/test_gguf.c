@@ -531,16 +531,7 @@ static void stacks_that_cannot_be(void **state)
     struct gguf_writer w;
     gguf_open(&w, 3, false);
     gguf_metadata(&w, small(), "llama");
-    gguf_block(&w, small(), 0);
-    static const uint64_t dims[] = {1 << 20, 32, 1 << 22, 1 << 22};
-    gguf_text(&w, "blk.0.attn_k_b.weight");
-    gguf_raw(&w, 4, 4);
-    for (size_t i = 0; i < 4; i++)
-        gguf_raw(&w, dims[i], 8);
-    gguf_raw(&w, 0, 4);
-    gguf_raw(&w, 0, 8);
-    w.tensors++;
-    gguf_outside(&w, small());
+    gguf_tensor_of(&w, "blk.0.attn_k_b.weight", 0, (const size_t[]){1 << 20, 32, 1 << 22, 1 << 22}, 4);
     gguf_close(&w);
     expect_refused(&w, "rows, columns or matrices");
     gguf_free(&w);
