@@ -217,7 +217,8 @@ static void share_samples(struct ulb_grid *grid, size_t per_round)
         grid->cells[i].read_us = grid->cells[i].beside + grid->plan.rounds;
         at += grid->plan.rounds * (2 * per_round + 2);
         grid->cells[i].loop_s = grid->loops_beside + i * grid->plan.rounds * grid->classes;
-        grid->cells[i].l2_ratio = NAN;
+        for (size_t place = 0; place < ULB_PREFETCH_PLACES; place++)
+            grid->cells[i].place_ratios[place] = NAN;
     }
 }
 
@@ -354,7 +355,7 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
                          .n = cell->n,
                          .y = grid->y,
                          .y_stride = cell->m,
-                         .prefetch_l2 = cell->prefetch_l2};
+                         .l2_ahead = cell->l2_ahead};
     x.columns = ulb_round_up(cell->k, ULB_X_GRAIN);
     x.stride = ulb_activation_stride(x.kind, x.columns);
     ulb_activations_give(&x, &g);

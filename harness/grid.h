@@ -5,6 +5,7 @@
 
 #include "harness/class_rates.h"
 #include "harness/peak.h"
+#include "harness/prefetch.h"
 #include "harness/session.h"
 #include "harness/split.h"
 #include "harness/team_gamma.h"
@@ -22,9 +23,9 @@ struct ulb_grid_cell {
     size_t m, k, n;
     size_t bytes, packed_bytes; /* of the packed matrix: that a call reads, that it takes */
     size_t batch;
-    double l2_ratio;  /* time with prefetches into L2 / into L1; NAN: no prefetch_choice, or not measured */
-    bool prefetch_l2; /* as chosen before the first sample, of a kernel with prefetch_choice */
-    double *us;       /* samples */
+    double place_ratios[ULB_PREFETCH_PLACES]; /* struct ulb_prefetch_times's; NAN: not measured */
+    size_t l2_ahead; /* as chosen before the first sample, of a kernel with prefetch_choice */
+    double *us;      /* samples */
     size_t n_samples;
     double *disturbed; /* places of those that were taken although a core was not all ours */
     size_t n_disturbed;
@@ -104,7 +105,7 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
 double ulb_grid_efficiency(const struct ulb_grid_cell *cell);
 
 /* Warms every cell up, verified before, and chooses where its prefetches go: that is one place for all shapes
- * of a row and number of tokens, by the median of the cells' l2_ratio. Before the first round. */
+ * of a row and number of tokens, by the median of the cells' place_ratios. Before the first round. */
 enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err);
 
 /* What a cell's warm-up, a round's limits and one cell's turn in it came to, for the journal

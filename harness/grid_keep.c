@@ -56,7 +56,8 @@ void ulb_grid_set_beside(struct ulb_grid *grid, struct ulb_grid_cell *cell)
 json_t *ulb_grid_ready_kept(const struct ulb_grid_cell *cell)
 {
     return json_pack("{s:I, s:I, s:o}", "batch", (json_int_t)cell->batch, "per_round",
-                     (json_int_t)cell->per_round, "l2_ratio", ulb_journal_numbers(&cell->l2_ratio, 1));
+                     (json_int_t)cell->per_round, "place_ratios",
+                     ulb_journal_numbers(cell->place_ratios, ULB_PREFETCH_PLACES));
 }
 
 bool ulb_grid_ready_replay(const struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept)
@@ -64,7 +65,8 @@ bool ulb_grid_ready_replay(const struct ulb_grid *grid, struct ulb_grid_cell *ce
     double batch, per_round;
     if (!read_number(kept, "batch", &batch) || !(batch >= 1) || !read_number(kept, "per_round", &per_round) ||
         !(per_round >= 1) || per_round > (double)grid->plan.per_round ||
-        !ulb_journal_read_numbers(json_object_get(kept, "l2_ratio"), &cell->l2_ratio, 1))
+        !ulb_journal_read_numbers(json_object_get(kept, "place_ratios"), cell->place_ratios,
+                                  ULB_PREFETCH_PLACES))
         return false;
     cell->batch = (size_t)batch;
     cell->per_round = (size_t)per_round;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WARM_UP_LEAST = 2, /* a call during which something else ran is no measure of its length */
@@ -90,10 +91,14 @@ static void ready_cell(struct ulb_session *session, struct ulb_grid *grid, struc
     if (!cell->kernel->prefetch_choice || ulb_emulator())
         return;
     size_t n = cell->per_round > 1 ? ULB_PREFETCH_SAMPLES : ULB_PREFETCH_SAMPLES_LONG;
+    size_t places = ulb_prefetch_count(cell->kernel);
     struct ulb_prefetch_times times =
-        ulb_prefetch_compare(&sample.job.gemm.prefetch_l2, n, time_batch, &sample);
-    cell->l2_ratio = times.ratio;
-    set_batch(cell, fmin(times.l1, times.l2));
+        ulb_prefetch_compare(&sample.job.gemm.l2_ahead, places, n, time_batch, &sample);
+    memcpy(cell->place_ratios, times.ratios, sizeof cell->place_ratios);
+    double fastest = times.medians[0];
+    for (size_t place = 1; place < places; place++)
+        fastest = fmin(fastest, times.medians[place]);
+    set_batch(cell, fastest);
 }
 
 static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *grid,
@@ -122,14 +127,19 @@ static bool same_row(const struct ulb_grid_cell *a, const struct ulb_grid_cell *
 
 /* The place of a cell's prefetches, by all cells of its row and number of tokens. ratios: room for as many.
  */
-static bool takes_l2(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios)
+static size_t best_place(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < grid->n; i++) {
-        if (same_row(&grid->cells[i], cell) && !isnan(grid->cells[i].l2_ratio))
-            ratios[n++] = grid->cells[i].l2_ratio;
+    double medians[ULB_PREFETCH_PLACES];
+    for (size_t place = 0; place < ULB_PREFETCH_PLACES; place++) {
+        size_t n = 0;
+        for (size_t i = 0; i < grid->n; i++) {
+            const struct ulb_grid_cell *other = &grid->cells[i];
+            if (same_row(other, cell) && !isnan(other->place_ratios[place]))
+                ratios[n++] = other->place_ratios[place];
+        }
+        medians[place] = ulb_median(ratios, n);
     }
-    return ulb_prefetch_takes_l2(ulb_median(ratios, n));
+    return ulb_prefetch_best(medians);
 }
 
 enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
@@ -145,7 +155,7 @@ enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *gri
             status = ulb_session_check(session, err);
     }
     for (size_t i = 0; i < grid->n && status == ULB_OK; i++)
-        grid->cells[i].prefetch_l2 = takes_l2(grid, &grid->cells[i], ratios);
+        grid->cells[i].l2_ahead = ulb_prefetch_places[best_place(grid, &grid->cells[i], ratios)];
     free(ratios);
     return status;
 }

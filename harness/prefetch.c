@@ -4,35 +4,67 @@
 
 static const double FASTER = 0.02;
 
-struct ulb_prefetch_times ulb_prefetch_compare(bool *l2, size_t samples, double (*sample)(void *arg),
-                                               void *arg)
+const size_t ulb_prefetch_places[ULB_PREFETCH_PLACES] = {0, 1024, 2048, 3072};
+static const char *const names[ULB_PREFETCH_PLACES] = {"L1", "L2+1024", "L2+2048", "L2+3072"};
+
+size_t ulb_prefetch_count(const struct ulb_kernel *kernel)
 {
-    double times[2][ULB_PREFETCH_SAMPLES], ratios[ULB_PREFETCH_SAMPLES];
-    for (size_t i = 0; i < 2 * samples; i++) {
-        *l2 = (i + i / 2) % 2;
-        times[*l2][i / 2] = sample(arg);
+    return !kernel->prefetch_choice ? 1 : kernel->prefetch_none ? 2 : ULB_PREFETCH_PLACES;
+}
+
+struct ulb_prefetch_times ulb_prefetch_compare(size_t *l2_ahead, size_t places, size_t samples,
+                                               double (*sample)(void *arg), void *arg)
+{
+    double times[ULB_PREFETCH_PLACES][ULB_PREFETCH_SAMPLES], ratios[ULB_PREFETCH_SAMPLES];
+    struct ulb_prefetch_times result;
+    for (size_t i = 0; i < samples; i++) {
+        for (size_t turn = 0; turn < places; turn++) {
+            size_t place = i % 2 ? places - 1 - turn : turn;
+            *l2_ahead = ulb_prefetch_places[place];
+            times[place][i] = sample(arg);
+        }
     }
-    for (size_t i = 0; i < samples; i++)
-        ratios[i] = times[true][i] / times[false][i];
-    return (struct ulb_prefetch_times){.l1 = ulb_median(times[false], samples),
-                                       .l2 = ulb_median(times[true], samples),
-                                       .ratio = ulb_median(ratios, samples)};
+    for (size_t place = 0; place < ULB_PREFETCH_PLACES; place++) {
+        size_t n = place < places ? samples : 0;
+        for (size_t i = 0; i < n; i++)
+            ratios[i] = times[place][i] / times[0][i];
+        result.ratios[place] = ulb_median(ratios, n);
+    }
+    for (size_t place = 0; place < ULB_PREFETCH_PLACES; place++)
+        result.medians[place] = ulb_median(times[place], place < places ? samples : 0);
+    return result;
 }
 
-bool ulb_prefetch_takes_l2(double ratio)
+size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_PLACES])
 {
-    return ratio <= 1 - FASTER;
+    size_t best = 0;
+    double least = 1 - FASTER;
+    for (size_t place = 1; place < ULB_PREFETCH_PLACES; place++) {
+        if (ratios[place] <= least) {
+            best = place;
+            least = ratios[place];
+        }
+    }
+    return best;
 }
 
-double ulb_prefetch_choose(bool *l2, size_t samples, double (*sample)(void *arg), void *arg)
+double ulb_prefetch_choose(size_t *l2_ahead, size_t places, size_t samples, double (*sample)(void *arg),
+                           void *arg)
 {
-    struct ulb_prefetch_times times = ulb_prefetch_compare(l2, samples, sample, arg);
-    *l2 = ulb_prefetch_takes_l2(times.ratio);
-    return *l2 ? times.l2 : times.l1;
+    struct ulb_prefetch_times times = ulb_prefetch_compare(l2_ahead, places, samples, sample, arg);
+    size_t best = ulb_prefetch_best(times.ratios);
+    *l2_ahead = ulb_prefetch_places[best];
+    return times.medians[best];
 }
 
-const char *ulb_prefetch_name(const struct ulb_kernel *kernel, bool l2)
+const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t l2_ahead)
 {
-    const char *other = kernel->prefetch_none ? "none" : "L2";
-    return !kernel->prefetch_choice ? "" : l2 ? other : "L1";
+    size_t place = 0;
+    if (!kernel->prefetch_choice)
+        return "";
+    if (kernel->prefetch_none && l2_ahead > 0)
+        return "none";
+    while (ulb_prefetch_places[place] != l2_ahead)
+        place++;
+    return names[place];
 }

@@ -1,35 +1,49 @@
-/* Where the prefetches of rows with prefetch_choice go, into L1 or into L2: cores differ in which is faster,
- * so that it is measured. */
+/* Where the prefetches of rows with prefetch_choice go: into L1, or into L2 and how far ahead. Cores differ
+ * in what is fastest, rows do, and one core with the speed of its memory, so that it is measured (Zen 5,
+ * 4096x4096, shares of the best reader with 1024, 2048 and 3072 bytes ahead: at 83 GB/s int2 with AVX-VNNI
+ * 0.73, 0.86, 0.92, int1 at 512 bits 0.75, 0.88, 0.85, int4 0.88, 0.86, 0.85; at 47 GB/s 0.98, 1.0, 0.96;
+ * 0.98, 0.95, 0.93; 1.0, 0.97, 0.99. Zen 4 loses much from 2048 on). */
 #ifndef ULB_HARNESS_PREFETCH_H
 #define ULB_HARNESS_PREFETCH_H
 
 #include "kernels/kernel.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
-enum { ULB_PREFETCH_SAMPLES = 9, ULB_PREFETCH_SAMPLES_LONG = 3 /* of calls that take long */ };
-
-/* The same call with prefetches into L1 and into L2. */
-struct ulb_prefetch_times {
-    double l1, l2; /* medians, in the unit of the samples */
-    double ratio;  /* median over the pairs of l2 / l1 */
+enum {
+    ULB_PREFETCH_PLACES = 4, /* at most, of a row: L1 first */
+    ULB_PREFETCH_SAMPLES = 9,
+    ULB_PREFETCH_SAMPLES_LONG = 3 /* of calls that take long */
 };
 
-/* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each, in turn and every pair in the other order,
- * so that a machine that gets slower or faster treats both alike. sample(arg) gives the time of a call that
- * obeys *l2, which is left at either. */
-struct ulb_prefetch_times ulb_prefetch_compare(bool *l2, size_t samples, double (*sample)(void *arg),
-                                               void *arg);
+/* What ulb_gemm.l2_ahead is for a place. */
+extern const size_t ulb_prefetch_places[ULB_PREFETCH_PLACES];
 
-/* Whether L2 is taken at this ratio. Only when it is faster by 2 % at least: what is less is noise, and L1 is
- * where prefetches went before; not when the ratio is NAN. */
-bool ulb_prefetch_takes_l2(double ratio);
+/* How many of them the row has: 1 without prefetch_choice, 2 with prefetch_none. */
+size_t ulb_prefetch_count(const struct ulb_kernel *kernel);
 
-/* Compares and chooses: leaves the choice in *l2 and returns its median. */
-double ulb_prefetch_choose(bool *l2, size_t samples, double (*sample)(void *arg), void *arg);
+/* The same call with prefetches to each place; NAN: not measured. */
+struct ulb_prefetch_times {
+    double medians[ULB_PREFETCH_PLACES]; /* in the unit of the samples */
+    double ratios[ULB_PREFETCH_PLACES];  /* median over rounds of a place's time divided by that of L1 */
+};
 
-/* As the record has it: "L1", "L2", or "none" of rows with prefetch_none; "" for a row without the choice. */
-const char *ulb_prefetch_name(const struct ulb_kernel *kernel, bool l2);
+/* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the first places, in turn and every round
+ * in the other order, so that a machine that gets slower or faster treats all alike. sample(arg) gives the
+ * time of a call that obeys *l2_ahead, which is left at any. */
+struct ulb_prefetch_times ulb_prefetch_compare(size_t *l2_ahead, size_t places, size_t samples,
+                                               double (*sample)(void *arg), void *arg);
+
+/* The place with the least of such ratios. L1 unless another is faster by 2 % at least: what is less is
+ * noise, and L1 is where prefetches went before. */
+size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_PLACES]);
+
+/* Compares and chooses: leaves the choice in *l2_ahead and returns its median. */
+double ulb_prefetch_choose(size_t *l2_ahead, size_t places, size_t samples, double (*sample)(void *arg),
+                           void *arg);
+
+/* As the record has it: "L1"; "L2+1024", into L2 so many bytes ahead; "none" of rows with prefetch_none; ""
+ * for a row without the choice. */
+const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t l2_ahead);
 
 #endif

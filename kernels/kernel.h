@@ -157,9 +157,10 @@ struct ulb_gemm {
      * after m1; false once there are none left, and ever after. NULL: there are no more. */
     bool (*more)(void *rows, size_t *m0, size_t *m1);
     void *rows;
-    /* Where weights ahead are asked for, of rows with prefetch_choice: into L2, or, of rows with
-     * prefetch_none, not at all; false: into L1, nearer. */
-    bool prefetch_l2;
+    /* Of rows with prefetch_choice, how many bytes ahead in its stream a line of weights is asked for into L2
+     * (a multiple of 64), or, of rows with prefetch_none, that none is; 0: into L1, as near as the row says.
+     */
+    size_t l2_ahead;
 };
 
 struct ulb_kernel {
@@ -176,8 +177,8 @@ struct ulb_kernel {
     struct ulb_mix mix;      /* of one token */
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; empty where nr is 1 */
     bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */
-    bool prefetch_choice; /* its prefetches go where ulb_gemm.prefetch_l2 says; others' always alike */
-    bool prefetch_none;   /* with prefetch_choice: told L2 it leaves all to the CPU's own prefetchers */
+    bool prefetch_choice; /* its prefetches go where ulb_gemm.l2_ahead says; others' always alike */
+    bool prefetch_none;   /* with prefetch_choice: told L2, it leaves all to the CPU's own prefetchers */
     void (*run)(const struct ulb_gemm *args);
 };
 

@@ -13,10 +13,8 @@
 #include "kernels/tables.h"
 
 enum {
-    /* Bytes ahead in each slice, into L2 twice as many. On Zen 5 256 bits are as fast from 1536 to 3072; 512
-     * bits lose 3 to 4 % from 1536 to 2560 with memory at 52 GB/s and gain 7 to 13 % at 82. */
-    ULB_NIBBLE_PREFETCH = 1280,
-    ULB_NIBBLE_SUMS = 64, /* of a tile */
+    ULB_NIBBLE_PREFETCH = 1280, /* bytes ahead in each slice, into L1 */
+    ULB_NIBBLE_SUMS = 64,       /* of a tile */
     ULB_NIBBLE_STEP = 32, /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
     ULB_NIBBLE_ORIGIN = 512
 };

@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k),
-                              .prefetch_l2 = g->prefetch_l2};
+                              .l2_ahead = g->l2_ahead};
     size_t slices = ulb_layout_slices(row->layout, g->k);
     bool kept = slices * tiles.steps * row->table_bytes <= sizeof tables;
     struct ulb_gemm part = *g;

@@ -85,7 +85,7 @@ struct ulb_cell {
     char kernel[64], format[16], model[64], layer[32], set[ULB_SET_BYTES], split[16];
     char layout[32];  /* of the packed weights: "vnni4-interleaved" */
     char mode[8];     /* "cold", "warm" */
-    char prefetch[5]; /* into "L1" or "L2" or "none", as was faster; "" for a row without the choice */
+    char prefetch[8]; /* "L1", "L2+1024" or "none", as was faster; "" for a row without the choice */
     char bound[16];   /* "memory", "compute", "overhead"; "" without a prediction */
     size_t m, k, n;
     unsigned threads;
@@ -137,7 +137,7 @@ struct ulb_prefill {
     char bound[16];                  /* "memory", "compute" */
     char reason[ULB_REASON_BYTES];   /* of all that is absent */
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64];     /* "" without a prompt */
-    char prefetch_qkv[5], prefetch_o[5], prefetch_gate_up[5], prefetch_down[5]; /* as of a cell */
+    char prefetch_qkv[8], prefetch_o[8], prefetch_gate_up[8], prefetch_down[8]; /* as of a cell */
 };
 
 /* One model decoded with the matrices of its blocks in one format, beside what 16 bits and the bandwidth
@@ -169,7 +169,7 @@ struct ulb_decode_run {
     char energy_source[64];              /* "powercap: package-0"; "none" */
     struct ulb_prefill prefill;
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64], kernel_head[64];
-    char prefetch_qkv[5], prefetch_o[5], prefetch_gate_up[5], prefetch_down[5], prefetch_head[5];
+    char prefetch_qkv[8], prefetch_o[8], prefetch_gate_up[8], prefetch_down[8], prefetch_head[8];
     char token_digest[17]; /* of the tokens decoded: the same for any threads and split */
     bool verified;         /* each row against its scalar truth, the whole step against the decoder's */
     size_t n_samples;

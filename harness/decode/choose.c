@@ -76,7 +76,8 @@ static double time_trial(struct trial *trial)
         last = run_trial(trial);
     size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
     if (trial->job.kernel->prefetch_choice)
-        return ulb_prefetch_choose(&trial->job.gemm.prefetch_l2, n, sample_trial, trial);
+        return ulb_prefetch_choose(&trial->job.gemm.l2_ahead, ulb_prefetch_count(trial->job.kernel), n,
+                                   sample_trial, trial);
     for (size_t i = 0; i < n; i++)
         samples[i] = sample_trial(trial);
     return ulb_median(samples, n);
@@ -125,7 +126,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
     trial.job.split = &split;
     double seconds = time_trial(&trial);
     if (!best->kernel || seconds < best->seconds)
-        *best = (struct ulb_row_choice){kernel, seconds, trial.job.gemm.prefetch_l2};
+        *best = (struct ulb_row_choice){kernel, seconds, trial.job.gemm.l2_ahead};
     free(shares);
     free(tokens);
     return ULB_OK;

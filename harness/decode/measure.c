@@ -267,9 +267,9 @@ static void set_kernels(const struct format_run *run, struct ulb_decoder_weights
 {
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
         weights->kernel[linear] = run->rows[linear].kernel;
-        weights->prefetch_l2[linear] = run->rows[linear].prefetch_l2;
+        weights->l2_ahead[linear] = run->rows[linear].l2_ahead;
         weights->many[linear] = run->many[linear].kernel;
-        weights->many_l2[linear] = run->many[linear].prefetch_l2;
+        weights->many_l2_ahead[linear] = run->many[linear].l2_ahead;
     }
 }
 

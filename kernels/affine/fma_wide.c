@@ -26,8 +26,9 @@ struct affine {
 };
 
 /* results += one group of the tile's rows, from column k on. */
-static inline __attribute__((always_inline)) void
-add_group(const struct affine *a, const uint8_t *w, const void *x, size_t k, bool l2, ulb_floats *results)
+static inline __attribute__((always_inline)) void add_group(const struct affine *a, const uint8_t *w,
+                                                            const void *x, size_t k, struct ulb_told told,
+                                                            ulb_floats *results)
 {
     const uint8_t *scales = w + ULB_CODE_ROWS * a->columns * a->bits / 8;
     const uint8_t *zeros = scales + ULB_CODE_ROWS * sizeof(float);
@@ -36,7 +37,7 @@ add_group(const struct affine *a, const uint8_t *w, const void *x, size_t k, boo
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
-    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, (struct ulb_ahead){NEAR, l2}, sums,
+    ulb_add_code_columns(a->bits, a->kind, w, x, k, a->columns / 4, (struct ulb_ahead){NEAR, told}, sums,
                          &x_sums);
     ulb_finish_code_columns(a->bits, sums);
     ulb_floats all_x = ulb_all_floats(ulb_sum_four(x_sums));
@@ -61,7 +62,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct affine *
     for (size_t s = 0; s < tiles->steps; s++) {
         for (size_t i = 0; i < SLICES; i++)
             add_group(a, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
-                      (i * tiles->steps + s) * a->columns, tiles->prefetch_l2, results);
+                      (i * tiles->steps + s) * a->columns, ulb_told(tiles->l2_ahead), results);
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) void run(const struct affine *a, co
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
-                              .prefetch_l2 = g->prefetch_l2};
+                              .l2_ahead = g->l2_ahead};
     for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
         tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * a->layout->tile_bytes;
         for (size_t n = 0; n < g->n; n++)

@@ -256,7 +256,7 @@ static inline __attribute__((always_inline)) void run_as(bool asks, const struct
  */
 static void run(const struct ulb_gemm *g)
 {
-    if (!ULB_WORD_SUMS && g->prefetch_l2)
+    if (!ULB_WORD_SUMS && g->l2_ahead)
         run_as(false, g);
     else
         run_as(true, g);

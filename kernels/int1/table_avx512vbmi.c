@@ -84,15 +84,19 @@ static inline void load_indices(const uint8_t *w, __m512i index[4])
 
 /* Asks for what lies ahead of w + line. Held at its place by a sum: six in a row take 4 % longer. */
 static inline __attribute__((always_inline)) void ask_beside(__m512i *sum, const uint8_t *w, size_t line,
-                                                             bool l2)
+                                                             struct ulb_told told)
 {
-    __asm__(ULB_ASM_ASK_KNOWN : "+v"(*sum) : ULB_ASK_KNOWN_OPERANDS(w, line, (size_t)PREFETCH, l2));
+    if (told.l2)
+        __asm__(ULB_ASM_ASK_L2 : "+v"(*sum) : ULB_ASK_L2_OPERANDS(w, line, told.ahead));
+    else
+        __asm__(ULB_ASM_ASK_L1 : "+v"(*sum) : ULB_ASK_L1_OPERANDS(w, line + PREFETCH));
 }
 
 /* Look-up j of a step for both blocks. The empty statements keep GCC from loading tables once for
  * each, and each sum a chain. */
-static inline __attribute__((always_inline)) void look_up(bool l2, const uint8_t *w, const uint8_t *table,
-                                                          size_t j, __m512i index[2][4], __m512i bytes[2][2])
+static inline __attribute__((always_inline)) void look_up(struct ulb_told told, const uint8_t *w,
+                                                          const uint8_t *table, size_t j, __m512i index[2][4],
+                                                          __m512i bytes[2][2])
 {
     __m512i low = _mm512_loadu_si512(table + 128 * j), high = _mm512_loadu_si512(table + 128 * j + 64);
     __asm__("" : "+v"(low), "+v"(high));
@@ -101,7 +105,7 @@ static inline __attribute__((always_inline)) void look_up(bool l2, const uint8_t
         __m512i found = _mm512_permutexvar_epi8(index[b][j], low);
         bytes[b][0] = j ? _mm512_add_epi8(bytes[b][0], found) : found;
         if (b == 0 || j % 2)
-            ask_beside(&bytes[b][0], w, (3 * j / 2 + b) * 64, l2);
+            ask_beside(&bytes[b][0], w, (3 * j / 2 + b) * 64, told);
         found = _mm512_permutexvar_epi8(index[b][j], high);
         bytes[b][1] = j ? _mm512_add_epi8(bytes[b][1], found) : found;
         __asm__("" : "+v"(bytes[b][1]));
@@ -134,8 +138,9 @@ static inline void widen(__m512i words[2][2], int32_t *sums)
 }
 
 /* One step of each of the three slices: twelve look-ups, joined by fours. */
-static inline __attribute__((always_inline)) void burst(bool l2, const uint8_t *w, const uint8_t *table,
-                                                        const struct ulb_tiles *tiles, __m512i words[2][2])
+static inline __attribute__((always_inline)) void burst(struct ulb_told told, const uint8_t *w,
+                                                        const uint8_t *table, const struct ulb_tiles *tiles,
+                                                        __m512i words[2][2])
 {
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++, w += tiles->slice_bytes, table += tiles->steps * TABLE_BYTES) {
@@ -144,21 +149,21 @@ static inline __attribute__((always_inline)) void burst(bool l2, const uint8_t *
         load_indices(w + STEP_BYTES / 2, index[1]);
 #pragma GCC unroll 4
         for (size_t j = 0; j < 4; j++)
-            look_up(l2, w, table, j, index, bytes);
+            look_up(told, w, table, j, index, bytes);
         join(bytes, words);
     }
 }
 
 /* Sums of v over three slices, for one row of tiles. */
-static inline __attribute__((always_inline)) void sum_tiles_as(bool l2, const struct ulb_tiles *tiles,
-                                                               const uint8_t *tables, int32_t *sums)
+static inline __attribute__((always_inline)) void
+sum_tiles_as(struct ulb_told told, const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
     __m512i words[2][2] = {{_mm512_setzero_si512(), _mm512_setzero_si512()},
                            {_mm512_setzero_si512(), _mm512_setzero_si512()}};
     for (size_t s = 0; s < tiles->steps;) {
         size_t full = tiles->steps - s < BURSTS ? tiles->steps : s + BURSTS;
         for (; s < full; s++)
-            burst(l2, tiles->w + s * STEP_BYTES, tables + s * TABLE_BYTES, tiles, words);
+            burst(told, tiles->w + s * STEP_BYTES, tables + s * TABLE_BYTES, tiles, words);
         widen(words, sums);
     }
 }
@@ -166,10 +171,10 @@ static inline __attribute__((always_inline)) void sum_tiles_as(bool l2, const st
 /* Two pieces of code: see kernels/x86/streams.h. */
 static inline void sum_tiles(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
-    if (tiles->prefetch_l2)
-        sum_tiles_as(true, tiles, tables, sums);
+    if (tiles->l2_ahead)
+        sum_tiles_as(ulb_told_l2(tiles->l2_ahead), tiles, tables, sums);
     else
-        sum_tiles_as(false, tiles, tables, sums);
+        sum_tiles_as(ULB_TOLD_L1, tiles, tables, sums);
 }
 
 /* A set bit is -1: the row's sum is sum(x) - 2 T. */

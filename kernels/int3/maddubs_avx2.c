@@ -55,8 +55,8 @@ static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec 
 }
 
 /* Adds so many steps of every slice, from s on. */
-static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *tiles, bool l2, size_t s,
-                                                        size_t steps, ulb_vec sums[SUMS])
+static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *tiles, struct ulb_told told,
+                                                        size_t s, size_t steps, ulb_vec sums[SUMS])
 {
     const ulb_vec seven = ulb_all8(7);
     ulb_vec words[SUMS];
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *
         add_rest(w + 2 * ULB_VEC_BYTES, x, seven, words + 6);
         ULB_UNROLL(2)
         for (size_t line = 0; line < STEP_BYTES; line += 64)
-            ulb_ask(w, line, (struct ulb_ahead){NEAR, l2});
+            ulb_ask(w, line, (struct ulb_ahead){NEAR, told});
     }
     ULB_UNROLL(16)
     for (int i = 0; i < SUMS; i++) {
@@ -89,12 +89,12 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
         sums[i] = ulb_zero();
     /* Two pieces of code: see kernels/x86/streams.h. */
     size_t s = 0, even = tiles->steps / VISIT * VISIT;
-    for (; s < even && tiles->prefetch_l2; s += VISIT)
-        visit(tiles, true, s, VISIT, sums);
+    for (; s < even && tiles->l2_ahead; s += VISIT)
+        visit(tiles, ulb_told_l2(tiles->l2_ahead), s, VISIT, sums);
     for (; s < even; s += VISIT)
-        visit(tiles, false, s, VISIT, sums);
+        visit(tiles, ULB_TOLD_L1, s, VISIT, sums);
     if (s < tiles->steps)
-        visit(tiles, tiles->prefetch_l2, s, 1, sums);
+        visit(tiles, ulb_told(tiles->l2_ahead), s, 1, sums);
     ulb_vec code6 = ulb_add32(sums[2], ulb_asr32(sums[8], 1));
     ulb_vec code7 = ulb_add32(sums[5], ulb_asr32(sums[9], 2));
     ulb_vec codes[ULB_INT3_FIELDS] = {sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], code6, code7};

@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_layo
         const uint8_t *scales = w + ULB_CODE_ROWS * COLUMNS / 2;
         ulb_floats sums[ULB_CODE_VECTORS];
         ulb_sum_level_columns(kind, w, x, (slice * tiles->steps + s) * COLUMNS, COLUMNS / 4,
-                              (struct ulb_ahead){NEAR, tiles->prefetch_l2}, &levels, sums);
+                              (struct ulb_ahead){NEAR, ulb_told(tiles->l2_ahead)}, &levels, sums);
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
             results[v] = ulb_fma(sums[v], ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) void run(const struct ulb_layout *l
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
-                              .prefetch_l2 = g->prefetch_l2};
+                              .l2_ahead = g->l2_ahead};
     for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
         tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * layout->tile_bytes;
         for (size_t n = 0; n < g->n; n++)

@@ -136,9 +136,9 @@ static inline void join(ulb_vec low, ulb_vec high, ulb_vec words[2])
 }
 
 static inline __attribute__((always_inline)) void add_tile(const uint8_t *w, const uint8_t *tables,
-                                                           bool into_l2, ulb_vec words[4])
+                                                           struct ulb_told told, ulb_vec words[4])
 {
-    const struct ulb_ahead ahead = {PREFETCH, into_l2};
+    const struct ulb_ahead ahead = {PREFETCH, told};
     ulb_vec bytes[4], signs[2];
     for (int i = 0; i < 2; i++)
         signs[i] = ulb_load(w + SIGNS + i * ULB_VEC_BYTES);
@@ -172,32 +172,33 @@ static inline void add_words(int32_t *sums, ulb_vec words)
 }
 
 /* words += the tiles [s, end) of one slice. */
-static inline __attribute__((always_inline)) void add_tiles(const struct ulb_tiles *tiles, bool l2,
-                                                            const uint8_t *tables, size_t slice, size_t s,
-                                                            size_t end, ulb_vec words[4])
+static inline __attribute__((always_inline)) void add_tiles(const struct ulb_tiles *tiles,
+                                                            struct ulb_told told, const uint8_t *tables,
+                                                            size_t slice, size_t s, size_t end,
+                                                            ulb_vec words[4])
 {
     for (size_t at = s; at < end; at++)
         add_tile(tiles->w + slice * tiles->slice_bytes + at * STEP_BYTES,
-                 tables + (slice * tiles->steps + at) * TABLE_BYTES, l2, words);
+                 tables + (slice * tiles->steps + at) * TABLE_BYTES, told, words);
 }
 
 /* Told L2, slices are laid out one after the other: see ulb_visit_slices in kernels/x86/streams.h. */
-static inline __attribute__((always_inline)) void add_slices(const struct ulb_tiles *tiles, bool l2,
-                                                             const uint8_t *tables, size_t s, size_t end,
-                                                             ulb_vec words[4])
+static inline __attribute__((always_inline)) void add_slices(const struct ulb_tiles *tiles,
+                                                             struct ulb_told told, const uint8_t *tables,
+                                                             size_t s, size_t end, ulb_vec words[4])
 {
-    if (l2) {
+    if (told.l2) {
         ULB_UNROLL(4)
         for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++)
-            add_tiles(tiles, l2, tables, slice, s, end, words);
+            add_tiles(tiles, told, tables, slice, s, end, words);
         return;
     }
 #pragma GCC unroll 1
     for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++)
-        add_tiles(tiles, l2, tables, slice, s, end, words);
+        add_tiles(tiles, told, tables, slice, s, end, words);
 }
 
-static inline __attribute__((always_inline)) void sum_as(bool l2, const struct ulb_tiles *tiles,
+static inline __attribute__((always_inline)) void sum_as(struct ulb_told told, const struct ulb_tiles *tiles,
                                                          const uint8_t *tables, int32_t *sums)
 {
     for (size_t s = 0; s < tiles->steps; s += TILES) {
@@ -206,7 +207,7 @@ static inline __attribute__((always_inline)) void sum_as(bool l2, const struct u
         ULB_UNROLL(4)
         for (int i = 0; i < 4; i++)
             words[i] = ulb_zero();
-        add_slices(tiles, l2, tables, s, end, words);
+        add_slices(tiles, told, tables, s, end, words);
         ULB_UNROLL(4)
         for (int i = 0; i < 4; i++)
             add_words(sums + 2 * ULB_LANES * i, words[i]);
@@ -215,10 +216,10 @@ static inline __attribute__((always_inline)) void sum_as(bool l2, const struct u
 
 static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
-    if (tiles->prefetch_l2)
-        sum_as(true, tiles, tables, sums);
+    if (tiles->l2_ahead)
+        sum_as(ulb_told_l2(tiles->l2_ahead), tiles, tables, sums);
     else
-        sum_as(false, tiles, tables, sums);
+        sum_as(ULB_TOLD_L1, tiles, tables, sums);
 }
 
 /* Rows from the order of words: those of half of the rows come as two vectors, of which one has the first,

@@ -31,9 +31,10 @@ static inline __attribute__((always_inline)) void add_visit(const struct woq *a,
 {
     ULB_UNROLL(2)
     for (size_t i = 0; i < SLICES; i++)
-        ulb_add_code_columns(
-            a->bits, a->kind, tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x,
-            (i * tiles->steps + s) * 4, steps, (struct ulb_ahead){NEAR, tiles->prefetch_l2}, sums, x_sums);
+        ulb_add_code_columns(a->bits, a->kind,
+                             tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x,
+                             (i * tiles->steps + s) * 4, steps,
+                             (struct ulb_ahead){NEAR, ulb_told(tiles->l2_ahead)}, sums, x_sums);
 }
 
 /* Sums of products of all of K, codes as they are, and the sum of the activations. */
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
-                              .prefetch_l2 = g->prefetch_l2};
+                              .l2_ahead = g->l2_ahead};
     for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
         tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * a->bits * ULB_VEC_BYTES;
         for (size_t n = 0; n < g->n; n++)

@@ -120,15 +120,12 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
     return (struct ulb_zero_sum){all, ulb_add32(magic, all), NULL};
 }
 
-/* Whether a row that asks for L1 alone asks, told L2, no farther than one that has a second distance. */
-#define ULB_LOOKS_FAR(row) (!ULB_WORD_SUMS && (row)->near > 512)
-
 /* The prefetches for the lines that begin in so many bytes of w from begin on. Each is held at its place by
  * one of some vectors that what follows needs: compilers bring those of an unrolled loop together, and so
  * many at once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does
  * not unroll them. */
 static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struct ulb_block_row *row,
-                                                                     bool into_l2, const uint8_t *w,
+                                                                     struct ulb_told told, const uint8_t *w,
                                                                      size_t begin, size_t bytes,
                                                                      ulb_vec *vectors, size_t n_vectors)
 {
@@ -139,26 +136,26 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
         ulb_vec *held = &vectors[i % n_vectors];
         if (first + i >= end)
             break;
-        if (!into_l2)
+        if (told.l2)
+            __asm__("prefetcht1 %c[line](%[at],%[ahead])"
+                    : [held] "+" ULB_REGISTER(*held)
+                    : [at] "r"(w), [line] "i"(line), [ahead] "r"(told.ahead));
+        else
             __asm__("prefetcht0 %c[ahead](%[at])"
                     : [held] "+" ULB_REGISTER(*held)
                     : [at] "r"(w), [ahead] "i"(line + row->near));
-        if (!into_l2 && row->far)
+        if (!told.l2 && row->far)
             __asm__("prefetcht1 %c[ahead](%[at])"
                     : [held] "+" ULB_REGISTER(*held)
                     : [at] "r"(w), [ahead] "i"(line + row->far));
-        if (into_l2)
-            __asm__(
-                "prefetcht1 %c[ahead](%[at])"
-                : [held] "+" ULB_REGISTER(*held)
-                : [at] "r"(w), [ahead] "i"(line + ULB_L2_AHEAD(row->near, row->far || ULB_LOOKS_FAR(row))));
     }
 }
 
 /* sums += so many steps, the first at w + at. */
-static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_row *row, bool into_l2,
-                                                                const uint8_t *w, size_t at, const int8_t *x,
-                                                                size_t steps, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_row *row,
+                                                                struct ulb_told told, const uint8_t *w,
+                                                                size_t at, const int8_t *x, size_t steps,
+                                                                ulb_vec *sums)
 {
     const struct ulb_codes *codes = row->codes;
     size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
@@ -172,7 +169,7 @@ static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb
             for (size_t set = 0; set < row->sets; set++) {
                 size_t set_at = at + s * step_bytes + set * set_bytes;
                 codes->step(w + set_at, x4, sums + set * set_sums);
-                ulb_prefetch_lines(row, into_l2, w, set_at, set_bytes, sums + set * set_sums, set_sums);
+                ulb_prefetch_lines(row, told, w, set_at, set_bytes, sums + set * set_sums, set_sums);
             }
         }
     }
@@ -227,20 +224,21 @@ static inline __attribute__((always_inline)) ulb_vec ulb_widen_by(const ulb_vec 
 }
 
 /* sums += the int32 sums of one chunk, whose codes begin at w + at, times integer scales of rows, or NULL. */
-static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_row *row, bool into_l2,
-                                                                const uint8_t *w, size_t at, const int8_t *x,
+static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_row *row,
+                                                                struct ulb_told told, const uint8_t *w,
+                                                                size_t at, const int8_t *x,
                                                                 const ulb_vec *scales, ulb_vec *sums)
 {
     size_t n = row->sets * row->codes->sums;
     if (!row->codes->word_steps) {
-        ulb_add_steps(row, into_l2, w, at, x, ulb_chunk_steps(row), sums);
+        ulb_add_steps(row, told, w, at, x, ulb_chunk_steps(row), sums);
         return;
     }
     ulb_vec words[ULB_BLOCK_VECTORS_MAX];
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++)
         words[i] = ulb_zero();
-    ulb_add_steps(row, into_l2, w, at, x, ulb_chunk_steps(row), words);
+    ulb_add_steps(row, told, w, at, x, ulb_chunk_steps(row), words);
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++) {
         ulb_vec wide = ulb_widen_by(scales ? &scales[i] : NULL, words[i]);
@@ -323,7 +321,6 @@ struct ulb_groups_at {
     const int16_t *sums;
     const int32_t *zeros; /* of groups of 16 columns: struct ulb_zero_sum's */
     const float *scale;   /* of a block's activations */
-    bool into_l2;         /* ulb_gemm.prefetch_l2 */
 };
 
 /* Sums of a group, and what is taken off them; or integer scales, for which sums are the block's. */
@@ -354,17 +351,16 @@ static inline __attribute__((always_inline)) void ulb_start_group(const struct u
 }
 
 /* block += group g, a constant. */
-static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb_block_row *row,
-                                                                const struct ulb_groups_at *at, size_t g,
-                                                                const struct ulb_group_sums *group,
-                                                                ulb_floats *block)
+static inline __attribute__((always_inline)) void
+ulb_end_group(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at, size_t g,
+              const struct ulb_group_sums *group, ulb_floats *block)
 {
     const struct ulb_codes *codes = row->codes;
     ulb_floats values[ULB_BLOCK_VECTORS_MAX];
     size_t scales_at = ulb_scales_at(row, g);
     if (ulb_scales_integers(row)) {
         if (g % ulb_groups_together(row) == 0)
-            ulb_prefetch_lines(row, at->into_l2, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block,
+            ulb_prefetch_lines(row, told, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block,
                                ulb_block_vectors(row));
         return;
     }
@@ -379,7 +375,7 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
         codes->floats(group->sums + set * codes->sums, &group->zero, row->scales_sums ? &scale : NULL,
                       values + set * codes->rows);
     if (g % ulb_groups_together(row) == 0)
-        ulb_prefetch_lines(row, at->into_l2, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values,
+        ulb_prefetch_lines(row, told, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values,
                            ulb_block_vectors(row));
 #pragma GCC unroll 12
     for (size_t v = 0; v < ulb_block_vectors(row); v++)
@@ -388,35 +384,36 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
 }
 
 /* block += a chunk, from step s on, of group g. */
-static inline __attribute__((always_inline)) void ulb_add_chunk_of(const struct ulb_block_row *row,
-                                                                   const struct ulb_groups_at *at, size_t g,
-                                                                   size_t s, struct ulb_group_sums *group,
-                                                                   ulb_floats *block)
+static inline __attribute__((always_inline)) void
+ulb_add_chunk_of(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
+                 size_t g, size_t s, struct ulb_group_sums *group, ulb_floats *block)
 {
     const uint8_t *w = at->w + s * row->sets * row->codes->bytes * ULB_VEC_BYTES;
     const int8_t *x = at->x + g * row->group + 4 * s;
     if (ulb_scales_integers(row))
-        ulb_add_chunk(row, at->into_l2, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
+        ulb_add_chunk(row, told, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
     else
-        ulb_add_chunk(row, at->into_l2, w, ulb_codes_at(row, g), x, NULL, group->sums);
+        ulb_add_chunk(row, told, w, ulb_codes_at(row, g), x, NULL, group->sums);
 }
 
 /* block += group g of one slice. */
-static inline __attribute__((always_inline)) void
-ulb_add_group(const struct ulb_block_row *row, const struct ulb_groups_at *at, size_t g, ulb_floats *block)
+static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_block_row *row,
+                                                                struct ulb_told told,
+                                                                const struct ulb_groups_at *at, size_t g,
+                                                                ulb_floats *block)
 {
     struct ulb_group_sums group;
     ulb_start_group(row, at, g, &group);
     for (size_t s = 0; s < row->group / 4; s += ulb_chunk_steps(row))
-        ulb_add_chunk_of(row, at, g, s, &group, block);
-    ulb_end_group(row, at, g, &group, block);
+        ulb_add_chunk_of(row, told, at, g, s, &group, block);
+    ulb_end_group(row, told, at, g, &group, block);
 }
 
 /* block += group g of each slice, some steps of each in turn: one after the other where sums are registers,
  * in a loop where they wait in memory. */
 static inline __attribute__((always_inline)) void
-ulb_add_side_by_side(const struct ulb_block_row *row, const struct ulb_groups_at *at, size_t g,
-                     ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
+ulb_add_side_by_side(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
+                     size_t g, ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
     struct ulb_group_sums groups[ULB_BLOCK_SLICES];
     size_t steps = row->group / 4, chunk = ulb_chunk_steps(row);
@@ -429,12 +426,12 @@ ulb_add_side_by_side(const struct ulb_block_row *row, const struct ulb_groups_at
         for (size_t s = begin; s < begin + pass; s += chunk) {
 #pragma GCC unroll 4
             for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-                ulb_add_chunk_of(row, &at[i], g, s, &groups[i], block[i]);
+                ulb_add_chunk_of(row, told, &at[i], g, s, &groups[i], block[i]);
         }
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-        ulb_end_group(row, &at[i], g, &groups[i], block[i]);
+        ulb_end_group(row, told, &at[i], g, &groups[i], block[i]);
 }
 
 /* Groups of a slice in turn: two where two scales are a byte, and two of 16 columns, for which sums of the
@@ -453,6 +450,7 @@ static inline __attribute__((always_inline)) bool ulb_fills_registers(const stru
 
 /* block += a turn of each slice. */
 static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_block_row *row,
+                                                               struct ulb_told told,
                                                                const struct ulb_groups_at *at,
                                                                ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
@@ -460,18 +458,18 @@ static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_
     if (ulb_fills_registers(row)) {
         __asm__("" : "+r"(slices)); /* a loop */
         for (size_t i = 0; i < slices; i++)
-            ulb_add_group(row, &at[i], 0, block[i]);
+            ulb_add_group(row, told, &at[i], 0, block[i]);
         return;
     }
     if (ulb_is_long(row) || ulb_is_narrow(row)) {
 #pragma GCC unroll 2
         for (size_t g = 0; g < turn; g++)
-            ulb_add_side_by_side(row, at, g, block);
+            ulb_add_side_by_side(row, told, at, g, block);
         return;
     }
 #pragma GCC unroll 8
     for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++)
-        ulb_add_group(row, &at[i / turn], i % turn, block[i / turn]);
+        ulb_add_group(row, told, &at[i / turn], i % turn, block[i / turn]);
 }
 
 #endif

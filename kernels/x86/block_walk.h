@@ -14,14 +14,13 @@ struct ulb_block_at {
     const int8_t *x;
     const int16_t *sums;
     const float *scale;
-    bool into_l2;
 };
 
 /* results += what d, and minima, make of a block. They lie behind the codes, minima_at and d_at in the tile.
  */
 static inline __attribute__((always_inline)) void
-ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at, const struct ulb_block_at *x,
-                 const ulb_floats *block, ulb_floats *results)
+ulb_finish_block(const struct ulb_block_row *row, struct ulb_told told, size_t minima_at, size_t d_at,
+                 const struct ulb_block_at *x, const ulb_floats *block, ulb_floats *results)
 {
     const uint8_t *at = x->tile + d_at;
     size_t vectors = ulb_block_vectors(row), rows = vectors * ULB_LANES;
@@ -32,7 +31,7 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
         ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
                                    : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
         if (row->minima == ULB_NO_MINIMA)
-            ulb_prefetch_lines(row, x->into_l2, x->tile, minima_at + v * share, share, (ulb_vec *)&d, 1);
+            ulb_prefetch_lines(row, told, x->tile, minima_at + v * share, share, (ulb_vec *)&d, 1);
         ulb_floats sum = ulb_scales_integers(row) ? ulb_to_floats(((const ulb_vec *)block)[v]) : block[v];
         results[v] = ulb_fma(sum, row->scales_sums ? d : ulb_mul(d, x_scale), results[v]);
     }
@@ -48,7 +47,7 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
             sum = ulb_to_floats(ulb_all_x_sums(x->sums, 1));
         else
             sum = ulb_sum_minima(row->minima, x->tile + minima_at + v * ULB_VEC_BYTES, rows * 4, &quads);
-        ulb_prefetch_lines(row, x->into_l2, x->tile, minima_at + v * share, share, (ulb_vec *)&sum, 1);
+        ulb_prefetch_lines(row, told, x->tile, minima_at + v * share, share, (ulb_vec *)&sum, 1);
         sum = ulb_mul(sum, x_scale);
         /* d of shifted values has the factor of the row's end; a minimum has not. */
         sum = ulb_mul(sum, ulb_all_floats((float)(1 << row->codes->shift(v % row->codes->rows))));
@@ -58,8 +57,10 @@ ulb_finish_block(const struct ulb_block_row *row, size_t minima_at, size_t d_at,
 
 /* results += one block of each slice, some groups of each in turn: streams that take turns of more than a
  * page are read one after the other, and wait for each. */
-static inline __attribute__((always_inline)) void
-ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, ulb_floats *results)
+static inline __attribute__((always_inline)) void ulb_add_blocks(const struct ulb_block_row *row,
+                                                                 struct ulb_told told,
+                                                                 const struct ulb_block_at *at,
+                                                                 ulb_floats *results)
 {
     size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
     size_t turn = ulb_turn_groups(row), minima_at = ulb_scales_at(row, groups);
@@ -74,11 +75,10 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
         if (row->zero_point && row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS)
             ulb_scale_zeros(row, at[i].sums, zeros[i]);
-        turns[i] =
-            (struct ulb_groups_at){at[i].tile, at[i].x, at[i].sums, zeros[i][0], at[i].scale, at[i].into_l2};
+        turns[i] = (struct ulb_groups_at){at[i].tile, at[i].x, at[i].sums, zeros[i][0], at[i].scale};
     }
     for (size_t g = 0; g < groups; g += turn) {
-        ulb_add_turn(row, turns, block);
+        ulb_add_turn(row, told, turns, block);
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
             turns[i].w += ulb_scales_at(row, turn);
@@ -89,7 +89,7 @@ ulb_add_blocks(const struct ulb_block_row *row, const struct ulb_block_at *at, u
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-        ulb_finish_block(row, minima_at, d_at, &at[i], block[i], results);
+        ulb_finish_block(row, told, minima_at, d_at, &at[i], block[i], results);
 }
 
 /* Results are used once in a block of several groups, whose sums need the 16 registers: GCC 12 kept results
@@ -105,10 +105,9 @@ static inline __attribute__((always_inline)) void ulb_keep_in_memory(const struc
 }
 
 /* One row of tiles and one token. */
-static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct ulb_block_row *row,
-                                                                  const struct ulb_tiles *tiles,
-                                                                  const float *x_scale, const int16_t *x_sums,
-                                                                  float *y)
+static inline __attribute__((always_inline)) void
+ulb_walk_blocks(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_tiles *tiles,
+                const float *x_scale, const int16_t *x_sums, float *y)
 {
     ulb_floats results[ULB_BLOCK_VECTORS_MAX];
     size_t vectors = ulb_block_vectors(row);
@@ -122,12 +121,11 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
         at[i] = (struct ulb_block_at){.tile = tiles->w + i * tiles->slice_bytes,
                                       .x = tiles->x + b * row->columns,
                                       .sums = x_sums + b * row->columns / ULB_SUM_COLUMNS,
-                                      .scale = x_scale + (row->activation == ULB_ACT_A8 ? 0 : b),
-                                      .into_l2 = tiles->prefetch_l2};
+                                      .scale = x_scale + (row->activation == ULB_ACT_A8 ? 0 : b)};
     }
     for (size_t s = 0; s < tiles->steps; s++) {
         ulb_keep_in_memory(row, results);
-        ulb_add_blocks(row, at, results);
+        ulb_add_blocks(row, told, at, results);
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
             at[i].tile += row->tile_bytes;
@@ -144,13 +142,12 @@ static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct u
     }
 }
 
-/* The loop over rows of tiles and tokens. into_l2: ulb_gemm.prefetch_l2, a constant. */
+/* The loop over rows of tiles and tokens. told.l2: a constant. */
 static inline __attribute__((always_inline)) void
-ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, bool into_l2)
+ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, struct ulb_told told)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k),
-                              .prefetch_l2 = into_l2};
+                              .steps = ulb_layout_steps(row->layout, g->k)};
     size_t rows = ulb_block_vectors(row) * ULB_LANES;
     size_t batch = ulb_batch(g, row->layout, rows);
     for (size_t m = g->m0; m < g->m1; m += batch) {
@@ -160,7 +157,7 @@ ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, 
             tiles.x = (const int8_t *)g->x + n * g->x_stride;
             for (size_t at = m; at < end; at += rows) {
                 tiles.w = (const uint8_t *)g->w + at / rows * tiles.steps * row->layout->tile_bytes;
-                ulb_walk_blocks(row, &tiles, g->x_scale + n * g->x_scale_stride,
+                ulb_walk_blocks(row, told, &tiles, g->x_scale + n * g->x_scale_stride,
                                 g->x_sums + n * g->x_sums_stride, some + (at - m));
             }
             /* Tile by tile y, which is elsewhere than the stream of weights, cost 1 to 3 %; and a copy of
@@ -175,10 +172,10 @@ ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, 
 static inline __attribute__((always_inline)) void ulb_run_blocks(const struct ulb_gemm *g,
                                                                  const struct ulb_block_row *row)
 {
-    if (g->prefetch_l2)
-        ulb_run_blocks_ahead(g, row, true);
+    if (g->l2_ahead)
+        ulb_run_blocks_ahead(g, row, ulb_told_l2(g->l2_ahead));
     else
-        ulb_run_blocks_ahead(g, row, false);
+        ulb_run_blocks_ahead(g, row, ULB_TOLD_L1);
 }
 
 #endif

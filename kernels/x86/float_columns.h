@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void ulb_walk_columns(const struct 
                 size_t at = v * ULB_LANES * bytes;
                 add(&sums[v], w + at, one);
                 if (at % ULB_LINE == 0)
-                    ulb_ask(w, at, (struct ulb_ahead){near, tiles->prefetch_l2});
+                    ulb_ask(w, at, (struct ulb_ahead){near, ulb_told(tiles->l2_ahead)});
             }
         }
     }
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void ulb_run_columns(const struct u
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
-                              .prefetch_l2 = g->prefetch_l2};
+                              .l2_ahead = g->l2_ahead};
     for (size_t m = g->m0; m < g->m1; m += ULB_COLUMN_ROWS) {
         tiles.w = (const uint8_t *)g->w + m * tiles.steps * bytes;
         for (size_t n = 0; n < g->n; n++) {

@@ -29,16 +29,18 @@ static inline __attribute__((always_inline)) size_t ulb_scales_bytes(const struc
 
 /* results += the sums of one group, one for each vector of rows once they are split, times its scales. Lines
  * of scales are prefetched as those of tiles are. */
-static inline __attribute__((always_inline)) void
-ulb_finish_group(const struct ulb_walk *walk, bool l2, ulb_split_fn *split, const int16_t *x_sums,
-                 size_t group, int32_t zero_point, const uint8_t *scales, ulb_vec *sums, ulb_floats *results)
+static inline __attribute__((always_inline)) void ulb_finish_group(const struct ulb_walk *walk,
+                                                                   struct ulb_told told, ulb_split_fn *split,
+                                                                   const int16_t *x_sums, size_t group,
+                                                                   int32_t zero_point, const uint8_t *scales,
+                                                                   ulb_vec *sums, ulb_floats *results)
 {
     const int16_t *x_sum = x_sums + group * (ULB_GROUP / ULB_SUM_COLUMNS);
     ulb_vec correction = ulb_all32(zero_point * ulb_sum_of_x(x_sum, ULB_GROUP));
     split(sums);
     ULB_UNROLL(16)
     for (size_t v = 0; v < walk->vectors; v++) {
-        const struct ulb_asking asking = {walk, v * ULB_VEC_BYTES, true, l2};
+        const struct ulb_asking asking = {walk, v * ULB_VEC_BYTES, true, told};
         ulb_add_scaled(&results[v], ulb_sub32(sums[v], correction),
                        (const float *)(const void *)(scales + v * ULB_VEC_BYTES));
         ulb_ask_ahead(&asking, scales + v * ULB_VEC_BYTES, 0, &sums[v]);
@@ -46,36 +48,36 @@ ulb_finish_group(const struct ulb_walk *walk, bool l2, ulb_split_fn *split, cons
 }
 
 /* A visit of each slice from step s on, to sums of its own. */
-static inline __attribute__((always_inline)) void ulb_visit_in_turn(const struct ulb_walk *walk, bool l2,
-                                                                    ulb_step_fn *step,
+static inline __attribute__((always_inline)) void ulb_visit_in_turn(const struct ulb_walk *walk,
+                                                                    struct ulb_told told, ulb_step_fn *step,
                                                                     const struct ulb_tiles *tiles, size_t s,
                                                                     size_t steps, ulb_vec *sums)
 {
     ULB_UNROLL(2)
     for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-        ulb_visit(walk, l2, step, tiles, slice, s, steps, true, sums + slice * walk->vectors);
+        ulb_visit(walk, told, step, tiles, slice, s, steps, true, sums + slice * walk->vectors);
 }
 
 /* The sums of group i of each slice, lying side by side, to the results. */
 static inline __attribute__((always_inline)) void
-ulb_finish_groups(const struct ulb_walk *walk, bool l2, ulb_split_fn *split, const struct ulb_tiles *tiles,
-                  const int16_t *x_sums, size_t i, int32_t zero_point, ulb_vec *sums, ulb_floats *results)
+ulb_finish_groups(const struct ulb_walk *walk, struct ulb_told told, ulb_split_fn *split,
+                  const struct ulb_tiles *tiles, const int16_t *x_sums, size_t i, int32_t zero_point,
+                  ulb_vec *sums, ulb_floats *results)
 {
     const uint8_t *scales = tiles->w + i * ULB_GROUP_STEPS * walk->step_bytes - ulb_scales_bytes(walk);
     ULB_UNROLL(2)
     for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-        ulb_finish_group(walk, l2, split, x_sums, slice * (tiles->steps / ULB_GROUP_STEPS) + i, zero_point,
+        ulb_finish_group(walk, told, split, x_sums, slice * (tiles->steps / ULB_GROUP_STEPS) + i, zero_point,
                          scales + slice * tiles->slice_bytes, sums + slice * walk->vectors, results);
 }
 
 /* Group i of each slice: its steps, then its part of the results. With 16-bit sums slices take turns of a
  * visit and their sums wait in memory: a slice's group of 128 columns read whole is one address stream, and
  * 5 % slower from memory. */
-static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_walk *walk, bool l2,
-                                                                ulb_step_fn *step, ulb_split_fn *split,
-                                                                const struct ulb_tiles *row,
-                                                                const int16_t *x_sums, size_t i,
-                                                                int32_t zero_point, ulb_floats *results)
+static inline __attribute__((always_inline)) void
+ulb_add_group(const struct ulb_walk *walk, struct ulb_told told, ulb_step_fn *step, ulb_split_fn *split,
+              const struct ulb_tiles *row, const int16_t *x_sums, size_t i, int32_t zero_point,
+              ulb_floats *results)
 {
     ulb_vec sums[ULB_GROUP_SLICES * ULB_ACCUMULATORS_MAX];
     const size_t begin = i * ULB_GROUP_STEPS, end = begin + ULB_GROUP_STEPS;
@@ -90,21 +92,21 @@ static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb
         if (walk->vectors <= 4) {
             ULB_UNROLL(4)
             for (size_t s = begin; s < end; s += visit)
-                ulb_visit_in_turn(walk, l2, step, &tiles, s, visit, sums);
+                ulb_visit_in_turn(walk, told, step, &tiles, s, visit, sums);
         } else {
             for (size_t s = begin; s < end; s += visit)
-                ulb_visit_in_turn(walk, l2, step, &tiles, s, visit, sums);
+                ulb_visit_in_turn(walk, told, step, &tiles, s, visit, sums);
         }
     } else {
         ulb_clear(walk, sums);
-        ulb_walk_steps(walk, l2, step, &tiles, begin, end, sums);
+        ulb_walk_steps(walk, told, step, &tiles, begin, end, sums);
     }
-    ulb_finish_groups(walk, l2, split, &tiles, x_sums, i, zero_point, sums, results);
+    ulb_finish_groups(walk, told, split, &tiles, x_sums, i, zero_point, sums, results);
 }
 
 /* The loop over rows of tiles and tokens; tiles have walk->vectors * ULB_LANES rows. */
 static inline __attribute__((always_inline)) void
-ulb_run_groups_as(bool l2, const struct ulb_gemm *g, const struct ulb_layout *layout,
+ulb_run_groups_as(struct ulb_told told, const struct ulb_gemm *g, const struct ulb_layout *layout,
                   const struct ulb_walk *walk, ulb_step_fn *step, ulb_split_fn *split, int32_t zero_point)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
@@ -124,7 +126,7 @@ ulb_run_groups_as(bool l2, const struct ulb_gemm *g, const struct ulb_layout *la
                 for (size_t v = 0; v < walk->vectors; v++)
                     results[v] = ulb_no_floats();
                 for (size_t i = 0; i < groups; i++)
-                    ulb_add_group(walk, l2, step, split, &tiles, x_sums, i, zero_point, results);
+                    ulb_add_group(walk, told, step, split, &tiles, x_sums, i, zero_point, results);
                 ULB_UNROLL(16)
                 for (size_t v = 0; v < walk->vectors; v++)
                     ulb_store_floats(some + (at - row) + v * ULB_LANES, results[v]);
@@ -140,10 +142,10 @@ static inline __attribute__((always_inline)) void
 ulb_run_groups(const struct ulb_gemm *g, const struct ulb_layout *layout, const struct ulb_walk *walk,
                ulb_step_fn *step, ulb_split_fn *split, int32_t zero_point)
 {
-    if (g->prefetch_l2)
-        ulb_run_groups_as(true, g, layout, walk, step, split, zero_point);
+    if (g->l2_ahead)
+        ulb_run_groups_as(ulb_told_l2(g->l2_ahead), g, layout, walk, step, split, zero_point);
     else
-        ulb_run_groups_as(false, g, layout, walk, step, split, zero_point);
+        ulb_run_groups_as(ULB_TOLD_L1, g, layout, walk, step, split, zero_point);
 }
 
 #endif

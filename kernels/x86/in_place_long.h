@@ -213,7 +213,7 @@ static inline __attribute__((always_inline)) void ulb_run_long_as(bool asks, con
 static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
                                                                const struct ulb_long *format)
 {
-    if (g->prefetch_l2)
+    if (g->l2_ahead)
         ulb_run_long_as(false, g, format);
     else
         ulb_run_long_as(true, g, format);

@@ -165,17 +165,18 @@ ulb_prefetch_rows(const struct ulb_paired *format, const uint8_t *rows, const si
 /* The same in every row, into L2, each by an instruction of its own: prefetchers of Zen follow a stream by
  * the instruction, and three that go round eight rows mislead them (Zen 5, Q4_0: 0.58 of the best reader so,
  * 0.84 without any, 0.9 to 1.1 with eight). */
-static inline __attribute__((always_inline)) void ulb_prefetch_each_row(const struct ulb_row_pointers *rows)
+static inline __attribute__((always_inline)) void ulb_prefetch_each_row(const struct ulb_row_pointers *rows,
+                                                                        size_t ahead)
 {
     ULB_UNROLL(8)
     for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        ulb_ask_l2(ulb_row_at(rows, i), ULB_FAR);
+        ulb_ask_told(ulb_row_at(rows, i), 0, ahead);
 }
 
-/* The products of one token and 8 rows, part apart; l2: ulb_gemm.prefetch_l2, a constant. */
-static inline __attribute__((always_inline)) __m256 ulb_sum_paired(const struct ulb_paired *format, bool l2,
-                                                                   const uint8_t *rows, const size_t *offsets,
-                                                                   size_t blocks,
+/* The products of one token and 8 rows, part apart; told.l2: a constant. */
+static inline __attribute__((always_inline)) __m256 ulb_sum_paired(const struct ulb_paired *format,
+                                                                   struct ulb_told told, const uint8_t *rows,
+                                                                   const size_t *offsets, size_t blocks,
                                                                    const struct ulb_in_place_x *x)
 {
     const size_t stride = offsets[1];
@@ -185,8 +186,8 @@ static inline __attribute__((always_inline)) __m256 ulb_sum_paired(const struct 
         /* Else compilers keep 8 pointers, in memory. */
         __asm__("" : "+r"(at.first), "+r"(at.fourth), "+r"(at.stride), "+r"(at.three));
         ulb_add_paired(format, &at, b, x, &results);
-        if (l2)
-            ulb_prefetch_each_row(&at);
+        if (told.l2)
+            ulb_prefetch_each_row(&at, told.ahead);
         else
             ulb_prefetch_rows(format, rows, offsets, b);
         at.first += format->bytes;
@@ -207,8 +208,9 @@ ulb_paired_rows(const struct ulb_gemm *g, const struct ulb_paired *format, size_
     for (size_t n = 0; n < g->n; n++) {
         struct ulb_in_place_x x = ulb_in_place_token(g, n);
         float y[ULB_PAIRED_ROWS];
-        _mm256_storeu_ps(y, g->prefetch_l2 ? ulb_sum_paired(format, true, rows, offsets, blocks, &x)
-                                           : ulb_sum_paired(format, false, rows, offsets, blocks, &x));
+        _mm256_storeu_ps(y, g->l2_ahead
+                                ? ulb_sum_paired(format, ulb_told_l2(g->l2_ahead), rows, offsets, blocks, &x)
+                                : ulb_sum_paired(format, ULB_TOLD_L1, rows, offsets, blocks, &x));
         for (size_t r = 0; r < ULB_PAIRED_ROWS; r++)
             g->y[n * g->y_stride + m + r * part] = y[r];
     }

@@ -93,16 +93,21 @@ static inline void ulb_nibble_first_line(const uint8_t *w, const uint8_t *table,
 
 /* bytes += those of the two steps of a line. */
 static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table,
-                                                                      bool l2, __m512i bytes[4])
+                                                                      struct ulb_told told, __m512i bytes[4])
 {
     const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m512i packed, first, parts, swapped, found;
-    if (ULB_NIBBLE_FAR && !l2)
+    if (ULB_NIBBLE_FAR && !told.l2)
         ulb_ask_l2(w, ULB_FAR);
-    __asm__(ULB_ASM_ASK_KNOWN "\n\t" ULB_NIBBLE_LOAD("") ULB_NIBBLE_ADDS
-            : ULB_NIBBLE_BYTES("+v"), [found] "=&v"(found)
-            : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP),
-              ULB_ASK_KNOWN_OPERANDS(w, 0, ULB_NIBBLE_PREFETCH, l2));
+#define ADD_LINE(ask, ...)                                                                                   \
+    __asm__(ask "\n\t" ULB_NIBBLE_LOAD("") ULB_NIBBLE_ADDS                                                   \
+            : ULB_NIBBLE_BYTES("+v"), [found] "=&v"(found)                                                   \
+            : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP), __VA_ARGS__)
+    if (told.l2)
+        ADD_LINE(ULB_ASM_ASK_L2, ULB_ASK_L2_OPERANDS(w, 0, told.ahead));
+    else
+        ADD_LINE(ULB_ASM_ASK_L1, ULB_ASK_L1_OPERANDS(w, ULB_NIBBLE_PREFETCH));
+#undef ADD_LINE
 }
 
 /* 16-bit sums of 32 rows += their byte sums, each step's in a half: words[0] is rows 0-7 and 16-23, words[1]

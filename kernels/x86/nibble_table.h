@@ -58,23 +58,23 @@ enum { ULB_NIBBLE_FAR = false };
 #include "kernels/x86/nibble_256.h"
 #endif
 
-/* Asks for what lies ahead of a line; l2: ulb_gemm.prefetch_l2, a constant. */
-static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *w, bool l2)
+/* Asks for what lies ahead of a line; told.l2: a constant. */
+static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *w, struct ulb_told told)
 {
-    if (ULB_NIBBLE_FAR && !l2)
+    if (ULB_NIBBLE_FAR && !told.l2)
         ulb_ask_l2(w, ULB_FAR);
-    ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, l2});
+    ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, told});
 }
 
-static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
-                                                                   bool l2, ulb_nibble_vec words[4])
+static inline __attribute__((always_inline)) void
+ulb_nibble_burst(const uint8_t *w, const uint8_t *table, struct ulb_told told, ulb_nibble_vec words[4])
 {
     ulb_nibble_vec bytes[4];
-    ulb_nibble_ask(w, l2);
+    ulb_nibble_ask(w, told);
     ulb_nibble_first_line(w, table, bytes);
 #pragma GCC unroll 4
     for (size_t at = 2 * ULB_NIBBLE_STEP; at < ULB_NIBBLE_BURST * ULB_NIBBLE_STEP; at += 2 * ULB_NIBBLE_STEP)
-        ulb_nibble_add_line(w + at, table + at, l2, bytes);
+        ulb_nibble_add_line(w + at, table + at, told, bytes);
     ulb_nibble_join(bytes[0], bytes[1], words);
     ulb_nibble_join(bytes[2], bytes[3], words + 2);
 }
@@ -106,21 +106,22 @@ static inline __attribute__((always_inline)) void ulb_nibble_clear(ulb_nibble_ve
 
 /* Adds up to 8 steps, less than a burst. They ask too: where rows end in such a rest, lines that nobody asked
  * for cost each tile a memory latency. */
-static inline __attribute__((always_inline)) void
-ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_t steps, bool l2, ulb_nibble_vec words[4])
+static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t *w, const uint8_t *table,
+                                                                  size_t steps, struct ulb_told told,
+                                                                  ulb_nibble_vec words[4])
 {
     enum { STEP = ULB_NIBBLE_STEP };
     ulb_nibble_vec bytes[4];
     size_t s = 2;
-    ulb_nibble_ask(w, l2);
+    ulb_nibble_ask(w, told);
     if (steps > 1)
         ulb_nibble_first_line(w, table, bytes);
     else
         ulb_nibble_first(w, table, bytes);
     for (; s + 2 <= steps; s += 2)
-        ulb_nibble_add_line(w + s * STEP, table + s * STEP, l2, bytes);
+        ulb_nibble_add_line(w + s * STEP, table + s * STEP, told, bytes);
     if (s < steps) {
-        ulb_nibble_ask(w + s * STEP, l2);
+        ulb_nibble_ask(w + s * STEP, told);
         ulb_nibble_add(w + s * STEP, table + s * STEP, bytes);
     }
     ulb_nibble_join(bytes[0], bytes[1], words);
@@ -131,36 +132,37 @@ ulb_nibble_rest(const uint8_t *w, const uint8_t *table, size_t steps, bool l2, u
  * the other, bursts took 15 % longer on Zen 3, by how much more with which compiler was luck. Told L2 they
  * are laid out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5:
  * int1, int2 and TL1 at 0.63 to 0.78 of the best reader as a loop, 0.91 laid out, in L1 alike). */
-static inline __attribute__((always_inline)) void ulb_nibble_bursts(bool l2, const struct ulb_tiles *tiles,
+static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_told told,
+                                                                    const struct ulb_tiles *tiles,
                                                                     const uint8_t *tables, size_t step,
                                                                     ulb_nibble_vec words[4])
 {
     const uint8_t *w = tiles->w + step * ULB_NIBBLE_STEP, *table = tables + step * ULB_NIBBLE_STEP;
     const size_t next = tiles->steps * ULB_NIBBLE_STEP;
-    if (l2) {
+    if (told.l2) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < ULB_TABLE_SLICES; i++)
-            ulb_nibble_burst(w + i * tiles->slice_bytes, table + i * next, l2, words);
+            ulb_nibble_burst(w + i * tiles->slice_bytes, table + i * next, told, words);
         return;
     }
 #pragma GCC unroll 1
     for (size_t i = 0; i < ULB_TABLE_SLICES; i++) {
-        ulb_nibble_burst(w, table, l2, words);
+        ulb_nibble_burst(w, table, told, words);
         w += tiles->slice_bytes;
         table += next;
     }
 }
 
 /* Sums of v over four slices: two bursts of each in turn fill 16 bits. tables: [slices][steps]. */
-static inline __attribute__((always_inline)) void ulb_nibble_sum_as(bool l2, const struct ulb_tiles *tiles,
-                                                                    const uint8_t *tables, int32_t *sums)
+static inline __attribute__((always_inline)) void
+ulb_nibble_sum_as(struct ulb_told told, const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
     size_t s = 0;
     ulb_nibble_vec words[4];
     for (; s + 2 * ULB_NIBBLE_BURST <= tiles->steps; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
         for (size_t at = s; at < s + 2 * ULB_NIBBLE_BURST; at += ULB_NIBBLE_BURST)
-            ulb_nibble_bursts(l2, tiles, tables, at, words);
+            ulb_nibble_bursts(told, tiles, tables, at, words);
         ulb_nibble_widen(words, sums);
     }
     for (; s < tiles->steps; s += ULB_NIBBLE_BURST) {
@@ -168,7 +170,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum_as(bool l2, con
         ulb_nibble_clear(words);
         for (size_t i = 0; i < ULB_TABLE_SLICES; i++)
             ulb_nibble_rest(tiles->w + i * tiles->slice_bytes + s * ULB_NIBBLE_STEP,
-                            tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, l2, words);
+                            tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, told, words);
         ulb_nibble_widen(words, sums);
     }
 }
@@ -177,10 +179,10 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum_as(bool l2, con
 static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
                                                                  const uint8_t *tables, int32_t *sums)
 {
-    if (tiles->prefetch_l2)
-        ulb_nibble_sum_as(true, tiles, tables, sums);
+    if (tiles->l2_ahead)
+        ulb_nibble_sum_as(ulb_told_l2(tiles->l2_ahead), tiles, tables, sums);
     else
-        ulb_nibble_sum_as(false, tiles, tables, sums);
+        ulb_nibble_sum_as(ULB_TOLD_L1, tiles, tables, sums);
 }
 
 #endif

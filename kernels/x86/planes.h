@@ -39,7 +39,8 @@ enum { ULB_PLANE_BIAS_8 = ULB_WORD_SUMS ? 128 : 0 };
 /* Told L2, a line that is being loaded is asked for once more for nothing. */
 static inline __attribute__((always_inline)) struct ulb_plane_ahead ulb_planes_ahead(struct ulb_ahead ahead)
 {
-    return (struct ulb_plane_ahead){ahead.into_l2 ? 0 : ahead.near, ahead.into_l2 ? ULB_INTO_L2 : ULB_FAR};
+    const struct ulb_told told = ahead.told;
+    return (struct ulb_plane_ahead){told.l2 ? 0 : ahead.near, told.l2 ? told.ahead : ULB_FAR};
 }
 
 /* Adds steps of one plane to the sums, fields still at their places, words of 16 bits with AVX2. */

@@ -39,18 +39,18 @@ struct ulb_walk {
     /* Where steps add to 16-bit sums, which hold those of a visit; NULL: to accumulators. */
     ulb_widen_fn *widen;
     size_t near; /* bytes ahead, in the stream, of the prefetch into L1 */
-    size_t far;  /* and of the one into L2 beside it; 0: none. Multiples of 64; told L2: ULB_L2_AHEAD */
+    size_t far;  /* and of the one into L2 beside it; 0: none. Multiples of 64 */
     size_t gap;  /* from one prefetched line to the next: 64, or 128 to leave every other line to the
                   * neighbour fetch of L2, where loads are what limits in L1 */
 };
 
-/* How the lines ahead of a step are asked for. All constants: l2, here and below, is ulb_gemm.prefetch_l2,
- * one of each of two pieces of code, because steps have no instruction to spare. */
+/* How the lines ahead of a step are asked for. All constants, but for the distance in told: told.l2, here and
+ * below, is one in each of two pieces of code, because steps have no instruction to spare. */
 struct ulb_asking {
     const struct ulb_walk *walk;
     size_t begin; /* of the step in its visit */
     bool whole;   /* the visit; of a part of one nothing is asked for */
-    bool l2;
+    struct ulb_told told;
 };
 
 /* Adds one step's products to the set of accumulators; asks beside the load of each vector. */
@@ -59,10 +59,10 @@ typedef void ulb_step_fn(const struct ulb_asking *asking, const uint8_t *w, cons
 enum { ULB_ACCUMULATORS_MAX = 24 };
 
 /* For the line at w + line, line a constant. */
-static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_walk *walk, bool l2,
-                                                               const uint8_t *w, size_t line)
+static inline __attribute__((always_inline)) void
+ulb_prefetch(const struct ulb_walk *walk, struct ulb_told told, const uint8_t *w, size_t line)
 {
-    ulb_ask_both(w, line, (struct ulb_ahead){walk->near, l2}, walk->far);
+    ulb_ask_both(w, line, (struct ulb_ahead){walk->near, told}, walk->far);
 }
 
 /* Beside the load of the vector at w + at of a step at w: for the line that begins there, if one does. Loads
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void ulb_ask_ahead(const struct ulb
     if (asking->whole && (asking->begin + at) % asking->walk->gap == 0) {
         if (sum)
             __asm__ volatile("" : "+v"(*sum));
-        ulb_prefetch(asking->walk, asking->l2, w, at);
+        ulb_prefetch(asking->walk, asking->told, w, at);
     }
 }
 
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void ulb_clear(const struct ulb_wal
 
 /* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a visit, whose lines
  * ahead are prefetched. */
-static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_walk *walk, bool l2,
+static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_walk *walk, struct ulb_told told,
                                                             ulb_step_fn *step, const struct ulb_tiles *tiles,
                                                             size_t i, size_t s, size_t steps, bool whole,
                                                             ulb_vec *sums)
@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
     }
     ULB_UNROLL(8)
     for (size_t u = 0; u < steps; u++) {
-        const struct ulb_asking asking = {walk, u * walk->step_bytes, whole, l2};
+        const struct ulb_asking asking = {walk, u * walk->step_bytes, whole, told};
         step(&asking, w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
     }
     if (walk->widen) {
@@ -119,34 +119,34 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
  * of 16-bit sums wait in memory, and a loop is shorter code, which is faster in L1. Told L2, slices are laid
  * out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5, 14336x4096:
  * int4 0.45 of the best reader with one instruction for four streams, 0.97 with four). */
-static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk, bool l2,
-                                                                   ulb_step_fn *step,
+static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk,
+                                                                   struct ulb_told told, ulb_step_fn *step,
                                                                    const struct ulb_tiles *tiles, size_t s,
                                                                    size_t steps, bool whole, ulb_vec *sums)
 {
-    if (walk->widen && !l2) {
+    if (walk->widen && !told.l2) {
 #pragma GCC unroll 1
         for (size_t i = 0; i < walk->slices; i++)
-            ulb_visit(walk, l2, step, tiles, i, s, steps, whole, sums);
+            ulb_visit(walk, told, step, tiles, i, s, steps, whole, sums);
         return;
     }
     ULB_UNROLL(8)
     for (size_t i = 0; i < walk->slices; i++)
-        ulb_visit(walk, l2, step, tiles, i, s, steps, whole, sums);
+        ulb_visit(walk, told, step, tiles, i, s, steps, whole, sums);
 }
 
 /* Adds steps [begin, end) of every slice to the sets of accumulators. */
-static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ulb_walk *walk, bool l2,
-                                                                 ulb_step_fn *step,
+static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ulb_walk *walk,
+                                                                 struct ulb_told told, ulb_step_fn *step,
                                                                  const struct ulb_tiles *tiles, size_t begin,
                                                                  size_t end, ulb_vec *sums)
 {
     size_t unit = walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
     size_t even = begin + (end - begin) / unit * unit;
     for (size_t s = begin; s < even; s += unit)
-        ulb_visit_slices(walk, l2, step, tiles, s, unit, true, sums);
+        ulb_visit_slices(walk, told, step, tiles, s, unit, true, sums);
     for (size_t s = even; s < end; s++)
-        ulb_visit_slices(walk, l2, step, tiles, s, 1, false, sums);
+        ulb_visit_slices(walk, told, step, tiles, s, 1, false, sums);
 }
 
 /* Sums of one row of tiles into sums[vectors], the first set. */
@@ -154,10 +154,10 @@ static inline __attribute__((always_inline)) void
 ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
     ulb_clear(walk, sums);
-    if (tiles->prefetch_l2)
-        ulb_walk_steps(walk, true, step, tiles, 0, tiles->steps, sums);
+    if (tiles->l2_ahead)
+        ulb_walk_steps(walk, ulb_told_l2(tiles->l2_ahead), step, tiles, 0, tiles->steps, sums);
     else
-        ulb_walk_steps(walk, false, step, tiles, 0, tiles->steps, sums);
+        ulb_walk_steps(walk, ULB_TOLD_L1, step, tiles, 0, tiles->steps, sums);
     ULB_UNROLL(8)
     for (size_t set = 1; set < walk->sets; set++) {
         ULB_UNROLL(16)

@@ -30,12 +30,12 @@ struct ulb_tokens {
 };
 
 /* Lines ahead of a step's. */
-static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const struct ulb_tokens *row, bool l2,
-                                                                      const uint8_t *w, size_t bytes)
+static inline __attribute__((always_inline)) void
+ulb_tokens_prefetch(const struct ulb_tokens *row, struct ulb_told told, const uint8_t *w, size_t bytes)
 {
     ULB_UNROLL(16)
     for (size_t line = 0; line < bytes; line += row->gap)
-        ulb_ask_both(w, line, (struct ulb_ahead){row->near, l2}, row->far);
+        ulb_ask_both(w, line, (struct ulb_ahead){row->near, told}, row->far);
 }
 
 #if ULB_WORD_SUMS
@@ -107,8 +107,9 @@ static inline __attribute__((always_inline)) void ulb_tokens_visit(const struct 
 
 /* The same of all vectors of weights of a step. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_steps(const struct ulb_tokens *row, bool l2, unsigned tokens, const struct ulb_tiles *tiles,
-                 size_t slice, size_t s, const int8_t *x, size_t x_stride, size_t steps, ulb_vec *sums)
+ulb_tokens_steps(const struct ulb_tokens *row, struct ulb_told told, unsigned tokens,
+                 const struct ulb_tiles *tiles, size_t slice, size_t s, const int8_t *x, size_t x_stride,
+                 size_t steps, ulb_vec *sums)
 {
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
     const uint8_t *w = tiles->w + slice * tiles->slice_bytes + s * step_bytes;
@@ -116,40 +117,39 @@ ulb_tokens_steps(const struct ulb_tokens *row, bool l2, unsigned tokens, const s
     for (unsigned v = 0; v < row->vectors; v++)
         ulb_tokens_visit(row, tokens, w + v * ULB_VEC_BYTES, x + (slice * tiles->steps + s) * 4, x_stride,
                          steps, sums + v * row->fields);
-    ulb_tokens_prefetch(row, l2, w, steps * step_bytes);
+    ulb_tokens_prefetch(row, told, w, steps * step_bytes);
 }
 
 /* The same of every slice, for a visit; told L2 laid out (see ulb_visit_slices in kernels/x86/streams.h). */
 static inline __attribute__((always_inline)) void
-ulb_tokens_slices(const struct ulb_tokens *row, bool l2, unsigned tokens, const struct ulb_tiles *tiles,
-                  size_t s, const int8_t *x, size_t x_stride, ulb_vec *sums)
+ulb_tokens_slices(const struct ulb_tokens *row, struct ulb_told told, unsigned tokens,
+                  const struct ulb_tiles *tiles, size_t s, const int8_t *x, size_t x_stride, ulb_vec *sums)
 {
-    if (l2) {
+    if (told.l2) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < row->slices; i++)
-            ulb_tokens_steps(row, l2, tokens, tiles, i, s, x, x_stride, ULB_TOKENS_VISIT, sums);
+            ulb_tokens_steps(row, told, tokens, tiles, i, s, x, x_stride, ULB_TOKENS_VISIT, sums);
         return;
     }
 #pragma GCC unroll 1
     for (size_t i = 0; i < row->slices; i++)
-        ulb_tokens_steps(row, l2, tokens, tiles, i, s, x, x_stride, ULB_TOKENS_VISIT, sums);
+        ulb_tokens_steps(row, told, tokens, tiles, i, s, x, x_stride, ULB_TOKENS_VISIT, sums);
 }
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
-static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ulb_tokens *row, bool l2,
-                                                                 const struct ulb_tiles *tiles,
-                                                                 const int8_t *x, size_t x_stride,
-                                                                 unsigned tokens, ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
+               const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *sums)
 {
     const size_t visit = ULB_TOKENS_VISIT, even = tiles->steps / visit * visit;
     ULB_UNROLL(32)
     for (unsigned i = 0; i < row->vectors * row->fields * tokens; i++)
         sums[i] = ulb_zero();
     for (size_t s = 0; s < even; s += visit)
-        ulb_tokens_slices(row, l2, tokens, tiles, s, x, x_stride, sums);
+        ulb_tokens_slices(row, told, tokens, tiles, s, x, x_stride, sums);
     for (size_t s = even; s < tiles->steps; s++) {
         for (size_t i = 0; i < row->slices; i++)
-            ulb_tokens_steps(row, l2, tokens, tiles, i, s, x, x_stride, 1, sums);
+            ulb_tokens_steps(row, told, tokens, tiles, i, s, x, x_stride, 1, sums);
     }
 }
 
@@ -182,10 +182,9 @@ static inline __attribute__((always_inline)) void ulb_tokens_step(const struct u
 }
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
-static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ulb_tokens *row, bool l2,
-                                                                 const struct ulb_tiles *tiles,
-                                                                 const int8_t *x, size_t x_stride,
-                                                                 unsigned tokens, ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
+               const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *sums)
 {
     const unsigned all = row->vectors * row->fields * tokens;
     const unsigned sets = ULB_TOKENS_CHAINS / all > row->slices ? row->slices
@@ -200,7 +199,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ul
         for (size_t i = 0; i < row->slices; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * step_bytes;
             ulb_tokens_step(row, tokens, w, x + (i * tiles->steps + s) * 4, x_stride, sums + i % sets * all);
-            ulb_tokens_prefetch(row, l2, w, step_bytes);
+            ulb_tokens_prefetch(row, told, w, step_bytes);
         }
     }
     ULB_UNROLL(4)
@@ -214,14 +213,13 @@ static inline __attribute__((always_inline)) void ulb_tokens_sum(const struct ul
 #endif
 
 /* One row of tiles for tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct ulb_tokens *row, bool l2,
-                                                                  const struct ulb_gemm *g,
-                                                                  const struct ulb_tiles *tiles, size_t panel,
-                                                                  size_t n, unsigned tokens)
+static inline __attribute__((always_inline)) void
+ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_gemm *g,
+                const struct ulb_tiles *tiles, size_t panel, size_t n, unsigned tokens)
 {
     const unsigned each = row->vectors * row->fields;
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_tokens_sum(row, l2, tiles, (const int8_t *)g->x + n * g->x_stride, g->x_stride, tokens, sums);
+    ulb_tokens_sum(row, told, tiles, (const int8_t *)g->x + n * g->x_stride, g->x_stride, tokens, sums);
     const float *scale = ulb_row_scales(g, row->layout);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
@@ -233,8 +231,8 @@ static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct u
 }
 
 /* One of the two pieces of code of ulb_run_tokens(). */
-static inline __attribute__((always_inline)) void ulb_run_tokens_as(bool l2, const struct ulb_tokens *row,
-                                                                    const struct ulb_gemm *g)
+static inline __attribute__((always_inline)) void
+ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const struct ulb_gemm *g)
 {
     const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
@@ -244,13 +242,13 @@ static inline __attribute__((always_inline)) void ulb_run_tokens_as(bool l2, con
         size_t n = 0;
         tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
         for (; n + row->tokens <= g->n; n += row->tokens)
-            ulb_tokens_tile(row, l2, g, &tiles, panel, n, row->tokens);
+            ulb_tokens_tile(row, told, g, &tiles, panel, n, row->tokens);
         if (g->n - n == 3)
-            ulb_tokens_tile(row, l2, g, &tiles, panel, n, 3);
+            ulb_tokens_tile(row, told, g, &tiles, panel, n, 3);
         else if (g->n - n == 2)
-            ulb_tokens_tile(row, l2, g, &tiles, panel, n, 2);
+            ulb_tokens_tile(row, told, g, &tiles, panel, n, 2);
         else if (g->n - n == 1)
-            ulb_tokens_tile(row, l2, g, &tiles, panel, n, 1);
+            ulb_tokens_tile(row, told, g, &tiles, panel, n, 1);
     }
 }
 
@@ -258,10 +256,10 @@ static inline __attribute__((always_inline)) void ulb_run_tokens_as(bool l2, con
 static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ulb_tokens *row,
                                                                  const struct ulb_gemm *g)
 {
-    if (g->prefetch_l2)
-        ulb_run_tokens_as(true, row, g);
+    if (g->l2_ahead)
+        ulb_run_tokens_as(ulb_told_l2(g->l2_ahead), row, g);
     else
-        ulb_run_tokens_as(false, row, g);
+        ulb_run_tokens_as(ULB_TOLD_L1, row, g);
 }
 
 /* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.

@@ -107,6 +107,14 @@ def sampled(journal):
     return sum("us" in unit["value"] for unit in units(journal))
 
 
+def best_place(of_shapes):
+    """Where prefetches go by the ratios of a row's shapes; of a row that asks L2 or not at all the second is none."""
+    medians = [statistics.median(of) if None not in of else 9 for of in zip(*of_shapes)]
+    names = ("L1", "L2+1024", "L2+2048", "L2+3072") if 9 not in medians else ("L1", "none")
+    best = medians.index(min(medians))
+    return names[best] if medians[best] <= 0.98 else "L1"
+
+
 def check_kept(record, kept, what):
     """The samples of the journal, in their order, begin what the record has of each cell; prefetches stay as chosen."""
     seen, ratios = {}, {}
@@ -114,9 +122,9 @@ def check_kept(record, kept, what):
         if "us" in unit["value"]:
             kernel, shape = unit["unit"].split(": ")[1].split(" ")[:2]
             seen.setdefault((kernel, shape.rstrip(",")), []).extend(unit["value"]["us"])
-        if unit["unit"].startswith("warm-up: ") and unit["value"]["l2_ratio"][0] is not None:
-            ratios.setdefault(unit["unit"].split(" ")[1], []).extend(unit["value"]["l2_ratio"])
-    chosen = {kernel: "L2" if statistics.median(of) <= 0.98 else "L1" for kernel, of in ratios.items()}
+        if unit["unit"].startswith("warm-up: ") and unit["value"]["place_ratios"][0] is not None:
+            ratios.setdefault(unit["unit"].split(" ")[1], []).append(unit["value"]["place_ratios"])
+    chosen = {kernel: best_place(of) for kernel, of in ratios.items()}
     for cell in record["cells"]:
         samples = seen.get((cell["kernel"], f"{cell['m']}x{cell['k']}"), [])
         there = cell["us_samples"][:len(samples)]

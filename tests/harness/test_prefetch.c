@@ -1,4 +1,6 @@
-/* Where prefetches go: by the pairs' median alone, both timed in turn, and from a grid into the record. */
+/* Where prefetches go: by the rounds' median alone, all places timed in turn, and from a grid into the
+ * record.
+ */
 #include "harness/clock.h"
 #include "harness/gemv.h"
 #include "harness/prefetch.h"
@@ -15,106 +17,135 @@
 
 #include <cmocka.h>
 
-enum { N = ULB_PREFETCH_SAMPLES };
+enum { N = ULB_PREFETCH_SAMPLES, PLACES = ULB_PREFETCH_PLACES };
 
-static void test_l2_must_be_faster_by_two_percent(void **state)
+static void test_the_best_place(void **state)
 {
     (void)state;
-    assert_true(ulb_prefetch_takes_l2(0.5));
-    assert_true(ulb_prefetch_takes_l2(0.98));
-    assert_false(ulb_prefetch_takes_l2(0.9801));
-    assert_false(ulb_prefetch_takes_l2(1));
-    assert_false(ulb_prefetch_takes_l2(1.5));
-    assert_false(ulb_prefetch_takes_l2((double)NAN));
+    const double none = (double)NAN;
+    const struct {
+        double ratios[PLACES];
+        size_t best;
+    } cases[] = {{{1, 0.5, none, none}, 1}, {{1, 0.98, none, none}, 1}, {{1, 0.9801, none, none}, 0},
+                 {{1, 1, 1, 1}, 0},         {{1, 1.5, none, none}, 0},  {{none, none, none, none}, 0},
+                 {{1, 0.9, 0.8, 0.85}, 2},  {{1, 0.9, 0.95, 0.89}, 3},  {{1, 0.99, 1.2, 0.97}, 3},
+                 {{1, none, none, 0.9}, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(ulb_prefetch_best(cases[i].ratios), cases[i].best);
 }
 
-/* A call whose time is that of its place, but for the first pairs, which are far off the other way. */
+static size_t place_of(size_t l2_ahead)
+{
+    for (size_t place = 0; place < PLACES; place++) {
+        if (ulb_prefetch_places[place] == l2_ahead)
+            return place;
+    }
+    fail_msg("%zu bytes ahead are no place", l2_ahead);
+    return 0;
+}
+
+/* A call whose time is that of its place, but for the first rounds, which are far off the other way. */
 struct call {
-    bool l2, seen[2 * N];
-    double time[2], grows; /* grows: from call to call, a share */
+    size_t l2_ahead, places, seen[PLACES * N];
+    double time[PLACES], grows; /* grows: from call to call, a share */
     size_t n, outliers;
 };
 
 static double sample(void *arg)
 {
     struct call *call = arg;
-    size_t i = call->n++;
-    call->seen[i] = call->l2;
-    if (i / 2 < call->outliers)
-        return call->l2 ? 1e-3 : 1e3;
-    return call->time[call->l2] * (1 + call->grows * (double)i);
+    size_t i = call->n++, place = place_of(call->l2_ahead);
+    call->seen[i] = place;
+    if (i / call->places < call->outliers)
+        return place ? 1e-3 : 1e3;
+    return call->time[place] * (1 + call->grows * (double)i);
 }
 
-static void check(struct call call, bool l2, double median)
+static void check(struct call call, size_t place, double median)
 {
-    double got = ulb_prefetch_choose(&call.l2, N, sample, &call);
+    double got = ulb_prefetch_choose(&call.l2_ahead, call.places, N, sample, &call);
     size_t first = 0;
-    assert_int_equal(call.n, 2 * N);
-    assert_int_equal(call.l2, l2);
+    assert_int_equal(call.n, call.places * N);
+    assert_int_equal(call.l2_ahead, ulb_prefetch_places[place]);
     assert_true(isnan(median) || got == median);
-    for (size_t i = 0; i < N; i++) {
-        assert_int_not_equal(call.seen[2 * i], call.seen[2 * i + 1]);
-        first += call.seen[2 * i];
+    for (size_t round = 0; round < N; round++) {
+        size_t times[PLACES] = {0};
+        for (size_t i = 0; i < call.places; i++)
+            times[call.seen[round * call.places + i]]++;
+        for (size_t i = 0; i < call.places; i++)
+            assert_int_equal(times[i], 1);
+        first += call.seen[round * call.places] == 0;
     }
-    assert_int_equal(first, N / 2); /* neither always comes first */
+    assert_int_equal(first, N / 2 + 1); /* none always comes first */
 }
 
-static void test_both_are_timed_in_turn(void **state)
+static void test_all_are_timed_in_turn(void **state)
 {
     (void)state;
-    check((struct call){.time = {2, 1}}, true, 1);
-    check((struct call){.time = {1, 2}}, false, 1);
-    check((struct call){.time = {1, 1}}, false, 1);
-    check((struct call){.time = {1, 2}, .l2 = true}, false, 1);
-    check((struct call){.time = {1, 2}, .outliers = N / 2}, false, 1);
+    check((struct call){.places = 2, .time = {2, 1}}, 1, 1);
+    check((struct call){.places = 2, .time = {1, 2}}, 0, 1);
+    check((struct call){.places = 2, .time = {1, 1}}, 0, 1);
+    check((struct call){.places = 2, .time = {1, 2}, .l2_ahead = 1024}, 0, 1);
+    check((struct call){.places = 2, .time = {1, 2}, .outliers = N / 2}, 0, 1);
+    check((struct call){.places = PLACES, .time = {4, 3, 1, 2}}, 2, 1);
+    check((struct call){.places = PLACES, .time = {4, 3, 2, 1}}, 3, 1);
+    check((struct call){.places = PLACES, .time = {1, 3, 2, 1}}, 0, 1);
     /* A machine that changes from call to call by half of what decides. */
-    check((struct call){.time = {1, 1}, .grows = -0.005}, false, (double)NAN);
-    check((struct call){.time = {1, 1}, .grows = 0.005}, false, (double)NAN);
+    check((struct call){.places = 2, .time = {1, 1}, .grows = -0.005}, 0, (double)NAN);
+    check((struct call){.places = 2, .time = {1, 1}, .grows = 0.005}, 0, (double)NAN);
+    check((struct call){.places = PLACES, .time = {1, 1, 1, 1}, .grows = -0.0025}, 0, (double)NAN);
+    check((struct call){.places = PLACES, .time = {1, 1, 1, 1}, .grows = 0.0025}, 0, (double)NAN);
 }
 
 static void test_fewer_samples_of_long_calls(void **state)
 {
     (void)state;
-    struct call call = {.time = {2, 1}};
-    assert_true(ulb_prefetch_choose(&call.l2, ULB_PREFETCH_SAMPLES_LONG, sample, &call) == 1 && call.l2);
+    struct call call = {.places = 2, .time = {2, 1}};
+    assert_true(ulb_prefetch_choose(&call.l2_ahead, 2, ULB_PREFETCH_SAMPLES_LONG, sample, &call) == 1);
+    assert_int_equal(call.l2_ahead, ulb_prefetch_places[1]);
     assert_int_equal(call.n, 2 * ULB_PREFETCH_SAMPLES_LONG);
 }
 
-static void test_names(void **state)
+static void test_places_of_a_row(void **state)
 {
     (void)state;
+    static const char *const names[PLACES] = {"L1", "L2+1024", "L2+2048", "L2+3072"};
     struct ulb_kernel kernel = {.prefetch_choice = true};
-    assert_string_equal(ulb_prefetch_name(&kernel, false), "L1");
-    assert_string_equal(ulb_prefetch_name(&kernel, true), "L2");
+    assert_int_equal(ulb_prefetch_count(&kernel), PLACES);
+    for (size_t place = 0; place < PLACES; place++)
+        assert_string_equal(ulb_prefetch_name(&kernel, ulb_prefetch_places[place]), names[place]);
     kernel.prefetch_none = true;
-    assert_string_equal(ulb_prefetch_name(&kernel, false), "L1");
-    assert_string_equal(ulb_prefetch_name(&kernel, true), "none");
+    assert_int_equal(ulb_prefetch_count(&kernel), 2);
+    assert_string_equal(ulb_prefetch_name(&kernel, 0), "L1");
+    assert_string_equal(ulb_prefetch_name(&kernel, ulb_prefetch_places[1]), "none");
     kernel.prefetch_choice = false;
-    assert_string_equal(ulb_prefetch_name(&kernel, false), "");
+    assert_int_equal(ulb_prefetch_count(&kernel), 1);
+    assert_string_equal(ulb_prefetch_name(&kernel, 0), "");
 }
 
 /* Two copies of a scalar row in which only the flag differs: what their calls were told, and what is
  * recorded.
  */
-static size_t told[2], others_told_l2;
+static size_t told[PLACES], others_told_l2;
 static const struct ulb_kernel *scalar;
 
 static void run_noting(const struct ulb_gemm *args)
 {
-    told[args->prefetch_l2]++;
+    told[place_of(args->l2_ahead)]++;
     scalar->run(args);
 }
 
 static void run_other(const struct ulb_gemm *args)
 {
-    others_told_l2 += args->prefetch_l2;
+    others_told_l2 += args->l2_ahead > 0;
     scalar->run(args);
 }
 
-/* Rows of 512 columns are faster with L1, all others with L2. */
+/* Rows of 512 columns are fastest with L1, all others with L2 at the last distance. */
 static void run_outvoted(const struct ulb_gemm *args)
 {
-    double until = ulb_now() + (args->prefetch_l2 == (args->k == 512) ? 200e-6 : 20e-6);
+    size_t best = args->k == 512 ? 0 : PLACES - 1;
+    double until = ulb_now() + (place_of(args->l2_ahead) == best ? 20e-6 : 200e-6);
     scalar->run(args);
     while (ulb_now() < until)
         continue;
@@ -155,13 +186,15 @@ static void check_told(enum ulb_product product, bool warm)
     chooses.run = run_noting;
     other.prefetch_choice = false;
     other.run = run_other;
-    told[0] = told[1] = others_told_l2 = 0;
+    memset(told, 0, sizeof told);
+    others_told_l2 = 0;
     struct ulb_cell *cells = measure(product, warm, "64x128", kernels, 2, &n);
     assert_int_equal(n, 2);
-    assert_true(strcmp(cells[0].prefetch, "L1") == 0 || strcmp(cells[0].prefetch, "L2") == 0);
+    assert_true(strcmp(cells[0].prefetch, "L1") == 0 || strncmp(cells[0].prefetch, "L2+", 3) == 0);
     assert_string_equal(cells[1].prefetch, "");
     assert_string_equal(cells[1].mode, warm ? "warm" : "cold");
-    assert_true(told[0] > ULB_PREFETCH_SAMPLES && told[1] > ULB_PREFETCH_SAMPLES);
+    for (size_t place = 0; place < PLACES; place++)
+        assert_true(told[place] >= ULB_PREFETCH_SAMPLES);
     assert_int_equal(others_told_l2, 0);
     ulb_cells_free(cells, n);
 }
@@ -178,7 +211,7 @@ static void test_a_row_has_one_place_for_all_shapes(void **state)
     struct ulb_cell *cells = measure(ULB_GEMM, false, "32x128,32x256,32x512,32x640", kernels, 1, &n);
     assert_int_equal(n, 4);
     for (size_t i = 0; i < n; i++)
-        assert_string_equal(cells[i].prefetch, "L2");
+        assert_string_equal(cells[i].prefetch, "L2+3072");
     ulb_cells_free(cells, n);
     cells = measure(ULB_GEMM, false, "32x512", kernels, 1, &n);
     assert_int_equal(n, 1);
@@ -208,10 +241,10 @@ static int find_scalar(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_l2_must_be_faster_by_two_percent),
-        cmocka_unit_test(test_both_are_timed_in_turn),
+        cmocka_unit_test(test_the_best_place),
+        cmocka_unit_test(test_all_are_timed_in_turn),
         cmocka_unit_test(test_fewer_samples_of_long_calls),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_places_of_a_row),
         cmocka_unit_test(test_grids_choose_and_record),
         cmocka_unit_test(test_a_row_has_one_place_for_all_shapes),
     };

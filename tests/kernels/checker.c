@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, TOKENS = 3, LONG_K = 20000 };
+enum { PAGE = 4096, TOKENS = 3, LONG_K = 20000, L2_AHEAD = 1024 };
 
 static char verdict[1024];
 
@@ -200,12 +200,12 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
     if (!whole)
         abort();
     memset(b.y.data, 0xFF, bytes);
-    b.gemm.prefetch_l2 = kernel->prefetch_choice && at_end;
+    b.gemm.l2_ahead = kernel->prefetch_choice && at_end ? L2_AHEAD : 0;
     kernel->run(&b.gemm);
     memcpy(whole, b.y.data, bytes);
     const char *fault = check_tokens(problem, kernel, whole);
     /* Prefetches that go elsewhere may be another piece of code. */
-    b.gemm.prefetch_l2 = kernel->prefetch_choice && !at_end;
+    b.gemm.l2_ahead = kernel->prefetch_choice && !at_end ? L2_AHEAD : 0;
     kernel->run(&b.gemm);
     if (!*fault && memcmp(whole, b.y.data, bytes) != 0)
         fault = "a second run differs from the first";
@@ -248,7 +248,7 @@ static const char *check_tokens_here(const struct ulb_kernel *kernel, const stru
         for (size_t i = 0; i < check->tokens; i++)
             ulb_activations_set(&b.tokens, i, problem.xf + i * problem.x.columns, check->k);
         memset(b.y.data, 0xFF, check->tokens * check->m * sizeof(float));
-        b.gemm.prefetch_l2 = kernel->prefetch_choice && at_end;
+        b.gemm.l2_ahead = kernel->prefetch_choice && at_end ? L2_AHEAD : 0;
         kernel->run(&b.gemm);
         status = ulb_problem_check(&problem, kernel, (const float *)(const void *)b.y.data, &err);
         close_buffers(&b);

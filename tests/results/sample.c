@@ -315,7 +315,7 @@ static enum ulb_status add_cell(struct ulb_record *record, const struct machine 
     put(cell.set, sizeof cell.set, machine->set, kind);
     put(cell.split, sizeof cell.split, machine->n_classes > 1 ? "dynamic" : "static", kind);
     snprintf(cell.mode, sizeof cell.mode, "cold");
-    snprintf(cell.prefetch, sizeof cell.prefetch, "%s", absent ? "" : "L2");
+    snprintf(cell.prefetch, sizeof cell.prefetch, "%s", absent ? "" : "L2+1024");
     predict(&cell, ideal, bandwidth > 0.99e9 * machine->gbps, kind);
     return ulb_record_add_cell(record, &cell, err);
 }

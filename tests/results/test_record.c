@@ -50,7 +50,7 @@ static void test_cell_round_trip(void **state)
                           .set = "0-3,8",
                           .split = "static",
                           .mode = "warm",
-                          .prefetch = "L2",
+                          .prefetch = "L2+3072",
                           .bound = "compute",
                           .m = 4096,
                           .k = 14336,
@@ -96,7 +96,7 @@ static void test_cell_round_trip(void **state)
     assert_string_equal(out->layout, "fields-128");
     assert_string_equal(out->set, "0-3,8");
     assert_string_equal(out->mode, "warm");
-    assert_string_equal(out->prefetch, "L2");
+    assert_string_equal(out->prefetch, "L2+3072");
     assert_string_equal(out->bound, "compute");
     assert_string_equal(out->verdict, in.verdict);
     assert_int_equal(out->m, 4096);

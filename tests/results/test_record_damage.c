@@ -73,7 +73,8 @@ static void test_cell_faults_name_the_place(void **state)
         {"m", json_real(4096.5), "run.json: cells[0]: m: a whole number is needed, a number is there"},
         {"threads", json_integer(4294967296), "run.json: cells[0]: threads: 4294967296 is out of range"},
         {"mode", json_string("hot"), "run.json: cells[0]: mode: 'hot' is none of cold, warm"},
-        {"prefetch", json_string("L3"), "run.json: cells[0]: prefetch: 'L3' is none of L1, L2, none"},
+        {"prefetch", json_string("L3"),
+         "run.json: cells[0]: prefetch: 'L3' is none of L1, L2+1024, L2+2048, L2+3072, L2, none"},
         {"prefetch_reason", NULL, "run.json: cells[0]: prefetch_reason: a text is needed, nothing is there"},
         {"split", json_string("a split with a long name"),
          "run.json: cells[0]: split: the text is longer than 15 bytes"},
@@ -191,6 +192,16 @@ static void test_newer_keys_may_be_missing(void **state)
     json_decref(root);
 }
 
+/* Records older than the choice of how far ahead have "L2". */
+static void test_an_older_place_is_read(void **state)
+{
+    (void)state;
+    json_t *root = small_sample();
+    json_object_set_new(first_cell(root), "prefetch", json_string("L2"));
+    json_object_del(first_cell(root), "prefetch_reason");
+    assert_int_equal(parse(root), ULB_OK);
+}
+
 static void test_files_that_are_no_records(void **state)
 {
     (void)state;
@@ -305,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_newer_version),
         cmocka_unit_test(test_older_version),
         cmocka_unit_test(test_newer_keys_may_be_missing),
+        cmocka_unit_test(test_an_older_place_is_read),
         cmocka_unit_test(test_files_that_are_no_records),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_random_damage),
