@@ -81,6 +81,12 @@ static unsigned tiled(unsigned row, unsigned col)
     return ulb_tile_bit(8, 1, row, col);
 }
 
+static unsigned bits_of_columns(unsigned row, unsigned col)
+{
+    unsigned byte = col / 32 * ULB_TILE_COLUMNS + row * 4 + col % 4;
+    return byte * 8 + col % 32 / 4;
+}
+
 static unsigned encode(int value)
 {
     return value < 0;
@@ -147,6 +153,13 @@ const struct ulb_layout ulb_int1_tiles = {.name = "tiles",
                                           .bit_offset = tiled,
                                           .encode = encode,
                                           .decode = decode};
+const struct ulb_layout ulb_int1_bits = {.name = "bits",
+                                         .format = &ulb_int1,
+                                         .tile_m = ULB_TILE_ROWS,
+                                         .tile_k = ULB_TILE_COLUMNS,
+                                         .bit_offset = bits_of_columns,
+                                         .encode = encode,
+                                         .decode = decode};
 
 ULB_QUAD_LAYOUTS(int1, 1, 0x80, encode, decode);
 ULB_PAIRS_LAYOUTS(int1, 1, encode, decode);

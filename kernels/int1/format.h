@@ -27,6 +27,9 @@ extern const struct ulb_layout ulb_int1_sixes;
 /* [M/128][K/64][k16][m16][k4][m8]: the right operands of tile instructions (kernels/tiles.h), the bits of a
  * byte rows 16 apart. */
 extern const struct ulb_layout ulb_int1_tiles;
+/* [M/16][K/64][k2][m16][k4][k8]: right operands of 16 rows, the bits of a byte columns 4 apart: two lines
+ * make the 16 of a tile. */
+extern const struct ulb_layout ulb_int1_bits;
 
 /* Bytes of so many rows (kernels/quads.h). */
 ULB_QUAD_DECLARE(int1);
