@@ -50,9 +50,31 @@ static error_t parse_argument(struct ulb_history_request *request, struct argp_s
     return 0;
 }
 
+/* Options of some actions alone. */
+static const struct scope {
+    char key;
+    const char *name, *actions;
+} scopes[] = {{'c', "cell", "trend bisect"},
+              {'m', "metric", "trend bisect"},
+              {'t', "threshold", "trend bisect"},
+              {'l', "last", "list trend bisect"},
+              {'r', "repo", "add bisect"},
+              {'o', "out", "trend"},
+              {'f', "format", "trend"}};
+
+static void note_given(struct ulb_history_request *request, int key)
+{
+    char letter = key == OPTION_LAST ? 'l' : key == OPTION_REPOSITORY ? 'r' : (char)key;
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        if (scopes[i].key == letter && !strchr(request->given, letter))
+            strncat(request->given, &letter, 1);
+    }
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct ulb_history_request *request = state->input;
+    note_given(request, key);
     switch (key) {
     case 'd':
         request->db = argument;
@@ -149,10 +171,16 @@ static enum ulb_status list(const struct ulb_history_request *request, struct ul
             ulb_text_mend(at->machine);
             strcat(at->machine, "~");
         }
-        json_array_append_new(rows, json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:I}", "created", at->created,
-                                              "committed", *at->committed ? at->committed : NULL, "commit",
-                                              *at->commit ? at->commit : NULL, "compiler", at->compiler,
-                                              "machine", at->machine, "values", (json_int_t)at->values));
+        json_t *row =
+            json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:I}", "created", at->created, "committed",
+                      *at->committed ? at->committed : NULL, "commit", *at->commit ? at->commit : NULL,
+                      "compiler", at->compiler, "machine", at->machine, "values", (json_int_t)at->values);
+        if (!*at->committed)
+            json_object_set_new(row, "committed_reason",
+                                json_string("git did not know the commit when the record was added"));
+        if (!*at->commit)
+            json_object_set_new(row, "commit_reason", json_string("the record names none"));
+        json_array_append_new(rows, row);
     }
     free(records);
     if (request->json)
@@ -190,6 +218,18 @@ static const struct action *find_action(const struct ulb_history_request *reques
     }
     ulb_fail(err, ULB_BAD_INPUT, "say what to do with the history: add, list, trend or bisect");
     return NULL;
+}
+
+static enum ulb_status check_scopes(const struct ulb_history_request *request, const struct action *action,
+                                    struct ulb_error *err)
+{
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        const struct scope *scope = &scopes[i];
+        if (strchr(request->given, scope->key) && !strstr(scope->actions, action->name))
+            return ulb_fail(err, ULB_BAD_INPUT, "--%s is no option of 'history %s'; those that take it: %s",
+                            scope->name, action->name, scope->actions);
+    }
+    return ULB_OK;
 }
 
 static enum ulb_status make_place(const char *path, struct ulb_error *err)
@@ -236,11 +276,12 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     if (!action)
         return ULB_BAD_INPUT;
     struct ulb_history *history = NULL;
-    if (request.json)
+    status = check_scopes(&request, action, err);
+    if (status == ULB_OK && request.json)
         status = ulb_need_utf8(request.db, err);
-    if (request.formats && !request.out)
+    if (status == ULB_OK && request.formats && !request.out)
         status = ulb_fail(err, ULB_BAD_INPUT, "--format is of figures, which are drawn with --out");
-    if (request.formats && request.formats[strspn(request.formats, ",")] == '\0')
+    if (status == ULB_OK && request.formats && request.formats[strspn(request.formats, ",")] == '\0')
         status = ulb_fail(err, ULB_BAD_INPUT, "--format names no format: svg, png, pdf or txt");
     if (status == ULB_OK && action->makes)
         status = make_place(request.db, err);

@@ -140,6 +140,9 @@ expect 2 "'/tmp' is no file" "$bench" history add noise.json --db /tmp
 expect 2 "figures, which are drawn with --out" "$bench" history trend --format png
 expect 2 "names no format" "$bench" history trend --out . --format ,
 expect 2 "is not UTF-8, which JSON and XML need" "$bench" compare noise.json $'noise\xff.json' --junit
+expect 2 "--cell is no option of 'history list'; those that take it: trend bisect" "$bench" history list --cell int8
+expect 2 "--format is no option of 'history add'; those that take it: trend" "$bench" history add noise.json --format png
+expect 2 "--repo is no option of 'history trend'" "$bench" history trend --repo .
 expect 2 "is not UTF-8, which JSON and XML need" "$bench" history list --db $'h\xff.db' --json
 for option in "--set P" "--quick" "--isa-mask avx2"; do
     # shellcheck disable=SC2086

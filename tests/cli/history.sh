@@ -47,6 +47,10 @@ python3 -c 'import json; d = json.load(open("out")); assert d == {"db": "results
 "${history[@]}" list --json >out
 python3 -c 'import json; r = json.load(open("out"))["records"]
 assert [x["committed"] for x in r] == [f"2026-03-{d:02}T12:00:00Z" for d in range(2, 21, 2)], r' || fail "list"
+"${history[@]}" add records/04.json --repo / --db elsewhere.db >out && "${history[@]}" list --db elsewhere.db --json >out
+python3 -c 'import json; r = json.load(open("out"))["records"][0]
+assert r["committed"] is None and "git did not know" in r["committed_reason"] and "commit_reason" not in r, r' ||
+    fail "a commit that git does not know"
 "${history[@]}" list >out
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the list is over 100 columns"
 [[ $(wc -l <out) == 11 && $("${history[@]}" list --last 3 | wc -l) == 4 ]] || fail "the list: $(cat out)"
