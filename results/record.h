@@ -174,6 +174,8 @@ struct ulb_decode_run {
     bool verified;         /* each row against its scalar truth, the whole step against the decoder's */
     size_t n_samples;
     double *ms_samples; /* of each token, as run */
+    size_t n_joule_samples;
+    double *joule_samples; /* of each token, without what the machine takes at rest; none without energy */
 };
 
 struct ulb_record {

@@ -307,7 +307,7 @@ static enum ulb_status read_list(const struct ulb_list *list, const json_t *obje
 {
     const char *key = list->key;
     const json_t *array = key ? json_object_get(object, key) : NULL;
-    if (!key || (!array && version < list->since))
+    if (!key || (!array && (list->optional || version < list->since)))
         return ULB_OK; /* the struct is zeroed: none */
     if (!json_is_array(array))
         return wrong_type(key, "an array of numbers", array, err);

@@ -35,6 +35,7 @@ struct ulb_list {
     const char *key;  /* NULL: there is none */
     size_t values, n; /* offsets of the double * and of its size_t */
     int since;        /* as of a field */
+    bool optional;
 };
 
 /* One array of a record. */

@@ -331,6 +331,10 @@ const struct ulb_section ulb_section_decode = {
     .n_fields = sizeof decode_fields / sizeof *decode_fields,
     .struct_bytes = sizeof(struct ulb_decode_run),
     .samples = LIST(struct ulb_decode_run, ms_samples, n_samples, 0),
+    .more = {.key = "joule_samples",
+             .values = offsetof(struct ulb_decode_run, joule_samples),
+             .n = offsetof(struct ulb_decode_run, n_joule_samples),
+             .optional = true},
     .optional = true,
 };
 

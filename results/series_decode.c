@@ -30,13 +30,27 @@ static double number_of(const json_t *run, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* Milliseconds of each token, or the one figure that there is. */
+/* Whether every sample is a cost. Tokens that take less than the energy's counters need for a step have some
+ * of none, and what is left of them without those would be too much. */
+static bool are_costs(const json_t *samples)
+{
+    const json_t *value;
+    size_t i;
+    json_array_foreach(samples, i, value)
+    {
+        if (!(json_number_value(value) > 0))
+            return false;
+    }
+    return true;
+}
+
+/* Milliseconds or joules of each token, or the one figure that there is. */
 static size_t costs_of(const json_t *run, enum ulb_metric metric, double **out)
 {
-    const json_t *samples = metric == ULB_METRIC_TPS ? json_object_get(run, "ms_samples") : NULL;
+    const json_t *samples = json_object_get(run, metric == ULB_METRIC_TPS ? "ms_samples" : "joule_samples");
     double single =
         metric == ULB_METRIC_TPS ? 1e3 / number_of(run, "tokens_per_s") : number_of(run, "joule_per_token");
-    size_t n = json_array_size(samples), used = 0;
+    size_t n = are_costs(samples) ? json_array_size(samples) : 0, used = 0;
     double *costs = malloc((n + 1) * sizeof *costs);
     for (size_t i = 0; costs && i < n; i++)
         costs[used++] = json_number_value(json_array_get(samples, i));

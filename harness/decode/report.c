@@ -166,6 +166,9 @@ static void fill_energy(const struct ulb_decode_figures *f, struct ulb_decode_ru
     run->joule_per_token_gross = use->joules / (double)energy->n;
     run->watts = use->joules / use->seconds;
     run->idle_watts = use->idle_watts;
+    for (size_t i = 0; i < f->n; i++)
+        run->joule_samples[i] = f->samples[i].joules;
+    run->n_joule_samples = f->n;
 }
 
 static double blocks_of(const double parts[ULB_DECODE_PARTS])
@@ -254,9 +257,13 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
         .verified = true,
         .n_samples = f->n,
         .ms_samples = calloc(f->n, sizeof *run.ms_samples),
+        .joule_samples = calloc(f->n, sizeof *run.joule_samples),
     };
-    if (!run.ms_samples)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu samples", f->n);
+    enum ulb_status status = ULB_OK;
+    if (!run.ms_samples || !run.joule_samples) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu samples", f->n);
+        goto free_samples;
+    }
     for (size_t i = 0; i < f->n; i++)
         run.ms_samples[i] = 1e3 * f->samples[i].seconds;
     run.ms_mad = ulb_stats_of(run.ms_samples, f->n, session->settings.seed).mad;
@@ -278,7 +285,9 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
         memcpy(baseline->parts, token.parts, sizeof baseline->parts);
     }
     compare(f, &token, baseline, &run);
-    enum ulb_status status = ulb_record_add_decode(session->record, &run, err);
+    status = ulb_record_add_decode(session->record, &run, err);
+free_samples:
     free(run.ms_samples);
+    free(run.joule_samples);
     return status;
 }

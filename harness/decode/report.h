@@ -9,6 +9,7 @@
 struct ulb_token_sample {
     double seconds, parts[ULB_DECODE_PARTS]; /* parts: mean over the threads */
     double wait[4];                          /* mean over the threads of class P, E, LP-E, core; NAN: none */
+    double joules; /* without what the machine takes at rest; NAN where energy is not read */
     uint32_t next;
 };
 

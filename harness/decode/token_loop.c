@@ -5,6 +5,7 @@
 #include "harness/decode/cold_grid.h"
 #include "harness/undisturbed.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { YARDSTICK_EVERY = 8, TRIES = 3 };
@@ -43,6 +44,7 @@ struct runner {
     uint32_t token, next;
     size_t position;
     size_t metered; /* steps that the energy's meter counts */
+    double joules;  /* of the last one; NAN without a meter */
 };
 
 struct loop {
@@ -59,6 +61,7 @@ static double run_step(void *arg)
 {
     struct runner *runner = arg;
     struct ulb_energy *energy = runner->turn->energy;
+    double before = energy ? ulb_energy_used(energy).net_joules : (double)NAN;
     if (energy)
         ulb_energy_start(energy);
     double begin = ulb_now();
@@ -66,6 +69,7 @@ static double run_step(void *arg)
     double seconds = ulb_now() - begin;
     if (energy)
         ulb_energy_stop(energy);
+    runner->joules = energy ? ulb_energy_used(energy).net_joules - before : before;
     runner->metered++;
     return seconds;
 }
@@ -102,9 +106,11 @@ static enum ulb_status run_position(struct loop *loop, size_t position, uint32_t
             return ulb_fail(err, ULB_FINDING, "token %zu differs with the %s split: %u instead of %u",
                             position, ulb_split_name(runner->turn->split), runner->next, *next);
         *next = runner->next;
-        if (timed >= ULB_TOKENS_WARM_UP)
-            ulb_token_take(&runner->turn->samples[timed - ULB_TOKENS_WARM_UP], loop->session, runner->decoder,
-                           seconds, runner->next);
+        if (timed < ULB_TOKENS_WARM_UP)
+            continue;
+        struct ulb_token_sample *sample = &runner->turn->samples[timed - ULB_TOKENS_WARM_UP];
+        ulb_token_take(sample, loop->session, runner->decoder, seconds, runner->next);
+        sample->joules = runner->joules;
     }
     return ulb_session_check(loop->session, err);
 }

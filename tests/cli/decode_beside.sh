@@ -51,6 +51,7 @@ assert run["energy_source"] == "powercap: package-0", run
 assert 0 < run["watts"] < 25 and 0 < run["idle_watts"] < 25, run
 seconds = run["joule_per_token_gross"] / run["watts"]
 assert abs(run["joule_per_token"] - (run["joule_per_token_gross"] - run["idle_watts"] * seconds)) < 1e-6 * (1 + run["joule_per_token_gross"]), run
+assert len(run["joule_samples"]) == run["tokens"] and all(j > -25 for j in run["joule_samples"]), run["joule_samples"]
 sound, wild, other = decode["imported"]
 assert abs(sound["bytes_per_token"] - 50000000) < 1, sound
 assert abs(sound["roofline_tokens_per_s"] * sound["bytes_per_token"] / 1e9 - run["yardstick_gbps"]) < 1e-6, sound
@@ -71,6 +72,6 @@ import json
 run, = json.load(open("out.json"))["runs"]
 for key in "joule_per_token", "joule_per_token_gross", "watts", "idle_watts":
     assert run[key] is None and "modprobe intel_rapl_msr" in run[key + "_reason"], run
-assert run["energy_source"] == "none"
+assert run["energy_source"] == "none" and run["joule_samples"] == []
 P
 echo "decode: energy and imported runs as documented"

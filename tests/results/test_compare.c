@@ -430,7 +430,7 @@ static void test_other_metrics(void **state)
     assert_true(fabs(comparison.cells[0].ratio - 10.0 / 12) < 0.01);
     assert_string_equal(comparison.cells[0].key, "llama3-8b int2 c128 all:2 static");
     ulb_comparison_free(&comparison);
-    /* Energy has one figure a run, or none. */
+    /* Energy has samples, in older records one figure a run, or none. */
     json_t *runs[] = {json_object_get(json_object_get(base.root, "decode"), "runs"),
                       json_object_get(json_object_get(fresh.root, "decode"), "runs")};
     const struct ulb_compare_settings energy = {.metric = ULB_METRIC_JOULE, .threshold = NAN};
@@ -442,6 +442,20 @@ static void test_other_metrics(void **state)
     comparison = compare_by(&base, &fresh, ULB_METRIC_JOULE, false);
     assert_int_equal(comparison.count[ULB_UNSURE], 1);
     assert_non_null(strstr(comparison.cells[0].reason, "cannot be told apart"));
+    ulb_comparison_free(&comparison);
+    for (int side = 0; side < 2; side++) {
+        json_t *joules = json_array();
+        for (size_t r = 0; r < ROUNDS; r++)
+            json_array_append_new(joules, json_real((1 + 2 * side) * noise(1, r, (unsigned)side)));
+        json_object_set_new(json_array_get(runs[side], 0), "joule_samples", joules);
+    }
+    comparison = compare_by(&base, &fresh, ULB_METRIC_JOULE, false);
+    assert_int_equal(comparison.count[ULB_REGRESSED], 1);
+    assert_true(fabs(comparison.cells[0].ratio - 3) < 0.1);
+    ulb_comparison_free(&comparison);
+    json_array_set_new(json_object_get(json_array_get(runs[0], 0), "joule_samples"), 0, json_real(0));
+    comparison = compare_by(&base, &fresh, ULB_METRIC_JOULE, false);
+    assert_int_equal(comparison.count[ULB_UNSURE], 1); /* too short for the counters */
     ulb_comparison_free(&comparison);
     ulb_record_free(&base);
     ulb_record_free(&fresh);
