@@ -9,11 +9,11 @@
  * side. The tiles of the next 64 columns are made while these are multiplied, one before each product. Four
  * panels of rows are address streams. */
 #include "kernels/int1/format.h"
-#include "kernels/x86/amx_parts.h"
+#include "kernels/x86/amx_few.h"
 #include "kernels/x86/streams.h"
 
 enum {
-    STREAMS = 4, /* groups of rows at a time */
+    STREAMS = ULB_AMX_QUAD, /* groups of rows at a time */
     BITS = 8,
     STEP_BYTES = ULB_TILE_BYTES / BITS, /* packed, of a stream */
     GROUP_SUMS = ULB_TILE_ROWS * ULB_TILE_ROWS,
@@ -36,9 +36,7 @@ static inline __attribute__((always_inline)) void make_tile(const uint8_t *packe
     ULB_UNROLL(2)
     for (size_t i = 0; i < STEP_BYTES; i += ULB_TILE_COLUMNS) {
         __m512i line = _mm512_loadu_si512(packed + i);
-        __asm__ volatile("prefetcht0 %0\n\tprefetcht1 %1"
-                         :
-                         : "m"(packed[i + ULB_AMX_NEAR]), "m"(packed[i + ULB_AMX_FAR]));
+        ulb_amx_ask(packed + i);
         ULB_UNROLL(8)
         for (unsigned bit = 0; bit < BITS; bit++) {
             /* Byte 7 of the matrix makes the lowest bit. */
@@ -49,53 +47,15 @@ static inline __attribute__((always_inline)) void make_tile(const uint8_t *packe
     }
 }
 
-#define MULTIPLY(weights, sums)                                                                              \
-    __asm__ volatile(ULB_AMX_LOAD("w", "line", weights) ULB_AMX_DOT(weights, "tmm4", sums)                   \
-                     :                                                                                       \
-                     : [w] "r"(w), [line] "r"((size_t)ULB_TILE_COLUMNS)                                      \
-                     : "memory")
-
-/* The sums of a stream += the tokens in tmm4 by its tile. */
-static inline __attribute__((always_inline)) void multiply(unsigned stream, const uint8_t *w)
-{
-    switch (stream) {
-    case 0:
-        MULTIPLY("tmm6", "tmm0");
-        break;
-    case 1:
-        MULTIPLY("tmm7", "tmm1");
-        break;
-    case 2:
-        MULTIPLY("tmm6", "tmm2");
-        break;
-    default:
-        MULTIPLY("tmm7", "tmm3");
-    }
-}
-
-static inline void load_tokens(const int8_t *x, size_t stride)
-{
-    __asm__ volatile("tileloadd (%0,%1,1), %%tmm4" : : "r"(x), "r"(stride) : "memory");
-}
-
-static inline void store_sums(int32_t *sums)
-{
-    __asm__ volatile("tilestored %%tmm0, (%0,%1,1)\n\ttilestored %%tmm1, 1024(%0,%1,1)\n\t"
-                     "tilestored %%tmm2, 2048(%0,%1,1)\n\ttilestored %%tmm3, 3072(%0,%1,1)"
-                     :
-                     : "r"(sums), "r"((size_t)ULB_TILE_COLUMNS)
-                     : "memory");
-}
-
 /* One step, 64 columns of the tokens at x; the tiles of the next are made meanwhile. */
 static inline void step(struct walk *walk, const int8_t *x, size_t stride, tiles made[2])
 {
-    load_tokens(x, stride);
+    ulb_amx_load_tokens(x, stride);
     ULB_UNROLL(4)
     for (unsigned i = 0; i < STREAMS; i++) {
         if (walk->left > 1)
             make_tile(walk->streams[i] + walk->at + STEP_BYTES, made[1 - walk->turn][i]);
-        multiply(i, made[walk->turn][i]);
+        ulb_amx_multiply_group(i, made[walk->turn][i]);
     }
     walk->at += STEP_BYTES;
     walk->left--;
@@ -153,7 +113,7 @@ static void run_streams(const struct ulb_gemm *g, const struct ulb_amx_weights *
             ulb_amx_zero();
             for (size_t at = 0; at < weights->steps; at++)
                 step(&walk, (const int8_t *)g->x + at * ULB_TILE_COLUMNS, g->x_stride, made);
-            store_sums(sums + j * STREAMS * GROUP_SUMS);
+            ulb_amx_store_quad(sums + j * STREAMS * GROUP_SUMS);
         }
         finish(g, weights, s, i, count, sums);
     }

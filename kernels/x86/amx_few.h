@@ -43,6 +43,16 @@ static inline __attribute__((always_inline)) void ulb_amx_multiply_group(unsigne
     }
 }
 
+/* The sums of four groups, one behind the other: [group][token][row]. */
+static inline void ulb_amx_store_quad(int32_t *sums)
+{
+    __asm__ volatile("tilestored %%tmm0, (%0,%1,1)\n\ttilestored %%tmm1, 1024(%0,%1,1)\n\t"
+                     "tilestored %%tmm2, 2048(%0,%1,1)\n\ttilestored %%tmm3, 3072(%0,%1,1)"
+                     :
+                     : "r"(sums), "r"((size_t)ULB_TILE_COLUMNS)
+                     : "memory");
+}
+
 /* Four groups of rows, of one panel or of two neighbours. */
 struct ulb_amx_quad {
     const uint8_t *panels[2];
@@ -133,11 +143,7 @@ ulb_amx_run_quad(const struct ulb_amx *row, const struct ulb_gemm *g, const stru
             ulb_amx_multiply_group(i, w);
         }
     }
-    __asm__ volatile("tilestored %%tmm0, (%0,%1,1)\n\ttilestored %%tmm1, 1024(%0,%1,1)\n\t"
-                     "tilestored %%tmm2, 2048(%0,%1,1)\n\ttilestored %%tmm3, 3072(%0,%1,1)"
-                     :
-                     : "r"(sums), "r"((size_t)ULB_TILE_COLUMNS)
-                     : "memory");
+    ulb_amx_store_quad(sums);
 }
 
 /* Results of the rows [begin, end) from the sums of their groups, which lie one behind the other. Rows of y
