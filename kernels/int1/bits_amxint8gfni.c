@@ -5,9 +5,9 @@
  *
  * vgf2p8affineqb moves a bit to the lowest place: |sum| <= 127 * K < 2^31. Per 64 columns of 16 rows 16
  * affine + store of a line, on one port each, a product of at most 16 cycles, and 22 loads of lines (2
- * packed, 16 of the tile, 4 of its share of the tokens): 16 cycles of each, 0.5 for 32 weights, and side by
- * side. The tiles of the next 64 columns are made while these are multiplied, one before each product. Four
- * panels of rows are address streams. */
+ * packed, 16 of the tile, 4 of its share of the tokens) on two ports: at most 16 cycles of each, 0.5 for 32
+ * weights, and side by side. The tiles of the next 64 columns are made while these are multiplied, one before
+ * each product. Four panels of rows are address streams. */
 #include "kernels/int1/format.h"
 #include "kernels/x86/amx_few.h"
 #include "kernels/x86/streams.h"
