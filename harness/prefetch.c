@@ -38,9 +38,9 @@ struct ulb_prefetch_times ulb_prefetch_compare(size_t *l2_ahead, size_t places, 
 size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_PLACES])
 {
     size_t best = 0;
-    double least = 1 - FASTER;
+    double least = 1;
     for (size_t place = 1; place < ULB_PREFETCH_PLACES; place++) {
-        if (ratios[place] <= least) {
+        if (ratios[place] <= 1 - FASTER && ratios[place] < least) {
             best = place;
             least = ratios[place];
         }

@@ -34,8 +34,8 @@ struct ulb_prefetch_times {
 struct ulb_prefetch_times ulb_prefetch_compare(size_t *l2_ahead, size_t places, size_t samples,
                                                double (*sample)(void *arg), void *arg);
 
-/* The place with the least of such ratios. L1 unless another is faster by 2 % at least: what is less is
- * noise, and L1 is where prefetches went before. */
+/* The place with the least of such ratios, of equal ones the first. L1 unless another is faster by 2 % at
+ * least: what is less is noise, and L1 is where prefetches went before. */
 size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_PLACES]);
 
 /* Compares and chooses: leaves the choice in *l2_ahead and returns its median. */

@@ -29,7 +29,7 @@ static void test_the_best_place(void **state)
     } cases[] = {{{1, 0.5, none, none}, 1}, {{1, 0.98, none, none}, 1}, {{1, 0.9801, none, none}, 0},
                  {{1, 1, 1, 1}, 0},         {{1, 1.5, none, none}, 0},  {{none, none, none, none}, 0},
                  {{1, 0.9, 0.8, 0.85}, 2},  {{1, 0.9, 0.95, 0.89}, 3},  {{1, 0.99, 1.2, 0.97}, 3},
-                 {{1, none, none, 0.9}, 3}};
+                 {{1, none, none, 0.9}, 3}, {{1, 0.9, 0.8, 0.8}, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(ulb_prefetch_best(cases[i].ratios), cases[i].best);
 }
