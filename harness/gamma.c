@@ -15,33 +15,40 @@ enum { SAMPLES_QUICK = 15, SAMPLES_FULL = 50, TRIES_PER_SAMPLE = 24, RUNS_PER_SA
 
 /* Sets of loops that samples are taken from in turn. Where weights, activations and results happen to lie
  * changes what L1 does with them: int4 on Zen 5 varied by 9 % from run to run, with samples of one place all
- * alike, and by 5 % with five places. */
+ * alike, and by 5 % with five places. Stack and results move from sample to sample as well: see
+ * ulb_gamma_loop_run. */
 enum { PLACES = 5 };
 
 /* Seconds that a class's gammas may wait for its core to be alone. */
 static const double PATIENCE_QUICK = 6, PATIENCE_FULL = 40;
 
+struct turn {
+    const struct ulb_gamma_loop *loop;
+    size_t i;
+};
+
 static void run_loop(void *arg)
 {
-    ulb_gamma_loop_run(arg, 0);
+    const struct turn *turn = arg;
+    ulb_gamma_loop_run(turn->loop, 0, turn->i);
 }
 
 /* Cycles of one call, the best of three runs as in the chain's calibration: an interrupt is not the kernel's.
  * NAN when the clock was not steady, or the core not all ours, in any try. */
-static double cycles_per_call(struct ulb_clock *clock, struct ulb_gamma_loop *loop)
+static double cycles_per_call(struct ulb_clock *clock, struct turn turn)
 {
     double best = NAN;
     for (int tries = 0, good = 0; good < RUNS_PER_SAMPLE && !ulb_interrupted; tries++) {
         if (tries >= TRIES_PER_SAMPLE && (clock->shared_core || clock->unsteady))
             break;
         double seconds;
-        double cycles = ulb_clock_cycles(clock, run_loop, loop, &seconds);
+        double cycles = ulb_clock_cycles(clock, run_loop, &turn, &seconds);
         if (isnan(cycles))
             continue;
         good++;
         best = isnan(best) || cycles < best ? cycles : best;
     }
-    return best / (double)loop->calls;
+    return best / (double)turn.loop->calls;
 }
 
 struct gamma_samples {
@@ -57,7 +64,7 @@ static void take_samples(struct ulb_clock *clock, struct ulb_gamma_sizes places[
         struct ulb_gamma_sizes *sizes = &places[i % PLACES];
         double cycles[ULB_GAMMA_LOOPS];
         for (size_t l = 0; l < sizes->n; l++)
-            cycles[l] = cycles_per_call(clock, &sizes->loops[l]);
+            cycles[l] = cycles_per_call(clock, (struct turn){&sizes->loops[l], i});
         double gamma = ulb_gamma_of_sizes(sizes, cycles);
         if (!isnan(gamma))
             samples->values[samples->n++] = gamma;

@@ -13,7 +13,11 @@ enum {
     VISIT_STEPS = 8,
     CALLS_MAX = 1 << 20,
     TILES_WITH_TABLES = 2,
-    TABLE_BYTES_PER_COLUMN = 8
+    TABLE_BYTES_PER_COLUMN = 8,
+    PAGE = 4096,
+    /* Bytes from turn to turn: 64 turns differ. */
+    STACK_STEP = 13 * 64 + 16,
+    RESULT_STEP = 17 * 64
 };
 
 struct size {
@@ -72,10 +76,12 @@ static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struc
                                          : full->k / 4 / k_grain(kernel) * k_grain(kernel)};
 }
 
-void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread)
+void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread, size_t turn)
 {
     struct ulb_gemm mine = loop->gemm;
-    mine.y += thread * loop->y_stride;
+    mine.y += thread * loop->y_stride + turn * RESULT_STEP % PAGE / sizeof *mine.y;
+    char *above = __builtin_alloca(turn * STACK_STEP % PAGE + 1);
+    __asm__ volatile("" ::"r"(above) : "memory"); /* keeps it */
     ulb_marker_start("gamma");
     for (size_t i = 0; i < loop->calls; i++)
         loop->kernel->run(&mine);
@@ -93,7 +99,7 @@ static void run_calls(void *arg, size_t calls)
 {
     struct ulb_gamma_loop *loop = arg;
     loop->calls = calls;
-    ulb_gamma_loop_run(loop, 0);
+    ulb_gamma_loop_run(loop, 0, 0);
 }
 
 static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_kernel *kernel,
@@ -106,7 +112,7 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
         return status;
     size_t bytes = ulb_layout_bytes(kernel->layout, size.rows, size.k);
     size_t results = ulb_round_up(bytes + ULB_GAMMA_ASKED_BEHIND, ULB_GAMMA_RESULTS_APART);
-    size_t each = ulb_round_up(size.rows * sizeof(float), ULB_GAMMA_RESULTS_APART);
+    size_t each = ulb_round_up(size.rows * sizeof(float) + PAGE, ULB_GAMMA_RESULTS_APART);
     size_t all = results + threads * each;
     loop->y_stride = each / sizeof(float);
     status = ulb_pages_map(&loop->pages, all, ULB_PAGES_SMALL, err);

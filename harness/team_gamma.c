@@ -23,6 +23,7 @@ struct ulb_team_gamma {
     double *samples;               /* [FIGURES][n][classes][samples_max] */
     size_t *n_samples;             /* [n] */
     const struct ulb_gamma_loop *running;
+    size_t turn;
     double *into;
 };
 
@@ -32,10 +33,10 @@ struct ulb_team_gamma {
 static void timed_part(void *arg, size_t thread)
 {
     struct ulb_team_gamma *gamma = arg;
-    ulb_gamma_loop_run(gamma->running, thread);
+    ulb_gamma_loop_run(gamma->running, thread, gamma->turn);
     double before = ulb_chain_hz();
     double begin = ulb_now();
-    ulb_gamma_loop_run(gamma->running, thread);
+    ulb_gamma_loop_run(gamma->running, thread, gamma->turn);
     double seconds = ulb_now() - begin;
     gamma->hz[thread] = (before + ulb_chain_hz()) / 2;
     gamma->seconds[thread] += seconds;
@@ -92,6 +93,7 @@ void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_un
     size_t at = gamma->n_samples[i];
     if (at == gamma->samples_max)
         return;
+    gamma->turn = at;
     ulb_undisturbed(watch, run_sizes, &sample);
     for (size_t c = 0; c < gamma->classes; c++) {
         double cycles[ULB_GAMMA_LOOPS];

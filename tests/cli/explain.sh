@@ -33,10 +33,9 @@ for e in d["explain"]:
             assert m["gamma_cycles"] == measured[e["kernel"]]
             assert abs(m["ceiling_bytes_per_cycle"] - e["bytes_per_step"] / m["gamma_cycles"]) < 1e-6
             if m["bound_cycles"] is not None:
-                # A lower limit that a measurement undercuts is wrong. But a gamma is the difference of two sizes, and
-                # varies from run to run by up to 9 % (harness/gamma.c): int8 at 512 bits, whose two loads a cycle
-                # bound it on Zen 5, was found 7 % below, in such runs with all of its samples.
-                assert m["ratio"] > 0.9, (e["kernel"], m)
+                # A lower limit that a measurement undercuts is wrong; gamma varies from run to run by up to 5 %
+                # (harness/gamma.c).
+                assert m["ratio"] > 0.95, (e["kernel"], m)
                 assert abs(m["ratio"] - m["gamma_cycles"] / m["bound_cycles"]) < 1e-6
     for t in e["turning_points"]:
         if t["turn_beta_bytes_per_cycle"] is not None:

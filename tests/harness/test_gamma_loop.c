@@ -119,10 +119,45 @@ static void test_no_size_is_padded(void **state)
     }
 }
 
+static uintptr_t stack, results;
+
+static void note_places(const struct ulb_gemm *g)
+{
+    stack = (uintptr_t)__builtin_frame_address(0);
+    results = (uintptr_t)g->y;
+}
+
+/* Every turn lies elsewhere in a page than all before it, and within the thread's own results. */
+static void test_turns_lie_apart(void **state)
+{
+    (void)state;
+    enum { TURNS = 64, PAGE = 4096 };
+    struct ulb_error err;
+    struct ulb_gamma_sizes sizes;
+    uintptr_t places[2][TURNS];
+    assert_int_equal(ulb_gamma_sizes_open(&sizes, ulb_kernels[0], 48 << 10, 2, 1, &err), ULB_OK);
+    struct ulb_gamma_loop loop = sizes.loops[ULB_GAMMA_FULL];
+    struct ulb_kernel noting = *loop.kernel;
+    noting.run = note_places;
+    loop.kernel = &noting;
+    loop.calls = 1;
+    const uintptr_t mine = (uintptr_t)(loop.gemm.y + loop.y_stride);
+    for (size_t turn = 0; turn < TURNS; turn++) {
+        ulb_gamma_loop_run(&loop, 1, turn);
+        assert_true(results >= mine && results % sizeof(float) == 0 &&
+                    results + loop.gemm.m * sizeof(float) <= mine + loop.y_stride * sizeof(float));
+        places[0][turn] = stack % PAGE;
+        places[1][turn] = results % PAGE;
+        for (size_t before = 0; before < turn; before++)
+            assert_true(places[0][before] != places[0][turn] && places[1][before] != places[1][turn]);
+    }
+    ulb_gamma_sizes_close(&sizes);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls_and_tiles_cancel),
-                                       cmocka_unit_test(test_no_size_is_padded),
-                                       cmocka_unit_test(test_what_rows_ask_ahead_is_there)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls_and_tiles_cancel), cmocka_unit_test(test_turns_lie_apart),
+        cmocka_unit_test(test_no_size_is_padded), cmocka_unit_test(test_what_rows_ask_ahead_is_there)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
