@@ -1,6 +1,7 @@
 #include "harness/decode/report.h"
 
 #include "common/units.h"
+#include "harness/decode/token_loop.h"
 #include "harness/prefetch.h"
 #include "common/stats.h"
 #include "models/models.h"
@@ -166,8 +167,6 @@ static void fill_energy(const struct ulb_decode_figures *f, struct ulb_decode_ru
     run->joule_per_token_gross = use->joules / (double)energy->n;
     run->watts = use->joules / use->seconds;
     run->idle_watts = use->idle_watts;
-    for (size_t i = 0; i < f->n; i++)
-        run->joule_samples[i] = f->samples[i].joules;
     run->n_joule_samples = f->n;
 }
 
@@ -213,7 +212,7 @@ static void compare(const struct ulb_decode_figures *f, const struct ulb_token_s
 
 static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decode_run *run)
 {
-    double positions = (double)f->context + ((double)f->n + 1) / 2;
+    double positions = (double)f->context + ULB_TOKENS_WARM_UP + ((double)f->n + 1) / 2;
     run->kv_bytes_per_token = (size_t)(positions * (double)ulb_kv_bytes(f->all));
     run->weight_bytes = f->store->blocks.bytes + f->store->head.bytes;
     run->bytes_per_token = (size_t)(block_bytes(f, true) + block_bytes(f, false)) +
@@ -264,8 +263,10 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu samples", f->n);
         goto free_samples;
     }
-    for (size_t i = 0; i < f->n; i++)
+    for (size_t i = 0; i < f->n; i++) { /* before anything sorts them */
         run.ms_samples[i] = 1e3 * f->samples[i].seconds;
+        run.joule_samples[i] = f->samples[i].joules;
+    }
     run.ms_mad = ulb_stats_of(run.ms_samples, f->n, session->settings.seed).mad;
     if (f->prompt == 0)
         run.prefill = (struct ulb_prefill){NAN, NAN, NAN, NAN, NAN, .reason = "no --prompt was given"};

@@ -19,15 +19,17 @@ echo package-0 >"$zone/name"
 range=300000000000
 echo $range >"$zone/max_energy_range_uj"
 echo $((range - 300000)) >"$zone/energy_uj"
-# 0.1 J at least every 5 ms, and over the end of the range; renamed into place, so that no reader sees half a number.
-(
-    joules=$((range - 300000))
+# 0.1 J at least every 5 ms, or so many percent of it each time, and over the end of the range; renamed into place, so
+# that no reader sees half a number.
+count_energy() { # PERCENT
+    local joules=$((range - 300000)) step=100000
     while [[ -d $zone ]]; do
-        joules=$(((joules + 100000) % range))
+        joules=$(((joules + step) % range)) step=$((step < 1000000000 ? step * $1 / 100 : step))
         echo $joules >"$zone/next" && mv "$zone/next" "$zone/energy_uj" || break
         sleep 0.005
     done
-) 2>/dev/null &
+}
+count_energy 100 2>/dev/null &
 counter=$!
 trap 'kill $counter 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
@@ -59,6 +61,18 @@ assert sound["possible"] and sound["our_format"] == "int2" and sound["our_tokens
 assert sound["build"] == "1a2b" and sound["tokens_per_s_stddev"] == 0.5 and wild["tokens_per_s_stddev"] is None
 assert wild["possible"] is False, wild
 assert other["possible"] is None and "--model" in other["possible_reason"] and other["bytes_per_token"] is None, other
+P
+
+# Power that rises: each token's energy stands at its place in time.
+kill $counter && wait $counter || true
+count_energy 101 2>/dev/null &
+counter=$!
+decode --energy-root root --tokens 600
+python3 - <<'P' || fail "rising power: $(cat out.json)"
+import json
+run, = json.load(open("out.json"))["runs"]
+joules = run["joule_samples"]
+assert len(joules) == len(run["ms_samples"]) == 600 and sum(joules[400:]) > 1.5 * sum(joules[:200]) > 0, joules
 P
 
 # Without a counter: null, with the remedy; layers left out give no energy either.
