@@ -71,6 +71,8 @@ enum ulb_status ulb_write_file(const char *path, const char *text, size_t bytes,
     if (!realpath(path, target)) {
         if (errno != ENOENT || strlen(path) >= sizeof target)
             return cannot_write(err, path, errno == ENOENT ? ENAMETOOLONG : errno);
+        if (lstat(path, &there) == 0)
+            return ulb_fail(err, ULB_BAD_INPUT, "%s is a link to a file that is not there; remove it", path);
         strcpy(target, path);
     } else if (stat(target, &there) == 0 && !S_ISREG(there.st_mode)) {
         return ulb_fail(err, ULB_BAD_INPUT, "%s is not a regular file; name a file to write", path);

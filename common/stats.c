@@ -60,8 +60,9 @@ double ulb_median_of(const double *samples, size_t n)
     return median;
 }
 
-/* Medians of resampled sets, in place; the set is cut to SAMPLES_MAX to bound time and stack. */
-static void bootstrap(const double *samples, size_t n, uint64_t seed, double *lo, double *hi)
+/* Of medians of resampled sets. A set has at most SAMPLES_MAX to bound time and stack; the interval of a
+ * larger one is narrower by the root of the ratio. median: of all samples. */
+static void bootstrap(const double *samples, size_t n, uint64_t seed, double median, double *lo, double *hi)
 {
     double resampled[SAMPLES_MAX], medians[BOOTSTRAP_ROUNDS];
     struct ulb_rng rng = {seed};
@@ -72,8 +73,9 @@ static void bootstrap(const double *samples, size_t n, uint64_t seed, double *lo
         medians[round] = ulb_median(resampled, size);
     }
     ulb_median(medians, BOOTSTRAP_ROUNDS);
-    *lo = medians[BOOTSTRAP_ROUNDS / 40];
-    *hi = medians[BOOTSTRAP_ROUNDS - 1 - BOOTSTRAP_ROUNDS / 40];
+    double narrower = sqrt((double)size / (double)n);
+    *lo = median + (medians[BOOTSTRAP_ROUNDS / 40] - median) * narrower;
+    *hi = median + (medians[BOOTSTRAP_ROUNDS - 1 - BOOTSTRAP_ROUNDS / 40] - median) * narrower;
 }
 
 struct ulb_stats ulb_stats_of(const double *samples, size_t n, uint64_t seed)
@@ -89,7 +91,7 @@ struct ulb_stats ulb_stats_of(const double *samples, size_t n, uint64_t seed)
     for (size_t i = 0; i < n; i++)
         copy[i] = fabs(samples[i] - stats.median);
     stats.mad = ulb_median(copy, n);
-    bootstrap(samples, n, seed, &stats.ci_lo, &stats.ci_hi);
+    bootstrap(samples, n, seed, stats.median, &stats.ci_lo, &stats.ci_hi);
     if (copy != few)
         free(copy);
     return stats;

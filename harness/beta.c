@@ -108,7 +108,25 @@ static enum ulb_status measure_memory(struct ulb_session *session, struct ulb_te
     return status;
 }
 
-/* A team of another set than the session's, whose own team sleeps meanwhile. */
+/* beta at memory level of a set; NAN when it was not measured. */
+static double beta_of_set(const struct ulb_record *record, const char *wanted)
+{
+    const json_t *cells = json_object_get(json_object_get(record->root, "beta"), "cells");
+    size_t i;
+    const json_t *cell;
+    json_array_foreach(cells, i, cell)
+    {
+        const char *set = json_string_value(json_object_get(cell, "set"));
+        const char *level = json_string_value(json_object_get(cell, "level"));
+        const json_t *value = json_object_get(cell, "bytes_per_cycle");
+        if (set && level && strcmp(set, wanted) == 0 && strcmp(level, "mem") == 0)
+            return json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return NAN;
+}
+
+/* A team of another set than the session's, whose own team sleeps meanwhile. A set that the command line, a
+ * class and the curve name alike is read once. */
 static enum ulb_status measure_set(struct ulb_session *session, const char *set, const unsigned *pus,
                                    size_t n, bool caches, const struct ulb_reader *only,
                                    struct ulb_error *err)
@@ -117,7 +135,7 @@ static enum ulb_status measure_set(struct ulb_session *session, const char *set,
     enum ulb_status status = ulb_team_start(&team, pus, n, err);
     if (status == ULB_OK && caches)
         status = measure_caches(session, team, set, pus, err);
-    if (status == ULB_OK)
+    if (status == ULB_OK && isnan(beta_of_set(session->record, set)))
         status = measure_memory(session, team, set, only, err);
     ulb_team_stop(team);
     return status;
@@ -377,11 +395,11 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
     if (status == ULB_OK)
         status = measure_whole_set(session, err);
     if (status == ULB_OK)
+        status = measure_classes(session, err);
+    if (status == ULB_OK)
         status = measure_curve(session, err);
     if (status == ULB_OK && session->topology.numa_nodes > 1)
         status = measure_nodes(session, err);
-    if (status == ULB_OK)
-        status = measure_classes(session, err);
     if (status == ULB_OK)
         status = measure_clusters(session, err);
     if (status == ULB_OK && !session->settings.quick)
@@ -441,23 +459,6 @@ enum ulb_status ulb_beta_measure_memory(struct ulb_session *session, struct ulb_
     }
     ulb_session_progress(session, "beta", 1.0);
     return status;
-}
-
-/* beta at memory level of a set; NAN when it was not measured. */
-static double beta_of_set(const struct ulb_record *record, const char *wanted)
-{
-    const json_t *cells = json_object_get(json_object_get(record->root, "beta"), "cells");
-    size_t i;
-    const json_t *cell;
-    json_array_foreach(cells, i, cell)
-    {
-        const char *set = json_string_value(json_object_get(cell, "set"));
-        const char *level = json_string_value(json_object_get(cell, "level"));
-        const json_t *value = json_object_get(cell, "bytes_per_cycle");
-        if (set && level && strcmp(set, wanted) == 0 && strcmp(level, "mem") == 0)
-            return json_is_number(value) ? json_number_value(value) : NAN;
-    }
-    return NAN;
 }
 
 double ulb_beta_of_class(const struct ulb_record *record, const char *class_name)

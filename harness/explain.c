@@ -100,7 +100,7 @@ static json_t *tile_json(const struct ulb_explain *explain, const struct ulb_ker
     return tile;
 }
 
-/* Bound of a core given by name or pointer; NAN with the reason. */
+/* NAN with the reason. */
 static double core_bound(const struct ulb_core *core, const struct ulb_kernel *kernel,
                          char reason[ULB_CORE_REASON_BYTES])
 {
@@ -138,13 +138,24 @@ static double measured_gamma(const struct ulb_explain *explain, const struct ulb
     return NAN;
 }
 
+/* The core of a class of this machine's topology, by what its first PU says of itself; NULL with the reason.
+ */
+static const struct ulb_core *core_of_class(const struct ulb_explain *explain, const json_t *cls,
+                                            char reason[ULB_CORE_REASON_BYTES])
+{
+    const json_t *pu = json_array_get(json_object_get(cls, "pus"), 0);
+    const struct ulb_cpu_signature cpu = ulb_cpu_signature_of((unsigned)json_integer_value(pu));
+    return ulb_core_identify(explain->cores, &cpu, explain->isa,
+                             json_string_value(json_object_get(cls, "name")), reason);
+}
+
 static json_t *measured_row(const struct ulb_explain *explain, const struct ulb_kernel *kernel,
-                            const char *class_name)
+                            const json_t *cls)
 {
     char no_gamma[ULB_CORE_REASON_BYTES], no_core[ULB_CORE_REASON_BYTES] = "";
+    const char *class_name = json_string_value(json_object_get(cls, "name"));
     double gamma = measured_gamma(explain, kernel, class_name, no_gamma), bound = NAN;
-    const struct ulb_core *core =
-        ulb_core_identify(explain->cores, &explain->cpu, explain->isa, class_name, no_core);
+    const struct ulb_core *core = core_of_class(explain, cls, no_core);
     json_t *row = json_pack("{s:s}", "class", class_name);
     ulb_set_text(row, "core", core ? core->name : NULL, no_core);
     if (core)
@@ -245,15 +256,16 @@ static void add_platform(json_t *rows, const struct ulb_explain *explain, const 
 }
 
 static void add_this_machine(json_t *rows, const struct ulb_explain *explain, const struct ulb_kernel *kernel,
-                             const char *class_name)
+                             const json_t *cls)
 {
+    const char *class_name = json_string_value(json_object_get(cls, "name"));
     struct place place = {
         .where = "this machine",
         .class_name = class_name,
         .beta = ulb_beta_of_class(explain->record, class_name),
         .no_beta = "not measured",
     };
-    place.core = ulb_core_identify(explain->cores, &explain->cpu, explain->isa, class_name, place.no_core);
+    place.core = core_of_class(explain, cls, place.no_core);
     add_turns(rows, explain, kernel, &place);
 }
 
@@ -268,9 +280,8 @@ enum ulb_status ulb_explain_kernel(const struct ulb_explain *explain, const stru
     size_t i;
     json_array_foreach(classes, i, c)
     {
-        const char *class_name = json_string_value(json_object_get(c, "name"));
-        json_array_append_new(measured, measured_row(explain, kernel, class_name));
-        add_this_machine(turns, explain, kernel, class_name);
+        json_array_append_new(measured, measured_row(explain, kernel, c));
+        add_this_machine(turns, explain, kernel, c);
     }
     for (i = 0; ulb_platform_builtin(i) && status == ULB_OK; i++) {
         struct ulb_platform platform;

@@ -13,9 +13,8 @@
 struct ulb_explain {
     const struct ulb_core_list *cores;
     const struct ulb_record *record; /* topology, gamma and beta of this machine, as far as measured */
-    struct ulb_cpu_signature cpu;
-    ulb_isa_set isa;    /* of this CPU */
-    ulb_isa_set masked; /* not to be used */
+    ulb_isa_set isa;                 /* of this CPU */
+    ulb_isa_set masked;              /* not to be used */
 };
 
 /* One object: kernel, mix, "bounds" by core, "tile" with mix and bounds of the tokens that the row takes at

@@ -105,6 +105,7 @@ static enum ulb_status get_samples(struct ulb_session *session, const struct ulb
         const json_t *values = json_object_get(kept, "samples");
         samples->n = json_array_size(values);
         clock->shared_core |= json_is_true(json_object_get(kept, "shared_core"));
+        clock->unsteady |= json_is_true(json_object_get(kept, "unsteady"));
         return samples->n <= SAMPLES_FULL && ulb_journal_read_numbers(values, samples->values, samples->n)
                    ? ULB_OK
                    : ulb_unit_damaged(&unit, err);
@@ -113,8 +114,8 @@ static enum ulb_status get_samples(struct ulb_session *session, const struct ulb
     status = sample_kernel(session, kernel, l1, clock, samples, err);
     if (status != ULB_OK)
         return status;
-    json_t *value = json_pack("{s:o, s:b}", "samples", ulb_journal_numbers(samples->values, samples->n),
-                              "shared_core", clock->shared_core);
+    json_t *value = json_pack("{s:o, s:b, s:b}", "samples", ulb_journal_numbers(samples->values, samples->n),
+                              "shared_core", clock->shared_core, "unsteady", clock->unsteady);
     return ulb_unit_end(session, &unit, value, err);
 }
 

@@ -227,8 +227,10 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
         status = visit_limits(session, grid, round, err);
         for (i = 0; i < grid->n && status == ULB_OK; i++) {
             status = visit_cell(session, grid, round, &grid->cells[grid->order[i]], &grid->hz_seen[i], err);
-            double done = (double)(round * grid->n + i + 1) / (double)(rounds * grid->n);
-            ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm", fmax(done, fmin(share, 1)));
+            double done = (double)round + (double)(i + 1) / (double)grid->n;
+            /* However late it is, the least rounds are still to come. */
+            ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm",
+                                 fmax(done / (double)rounds, fmin(fmin(share, done / ROUNDS_LEAST), 1)));
             if (status == ULB_OK)
                 status = ulb_session_check(session, err);
         }
@@ -384,8 +386,7 @@ enum ulb_status ulb_grid_largest(const struct ulb_session *session, enum ulb_pro
 {
     struct ulb_grid grid;
     struct ulb_grid_plan plan = plan_of(&session->settings, product);
-    plan.rounds = plan.per_round = 1;
-    enum ulb_status status = ulb_grid_open(&grid, session, &plan, kernels, n, err);
+    enum ulb_status status = ulb_grid_list(&grid, session, &plan, kernels, n, err);
     *bytes = grid.largest;
     ulb_grid_close(&grid);
     return status;

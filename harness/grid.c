@@ -177,10 +177,12 @@ static enum ulb_status warn_of_unfit(const struct ulb_grid *grid, const struct u
     return status;
 }
 
-static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_session *session,
-                                  const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
+enum ulb_status ulb_grid_list(struct ulb_grid *grid, const struct ulb_session *session,
+                              const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
+                              size_t n, struct ulb_error *err)
 {
-    const char *given = grid->plan.shapes, *models = grid->plan.models;
+    const char *given = plan->shapes, *models = plan->models;
+    *grid = (struct ulb_grid){.plan = *plan};
     size_t shapes = 0, counts = 0;
     enum ulb_status status = models ? load_models(grid, models, &shapes, err) : ULB_OK;
     if (status == ULB_OK && given)
@@ -203,7 +205,7 @@ static enum ulb_status list_cells(struct ulb_grid *grid, const struct ulb_sessio
             "none of the shapes is whole blocks of %s (%u columns each); choose others with --shapes",
             kernels[0]->layout->format->name, kernels[0]->layout->format->block->columns);
     add_calibration(grid, session, kernels, n);
-    return warn_of_unfit(grid, session, kernels, n, err);
+    return ULB_OK;
 }
 
 static void share_samples(struct ulb_grid *grid, size_t per_round)
@@ -308,8 +310,9 @@ enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *s
                               const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
                               size_t n, struct ulb_error *err)
 {
-    *grid = (struct ulb_grid){.plan = *plan};
-    enum ulb_status status = list_cells(grid, session, kernels, n, err);
+    enum ulb_status status = ulb_grid_list(grid, session, plan, kernels, n, err);
+    if (status == ULB_OK)
+        status = warn_of_unfit(grid, session, kernels, n, err);
     return status == ULB_OK ? allocate(grid, session, n, err) : status;
 }
 

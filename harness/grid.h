@@ -76,8 +76,12 @@ struct ulb_grid {
     struct ulb_class_gamma *class_gammas; /* of each kernel; NULL: all threads are equal */
 };
 
-/* Lists the cells: kernels x shapes x numbers of tokens. ULB_BAD_INPUT for an unknown model and for what is
- * no shape or number. The grid may be closed after a failure too. */
+/* Lists the cells alone: kernels x shapes x numbers of tokens. ULB_BAD_INPUT for an unknown model and for
+ * what is no shape or number. The grid may be closed after a failure too. */
+enum ulb_status ulb_grid_list(struct ulb_grid *grid, const struct ulb_session *session,
+                              const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
+                              size_t n, struct ulb_error *err);
+/* The same with all that measuring them needs; warns of shapes that a format cannot have. */
 enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *session,
                               const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
                               size_t n, struct ulb_error *err);

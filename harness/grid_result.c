@@ -109,12 +109,12 @@ static double medians_of(const struct ulb_session *session, struct ulb_grid *gri
     size_t n = cell->n_beside;
     double *storage = malloc((RATIOS * n + 1) * sizeof *storage), noise = NAN;
     double *ratios[RATIOS];
-    for (size_t i = 0; i < RATIOS; i++) {
-        ratios[i] = storage + i * n;
+    for (size_t i = 0; i < RATIOS; i++)
         medians[i] = NAN;
-    }
     if (!storage)
         return NAN;
+    for (size_t i = 0; i < RATIOS; i++)
+        ratios[i] = storage + i * n;
     for (size_t i = 0; i < RATIOS * n; i++)
         storage[i] = NAN;
     ratios_of(session, grid, cell, ratios);

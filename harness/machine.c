@@ -78,6 +78,7 @@ static json_t *machine_json(const struct ulb_session *session)
     struct utsname name;
     double load;
     char governor[64], microcode[64];
+    long long available = ulb_memory_available();
     uname(&name);
     bool has_load = getloadavg(&load, 1) == 1;
     unsigned cores = 0;
@@ -97,7 +98,10 @@ static json_t *machine_json(const struct ulb_session *session)
     set_or_reason(machine, "hypervisor", topology->hypervisor[0] != '\0', topology->hypervisor, "none seen");
     set_number(machine, "load_average", has_load ? load : NAN, "the system does not tell");
     json_object_set_new(machine, "emulated", json_boolean(ulb_emulator() != NULL));
-    json_object_set_new(machine, "memory_available_bytes", json_integer(ulb_memory_available()));
+    if (available >= 0)
+        json_object_set_new(machine, "memory_available_bytes", json_integer(available));
+    else
+        set_or_reason(machine, "memory_available_bytes", false, NULL, "the system does not tell");
     return machine;
 }
 

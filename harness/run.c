@@ -9,6 +9,7 @@
 #include "harness/keep.h"
 #include "harness/machine.h"
 #include "harness/port_bounds.h"
+#include "results/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,8 @@ static enum ulb_status count(struct ulb_session *session, struct ulb_error *err)
 static enum ulb_status decode(struct ulb_session *session, struct ulb_error *err)
 {
     enum ulb_status status = ulb_machine_describe(session, err);
+    if (status == ULB_OK && session->settings.decode->into)
+        status = ulb_check_part(session->settings.decode->into, session->record, err);
     if (status == ULB_OK)
         status = set_cycles_sources(session, err);
     return status == ULB_OK ? ulb_decode_measure(session, session->settings.decode, err) : status;

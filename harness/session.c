@@ -214,10 +214,17 @@ static enum ulb_status shrink_ring(struct ulb_session *session, size_t largest_c
 enum ulb_status ulb_session_ring(struct ulb_session *session, size_t largest_copy, size_t *ring,
                                  struct ulb_error *err)
 {
+    size_t llc = session->topology.llc_bytes;
     *ring = session->settings.ring_bytes;
-    if (*ring > 0)
+    if (*ring >= 4 * llc && *ring > 0)
         return ULB_OK;
-    *ring = ulb_arena_ring_bytes(session->topology.llc_bytes);
+    if (*ring > 0)
+        return ulb_record_warn(session->record, err,
+                               "memory: the ring of %zu MiB is less than four times the last-level cache's "
+                               "%.0f MiB, from which part of the weights called cold may come; leave out "
+                               "--ring-mib, or take a larger one",
+                               *ring >> 20, (double)llc / ULB_MIB);
+    *ring = ulb_arena_ring_bytes(llc);
     return shrink_ring(session, largest_copy, ring, err);
 }
 
@@ -297,5 +304,8 @@ enum ulb_status ulb_session_kernels(const struct ulb_session *session, const str
     const char *formats = session->settings.formats, *regex = session->settings.kernels;
     return ulb_fail(err, ULB_BAD_INPUT, "no kernel %s%s%smatches '%.200s'; see 'ulb-bench list kernels'",
                     formats && regex ? "of " : "", formats && regex ? formats : "",
-                    formats && regex ? " " : "", regex ? regex : formats);
+                    formats && regex ? " " : "",
+                    regex     ? regex
+                    : formats ? formats
+                              : "*");
 }

@@ -61,7 +61,7 @@ struct ulb_session {
     struct ulb_arena arena;
     double slept_before; /* seconds that the system had been suspended when the session began */
     double fork_join_s;  /* empty job of the team */
-    const struct ulb_reader *yardstick; /* NULL until ulb_beta_yardstick() chose it */
+    const struct ulb_reader *yardstick; /* NULL until one was chosen (harness/beta.h) */
     enum ulb_page_kind yardstick_pages;
     struct ulb_record *record;
     struct ulb_journal *journal; /* NULL: nothing is kept; see harness/keep.h */

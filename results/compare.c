@@ -39,9 +39,24 @@ static enum ulb_status no_memory(struct ulb_error *err)
 
 /* What must be equal, by its place in the record. The commit may differ: that is what is compared. */
 static const char *const conditions[] = {
-    "machine.cpu_model", "machine.cores",           "machine.isa",    "machine.hypervisor",
-    "machine.governor",  "machine.huge_pages.mode", "build.compiler", "build.flags",
-    "build.build_type",  "clock.cycles_source",     "schema_version", NULL,
+    "machine.cpu_model",
+    "machine.cores",
+    "machine.isa",
+    "machine.hypervisor",
+    "machine.governor",
+    "machine.huge_pages.mode",
+    "build.compiler",
+    "build.flags",
+    "build.build_type",
+    "clock.cycles_source",
+    "schema_version",
+    "settings.ring_bytes",
+    NULL,
+};
+/* And of two parts of one record. */
+static const char *const part_conditions[] = {
+    "machine.cpu_model", "machine.cores", "machine.isa",      "machine.hypervisor", "build.commit",
+    "build.compiler",    "build.flags",   "build.build_type", "schema_version",     NULL,
 };
 /* A build counts the same on every machine. */
 static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type",
@@ -66,25 +81,47 @@ static void show(const json_t *value, char out[96])
     free(text);
 }
 
-enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct ulb_record *fresh,
-                                     const struct ulb_compare_settings *settings, struct ulb_error *err)
+/* The first of the places at which two records differ, and what is there; NULL: none. */
+static const char *first_difference(const struct ulb_record *base, const struct ulb_record *fresh,
+                                    const char *const *places, char one[96], char other[96])
 {
-    bool counts = settings->metric == ULB_METRIC_INSTRUCTIONS;
-    for (const char *const *place = counts ? count_conditions : conditions; *place && !settings->force;
-         place++) {
-        const json_t *before = at_place(base->root, *place);
-        const json_t *after = at_place(fresh->root, *place);
-        char one[96], other[96];
+    for (; *places; places++) {
+        const json_t *before = at_place(base->root, *places);
+        const json_t *after = at_place(fresh->root, *places);
         if (before == after || (before && after && json_equal(before, after)))
             continue;
         show(before, one);
         show(after, other);
-        return ulb_fail(err, ULB_ENVIRONMENT,
-                        "not comparable: %s is %s in the base and %s in the new record; --force compares all "
-                        "the same",
-                        *place, one, other);
+        return *places;
     }
-    return ULB_OK;
+    return NULL;
+}
+
+enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct ulb_record *fresh,
+                                     const struct ulb_compare_settings *settings, struct ulb_error *err)
+{
+    char one[96], other[96];
+    bool counts = settings->metric == ULB_METRIC_INSTRUCTIONS;
+    const char *place =
+        settings->force ? NULL
+                        : first_difference(base, fresh, counts ? count_conditions : conditions, one, other);
+    return !place ? ULB_OK
+                  : ulb_fail(err, ULB_ENVIRONMENT,
+                             "not comparable: %s is %s in the base and %s in the new record; --force "
+                             "compares all the same",
+                             place, one, other);
+}
+
+enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_record *part,
+                               struct ulb_error *err)
+{
+    char one[96], other[96];
+    const char *place = first_difference(whole, part, part_conditions, one, other);
+    return !place ? ULB_OK
+                  : ulb_fail(err, ULB_ENVIRONMENT,
+                             "--record: %s is %s in the record and %s here; one record is of one build on "
+                             "one machine: --out DIR writes another",
+                             place, one, other);
 }
 
 /* ---- one figure ---- */
@@ -352,7 +389,9 @@ static int by_verdict(const void *a, const void *b)
     const struct ulb_compared *x = a, *y = b;
     if (x->verdict != y->verdict)
         return x->verdict < y->verdict ? -1 : 1;
-    double left = fabs(log(x->ratio)), right = fabs(log(y->ratio));
+    /* Without a ratio last. */
+    double left = isnan(x->ratio) ? -1 : fabs(log(x->ratio)),
+           right = isnan(y->ratio) ? -1 : fabs(log(y->ratio));
     if (left > right || left < right)
         return left > right ? -1 : 1;
     return strcmp(x->key, y->key);

@@ -56,6 +56,11 @@ struct ulb_comparison {
 enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct ulb_record *fresh,
                                      const struct ulb_compare_settings *settings, struct ulb_error *err);
 
+/* Whether what `part` has may stand in the record `whole`: ULB_ENVIRONMENT names what of machine or build
+ * differs. */
+enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_record *part,
+                               struct ulb_error *err);
+
 /* Compares. ULB_BAD_INPUT for a record without any such figure and for what cannot be read; ULB_ENVIRONMENT
  * as above, and without memory. A regression is no error here: see count. To be freed with the function below
  * whatever the status. */

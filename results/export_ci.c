@@ -24,8 +24,7 @@ static enum ulb_status put_document(json_t *document, FILE *out, struct ulb_erro
 
 /* --- github-action-benchmark --- */
 
-/* Names of one tool's file must differ: the key, and for all but the metric that most cells have, the metric.
- */
+/* Names of one tool's file must differ: metric and key. */
 static json_t *gha_entry(const struct ulb_value *value)
 {
     const struct ulb_metric_info *metric = &ulb_metrics[value->metric];

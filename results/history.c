@@ -211,7 +211,8 @@ enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, boo
     if (sqlite3_open_v2(path, &history->db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0),
                         NULL) != SQLITE_OK)
         status = fail(history, err);
-    sqlite3_busy_timeout(history->db, BUSY_MS);
+    if (status == ULB_OK)
+        sqlite3_busy_timeout(history->db, BUSY_MS);
     if (status == ULB_OK)
         status = check_or_make(history, create, err);
     if (status == ULB_OK)
@@ -462,9 +463,12 @@ static int by_id(const void *id, const void *item)
     return (a > b) - (a < b);
 }
 
+/* A figure that is not positive, as a gamma in noise may be, has no ratio to others: it is left out. */
 static bool add_point(struct ulb_trend *trend, sqlite3_stmt *select)
 {
     void *points = trend->points;
+    if (!(sqlite3_column_double(select, 3) > 0))
+        return true;
     if (!grow(&points, trend->n_points, sizeof *trend->points))
         return false;
     trend->points = points;

@@ -33,8 +33,8 @@ struct ulb_value {
     char key[ULB_CELL_KEY_MAX];
     enum ulb_metric metric;
     double value;
-    double lo, hi;  /* 95 % interval: us as in the record, efficiency the same relative to it, gamma by order
-                       statistics of its samples, a count exactly. NAN when there were too few samples */
+    double lo, hi;  /* 95 % interval: us as in the record, efficiency the same relative to it, gamma by the
+                       bootstrap of its samples, a count exactly. NAN when there were too few samples */
     char note[128]; /* the cell's verdict, or "" */
 };
 

@@ -40,6 +40,7 @@ struct options {
     struct ulb_measure_options measure;
     struct ulb_decode_settings decode;
     const char *record, *import;
+    struct ulb_record into; /* what --record names, as it was before; root NULL: none */
     double rates[THREADS_MAX];
     struct ulb_llama_runs imported;
     char path[4128];                  /* of the record; "" when none is written */
@@ -196,14 +197,17 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
     return ulb_refuse_platform(&o->measure, err);
 }
 
-/* The runs replace those of a record that is there, or the whole record goes into a file of its own. */
+/* The runs replace those of a record that is there, to whose warnings theirs are added, or the whole record
+ * goes into a file of its own. */
 static enum ulb_status store_record(const struct options *o, const struct ulb_record *record,
                                     struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
     if (o->record) {
-        struct ulb_record there;
-        status = ulb_record_read(&there, o->record, err);
+        struct ulb_record there = {json_deep_copy(o->into.root)};
+        if (!there.root || json_array_extend(json_object_get(there.root, "warnings"),
+                                             json_object_get(record->root, "warnings")) != 0)
+            status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
         if (status == ULB_OK)
             status =
                 ulb_record_set(&there, "decode", json_incref(json_object_get(record->root, "decode")), err);
@@ -253,10 +257,8 @@ static enum ulb_status check_files(struct options *o, struct ulb_error *err)
                 o->imported.prompts == 1 ? "run" : "runs");
     if (status != ULB_OK || !o->record)
         return status;
-    struct ulb_record there;
-    status = ulb_record_read(&there, o->record, err);
-    ulb_record_free(&there);
-    return status;
+    o->decode.into = &o->into;
+    return ulb_record_read(&o->into, o->record, err);
 }
 
 /* Adds the runs and the warnings of another record. */
@@ -319,13 +321,9 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
     o->decode.done = keep_runs;
     o->decode.done_context = o;
     enum ulb_status status = check_files(o, err);
-    if (status != ULB_OK) {
-        ulb_llama_bench_free(&o->imported);
-        return status;
-    }
-    if (set && strcmp(set, "each") == 0)
+    if (status == ULB_OK && set && strcmp(set, "each") == 0)
         status = measure_each(o, &record, err);
-    else
+    else if (status == ULB_OK)
         status = ulb_measure_run(&o->measure, ULB_STAGE_DECODE, &record, err);
     if (record.root && json_is_object(json_object_get(record.root, "decode"))) {
         struct ulb_error unwritten;
@@ -342,6 +340,7 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
         }
     }
     ulb_record_free(&record);
+    ulb_record_free(&o->into);
     ulb_llama_bench_free(&o->imported);
     return status;
 }

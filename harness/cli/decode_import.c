@@ -98,8 +98,10 @@ enum ulb_status ulb_decode_import(struct ulb_record *record, const struct ulb_ll
     enum ulb_status status = sizes_of(model, &sizes, err);
     if (status == ULB_OK)
         status = ulb_record_decode_runs(record, &ours, &n, err);
-    if (status != ULB_OK || n == 0)
+    if (status != ULB_OK || n == 0) {
+        ulb_decode_runs_free(ours, n);
         return status;
+    }
     json_t *imported = json_array();
     for (size_t i = 0; i < runs->n; i++) {
         double bits = 8 * runs->items[i].weight_bytes / runs->items[i].weights;

@@ -240,7 +240,6 @@ static enum ulb_status explain_chosen(const bool *chosen, const struct ulb_measu
     const struct ulb_explain explain = {
         .cores = &cores,
         .record = record,
-        .cpu = ulb_cpu_signature(),
         .isa = ulb_isa_detect(),
         .masked = options->settings.isa_mask,
     };

@@ -7,12 +7,27 @@
 enum { BAR_WIDTH = 30 };
 static const double REDRAW_SECONDS = 0.1;
 
-/* Share of a whole run that each part takes, in its order; measured on two cores. */
+#define STAGE(name) (1u << ULB_STAGE_##name)
+
+/* Share of a whole run that each part takes, in its order, measured on two cores, and the stages that have
+ * it. */
 static const struct {
     const char *name;
     double share;
-} parts[] = {{"memory", 0.04}, {"beta", 0.20}, {"gamma", 0.10},   {"verify", 0.26}, {"gemv", 0.40},
-             {"gemm", 0.40},   {"count", 1},   {"formats", 0.10}, {"decode", 1}};
+    unsigned stages;
+} parts[] = {
+    {"memory", 0.04,
+     STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"beta", 0.20, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"gamma", 0.10, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"verify", 0.26, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"warm-up", 0.10, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"gemv", 0.40, STAGE(GEMV) | STAGE(ALL)},
+    {"gemm", 0.40, STAGE(GEMM)},
+    {"count", 1, STAGE(COUNT)},
+    {"formats", 0.10, STAGE(FORMATS)},
+    {"decode", 1, STAGE(DECODE)},
+};
 
 void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage)
 {
@@ -25,45 +40,13 @@ void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mod
     };
 }
 
-static bool takes_part(enum ulb_stage stage, const char *name)
-{
-    bool decode = strcmp(name, "decode") == 0;
-    if (decode || stage == ULB_STAGE_DECODE)
-        return decode && stage == ULB_STAGE_DECODE;
-    bool beta = strcmp(name, "beta") == 0, gamma = strcmp(name, "gamma") == 0,
-         memory = strcmp(name, "memory") == 0, gemm = strcmp(name, "gemm") == 0,
-         count = strcmp(name, "count") == 0, formats = strcmp(name, "formats") == 0;
-    switch (stage) {
-    case ULB_STAGE_COUNT:
-        return strcmp(name, "count") == 0;
-    case ULB_STAGE_BETA:
-    case ULB_STAGE_MEMORY:
-        return memory || beta;
-    case ULB_STAGE_GAMMA:
-        return gamma;
-    case ULB_STAGE_LIMITS:
-        return memory || beta || gamma;
-    case ULB_STAGE_FORMATS:
-        return memory || beta || gamma || formats;
-    case ULB_STAGE_GEMV:
-        return !beta && !gamma && !gemm && !count && !formats;
-    case ULB_STAGE_GEMM:
-        return !beta && !gamma && !count && !formats && strcmp(name, "gemv") != 0;
-    case ULB_STAGE_ALL:
-        return !gemm && !count && !formats;
-    case ULB_STAGE_DECODE:
-        break;
-    }
-    return true;
-}
-
 /* Share of the whole that is done when part `name` is done to this degree. */
 static double whole(enum ulb_stage stage, const char *name, double done)
 {
     double total = 0, before = 0;
     bool reached = false;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        double share = takes_part(stage, parts[i].name) ? parts[i].share : 0;
+        double share = parts[i].stages >> stage & 1 ? parts[i].share : 0;
         total += share;
         if (strcmp(parts[i].name, name) == 0) {
             before += share * done;

@@ -48,8 +48,10 @@ static void become(char *const argv[], const cpu_set_t *set, size_t set_bytes, i
     _exit(EXIT_NOT_STARTED);
 }
 
-/* Reads until the other end closes; false when the deadline or OUTPUT_MAX is passed. */
-static bool collect(int fd, double deadline, char *output)
+enum ending { AT_ITS_END, TOO_LATE, TOO_MUCH };
+
+/* Reads until the other end closes, the deadline is passed or there is more than OUTPUT_MAX. */
+static enum ending collect(int fd, double deadline, char *output)
 {
     size_t used = 0;
     bool complete = false;
@@ -67,7 +69,7 @@ static bool collect(int fd, double deadline, char *output)
             complete = true;
     }
     output[used] = '\0';
-    return complete;
+    return complete ? AT_ITS_END : used < OUTPUT_MAX ? TOO_LATE : TOO_MUCH;
 }
 
 /* The last line with anything in it; ends output behind it. */
@@ -80,10 +82,13 @@ static const char *last_line(char *output)
     return newline ? newline + 1 : output;
 }
 
-static enum ulb_status judge(const char *program, int wait_status, bool complete, double timeout_s,
+static enum ulb_status judge(const char *program, int wait_status, enum ending ending, double timeout_s,
                              char *output, struct ulb_error *err)
 {
-    if (!complete)
+    if (ending == TOO_MUCH)
+        return ulb_fail(err, ULB_ENVIRONMENT, "%s printed more than %d KiB and was stopped", program,
+                        OUTPUT_MAX >> 10);
+    if (ending == TOO_LATE)
         return ulb_fail(err, ULB_ENVIRONMENT, "%s did not end within %.0f s and was stopped", program,
                         timeout_s);
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == EXIT_NOT_STARTED)
@@ -116,13 +121,13 @@ enum ulb_status ulb_run_program(char *const argv[], const unsigned *pus, size_t 
     }
     close(ends[1]);
     ends[1] = -1;
-    bool complete = collect(ends[0], seconds() + timeout_s, *output);
-    if (!complete)
+    enum ending ending = collect(ends[0], seconds() + timeout_s, *output);
+    if (ending != AT_ITS_END)
         kill(child, SIGKILL);
     int wait_status = 0;
     while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR)
         ;
-    status = judge(argv[0], wait_status, complete, timeout_s, *output, err);
+    status = judge(argv[0], wait_status, ending, timeout_s, *output, err);
 out:
     for (int i = 0; i < 2; i++) {
         if (ends[i] >= 0)

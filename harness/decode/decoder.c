@@ -180,11 +180,6 @@ void ulb_decoder_set_split(struct ulb_decoder *d, enum ulb_split split, const do
     d->options.rates = rates;
 }
 
-size_t ulb_decoder_bytes(const struct ulb_decoder *d)
-{
-    return d->storage.bytes + d->cache_pages.bytes;
-}
-
 void ulb_decoder_fill_cache(struct ulb_decoder *d, size_t positions, uint64_t seed)
 {
     struct ulb_rng rng = {seed};

@@ -56,10 +56,6 @@ enum ulb_decode_part {
     ULB_DECODE_PARTS
 };
 
-/* "qkv", "o", "gate_up" (ungated: "up"), "down", "router", "head", "attention", "other", "quantise", "wait"
- */
-const char *ulb_decode_part_name(const struct ulb_decoder_shape *shape, size_t part);
-
 /* M and K of one matrix of a kind. */
 size_t ulb_linear_rows(const struct ulb_decoder_shape *shape, enum ulb_linear linear);
 size_t ulb_linear_columns(const struct ulb_decoder_shape *shape, enum ulb_linear linear);
@@ -113,9 +109,6 @@ void ulb_decoder_close(struct ulb_decoder *decoder);
 
 /* How the following steps share out rows; rates as in the options. */
 void ulb_decoder_set_split(struct ulb_decoder *decoder, enum ulb_split split, const double *rates);
-
-/* Bytes of cache and buffers. */
-size_t ulb_decoder_bytes(const struct ulb_decoder *decoder);
 
 /* Random keys and values in the first positions of the cache: a context that nobody computed. */
 void ulb_decoder_fill_cache(struct ulb_decoder *decoder, size_t positions, uint64_t seed);

@@ -1,6 +1,7 @@
 #include "harness/decode/prefill.h"
 
 #include "common/rng.h"
+#include "common/stats.h"
 #include "common/units.h"
 #include "harness/beta.h"
 #include "harness/peak.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS_TRIED = 64, WEIGHTS_TRIED = 1 << 22, PEAK_SAMPLES = 3 };
+enum { TOKENS_TRIED = 64, WEIGHTS_TRIED = 1 << 22, PEAK_SAMPLES = 3, YARDSTICK_SAMPLES = 5 };
 
 enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
                                    const struct ulb_row_choice rows[ULB_LINEARS], const double *rates,
@@ -92,6 +93,13 @@ static double head_seconds(const struct ulb_decoder *decoder, size_t threads)
     return sum / (double)threads;
 }
 
+/* Samples of what memory gives, before the steps and after them. */
+static void sample_yardstick(struct ulb_session *session, double samples[YARDSTICK_SAMPLES])
+{
+    for (size_t i = 0; i < YARDSTICK_SAMPLES; i++)
+        samples[i] = ulb_beta_yardstick(session);
+}
+
 static void name_bound(struct ulb_prefill *prefill)
 {
     if (isnan(prefill->peak_share))
@@ -109,13 +117,14 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
 {
     const struct ulb_kernel *widest = weights->many[ULB_GATE_UP];
     uint32_t *tokens = calloc(n, sizeof *tokens);
-    double peak = NAN, yardstick = ulb_beta_yardstick(session);
+    double peak = NAN, yardstick[2 * YARDSTICK_SAMPLES];
     if (!tokens)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a prompt of %zu tokens", n);
     struct ulb_rng rng = {session->settings.seed};
     for (size_t i = 0; i < n; i++)
         tokens[i] = (uint32_t)ulb_rng_below(&rng, shape->vocab);
     enum ulb_status status = measure_peak(session, widest->activation, &peak, err);
+    sample_yardstick(session, yardstick);
     double begin = ulb_now(), head = 0;
     size_t steps = 0;
     for (size_t at = 0; at < n && status == ULB_OK; at += ULB_PREFILL_BATCH, steps++) {
@@ -124,13 +133,15 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
         status = ulb_check_interrupted(err);
     }
     double seconds = ulb_now() - begin;
+    sample_yardstick(session, yardstick + YARDSTICK_SAMPLES);
     double whole = ulb_decode_extrapolate(seconds, head, (double)shape->layers, (double)layers);
     free(tokens);
     prefill->first_token_ms = 1e3 * whole;
     prefill->tokens_per_s = (double)n / whole;
     prefill->gops = operations(shape, n) / seconds / 1e9;
     prefill->peak_share = prefill->gops / peak;
-    prefill->memory_share = step_bytes(shape, weights) * (double)steps / seconds / yardstick;
+    prefill->memory_share =
+        step_bytes(shape, weights) * (double)steps / seconds / ulb_median(yardstick, 2 * YARDSTICK_SAMPLES);
     name_bound(prefill);
     name_rows(weights, prefill);
     return status;

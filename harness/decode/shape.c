@@ -47,23 +47,6 @@ enum ulb_status ulb_decoder_shape_of(const struct ulb_model *model, struct ulb_d
     return ULB_OK;
 }
 
-const char *ulb_decode_part_name(const struct ulb_decoder_shape *shape, size_t part)
-{
-    static const char *const names[] = {
-        [ULB_QKV] = "qkv",
-        [ULB_O] = "o",
-        [ULB_GATE_UP] = "gate_up",
-        [ULB_DOWN] = "down",
-        [ULB_ROUTER] = "router",
-        [ULB_HEAD] = "head",
-        [ULB_PART_ATTENTION] = "attention",
-        [ULB_PART_OTHER] = "other",
-        [ULB_PART_QUANTISE] = "quantise",
-        [ULB_PART_WAIT] = "wait",
-    };
-    return part == ULB_GATE_UP && !shape->gated ? "up" : names[part];
-}
-
 size_t ulb_linear_rows(const struct ulb_decoder_shape *shape, enum ulb_linear linear)
 {
     switch (linear) {

@@ -98,12 +98,19 @@ python3 -c 'import json; assert [r["format"] for r in json.load(open("one.json")
 expect 3 "no row of int4 can run here .missing avxvnni" \
     "$bench" decode "${small[@]}" --weights int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni
 
-# Into a record that is there; without a 16-bit run there is no alpha, with the reason.
-"$bench" decode "${small[@]}" --weights int8 --record "$record" >table 2>notes || fail "--record: $(cat notes)"
+# Into a record that is there, warnings too; without a 16-bit run there is no alpha, with the reason.
+"$bench" decode "${small[@]}" --weights int8,int4 --kernels 'int8|int4a8-.*-avxvnni-' --isa-mask avxvnni \
+    --record "$record" >table 2>notes || fail "--record: $(cat notes)"
 python3 -c 'import json, sys
 runs = json.load(open(sys.argv[1]))["decode"]["runs"]
 assert [r["format"] for r in runs] == ["int8"] and runs[0]["alpha"] is None and "16-bit" in runs[0]["alpha_reason"]' "$record" ||
     fail "runs of --record"
+python3 -c 'import json, sys
+record = json.load(open(sys.argv[1]))
+assert sum(w.startswith("int4 is left out") for w in record["warnings"]) == 1, record["warnings"]
+record["machine"]["cpu_model"] = "Another"
+json.dump(record, open("another.json", "w"))' "$record" || fail "warnings of --record"
+expect 3 'machine.cpu_model is "Another" in the record' "$bench" decode "${small[@]}" --weights int8 --record another.json
 awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
 grep -q 'ONLY 2 OF 11 LAYERS WERE RUN' table || fail "the table hides that layers are extrapolated: $(cat table)"
 

@@ -20,12 +20,12 @@ range=300000000000
 echo $range >"$zone/max_energy_range_uj"
 echo $((range - 300000)) >"$zone/energy_uj"
 # 0.1 J at least every 5 ms, or so many percent of it each time, and over the end of the range; renamed into place, so
-# that no reader sees half a number.
+# that no reader sees half a number; under a name of its own, because the move of a counter just killed may be at work.
 count_energy() { # PERCENT
     local joules=$((range - 300000)) step=100000
     while [[ -d $zone ]]; do
         joules=$(((joules + step) % range)) step=$((step < 1000000000 ? step * $1 / 100 : step))
-        echo $joules >"$zone/next" && mv "$zone/next" "$zone/energy_uj" || break
+        echo $joules >"$zone/next$1" && mv "$zone/next$1" "$zone/energy_uj" || break
         sleep 0.005
     done
 }
@@ -71,8 +71,9 @@ decode --energy-root root --tokens 600
 python3 - <<'P' || fail "rising power: $(cat out.json)"
 import json
 run, = json.load(open("out.json"))["runs"]
-joules = run["joule_samples"]
-assert len(joules) == len(run["ms_samples"]) == 600 and sum(joules[400:]) > 1.5 * sum(joules[:200]) > 0, joules
+assert len(run["joule_samples"]) == len(run["ms_samples"]) == 600
+gross = [joules + run["idle_watts"] * ms / 1000 for joules, ms in zip(run["joule_samples"], run["ms_samples"])]
+assert sum(gross[400:]) > 1.5 * sum(gross[:200]) > 0, gross
 P
 
 # Without a counter: null, with the remedy; layers left out give no energy either.
