@@ -50,8 +50,9 @@ enum ulb_status ulb_arena_open(struct ulb_arena *arena, size_t ring_bytes, size_
         return ulb_fail(
             err, ULB_ENVIRONMENT,
             "not enough memory: cold weights need a ring of %.0f MiB and %.0f MiB can be used; free memory, "
-            "raise the limit (ulimit -v, cgroup), or take a smaller ring with --ring-mib",
-            (double)bytes / ULB_MIB, (double)available / ULB_MIB);
+            "raise the limit (ulimit -v, cgroup), or take %s",
+            (double)bytes / ULB_MIB, (double)available / ULB_MIB,
+            largest_copy > ring_bytes ? "smaller shapes" : "a smaller ring with --ring-mib");
     enum ulb_status status = ulb_pages_map(&arena->pages, bytes, kind, err);
     if (status != ULB_OK)
         return status;

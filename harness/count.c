@@ -129,14 +129,14 @@ enum ulb_status ulb_count_measure(struct ulb_session *session, struct ulb_error 
         goto out;
     ulb_session_progress(session, "count", 0);
     if (ulb_instruction_counter_open(&counter, &no_perf) != ULB_OK) {
-        if (ulb_callgrind_count(&session->settings, differences, &no_valgrind) != ULB_OK &&
-            !any_count(differences))
+        bool failed = ulb_callgrind_count(&session->settings, differences, &no_valgrind) != ULB_OK;
+        /* On a terminal Ctrl-C ends valgrind, too: that is no reason of its own. */
+        status = ulb_check_interrupted(err);
+        if (status == ULB_OK && failed && !any_count(differences))
             status = ulb_fail(err, ULB_ENVIRONMENT,
                               "instructions cannot be counted: perf: %.200s; callgrind: %.200s",
                               no_perf.message, no_valgrind.message);
     }
-    if (status == ULB_OK)
-        status = ulb_check_interrupted(err);
     if (status == ULB_OK)
         status = count_rows(session, &counter, differences, no_valgrind.message, err);
     ulb_cycle_counter_close(&counter);

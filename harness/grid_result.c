@@ -21,15 +21,15 @@ static void write_limits(struct ulb_cell *cell)
     bool computes = cell->peak_share > cell->efficiency;
     cell->verdict[0] = '\0';
     if (isnan(cell->peak_share)) {
-        snprintf(cell->verdict, sizeof cell->verdict, "%.0f %% of beta; no compute limit is known",
+        snprintf(cell->verdict, sizeof cell->verdict, "%.0f %% of the yardstick; no compute limit is known",
                  100 * cell->efficiency);
         return;
     }
     snprintf(cell->bound, sizeof cell->bound, "%s",
              ulb_bound_name(computes ? ULB_BOUND_COMPUTE : ULB_BOUND_MEMORY));
     snprintf(cell->verdict, sizeof cell->verdict,
-             "%s is nearer: %.0f %% of beta, %.0f %% of the compute limit", computes ? "compute" : "memory",
-             100 * cell->efficiency, 100 * cell->peak_share);
+             "%s is nearer: %.0f %% of the yardstick, %.0f %% of the compute limit",
+             computes ? "compute" : "memory", 100 * cell->efficiency, 100 * cell->peak_share);
 }
 
 static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel,
@@ -37,17 +37,18 @@ static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel
 {
     double percent = 100 * cell->efficiency;
     if (isnan(prediction->seconds))
-        snprintf(cell->verdict, sizeof cell->verdict, "%.0f %% of beta; no gamma, so no prediction", percent);
+        snprintf(cell->verdict, sizeof cell->verdict, "%.0f %% of the yardstick; no gamma, so no prediction",
+                 percent);
     else if (prediction->bound == ULB_BOUND_COMPUTE)
         snprintf(cell->verdict, sizeof cell->verdict, "compute-bound: gamma %.2f allows %.2f B/cycle", gamma,
                  ulb_compute_ceiling(kernel->bytes_per_step, gamma));
     else if (prediction->bound == ULB_BOUND_OVERHEAD)
         snprintf(cell->verdict, sizeof cell->verdict, "overhead-bound: fork/join is most of the time");
     else if (isnan(cell->read_share))
-        snprintf(cell->verdict, sizeof cell->verdict, "memory-bound, %.0f %% of beta", percent);
+        snprintf(cell->verdict, sizeof cell->verdict, "memory-bound, %.0f %% of the yardstick", percent);
     else
         snprintf(cell->verdict, sizeof cell->verdict,
-                 "memory-bound, %.0f %% of beta, %.0f %% of a plain read of its size%s", percent,
+                 "memory-bound, %.0f %% of the yardstick, %.0f %% of a plain read of its size%s", percent,
                  100 * cell->read_share, cell->read_share < RUNS_AHEAD ? ": loads do not run ahead" : "");
 }
 

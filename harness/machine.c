@@ -166,7 +166,8 @@ static json_t *fork_join_json(const struct ulb_session *session)
     json_t *object = json_pack("{s:o, s:o}", "omp_wait_policy", text_or_null(policy), "gomp_spincount",
                                text_or_null(spins));
     set_number(object, "team_us", 1e6 * session->fork_join_s, "not measured");
-    set_number(object, "openmp_us", 1e6 * openmp, "the OpenMP runtime got no process, thread or memory");
+    set_number(object, "openmp_us", 1e6 * openmp,
+               "the OpenMP runtime got no process, memory or thread for each PU");
     return object;
 }
 

@@ -14,7 +14,7 @@ static struct ulb_gemv_work work_of(const struct ulb_session *session, const str
     size_t columns = ulb_layout_slices(layout, cell->k) * ulb_layout_steps(layout, cell->k) * layout->tile_k;
     double padded = (double)ulb_round_up(cell->m, layout->tile_m) * (double)columns;
     return (struct ulb_gemv_work){
-        .bytes = (double)cell->bytes,
+        .bytes = session->settings.warm ? 0 : (double)cell->bytes, /* that come from memory */
         .steps = padded / ULB_STEP_WEIGHTS,
         .threads = (unsigned)session->pus.n,
         .slowest_share = 1,

@@ -348,9 +348,15 @@ static double time_openmp(void *arg)
 {
     const struct openmp_team *team = arg;
     double samples[OVERHEAD_SAMPLES];
-    int threads = (int)team->n;
+    int threads = (int)team->n, got = 1;
 #pragma omp parallel num_threads(threads)
-    pin(pthread_self(), team->pus[omp_get_thread_num()]);
+    {
+        pin(pthread_self(), team->pus[omp_get_thread_num()]);
+#pragma omp single
+        got = omp_get_num_threads();
+    }
+    if (got < threads)
+        return NAN;
     for (size_t i = 0; i < OVERHEAD_SAMPLES; i++) {
         double begin = ulb_now();
 #pragma omp parallel num_threads(threads)

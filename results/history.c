@@ -186,6 +186,12 @@ static enum ulb_status use_write_ahead_log(struct ulb_history *history, struct u
     for (int waited = 0; waited < BUSY_MS; waited++) {
         int code = sqlite3_exec(history->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
                                 NULL, NULL);
+        if (code == SQLITE_READONLY)
+            return ulb_fail(
+                err, ULB_ENVIRONMENT,
+                "%s: may not be written, which reading it needs too: its log lies beside it; copy it "
+                "to a folder of yours",
+                history->path);
         if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
             return code == SQLITE_OK ? ULB_OK : fail(history, err);
         usleep(1000);

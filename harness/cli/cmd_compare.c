@@ -108,7 +108,7 @@ static enum ulb_status compare_one(const struct request *request, const struct u
         return status;
     status = ulb_compare(base, &fresh, &request->settings, comparison, err);
     if (status != ULB_OK)
-        ulb_fail_prefix(err, status, "%s", path);
+        ulb_fail_prefix(err, status, "%s against %s", path, request->records[0]);
     if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
         status = ulb_compare_confirm(base, &fresh, &request->settings, comparison, err);
     ulb_record_free(&fresh);

@@ -31,7 +31,7 @@ enum {
     OPTION_IMPORT,
     TOKENS_MAX = 65536,
     POSITIONS_MAX = 1 << 20,
-    LAYERS_MAX = 10000,
+    LAYERS_MAX = 10000, /* as the message of parse_layers says */
     THREADS_MAX = 1024,
     TIMES_MAX = 1000
 };
@@ -67,7 +67,7 @@ static error_t parse_layers(struct options *o, const char *text)
     if (strcmp(text, "all") == 0)
         count = SIZE_MAX;
     else if (strcmp(text, "auto") != 0 && !ulb_read_count(text, 1, LAYERS_MAX, &count))
-        return ulb_refuse_option(o->measure.err, "layers", text, "must be auto, all or a number of layers");
+        return ulb_refuse_option(o->measure.err, "layers", text, "must be auto, all or 1 to 10000");
     o->decode.layers = (size_t)count;
     return 0;
 }
@@ -191,15 +191,48 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
         return ulb_fail(err, ULB_BAD_INPUT, "decode takes its formats with --weights A,B");
     if (settings->warm)
         return ulb_fail(err, ULB_BAD_INPUT, "decode has no --warm: a token reads all weights once");
+    if (o->decode.context > 0 && o->decode.prompt > o->decode.context)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--prompt %zu is more than --context %zu, whose positions it computes",
+                        o->decode.prompt, o->decode.context);
     if (o->decode.n_rates > 0 && !ulb_takes_split(settings, ULB_SPLIT_WEIGHTED))
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--split-weights is for the weighted split, which --split does not name");
     return ulb_refuse_platform(&o->measure, err);
 }
 
+/* Whether two runs measured the same. */
+static bool same_run(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"model", "format", "set", "split", "context", "prompt"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+            return false;
+    }
+    return true;
+}
+
+/* The decode section of a record; of one that is not complete followed by the runs there were before and that
+ * it has not measured anew. */
+static json_t *decode_section(const struct options *o, const struct ulb_record *record, bool complete)
+{
+    json_t *decode = json_deep_copy(json_object_get(record->root, "decode")), *before;
+    json_t *runs = json_object_get(decode, "runs");
+    size_t n = json_array_size(runs), i;
+    json_array_foreach(json_object_get(json_object_get(o->into.root, "decode"), "runs"), i, before)
+    {
+        size_t at = 0;
+        while (at < n && !same_run(json_array_get(runs, at), before))
+            at++;
+        if (!complete && at == n)
+            json_array_append(runs, before);
+    }
+    return decode;
+}
+
 /* The runs replace those of a record that is there, to whose warnings theirs are added, or the whole record
  * goes into a file of its own. */
-static enum ulb_status store_record(const struct options *o, const struct ulb_record *record,
+static enum ulb_status store_record(const struct options *o, const struct ulb_record *record, bool complete,
                                     struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
@@ -209,8 +242,7 @@ static enum ulb_status store_record(const struct options *o, const struct ulb_re
                                              json_object_get(record->root, "warnings")) != 0)
             status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
         if (status == ULB_OK)
-            status =
-                ulb_record_set(&there, "decode", json_incref(json_object_get(record->root, "decode")), err);
+            status = ulb_record_set(&there, "decode", decode_section(o, record, complete), err);
         if (status == ULB_OK) {
             json_object_del(there.root, "decode_reason");
             status = ulb_record_write(&there, o->record, err);
@@ -220,10 +252,10 @@ static enum ulb_status store_record(const struct options *o, const struct ulb_re
     return status == ULB_OK && o->path[0] ? ulb_record_write(record, o->path, err) : status;
 }
 
-static enum ulb_status write_record(const struct options *o, const struct ulb_record *record,
+static enum ulb_status write_record(const struct options *o, const struct ulb_record *record, bool complete,
                                     struct ulb_error *err)
 {
-    enum ulb_status status = store_record(o, record, err);
+    enum ulb_status status = store_record(o, record, complete, err);
     if (status == ULB_OK && o->record)
         fprintf(stderr, "record: %s\n", o->record);
     if (status == ULB_OK && o->path[0])
@@ -286,7 +318,7 @@ static enum ulb_status keep_runs(void *context, const struct ulb_record *record,
     if (status == ULB_OK)
         status = ulb_record_warn(&copy, err, "unfinished: more runs were to come");
     if (status == ULB_OK)
-        status = store_record(o, &copy, err);
+        status = store_record(o, &copy, false, err);
     ulb_record_free(&copy);
     return status;
 }
@@ -330,10 +362,15 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
         ulb_print_warnings(&record);
         enum ulb_status written =
             o->import ? ulb_decode_import(&record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
+        if (status == ULB_INTERRUPTED && written == ULB_OK)
+            written = ulb_record_warn(&record, &unwritten, "interrupted: more runs were to come");
         if (written == ULB_OK)
-            written = write_record(o, &record, &unwritten);
-        if (written == ULB_OK)
-            written = show(o, &record, &unwritten);
+            written = write_record(o, &record, status == ULB_OK, &unwritten);
+        struct ulb_error unshown;
+        if (show(o, &record, &unshown) != ULB_OK && written == ULB_OK) {
+            unwritten = unshown;
+            written = ULB_ENVIRONMENT;
+        }
         if (status == ULB_OK && written != ULB_OK) {
             *err = unwritten;
             status = written;

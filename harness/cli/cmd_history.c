@@ -90,6 +90,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return parse_threshold(request, argument);
     case OPTION_REPOSITORY:
         request->repository = argument;
+        request->repository_given = true;
         return 0;
     case 'o':
         request->out = argument;
@@ -124,6 +125,7 @@ static enum ulb_status add_one(const struct ulb_history_request *request, struct
     return status == ULB_OK ? ULB_OK : ulb_fail_prefix(err, status, "%s", path);
 }
 
+/* Of files, a failure in the middle leaves the ones before it added, and says so. */
 static enum ulb_status add(const struct ulb_history_request *request, struct ulb_history *history,
                            struct ulb_error *err)
 {
@@ -135,7 +137,7 @@ static enum ulb_status add(const struct ulb_history_request *request, struct ulb
         added += status == ULB_OK && new;
     }
     if (status != ULB_OK)
-        return status;
+        return added > 0 ? ulb_fail_prefix(err, status, "%zu added before", added) : status;
     if (request->json)
         return ulb_print_json(json_pack("{s:s, s:I, s:I}", "db", request->db, "added", (json_int_t)added,
                                         "known", (json_int_t)(request->n_records - added)),
@@ -216,7 +218,10 @@ static const struct action *find_action(const struct ulb_history_request *reques
                  action->name);
         return NULL;
     }
-    ulb_fail(err, ULB_BAD_INPUT, "say what to do with the history: add, list, trend or bisect");
+    if (request->action)
+        ulb_fail(err, ULB_BAD_INPUT, "unknown action '%s': add, list, trend or bisect", request->action);
+    else
+        ulb_fail(err, ULB_BAD_INPUT, "say what to do with the history: add, list, trend or bisect");
     return NULL;
 }
 
@@ -283,6 +288,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         status = ulb_fail(err, ULB_BAD_INPUT, "--format is of figures, which are drawn with --out");
     if (status == ULB_OK && request.formats && request.formats[strspn(request.formats, ",")] == '\0')
         status = ulb_fail(err, ULB_BAD_INPUT, "--format names no format: svg, png, pdf or txt");
+    if (status == ULB_OK && request.repository_given && !ulb_git_repository(request.repository))
+        status = ulb_fail(err, ULB_BAD_INPUT, "--repo '%s' is no git repository", request.repository);
     if (status == ULB_OK && action->makes)
         status = make_place(request.db, err);
     if (status == ULB_OK)

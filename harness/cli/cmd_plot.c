@@ -62,7 +62,7 @@ static enum ulb_status for_words(const char *list, struct request *request, cons
 
 struct drawing {
     const struct ulb_record *record;
-    const char *prefix, *figure;
+    const char *path, *prefix, *figure; /* of the record, of the figures; which one */
 };
 
 static enum ulb_status draw_format(const char *format, struct request *request, const void *context,
@@ -77,6 +77,14 @@ static enum ulb_status draw_format(const char *format, struct request *request, 
     else if (status == ULB_OK && json_array_append_new(request->paths, json_string(path)) != 0)
         return ulb_fail(err, ULB_BAD_INPUT, "the name %s is not UTF-8, which JSON needs", path);
     return status;
+}
+
+/* Before any is drawn. */
+static enum ulb_status check_figure(const char *figure, struct request *request, const void *context,
+                                    struct ulb_error *err)
+{
+    (void)request;
+    return ulb_figure_check(((const struct drawing *)context)->record, figure, err);
 }
 
 static enum ulb_status draw_figure(const char *figure, struct request *request, const void *context,
@@ -132,7 +140,7 @@ static enum ulb_status draw_available(struct request *request, const struct draw
         }
     }
     if (status == ULB_OK && drawn == 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s has nothing to draw", drawing->prefix);
+        return ulb_fail(err, ULB_BAD_INPUT, "%s has nothing to draw", drawing->path);
     return status;
 }
 
@@ -145,9 +153,12 @@ static enum ulb_status draw_record(struct request *request, const char *path, st
         status = read_document(&record, path, err);
     if (status != ULB_OK)
         return status;
-    struct drawing drawing = {.record = &record, .prefix = prefix};
-    status = request->figures ? for_words(request->figures, request, &drawing, draw_figure, err)
-                              : draw_available(request, &drawing, err);
+    struct drawing drawing = {.record = &record, .path = path, .prefix = prefix};
+    if (request->figures)
+        status = for_words(request->figures, request, &drawing, check_figure, err);
+    if (status == ULB_OK)
+        status = request->figures ? for_words(request->figures, request, &drawing, draw_figure, err)
+                                  : draw_available(request, &drawing, err);
     ulb_record_free(&record);
     return status;
 }

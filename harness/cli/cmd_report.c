@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct request {
     const char *out;
@@ -59,6 +60,24 @@ static enum ulb_status write_report(const struct request *request, const struct 
     return ULB_OK;
 }
 
+/* -o takes the next word, which may be a record's by mistake. */
+static enum ulb_status refuse_to_overwrite(const struct request *request, struct ulb_error *err)
+{
+    struct stat page, record;
+    for (size_t i = 0; i < request->n && stat(request->out, &page) == 0; i++) {
+        if (stat(request->paths[i], &record) == 0 && page.st_dev == record.st_dev &&
+            page.st_ino == record.st_ino)
+            return ulb_fail(err, ULB_BAD_INPUT, "--out %s is one of the records; name another file",
+                            request->out);
+    }
+    struct ulb_record there;
+    if (ulb_record_read(&there, request->out, &(struct ulb_error){""}) != ULB_OK)
+        return ULB_OK;
+    ulb_record_free(&there);
+    return ulb_fail(err, ULB_BAD_INPUT, "--out %s is a record; name another file, or remove it",
+                    request->out);
+}
+
 static enum ulb_status read_and_write(const struct request *request, struct ulb_error *err)
 {
     struct ulb_record *read = calloc(request->n, sizeof *read);
@@ -99,7 +118,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     if (request.n == 0)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "no record is named; try 'ulb-bench report results/RUN.json -o report.html'");
-    return read_and_write(&request, err);
+    status = refuse_to_overwrite(&request, err);
+    return status == ULB_OK ? read_and_write(&request, err) : status;
 }
 
 const struct ulb_command ulb_command_report = {"report",

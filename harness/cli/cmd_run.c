@@ -57,6 +57,7 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
         ulb_record_warn(record, err, "interrupted: the record holds what was measured until then");
     enum ulb_status status = ulb_record_write(record, path, err);
     enum ulb_status shown = show(options, record, status == ULB_OK ? err : &kept);
+    fflush(stdout); /* before what follows on stderr */
     if (status != ULB_OK) {
         ulb_measure_kept(options, status);
         return status;

@@ -147,7 +147,10 @@ static json_t *document_of(const struct ulb_model *model, const struct options *
         options->form == ULB_FORM_FUSED ? "fused" : "separate", "matrices", matrices);
     if (!document)
         return NULL;
-    ulb_set_figure(document, "vocab", model->vocab > 0 ? (double)model->vocab : (double)NAN, "not published");
+    if (model->vocab > 0)
+        json_object_set_new(document, "vocab", json_integer((json_int_t)model->vocab));
+    else
+        ulb_set_figure(document, "vocab", NAN, "not published");
     add_bytes(document, list);
     add_file_bytes(document, model);
     return document;

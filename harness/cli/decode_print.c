@@ -62,7 +62,7 @@ static void print_prefill(const struct ulb_decode_run *run, FILE *out)
         return;
     fprintf(out, " %-8s prompt of %zu: first token after %.0f ms, %.1f tokens/s, %.0f GOP/s; %s-bound:\n",
             run->format, run->prompt, p->first_token_ms, p->tokens_per_s, p->gops, p->bound);
-    fprintf(out, " %-8s   %.0f %% of the compute limit, %.0f %% of beta; gate_up by %s\n", "",
+    fprintf(out, " %-8s   %.0f %% of the compute limit, %.0f %% of the yardstick; gate_up by %s\n", "",
             100 * p->peak_share, 100 * p->memory_share, p->kernel_gate_up);
 }
 

@@ -12,7 +12,7 @@ struct ulb_history_request {
     enum ulb_metric metric;
     size_t last;      /* 0: all */
     double threshold; /* smallest change; NAN: the metric's own */
-    bool last_given, json;
+    bool last_given, repository_given, json;
     char given[16]; /* keys of the options that were given, some of which only some actions take */
     char **records;
     size_t n_records;
@@ -36,6 +36,7 @@ enum ulb_status ulb_trend_documents(const struct ulb_history_request *request, s
 /* What git says of the repository that the records' commits are in; false when git or the commit is not
  * there. date: "2026-01-31T12:00:00Z". between: how many commits from good on, bad included; next: the one to
  * be measured next, "" when there is none in between. */
+bool ulb_git_repository(const char *folder);
 bool ulb_git_date(const char *repository, const char *commit, char date[24]);
 bool ulb_git_between(const char *repository, const char *good, const char *bad, long *between, char next[64]);
 

@@ -36,6 +36,13 @@ static bool ask_git(const char *const *arguments, char *out, size_t bytes)
     return fits;
 }
 
+bool ulb_git_repository(const char *folder)
+{
+    char inside[16];
+    const char *const arguments[] = {"git", "-C", folder, "rev-parse", "--is-inside-work-tree", NULL};
+    return ask_git(arguments, inside, sizeof inside);
+}
+
 bool ulb_git_date(const char *repository, const char *commit, char date[24])
 {
     char name[64];

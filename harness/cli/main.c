@@ -1,8 +1,11 @@
 /* ulb-bench: dispatches to the subcommand named first; without one, to run. */
+#include "harness/cli/affinity.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/crash.h"
 #include "results/json_memory.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,13 +66,17 @@ static enum ulb_status dispatch(int argc, char **argv, struct ulb_error *err)
 int main(int argc, char **argv)
 {
     struct ulb_error err = {""};
+    ulb_undo_openmp_binding();
     ulb_catch_crashes();
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit shows as a failed write */
     ulb_json_memory_open();
     enum ulb_status status = dispatch(argc, argv, &err);
     ulb_json_memory_close();
+    errno = 0;
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
     if (status == ULB_OK && unwritten)
-        status = ulb_fail(&err, ULB_ENVIRONMENT, "standard output could not be written; is the disk full?");
+        status = ulb_fail(&err, ULB_ENVIRONMENT, "standard output could not be written: %s",
+                          errno ? strerror(errno) : "is the disk full?");
     if (status == ULB_OK && ulb_json_memory_short())
         status = ulb_fail(&err, ULB_ENVIRONMENT,
                           "not enough memory: the result may lack parts; free memory or raise ulimit -v");

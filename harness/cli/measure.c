@@ -122,9 +122,9 @@ static error_t parse_number(struct ulb_measure_options *o, int key, const char *
 {
     uint64_t mib;
     if (key == OPTION_SEED)
-        return ulb_read_count(text, 0, UINT64_MAX, &o->settings.seed)
+        return ulb_read_count(text, 0, INT64_MAX, &o->settings.seed)
                    ? 0
-                   : ulb_refuse_option(o->err, "seed", text, "must be a whole number");
+                   : ulb_refuse_option(o->err, "seed", text, "must be a whole number below 2^63");
     if (!ulb_read_count(text, 1, 1 << 20, &mib))
         return ulb_refuse_option(o->err, "ring-mib", text, "must be 1 to 1048576");
     o->settings.ring_bytes = (size_t)mib << 20;
@@ -295,7 +295,6 @@ static void catch_signals(void)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file-size limit shows as a failed write */
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -354,7 +353,8 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     if (o->settings.aa && stage < ULB_STAGE_GEMV)
         return ulb_fail(err, ULB_BAD_INPUT, "--aa measures a grid twice: use it with run, gemv or gemm");
     if (o->settings.n_splits > 1 && stage != ULB_STAGE_DECODE)
-        return ulb_fail(err, ULB_BAD_INPUT, "--split takes one split here; decode takes several");
+        return ulb_fail(err, ULB_BAD_INPUT, "--split takes one split here, not %zu; decode takes several",
+                        o->settings.n_splits);
     catch_signals();
     enum ulb_status status = ulb_marker_init(err);
     if (status == ULB_OK)
@@ -446,7 +446,7 @@ void ulb_measure_kept(const struct ulb_measure_options *o, enum ulb_status statu
         ulb_keep_journal_path(o->settings.keep.record, passes[i], journal, sizeof journal);
         if (status == ULB_OK || status == ULB_FINDING)
             unlink(journal);
-        else if (i == 0 && access(journal, F_OK) == 0)
+        else if (i == 0 && status != ULB_BAD_INPUT && access(journal, F_OK) == 0)
             fprintf(stderr, "note: 'ulb-bench %s --resume %s' goes on\n", o->settings.command,
                     o->settings.keep.record);
     }

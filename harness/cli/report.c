@@ -290,10 +290,10 @@ static void print_noise_floor(const struct ulb_record *record, FILE *out)
     const char *method = ulb_record_text(record, "noise_floor.method");
     double median = ulb_record_number(record, "noise_floor.median");
     if (isfinite(median))
-        print_line(out, "noise floor (A/A): %.1f %% median, %.1f %% at the 95th percentile, %s", 100 * median,
-                   100 * ulb_record_number(record, "noise_floor.p95"),
-                   method && strcmp(method, "passes") == 0 ? "over two passes set up anew"
-                                                           : "first half of the rounds against the second");
+        print_line(out, "noise floor (A/A): %.1f %% median, %.1f %% at the 95th percentile, of %s",
+                   100 * median, 100 * ulb_record_number(record, "noise_floor.p95"),
+                   method && strcmp(method, "passes") == 0 ? "two passes set up anew"
+                                                           : "halves of the rounds");
 }
 
 /* ---- cells ---- */
@@ -324,7 +324,7 @@ static void print_run(const struct ulb_cell *cell, FILE *out)
 }
 
 /* What a verdict says beyond the columns beside it: "compute-bound: gamma 2.40 allows 1.67 B/cycle" becomes
- * "gamma 2.40: 1.67 B/cycle", "memory-bound, 96 % of beta" becomes "memory-bound". */
+ * "gamma 2.40: 1.67 B/cycle", "memory-bound, 96 % of the yardstick" becomes "memory-bound". */
 static const char *beyond_columns(const char *verdict, char out[128])
 {
     static const char allows[] = " allows ";

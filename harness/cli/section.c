@@ -65,8 +65,8 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
     if (record.root && (status == ULB_OK || status == ULB_INTERRUPTED || has_cells(&record, command))) {
         struct ulb_error unwritten;
         if (status != ULB_OK && status != ULB_FINDING)
-            ulb_record_warn(&record, &unwritten,
-                            "interrupted: the record holds what was measured until then");
+            ulb_record_warn(&record, &unwritten, "interrupted: %s what was measured until then",
+                            writes ? "the record holds" : "this is");
         ulb_print_warnings(&record);
         if (writes && write_record(path, &record, &unwritten) != ULB_OK && status == ULB_OK) {
             *err = unwritten;

@@ -184,7 +184,7 @@ void ulb_decoder_fill_cache(struct ulb_decoder *d, size_t positions, uint64_t se
 {
     struct ulb_rng rng = {seed};
     size_t dims = d->shape.head_dim, heads = 2 * d->shape.layers * d->shape.kv_heads;
-    for (size_t head = 0; head < heads; head++) {
+    for (size_t head = 0; head < heads && !ulb_interrupted; head++) {
         uint16_t *at = d->keys + head * d->options.positions * dims;
         for (size_t i = 0; i < positions * dims; i++)
             at[i] = ulb_bf16_from_float(ulb_rng_float(&rng));

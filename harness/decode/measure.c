@@ -329,6 +329,7 @@ static enum ulb_status measure_figures(struct measurement *m, const struct forma
     struct ulb_session *session = m->session;
     enum ulb_status status = ULB_OK;
     ulb_decoder_fill_cache(decoder, m->context, session->settings.seed);
+    status = ulb_check_interrupted(err);
     session->arena = (struct ulb_arena){.pages = m->store.blocks, .ring_bytes = m->store.blocks.bytes};
     for (size_t i = 0; i < m->n_turns && status == ULB_OK; i++) {
         figures[i] = (struct ulb_decode_figures){.model = m->model,
@@ -402,6 +403,9 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
     enum ulb_status status = ulb_model_load(settings->model, &model, err);
     if (status == ULB_OK)
         status = ulb_decoder_shape_of(&model, &m.shape, err);
+    if (status == ULB_OK && settings->layers != SIZE_MAX && settings->layers > m.shape.layers)
+        status = ulb_fail(err, ULB_BAD_INPUT, "--layers %zu: %s has %zu", settings->layers, model.name,
+                          m.shape.layers);
     snprintf(m.model, sizeof m.model, "%s", model.name);
     ulb_model_free(&model);
     if (status == ULB_OK)

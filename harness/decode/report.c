@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A token that reads more of memory's bandwidth than this says something else. */
+static const double SHARE_BELIEVED = 1.1;
+
 static const char *const classes[4] = {"P", "E", "LP-E", "core"};
 
 static size_t class_index(const struct ulb_session *session, size_t thread)
@@ -287,6 +290,12 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
     }
     compare(f, &token, baseline, &run);
     status = ulb_record_add_decode(session->record, &run, err);
+    if (status == ULB_OK && run.roofline_share > SHARE_BELIEVED)
+        status =
+            ulb_record_warn(session->record, err,
+                            "%s: %.0f %% of what memory gives: weights came from a cache in part, or the "
+                            "yardstick was disturbed",
+                            run.format, 100 * run.roofline_share);
 free_samples:
     free(run.ms_samples);
     free(run.joule_samples);

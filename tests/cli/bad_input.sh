@@ -53,7 +53,7 @@ expect 2 "one model with --model" "$bench" decode --models falcon3-1b
 expect 2 "with --weights" "$bench" decode --formats int8
 expect 2 "tokens.*1 to 65536" "$bench" decode --tokens 0
 expect 2 "context" "$bench" decode --context -1
-expect 2 "auto, all or a number" "$bench" decode --layers some
+expect 2 "auto, all or 1 to 10000" "$bench" decode --layers some
 expect 2 "positive numbers" "$bench" decode --split-weights 3,0
 expect 2 "THREAD:TIMES" "$bench" decode --slow-thread 1
 expect 2 "nosuch.json" "$bench" decode --record nosuch.json
@@ -68,6 +68,10 @@ expect 2 "names no shape" "$bench" simulate --shapes ,
 expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
 expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways
 expect 2 "seed" "$bench" gemv --seed -1
+expect 2 "below 2.63" "$bench" gemv --seed 9223372036854775808
+expect 2 "--layers 12: bitnet-125m has 11" "$bench" decode --model bitnet-125m --layers 12
+expect 2 "--prompt 20 is more than --context 5" "$bench" decode --prompt 20 --context 5
+expect 2 "takes one split here, not 2" "$bench" gemv --split static,dynamic
 expect 2 "ring-mib" "$bench" beta --ring-mib 0
 expect 2 "progress" "$bench" beta --progress maybe
 expect 2 "set|class|PU" "$bench" beta --set Q
@@ -100,6 +104,19 @@ expect 2 "no record is named.*report.html" "$bench" report
 expect 2 "nosuch.json" "$bench" report nosuch.json
 expect 2 "noise.json" "$bench" report noise.json
 expect 2 "surplus|wrong or incomplete" "$bench" report --figure bars noise.json
+record=$ULB_SOURCE/results/baselines/counts-gnu-12.2.0.json
+cp "$record" record.json
+ln -s record.json link.json
+for out in record.json link.json; do
+    expect 2 "is one of the records" "$bench" report record.json -o $out
+done
+expect 2 "--out record.json is a record" "$bench" report "$record" -o record.json
+cmp -s "$record" record.json || fail "a record was overwritten"
+ln -s nowhere dangling.html
+expect 2 "dangling.html is a link to a file that is not there" "$bench" report record.json -o dangling.html
+expect 2 "record.json has nothing to draw" "$bench" plot record.json
+expect 3 "page.html.*File too large" bash -c "ulimit -f 1; '$bench' report record.json -o page.html"
+[[ ! -e page.html ]] || fail "half a page was written"
 
 expect 2 "name a record and a format" "$bench" export noise.json
 expect 2 "unknown export format 'xml'; formats are csv, .*bmf" "$bench" export noise.json --to xml
@@ -143,6 +160,9 @@ expect 2 "is not UTF-8, which JSON and XML need" "$bench" compare noise.json $'n
 expect 2 "--cell is no option of 'history list'; those that take it: trend bisect" "$bench" history list --cell int8
 expect 2 "--format is no option of 'history add'; those that take it: trend" "$bench" history add noise.json --format png
 expect 2 "--repo is no option of 'history trend'" "$bench" history trend --repo .
+expect 2 "unknown action 'sum': add, list, trend or bisect" "$bench" history sum
+expect 2 "--repo '.' is no git repository" env GIT_CEILING_DIRECTORIES="$PWD" "$bench" history add record.json --repo .
+expect 2 "1 added before: noise.json" "$bench" history add record.json noise.json --db mixed.db
 expect 2 "is not UTF-8, which JSON and XML need" "$bench" history list --db $'h\xff.db' --json
 for option in "--set P" "--quick" "--isa-mask avx2"; do
     # shellcheck disable=SC2086

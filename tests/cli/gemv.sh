@@ -58,9 +58,14 @@ assert document["overlap"]["cells"] == [] and document["prediction"]["cells"] ==
 for cell in document["cells"]:
     assert cell["mode"] == "warm" and cell["predicted_us"] is None and cell["predicted_plain_us"] > 0
     assert cell["predicted_us_reason"] == "the overlap is measured with cold weights"
+    assert cell["bound"] in ("compute", "overhead") and "memory" not in cell["verdict"], cell
     assert cell["read_share"] is None and "cache" in cell["read_share_reason"], cell
 P
 check_prefetch of warm weights
+
+# A ring that a cache holds in part, and a format without some of the shapes: each said once.
+run_or_skip --shapes 640x768 --ring-mib 1
+[[ $(grep -c 'ring of 1 MiB is less than four times' notes) == 1 ]] || fail "a small ring: $(cat notes)"
 
 # An emulator's figures are of no CPU: three rounds do, and the user is told.
 ULB_EMULATED=pretence run_or_skip --shapes 640x768

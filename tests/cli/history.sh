@@ -13,6 +13,7 @@ fi
 
 # Twenty commits, one day apart. Each even one was measured; from the thirteenth on one kernel is 9 % slower.
 git init -q repo
+git init -q another
 for i in $(seq 20); do
     day=$(printf '2026-03-%02dT12:00:00Z' "$i")
     GIT_AUTHOR_DATE=$day GIT_COMMITTER_DATE=$day git -C repo -c user.name=t -c user.email=t@example.org \
@@ -47,7 +48,7 @@ python3 -c 'import json; d = json.load(open("out")); assert d == {"db": "results
 "${history[@]}" list --json >out
 python3 -c 'import json; r = json.load(open("out"))["records"]
 assert [x["committed"] for x in r] == [f"2026-03-{d:02}T12:00:00Z" for d in range(2, 21, 2)], r' || fail "list"
-"${history[@]}" add records/04.json --repo / --db elsewhere.db >out && "${history[@]}" list --db elsewhere.db --json >out
+"${history[@]}" add records/04.json --repo another --db elsewhere.db >out && "${history[@]}" list --db elsewhere.db --json >out
 python3 -c 'import json; r = json.load(open("out"))["records"][0]
 assert r["committed"] is None and "git did not know" in r["committed_reason"] and "commit_reason" not in r, r' ||
     fail "a commit that git does not know"
@@ -132,7 +133,7 @@ grep -qE '^ +2 commits; measure [0-9a-f]{12} next: git checkout' out || fail "bi
 python3 measure.py 13
 "${history[@]}" add records/13.json --repo repo >out
 bisect 12 13 1 none || fail "bisect after one more record"
-"${history[@]}" bisect --repo "$scratch" --json >out
+"${history[@]}" bisect --repo another --json >out
 python3 -c 'import json; s = json.load(open("out"))["spans"][0]; assert s["next"] is None and "git" in s["next_reason"]' ||
     fail "bisect without a repository"
 

@@ -63,6 +63,13 @@ assert record["beta"]["yardstick"][0]["set"] == sys.argv[1] and {c["set"] for c 
 assert all(c["ebw_bytes_per_cycle"] for c in record["gamma"]["cells"]), record["gamma"]["cells"]
 P
 
+# OpenMP binds the first thread before main; all PUs are there nevertheless.
+"$bench" topology --json >free.json
+for binding in OMP_PROC_BIND=true OMP_PLACES=cores GOMP_CPU_AFFINITY=0; do
+    env "$binding" "$bench" topology --json >bound.json
+    cmp -s free.json bound.json || fail "$binding: $(diff free.json bound.json)"
+done
+
 # Without gnuplot the run is done all the same.
 mkdir nothing
 status=0

@@ -269,8 +269,8 @@ static void predict(struct ulb_cell *cell, double ideal_us, bool memory, enum sa
     char verdict[128];
     if (memory)
         snprintf(verdict, sizeof verdict,
-                 "memory-bound, %.0f %% of beta, %.0f %% of a plain read of its size", 100 * cell->efficiency,
-                 100 * cell->read_share);
+                 "memory-bound, %.0f %% of the yardstick, %.0f %% of a plain read of its size",
+                 100 * cell->efficiency, 100 * cell->read_share);
     else
         snprintf(verdict, sizeof verdict, "compute-bound: gamma 2.40 allows 1.67 B/cycle");
     put(cell->verdict, sizeof cell->verdict, verdict, kind);
