@@ -141,6 +141,10 @@ static enum ulb_status run_valgrind(const struct ulb_settings *settings, const c
         arguments[n++] = "--formats";
         arguments[n++] = settings->formats;
     }
+    if (settings->libraries) {
+        arguments[n++] = "--kernel-library";
+        arguments[n++] = settings->libraries;
+    }
     char *output;
     enum ulb_status status =
         ulb_run_program((char *const *)(uintptr_t)arguments, NULL, 0, TIMEOUT_SECONDS, &output, err);

@@ -29,12 +29,13 @@ struct ulb_keeping {
 };
 
 struct ulb_settings {
-    const char *set;     /* "P", "E", "LP-E", "all" or a PU list */
-    const char *models;  /* comma list, NULL: the default three */
-    const char *shapes;  /* comma list of MxK, NULL: none; with models NULL these alone */
-    const char *tokens;  /* comma list of N of the GEMMs, NULL: the default */
-    const char *formats; /* comma list, NULL: all */
-    const char *kernels; /* regular expression on the kernel's name, NULL: all but the scalar truth */
+    const char *set;       /* "P", "E", "LP-E", "all" or a PU list */
+    const char *models;    /* comma list, NULL: the default three */
+    const char *shapes;    /* comma list of MxK, NULL: none; with models NULL these alone */
+    const char *tokens;    /* comma list of N of the GEMMs, NULL: the default */
+    const char *formats;   /* comma list, NULL: all */
+    const char *libraries; /* of further kernels, comma list, as loaded; said in the record; NULL: none */
+    const char *kernels;   /* regular expression on the kernel's name, NULL: all but the scalar truth */
     enum ulb_split
         splits[ULB_SPLITS]; /* decode alone takes several, in turn at every token; others the first */
     size_t n_splits; /* 0: static on a homogeneous machine, dynamic on a hybrid one; the session makes it 1 */

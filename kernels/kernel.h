@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of struct ulb_kernel and all that it points to: one more with every change. */
 enum { ULB_KERNEL_ABI = 2 };
 
 /* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
@@ -183,9 +184,9 @@ struct ulb_kernel {
 };
 
 /* Every row, those this CPU cannot run included; the table is generated from the list in
- * kernels/CMakeLists.txt. */
-extern const struct ulb_kernel *const ulb_kernels[];
-extern const size_t ulb_kernel_count;
+ * kernels/CMakeLists.txt, and ulb_kernels_load() (kernels/library.h) alone adds to it. */
+extern const struct ulb_kernel *const *ulb_kernels;
+extern size_t ulb_kernel_count;
 
 enum { ULB_KERNEL_NAME_MAX = 64 };
 

@@ -26,6 +26,7 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l energy-root -r 
 complete -c ulb-bench -n $grid -l shapes -x -d 'Shapes of your own, MxK'
 complete -c ulb-bench -n '__fish_seen_subcommand_from gemm' -l n -x -d 'Numbers of tokens'
 complete -c ulb-bench -n "$rows; and not __fish_seen_subcommand_from list decode" -l formats -x -a 'fp32 fp16 bf16 int8 int4 int3 int2 tern2 tern1.6 int1 u1 u2 u3 u4 u5 u6 u7 u8 woq8 woq4 woq8z woq4z nf4 fp4' -d 'Weight formats'
+complete -c ulb-bench -n $rows -l kernel-library -r -F -d 'Shared objects with further kernels'
 complete -c ulb-bench -n $rows -l kernels -x -d 'Regular expression on names'
 complete -c ulb-bench -n $runs -l set -x -a 'P E LP-E all' -d 'Cores to use'
 complete -c ulb-bench -n "$grid; or __fish_seen_subcommand_from decode" -l split -x -a 'static dynamic weighted' -d 'Rows to threads'

@@ -6,7 +6,7 @@
 #include "common/units.h"
 #include "harness/platform/cores.h"
 #include "harness/platform/platform.h"
-#include "kernels/kernel.h"
+#include "kernels/library.h"
 #include "plots/figure.h"
 #include "shapes/model.h"
 
@@ -22,9 +22,12 @@ struct options {
     const char *kernels;
     ulb_isa_set isa_mask;
     bool only_kernels; /* an option was given that has a meaning for kernels alone */
+    bool has_library;  /* which has a meaning for kernels and their formats */
     bool json;
     struct ulb_error *err;
 };
+
+enum { OPTION_LIBRARY = 256 };
 
 /* One thing that can be listed. rows builds the array that both outputs are made from. */
 struct part {
@@ -313,6 +316,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'm':
         options->only_kernels = true;
         return ulb_isa_parse(argument, &options->isa_mask, options->err) == ULB_OK ? 0 : EINVAL;
+    case OPTION_LIBRARY:
+        options->has_library = true;
+        return ulb_kernels_load(argument, options->err) == ULB_OK ? 0 : EINVAL;
     case ARGP_KEY_ARG:
         if (options->what)
             return ARGP_ERR_UNKNOWN;
@@ -357,6 +363,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp_option argp_options[] = {
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {"kernels", 'k', "REGEX", 0, "only kernels whose name matches", 0},
+        {"kernel-library", OPTION_LIBRARY, "FILE,...", 0, "shared objects with further kernels", 0},
         {"isa-mask", 'm', "BIT,...", 0, "act as if the CPU lacked these instruction-set bits", 0},
         {0},
     };
@@ -377,6 +384,9 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return ULB_BAD_INPUT;
     if (options.only_kernels && part->rows != list_kernels)
         return ulb_fail(err, ULB_BAD_INPUT, "--kernels and --isa-mask only go with 'list kernels'");
+    if (options.has_library && part->rows != list_kernels && part->rows != list_formats)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--kernel-library only goes with 'list kernels' and 'list formats'");
     return print_part(part, &options, err);
 }
 

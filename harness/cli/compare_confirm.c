@@ -1,6 +1,7 @@
 #include "harness/cli/compare_confirm.h"
 
 #include "harness/cli/measure.h"
+#include "kernels/library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,6 +260,9 @@ enum ulb_status ulb_compare_confirm(const struct ulb_record *base, const struct 
                                     struct ulb_comparison *comparison, struct ulb_error *err)
 {
     enum ulb_status status = ulb_compare_can_confirm(settings, err);
+    const char *libraries = ulb_record_text(fresh, "settings.kernel_library");
+    if (status == ULB_OK && libraries)
+        status = ulb_kernels_load(libraries, err);
     if (status != ULB_OK)
         return status;
     if (settings->metric == ULB_METRIC_GAMMA)

@@ -2,6 +2,7 @@
 #include "harness/cli/affinity.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/crash.h"
+#include "kernels/library.h"
 #include "results/json_memory.h"
 
 #include <errno.h>
@@ -72,6 +73,7 @@ int main(int argc, char **argv)
     ulb_json_memory_open();
     enum ulb_status status = dispatch(argc, argv, &err);
     ulb_json_memory_close();
+    ulb_kernels_unload();
     errno = 0;
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
     if (status == ULB_OK && unwritten)

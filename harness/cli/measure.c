@@ -5,6 +5,7 @@
 #include "harness/cli/progress.h"
 #include "harness/counters/marker.h"
 #include "harness/keep.h"
+#include "kernels/library.h"
 #include "results/noise.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 enum {
     OPTION_FULL = 0x100,
     OPTION_ISA_MASK,
+    OPTION_LIBRARY,
     OPTION_SEED,
     OPTION_RING,
     OPTION_PROGRESS,
@@ -53,6 +55,9 @@ static const struct {
      ULB_FOR_DECODE},
     {{"formats", 'f', "A,B", 0, "weight formats (see list formats)", 0}, ROWS, ULB_FOR_DECODE},
     {{"kernels", 'k', "REGEX", 0, "kernels by name", 0}, ROWS | ULB_FOR_DECODE, 0},
+    {{"kernel-library", OPTION_LIBRARY, "FILE,...", 0, "shared objects with further kernels", 0},
+     ROWS | ULB_FOR_DECODE,
+     0},
     {{"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0}, TIMED, 0},
     {{"split", 'S', "KIND", 0, "static, dynamic or weighted", 0}, GRID, 0},
     {{"split", 'S', "KIND,...", 0,
@@ -168,6 +173,9 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         return parse_progress(o, text);
     case OPTION_ISA_MASK:
         return ulb_isa_parse(text, &o->settings.isa_mask, o->err) == ULB_OK ? 0 : EINVAL;
+    case OPTION_LIBRARY:
+        o->settings.libraries = text;
+        return ulb_kernels_load(text, o->err) == ULB_OK ? 0 : EINVAL;
     case OPTION_SEED:
     case OPTION_RING:
         return parse_number(o, key, text);
@@ -411,6 +419,9 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *o, const char *r
     settings->tokens = setting(from, "tokens");
     settings->formats = setting(from, "formats");
     settings->kernels = setting(from, "kernels");
+    settings->libraries = setting(from, "kernel_library");
+    if (settings->libraries && ulb_kernels_load(settings->libraries, err) != ULB_OK)
+        return ULB_BAD_INPUT;
     settings->quick = is_set(from, "quick");
     settings->warm = is_set(from, "warm");
     settings->aa = is_set(from, "aa");

@@ -9,6 +9,12 @@ mkdir results
 cp results/0.json results/RUN.json
 cp results/1.json results/A.json
 cp results/4.json results/B.json
+# What the docs compile.
+ln -s "$ULB_SOURCE"/{common,kernels,tests} .
+while read -r line; do
+    # shellcheck disable=SC2086
+    $line || fail "$line: exit $?"
+done < <(sed -nE 's/^ +(cc -.*)$/\1/p' "$ULB_SOURCE"/docs/*.md)
 count=0
 while read -r line; do
     # shellcheck disable=SC2086

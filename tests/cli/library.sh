@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Kernels of a third party: found, verified, measured and named in the record; what is wrong with a library is said.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+cd "$scratch"
+cp "$ULB_BUILD"/tests/kernels/library_*.so .
+rm -f library_*.so.*
+library=(--kernel-library library_sound.so)
+small=(--quick --shapes 64x128 --ring-mib 256 --kernels mine)
+
+"$bench" list kernels "${library[@]}" --kernels mine --json >out.json || fail "list"
+python3 -c 'import json; r, = json.load(open("out.json"))["kernels"]
+assert r["name"] == "int8a8-mine-any-1x1x1" and r["runs_here"] and r["format"] == "int8", r' || fail "list: $(cat out.json)"
+"$bench" verify "${library[@]}" --kernels mine >out || fail "verify: $(cat out)"
+"$bench" gemv "${library[@]}" "${small[@]}" --out record >/dev/null 2>notes || fail "gemv: $(cat notes)"
+record=$(find record -name '*.json')
+python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "the record"
+python3 -c 'import json, sys
+record = json.load(open(sys.argv[1]))
+assert record["settings"]["kernel_library"] == "library_sound.so"
+assert {c["kernel"] for c in record["cells"]} == {"int8a8-mine-any-1x1x1"}' "$record" || fail "what the record names"
+
+# A run that goes on loads what the record names.
+"$bench" gemv "${library[@]}" "${small[@]}" --full --out killed >/dev/null 2>&1 &
+pid=$!
+until (($(cat killed/*.journal 2>/dev/null | wc -l) > 5)) || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+kill -INT $pid 2>/dev/null || true
+wait $pid || true
+record=$(find killed -name '*.json')
+if [[ -n $(find killed -name '*.journal') ]]; then
+    "$bench" gemv --resume "$record" >/dev/null 2>notes || fail "--resume: $(cat notes)"
+fi
+grep -q '"kernel": "int8a8-mine-any-1x1x1"' "$record" || fail "cells of a run that went on"
+
+# A kernel that computes something else is a finding like any other's.
+status=0
+"$bench" verify --kernel-library library_wrong.so --kernels wrong >out 2>err || status=$?
+[[ $status == 1 ]] && grep -q 'int8a8-wrong-any-1x1x1' err || fail "a wrong kernel: exit $status, $(cat out err)"
+
+expect 2 "nosuch.so" "$bench" list kernels --kernel-library nosuch.so
+expect 2 "no library of kernels is named" "$bench" gamma --kernel-library ,
+expect 2 "library_empty.so exports no ulb_kernel_library" "$bench" gamma --kernel-library library_empty.so
+expect 2 "library_old.so was built for version 1 of a kernel's row, this is version [0-9]+" \
+    "$bench" gamma --kernel-library library_old.so
+expect 2 "library_unnamed.so: row 0 is not complete" "$bench" gamma --kernel-library library_unnamed.so
+expect 2 "there is a kernel int8a8-mine-any-1x1x1 already" \
+    "$bench" gamma --kernel-library library_sound.so,library_taken.so
+expect 2 "only goes with 'list kernels' and 'list formats'" "$bench" list models "${library[@]}"
+echo "library: third-party kernels as documented"
