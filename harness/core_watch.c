@@ -7,13 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-enum {
-    LEARNING_PROBES = 256,
-    ADDITIONS_PER_PASS = 16,
-    PASSES = 1024,
-    STREAK_TO_BELIEVE = 3,
-    LOW_STREAK_TO_BELIEVE = 64
-};
+enum { LEARNING_PROBES = 256, ADDITIONS = 16384, STREAK_TO_BELIEVE = 3, LOW_STREAK_TO_BELIEVE = 64 };
 static const double ALONE_FROM = 0.93; /* of what the core does alone; beside a sibling it is 0.5 to 0.7 */
 static const double SIBLING_BELOW = 0.80;
 static const double HIGHER_FROM = 1.05; /* better than anything believed so far */
@@ -22,26 +16,8 @@ static const double HIGHER_FROM = 1.05; /* better than anything believed so far 
 static double additions_per_second(void)
 {
     double begin = ulb_now();
-    for (int i = 0; i < PASSES; i++) {
-#if defined(__x86_64__)
-        __asm__ volatile("add %%rax, %%rbx\n add %%rax, %%rcx\n add %%rax, %%rdx\n add %%rax, %%rsi\n"
-                         "add %%rax, %%r8\n add %%rax, %%r9\n add %%rax, %%r10\n add %%rax, %%r11\n"
-                         "add %%rax, %%rbx\n add %%rax, %%rcx\n add %%rax, %%rdx\n add %%rax, %%rsi\n"
-                         "add %%rax, %%r8\n add %%rax, %%r9\n add %%rax, %%r10\n add %%rax, %%r11\n"
-                         :
-                         :
-                         : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "cc");
-#elif defined(__aarch64__)
-        __asm__ volatile("add x1, x1, x0\n add x2, x2, x0\n add x3, x3, x0\n add x4, x4, x0\n"
-                         "add x5, x5, x0\n add x6, x6, x0\n add x7, x7, x0\n add x9, x9, x0\n"
-                         "add x1, x1, x0\n add x2, x2, x0\n add x3, x3, x0\n add x4, x4, x0\n"
-                         "add x5, x5, x0\n add x6, x6, x0\n add x7, x7, x0\n add x9, x9, x0\n"
-                         :
-                         :
-                         : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x9");
-#endif
-    }
-    return (double)PASSES * ADDITIONS_PER_PASS / (ulb_now() - begin);
+    ulb_independent_adds(ADDITIONS);
+    return ADDITIONS / (ulb_now() - begin);
 }
 
 static double additions_per_cycle(void)

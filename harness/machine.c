@@ -3,6 +3,7 @@
 #include "common/cgroup.h"
 #include "common/emulation.h"
 #include "harness/build_info.h"
+#include "harness/json_figure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,26 +43,6 @@ static bool cpuinfo_field(const char *key, char *out, size_t out_bytes)
     return found;
 }
 
-/* value, or null with key_reason. */
-static int set_or_reason(json_t *object, const char *key, bool known, const char *value, const char *reason)
-{
-    char reason_key[64];
-    snprintf(reason_key, sizeof reason_key, "%s_reason", key);
-    if (known)
-        return json_object_set_new(object, key, json_string(value));
-    return json_object_set_new(object, key, json_null()) |
-           json_object_set_new(object, reason_key, json_string(reason));
-}
-
-/* The same for a number; NAN is unknown. */
-static void set_number(json_t *object, const char *key, double value, const char *reason)
-{
-    if (isnan(value))
-        set_or_reason(object, key, false, NULL, reason);
-    else
-        json_object_set_new(object, key, json_real(value));
-}
-
 static json_t *isa_json(ulb_isa_set isa)
 {
     json_t *list = json_array();
@@ -93,15 +74,15 @@ static json_t *machine_json(const struct ulb_session *session)
     bool has_governor =
         first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor);
     bool has_microcode = cpuinfo_field("microcode", microcode, sizeof microcode);
-    set_or_reason(machine, "governor", has_governor, governor, "no cpufreq for cpu0");
-    set_or_reason(machine, "microcode", has_microcode, microcode, "not in /proc/cpuinfo");
-    set_or_reason(machine, "hypervisor", topology->hypervisor[0] != '\0', topology->hypervisor, "none seen");
-    set_number(machine, "load_average", has_load ? load : NAN, "the system does not tell");
+    ulb_set_text(machine, "governor", has_governor ? governor : NULL, "no cpufreq for cpu0");
+    ulb_set_text(machine, "microcode", has_microcode ? microcode : NULL, "not in /proc/cpuinfo");
+    ulb_set_text(machine, "hypervisor", topology->hypervisor[0] ? topology->hypervisor : NULL, "none seen");
+    ulb_set_figure(machine, "load_average", has_load ? load : NAN, "the system does not tell");
     json_object_set_new(machine, "emulated", json_boolean(ulb_emulator() != NULL));
     if (available >= 0)
         json_object_set_new(machine, "memory_available_bytes", json_integer(available));
     else
-        set_or_reason(machine, "memory_available_bytes", false, NULL, "the system does not tell");
+        ulb_set_text(machine, "memory_available_bytes", NULL, "the system does not tell");
     return machine;
 }
 
@@ -166,9 +147,9 @@ static json_t *fork_join_json(const struct ulb_session *session)
     double openmp = ulb_openmp_fork_join(session->pus.items, session->pus.n);
     json_t *object = json_pack("{s:o, s:o}", "omp_wait_policy", text_or_null(policy), "gomp_spincount",
                                text_or_null(spins));
-    set_number(object, "team_us", 1e6 * session->fork_join_s, "not measured");
-    set_number(object, "openmp_us", 1e6 * openmp,
-               "the OpenMP runtime got no process, memory or thread for each PU");
+    ulb_set_figure(object, "team_us", 1e6 * session->fork_join_s, "not measured");
+    ulb_set_figure(object, "openmp_us", 1e6 * openmp,
+                   "the OpenMP runtime got no process, memory or thread for each PU");
     return object;
 }
 
@@ -292,12 +273,12 @@ enum ulb_status ulb_machine_huge_pages(struct ulb_session *session, struct ulb_e
     if (!value || json_object_set_new(machine, "huge_pages", value) != 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
     if (!arena->pages.data)
-        set_or_reason(value, "got_bytes", false, NULL, "nothing was read from memory");
+        ulb_set_text(value, "got_bytes", NULL, "nothing was read from memory");
     else if (arena->huge_bytes >= 0)
         json_object_set_new(value, "got_bytes", json_integer(arena->huge_bytes));
     else
-        set_or_reason(value, "got_bytes", false, NULL, "/proc/self/smaps cannot be read");
-    set_or_reason(value, "mode", known, mode, "the kernel has no transparent huge pages");
+        ulb_set_text(value, "got_bytes", NULL, "/proc/self/smaps cannot be read");
+    ulb_set_text(value, "mode", known ? mode : NULL, "the kernel has no transparent huge pages");
     if (arena->pages.data && arena->pages.asked == ULB_PAGES_HUGE && arena->huge_bytes >= 0 &&
         (size_t)arena->huge_bytes < arena->pages.bytes / 2)
         return ulb_record_warn(session->record, err, "huge pages: asked for, got %.0f %% of the ring",

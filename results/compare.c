@@ -62,17 +62,6 @@ static const char *const part_conditions[] = {
 static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type",
                                                "schema_version", NULL};
 
-static const json_t *at_place(const json_t *value, const char *place)
-{
-    for (size_t length; value && *place; place += length + (place[length] == '.')) {
-        char key[64];
-        length = strcspn(place, ".");
-        snprintf(key, sizeof key, "%.*s", (int)length, place);
-        value = json_object_get(value, key);
-    }
-    return value;
-}
-
 /* For a message: the value in short. */
 static void show(const json_t *value, char out[96])
 {
@@ -86,8 +75,8 @@ static const char *first_difference(const struct ulb_record *base, const struct 
                                     const char *const *places, char one[96], char other[96])
 {
     for (; *places; places++) {
-        const json_t *before = at_place(base->root, *places);
-        const json_t *after = at_place(fresh->root, *places);
+        const json_t *before = ulb_record_at(base, *places);
+        const json_t *after = ulb_record_at(fresh, *places);
         if (before == after || (before && after && json_equal(before, after)))
             continue;
         show(before, one);

@@ -244,7 +244,7 @@ void ulb_decode_runs_free(struct ulb_decode_run *runs, size_t n)
     ulb_section_free(&ulb_section_decode, runs, n);
 }
 
-static const json_t *at_place(const struct ulb_record *record, const char *place)
+const json_t *ulb_record_at(const struct ulb_record *record, const char *place)
 {
     const json_t *value = record->root;
     while (value && *place) {
@@ -262,11 +262,11 @@ static const json_t *at_place(const struct ulb_record *record, const char *place
 
 const char *ulb_record_text(const struct ulb_record *record, const char *place)
 {
-    return json_string_value(at_place(record, place));
+    return json_string_value(ulb_record_at(record, place));
 }
 
 double ulb_record_number(const struct ulb_record *record, const char *place)
 {
-    const json_t *value = at_place(record, place);
+    const json_t *value = ulb_record_at(record, place);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }

@@ -277,8 +277,9 @@ enum ulb_status ulb_record_decode_runs(const struct ulb_record *record, struct u
                                        size_t *n, struct ulb_error *err);
 void ulb_decode_runs_free(struct ulb_decode_run *runs, size_t n);
 
-/* A text or a number by its place ("machine.cpu_model", "clock.hz.P"); NULL or NAN when absent or of another
- * type. */
+/* What is at a place ("machine.cpu_model", "clock.hz.P"), NULL when absent; as a text or a number, NULL or
+ * NAN also when it is of another type. */
+const json_t *ulb_record_at(const struct ulb_record *record, const char *place);
 const char *ulb_record_text(const struct ulb_record *record, const char *place);
 double ulb_record_number(const struct ulb_record *record, const char *place);
 

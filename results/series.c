@@ -40,10 +40,10 @@ static void append(struct ulb_series *series, double cost, double gbps, double h
 enum ulb_status ulb_series_from_costs(struct ulb_series *series, const double *costs, size_t n,
                                       struct ulb_error *err)
 {
-    n = n < ROUNDS_MAX ? n : ROUNDS_MAX;
+    size_t step = (n + ROUNDS_MAX - 1) / ROUNDS_MAX; /* of very many every so manieth */
     if (!allocate(series, n))
         return no_memory(err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i += step) {
         if (costs[i] > 0 && isfinite(costs[i]))
             append(series, costs[i], NAN, NAN);
     }

@@ -76,7 +76,7 @@ grep -q '108 same' out || fail "$(cat out)"
 expect 3 "newer.json: schema_version: written by a newer version.*update it" "$bench" compare before.json newer.json
 expect 2 "truncated.json: line" "$bench" compare before.json truncated.json
 expect 2 "noise.json: " "$bench" compare noise.json before.json
-expect 2 "empty.json: the new record: no figures of the metric efficiency" "$bench" compare before.json empty.json
+expect 2 "empty.json against before.json: the new record: no figures of the metric efficiency" "$bench" compare before.json empty.json
 expect 2 "nowhere.json could not be opened" "$bench" compare before.json nowhere.json
 expect 2 "no figures of the metric tps" "$bench" compare before.json after.json --metric tps
 expect 2 "unknown metric 'speed'.*efficiency" "$bench" compare before.json after.json --metric speed
