@@ -211,7 +211,9 @@ static void on_team(struct ulb_team *team, void (*job)(void *, size_t), struct w
 static void fill_base(float *x, size_t k, enum ulb_fill fill, struct ulb_rng *rng)
 {
     for (size_t i = 0; i < k; i++) {
-        float value = fill == ULB_FILL_RANDOM ? ulb_rng_float(rng) : 1.0f;
+        float value = fill == ULB_FILL_RANDOM          ? ulb_rng_float(rng)
+                      : fill == ULB_FILL_LOST && i > 0 ? 0x1p-24f
+                                                       : 1.0f;
         /* Alternating weights meet alternating signs: every product has the same one. */
         if (fill == ULB_FILL_MIN || (fill == ULB_FILL_ALTERNATING && i % 2))
             value = -value;

@@ -13,7 +13,15 @@
 
 /* What the weights and activations are filled with. Random data never shows a 16-bit overflow: the extremes
  * do. */
-enum ulb_fill { ULB_FILL_RANDOM, ULB_FILL_MIN, ULB_FILL_MAX, ULB_FILL_ALTERNATING };
+enum ulb_fill {
+    ULB_FILL_RANDOM,
+    ULB_FILL_MIN,
+    ULB_FILL_MAX,
+    ULB_FILL_ALTERNATING,
+    /* The largest weights, an activation of 1, all others 2^-24: of weights of 1 each product is lost to a
+     * single-precision sum that begins with the first. For floating activations. */
+    ULB_FILL_LOST
+};
 
 enum { ULB_X_GRAIN = 1536 /* columns of activations: every kernel's kr divides it */ };
 
@@ -30,8 +38,10 @@ struct ulb_problem {
      * a power of two for a factor, so that their answers follow exactly: the truth of 512 tokens would take
      * longer than all else. */
     float *expected;  /* [bases][M] */
-    float *magnitude; /* [bases][M], sum |w||x| for kernels with a tolerance; NULL for exact formats. Of a
-                       * block format sum over groups of (|d scale value| + |dmin min|) |x| */
+    float *magnitude; /* [bases][M], sum |w||x| for kernels with a tolerance; NULL for exact formats. With
+                       * |w| = (|value| + |zero| + offset) scale, of a block format |d scale| (|value| +
+                       * offset) + |dmin min|, where offset is that of the codes if activations are floating,
+                       * else 0; |x| plus the zero point's, times the scale */
     struct ulb_pages storage;
 };
 

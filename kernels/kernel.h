@@ -173,8 +173,10 @@ struct ulb_kernel {
     enum ulb_activation activation;
     unsigned mr, nr, kr;   /* register tile */
     double bytes_per_step; /* weight bytes per 32 weights without scales: B of the roofline */
-    double
-        tolerance; /* 0: bit-equal to the family's _ref; else |error| <= tolerance * (K + 8) * sum |w||x| */
+    /* 0: bit-equal to the family's _ref; else |error| <= tolerance * (K + 8) * sum |w||x|, where |w| is
+     * (|value| + |zero|) * scale, with floating activations of an integer format (|value| + |zero| + offset
+     * of its codes) * scale, and |x| that of an activation plus that of its zero point, times the scale. */
+    double tolerance;
     struct ulb_mix mix;      /* of one token */
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; empty where nr is 1 */
     bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */

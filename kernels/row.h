@@ -13,8 +13,10 @@
 #define ULB_GROUPED_2(name, group) ULB_GROUPED_3(name, group)
 #define ULB_GROUPED_3(name, group) name##_g##group
 #define ULB_GROUP_SCALE_BYTES      (32.0 / ULB_GROUP * sizeof(float)) /* per 32 weights */
-/* Between two orders of the sum over groups: a product and an addition are rounded for each, by at most
- * 2^-24, so that |error| <= 4 (K / 32 + 1) 2^-24 sum |w||x| whatever the group. */
+/* Between a row and its truth, G groups, all roundings of at most 2^-24: the row's of each group's FMA; the
+ * truth's of a product and of the sum; both products with the token's scale. That is G + 4; of one group all
+ * are the same, of two the first product is, which leaves 5. With G < K / 32 + 1 it is at most K / 8 + 1:
+ * |error| <= (K + 8) 2^-27 sum |w||x|. */
 #define ULB_GROUP_TOLERANCE (1.0 / (1 << 27))
 #else
 #define ULB_K_GRAIN(slices)   ((slices)*4)
@@ -23,8 +25,9 @@
 #define ULB_GROUP_TOLERANCE   0
 #endif
 
-/* The same for block formats: 4 operations for a block of 32 columns or more, and as many for each of its
- * groups of 16 or more: |error| <= 8 (K / 16 + 1) 2^-24 sum of magnitudes, times K + 8 in place of K / 16. */
+/* The same for block formats, K >= 32: at most 4 roundings for a block of 32 columns or more, as many for
+ * each of its groups of 16 or more, and 8 at the ends of row and truth: |error| <= (4 (K / 32 + K / 16) + 8)
+ * 2^-24 sum of magnitudes <= (K + 8) 2^-25 times it. */
 #define ULB_BLOCK_TOLERANCE (1.0 / (1 << 25))
 
 /* The readers of one file. */
@@ -175,9 +178,11 @@ ulb_run_float_tiles(const struct ulb_gemm *g, const struct ulb_layout *layout, u
     }
 }
 
-/* Two chains of K/2 FMA, each rounding by at most 2^-24: |error| <= K * 2^-25 * sum |w||x| to first order
- * (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). */
-#define ULB_FLOAT_TOLERANCE (1.0 / (1 << 25))
+/* A chain of K FMA, each rounding by at most 2^-24: |error| <= K * 2^-24 * sum |w||x| to first order (Higham,
+ * Accuracy and Stability of Numerical Algorithms, 3.1). It is met where all others are lost to the first
+ * product (ULB_FILL_LOST). Two chains of K/2, or more: half of it. */
+#define ULB_ONE_CHAIN_TOLERANCE (1.0 / (1 << 24))
+#define ULB_FLOAT_TOLERANCE     (ULB_ONE_CHAIN_TOLERANCE / 2)
 
 /* A file with a row for each of its variants: the name of one, which also declares it. */
 #ifdef ULB_ROW_PREFIX

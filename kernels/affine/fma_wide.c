@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void run(const struct affine *a, co
         .nr = 1,                                                                                             \
         .kr = SLICES * (columns_),                                                                           \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
-        .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
+        .tolerance = ULB_CODE_TOLERANCE,                                                                     \
         .mix = {ULB_CODE_COLUMNS_MIX(bits_, kind_), .vector_bits = ULB_VEC_BITS},                            \
         .prefetch_choice = true,                                                                             \
         .run = run_##symbol,                                                                                 \

@@ -37,7 +37,7 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = ULB_COLUMN_SLICES,
     .bytes_per_step = 32 * WEIGHT_BYTES,
-    .tolerance = ULB_FLOAT_TOLERANCE,
+    .tolerance = ULB_ONE_CHAIN_TOLERANCE,
     .mix = {.loads = 1024.0 / ULB_VEC_BITS,
             .broadcasts = 1024.0 / ULB_VEC_BITS / ULB_COLUMN_VECTORS,
             .prefetches = 4,

@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void run(const struct ulb_layout *l
         .nr = 1,                                                                                             \
         .kr = SLICES * COLUMNS,                                                                              \
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
-        .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
+        .tolerance = ULB_ONE_CHAIN_TOLERANCE,                                                                \
         .mix = {ULB_LEVEL_COLUMNS_MIX, .vector_bits = ULB_VEC_BITS},                                         \
         .prefetch_choice = true,                                                                             \
         .run = run_##symbol,                                                                                 \

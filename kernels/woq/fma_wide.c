@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
         .nr = 1,                                                                                             \
         .kr = SLICES * 4,                                                                                    \
         .bytes_per_step = 4 * (bits_),                                                                       \
-        .tolerance = ULB_FLOAT_TOLERANCE,                                                                    \
+        .tolerance = ULB_CODE_TOLERANCE,                                                                     \
         .mix = {ULB_CODE_COLUMNS_MIX(bits_, kind_), .vector_bits = ULB_VEC_BITS},                            \
         .prefetch_choice = true,                                                                             \
         .run = run_##symbol,                                                                                 \

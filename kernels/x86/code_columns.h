@@ -13,6 +13,11 @@
 #include "kernels/x86/floats.h"
 #include "kernels/x86/streams.h"
 
+/* A sum of codes is one chain of all columns, or of a group's; the sum of activations, which the zero point
+ * is multiplied by, four of a quarter as many. Code and zero point, counted from the least, are each at most
+ * |value| + |zero| + offset, which the error is bounded by (kernels/kernel.h). */
+#define ULB_CODE_TOLERANCE (1.25 * ULB_ONE_CHAIN_TOLERANCE)
+
 enum { ULB_CODE_VECTORS = 8 /* of rows */, ULB_CODE_ROWS = ULB_CODE_VECTORS * ULB_LANES };
 
 static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsigned bits)
