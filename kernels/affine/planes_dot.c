@@ -33,7 +33,8 @@
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = {ULB_CODES_MIX(bits_, ULB_PER_GROUP(columns_)),                                               \
-                .loads = ((bits_) / 8.0 + ULB_TURN_LOADS(bits_)) * ULB_VECTORS_PER_STEP +                    \
+                .loads = ((bits_) / 8.0 + ULB_TURN_LOADS(bits_) + ULB_PLANE_MASK_LOADS(bits_)) *             \
+                             ULB_VECTORS_PER_STEP +                                                          \
                          (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                           \
                 .widenings = (zero_)*ULB_GROUP_ENDS(columns_),                                               \
                 .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                     \

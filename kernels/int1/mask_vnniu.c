@@ -4,9 +4,9 @@
  * and T_7 = (raw - D_0 - ... - D_6) / 128; a set bit is -1, so that the row's sum is sum(x) - 2 T. |raw| <=
  * 255 * 127 * K < 2^31 up to K = 65,536.
  * Registers: 8 accumulators, at 512 bits in 2 sets: 8 or 16 chains of latency 5 on two ports; of 16 registers
- * 3 are the step's and 4 masks, the other three masks memory operands. Ports: per vector 7 and, 8 dp, 1 load,
- * 1 broadcast: 15 operations on three ports are 0.63 cycle per 32 weights at 256 bits (the paper's
- * expansion: 2.3), which is also what 8 chains allow; on two 0.47 at 512. */
+ * 3 are the step's and 4 masks, the other three masks memory operands. Ports: per vector 7 and, 8 dp, 1 load
+ * (VEX 4, with masks), 1 broadcast: 15 operations on three ports are 0.63 cycle per 32 weights at 256 bits
+ * (the paper's expansion: 2.3), which is also what 8 chains allow; on two 0.47 at 512. */
 #include "kernels/int1/format.h"
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"
@@ -83,7 +83,7 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 16,
     .bytes_per_step = 4,
-    .mix = {.loads = 32.0 / ULB_VEC_BITS,
+    .mix = {.loads = (1 + ULB_MASK_LOADS(3)) * 32.0 / ULB_VEC_BITS,
             .broadcasts = 32.0 / ULB_VEC_BITS,
             .prefetches = 0.125,
             .logic = 224.0 / ULB_VEC_BITS,

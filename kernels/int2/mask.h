@@ -7,8 +7,8 @@
  * Registers: 4 accumulators in 3 sets (256 bits) or 4 (512 bits): 12 or 16 chains of latency 5 on two ports;
  * of 16 registers 3 are the step's and one a mask, the other two masks memory operands. With groups of
  * columns 2 sets, one of each slice: at 256 bits their latency makes it 0.63 cycle. Ports: per vector of 128
- * or 256 weights 3 and, 4 dp, 1 load, 1 broadcast: 7 operations on three ports are 0.58 cycle per 32 weights
- * at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits.
+ * or 256 weights 3 and, 4 dp, 1 load (VEX 3, with masks), 1 broadcast: 7 operations on three ports are 0.58
+ * cycle per 32 weights at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits.
  *
  * With AVX2 alone vpmaddubsw adds up 16 bits: the upper nibble is shifted down, its fields and those of the
  * lower are 1 and 4 times their values. A pair adds at most 2 * 12 * 127 = 3,048, so 8 steps (24,384) fit: a
@@ -115,9 +115,9 @@ static inline void ulb_fields2_tile(const struct ulb_tiles *tiles, int32_t *dots
 #else
 #define ULB_FIELDS2_MIX                                                                                      \
     {                                                                                                        \
-        .loads = 64.0 / ULB_VEC_BITS, .broadcasts = 64.0 / ULB_VEC_BITS, .prefetches = 0.25,                 \
-        .logic = 192.0 / ULB_VEC_BITS, .dot_products = 256.0 / ULB_VEC_BITS, .vector_bits = ULB_VEC_BITS,    \
-        .chains = ULB_FIELDS2 * ULB_FIELDS2_SLICES                                                           \
+        .loads = (1 + ULB_MASK_LOADS(2)) * 64.0 / ULB_VEC_BITS, .broadcasts = 64.0 / ULB_VEC_BITS,           \
+        .prefetches = 0.25, .logic = 192.0 / ULB_VEC_BITS, .dot_products = 256.0 / ULB_VEC_BITS,             \
+        .vector_bits = ULB_VEC_BITS, .chains = ULB_FIELDS2 * ULB_FIELDS2_SLICES                              \
     }
 #endif
 

@@ -5,8 +5,8 @@
  * for codes 2, 3 and 7; C: codes 4 and 5, x.(C & 40) = 64 H6 and the rest 128 H7, the high bits.
  * S6 = L6 + 4 H6, S7 = L7 + 4 H7. Every D is at most 255 * 127 * K < 2^31 up to K = 65,536.
  * Registers: 10 accumulators, at 512 bits in 2 sets: 10 or 20 chains of latency 5 on two ports.
- * Ports: per three vectors of 256 or 512 weights 7 and, 10 dp, 3 loads, 1 broadcast: 17 operations on three
- * ports are 0.71 cycle per 32 weights at 256 bits, on two 0.53 at 512. */
+ * Ports: per three vectors of 256 or 512 weights 7 and, 10 dp, 3 loads (VEX 4, with a mask), 1 broadcast: 17
+ * operations on three ports are 0.71 cycle per 32 weights at 256 bits, on two 0.53 at 512. */
 #include "kernels/int3/format.h"
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"
@@ -104,7 +104,7 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4 * SLICES,
     .bytes_per_step = 12,
-    .mix = {.loads = 96.0 / ULB_VEC_BITS,
+    .mix = {.loads = (3 + ULB_MASK_LOADS(1)) * 32.0 / ULB_VEC_BITS,
             .broadcasts = 32.0 / ULB_VEC_BITS,
             .prefetches = 0.375,
             .logic = 224.0 / ULB_VEC_BITS,

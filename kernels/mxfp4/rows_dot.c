@@ -32,7 +32,7 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define LAYOUT            ULB_BY_WIDTH(ulb_mxfp4_rows_48, ulb_mxfp4_rows_96)
 #define CODES             entries
 #define BYTES_PER_STEP    17
-#define ENTRY_COUNTS(use) use(1, 2, 2, 1, ULB_BY_SUMS(2, 0), 2, ULB_BY_SUMS(4, 0), 0, 2, 0, 0, 0, 2)
+#define ENTRY_COUNTS(use) use(1, 2, 0, 2, 1, ULB_BY_SUMS(2, 0), 2, ULB_BY_SUMS(4, 0), 0, 2, 0, 0, 0, 2)
 #define COUNTS            ENTRY_COUNTS
 
 #define SETS       3

@@ -1,5 +1,5 @@
 /* Q5_K repacked: Q5_0's codes, Q4_K's scales and minima. Sums are at most 31 * 128 * 32 * 128 < 2^24.
- * 3.4 operations per 32 weights at 256 bits on three ports are 1.14 cycles, 0.86 at 512 bits on two. */
+ * 3.4 operations per 32 weights at 256 bits on three ports are 1.12 cycles, 0.85 at 512 bits on two. */
 #include "kernels/q5_k/format.h"
 #include "kernels/x86/codes.h"
 

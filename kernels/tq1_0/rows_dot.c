@@ -57,7 +57,7 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
             : [w] ULB_WEIGHTS(w), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
-#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 18, 6, 1, 20, 0, 0, 5, 5, 0)
+#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 0, 18, 6, 1, 20, 0, 0, 5, 5, 0)
 
 #else
 
@@ -77,7 +77,7 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
             : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x));
 }
 
-#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 10, 6, 0, 20, 0, 0, 5, 5, 0)
+#define FIFTH_COUNTS(use) use(1, 5, 0, 0, 0, 10, 6, 0, 20, 0, 0, 5, 5, 0)
 
 #endif
 

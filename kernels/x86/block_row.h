@@ -26,10 +26,11 @@
 /* Dot products of minima for each block. */
 #define ULB_MINIMA_DOTS(minima) ((minima) == ULB_BYTE_MINIMA ? 4 : (minima) == ULB_NIBBLE_MINIMA ? 8 : 0)
 
-#define ULB_CODES_MIX(n_bytes, n_rows, n_logic, n_shifts, n_adds, n_dots, word_steps, g_adds, g_float_adds,  \
-                      g_fmas, g_shifts, g_conversions, g_plain)                                              \
+#define ULB_CODES_MIX(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, word_steps, g_adds,       \
+                      g_float_adds, g_fmas, g_shifts, g_conversions, g_plain)                                \
     {                                                                                                        \
-        .loads = (n_bytes) / (double)(n_rows)*ULB_EACH(4) + ULB_WIDENED(SCALES) * ULB_EACH(GROUP) +          \
+        .loads = ((n_bytes) + (n_masks)) / (double)(n_rows)*ULB_EACH(4) +                                    \
+                 ULB_WIDENED(SCALES) * ULB_EACH(GROUP) +                                                     \
                  (1 + (MINIMA != ULB_NO_MINIMA) + ULB_MINIMA_DOTS(MINIMA) / 4) * ULB_EACH(COLUMNS),          \
         .broadcasts = ULB_EACH(4) / (SETS * (n_rows)),                                                       \
         .prefetches = BYTES_PER_STEP / 64.0 * (((NEAR) ? 1 : 0) + ((FAR) ? 1 : 0)),                          \

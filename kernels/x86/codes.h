@@ -514,23 +514,26 @@ static const struct ulb_codes ulb_six_codes = {.bytes = 3,
 
 #endif
 
-/* Instructions of one step of one set by kind, then those at the end of a group: ULB_CODES_MIX() has them. */
+/* Instructions of one step of one set by kind, then those at the end of a group: ULB_CODES_MIX() has them.
+ * Masks: uses of those that are in memory. */
 #if ULB_WORD_SUMS
-/*                              bytes rows logic shifts adds dots word_steps | adds float_adds fmas shifts
- * conversions, codes that have a sum of their own */
-#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 3, 1, 1, 0, 1, 0, 0, 0, 1)
-#define ULB_NIBBLE_COUNTS(use) use(1, 2, 2, 1, 2, 2, 8, 0, 2, 0, 0, 0, 2)
-#define ULB_CRUMB_COUNTS(use)  use(1, 4, 4, 1, 4, 4, 8, 0, 4, 0, 0, 0, 4)
-#define ULB_THIRD_COUNTS(use)  use(3, 8, 12, 7, 8, 8, 16, 0, 8, 0, 0, 0, 8)
-#define ULB_FIVE_COUNTS(use)   use(5, 8, 16, 7, 8, 8, 4, 0, 8, 0, 0, 0, 8)
-#define ULB_SIX_COUNTS(use)    use(3, 4, 8, 3, 4, 4, 2, 0, 4, 0, 0, 0, 4)
+/*                              bytes rows masks logic shifts adds dots word_steps | adds float_adds fmas
+ * shifts conversions, codes that have a sum of their own */
+#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 3, 1, 1, 0, 1, 0, 0, 0, 1)
+#define ULB_NIBBLE_COUNTS(use) use(1, 2, 0, 2, 1, 2, 2, 8, 0, 2, 0, 0, 0, 2)
+#define ULB_CRUMB_COUNTS(use)  use(1, 4, 0, 4, 1, 4, 4, 8, 0, 4, 0, 0, 0, 4)
+#define ULB_THIRD_COUNTS(use)  use(3, 8, 4, 12, 7, 8, 8, 16, 0, 8, 0, 0, 0, 8)
+#define ULB_FIVE_COUNTS(use)   use(5, 8, 7, 16, 7, 8, 8, 4, 0, 8, 0, 0, 0, 8)
+#define ULB_SIX_COUNTS(use)    use(3, 4, 3, 8, 3, 4, 4, 2, 0, 4, 0, 0, 0, 4)
 #else
-#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1)
-#define ULB_NIBBLE_COUNTS(use) use(1, 2, 1, 0, 0, 2, 0, 0, 2, 0, 0, 0, 1)
-#define ULB_CRUMB_COUNTS(use)  use(1, 4, 3, 0, 0, 4, 0, 3, 3, 0, 0, 1, 3)
-#define ULB_THIRD_COUNTS(use)  use(3, 8, 7, 0, 0, 10, 0, 9, 8, 0, 2, 0, 8)
-#define ULB_FIVE_COUNTS(use)   use(5, 8, 7, 0, 0, 12, 0, 15, 5, 0, 7, 3, 5)
-#define ULB_SIX_COUNTS(use)    use(3, 4, 3, 0, 0, 6, 0, 0, 6, 2, 0, 0, 3)
+#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1)
+#define ULB_NIBBLE_COUNTS(use) use(1, 2, 0, 1, 0, 0, 2, 0, 0, 2, 0, 0, 0, 1)
+#define ULB_CRUMB_COUNTS(use)  use(1, 4, ULB_MASK_LOADS(2), 3, 0, 0, 4, 0, 3, 3, 0, 0, 1, 3)
+#define ULB_THIRD_COUNTS(use)  use(3, 8, ULB_MASK_LOADS(4), 7, 0, 0, 10, 0, 9, 8, 0, 2, 0, 8)
+/* Of the additions 4 are the zero point's, and fold away where it is 0. */
+#define ULB_FIVE_COUNTS(use)                                                                                 \
+    use(5, 8, ULB_MASK_LOADS(2), 7, 0, 0, 12, 0, (ZERO_POINT) ? 15 : 11, 5, 0, 7, 3, 5)
+#define ULB_SIX_COUNTS(use) use(3, 4, 0, 3, 0, 0, 6, 0, 0, 6, 2, 0, 0, 3)
 #endif
 
 #endif

@@ -259,8 +259,14 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 #endif
 
 /* The sums of a turn of 8 steps, from memory to registers (ulb_take_turn); none where slices are summed
- * abreast. */
+ * abreast. Masks in memory: 3 for each vector of a plane of two bits, 7 for one of one (kernels/x86/vnni.h).
+ */
 #define ULB_TURN_LOADS(b) (ULB_BY_ENCODING(((b) >> 3 & 1) + (ULB_WORD_SUMS ? 0 : ((b) >> 2 & 1)), 0) / 8.0)
+#if ULB_WORD_SUMS
+#define ULB_PLANE_MASK_LOADS(b) 0
+#else
+#define ULB_PLANE_MASK_LOADS(b) ULB_MASK_LOADS((((b) >> 1 & 1) * 6 + ((b)&1) * 7) / 8.0)
+#endif
 
 #define ULB_CODES_MIX(b, e)                                                                                  \
     .broadcasts = ULB_PLANES_OF(b) / 8.0 * ULB_VECTORS_PER_STEP, .prefetches = (b) / 8.0,                    \

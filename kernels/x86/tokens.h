@@ -263,12 +263,12 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
 }
 
 /* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
- */
+ * With AVX2 the masks of fields of two bits are in memory (ulb_tokens_cut). */
 #if ULB_WORD_SUMS
 #define ULB_TOKENS_MIX(vectors_, fields_, prefetches_, tokens_)                                              \
     {                                                                                                        \
-        .loads = 1.0 / (fields_), .broadcasts = 1.0 / (fields_) * (tokens_), .prefetches = 0.5 / (fields_),  \
-        .logic = 1, .shifts = 1.0 / (fields_), .maddubs = (tokens_),                                         \
+        .loads = 1.0 / (fields_) + ((fields_) == 4), .broadcasts = 1.0 / (fields_) * (tokens_),              \
+        .prefetches = 0.5 / (fields_), .logic = 1, .shifts = 1.0 / (fields_), .maddubs = (tokens_),          \
         .madds = 1.0 / ULB_TOKENS_VISIT * (tokens_), .adds = (1 + 1.0 / ULB_TOKENS_VISIT) * (tokens_),       \
         .vector_bits = ULB_VEC_BITS                                                                          \
     }

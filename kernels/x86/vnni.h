@@ -51,13 +51,15 @@ static inline void ulb_dp_words(ulb_vec *sums, ulb_vec a, ulb_vec b)
 /* Steps whose accumulators fill the registers are one assembler statement each: compilers that see the
  * instructions apart copy and spill accumulators, each in its own way. The parts of such statements: */
 #if defined(ULB_DP_VEX) || defined(ULB_DP_SIGNED)
-#define ULB_MOVE       "vmovdqu"
-#define ULB_AND        "vpand"
-#define ULB_MASK(mask) "m"(mask) /* 16 registers: accumulators need them */
+#define ULB_MOVE          "vmovdqu"
+#define ULB_AND           "vpand"
+#define ULB_MASK(mask)    "m"(mask) /* 16 registers: accumulators need them */
+#define ULB_MASK_LOADS(n) (n)       /* loads of so many uses of them, in a mix of instructions */
 #else
-#define ULB_MOVE       "vmovdqu32"
-#define ULB_AND        "vpandd"
-#define ULB_MASK(mask) "v"(mask)
+#define ULB_MOVE          "vmovdqu32"
+#define ULB_AND           "vpandd"
+#define ULB_MASK(mask)    "v"(mask)
+#define ULB_MASK_LOADS(n) 0
 #endif
 #define ULB_KEPT(mask) ULB_REGISTER(mask) /* the one that finds a register all the same */
 /* Loads the step's weights into packed, its activations into every lane of x. */
