@@ -175,18 +175,17 @@ static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
               [bits_5_4] "m"(bits_5_4));
 }
 
-/* sum += w . x of signed bytes, w >= -127 or x >= -127: |w| as the unsigned side; |pair| <= 2 * 128 * 127
- * fits 16 bits, but no sum of two does. */
-static inline void ulb_dot_signed(ulb_vec *sum, ulb_vec w, ulb_vec x)
+/* sum += x . w of signed bytes, w >= -127; size: |x|, the unsigned side. |pair| <= 2 * 128 * 127 fits 16
+ * bits, but no sum of two does. */
+static inline void ulb_dot_signed(ulb_vec *sum, ulb_vec x, ulb_vec size, ulb_vec w)
 {
-    ulb_vec pairs, signed_x;
-    __asm__("vpsignb %[w], %[x], %[y]\n\tvpabsb %[w], %[pairs]\n\tvpmaddubsw %[y], %[pairs], %[pairs]\n\t"
-            "vpmaddwd %[ones], %[pairs], %[pairs]\n\tvpaddd %[pairs], %[sum], %[sum]"
-            : [sum] "+x"(*sum), [pairs] "=&x"(pairs), [y] "=&x"(signed_x)
-            : [w] "x"(w), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
+    __asm__("vpsignb %[x], %[w], %[w]\n\tvpmaddubsw %[w], %[size], %[w]\n\t"
+            "vpmaddwd %[ones], %[w], %[w]\n\tvpaddd %[w], %[sum], %[sum]"
+            : [sum] "+x"(*sum), [w] "+x"(w)
+            : [x] "x"(x), [size] "x"(size), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
-/* Bytes are values. As ulb_dot_signed(), the load beside its use. */
+/* Bytes are values. As ulb_dot_signed() with |w|, the load beside its use. */
 static inline void ulb_step_whole(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_vec packed, field;
