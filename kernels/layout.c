@@ -189,8 +189,8 @@ static int padding_value(const struct ulb_format *format)
 }
 
 /* Copies columns [k, k + columns) of one row of tiles into panel, padding included, all counted in words of
- * the matrix. Straight from the matrix
- * a tile's rows would lie a power of two apart, in the same few sets of L1. */
+ * the matrix. Straight from the matrix a tile's rows would lie a power of two apart, in the same few sets of
+ * L1. */
 static void copy_panel(const struct ulb_matrix *matrix, const struct ulb_layout *layout, int padding,
                        size_t m, size_t k, size_t columns, int16_t *panel)
 {
@@ -198,7 +198,8 @@ static void copy_panel(const struct ulb_matrix *matrix, const struct ulb_layout 
     size_t inside = k >= all ? 0 : all - k < columns ? all - k : columns;
     for (unsigned row = 0; row < layout->tile_m; row++, panel += PANEL_STRIDE) {
         size_t copied = m + row < matrix->m ? inside : 0;
-        memcpy(panel, matrix->values + (m + row) * all + k, copied * sizeof *panel);
+        if (copied > 0)
+            memcpy(panel, matrix->values + (m + row) * all + k, copied * sizeof *panel);
         for (size_t col = copied; col < columns; col++)
             panel[col] = (int16_t)padding;
     }

@@ -10,10 +10,11 @@
 #include <string.h>
 
 enum {
-    ULB_TABLE_SLICES = 4,        /* of the layout that are read at once, unless a row says otherwise */
-    ULB_TABLES_MAX = 640 * 1024, /* bytes of those that are kept, in L2: of 65,536 columns by nibbles, of
-                                  * 30,720 by sixes; beyond that each call builds its own */
-    ULB_TABLE_SUMS_MAX = 128,    /* of a tile */
+    ULB_TABLE_SLICES = 4, /* of the layout that are read at once, unless a row says otherwise */
+    /* Bytes of those that are kept, in L2: of 81,920 columns by nibbles, 8 each, of 61,440 of TL2, of 40,960
+     * of TL1, of 30,720 by sixes. Beyond that each call builds its own. */
+    ULB_TABLES_MAX = 640 * 1024,
+    ULB_TABLE_SUMS_MAX = 128, /* of a tile */
     ULB_TABLE_STEP_COLUMNS_MAX = 24
 };
 

@@ -5,7 +5,7 @@
 
 #include "kernels/block.h"
 
-enum { ULB_Q4_K_COLUMNS = 256, ULB_Q4_K_GROUP = 32, ULB_Q4_K_GROUPS = 8 };
+enum { ULB_Q4_K_COLUMNS = 256, ULB_Q4_K_GROUP = 32 };
 
 /* As in a file. */
 struct ulb_q4_k {

@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_clear(ulb_nibble_ve
         words[i] = ulb_nibble_no_words();
 }
 
-/* Adds up to 8 steps, less than a burst. They ask too: where rows end in such a rest, lines that nobody asked
+/* Adds some steps, a burst at most. They ask too: where rows end in such a rest, lines that nobody asked
  * for cost each tile a memory latency. */
 static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t *w, const uint8_t *table,
                                                                   size_t steps, struct ulb_told told,
