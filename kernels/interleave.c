@@ -9,7 +9,7 @@ const struct ulb_code_bytes ulb_whole_bytes = {1, 1, false, 1, {{0, 0, 1, 1, 256
 const struct ulb_code_bytes ulb_nibbles = {1, 2, false, 2, {{0, 0, 1, 1, 16}, {0, 1, 1, 16, 16}}};
 const struct ulb_code_bytes ulb_crumbs = {
     1, 4, false, 4, {{0, 0, 1, 1, 4}, {0, 1, 1, 4, 4}, {0, 2, 1, 16, 4}, {0, 3, 1, 64, 4}}};
-/* The order of kernels/int3/format.c: two codes a byte, two more in what is left of three. */
+/* The order of kernels/thirds.h: two codes a byte, two more in what is left of three. */
 const struct ulb_code_bytes ulb_thirds = {3,
                                           8,
                                           false,

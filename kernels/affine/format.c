@@ -2,6 +2,7 @@
 
 #include "kernels/fit.h"
 #include "kernels/planes.h"
+#include "kernels/thirds.h"
 
 #include <string.h>
 
@@ -189,7 +190,7 @@ ULB_AFFINE_UNIVERSAL(FORMAT)
 #define SYSTEM "IPEX: "
 ULB_AFFINE_WOQ(FORMAT)
 
-/* Eight 3-bit codes as bytes A, B, C (see kernels/int3/format.h), rows lanes apart; scales and zero points as
+/* Eight 3-bit codes as bytes A, B, C (kernels/thirds.h), rows lanes apart; scales and zero points as
  * behind planes. */
 static void pack_thirds(const struct affine *a, unsigned lanes, const struct ulb_block_values *values,
                         uint8_t *tile)
@@ -197,12 +198,9 @@ static void pack_thirds(const struct affine *a, unsigned lanes, const struct ulb
     unsigned plane = lanes * 4;
     for (unsigned at = 0; at < a->columns / 4 * plane; at++) {
         unsigned k = at / plane * 4 + at % 4, row = at % plane / 4, code[8];
-        uint8_t *bytes = tile + at / plane * 3 * plane + at % plane;
         for (unsigned i = 0; i < 8; i++)
             code[i] = (unsigned)(values[row + i * lanes].q[k] + offset_of(a));
-        bytes[0] = (uint8_t)(code[0] | code[1] << 3 | code[6] << 6);
-        bytes[plane] = (uint8_t)(code[2] | code[3] << 3 | code[7] << 6);
-        bytes[2 * plane] = (uint8_t)(code[4] | code[5] << 3 | code[6] >> 2 << 6 | code[7] >> 2 << 7);
+        ulb_thirds_pack(code, plane, tile + at / plane * 3 * plane + at % plane);
     }
     pack_scales(a, 8 * lanes, values, tile + a->columns * lanes * 3);
 }
@@ -213,19 +211,11 @@ static void unpack_thirds(const struct affine *a, unsigned lanes, const uint8_t 
     unsigned plane = lanes * 4;
     memset(values, 0, 8 * lanes * sizeof *values);
     for (unsigned at = 0; at < a->columns / 4 * plane; at++) {
-        const uint8_t *bytes = tile + at / plane * 3 * plane + at % plane;
-        unsigned first = bytes[0], second = bytes[plane], third = bytes[2 * plane];
-        unsigned code[8] = {first,
-                            first >> 3,
-                            second,
-                            second >> 3,
-                            third,
-                            third >> 3,
-                            first >> 6 | (third >> 6 & 1) << 2,
-                            second >> 6 | third >> 7 << 2};
+        unsigned code[8];
+        ulb_thirds_unpack(tile + at / plane * 3 * plane + at % plane, plane, code);
         for (unsigned i = 0; i < 8; i++)
             values[at % plane / 4 + i * lanes].q[at / plane * 4 + at % 4] =
-                (int16_t)((int)(code[i] & 7) - offset_of(a));
+                (int16_t)((int)code[i] - offset_of(a));
     }
     unpack_scales(a, 8 * lanes, tile + a->columns * lanes * 3, values);
 }

@@ -2,7 +2,7 @@
  * talk on torchao's kernels compares, as two rows.
  *
  * Format 1, a plane of 2 bits and one of 1 bit (the layout of planes_dot.c): 13 shifts, 16 ands, 8 ors for 8
- * codes. Format 2, two whole codes in each byte and the last two in the bits left (kernels/int3/format.h): 7
+ * codes. Format 2, two whole codes in each byte and the last two in the bits left (kernels/thirds.h): 7
  * shifts, 10 ands, 2 ors. The source counts 15 ands for format 1: NEON shifts bytes, here words are shifted
  * and masked. With AVX2 a step adds at most 2 * 7 * 127 to a 16-bit sum, 18 steps fit. */
 #include "kernels/affine/format.h"

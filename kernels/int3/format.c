@@ -1,5 +1,7 @@
 #include "kernels/int3/format.h"
 
+#include "kernels/thirds.h"
+
 const struct ulb_format ulb_int3 = {.name = "int3",
                                     .summary = "3-bit integers, one scale per row",
                                     .bits = 3,
@@ -35,27 +37,6 @@ static void unpack_rows(const uint8_t *tile, int16_t *values, size_t stride)
         values[i] = decode(bits >> 3 * i);
 }
 
-/* Eight codes as bytes A, B, C, which lie plane bytes apart. */
-static void pack_bytes(const unsigned code[ULB_INT3_FIELDS], size_t plane, uint8_t *a)
-{
-    a[0] = (uint8_t)(code[0] | code[1] << 3 | code[6] << 6);
-    a[plane] = (uint8_t)(code[2] | code[3] << 3 | code[7] << 6);
-    a[2 * plane] = (uint8_t)(code[4] | code[5] << 3 | code[6] >> 2 << 6 | code[7] >> 2 << 7);
-}
-
-static void unpack_bytes(const uint8_t *bytes, size_t plane, unsigned code[ULB_INT3_FIELDS])
-{
-    unsigned a = bytes[0], b = bytes[plane], c = bytes[2 * plane];
-    code[0] = a;
-    code[1] = a >> 3;
-    code[2] = b;
-    code[3] = b >> 3;
-    code[4] = c;
-    code[5] = c >> 3;
-    code[6] = a >> 6 | (c >> 6 & 1) << 2;
-    code[7] = b >> 6 | c >> 7 << 2;
-}
-
 static void pack(unsigned lanes, const int16_t *values, size_t stride, uint8_t *tile)
 {
     for (unsigned lane = 0; lane < lanes; lane++) {
@@ -63,7 +44,7 @@ static void pack(unsigned lanes, const int16_t *values, size_t stride, uint8_t *
             unsigned code[ULB_INT3_FIELDS];
             for (unsigned i = 0; i < ULB_INT3_FIELDS; i++)
                 code[i] = encode(values[(lane + i * lanes) * stride + col]);
-            pack_bytes(code, lanes * 4, tile + lane * 4 + col);
+            ulb_thirds_pack(code, lanes * 4, tile + lane * 4 + col);
         }
     }
 }
@@ -73,7 +54,7 @@ static void unpack(unsigned lanes, const uint8_t *tile, int16_t *values, size_t 
     for (unsigned lane = 0; lane < lanes; lane++) {
         for (unsigned col = 0; col < 4; col++) {
             unsigned code[ULB_INT3_FIELDS];
-            unpack_bytes(tile + lane * 4 + col, lanes * 4, code);
+            ulb_thirds_unpack(tile + lane * 4 + col, lanes * 4, code);
             for (unsigned i = 0; i < ULB_INT3_FIELDS; i++)
                 values[(lane + i * lanes) * stride + col] = decode(code[i]);
         }

@@ -1,19 +1,18 @@
 /* MXFP4 in place: entries + 12. */
 #include "kernels/mxfp4/format.h"
+#include "kernels/mxfp4/table.h"
 #include "kernels/x86/in_place_paired.h"
 
 #include <stddef.h>
 
-static const uint8_t table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
-
 static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high)
 {
-    ulb_pair_entries(a + offsetof(struct ulb_mxfp4, qs), b + offsetof(struct ulb_mxfp4, qs), table, low,
-                     high);
+    ulb_pair_entries(a + offsetof(struct ulb_mxfp4, qs), b + offsetof(struct ulb_mxfp4, qs),
+                     ulb_mxfp4_entries, low, high);
 }
 
 static const struct ulb_paired format = {
-    .bytes = sizeof(struct ulb_mxfp4), .powers = true, .zero_point = 12, .codes = codes};
+    .bytes = sizeof(struct ulb_mxfp4), .powers = true, .zero_point = ULB_MXFP4_ORIGIN, .codes = codes};
 
 static void run(const struct ulb_gemm *g)
 {

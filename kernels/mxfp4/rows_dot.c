@@ -6,16 +6,13 @@
  * ports are 1.42 cycles. bfloat16 scales would need two operations less, 1.33, and 6 % more bytes from
  * memory. */
 #include "kernels/mxfp4/format.h"
+#include "kernels/mxfp4/table.h"
 #include "kernels/x86/table_codes.h"
-
-enum { ENTRY_ORIGIN = 12 };
-
-static const uint8_t table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
 
 static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_vec low, high;
-    ulb_look_up_nibbles(w, ulb_all128(table), &low, &high);
+    ulb_look_up_nibbles(w, ulb_all128(ulb_mxfp4_entries), &low, &high);
     ulb_dot(&sums[0], low, x);
     ulb_dot(&sums[1], high, x);
 }
@@ -38,7 +35,7 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define SETS       3
 #define COLUMNS    ULB_MXFP4_COLUMNS
 #define GROUP      ULB_MXFP4_COLUMNS
-#define ZERO_POINT ENTRY_ORIGIN
+#define ZERO_POINT ULB_MXFP4_ORIGIN
 #define SCALES     ULB_NO_GROUPS
 #define MINIMA     ULB_NO_MINIMA
 #define POWERS     1

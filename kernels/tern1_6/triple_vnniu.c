@@ -10,6 +10,7 @@
 #include "kernels/tern1_6/digits.h"
 #include "kernels/tern1_6/format.h"
 #include "kernels/x86/streams.h"
+#include "kernels/x86/triple.h"
 #include "kernels/x86/vnni.h"
 
 #ifdef ULB_DP_512
@@ -30,18 +31,15 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .far = 1536,
                                      .gap = ULB_LINE};
 
-/* packed = 3 packed mod 256 */
-#define ASM_TRIPLE "vpaddb %[packed], %[packed], %[twice]\n\tvpaddb %[twice], %[packed], %[packed]\n\t"
-
 static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
 {
     ulb_vec packed, x, twice;
     __asm__(ULB_ASM_LOAD /* clang-format off */
-            ULB_ASM_DP("packed", "s0") ASM_TRIPLE
-            ULB_ASM_DP("packed", "s1") ASM_TRIPLE
-            ULB_ASM_DP("packed", "s2") ASM_TRIPLE
-            ULB_ASM_DP("packed", "s3") ASM_TRIPLE
-            ULB_ASM_DP("packed", "s4") ASM_TRIPLE
+            ULB_ASM_DP("packed", "s0") ULB_ASM_TRIPLE
+            ULB_ASM_DP("packed", "s1") ULB_ASM_TRIPLE
+            ULB_ASM_DP("packed", "s2") ULB_ASM_TRIPLE
+            ULB_ASM_DP("packed", "s3") ULB_ASM_TRIPLE
+            ULB_ASM_DP("packed", "s4") ULB_ASM_TRIPLE
             ULB_ASM_DP("packed", "s5") /* clang-format on */
             : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
               [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x),

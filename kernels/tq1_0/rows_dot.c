@@ -9,6 +9,7 @@
  * blocks 3.34 on three ports, 1.11 cycles; 0.84 at 512 bits on two. */
 #include "kernels/tq1_0/format.h"
 #include "kernels/x86/codes.h"
+#include "kernels/x86/triple.h"
 
 static inline ulb_vec start_at_zero(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
@@ -30,9 +31,6 @@ static inline void floats(const ulb_vec *sums, const struct ulb_zero_sum *zero,
     }
 }
 
-/* packed = 3 packed mod 256 */
-#define TRIPLE "vpaddb %[packed], %[packed], %[twice]\n\tvpaddb %[twice], %[packed], %[packed]\n\t"
-
 #if ULB_WORD_SUMS
 
 /* sum += |x| . packed: at most 2 * 128 * 127, which 16 bits hold once. */
@@ -45,11 +43,11 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_vec packed, twice, magnitude;
     __asm__("vmovdqu %[w], %[packed]\n\tvpsignb %[x], %[packed], %[packed]\n\t" /* clang-format off */
             "vpabsb %[x], %[magnitude]\n\t"
-            SIGNED("s0") TRIPLE
-            SIGNED("s1") TRIPLE
-            SIGNED("s2") TRIPLE
-            SIGNED("s3") TRIPLE
-            SIGNED("s4") TRIPLE
+            SIGNED("s0") ULB_ASM_TRIPLE
+            SIGNED("s1") ULB_ASM_TRIPLE
+            SIGNED("s2") ULB_ASM_TRIPLE
+            SIGNED("s3") ULB_ASM_TRIPLE
+            SIGNED("s4") ULB_ASM_TRIPLE
             SIGNED("s5") /* clang-format on */
             : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
               [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed),
@@ -65,11 +63,11 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_vec packed, twice;
     __asm__(ULB_MOVE " %[w], %[packed]\n\t" /* clang-format off */
-            ULB_ASM_DP("packed", "s0") TRIPLE
-            ULB_ASM_DP("packed", "s1") TRIPLE
-            ULB_ASM_DP("packed", "s2") TRIPLE
-            ULB_ASM_DP("packed", "s3") TRIPLE
-            ULB_ASM_DP("packed", "s4") TRIPLE
+            ULB_ASM_DP("packed", "s0") ULB_ASM_TRIPLE
+            ULB_ASM_DP("packed", "s1") ULB_ASM_TRIPLE
+            ULB_ASM_DP("packed", "s2") ULB_ASM_TRIPLE
+            ULB_ASM_DP("packed", "s3") ULB_ASM_TRIPLE
+            ULB_ASM_DP("packed", "s4") ULB_ASM_TRIPLE
             ULB_ASM_DP("packed", "s5") /* clang-format on */
             : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
               [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed),
