@@ -15,8 +15,8 @@
     X(shifts)                                                                                                \
     X(adds)            /* integer add, subtract, absolute value, sign */                                     \
     X(compares)        /* to a vector mask */                                                                \
-    X(shuffles)        /* bytes within 128-bit lanes (vpshufb), unpack */                                    \
-    X(transposes)      /* trn, zip of two vectors */                                                         \
+    X(shuffles)        /* bytes within 128-bit lanes (vpshufb) */                                            \
+    X(transposes)      /* of two vectors: unpack, trn, zip */                                                \
     X(permutes)        /* bytes across lanes (vpermb, vpermi2b) */                                           \
     X(blends)          /* by a vector mask (vpblendvb) */                                                    \
     X(masked_moves)    /* by a mask register, the register's load included */                                \

@@ -120,9 +120,9 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
         .loads = 3 / 8.0 * ULB_VECTORS_PER_STEP + (1 + (zero_)) * ULB_GROUP_ENDS(128),                       \
         .broadcasts = ULB_VECTORS_PER_STEP / 8, .prefetches = 3 / 8.0,                                       \
         .shifts = (shifts_) / 8.0 * ULB_VECTORS_PER_STEP,                                                    \
-        .logic = ((ands) + (ors)) / 8.0 * ULB_VECTORS_PER_STEP, .widenings = (zero_)*ULB_GROUP_ENDS(128),    \
-        .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(128), .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(128),     \
-        PRODUCTS, .vector_bits = ULB_VEC_BITS                                                                \
+        .logic = ((ands) + ULB_BY_ENCODING(ors, 0)) / 8.0 * ULB_VECTORS_PER_STEP,                            \
+        .widenings = (zero_)*ULB_GROUP_ENDS(128), .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(128),        \
+        .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(128), PRODUCTS, .vector_bits = ULB_VEC_BITS                   \
     }
 
 #define ROW(of, zero_, way, layout_, sum_, mix_)                                                             \

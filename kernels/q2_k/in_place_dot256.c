@@ -30,4 +30,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q2_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q2_K_COLUMNS, sizeof(struct ulb_q2_k),
-                     ULB_LONG_MIX(1, 1, 0.75, 0, 0, 16, 1));
+                     ULB_LONG_MIX(0.5, 1, 0.75, 0, 0, 16, 1));

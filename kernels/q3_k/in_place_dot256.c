@@ -39,4 +39,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q3_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q3_K_COLUMNS, sizeof(struct ulb_q3_k),
-                     ULB_LONG_MIX(1.5, ULB_BY_ENCODING(3.375, 2.25), 2, 0.125, 0, 16, 0));
+                     ULB_LONG_MIX(0.625, ULB_BY_ENCODING(3.375, 2.25), 2, 0.125, 0, 16, 0));

@@ -28,4 +28,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q5_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q5_K_COLUMNS, sizeof(struct ulb_q5_k),
-                     ULB_LONG_MIX(1.5, ULB_BY_ENCODING(3, 2), 1.375, 0, 0, 8, 1));
+                     ULB_LONG_MIX(0.75, ULB_BY_ENCODING(3, 2), 1.375, 0, 0, 8, 1));

@@ -30,4 +30,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_q6_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q6_K_COLUMNS, sizeof(struct ulb_q6_k),
-                     ULB_LONG_MIX(1.5, ULB_BY_ENCODING(3, 2), 1.25, 0, 0, 16, 0));
+                     ULB_LONG_MIX(1.375, ULB_BY_ENCODING(3, 2), 1.25, 0, 0, 16, 0));

@@ -274,7 +274,8 @@ const struct ulb_kernel ULB_ROW = {
             .logic = 4.0 / PER_STEP,
             .shifts = 3.0 / PER_STEP,
 #endif
-            .shuffles = (4 + 4 / 8.0) / PER_STEP,
+            .shuffles = 4.0 / PER_STEP,
+            .transposes = 4 / 8.0 / PER_STEP,
             .adds = (8 + 4 / 8.0) / PER_STEP,
             .maddubs = 4 / 8.0 / PER_STEP,
             .vector_bits = ULB_VEC_BITS},

@@ -21,4 +21,4 @@ static void run(const struct ulb_gemm *g)
 
 const struct ulb_kernel ULB_ROW =
     ULB_IN_PLACE_ROW(ulb_tq2_0_in_place, ULB_ACT_Q8_K, 1, ULB_TQ2_0_COLUMNS, sizeof(struct ulb_tq2_0),
-                     ULB_LONG_MIX(1, 1, 0.75, 0, 0, 0, 0));
+                     ULB_LONG_MIX(0.25, 1, 0.75, 0, 0, 0, 0));

@@ -276,7 +276,8 @@ static inline __attribute__((always_inline)) void ulb_pair_fives(const uint8_t *
     .loads = (code_loads) + 1.0 + (minimum),                                                                 \
     .broadcasts = (3 + ((minimum) || ULB_PAIRED_ZERO(minimum, is_signed))) / 8.0,                            \
     .logic = (code_logic) + 0.5 * (code_loads), .shifts = (code_shifts) + (powers) / 8.0,                    \
-    .shuffles = (code_shuffles) + 0.75 + !(powers) * (1.0 + (minimum)) * 0.875, .compares = (code_compares), \
+    .transposes = 0.75, .shuffles = (code_shuffles) + !(powers) * (1.0 + (minimum)) * 0.875,                 \
+    .compares = (code_compares),                                                                             \
     .adds = (3 + ULB_PAIRED_ZERO(minimum, is_signed) + 2 * (powers)) / 8.0 +                                 \
             ULB_BY_SUMS((is_signed) ? 2.5 : 0.5, 0),                                                         \
     .dot_products = ULB_BY_SUMS(0, 1), .maddubs = ULB_BY_SUMS(1, 0),                                         \

@@ -124,8 +124,8 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
     .shifts = ULB_CODE_UNITS, .permutes = ULB_CODE_UNITS, .fmas = ULB_CODE_UNITS, .chains = ULB_CODE_VECTORS
 #else
 #define ULB_LEVEL_COLUMNS_MIX                                                                                \
-    .loads = 1, .broadcasts = 1, .prefetches = 0.5, .shifts = 0.5, .logic = 1, .shuffles = 12, .fmas = 4,    \
-    .chains = 4
+    .loads = 1, .broadcasts = 1, .prefetches = 0.5, .shifts = 0.5, .logic = 1, .shuffles = 4,                \
+    .transposes = 8, .fmas = 4, .chains = 4
 #endif
 
 #endif

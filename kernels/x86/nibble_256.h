@@ -18,8 +18,8 @@ typedef __m256i ulb_nibble_vec;
     {                                                                                                        \
         .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits),                                                \
         .prefetches = 0.0625 * ULB_NIBBLE_ASKS * (bits), ULB_NIBBLE_CUT_MIX(0.125 * (bits)),                 \
-        .shuffles = (0.5 + 4 / 64.0) * (bits), .adds = 0.5 * (bits), .maddubs = 4 / 64.0 * (bits),           \
-        .vector_bits = 256                                                                                   \
+        .shuffles = 0.5 * (bits), .transposes = 4 / 64.0 * (bits), .adds = 0.5 * (bits),                     \
+        .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                                                     \
     }
 
 /* Both, or the matrix alone, isolate the high nibble of every byte. */

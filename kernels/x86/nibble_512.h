@@ -20,8 +20,8 @@ typedef __m512i ulb_nibble_vec;
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
         .loads = 0.125 * (bits), .prefetches = 0.0625 * ULB_NIBBLE_ASKS * (bits),                            \
-        ULB_NIBBLE_CUT_MIX(0.0625 * (bits)), .permutes = 0.0625 * (bits),                                    \
-        .shuffles = (0.25 + 4 / 64.0) * (bits), .adds = 0.25 * (bits), .maddubs = 4 / 64.0 * (bits),         \
+        ULB_NIBBLE_CUT_MIX(0.0625 * (bits)), .permutes = 0.0625 * (bits), .shuffles = 0.25 * (bits),         \
+        .transposes = 4 / 64.0 * (bits), .adds = 0.25 * (bits), .maddubs = 4 / 64.0 * (bits),                \
         .vector_bits = 512                                                                                   \
     }
 
