@@ -16,12 +16,12 @@ static const struct {
     double share;
     unsigned stages;
 } parts[] = {
-    {"memory", 0.04,
+    {"memory", 0.07,
      STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"beta", 0.20, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
-    {"gamma", 0.10, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
-    {"verify", 0.26, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"warm-up", 0.10, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"beta", 0.06, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"gamma", 0.03, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"verify", 0.31, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"warm-up", 0.13, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
     {"gemv", 0.40, STAGE(GEMV) | STAGE(ALL)},
     {"gemm", 0.40, STAGE(GEMM)},
     {"count", 1, STAGE(COUNT)},
