@@ -16,7 +16,7 @@ enum {
     TABLE_BYTES_PER_COLUMN = 8,
     PAGE = 4096,
     /* Bytes from turn to turn: 64 turns differ. */
-    STACK_STEP = 13 * 64 + 16,
+    STACK_STEP = 13 * 64 + 32,
     RESULT_STEP = 17 * 64
 };
 

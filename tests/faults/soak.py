@@ -31,7 +31,7 @@ VALUES = {
     "--shapes": (["64x256", "128x128,64x64"], ["0x64", "64", "", "64x64x", "99999999x64"]),
     "--set": (["0", "all"], ["Q", "100000", "0,0", "3-1"]),
     "--split": (["static", "dynamic", "weighted"], ["sideways", ""]),
-    "--seed": (["0", "42", "18446744073709551615"], ["-1", "1e9", ""]),
+    "--seed": (["0", "42", "9223372036854775807"], ["-1", "1e9", ""]),
     "--isa-mask": (["avx512f", "avxvnni,gfni"], ["avx9000", "avx2,,fma"]),
     "--progress": (["off", "on", "auto"], ["maybe"]),
     "--platform": (["arl", "arlh", "lnl"], ["nosuch", "./nosuch.json", ""]),
