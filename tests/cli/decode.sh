@@ -114,6 +114,22 @@ expect 3 'machine.cpu_model is "Another" in the record' "$bench" decode "${small
 awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
 grep -q 'ONLY 2 OF 11 LAYERS WERE RUN' table || fail "the table hides that layers are extrapolated: $(cat table)"
 
+# Interrupted: what the record had and was not measured anew is still there.
+cp "$record" merged.json
+"$bench" decode "${small[@]}" --tokens 500 --weights bf16,int4,int2,int1 --record merged.json >table 2>/dev/null &
+pid=$!
+while cmp -s "$record" merged.json && kill -0 $pid; do sleep 0.02; done
+kill -INT $pid
+status=0
+wait $pid || status=$?
+[[ $status == 130 ]] || fail "exit $status of an interrupted decode --record"
+grep -q '^ *bf16 ' table || fail "an interrupted decode shows nothing: $(cat table)"
+python3 -c 'import json
+record = json.load(open("merged.json"))
+formats = [r["format"] for r in record["decode"]["runs"]]
+assert formats[0] == "bf16" and formats[-1] == "int8" and "int1" not in formats, formats
+assert record["warnings"][-1].startswith("interrupted"), record["warnings"]' || fail "what an interrupted decode --record leaves"
+
 # Killed: the runs before the one at work are in a valid record.
 "$bench" decode "${small[@]}" --tokens 500 --weights bf16,int8,int4,int2 --out killed >/dev/null 2>&1 &
 pid=$!

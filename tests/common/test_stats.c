@@ -67,6 +67,24 @@ static void interval_covers_the_median(void **state)
     assert_in_range(covered, 176, 200);
 }
 
+/* Also of more samples than a resampled set has: of 16 times as many it is about a quarter as wide. */
+static void interval_narrows_with_the_root_of_n(void **state)
+{
+    (void)state;
+    static double samples[8192];
+    struct ulb_rng rng = {5};
+    double width[2] = {0};
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < 8192; i++)
+            samples[i] = (double)ulb_rng_float(&rng);
+        for (size_t i = 0; i < 2; i++) {
+            struct ulb_stats stats = ulb_stats_of(samples, i ? 8192 : 512, (uint64_t)round);
+            width[i] += stats.ci_hi - stats.ci_lo;
+        }
+    }
+    assert_true(width[0] / width[1] > 3 && width[0] / width[1] < 5.3);
+}
+
 static void shuffles_are_permutations_and_repeat(void **state)
 {
     (void)state;
@@ -92,6 +110,7 @@ int main(void)
         cmocka_unit_test(nothing_gives_nan),
         cmocka_unit_test(median_of_leaves_the_samples_alone),
         cmocka_unit_test(interval_covers_the_median),
+        cmocka_unit_test(interval_narrows_with_the_root_of_n),
         cmocka_unit_test(quantiles_are_values_of_the_set),
         cmocka_unit_test(shuffles_are_permutations_and_repeat),
     };

@@ -97,6 +97,9 @@ static void test_programs_that_fail(void **state)
     assert_int_equal(ulb_run_program(slow, NULL, 0, 0.1, &output, &err), ULB_ENVIRONMENT);
     assert_non_null(strstr(err.message, "did not end within"));
     assert_null(output);
+    char *endless[] = {"yes", NULL};
+    assert_int_equal(ulb_run_program(endless, NULL, 0, 30, &output, &err), ULB_ENVIRONMENT);
+    assert_string_equal(err.message, "yes printed more than 1024 KiB and was stopped");
     char *good[] = {"sh", "-c", "echo one; echo two >&2", NULL};
     assert_int_equal(ulb_run_program(good, NULL, 0, 5, &output, &err), ULB_OK);
     assert_string_equal(output, "one\ntwo\n");

@@ -134,6 +134,13 @@ static void test_series(void **state)
     assert_int_equal(ulb_history_trends(history, ULB_METRIC_US, "nosuch", 0, &series, &n, &err), ULB_OK);
     assert_int_equal(n, 0);
     ulb_trends_free(series, n);
+    /* A figure in noise, as a gamma may be, has no ratio to others. */
+    run("sqlite3 %s 'UPDATE point SET value = -0.1 WHERE record = 1'", path);
+    assert_int_equal(
+        ulb_history_trends(history, ULB_METRIC_EFFICIENCY, "llama3-8b/down", 0, &series, &n, &err), ULB_OK);
+    assert_true(n > 0 && series->n_points == 1);
+    assert_string_equal(series->points->commit, "bbb");
+    ulb_trends_free(series, n);
     assert_int_equal(ulb_history_trends(history, ULB_METRIC_US, "[", 0, &series, &n, &err), ULB_BAD_INPUT);
     ulb_history_close(history);
 }
