@@ -9,10 +9,12 @@ enum { SETS = 8 }; /* of 1024 PUs each */
 static cpu_set_t started_with[SETS];
 static long bytes; /* of them that the kernel filled in */
 
-/* Runs before the constructors of libraries, sanitizers' too: a bare system call. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static void look(void)
+/* Runs before the constructors of libraries, sanitizers' too: a bare system call. Linked statically it comes
+ * first of all constructors, where the C library (musl) knows no .preinit_array. */
+__attribute__((constructor(101), no_sanitize("address", "thread", "undefined"))) static void look(void)
 {
-    bytes = syscall(SYS_sched_getaffinity, 0, sizeof started_with, started_with);
+    if (bytes == 0)
+        bytes = syscall(SYS_sched_getaffinity, 0, sizeof started_with, started_with);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const first)(void) = look;
