@@ -2,6 +2,7 @@
 #include "harness/cli/affinity.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/crash.h"
+#include "harness/cli/stack.h"
 #include "kernels/library.h"
 #include "results/json_memory.h"
 
@@ -71,7 +72,9 @@ int main(int argc, char **argv)
     ulb_catch_crashes();
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit shows as a failed write */
     ulb_json_memory_open();
-    enum ulb_status status = dispatch(argc, argv, &err);
+    enum ulb_status status = ulb_ensure_stack(&err);
+    if (status == ULB_OK)
+        status = dispatch(argc, argv, &err);
     ulb_json_memory_close();
     ulb_kernels_unload();
     errno = 0;

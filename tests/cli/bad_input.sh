@@ -174,5 +174,9 @@ expect 3 "memory" bash -c "ulimit -v 65536; '$bench' --quick --out '$scratch'"
 expect 3 "memory.*--ring-mib" bash -c "ulimit -v 1500000; '$bench' beta --quick --ring-mib 2048"
 expect 3 "not enough memory: [0-9]+ MiB are needed" \
     bash -c "ulimit -v 3000000; '$bench' gemv --quick --ring-mib 64 --formats int1 --shapes 1048576x4096"
+# A small stack is enlarged where that is allowed.
+(ulimit -S -s 64; "$bench" gemv --quick --ring-mib 64 --formats int1 --shapes 512x512 >out 2>err) ||
+    fail "with a stack of 64 KiB: $(cat err)"
+expect 3 "the stack may have 64 KiB and kernels need 2048; raise ulimit -s" bash -c "ulimit -s 64; '$bench' list kernels"
 
 echo "bad input: all as documented"
