@@ -117,5 +117,8 @@ refused "nosuch.json" "$bench" model --platform lnl --record nosuch.json
 refused "not both" "$bench" model --platform lnl --record given.json --measure
 refused "go with --platform" "$bench" model --check-paper --measure
 refused "goes with --platform" "$bench" run --record given.json
-refused "unknown figure 'beta' of a modelled platform" "$bench" plot "$(find now figures masked -name '*.json' | head -1)" -F beta
+document=$(find now figures masked -name '*.json' | head -1)
+refused "unknown figure 'beta' of a modelled platform" "$bench" plot "$document" -F beta
+refused "'bars' is named twice" "$bench" plot "$document" -F bars,,speedup,bars
+refused "'svg' is named twice" "$bench" plot "$document" -F bars -f svg,png,svg
 echo "modelled: all as documented"
