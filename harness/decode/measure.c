@@ -99,22 +99,29 @@ static enum ulb_status list_formats(struct measurement *m, struct ulb_error *err
     return ULB_OK;
 }
 
+/* Of so many rows those that a piece holds: of formats of 16 bits and less as many, of wider ones fewer. */
+static size_t rows_tried(const char *format, size_t rows, size_t k)
+{
+    double bytes = fmax(16, ulb_row_format(format)->bits) / 8;
+    size_t most = (size_t)((double)TRIAL_BYTES / bytes / (double)k);
+    return rows < most ? rows : most;
+}
+
 /* Rows for every matrix of the model in one format; what is not quantised has the first format's. */
 static enum ulb_status choose_rows(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
     for (int i = 0; i < ULB_LINEARS; i++) {
         enum ulb_linear linear = (enum ulb_linear)i;
         size_t rows = ulb_linear_rows(&m->shape, linear), k = ulb_linear_columns(&m->shape, linear);
-        size_t most = TRIAL_BYTES / sizeof(uint16_t) / k, tried = rows < most ? rows : most;
         if (ulb_linear_count(&m->shape, linear) == 0)
             continue;
         if (i >= ULB_QUANTISED_LINEARS && run > m->formats) {
             run->rows[i] = m->formats[0].rows[i];
             continue;
         }
-        enum ulb_status status =
-            ulb_row_choose(m->session, i < ULB_QUANTISED_LINEARS ? run->format : BASELINE, NULL, tried, k, 1,
-                           m->rates, &run->rows[i], err);
+        const char *format = i < ULB_QUANTISED_LINEARS ? run->format : BASELINE;
+        enum ulb_status status = ulb_row_choose(m->session, format, NULL, rows_tried(format, rows, k), k, 1,
+                                                m->rates, &run->rows[i], err);
         if (status != ULB_OK)
             return status;
     }

@@ -48,6 +48,13 @@ for r in runs:  # operations a second are of the layers that were run, the first
 P
 python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "schema"
 
+# The pieces that rows are chosen on lie within the ring's mapping in the widest format too.
+cat >wide.json <<'J'
+{"model_type": "llama", "hidden_size": 4096, "intermediate_size": 2560, "num_hidden_layers": 1, "head_dim": 128,
+ "num_attention_heads": 4, "vocab_size": 512, "tie_word_embeddings": true}
+J
+"$bench" decode --quick --model wide.json --weights fp32 --tokens 2 --ring-mib 1 >/dev/null 2>notes || fail "fp32 with a small ring: exit $?: $(cat notes)"
+
 # Speed-ups are over 16 bits, whichever format of them there is, and over nothing else.
 "$bench" decode "${small[@]}" --weights fp32,int2,fp16 --json >beside.json 2>notes || fail "decode beside fp16: $(cat notes)"
 "$bench" decode "${small[@]}" --weights fp32,int2 --json >alone.json 2>notes || fail "decode beside fp32: $(cat notes)"
