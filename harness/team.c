@@ -24,6 +24,7 @@
 /* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
  * sleeps, so that an idle team leaves its cores to others. */
 enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301, CLOCK_READINGS = 9, STACK_BYTES = 2 << 20 };
+enum { AFFINITY_SETS = 8 }; /* of CPU_SETSIZE PUs each */
 
 struct member {
     _Alignas(64) _Atomic uint32_t done; /* number of the last job finished */
@@ -46,7 +47,7 @@ struct ulb_team {
     size_t n, started;
     unsigned *pus;
     struct member *members;
-    cpu_set_t callers_affinity;
+    cpu_set_t callers_affinity[AFFINITY_SETS];
     bool pinned;
     int pin_refused; /* errno; 0: all are pinned */
 };
@@ -97,12 +98,12 @@ static void *member_main(void *argument)
 
 static int pin(pthread_t thread, unsigned pu)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (pu >= CPU_SETSIZE)
+    cpu_set_t set[AFFINITY_SETS];
+    memset(set, 0, sizeof set);
+    if (pu >= AFFINITY_SETS * CPU_SETSIZE)
         return EINVAL;
-    CPU_SET(pu, &set);
-    return pthread_setaffinity_np(thread, sizeof set, &set);
+    CPU_SET_S(pu, sizeof set, set);
+    return pthread_setaffinity_np(thread, sizeof set, set);
 }
 
 /* With room for what kernels keep on the stack, tables of nearly 1 MiB; musl gives 128 KiB. */
@@ -172,7 +173,7 @@ enum ulb_status ulb_team_start(struct ulb_team **out, const unsigned *pus, size_
     team->crowded = has_twice(pus, n);
     memset(team->members, 0, n * sizeof *team->members);
     team->pinned =
-        pthread_getaffinity_np(pthread_self(), sizeof team->callers_affinity, &team->callers_affinity) == 0;
+        pthread_getaffinity_np(pthread_self(), sizeof team->callers_affinity, team->callers_affinity) == 0;
     for (size_t i = 0; i < n && status == ULB_OK; i++)
         status = start_member(team, i, err);
     if (status == ULB_OK) {
@@ -222,7 +223,7 @@ void ulb_team_stop(struct ulb_team *team)
             pthread_join(team->members[i].thread, NULL);
     }
     if (team->pinned)
-        pthread_setaffinity_np(pthread_self(), sizeof team->callers_affinity, &team->callers_affinity);
+        pthread_setaffinity_np(pthread_self(), sizeof team->callers_affinity, team->callers_affinity);
     free(team->members);
     free(team->pus);
     free(team);
