@@ -239,6 +239,8 @@ static enum ulb_status read_rotation(struct reader *r, struct ulb_error *err)
     enum ulb_status status = ulb_config_value(object, ULB_KEY_ROPE_PARAMETERS, &parameters, NULL, err);
     if (status == ULB_OK && parameters)
         status = ulb_config_real(parameters, ULB_KEY_ROPE_BASE, 1, 1e12, &model->rope_base, err);
+    if (status == ULB_OK && parameters)
+        status = ulb_config_real(parameters, ULB_KEY_ROTARY_SHARE, 0, 1, &share, err);
     if (status == ULB_OK)
         status = ulb_config_real(object, ULB_KEY_ROPE_BASE, 1, 1e12, &model->rope_base, err);
     if (status == ULB_OK)

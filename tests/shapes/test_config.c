@@ -109,6 +109,12 @@ static const struct {
                   "\"num_attention_heads\": 24, "
                   "\"num_hidden_layers\": 32, \"num_key_value_heads\": 8, \"partial_rotary_factor\": 0.75, "
                   "\"tie_word_embeddings\": true, \"vocab_size\": 200064}"},
+    {"phi4-mini", /* as transformers 5 writes what is rotated */
+     "{\"model_type\": \"phi3\", \"hidden_size\": 3072, \"intermediate_size\": 8192, "
+     "\"num_attention_heads\": 24, "
+     "\"num_hidden_layers\": 32, \"num_key_value_heads\": 8, \"rope_parameters\": {\"rope_theta\": "
+     "10000.0, \"partial_rotary_factor\": 0.75, \"rope_type\": \"default\"}, "
+     "\"tie_word_embeddings\": true, \"vocab_size\": 200064}"},
     {"mixtral-8x7b", "{\"model_type\": \"mixtral\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
                      "\"num_attention_heads\": 32, "
                      "\"num_experts_per_tok\": 2, \"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
