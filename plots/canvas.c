@@ -52,20 +52,25 @@ const json_t *ulb_decode_runs(const struct ulb_record *record)
     return json_object_get(json_object_get(record->root, "decode"), "runs");
 }
 
+void ulb_decode_yardsticks(const struct ulb_record *record, double *low, double *high)
+{
+    size_t i;
+    const json_t *run;
+    *low = *high = NAN;
+    json_array_foreach(ulb_decode_runs(record), i, run)
+    {
+        *low = fmin(*low, ulb_row_number(run, "yardstick_gbps"));
+        *high = fmax(*high, ulb_row_number(run, "yardstick_gbps"));
+    }
+}
+
 /* Of the record's beta stage; a record of decoding alone has one for each of its runs, measured beside them.
  */
 static void put_yardstick(FILE *script, const struct ulb_record *record, const char *set)
 {
     double low = ulb_yardstick_gbps(record, set), high = low;
-    size_t i;
-    const json_t *run, *runs = ulb_decode_runs(record);
-    if (isnan(low)) {
-        json_array_foreach(runs, i, run)
-        {
-            low = fmin(low, ulb_row_number(run, "yardstick_gbps"));
-            high = fmax(high, ulb_row_number(run, "yardstick_gbps"));
-        }
-    }
+    if (isnan(low))
+        ulb_decode_yardsticks(record, &low, &high);
     if (isfinite(low))
         fprintf(script, "; yardstick %.1f", low);
     if (high > low)

@@ -91,6 +91,9 @@ void ulb_put_paper_betas(const struct ulb_canvas *canvas);
 /* The record's runs of decode; NULL when it has no such section. */
 const json_t *ulb_decode_runs(const struct ulb_record *record);
 
+/* The lowest and the highest of the yardsticks measured beside them, GB/s; NAN when there is none. */
+void ulb_decode_yardsticks(const struct ulb_record *record, double *low, double *high);
+
 /* The yardstick of a set of cores, GB/s; NAN when the record has none. */
 double ulb_yardstick_gbps(const struct ulb_record *record, const char *set);
 

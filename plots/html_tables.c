@@ -77,13 +77,27 @@ static void describe_pages(const struct ulb_record *record, char *out, size_t by
         snprintf(out, bytes, "- (%s)", mode ? mode : "not known");
 }
 
+/* A record of decoding alone has one for each of its runs. */
+static void describe_decode_yardsticks(const struct ulb_record *record, char *out, size_t bytes)
+{
+    double low, high;
+    char most[24] = "";
+    ulb_decode_yardsticks(record, &low, &high);
+    if (high > low)
+        snprintf(most, sizeof most, " to %.1f", high);
+    if (isfinite(low))
+        snprintf(out, bytes, "%.1f%s GB/s, beside the tokens", low, most);
+    else
+        snprintf(out, bytes, "- (not measured)");
+}
+
 static void describe_yardstick(const struct ulb_record *record, char *out, size_t bytes)
 {
     const json_t *row =
         json_array_get(json_object_get(json_object_get(record->root, "beta"), "yardstick"), 0);
     double drift = ulb_row_number(row, "drift");
     if (!row) {
-        snprintf(out, bytes, "- (not measured)");
+        describe_decode_yardsticks(record, out, bytes);
         return;
     }
     snprintf(out, bytes, "%.1f GB/s, %.0f threads of %s, reader %s", ulb_row_number(row, "gbps"),

@@ -100,6 +100,24 @@ static void test_conditions(void **state)
     ulb_record_free(&record);
 }
 
+/* A record of decoding alone has its yardsticks in its runs. */
+static void test_yardsticks_of_decoding(void **state)
+{
+    (void)state;
+    struct ulb_record record;
+    const struct ulb_report_record one = {&record, "run.json"};
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    char *html = page_of(&one, 1);
+    assert_non_null(strstr(html, "yardstick<td>- (not measured)"));
+    free(html);
+    json_t *runs = json_pack("[{s:f}, {s:f}]", "yardstick_gbps", 41.26, "yardstick_gbps", 38.5);
+    assert_int_equal(json_object_set_new(record.root, "decode", json_pack("{s:o}", "runs", runs)), 0);
+    html = page_of(&one, 1);
+    assert_non_null(strstr(html, "yardstick<td>38.5 to 41.3 GB/s, beside the tokens"));
+    free(html);
+    ulb_record_free(&record);
+}
+
 /* Names are text, never elements; and every kind of record has its page. */
 static void test_names_are_no_elements(void **state)
 {
@@ -151,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verdict),
         cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_yardsticks_of_decoding),
         cmocka_unit_test(test_names_are_no_elements),
         cmocka_unit_test(test_without_gnuplot),
     };
