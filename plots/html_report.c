@@ -82,7 +82,7 @@ static size_t put_conditions(FILE *out, const struct ulb_record *record, const j
         snprintf(text, sizeof text, "cpufreq governor is %.64s: clocks may ramp during the run", governor);
         said += put_warning(out, text);
     }
-    if (!(got > 0) && !says(warnings, "huge pages"))
+    if (got <= 0 && !says(warnings, "huge pages")) /* NAN: nothing was read from memory, or it is not known */
         said +=
             put_warning(out, "no huge pages: reading walks page tables, and the yardstick is lower for it");
     if (source && strcmp(source, "tsc") == 0)

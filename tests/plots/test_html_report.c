@@ -97,6 +97,10 @@ static void test_conditions(void **state)
     assert_non_null(strstr(html, "<li>no huge pages"));
     assert_non_null(strstr(html, "<li>SMT is on"));
     free(html);
+    json_object_set_new(json_object_get(machine, "huge_pages"), "got_bytes", json_null());
+    html = page_of(&one, 1);
+    assert_null(strstr(html, "<li>no huge pages"));
+    free(html);
     ulb_record_free(&record);
 }
 
