@@ -4,7 +4,8 @@
 
 #include "results/record.h"
 
-enum { ULB_VERDICT_LINES = 32, ULB_VERDICT_BYTES = 256 };
+/* A line for each format, then those of decode runs, model and noise. */
+enum { ULB_VERDICT_LINES = 256, ULB_VERDICT_BYTES = 256 };
 
 struct ulb_verdict {
     char lines[ULB_VERDICT_LINES][ULB_VERDICT_BYTES]; /* the headline first; at least one */
@@ -20,7 +21,7 @@ struct ulb_format_share {
     size_t shapes;
 };
 
-enum { ULB_FORMAT_SHARES = 32 };
+enum { ULB_FORMAT_SHARES = 128 }; /* twice as many as there are formats */
 
 /* Of the cells that ulb_choose_cells chose; in their order. Returns how many formats there are. */
 size_t ulb_format_shares(const struct ulb_cell *const *cells, size_t n,

@@ -70,6 +70,34 @@ static void test_verdict(void **state)
     ulb_record_free(&record);
 }
 
+/* A run may name every format that there is: none is passed over, nor what is said behind them. */
+static void test_verdict_of_many_formats(void **state)
+{
+    (void)state;
+    enum { FORMATS = 64 };
+    struct ulb_verdict verdict;
+    struct ulb_record record = record_of(SAMPLE_SERVER);
+    json_t *cells = json_object_get(record.root, "cells"), *one = json_deep_copy(json_array_get(cells, 0));
+    json_array_clear(cells);
+    for (int f = 1; f <= FORMATS; f++) {
+        char name[16];
+        snprintf(name, sizeof name, "format%d", f);
+        json_object_set_new(one, "format", json_string(name));
+        json_object_set_new(one, "efficiency", json_real(0.8 * f / FORMATS));
+        json_array_append_new(cells, json_deep_copy(one));
+    }
+    json_decref(one);
+    assert_int_equal(ulb_verdict_of(&record, &verdict, &err), ULB_OK);
+    assert_non_null(strstr(verdict.lines[0], "reaches 80 % of its memory limit with format64 "));
+    for (int f = 1; f < FORMATS; f++) {
+        char words[32];
+        snprintf(words, sizeof words, "format%d reaches ", f);
+        assert_says(&verdict, words);
+    }
+    assert_says(&verdict, "The run was noisy");
+    ulb_record_free(&record);
+}
+
 static char *page_of(const struct ulb_report_record *records, size_t n)
 {
     char *html;
@@ -172,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_verdict_of_many_formats),
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_yardsticks_of_decoding),
         cmocka_unit_test(test_names_are_no_elements),
