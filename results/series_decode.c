@@ -16,12 +16,16 @@ static long long whole_of(const json_t *run, const char *key)
     return (long long)json_integer_value(json_object_get(run, key));
 }
 
-/* "MODEL FORMAT cCONTEXT SET:THREADS SPLIT". */
+/* "MODEL FORMAT cCONTEXT SET:THREADS SPLIT", and " lLAYERS" where not all layers were run: samples are of the
+ * layers that were, so that a run of more or fewer is another figure. */
 static void write_key(const json_t *run, char out[ULB_CELL_KEY_MAX])
 {
-    snprintf(out, ULB_CELL_KEY_MAX, "%.64s %.64s c%lld %.255s:%lld %.64s", text_of(run, "model"),
+    char layers[32] = "";
+    if (whole_of(run, "layers_run") < whole_of(run, "layers"))
+        snprintf(layers, sizeof layers, " l%lld", whole_of(run, "layers_run"));
+    snprintf(out, ULB_CELL_KEY_MAX, "%.64s %.64s c%lld %.255s:%lld %.64s%s", text_of(run, "model"),
              text_of(run, "format"), whole_of(run, "context"), text_of(run, "set"), whole_of(run, "threads"),
-             text_of(run, "split"));
+             text_of(run, "split"), layers);
 }
 
 static double number_of(const json_t *run, const char *key)

@@ -430,9 +430,21 @@ static void test_other_metrics(void **state)
     assert_true(fabs(comparison.cells[0].ratio - 10.0 / 12) < 0.01);
     assert_string_equal(comparison.cells[0].key, "llama3-8b int2 c128 all:2 static");
     ulb_comparison_free(&comparison);
-    /* Energy has samples, in older records one figure a run, or none. */
+    /* Samples are of the layers that were run: all are not compared with some. */
     json_t *runs[] = {json_object_get(json_object_get(base.root, "decode"), "runs"),
                       json_object_get(json_object_get(fresh.root, "decode"), "runs")};
+    for (int side = 0; side < 2; side++)
+        assert_int_equal(
+            json_object_update_new(json_array_get(runs[side], 0),
+                                   json_pack("{s:i, s:i}", "layers_run", 16 + 16 * side, "layers", 32)),
+            0);
+    comparison = compare_by(&base, &fresh, ULB_METRIC_TPS, false);
+    assert_int_equal(comparison.count[ULB_MISSING] + comparison.count[ULB_NEW], 2);
+    assert_string_equal(comparison.cells[0].key, "llama3-8b int2 c128 all:2 static l16");
+    assert_string_equal(comparison.cells[1].key, "llama3-8b int2 c128 all:2 static");
+    ulb_comparison_free(&comparison);
+    json_object_set_new(json_array_get(runs[0], 0), "layers_run", json_integer(32));
+    /* Energy has samples, in older records one figure a run, or none. */
     const struct ulb_compare_settings energy = {.metric = ULB_METRIC_JOULE, .threshold = NAN};
     json_object_set_new(json_array_get(runs[1], 0), "joule_per_token", json_null());
     assert_int_equal(ulb_compare(&base, &base, &energy, &comparison, &err), ULB_BAD_INPUT);
