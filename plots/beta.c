@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SETS = 8 };
+enum { MAX_SETS = 16 };
 
 /* A set and its first n cores ("all:3") belong to one curve. */
 static size_t base_length(const char *set)
@@ -24,16 +24,29 @@ static int by_threads(const void *a, const void *b)
     return (left->threads > right->threads) - (left->threads < right->threads);
 }
 
-/* The first cell of each set, memory level only; returns how many. */
-static size_t find_sets(const struct ulb_beta_cell *cells, size_t n, const char *sets[MAX_SETS])
+/* Whether a cell is the first of memory level of its set. */
+static bool is_first(const struct ulb_beta_cell *cells, size_t i)
+{
+    bool first = strcmp(cells[i].level, "mem") == 0;
+    for (size_t j = 0; j < i && first; j++)
+        first = strcmp(cells[j].level, "mem") != 0 || !same_base(cells[j].set, cells[i].set);
+    return first;
+}
+
+/* The sets in the order of the record, which has the whole set and the classes first, and how many more there
+ * are than have room. Returns how many have it. */
+static size_t find_sets(const struct ulb_beta_cell *cells, size_t n, char sets[MAX_SETS][ULB_SET_BYTES],
+                        size_t *further)
 {
     size_t used = 0;
+    *further = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t s = 0;
-        while (s < used && !same_base(sets[s], cells[i].set))
-            s++;
-        if (s == used && used < MAX_SETS && strcmp(cells[i].level, "mem") == 0)
-            sets[used++] = cells[i].set;
+        if (!is_first(cells, i))
+            continue;
+        if (used < MAX_SETS)
+            snprintf(sets[used++], ULB_SET_BYTES, "%.*s", (int)base_length(cells[i].set), cells[i].set);
+        else
+            ++*further;
     }
     return used;
 }
@@ -71,13 +84,13 @@ enum ulb_status ulb_draw_beta(const struct ulb_record *record, struct ulb_canvas
 {
     FILE *script = canvas->script;
     struct ulb_beta_cell *cells;
-    const char *sets[MAX_SETS];
-    size_t points[MAX_SETS], n;
+    char sets[MAX_SETS][ULB_SET_BYTES];
+    size_t points[MAX_SETS], n, further;
     enum ulb_status status = ulb_record_beta_cells(record, &cells, &n, err);
     if (status != ULB_OK)
         return status;
+    size_t n_sets = find_sets(cells, n, sets, &further);
     qsort(cells, n, sizeof *cells, by_threads);
-    size_t n_sets = find_sets(cells, n, sets);
     if (n_sets == 0) {
         status = ulb_fail(err, ULB_BAD_INPUT, "the record has no memory bandwidth to draw");
         goto done;
@@ -87,7 +100,7 @@ enum ulb_status ulb_draw_beta(const struct ulb_record *record, struct ulb_canvas
     for (size_t i = 0; i < n; i++)
         highest = strcmp(cells[i].level, "mem") == 0 && cells[i].gbps > highest ? cells[i].gbps : highest;
     ulb_put_title(canvas, record, "Memory read bandwidth by number of cores", "all");
-    ulb_put_frame(canvas, n_sets, 30, 1);
+    ulb_put_frame(canvas, n_sets + (further > 0), 30, 1);
     fprintf(script, "set xrange [0.5:%g]\nset yrange [0:%g]\nset xtics %u\nset xlabel \"cores reading\"\n",
             most + 0.5, 1.1 * highest, most / 16 + 1);
     fprintf(script, "set ylabel \"GB/s (1e9 bytes/s)\"\n");
@@ -99,11 +112,13 @@ enum ulb_status ulb_draw_beta(const struct ulb_record *record, struct ulb_canvas
         fprintf(script,
                 "%s$set%zu with %s linecolor rgb '%s' linewidth 2 pointtype %zu pointsize 1.2 title \"set ",
                 s ? ", " : "plot ", s, points[s] > 2 ? "linespoints" : "points", ulb_series_colour(s), s + 4);
-        char base[sizeof cells->set];
-        snprintf(base, sizeof base, "%.*s", (int)base_length(sets[s]), sets[s]);
-        ulb_put_text(script, base);
+        ulb_put_text(script, sets[s]);
         fprintf(script, "\"");
     }
+    if (further > 0)
+        fprintf(script,
+                ", keyentry with points pointtype 0 linecolor rgb '#000000' title \"%zu further set%s\"",
+                further, ULB_S(further));
     ulb_hover_plot(canvas);
 done:
     ulb_beta_cells_free(cells, n);

@@ -441,6 +441,27 @@ static void test_kernels_and_beta(void **state)
     free(svg);
 }
 
+/* Many memory nodes, or cores that share an L2: those that have no room are counted, the whole set has it. */
+static void test_beta_of_many_sets(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    static const char *const words[] = {">set P<",      ">set E<",          ">set all<",
+                                        ">set node12<", ">7 further sets<", NULL};
+    struct ulb_record record;
+    size_t bytes;
+    assert_int_equal(sample_record(&record, SAMPLE_HYBRID, &err), ULB_OK);
+    for (int node = 0; node < 20; node++) {
+        struct ulb_beta_cell cell = {.threads = 1, .level = "mem", .gbps = 10, .bytes_per_cycle = 4};
+        snprintf(cell.set, sizeof cell.set, "node%d", node);
+        assert_int_equal(ulb_record_add_beta(&record, &cell, &err), ULB_OK);
+    }
+    char *svg = draw(&record, "beta", "svg", &bytes);
+    assert_has(svg, words);
+    free(svg);
+    ulb_record_free(&record);
+}
+
 static bool can_draw(enum sample_kind kind, const char *figure)
 {
     struct ulb_record record;
@@ -585,6 +606,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_yardsticks_of_decode_runs, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_bars, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_kernels_and_beta, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_beta_of_many_sets, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_formats, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_names_are_not_commands, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_trend, make_folder, remove_folder),
