@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS_FULL = 128, TOKENS_QUICK = 24 };
+enum { TOKENS_FULL = 128, TOKENS_QUICK = 24, LARGEST_TILE = 128 };
 /* Rows are chosen on pieces of matrices of at most this size. */
 static const size_t TRIAL_BYTES = (size_t)64 << 20;
 /* Of the memory that can be used, what is left alone. */
@@ -99,11 +99,13 @@ static enum ulb_status list_formats(struct measurement *m, struct ulb_error *err
     return ULB_OK;
 }
 
-/* Of so many rows those that a piece holds: of formats of 16 bits and less as many, of wider ones fewer. */
+/* Of so many rows those that a piece holds: of formats of 16 bits and less as many, of wider ones fewer; in
+ * whole tiles, to which layouts pad. */
 static size_t rows_tried(const char *format, size_t rows, size_t k)
 {
     double bytes = fmax(16, ulb_row_format(format)->bits) / 8;
     size_t most = (size_t)((double)TRIAL_BYTES / bytes / (double)k);
+    most -= most > LARGEST_TILE ? most % LARGEST_TILE : 0;
     return rows < most ? rows : most;
 }
 

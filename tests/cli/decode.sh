@@ -48,9 +48,9 @@ for r in runs:  # operations a second are of the layers that were run, the first
 P
 python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "schema"
 
-# The pieces that rows are chosen on lie within the ring's mapping in the widest format too.
+# The pieces that rows are chosen on lie within the ring's mapping in the widest format too, padded as they are.
 cat >wide.json <<'J'
-{"model_type": "llama", "hidden_size": 4096, "intermediate_size": 2560, "num_hidden_layers": 1, "head_dim": 128,
+{"model_type": "llama", "hidden_size": 1280, "intermediate_size": 14336, "num_hidden_layers": 1, "head_dim": 128,
  "num_attention_heads": 4, "vocab_size": 512, "tie_word_embeddings": true}
 J
 "$bench" decode --quick --model wide.json --weights fp32 --tokens 2 --ring-mib 1 >/dev/null 2>notes || fail "fp32 with a small ring: exit $?: $(cat notes)"
