@@ -77,7 +77,10 @@ static size_t put_conditions(FILE *out, const struct ulb_record *record, const j
     json_array_foreach(classes, i, class) smt |= ulb_row_number(class, "smt") > 1;
     if (smt)
         said += put_warning(out,
-                            "SMT is on: siblings share a core's execution slots, one thread a core was used");
+                            says(warnings, "are one core")
+                                ? "SMT is on: siblings share a core's execution slots, and some were used"
+                                : "SMT is on: siblings share a core's execution slots, one thread a core was "
+                                  "used");
     if (governor && strcmp(governor, "performance") != 0 && !says(warnings, "governor")) {
         snprintf(text, sizeof text, "cpufreq governor is %.64s: clocks may ramp during the run", governor);
         said += put_warning(out, text);

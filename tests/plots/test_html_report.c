@@ -123,11 +123,18 @@ static void test_conditions(void **state)
     assert_non_null(strstr(html, "<li>yardstick drifted by 1.2 % during the run: noisy"));
     assert_non_null(strstr(html, "<li>cpufreq governor is powersave"));
     assert_non_null(strstr(html, "<li>no huge pages"));
-    assert_non_null(strstr(html, "<li>SMT is on"));
+    assert_non_null(
+        strstr(html, "<li>SMT is on: siblings share a core's execution slots, one thread a core"));
     free(html);
     json_object_set_new(json_object_get(machine, "huge_pages"), "got_bytes", json_null());
+    json_array_append_new(
+        json_object_get(record.root, "warnings"),
+        json_string("set 0-1: PUs 0-1 are one core; names such as P and all take one of each"));
     html = page_of(&one, 1);
     assert_null(strstr(html, "<li>no huge pages"));
+    assert_null(strstr(html, "one thread a core was used"));
+    assert_non_null(
+        strstr(html, "<li>SMT is on: siblings share a core's execution slots, and some were used"));
     free(html);
     ulb_record_free(&record);
 }
