@@ -378,6 +378,20 @@ static enum ulb_status measure_format(struct measurement *m, const struct format
     return status;
 }
 
+/* The yardstick reads the weights, each thread its part of them in whole grains. */
+static enum ulb_status check_readable(const struct measurement *m, const struct format_run *run,
+                                      struct ulb_error *err)
+{
+    size_t bytes = m->store.blocks.bytes, threads = m->session->pus.n;
+    if (bytes >= threads * ULB_READER_GRAIN)
+        return ULB_OK;
+    return ulb_fail(
+        err, ULB_BAD_INPUT,
+        "%s in %s: %zu bytes of weights are too few for %zu thread%s, which read %d each at least; "
+        "take a larger model, or fewer cores with --set",
+        m->model, run->format, bytes, threads, ULB_S(threads), ULB_READER_GRAIN);
+}
+
 static enum ulb_status run_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
@@ -392,6 +406,8 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
         status = ulb_weights_open(&m->store, &shape, run->rows, session, err);
     if (status == ULB_OK)
         status = ulb_weights_fill(&m->store, &shape, run->rows, session, run->rates, err);
+    if (status == ULB_OK)
+        status = check_readable(m, run, err);
     set_kernels(run, &m->store.weights);
     if (status == ULB_OK)
         status = ulb_decoder_open(&decoder, &shape, &m->store.weights, &options, err);

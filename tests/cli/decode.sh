@@ -55,6 +55,14 @@ cat >wide.json <<'J'
 J
 "$bench" decode --quick --model wide.json --weights fp32 --tokens 2 --ring-mib 1 >/dev/null 2>notes || fail "fp32 with a small ring: exit $?: $(cat notes)"
 
+# Weights that are too few for a yardstick are refused by one line that says so.
+cat >tiny.json <<'J'
+{"model_type": "llama", "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 1,
+ "vocab_size": 32, "tie_word_embeddings": true}
+J
+"$bench" decode --quick --model tiny.json --weights int1 --kernels 'int1.*-ref-' --tokens 2 --ring-mib 64 --threads 0 >/dev/null 2>notes && fail "tiny weights are decoded"
+grep -q '^ulb-bench: tiny in int1: [0-9]* bytes of weights are too few for 1 thread, which read 4096 each' notes || fail "tiny weights: $(cat notes)"
+
 # Speed-ups are over 16 bits, whichever format of them there is, and over nothing else.
 "$bench" decode "${small[@]}" --weights fp32,int2,fp16 --json >beside.json 2>notes || fail "decode beside fp16: $(cat notes)"
 "$bench" decode "${small[@]}" --weights fp32,int2 --json >alone.json 2>notes || fail "decode beside fp32: $(cat notes)"
