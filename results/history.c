@@ -334,6 +334,33 @@ static enum ulb_status add_values(struct ulb_history *history, const struct ulb_
     return status;
 }
 
+/* Whether another record is of the same run and has the same figures: what decode adds to a record, for
+ * one, makes another file of it and no second measurement. */
+static enum ulb_status find_twin(struct ulb_history *history, sqlite3_int64 id, bool *found,
+                                 struct ulb_error *err)
+{
+    sqlite3_stmt *select;
+    enum ulb_status status = prepare(
+        history,
+        "SELECT 1 FROM record new JOIN record old ON old.created = new.created AND old.machine = new.machine"
+        " AND old.commit_id IS new.commit_id AND old.compiler IS new.compiler AND old.id <> new.id"
+        " WHERE new.id = ?1"
+        " AND NOT EXISTS (SELECT series, value, lo, hi FROM point WHERE record = old.id"
+        " EXCEPT SELECT series, value, lo, hi FROM point WHERE record = ?1)"
+        " AND NOT EXISTS (SELECT series, value, lo, hi FROM point WHERE record = ?1"
+        " EXCEPT SELECT series, value, lo, hi FROM point WHERE record = old.id)",
+        &select, err);
+    if (status != ULB_OK)
+        return status;
+    sqlite3_bind_int64(select, 1, id);
+    int code = sqlite3_step(select);
+    *found = code == SQLITE_ROW;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = fail(history, err);
+    sqlite3_finalize(select);
+    return status;
+}
+
 enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_record *record,
                                 const char *committed, bool *added, struct ulb_error *err)
 {
@@ -341,6 +368,7 @@ enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_re
     struct ulb_value *values;
     size_t n;
     sqlite3_int64 id = 0;
+    bool twin = false;
     *added = false;
     enum ulb_status status = ulb_record_values(record, &values, &n, err);
     if (status != ULB_OK)
@@ -355,11 +383,13 @@ enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_re
     status = add_record(history, record, digest, committed, machine, &id, err);
     if (status == ULB_OK && id != 0)
         status = add_values(history, record, machine, id, values, n, err);
-    if (status == ULB_OK)
+    if (status == ULB_OK && id != 0)
+        status = find_twin(history, id, &twin, err);
+    if (status == ULB_OK && !twin)
         status = execute(history, "COMMIT", err);
-    if (status != ULB_OK)
+    if (status != ULB_OK || twin)
         sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
-    *added = status == ULB_OK && id != 0;
+    *added = status == ULB_OK && id != 0 && !twin;
 out:
     free(values);
     return status;

@@ -21,7 +21,7 @@ void ulb_history_close(struct ulb_history *history); /* NULL is allowed */
 
 /* Adds a record in one transaction. committed is when its commit was made ("2026-01-31T12:00:00Z"), which
  * places it among the others; NULL: its own time does. *added is false when the history has this very record
- * already. */
+ * already, or the same figures of the same run. */
 enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_record *record,
                                 const char *committed, bool *added, struct ulb_error *err);
 

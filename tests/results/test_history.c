@@ -105,6 +105,28 @@ static size_t check_whole(void)
     return n;
 }
 
+/* Tokens decoded into a record that the history has make no second measurement of its cells; another run of
+ * the same minute is one. */
+static void test_twin(void **state)
+{
+    (void)state;
+    struct ulb_history *history = open_history(true);
+    struct ulb_record record;
+    bool added;
+    assert_true(add(history, 1, "aaa", NULL));
+    make(&record, 1, "aaa");
+    json_array_append_new(json_object_get(record.root, "warnings"), json_string("decoded since"));
+    assert_int_equal(ulb_history_add(history, &record, NULL, &added, &err), ULB_OK);
+    assert_false(added);
+    json_t *cell = json_array_get(json_object_get(record.root, "cells"), 0);
+    json_object_set_new(cell, "efficiency", json_real(0.5));
+    assert_int_equal(ulb_history_add(history, &record, NULL, &added, &err), ULB_OK);
+    assert_true(added);
+    ulb_record_free(&record);
+    ulb_history_close(history);
+    assert_int_equal(check_whole(), 2);
+}
+
 static void test_series(void **state)
 {
     (void)state;
@@ -300,8 +322,9 @@ static void test_truncated_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_series),         TEST(test_order_is_that_of_commits), TEST(test_many_writers),
-        TEST(test_killed_writers), TEST(test_files_that_are_none),      TEST(test_truncated_file),
+        TEST(test_series),         TEST(test_twin),           TEST(test_order_is_that_of_commits),
+        TEST(test_many_writers),   TEST(test_killed_writers), TEST(test_files_that_are_none),
+        TEST(test_truncated_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
