@@ -16,6 +16,18 @@ void ulb_keep_journal_path(const char *record, const char *pass, char *path, siz
     snprintf(path, bytes, "%.*s%s.journal", (int)length, record, pass);
 }
 
+enum ulb_status ulb_keep_refuse_unfinished(const char *record, struct ulb_error *err)
+{
+    char journal[4200];
+    ulb_keep_journal_path(record, "", journal, sizeof journal);
+    if (access(journal, F_OK) != 0)
+        return ULB_OK;
+    return ulb_fail(
+        err, ULB_BAD_INPUT,
+        "%s: its run is not finished; go on with it by --resume, or remove %s to take it as it is", record,
+        journal);
+}
+
 /* --- whether it is the same run --- */
 
 /* What changes from one minute to the next, or follows from what was measured. */

@@ -15,6 +15,10 @@
  */
 void ulb_keep_journal_path(const char *record, const char *pass, char *path, size_t bytes);
 
+/* ULB_BAD_INPUT for a record beside which its journal lies: whoever goes on with the run replaces the record,
+ * and what was added to it or taken from it is not that of the run. */
+enum ulb_status ulb_keep_refuse_unfinished(const char *record, struct ulb_error *err);
+
 /* After the record was described, before anything is measured: opens or creates the session's journal. Does
  * nothing when settings.keep.record is NULL. ULB_BAD_INPUT names the first field in which a run that is to go
  * on differs from the record. */

@@ -5,6 +5,7 @@
 #include "harness/cli/measure.h"
 #include "harness/cli/option.h"
 #include "harness/decode/measure.h"
+#include "harness/keep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,7 +291,8 @@ static enum ulb_status check_files(struct options *o, struct ulb_error *err)
     if (status != ULB_OK || !o->record)
         return status;
     o->decode.into = &o->into;
-    return ulb_record_read(&o->into, o->record, err);
+    status = ulb_record_read(&o->into, o->record, err);
+    return status == ULB_OK ? ulb_keep_refuse_unfinished(o->record, err) : status;
 }
 
 /* Adds the runs and the warnings of another record. */

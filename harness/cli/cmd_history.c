@@ -3,6 +3,7 @@
 #include "harness/cli/history.h"
 #include "harness/cli/option.h"
 #include "harness/cli/table.h"
+#include "harness/keep.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -116,8 +117,12 @@ static enum ulb_status add_one(const struct ulb_history_request *request, struct
     struct ulb_record record;
     char date[24];
     enum ulb_status status = ulb_record_read(&record, path, err);
-    if (status != ULB_OK)
+    if (status == ULB_OK)
+        status = ulb_keep_refuse_unfinished(path, err);
+    if (status != ULB_OK) {
+        ulb_record_free(&record);
         return status;
+    }
     const char *commit = ulb_record_text(&record, "build.commit");
     bool dated = commit && ulb_git_date(request->repository, commit, date);
     status = ulb_history_add(history, &record, dated ? date : NULL, added, err);

@@ -145,6 +145,11 @@ formats = [r["format"] for r in record["decode"]["runs"]]
 assert formats[0] == "bf16" and formats[-1] == "int8" and "int1" not in formats, formats
 assert record["warnings"][-1].startswith("interrupted"), record["warnings"]' || fail "what an interrupted decode --record leaves"
 
+# A run that can be gone on with would lose what is put into its record.
+touch merged.journal
+expect 2 "merged.json: its run is not finished; go on with it by --resume" "$bench" decode "${small[@]}" --record merged.json
+rm merged.journal
+
 # Killed: the runs before the one at work are in a valid record.
 "$bench" decode "${small[@]}" --tokens 500 --weights bf16,int8,int4,int2 --out killed >/dev/null 2>&1 &
 pid=$!

@@ -156,5 +156,8 @@ expect 2 "--metric 'tps': a history keeps efficiency, us, gamma and" trend --met
 expect 2 "--last 'x'" trend --last x
 expect 2 "--threshold '-1'" trend --threshold=-1
 expect 2 "unknown format 'bmp'" trend --cell llama3-8b/down --out figures --format bmp
+touch records/02.journal
+expect 2 "records/02.json: its run is not finished; go on with it by --resume" add records/02.json
+rm records/02.journal
 expect 3 "/proc/nowhere" add records/02.json --db /proc/nowhere/history.db
 echo "history: changes found where they were planted"
