@@ -177,6 +177,8 @@ static enum ulb_status draw_record(struct request *request, const char *path, st
     struct drawing drawing = {.record = &record, .path = path, .prefix = prefix};
     if (request->figures)
         status = for_words(request->figures, request, &drawing, check_figure, err);
+    if (status != ULB_OK)
+        status = ulb_fail_prefix(err, status, "%s", path);
     if (status == ULB_OK)
         status = request->figures ? for_words(request->figures, request, &drawing, draw_figure, err)
                                   : draw_available(request, &drawing, err);
@@ -184,11 +186,31 @@ static enum ulb_status draw_record(struct request *request, const char *path, st
     return status;
 }
 
+/* Records whose figures would have the same names, of which only the last would remain. */
+static enum ulb_status check_names(const struct request *request, struct ulb_error *err)
+{
+    char prefix[PATH_MAX], other[PATH_MAX];
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < request->n_records && status == ULB_OK; i++) {
+        status = make_prefix(request->records[i], request->folder, prefix, err);
+        for (size_t j = 0; j < i && status == ULB_OK; j++) {
+            status = make_prefix(request->records[j], request->folder, other, err);
+            if (status == ULB_OK && strcmp(prefix, other) == 0)
+                status =
+                    ulb_fail(err, ULB_BAD_INPUT, "the figures of %.200s and %.200s would have the same names",
+                             request->records[j], request->records[i]);
+        }
+    }
+    return status;
+}
+
 static enum ulb_status draw_all(struct request *request, struct ulb_error *err)
 {
     if (request->n_records == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "no record is named; try 'ulb-bench plot results/RUN.json'");
-    enum ulb_status status = request->folder ? ulb_make_folder(request->folder, "out", err) : ULB_OK;
+    enum ulb_status status = check_names(request, err);
+    if (status == ULB_OK && request->folder)
+        status = ulb_make_folder(request->folder, "out", err);
     for (size_t i = 0; i < request->n_records && status == ULB_OK; i++)
         status = draw_record(request, request->records[i], err);
     return status;

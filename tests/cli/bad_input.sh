@@ -115,6 +115,12 @@ cmp -s "$record" record.json || fail "a record was overwritten"
 ln -s nowhere dangling.html
 expect 2 "dangling.html is a link to a file that is not there" "$bench" report record.json -o dangling.html
 expect 2 "record.json has nothing to draw" "$bench" plot record.json
+expect 2 "record.json: the record has no decode runs" "$bench" plot --figure tokens record.json
+mkdir other
+cp record.json other
+expect 2 "the figures of record.json and other/record.json would have the same names" "$bench" plot record.json \
+    other/record.json --out figures
+[[ ! -e figures ]] || fail "a folder was made for no figure"
 expect 3 "page.html.*File too large" bash -c "ulimit -f 1; '$bench' report record.json -o page.html"
 [[ ! -e page.html ]] || fail "half a page was written"
 
