@@ -11,6 +11,12 @@ static enum ulb_status no_memory(struct ulb_error *err)
     return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the export");
 }
 
+/* An empty document would pass for a run in which nothing was slow. */
+static enum ulb_status nothing(const char *missing, struct ulb_error *err)
+{
+    return ulb_fail(err, ULB_BAD_INPUT, "the record has nothing for this format: %s", missing);
+}
+
 /* Writes the document and releases it; NULL is want of memory. */
 static enum ulb_status put_document(json_t *document, FILE *out, struct ulb_error *err)
 {
@@ -62,8 +68,7 @@ static enum ulb_status put_gha(const struct ulb_record *record, bool bigger, FIL
     }
     free(values);
     if (status == ULB_OK && json_array_size(entries) == 0)
-        status = ulb_fail(err, ULB_BAD_INPUT, "the record has nothing for this format: %s",
-                          bigger ? "no cell has an efficiency" : "no times, gammas or counts");
+        status = nothing(bigger ? "no cell has an efficiency" : "no times, gammas or counts", err);
     if (status == ULB_OK)
         return put_document(entries, out, err);
     json_decref(entries);
@@ -121,10 +126,10 @@ enum ulb_status ulb_export_bmf(const struct ulb_record *record, const char *sect
         failed |= add_measure(benchmark, &values[i]);
     }
     free(values);
-    if (!failed)
+    if (!failed && n > 0)
         return put_document(benchmarks, out, err);
     json_decref(benchmarks);
-    return no_memory(err);
+    return failed ? no_memory(err) : nothing("no cells, gammas or counts", err);
 }
 
 /* --- Google Benchmark --- */
@@ -231,9 +236,9 @@ enum ulb_status ulb_export_googlebench(const struct ulb_record *record, const ch
         failed |= add_google_cell(benchmarks, &cells[i], name, i);
     }
     ulb_cells_free(cells, n);
-    if (!failed)
+    if (!failed && n > 0)
         return put_document(json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks), out, err);
     json_decref(benchmarks);
     json_decref(context);
-    return no_memory(err);
+    return failed ? no_memory(err) : nothing("no cells", err);
 }

@@ -94,6 +94,29 @@ enum ulb_status ulb_export_markdown(const struct ulb_record *record, const char 
         {"instructions per 32 weights", "instructions_per_step", 3, 1, false},
         {"counted by", "source", 0, 0, false},
     };
+    static const struct column betas[] = {
+        {"cores", "set", 0, 0, false},
+        {"threads", "threads", 0, 1, false},
+        {"level", "level", 0, 0, false},
+        {"GB/s", "gbps", 1, 1, false},
+        {"bytes per cycle and core", "bytes_per_cycle", 2, 1, false},
+        {"best reader", "variant", 0, 0, false},
+    };
+    static const struct column runs[] = {
+        {"model", "model", 0, 0, false},
+        {"weights", "format", 0, 0, false},
+        {"cores", "set", 0, 0, false},
+        {"split", "split", 0, 0, false},
+        {"tokens", "tokens", 0, 1, false},
+        {"context", "context", 0, 1, false},
+        {"layers run", "layers_run", 0, 1, false},
+        {"layers", "layers", 0, 1, false},
+        {"tokens/s", "tokens_per_s", 2, 1, false},
+        {"speed-up over 16 bits", "observed_speedup", 2, 1, false},
+        {"Amdahl's bound", "amdahl_speedup", 2, 1, false},
+        {"% of the roofline", "roofline_share", 1, 100, false},
+        {"joules a token", "joule_per_token", 3, 1, false},
+    };
     (void)section;
     (void)err;
     fputs("## ulb-bench: ", out);
@@ -113,5 +136,9 @@ enum ulb_status ulb_export_markdown(const struct ulb_record *record, const char 
               sizeof gammas / sizeof *gammas);
     put_table(out, "Instructions", ulb_section_array(record->root, &ulb_section_counts), counts,
               sizeof counts / sizeof *counts);
+    put_table(out, "Read bandwidth", ulb_section_array(record->root, &ulb_section_beta), betas,
+              sizeof betas / sizeof *betas);
+    put_table(out, "Decoded tokens", ulb_section_array(record->root, &ulb_section_decode), runs,
+              sizeof runs / sizeof *runs);
     return ULB_OK;
 }

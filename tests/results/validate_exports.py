@@ -34,7 +34,7 @@ def export(path, target, *options):
 def rows_of(record, section):
     value = record
     for key in section.split("."):
-        value = value[key]
+        value = value[key] if value else []
     return value
 
 
@@ -64,15 +64,17 @@ def check_markdown(path, record):
     html = subprocess.run(["cmark-gfm", "-e", "table"], input=export(path, "md"), check=True, capture_output=True,
                           text=True).stdout
     tables = tree.fromstring(f"<page>{html}</page>").findall("table")
-    wanted = [rows for rows in (record["cells"], record["gamma"]["cells"], record["counts"]) if rows]
+    wanted = [(rows_of(record, section), first) for section, first in
+              {"cells": "kernel", "gamma.cells": "kernel", "counts": "kernel", "beta.cells": "set",
+               "decode.runs": "model"}.items() if rows_of(record, section)]
     assert len(tables) == len(wanted)
-    for table, rows in zip(tables, wanted):
+    for table, (rows, first) in zip(tables, wanted):
         body = table.find("tbody").findall("tr")
         assert len(body) == len(rows)
         head = len(table.find("thead/tr").findall("th"))
         for line, row in zip(body, rows):
             columns = ["".join(column.itertext()) for column in line.findall("td")]
-            assert len(columns) == head and columns[0] == row["kernel"] and "" not in columns, columns
+            assert len(columns) == head and columns[0] == row[first] and "" not in columns, columns
 
 
 def sqlite(database, script):
@@ -207,6 +209,15 @@ def main(sample_program):
                 check_googlebench(path, record, folder)
                 check_sql_of_another_build(path, str(folder / "other.db"))
             check_schemas(path, record)
+        record = json.loads(paths[3].read_text())
+        record.update(cells=[], counts=[])
+        record["gamma"]["cells"] = []
+        (folder / "bare.json").write_text(json.dumps(record))
+        assert "### Decoded tokens" in export(folder / "bare.json", "md")
+        for target in ("gha-bigger", "gha-smaller", "googlebench", "bmf"):
+            refused = subprocess.run([BENCH, "export", str(folder / "bare.json"), "--to", target], capture_output=True,
+                                     text=True)
+            assert refused.returncode == 2 and "nothing for this format" in refused.stderr, (target, refused)
         for target in ("csv", "md", "sql", "googlebench", "gha-smaller", "bmf"):
             wrapped = json.loads(export(paths[3], target, "--json"))
             assert wrapped["format"] == target and ("text" in wrapped) != ("document" in wrapped)
