@@ -78,3 +78,31 @@ void ulb_text_mend(char *text)
     if (length - (at - 1) < needed)
         text[at - 1] = '\0';
 }
+
+static bool starts_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) != 0x80;
+}
+
+static void put_from(const char *text, size_t from, char out[ULB_DIFFERING_BYTES])
+{
+    enum { ROOM = ULB_DIFFERING_BYTES - 3 };
+    if (snprintf(out, ROOM, "%s%s", from > 0 ? "..." : "", text + from) < ROOM)
+        return;
+    ulb_text_mend(out);
+    strcat(out, "...");
+}
+
+void ulb_text_differing(const char *one, const char *other, char short_one[ULB_DIFFERING_BYTES],
+                        char short_other[ULB_DIFFERING_BYTES])
+{
+    enum { BEFORE = 24, SEEN = 64 };
+    size_t at = 0;
+    while (one[at] && one[at] == other[at])
+        at++;
+    size_t from = at > SEEN ? at - BEFORE : 0;
+    while (from > 0 && !starts_character(one[from]))
+        from--;
+    put_from(one, from, short_one);
+    put_from(other, from, short_other);
+}

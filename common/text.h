@@ -24,6 +24,12 @@ bool ulb_text_close(struct ulb_text *text);
 /* '?' in place of control characters, which a terminal would obey. */
 void ulb_text_printable(char *text);
 
+/* Two texts in short, for a message that says what differs: where they are too long, what is around the first
+ * difference, with "..." for what is left out. Whole characters of UTF-8. */
+enum { ULB_DIFFERING_BYTES = 96 };
+void ulb_text_differing(const char *one, const char *other, char short_one[ULB_DIFFERING_BYTES],
+                        char short_other[ULB_DIFFERING_BYTES]);
+
 /* A text that was cut may end inside a character of UTF-8: cuts what there is of it. */
 void ulb_text_mend(char *text);
 

@@ -1,5 +1,7 @@
 #include "harness/keep.h"
 
+#include "common/text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,11 +51,13 @@ static bool is_passing(const char *key)
     return false;
 }
 
-static void text_of(const json_t *value, char text[96])
+static void show(const json_t *then, const json_t *now, char was[96], char is[96])
 {
-    char *dump = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    snprintf(text, 96, "%s", dump ? dump : "nothing");
-    free(dump);
+    char *one = then ? json_dumps(then, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *other = now ? json_dumps(now, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    ulb_text_differing(one ? one : "nothing", other ? other : "nothing", was, is);
+    free(one);
+    free(other);
 }
 
 static enum ulb_status compare_field(const json_t *then, const json_t *now, const char *place,
@@ -89,8 +93,7 @@ static enum ulb_status compare_field(const json_t *then, const json_t *now, cons
         return compare_objects(then, now, place, err);
     if (then && now && json_equal(then, now))
         return ULB_OK;
-    text_of(then, was);
-    text_of(now, is);
+    show(then, now, was, is);
     return ulb_fail(err, ULB_BAD_INPUT,
                     "--resume: %s is %s in the record and %s now; only the same run goes on", place, was, is);
 }

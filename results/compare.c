@@ -1,6 +1,7 @@
 #include "results/compare.h"
 
 #include "common/stats.h"
+#include "common/text.h"
 #include "results/effect.h"
 
 #include <math.h>
@@ -62,12 +63,15 @@ static const char *const part_conditions[] = {
 static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type",
                                                "schema_version", NULL};
 
-/* For a message: the value in short. */
-static void show(const json_t *value, char out[96])
+/* For a message: the values in short. */
+static void show(const json_t *before, const json_t *after, char one[96], char other[96])
 {
-    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    snprintf(out, 96, "%.90s", text ? text : "absent");
-    free(text);
+    enum { FLAGS = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9) };
+    char *was = before ? json_dumps(before, FLAGS) : NULL;
+    char *is = after ? json_dumps(after, FLAGS) : NULL;
+    ulb_text_differing(was ? was : "absent", is ? is : "absent", one, other);
+    free(was);
+    free(is);
 }
 
 /* The first of the places at which two records differ, and what is there; NULL: none. */
@@ -79,8 +83,7 @@ static const char *first_difference(const struct ulb_record *base, const struct 
         const json_t *after = ulb_record_at(fresh, *places);
         if (before == after || (before && after && json_equal(before, after)))
             continue;
-        show(before, one);
-        show(after, other);
+        show(before, after, one, other);
         return *places;
     }
     return NULL;

@@ -69,6 +69,12 @@ PYTHON
 # What cannot be compared, and what is no record.
 expect 3 'not comparable: machine.cpu_model is "Intel.*" in the base and "Another".*--force' \
     "$bench" compare before.json other.json
+python3 -c 'import json
+record = json.load(open("before.json"))
+for last in "avx512bf16", "amxbf16":
+    record["machine"]["isa"] = [f"word{i:02}" for i in range(20)] + [last]
+    json.dump(record, open(last + ".json", "w"))'
+expect 3 'machine.isa is \.\.\..*avx512bf16.* in the base and \.\.\..*amxbf16' "$bench" compare avx512bf16.json amxbf16.json
 "$bench" compare before.json other.json --force >out || fail "--force"
 expect 3 "schema_version is 2 in the base and 1 in the new record" "$bench" compare before.json older.json
 "$bench" compare older.json before.json --force >out || fail "--force with an older schema: $?"

@@ -76,12 +76,38 @@ static void test_mend(void **state)
     }
 }
 
+/* What differs is seen, however far behind it is, and characters stay whole. */
+static void test_differing(void **state)
+{
+    (void)state;
+    char a[256], b[256], one[ULB_DIFFERING_BYTES], other[ULB_DIFFERING_BYTES];
+    ulb_text_differing("absent", "8", one, other);
+    assert_string_equal(one, "absent");
+    assert_string_equal(other, "8");
+    for (size_t i = 0; i < 120; i += 2)
+        memcpy(a + i, "\xC3\x9C", 2);
+    strcpy(a + 120, "avx2");
+    strcpy(b, a);
+    strcpy(b + 123, "1 and more");
+    ulb_text_differing(a, b, one, other);
+    assert_true(strncmp(one, "...\xC3\x9C", 5) == 0 && strstr(one, "\x9C"
+                                                                   "avx2"));
+    assert_true(strncmp(other, "...\xC3\x9C", 5) == 0 && strstr(other, "\x9C"
+                                                                       "avx1 and more"));
+    for (size_t i = 0; i < 240; i += 2)
+        memcpy(a + i, "\xC3\x9C", 2);
+    a[240] = '\0';
+    ulb_text_differing("x", a, one, other);
+    assert_true(strlen(other) < sizeof other && strcmp(other + strlen(other) - 5, "\xC3\x9C...") == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_mend),
+        cmocka_unit_test(test_differing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
