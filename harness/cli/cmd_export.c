@@ -3,8 +3,10 @@
 #include "results/export.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct request {
     const char *record, *format, *section;
@@ -58,7 +60,7 @@ static enum ulb_status export_record(const struct request *request, const struct
     if (request->json)
         status = ulb_print_json(wrapped(format, text, bytes), err);
     else if (fwrite(text, 1, bytes, stdout) != bytes)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "standard output could not be written; is the disk full?");
+        status = ulb_fail(err, ULB_ENVIRONMENT, "standard output could not be written: %s", strerror(errno));
     free(text);
     return status;
 }

@@ -134,6 +134,7 @@ expect 3 "/proc/nowhere.*--out" "$bench" --quick --out /proc/nowhere
 expect 3 "standard output" bash -c "'$bench' list kernels --json >/dev/full"
 expect 3 "standard output" bash -c "'$bench' list kernels >/dev/full"
 expect 3 "standard output" bash -c "'$bench' --help >/dev/full"
+expect 3 "standard output.*Bad file descriptor" bash -c "'$bench' export '$record' --to sql >&-"
 
 expect 3 "/proc/nowhere.*--out" "$bench" plot noise.json --out /proc/nowhere
 expect 3 "/proc/nowhere.*--db" "$bench" history add noise.json --db /proc/nowhere/h.db
