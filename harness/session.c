@@ -64,6 +64,8 @@ static enum ulb_status match_kernels(struct ulb_session *session, struct ulb_err
     char name[ULB_KERNEL_NAME_MAX];
     if (!session->settings.kernels)
         return ULB_OK;
+    if (session->settings.kernels[0] == '\0')
+        return ulb_fail(err, ULB_BAD_INPUT, "--kernels names no kernel; see 'ulb-bench list kernels'");
     enum ulb_status status = ulb_filter_compile(&filter, "--kernels", session->settings.kernels, err);
     if (status != ULB_OK)
         return status;

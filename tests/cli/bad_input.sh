@@ -60,6 +60,7 @@ expect 2 "nosuch.json" "$bench" decode --record nosuch.json
 expect 2 "nosuch.json" "$bench" decode --import nosuch.json
 expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int9
 expect 2 "formats names no format.*list formats" "$bench" gamma --formats ,
+expect 2 "kernels names no kernel.*list kernels" "$bench" gamma --formats int2 --kernels ''
 expect 2 "no kernel of int8,int4 matches 'int2'.*list kernels" "$bench" gamma --formats int8,int4 --kernels int2
 expect 2 "no kernel of --weights int8 matches 'int2'.*list kernels" "$bench" decode --model bitnet-125m --weights int8 \
     --kernels int2
