@@ -223,9 +223,11 @@ enum ulb_status ulb_session_ring(struct ulb_session *session, size_t largest_cop
     if (*ring > 0)
         return ulb_record_warn(session->record, err,
                                "memory: the ring of %zu MiB is less than four times the last-level cache's "
-                               "%.0f MiB, from which part of the weights called cold may come; leave out "
-                               "--ring-mib, or take a larger one",
-                               *ring >> 20, (double)llc / ULB_MIB);
+                               "%.0f MiB, from which part of %s may come; leave out --ring-mib, or take a "
+                               "larger one",
+                               *ring >> 20, (double)llc / ULB_MIB,
+                               session->settings.warm ? "what the yardstick reads"
+                                                      : "the weights called cold");
     *ring = ulb_arena_ring_bytes(llc);
     return shrink_ring(session, largest_copy, ring, err);
 }

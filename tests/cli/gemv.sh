@@ -66,6 +66,9 @@ check_prefetch of warm weights
 # A ring that a cache holds in part, and a format without some of the shapes: each said once.
 run_or_skip --shapes 640x768 --ring-mib 1
 [[ $(grep -c 'ring of 1 MiB is less than four times' notes) == 1 ]] || fail "a small ring: $(cat notes)"
+grep -q 'from which part of the weights called cold may come' notes || fail "what of a small ring: $(cat notes)"
+run_or_skip --shapes 640x768 --ring-mib 1 --warm
+grep -q 'from which part of what the yardstick reads may come' notes || fail "a small ring, warm: $(cat notes)"
 
 # An emulator's figures are of no CPU: three rounds do, and the user is told.
 ULB_EMULATED=pretence run_or_skip --shapes 640x768
