@@ -40,7 +40,7 @@ enum {
 struct options {
     struct ulb_measure_options measure;
     struct ulb_decode_settings decode;
-    const char *record, *import;
+    const char *record, *import, *threads;
     struct ulb_record into; /* what --record names, as it was before; root NULL: none */
     double rates[THREADS_MAX];
     struct ulb_llama_runs imported;
@@ -120,7 +120,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->decode.formats = text;
         return 0;
     case 't':
-        o->measure.settings.set = text;
+        o->threads = text;
         return 0;
     case 'r':
         o->record = text;
@@ -384,6 +384,16 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
     return status;
 }
 
+/* --threads is another name of --set. */
+static enum ulb_status take_threads(struct options *o, struct ulb_error *err)
+{
+    if (o->threads && o->measure.settings.set)
+        return ulb_fail(err, ULB_BAD_INPUT, "--threads and --set both name cores: leave one out");
+    if (o->threads)
+        o->measure.settings.set = o->threads;
+    return ULB_OK;
+}
+
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     const struct argp_child children[] = {{ulb_measure_argp(ULB_FOR_DECODE), 0, NULL, 0}, {0}};
@@ -393,6 +403,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     ulb_measure_defaults(&options.measure, err);
     options.measure.out = NULL;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    if (status == ULB_OK)
+        status = take_threads(&options, err);
     default_split(&options);
     if (status == ULB_OK && !done)
         status = check_options(&options, err);
