@@ -26,18 +26,28 @@ bool ulb_read_count(const char *text, uint64_t least, uint64_t most, uint64_t *v
     return ulb_take_count(&text, least, most, value) && *text == '\0';
 }
 
-bool ulb_read_number(const char *text, double least, double most, double *value)
+/* Moves *text behind a number. Decimals alone: strtod takes 0x10 for 16. */
+static bool take_decimals(const char **text, double *value)
 {
     char *end;
-    *value = strtod(text, &end);
-    return end != text && *end == '\0' && *value >= least && *value <= most;
+    *value = strtod(*text, &end);
+    size_t length = (size_t)(end - *text);
+    if (length == 0 || memchr(*text, 'x', length) || memchr(*text, 'X', length))
+        return false;
+    *text = end;
+    return true;
+}
+
+bool ulb_read_number(const char *text, double least, double most, double *value)
+{
+    return take_decimals(&text, value) && *text == '\0' && *value >= least && *value <= most;
 }
 
 bool ulb_read_percent(const char *text, double least, double most, double *share)
 {
-    char *end;
-    double percent = strtod(text, &end);
-    if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= least && percent <= most))
+    double percent;
+    if (!take_decimals(&text, &percent) || (*text != '\0' && strcmp(text, "%") != 0) ||
+        !(percent >= least && percent <= most))
         return false;
     *share = percent / 100;
     return true;

@@ -78,6 +78,8 @@ enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err)
 
 enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err)
 {
+    if (folder[0] == '\0')
+        return ulb_fail(err, ULB_BAD_INPUT, "--%s names no folder", option);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return ulb_fail(err, ULB_ENVIRONMENT, "cannot make the folder '%s' (%s); choose another with --%s",
                         folder, strerror(errno), option);

@@ -48,6 +48,7 @@ expect 2 "wrong or incomplete option near .*gemv --help" "$bench" gemv --n 4
 expect 2 "no shape" "$bench" gemm --shapes 4096
 expect 2 "unknown model 'gpt-9'.*list models" "$bench" decode --model gpt-9
 expect 2 "deepseek-v3 has latent attention" "$bench" decode --model deepseek-v3
+expect 2 "--threads and --set both name cores" "$bench" decode --threads each --set 0
 expect 2 "unknown format 'int9'.*list formats" "$bench" decode --model bitnet-125m --weights int9 --ring-mib 128
 expect 2 "one model with --model" "$bench" decode --models falcon3-1b
 expect 2 "with --weights" "$bench" decode --formats int8
@@ -132,6 +133,7 @@ expect 2 "nosuch.json" "$bench" export nosuch.json --to csv
 
 # Output that cannot be written: said before anything is measured.
 expect 3 "/proc/nowhere.*--out" "$bench" --quick --out /proc/nowhere
+expect 2 "--out names no folder" "$bench" --quick --out ''
 expect 3 "standard output" bash -c "'$bench' list kernels --json >/dev/full"
 expect 3 "standard output" bash -c "'$bench' list kernels >/dev/full"
 expect 3 "standard output" bash -c "'$bench' --help >/dev/full"

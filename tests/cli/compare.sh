@@ -87,6 +87,7 @@ expect 2 "nowhere.json could not be opened" "$bench" compare before.json nowhere
 expect 2 "no figures of the metric tps" "$bench" compare before.json after.json --metric tps
 expect 2 "unknown metric 'speed'.*efficiency" "$bench" compare before.json after.json --metric speed
 expect 2 "threshold 'x'" "$bench" compare before.json after.json --threshold x
+expect 2 "threshold '0x10'" "$bench" compare before.json after.json --threshold 0x10
 expect 2 "choose one" "$bench" compare before.json after.json --json --junit
 expect 2 "name two records" "$bench" compare before.json
 expect 2 "choose one" "$bench" compare before.json after.json --force --confirm
