@@ -2,9 +2,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { BAR_WIDTH = 30 };
+enum { BAR_WIDTH = 30, TEXT_WIDTH = 34, LINE_WIDTH = BAR_WIDTH + TEXT_WIDTH };
 static const double REDRAW_SECONDS = 0.1;
 
 #define STAGE(name) (1u << ULB_STAGE_##name)
@@ -58,16 +59,28 @@ static double whole(enum ulb_stage stage, const char *name, double done)
     return total > 0 ? before / total : done;
 }
 
+/* Columns that a line may take without wrapping, where \r would not lead back to its begin. */
+static int room(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_col > LINE_WIDTH)
+        return LINE_WIDTH;
+    return size.ws_col - 1;
+}
+
 static void draw_bar(const struct ulb_progress *progress, const char *stage, double share)
 {
-    char bar[BAR_WIDTH + 1];
-    int filled = (int)(share * BAR_WIDTH);
-    for (int i = 0; i < BAR_WIDTH; i++)
+    int columns = room(), width = columns > TEXT_WIDTH ? columns - TEXT_WIDTH : 0;
+    char bar[BAR_WIDTH + 1], line[2 * LINE_WIDTH];
+    int filled = (int)(share * width);
+    for (int i = 0; i < width; i++)
         bar[i] = i < filled ? '#' : '.';
-    bar[BAR_WIDTH] = '\0';
+    bar[width] = '\0';
     double elapsed = ulb_now() - progress->begin;
     int left = share > 0.01 ? (int)(elapsed * (1 - share) / share + 0.5) : 0;
-    fprintf(stderr, "\r[%s] %3.0f %%  %-7s %d:%02d left ", bar, 100 * share, stage, left / 60, left % 60);
+    snprintf(line, sizeof line, "[%s] %3.0f %%  %-7s %d:%02d left", bar, 100 * share, stage, left / 60,
+             left % 60);
+    fprintf(stderr, "\r%-*.*s", columns, columns, line);
     fflush(stderr);
 }
 
@@ -91,6 +104,6 @@ void ulb_progress_show(void *context, const char *stage, double done)
 void ulb_progress_close(struct ulb_progress *progress)
 {
     if (progress->shown && progress->terminal)
-        fprintf(stderr, "\r%*s\r", BAR_WIDTH + 40, "");
+        fprintf(stderr, "\r%*s\r", room(), "");
     progress->shown = false;
 }
