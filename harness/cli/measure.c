@@ -3,6 +3,7 @@
 #include "common/units.h"
 #include "harness/cli/option.h"
 #include "harness/cli/progress.h"
+#include "harness/cli/table.h"
 #include "harness/counters/marker.h"
 #include "harness/keep.h"
 #include "kernels/library.h"
@@ -317,9 +318,11 @@ static void print_conditions(const struct ulb_record *record)
             fprintf(stderr, "note: %s: %s\n", places[i], text);
     }
     double ring = ulb_record_number(record, "machine.huge_pages.ring_bytes");
+    double got = ulb_record_number(record, "machine.huge_pages.got_bytes") / ULB_MIB;
+    char huge[32];
     if (isfinite(ring))
-        fprintf(stderr, "note: cold ring of %.0f MiB, %.0f MiB of the mapping in huge pages\n",
-                ring / ULB_MIB, ulb_record_number(record, "machine.huge_pages.got_bytes") / ULB_MIB);
+        fprintf(stderr, "note: cold ring of %.0f MiB, %s MiB of the mapping in huge pages\n", ring / ULB_MIB,
+                isfinite(got) ? ulb_show_number(huge, "%.0f", got) : "an unknown number of");
 }
 
 static enum ulb_status run_once(const struct ulb_measure_options *o, enum ulb_stage stage,
