@@ -15,7 +15,8 @@ struct gemm {
     size_t n_best;
     const char *formats[MAX_FORMATS];
     size_t n_formats;
-    double most; /* N */
+    bool further; /* formats than have room */
+    double most;  /* N */
 };
 
 static size_t count_shape(const struct ulb_cell *cells, size_t n, const struct ulb_cell *shape)
@@ -87,8 +88,10 @@ static enum ulb_status collect(const struct ulb_cell *cells, size_t n, struct ge
         size_t f = 0;
         while (f < gemm->n_formats && strcmp(gemm->formats[f], cells[i].format) != 0)
             f++;
-        if (f == MAX_FORMATS)
+        if (f == MAX_FORMATS) {
+            gemm->further = true;
             continue;
+        }
         gemm->formats[f] = cells[i].format;
         gemm->n_formats += f == gemm->n_formats;
         gemm->best[gemm->n_best++] = &cells[i];
@@ -167,7 +170,7 @@ static void put_figure(struct ulb_canvas *canvas, const struct ulb_record *recor
     snprintf(what, sizeof what, "Throughput over the number of tokens, %.31s %.31s %zu x %zu, %u thread%s",
              shape->model, shape->layer, shape->m, shape->k, shape->threads, ULB_S(shape->threads));
     ulb_put_title(canvas, record, what, shape->set);
-    ulb_put_frame(canvas, gemm->n_formats + 1, 40, 1);
+    ulb_put_frame(canvas, gemm->n_formats + 1 + gemm->further, 40, 1);
     fprintf(script, "set logscale xy\nset logscale x 2\nset xrange [0.9:%g]\nset yrange [%g:%g]\n",
             1.15 * gemm->most, low / 1.5, high * 1.6);
     fprintf(script,
@@ -186,6 +189,9 @@ static void put_figure(struct ulb_canvas *canvas, const struct ulb_record *recor
     }
     fprintf(script,
             "keyentry with lines dashtype 3 linecolor rgb '#000000' title \"what the yardstick allows\"");
+    if (gemm->further)
+        fprintf(script, ", keyentry with points pointtype 0 linecolor rgb '#000000' title "
+                        "\"further formats are left out\"");
     ulb_hover_plot(canvas);
 }
 

@@ -51,7 +51,7 @@ static struct range range_of(const struct ulb_cell *cells, size_t n)
     return range;
 }
 
-/* Points of one format, f MAX_FORMATS + 1: of all noisy cells. */
+/* Points of one format, f MAX_FORMATS: of all without room, MAX_FORMATS + 1: of all noisy cells. */
 static void put_points(FILE *script, const struct ulb_cell *cells, size_t n, struct names *formats, size_t f)
 {
     fprintf(script, "$points%zu << END\n", f);
@@ -93,15 +93,15 @@ static void put_figure(struct ulb_canvas *canvas, const struct ulb_record *recor
     FILE *script = canvas->script;
     struct names formats = {.n = 0};
     struct range range = range_of(cells, n);
-    size_t noisy = 0;
+    size_t noisy = 0, further = 0;
     put_title(canvas, record, cells[0].set);
     for (size_t i = 0; i < n; i++) {
         if (is_predicted(&cells[i]) && is_noisy(&cells[i]))
             noisy++;
         else if (is_predicted(&cells[i]))
-            index_of(&formats, cells[i].format);
+            further += index_of(&formats, cells[i].format) == MAX_FORMATS;
     }
-    ulb_put_frame(canvas, formats.n + 2, 30, 1);
+    ulb_put_frame(canvas, formats.n + 2 + (further > 0), 30, 1);
     fprintf(script, "set logscale x\nset xrange [%g:%g]\nset yrange [%g:%g]\n", range.low_x, range.high_x,
             range.low_y, range.high_y);
     fprintf(script,
@@ -112,6 +112,7 @@ static void put_figure(struct ulb_canvas *canvas, const struct ulb_record *recor
                 "rgb '#E0EAF4' fillstyle solid noborder\n");
     for (size_t f = 0; f < formats.n; f++)
         put_points(script, cells, n, &formats, f);
+    put_points(script, cells, n, &formats, MAX_FORMATS);
     put_points(script, cells, n, &formats, MAX_FORMATS + 1);
     put_hover(canvas, cells, n);
     fprintf(script, "plot 1 with lines linecolor rgb '#000000' linewidth 1 notitle, keyentry with boxes "
@@ -123,6 +124,11 @@ static void put_figure(struct ulb_canvas *canvas, const struct ulb_record *recor
         ulb_put_text(script, formats.items[f]);
         fprintf(script, "\"");
     }
+    if (further > 0)
+        fprintf(script,
+                ", $points%d using 1:2 with points pointtype 1 pointsize 0.7 linecolor rgb '#555555' title "
+                "\"further formats\"",
+                MAX_FORMATS);
     if (noisy > 0)
         fprintf(script,
                 ", $points%d using 1:2 with points pointtype 2 pointsize 0.7 linecolor rgb '#999999' title "

@@ -1,101 +1,5 @@
 /* Figures hold what the record says. Without gnuplot they cannot be drawn, and these tests are skipped. */
-#include "plots/figure.h"
-#include "tests/results/sample.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-/* cmocka last: it needs the headers above. */
-#include <cmocka.h>
-
-static struct ulb_error err;
-static char folder[64], prefix[80];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    sample_folder(folder);
-    snprintf(prefix, sizeof prefix, "%s/run", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder); /* fails when a file was left behind */
-}
-
-static void need_gnuplot(void)
-{
-    if (system("gnuplot --version >/dev/null 2>&1") != 0)
-        skip();
-}
-
-/* Draws, reads the file into a new text and removes it. */
-static char *draw(const struct ulb_record *record, const char *figure, const char *format, size_t *bytes)
-{
-    char path[256], expected[256];
-    if (ulb_figure_draw(record, figure, format, prefix, path, sizeof path, &err) != ULB_OK)
-        fail_msg("%s.%s: %s", figure, format, err.message);
-    snprintf(expected, sizeof expected, "%s-%s.%s", prefix, figure, format);
-    assert_string_equal(path, expected);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    struct stat info;
-    assert_int_equal(fstat(fileno(file), &info), 0);
-    char *text = calloc(1, (size_t)info.st_size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)info.st_size, file), info.st_size);
-    fclose(file);
-    assert_int_equal(unlink(path), 0);
-    *bytes = (size_t)info.st_size;
-    return text;
-}
-
-static char *draw_kind(enum sample_kind kind, const char *figure, const char *format, size_t *bytes)
-{
-    struct ulb_record record;
-    if (sample_record(&record, kind, &err) != ULB_OK)
-        fail_msg("%s", err.message);
-    char *text = draw(&record, figure, format, bytes);
-    ulb_record_free(&record);
-    return text;
-}
-
-/* Of the record that holds everything. */
-static char *draw_rest(const char *figure, const char *format, size_t *bytes)
-{
-    struct ulb_record record;
-    if (sample_record(&record, SAMPLE_SERVER, &err) != ULB_OK || sample_add_rest(&record, &err) != ULB_OK)
-        fail_msg("%s", err.message);
-    char *text = draw(&record, figure, format, bytes);
-    ulb_record_free(&record);
-    return text;
-}
-
-static void assert_has(const char *text, const char *const *words)
-{
-    for (; *words; words++) {
-        if (!strstr(text, *words))
-            fail_msg("'%s' is not in the figure", *words);
-    }
-}
-
-static size_t count(const char *text, const char *word)
-{
-    size_t n = 0;
-    while ((text = strstr(text, word))) {
-        text++;
-        n++;
-    }
-    return n;
-}
+#include "tests/plots/drawn.h"
 
 static void test_roofline(void **state)
 {
@@ -441,27 +345,6 @@ static void test_kernels_and_beta(void **state)
     free(svg);
 }
 
-/* Many memory nodes, or cores that share an L2: those that have no room are counted, the whole set has it. */
-static void test_beta_of_many_sets(void **state)
-{
-    (void)state;
-    need_gnuplot();
-    static const char *const words[] = {">set P<",      ">set E<",          ">set all<",
-                                        ">set node12<", ">7 further sets<", NULL};
-    struct ulb_record record;
-    size_t bytes;
-    assert_int_equal(sample_record(&record, SAMPLE_HYBRID, &err), ULB_OK);
-    for (int node = 0; node < 20; node++) {
-        struct ulb_beta_cell cell = {.threads = 1, .level = "mem", .gbps = 10, .bytes_per_cycle = 4};
-        snprintf(cell.set, sizeof cell.set, "node%d", node);
-        assert_int_equal(ulb_record_add_beta(&record, &cell, &err), ULB_OK);
-    }
-    char *svg = draw(&record, "beta", "svg", &bytes);
-    assert_has(svg, words);
-    free(svg);
-    ulb_record_free(&record);
-}
-
 static bool can_draw(enum sample_kind kind, const char *figure)
 {
     struct ulb_record record;
@@ -606,7 +489,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_yardsticks_of_decode_runs, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_bars, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_kernels_and_beta, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_beta_of_many_sets, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_formats, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_names_are_not_commands, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_trend, make_folder, remove_folder),
