@@ -97,3 +97,70 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
 
 PLANES(64, 16);
 PLANES(128, 44);
+
+/* ---- fives ---- */
+
+enum {
+    FIVES_ROWS = 64,
+    FIVES_BYTES = 64, /* of a vector */
+    FIVES_VECTORS = 5,
+    FIVES_APART = 4 /* columns of an index */
+};
+
+/* Where a bit of index i is in each of its bytes: the vector, and the bit there. */
+static unsigned fives_vector(unsigned i, unsigned bit, unsigned *at)
+{
+    static const unsigned vectors[3][5] = {{0, 0, 0, 1, 1}, {2, 2, 2, 3, 3}, {4, 4, 4, 1, 3}};
+    static const unsigned bits[3][5] = {{5, 6, 7, 5, 6}, {5, 6, 7, 5, 6}, {5, 6, 7, 7, 7}};
+    *at = i < FIVES_VECTORS ? bit : bits[i - FIVES_VECTORS][bit];
+    return i < FIVES_VECTORS ? i : vectors[i - FIVES_VECTORS][bit];
+}
+
+/* The first column of byte b of index i. */
+static size_t fives_weight(unsigned i, unsigned b, size_t stride)
+{
+    unsigned block = i % ULB_TL2_FIVES_BLOCKS, half = i / ULB_TL2_FIVES_BLOCKS;
+    return (block * 16 + b / 4) * stride + half * FIVES_APART * ULB_TL2_COLUMNS + b % 4;
+}
+
+static void pack_fives(const int16_t *values, size_t stride, uint8_t *tile)
+{
+    memset(tile, 0, FIVES_VECTORS * FIVES_BYTES);
+    for (unsigned i = 0; i < ULB_TL2_BURST; i++) {
+        for (unsigned b = 0; b < FIVES_BYTES; b++) {
+            const int16_t *v = values + fives_weight(i, b, stride);
+            int n = number_of((const int16_t[]){v[0], v[FIVES_APART], v[2 * FIVES_APART]});
+            unsigned code = (unsigned)abs(n) | (n < 0 ? 16 : 0), at;
+            for (unsigned bit = 0; bit < 5; bit++) {
+                uint8_t *byte = tile + fives_vector(i, bit, &at) * FIVES_BYTES + b;
+                *byte = (uint8_t)(*byte | (code >> bit & 1) << at);
+            }
+        }
+    }
+}
+
+static void unpack_fives(const uint8_t *tile, int16_t *values, size_t stride)
+{
+    for (unsigned i = 0; i < ULB_TL2_BURST; i++) {
+        for (unsigned b = 0; b < FIVES_BYTES; b++) {
+            unsigned code = 0, at;
+            for (unsigned bit = 0; bit < 5; bit++) {
+                unsigned vector = fives_vector(i, bit, &at);
+                code |= (tile[vector * FIVES_BYTES + b] >> at & 1u) << bit;
+            }
+            int16_t three[ULB_TL2_COLUMNS], *v = values + fives_weight(i, b, stride);
+            weights_of(code & 15, code >> 4, three);
+            for (unsigned c = 0; c < ULB_TL2_COLUMNS; c++)
+                v[c * FIVES_APART] = three[c];
+        }
+    }
+}
+
+const struct ulb_layout ulb_tl2_fives = {.name = "fives",
+                                         .format = &ulb_tl2,
+                                         .tile_m = FIVES_ROWS,
+                                         .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,
+                                         .slices = ULB_TL2_FIVES_SLICES,
+                                         .tile_bytes = FIVES_VECTORS * FIVES_BYTES,
+                                         .pack_tile = pack_fives,
+                                         .unpack_tile = unpack_fives};

@@ -6,8 +6,10 @@
 #include "kernels/kernel.h"
 
 enum {
-    ULB_TL2_COLUMNS = 3, /* of an index */
-    ULB_TL2_BURST = 8    /* indices whose signs share a byte */
+    ULB_TL2_COLUMNS = 3,      /* of an index */
+    ULB_TL2_BURST = 8,        /* indices whose signs share a byte */
+    ULB_TL2_FIVES_BLOCKS = 4, /* of 16 rows */
+    ULB_TL2_FIVES_SLICES = 2
 };
 
 extern const struct ulb_format ulb_tl2;
@@ -16,5 +18,10 @@ extern const struct ulb_layout ulb_tl2_rows;
 /* 64 or 128 rows x 24 columns: for each of 8 indices a vector of 32 or 64 bytes, byte i with those of rows i
  * and 32 + i or 64 + i; then the signs, a byte per row. */
 extern const struct ulb_layout ulb_tl2_planes_64, ulb_tl2_planes_128;
+/* 64 rows x 24 columns for 512-bit vectors: an index and above it its sign are 5 bits, those of 12 columns of
+ * 16 rows a vector [m16][k4], whose three columns lie 4 apart so that activations need no other order. Eight
+ * such vectors, [half of the columns][rows], in five: the low bits of each are one of the first five, the
+ * high bits of all the other three. */
+extern const struct ulb_layout ulb_tl2_fives;
 
 #endif

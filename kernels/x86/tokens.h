@@ -15,6 +15,11 @@
 
 enum { ULB_TOKENS_MAX_TILE = 4, ULB_TOKENS_CHAINS = 16, ULB_TOKENS_VISIT = 8 /* steps */ };
 
+/* sums[tokens][vectors][fields] of one row of tiles for so many tokens, whose activations are a stride apart.
+ */
+typedef void ulb_tokens_sum_fn(struct ulb_told told, const struct ulb_tiles *tiles, const int8_t *x,
+                               size_t x_stride, unsigned tokens, ulb_vec *sums);
+
 /* Compile-time constants of a row. */
 struct ulb_tokens {
     const struct ulb_layout *layout;
@@ -27,6 +32,9 @@ struct ulb_tokens {
     size_t near, far;               /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
     size_t gap;                     /* from one prefetched line to the next: see struct ulb_walk */
     void (*combine)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
+    /* Of rows whose weights are no fields of bytes in place of all that says how to read them: slices, bits,
+     * distances and combine; vectors: of sums of a token, a field each. */
+    ulb_tokens_sum_fn *sum;
 };
 
 /* Lines ahead of a step's. */
@@ -219,12 +227,17 @@ ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct
 {
     const unsigned each = row->vectors * row->fields;
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_tokens_sum(row, told, tiles, (const int8_t *)g->x + n * g->x_stride, g->x_stride, tokens, sums);
+    const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
+    if (row->sum)
+        row->sum(told, tiles, x, g->x_stride, tokens, sums);
+    else
+        ulb_tokens_sum(row, told, tiles, x, g->x_stride, tokens, sums);
     const float *scale = ulb_row_scales(g, row->layout);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
         int32_t dots[ULB_TILE_ROWS_MAX];
-        row->combine(sums + t * each);
+        if (row->combine)
+            row->combine(sums + t * each);
         ulb_store_all(dots, sums + t * each, (int)each);
         ulb_finish_tile(g, scale, panel, (size_t)each * ULB_LANES, n + t, dots, row->zero_point);
     }
@@ -237,7 +250,7 @@ ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const stru
     const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k)};
-    size_t row_bytes = tiles.steps * row->vectors * ULB_VEC_BYTES;
+    size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(row->layout);
     for (size_t panel = g->m0; panel < g->m1; panel += rows) {
         size_t n = 0;
         tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
