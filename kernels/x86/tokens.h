@@ -32,8 +32,8 @@ struct ulb_tokens {
     size_t near, far;               /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
     size_t gap;                     /* from one prefetched line to the next: see struct ulb_walk */
     void (*combine)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
-    /* Of rows whose weights are no fields of bytes in place of all that says how to read them: slices, bits,
-     * distances and combine; vectors: of sums of a token, a field each. */
+    /* Of rows whose weights are no fields of bytes in place of all that says how to read them: slices, bits
+     * and distances; vectors: of sums of a token, a field each. combine: NULL if they need none. */
     ulb_tokens_sum_fn *sum;
 };
 

@@ -24,6 +24,7 @@ ALLOWED = [
     (r"int8/sign_avx2", 9, "results of groups beside the sums of two slices"),
     (r"tl2/table_wide", 12, "sums of 32 bits"),
     (r"tl2/permute_avx512vbmi", 2, "16 sums, 8 indices, 4 activations, masks and table are more than 32 registers"),
+    (r"tern1_6/permute_avx512vbmi", 2, "20 sums, 4 activations, 3 tables, 3 masks and 3 of a step are more than 32 registers"),
     (r"q3_k/rows_dot:avxvnni", 38, "results wait for the end of a block"),
     (r"(tq1_0|q5_0|q5_1)/in_place_dot256:avxvnni", 34, "the results of two rows; masks; scales"),
     (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
