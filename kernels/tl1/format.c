@@ -62,3 +62,56 @@ const struct ulb_layout ulb_tl1_nibbles = {.name = "nibbles",
                                            .tile_bytes = 32,
                                            .pack_tile = pack_nibbles,
                                            .unpack_tile = unpack_nibbles};
+
+enum { APART = 4 /* columns of an index */ };
+
+static unsigned index_apart(const int16_t *values)
+{
+    return index_of((const int16_t[]){values[0], values[APART]});
+}
+
+static void weights_apart(unsigned index, int16_t *values)
+{
+    int16_t two[ULB_TL1_COLUMNS];
+    weights_of(index, two);
+    values[0] = two[0];
+    values[APART] = two[1];
+}
+
+static void pack_apart(size_t rows, const int16_t *values, size_t stride, uint8_t *tile)
+{
+    for (size_t i = 0; i < rows / 2 * APART; i++) {
+        const int16_t *low = values + i / APART * stride + i % APART;
+        tile[i] = (uint8_t)(index_apart(low) | index_apart(low + rows / 2 * stride) << 4);
+    }
+}
+
+static void unpack_apart(size_t rows, const uint8_t *tile, int16_t *values, size_t stride)
+{
+    for (size_t i = 0; i < rows / 2 * APART; i++) {
+        int16_t *low = values + i / APART * stride + i % APART;
+        weights_apart(tile[i] & 15, low);
+        weights_apart(tile[i] >> 4, low + rows / 2 * stride);
+    }
+}
+
+#define APART_LAYOUT(rows)                                                                                   \
+    static void pack_apart_##rows(const int16_t *values, size_t stride, uint8_t *tile)                       \
+    {                                                                                                        \
+        pack_apart(rows, values, stride, tile);                                                              \
+    }                                                                                                        \
+    static void unpack_apart_##rows(const uint8_t *tile, int16_t *values, size_t stride)                     \
+    {                                                                                                        \
+        unpack_apart(rows, tile, values, stride);                                                            \
+    }                                                                                                        \
+    const struct ulb_layout ulb_tl1_apart_##rows = {.name = "apart-" #rows,                                  \
+                                                    .format = &ulb_tl1,                                      \
+                                                    .tile_m = rows,                                          \
+                                                    .tile_k = ULB_TL1_COLUMNS * APART,                       \
+                                                    .slices = ULB_TL1_APART_SLICES,                          \
+                                                    .tile_bytes = rows / 2 * APART,                          \
+                                                    .pack_tile = pack_apart_##rows,                          \
+                                                    .unpack_tile = unpack_apart_##rows}
+
+APART_LAYOUT(16);
+APART_LAYOUT(32);

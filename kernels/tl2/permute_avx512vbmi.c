@@ -122,17 +122,6 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
     }
 }
 
-/* One token, see ULB_BATCH_BYTES. */
-static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
-{
-    ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    if (tiles->l2_ahead)
-        sum(ulb_told_l2(tiles->l2_ahead), tiles, tiles->x, 0, 1, sums);
-    else
-        sum(ULB_TOLD_L1, tiles, tiles->x, 0, 1, sums);
-    ulb_store_all(dots, sums, BLOCKS);
-}
-
 static void run(const struct ulb_gemm *g)
 {
     static const struct ulb_tokens row = {.layout = &ulb_tl2_fives,
@@ -141,10 +130,7 @@ static void run(const struct ulb_gemm *g)
                                           .tokens = TOKENS,
                                           .zero_point = ZERO_POINT,
                                           .sum = sum};
-    if (g->n == 1)
-        ulb_run_tiles(g, &ulb_tl2_fives, BLOCKS * ULB_LANES, tile, ZERO_POINT);
-    else
-        ulb_run_tokens(&row, g);
+    ulb_run_tokens(&row, g);
 }
 
 #define MIX(tokens, sums)                                                                                    \

@@ -220,6 +220,22 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
 
 #endif
 
+/* sums[tokens][each] of one row of tiles, as each token's vectors of rows. */
+static inline __attribute__((always_inline)) void
+ulb_tokens_sums(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
+                const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *sums)
+{
+    if (row->sum)
+        row->sum(told, tiles, x, x_stride, tokens, sums);
+    else
+        ulb_tokens_sum(row, told, tiles, x, x_stride, tokens, sums);
+    ULB_UNROLL(4)
+    for (unsigned t = 0; t < tokens; t++) {
+        if (row->combine)
+            row->combine(sums + t * row->vectors * row->fields);
+    }
+}
+
 /* One row of tiles for tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
 ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_gemm *g,
@@ -227,19 +243,35 @@ ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct
 {
     const unsigned each = row->vectors * row->fields;
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
-    if (row->sum)
-        row->sum(told, tiles, x, g->x_stride, tokens, sums);
-    else
-        ulb_tokens_sum(row, told, tiles, x, g->x_stride, tokens, sums);
+    ulb_tokens_sums(row, told, tiles, (const int8_t *)g->x + n * g->x_stride, g->x_stride, tokens, sums);
     const float *scale = ulb_row_scales(g, row->layout);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
         int32_t dots[ULB_TILE_ROWS_MAX];
-        if (row->combine)
-            row->combine(sums + t * each);
         ulb_store_all(dots, sums + t * each, (int)each);
         ulb_finish_tile(g, scale, panel, (size_t)each * ULB_LANES, n + t, dots, row->zero_point);
+    }
+}
+
+/* A single token, whose rows are finished in batches (ULB_BATCH_BYTES); fields of bytes have rows of their
+ * own for it. */
+static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb_tokens *row,
+                                                                struct ulb_told told,
+                                                                const struct ulb_gemm *g, size_t rows,
+                                                                size_t row_bytes, struct ulb_tiles *tiles)
+{
+    const size_t batch = ulb_batch_rows(row->layout, g->k, rows);
+    for (size_t m = g->m0; m < g->m1; m += batch) {
+        size_t end = ulb_batch_end(g, m, batch);
+        int32_t dots[ULB_BATCH_ROWS];
+        for (size_t at = m; at < end; at += rows) {
+            ulb_vec sums[ULB_ACCUMULATORS_MAX];
+            tiles->w = (const uint8_t *)g->w + at / rows * row_bytes;
+            ulb_tokens_sums(row, told, tiles, g->x, g->x_stride, 1, sums);
+            ulb_store_all(dots + (at - m), sums, (int)(row->vectors * row->fields));
+        }
+        ulb_finish_rows(g->y + m, dots, ulb_row_scales(g, row->layout) + m, end - m,
+                        (uint32_t)row->zero_point * (uint32_t)g->x_sum[0], g->x_scale[0]);
     }
 }
 
@@ -251,6 +283,10 @@ ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const stru
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k)};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(row->layout);
+    if (row->sum && g->n == 1) {
+        ulb_one_token(row, told, g, rows, row_bytes, &tiles);
+        return;
+    }
     for (size_t panel = g->m0; panel < g->m1; panel += rows) {
         size_t n = 0;
         tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
