@@ -292,9 +292,9 @@ ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const stru
         tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
         for (; n + row->tokens <= g->n; n += row->tokens)
             ulb_tokens_tile(row, told, g, &tiles, panel, n, row->tokens);
-        if (g->n - n == 3)
+        if (row->tokens > 3 && g->n - n == 3)
             ulb_tokens_tile(row, told, g, &tiles, panel, n, 3);
-        else if (g->n - n == 2)
+        else if (row->tokens > 2 && g->n - n == 2)
             ulb_tokens_tile(row, told, g, &tiles, panel, n, 2);
         else if (g->n - n == 1)
             ulb_tokens_tile(row, told, g, &tiles, panel, n, 1);
