@@ -25,10 +25,16 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 #endif
 }
 
+static inline ulb_vec operand(const ulb_vec *packed, size_t i)
+{
+    return ulb_operand_entries(packed, i, ulb_all128(table));
+}
+
 static const struct ulb_codes entries = {.bytes = 1,
                                          .rows = 2,
                                          .sums = 2,
                                          .step = step,
+                                         .operand = operand,
                                          .start = ulb_start_magic,
                                          .floats = ulb_floats_2,
                                          .shift = ulb_no_shift};

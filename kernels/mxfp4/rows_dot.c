@@ -17,11 +17,17 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot(&sums[1], high, x);
 }
 
+static inline ulb_vec operand(const ulb_vec *packed, size_t i)
+{
+    return ulb_operand_entries(packed, i, ulb_all128(ulb_mxfp4_entries));
+}
+
 static const struct ulb_codes entries = {.bytes = 1,
                                          .rows = 2,
                                          .sums = 2,
                                          .word_steps = ULB_BY_SUMS(ULB_WORD_STEPS(24), 0),
                                          .step = step,
+                                         .operand = operand,
                                          .start = ulb_start_magic,
                                          .floats = ulb_floats_2,
                                          .shift = ulb_no_shift};

@@ -79,10 +79,21 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 
 #endif
 
+/* The byte tripled i times. */
+static inline ulb_vec operand(const ulb_vec *packed, size_t i)
+{
+    ulb_vec byte = packed[0];
+    ULB_UNROLL(5)
+    for (size_t j = 0; j < i; j++)
+        byte = ulb_add8(byte, ulb_add8(byte, byte));
+    return byte;
+}
+
 static const struct ulb_codes fifths = {.bytes = 1,
                                         .rows = 5,
                                         .sums = 6,
                                         .step = step,
+                                        .operand = operand,
                                         .start = start_at_zero,
                                         .floats = floats,
                                         .shift = ulb_no_shift};

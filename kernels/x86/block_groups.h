@@ -49,6 +49,8 @@ struct ulb_codes {
     size_t word_steps; /* of 16-bit sums, one per vector of rows: ULB_WORD_STEPS(); 0: sums are int32 */
     /* One step of 4 columns; x: these 4 in every lane. */
     void (*step)(const uint8_t *w, ulb_vec x, ulb_vec *sums);
+    /* What it multiplies for sum i, of its vectors of bytes: for several tokens. */
+    ulb_vec (*operand)(const ulb_vec *packed, size_t i);
     /* What int32 sum i starts with; magic: one that loses ULB_MAGIC. */
     ulb_vec (*start)(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero);
     /* Sums of values of each vector of rows, the zero point taken off. scale: NULL where there is none. */
@@ -350,10 +352,10 @@ static inline __attribute__((always_inline)) void ulb_start_group(const struct u
         group->sums[i] = row->codes->start(i % row->codes->sums, magic, &group->zero);
 }
 
-/* block += group g, a constant. */
+/* block += group g, a constant; ask: for what lies ahead of its scales. */
 static inline __attribute__((always_inline)) void
 ulb_end_group(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at, size_t g,
-              const struct ulb_group_sums *group, ulb_floats *block)
+              const struct ulb_group_sums *group, bool ask, ulb_floats *block)
 {
     const struct ulb_codes *codes = row->codes;
     ulb_floats values[ULB_BLOCK_VECTORS_MAX];
@@ -374,7 +376,7 @@ ulb_end_group(const struct ulb_block_row *row, struct ulb_told told, const struc
     for (size_t set = 0; set < row->sets; set++)
         codes->floats(group->sums + set * codes->sums, &group->zero, row->scales_sums ? &scale : NULL,
                       values + set * codes->rows);
-    if (g % ulb_groups_together(row) == 0)
+    if (ask && g % ulb_groups_together(row) == 0)
         ulb_prefetch_lines(row, told, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values,
                            ulb_block_vectors(row));
 #pragma GCC unroll 12
@@ -406,7 +408,7 @@ static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb
     ulb_start_group(row, at, g, &group);
     for (size_t s = 0; s < row->group / 4; s += ulb_chunk_steps(row))
         ulb_add_chunk_of(row, told, at, g, s, &group, block);
-    ulb_end_group(row, told, at, g, &group, block);
+    ulb_end_group(row, told, at, g, &group, true, block);
 }
 
 /* block += group g of each slice, some steps of each in turn: one after the other where sums are registers,
@@ -431,7 +433,7 @@ ulb_add_side_by_side(const struct ulb_block_row *row, struct ulb_told told, cons
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-        ulb_end_group(row, told, &at[i], g, &groups[i], block[i]);
+        ulb_end_group(row, told, &at[i], g, &groups[i], true, block[i]);
 }
 
 /* Groups of a slice in turn: two where two scales are a byte, and two of 16 columns, for which sums of the

@@ -26,31 +26,33 @@
 /* Dot products of minima for each block. */
 #define ULB_MINIMA_DOTS(minima) ((minima) == ULB_BYTE_MINIMA ? 4 : (minima) == ULB_NIBBLE_MINIMA ? 8 : 0)
 
-#define ULB_CODES_MIX(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, word_steps, g_adds,       \
-                      g_float_adds, g_fmas, g_shifts, g_conversions, g_plain)                                \
+/* Of so many tokens together, which share what they have of codes, scales and minima. */
+#define ULB_CODES_MIX_OF(tokens, n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, word_steps,    \
+                         g_adds, g_float_adds, g_fmas, g_shifts, g_conversions, g_plain)                     \
     {                                                                                                        \
         .loads = ((n_bytes) + (n_masks)) / (double)(n_rows)*ULB_EACH(4) +                                    \
                  ULB_WIDENED(SCALES) * ULB_EACH(GROUP) +                                                     \
                  (1 + (MINIMA != ULB_NO_MINIMA) + ULB_MINIMA_DOTS(MINIMA) / 4) * ULB_EACH(COLUMNS),          \
-        .broadcasts = ULB_EACH(4) / (SETS * (n_rows)),                                                       \
+        .broadcasts = (tokens)*ULB_EACH(4) / (SETS * (n_rows)),                                              \
         .prefetches = BYTES_PER_STEP / 64.0 * (((NEAR) ? 1 : 0) + ((FAR) ? 1 : 0)),                          \
         .logic = (n_logic) / (double)(n_rows)*ULB_EACH(4) + ULB_HALVED(SCALES) * ULB_EACH(GROUP) +           \
                  (MINIMA == ULB_NIBBLE_MINIMA ? 4 : 0) * ULB_EACH(COLUMNS),                                  \
         .shifts = (n_shifts) / (double)(n_rows)*ULB_EACH(4) +                                                \
-                  ((g_shifts) / (double)(n_rows) + ULB_HALVED(SCALES)) * ULB_EACH(GROUP) +                   \
+                  ((tokens) * (g_shifts) / (double)(n_rows) + ULB_HALVED(SCALES)) * ULB_EACH(GROUP) +        \
                   (MINIMA == ULB_NIBBLE_MINIMA ? 3                                                           \
                    : MINIMA == ULB_BYTE_MINIMA ? 1                                                           \
                                                : 0) *                                                        \
                       ULB_EACH(COLUMNS) +                                                                    \
                   (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),                                                      \
-        .adds =                                                                                              \
-            (n_adds) / (double)(n_rows)*ULB_EACH(4) + (g_adds) / (double)(n_rows)*ULB_EACH(GROUP) +          \
-            ((word_steps) > 1 ? ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) : 0) +                         \
-            ((MINIMA > ULB_ONE_MINIMUM) + (ULB_WORD_SUMS ? ULB_MINIMA_DOTS(MINIMA) : 0) + 2 * (POWERS)) *    \
-                ULB_EACH(COLUMNS),                                                                           \
+        .adds = (n_adds) / (double)(n_rows)*ULB_EACH(4) +                                                    \
+                (tokens) * (g_adds) / (double)(n_rows)*ULB_EACH(GROUP) +                                     \
+                ((word_steps) > 1 ? ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) : 0) +                     \
+                ((tokens) * (MINIMA > ULB_ONE_MINIMUM) + (ULB_WORD_SUMS ? ULB_MINIMA_DOTS(MINIMA) : 0) +     \
+                 2 * (POWERS)) *                                                                             \
+                    ULB_EACH(COLUMNS),                                                                       \
         .dot_products = ULB_WORD_SUMS ? 0                                                                    \
-                                      : (n_dots) / (double)(n_rows)*ULB_EACH(4) +                            \
-                                            ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS),                     \
+                                      : (tokens) * ((n_dots) / (double)(n_rows)*ULB_EACH(4) +                \
+                                                    ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)),            \
         .maddubs = ULB_WORD_SUMS ? (n_dots) / (double)(n_rows)*ULB_EACH(4) +                                 \
                                        ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)                           \
                                  : 0,                                                                        \
@@ -59,15 +61,18 @@
                                         (MINIMA > ULB_ONE_MINIMUM ? 2 : 0) * ULB_EACH(COLUMNS)               \
                                   : 0,                                                                       \
         .float_adds = ULB_INTEGERS(SCALES) ? 0                                                               \
-                      : ULB_SCALES_SUMS    ? (g_float_adds - g_plain) / (double)(n_rows)*ULB_EACH(GROUP)     \
-                                           : (g_float_adds) / (double)(n_rows)*ULB_EACH(GROUP),                 \
-        .fmas = ((g_fmas) / (double)(n_rows) + ULB_FLOATS(SCALES)) * ULB_EACH(GROUP) +                       \
-                (2 + (MINIMA == ULB_NO_MINIMA     ? 0                                                        \
-                      : MINIMA == ULB_ONE_MINIMUM ? 1                                                        \
-                                                  : 2)) *                                                    \
+                      : ULB_SCALES_SUMS                                                                      \
+                          ? (tokens) * (g_float_adds - g_plain) / (double)(n_rows)*ULB_EACH(GROUP)           \
+                          : (tokens) * (g_float_adds) / (double)(n_rows)*ULB_EACH(GROUP),                    \
+        .fmas = (tokens) * ((g_fmas) / (double)(n_rows) + ULB_FLOATS(SCALES)) * ULB_EACH(GROUP) +            \
+                (tokens) *                                                                                   \
+                    (2 + (MINIMA == ULB_NO_MINIMA     ? 0                                                    \
+                          : MINIMA == ULB_ONE_MINIMUM ? 1                                                    \
+                                                      : 2)) *                                                \
                     ULB_EACH(COLUMNS),                                                                       \
-        .conversions = ((g_conversions) / (double)(n_rows) + ULB_FLOATS(SCALES)) * ULB_EACH(GROUP) +         \
-                       ((MINIMA > ULB_ONE_MINIMUM) + ULB_INTEGERS(SCALES)) * ULB_EACH(COLUMNS),              \
+        .conversions =                                                                                       \
+            ((tokens) * (g_conversions) / (double)(n_rows) + ULB_FLOATS(SCALES)) * ULB_EACH(GROUP) +         \
+            ((tokens) * (MINIMA > ULB_ONE_MINIMUM) + ULB_INTEGERS(SCALES)) * ULB_EACH(COLUMNS),              \
         .loaded_halves = ((POWERS ? 0 : 1) + (MINIMA != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                 \
         .widenings = (ULB_INTEGERS(SCALES) ? 0 : ULB_WIDENED(SCALES)) * ULB_EACH(GROUP) +                    \
                      (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),                                                   \
@@ -75,8 +80,13 @@
             (SHUFFLES)*ULB_EACH(4) + (ULB_INTEGERS(SCALES) ? ULB_WIDENED(SCALES) : 0) * ULB_EACH(GROUP),     \
         .vector_bits = ULB_VEC_BITS                                                                          \
     }
-#define ULB_LESSER(a, b)                  ((a) < (b) ? (a) : (b))
-#define ULB_ROWS_OF(n_bytes, n_rows, ...) (n_rows)
+#define ULB_LESSER(a, b)                                                              ((a) < (b) ? (a) : (b))
+#define ULB_ROWS_OF(n_bytes, n_rows, ...)                                             (n_rows)
+#define ULB_SUMS_OF(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, ...) (n_dots)
+#define ULB_CODES_MIX(...)                                                            ULB_CODES_MIX_OF(1, __VA_ARGS__)
+#define ULB_CODES_TILE_MIX(...)                                                       ULB_CODES_MIX_OF(TOKENS, __VA_ARGS__)
+
+enum { TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
 
 #define ROWS (SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES)
 
@@ -95,10 +105,33 @@ static const struct ulb_block_row row = {.layout = &LAYOUT,
                                          .scales_sums = ULB_SCALES_SUMS,
                                          .activation = ACTIVATION};
 
+#if defined(ULB_DP_EVEX) || defined(ULB_DP_512)
+
+/* Not inlined: beside it the code of one token took 5 % longer. */
+static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
+{
+    if (g->l2_ahead)
+        ulb_run_token_blocks(&row, ulb_told_l2(g->l2_ahead), g, TOKENS);
+    else
+        ulb_run_token_blocks(&row, ULB_TOLD_L1, g, TOKENS);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    if (TOKENS > 1 && g->n > 1)
+        run_tokens(g);
+    else
+        ulb_run_blocks(g, &row);
+}
+
+#else
+
 static void run(const struct ulb_gemm *g)
 {
     ulb_run_blocks(g, &row);
 }
+
+#endif
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
@@ -108,11 +141,14 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &LAYOUT,
     .activation = ACTIVATION,
     .mr = ROWS,
-    .nr = 1,
+    .nr = TOKENS,
     .kr = ULB_BLOCK_SLICES * COLUMNS,
     .bytes_per_step = BYTES_PER_STEP,
     .tolerance = ULB_BLOCK_TOLERANCE,
     .mix = COUNTS(ULB_CODES_MIX),
+#if defined(ULB_DP_EVEX) || defined(ULB_DP_512)
+    .tile_mix = COUNTS(ULB_CODES_TILE_MIX),
+#endif
     .prefetch_choice = true,
     .run = run,
 };

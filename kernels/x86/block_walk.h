@@ -16,11 +16,11 @@ struct ulb_block_at {
     const float *scale;
 };
 
-/* results += what d, and minima, make of a block. They lie behind the codes, minima_at and d_at in the tile.
- */
+/* results += what d, and minima, make of a block. They lie behind the codes, minima_at and d_at in the tile;
+ * ask: for what lies ahead of them. */
 static inline __attribute__((always_inline)) void
 ulb_finish_block(const struct ulb_block_row *row, struct ulb_told told, size_t minima_at, size_t d_at,
-                 const struct ulb_block_at *x, const ulb_floats *block, ulb_floats *results)
+                 const struct ulb_block_at *x, const ulb_floats *block, bool ask, ulb_floats *results)
 {
     const uint8_t *at = x->tile + d_at;
     size_t vectors = ulb_block_vectors(row), rows = vectors * ULB_LANES;
@@ -30,7 +30,7 @@ ulb_finish_block(const struct ulb_block_row *row, struct ulb_told told, size_t m
     for (size_t v = 0; v < vectors; v++) {
         ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
                                    : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
-        if (row->minima == ULB_NO_MINIMA)
+        if (ask && row->minima == ULB_NO_MINIMA)
             ulb_prefetch_lines(row, told, x->tile, minima_at + v * share, share, (ulb_vec *)&d, 1);
         ulb_floats sum = ulb_scales_integers(row) ? ulb_to_floats(((const ulb_vec *)block)[v]) : block[v];
         results[v] = ulb_fma(sum, row->scales_sums ? d : ulb_mul(d, x_scale), results[v]);
@@ -47,7 +47,8 @@ ulb_finish_block(const struct ulb_block_row *row, struct ulb_told told, size_t m
             sum = ulb_to_floats(ulb_all_x_sums(x->sums, 1));
         else
             sum = ulb_sum_minima(row->minima, x->tile + minima_at + v * ULB_VEC_BYTES, rows * 4, &quads);
-        ulb_prefetch_lines(row, told, x->tile, minima_at + v * share, share, (ulb_vec *)&sum, 1);
+        if (ask)
+            ulb_prefetch_lines(row, told, x->tile, minima_at + v * share, share, (ulb_vec *)&sum, 1);
         sum = ulb_mul(sum, x_scale);
         /* d of shifted values has the factor of the row's end; a minimum has not. */
         sum = ulb_mul(sum, ulb_all_floats((float)(1 << row->codes->shift(v % row->codes->rows))));
@@ -89,7 +90,7 @@ static inline __attribute__((always_inline)) void ulb_add_blocks(const struct ul
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-        ulb_finish_block(row, told, minima_at, d_at, &at[i], block[i], results);
+        ulb_finish_block(row, told, minima_at, d_at, &at[i], block[i], true, results);
 }
 
 /* Results are used once in a block of several groups, whose sums need the 16 registers: GCC 12 kept results
@@ -102,6 +103,18 @@ static inline __attribute__((always_inline)) void ulb_keep_in_memory(const struc
     ULB_UNROLL(12)
     for (size_t v = 0; v < ulb_block_vectors(row); v++)
         __asm__("" : "+m"(results[v]));
+}
+
+/* Results lose the power of two that values of their codes are too large by. */
+static inline __attribute__((always_inline)) void ulb_store_results(const struct ulb_block_row *row,
+                                                                    const ulb_floats *results, float *y)
+{
+#pragma GCC unroll 12
+    for (size_t v = 0; v < ulb_block_vectors(row); v++) {
+        float factor = 1.0f / (float)(1 << row->codes->shift(v % row->codes->rows));
+        ulb_store_floats(y + v * ULB_LANES,
+                         factor == 1 ? results[v] : ulb_mul(results[v], ulb_all_floats(factor)));
+    }
 }
 
 /* One row of tiles and one token. */
@@ -134,12 +147,7 @@ ulb_walk_blocks(const struct ulb_block_row *row, struct ulb_told told, const str
             at[i].scale += row->activation == ULB_ACT_A8 ? 0 : 1;
         }
     }
-#pragma GCC unroll 12
-    for (size_t v = 0; v < vectors; v++) {
-        float factor = 1.0f / (float)(1 << row->codes->shift(v % row->codes->rows));
-        ulb_store_floats(y + v * ULB_LANES,
-                         factor == 1 ? results[v] : ulb_mul(results[v], ulb_all_floats(factor)));
-    }
+    ulb_store_results(row, results, y);
 }
 
 /* The loop over rows of tiles and tokens. told.l2: a constant. */

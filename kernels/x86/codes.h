@@ -8,7 +8,7 @@
 #ifndef ULB_KERNELS_X86_CODES_H
 #define ULB_KERNELS_X86_CODES_H
 
-#include "kernels/x86/block_walk.h"
+#include "kernels/x86/block_tokens.h"
 
 static inline ulb_vec ulb_start_magic(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
@@ -253,6 +253,41 @@ static const ulb_vec ulb_mask_03 = ULB_BYTES(0x03), ulb_mask_07 = ULB_BYTES(0x07
                      ulb_mask_3f = ULB_BYTES(0x3F), ulb_mask_40 = ULB_BYTES(0x40),
                      ulb_mask_60 = ULB_BYTES(0x60);
 
+/* struct ulb_codes' operand of each code below: what its step multiplies, in the order of its sums. */
+static inline ulb_vec ulb_operand_whole(const ulb_vec *packed, size_t i)
+{
+    return packed[i];
+}
+
+static inline ulb_vec ulb_operand_nibbles(const ulb_vec *packed, size_t i)
+{
+    return i == 0 ? ulb_and(packed[0], ulb_mask_0f) : packed[0];
+}
+
+static inline ulb_vec ulb_operand_crumbs(const ulb_vec *packed, size_t i)
+{
+    return i < 3 ? ulb_and(packed[0], ulb_all8(3 << 2 * i)) : packed[0];
+}
+
+static inline ulb_vec ulb_operand_thirds(const ulb_vec *packed, size_t i)
+{
+    const size_t byte = i < 6 ? i / 3 : 2, field = i - 3 * byte;
+    const int masks[] = {0x07, 0x38, 0x40};
+    return field < (byte < 2 ? 2 : 3) ? ulb_and(packed[byte], ulb_all8(masks[field])) : packed[byte];
+}
+
+static inline ulb_vec ulb_operand_fives(const ulb_vec *packed, size_t i)
+{
+    if (i >= 10)
+        return i == 10 ? ulb_and(packed[1], ulb_mask_60) : ulb_and(packed[3], ulb_mask_20);
+    return i < 5 ? ulb_and(packed[i], ulb_mask_1f) : packed[i - 5];
+}
+
+static inline ulb_vec ulb_operand_sixes(const ulb_vec *packed, size_t i)
+{
+    return i < 3 ? ulb_and(packed[i], ulb_mask_3f) : packed[i - 3];
+}
+
 /* sums[0] += x.(byte & mask), sums[1] += x.byte */
 static inline void ulb_dot_low_and_whole(const uint8_t *w, ulb_vec x, ulb_vec mask, ulb_vec *low,
                                          ulb_vec *whole)
@@ -470,6 +505,7 @@ static const struct ulb_codes ulb_whole_codes = {.bytes = 1,
                                                  .rows = 1,
                                                  .sums = 1,
                                                  .step = ulb_step_whole,
+                                                 .operand = ulb_operand_whole,
                                                  .start = ulb_start_magic,
                                                  .floats = ulb_floats_1,
                                                  .shift = ulb_no_shift};
@@ -477,6 +513,7 @@ static const struct ulb_codes ulb_nibble_codes = {.bytes = 1,
                                                   .rows = 2,
                                                   .sums = 2,
                                                   .step = ulb_step_nibbles,
+                                                  .operand = ulb_operand_nibbles,
                                                   .start = ulb_start_nibbles,
                                                   .floats = ulb_floats_nibbles,
                                                   .shift = ulb_shift_nibbles};
@@ -484,6 +521,7 @@ static const struct ulb_codes ulb_crumb_codes = {.bytes = 1,
                                                  .rows = 4,
                                                  .sums = 4,
                                                  .step = ulb_step_crumbs,
+                                                 .operand = ulb_operand_crumbs,
                                                  .start = ulb_start_crumbs,
                                                  .floats = ulb_floats_crumbs,
                                                  .shift = ulb_shift_crumbs};
@@ -491,6 +529,7 @@ static const struct ulb_codes ulb_third_codes = {.bytes = 3,
                                                  .rows = 8,
                                                  .sums = 10,
                                                  .step = ulb_step_thirds,
+                                                 .operand = ulb_operand_thirds,
                                                  .start = ulb_start_thirds,
                                                  .floats = ulb_floats_thirds,
                                                  .shift = ulb_shift_thirds,
@@ -499,6 +538,7 @@ static const struct ulb_codes ulb_five_codes = {.bytes = 5,
                                                 .rows = 8,
                                                 .sums = 12,
                                                 .step = ulb_step_fives,
+                                                .operand = ulb_operand_fives,
                                                 .start = ulb_start_fives,
                                                 .floats = ulb_floats_fives,
                                                 .shift = ulb_no_shift};
@@ -506,6 +546,7 @@ static const struct ulb_codes ulb_six_codes = {.bytes = 3,
                                                .rows = 4,
                                                .sums = 6,
                                                .step = ulb_step_sixes,
+                                               .operand = ulb_operand_sixes,
                                                .start = ulb_start_sixes,
                                                .floats = ulb_floats_sixes,
                                                .shift = ulb_shift_sixes,

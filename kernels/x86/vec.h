@@ -39,6 +39,11 @@ static inline ulb_vec ulb_and(ulb_vec a, ulb_vec b)
     return _mm512_and_si512(a, b);
 }
 
+static inline ulb_vec ulb_add8(ulb_vec a, ulb_vec b)
+{
+    return _mm512_add_epi8(a, b);
+}
+
 static inline ulb_vec ulb_add32(ulb_vec a, ulb_vec b)
 {
     return _mm512_add_epi32(a, b);
@@ -144,6 +149,11 @@ static inline ulb_vec ulb_all32(int32_t value)
 static inline ulb_vec ulb_and(ulb_vec a, ulb_vec b)
 {
     return _mm256_and_si256(a, b);
+}
+
+static inline ulb_vec ulb_add8(ulb_vec a, ulb_vec b)
+{
+    return _mm256_add_epi8(a, b);
 }
 
 static inline ulb_vec ulb_add32(ulb_vec a, ulb_vec b)
