@@ -2,7 +2,11 @@
  * of its rows and, of one token, by all further rows that the call asks for; those of several tokens lie side
  * by side. Where those of a whole row of weights would not stay in L1, the layout cuts K into more slices:
  * some of them are read at a time, as address streams; sums of the slices before wait in y, whose rows are
- * this call's. */
+ * this call's.
+ *
+ * What tables take of L1 is lost to memory: a reader of two streams (Zen 5, one core, 42 GB/s) that reads 4
+ * lines of tables beside every 10 of weights has 0.95 of it, 8 lines of 8 KiB of tables 0.91, of 16 KiB and
+ * more 0.8. */
 #ifndef ULB_KERNELS_TABLES_H
 #define ULB_KERNELS_TABLES_H
 

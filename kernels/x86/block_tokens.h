@@ -176,11 +176,11 @@ static inline __attribute__((always_inline)) void ulb_run_token_blocks(const str
         tiles.w = (const uint8_t *)g->w + m / rows * tiles.steps * row->layout->tile_bytes;
         for (; n + tokens <= g->n; n += tokens)
             ulb_walk_token_blocks(row, told, g, &tiles, m, n, tokens);
-        if (tokens > 3 && g->n - n == 3)
-            ulb_walk_token_blocks(row, told, g, &tiles, m, n, 3);
-        else if (tokens > 2 && g->n - n == 2)
+        if (tokens > 2 && g->n - n >= 2) {
             ulb_walk_token_blocks(row, told, g, &tiles, m, n, 2);
-        else if (g->n - n == 1)
+            n += 2;
+        }
+        if (n < g->n)
             ulb_walk_token_blocks(row, told, g, &tiles, m, n, 1);
     }
 }
