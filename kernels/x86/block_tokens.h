@@ -162,6 +162,15 @@ ulb_walk_token_blocks(const struct ulb_block_row *row, struct ulb_told told, con
     }
 }
 
+/* Of so many tokens that are left, at least two at first, those of the next register tile: none is left alone
+ * where tiles hold more than two, for the sums of one are too few chains for the latency of dot products. */
+static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
+{
+    if (left == tokens + 1u && tokens > 2)
+        return tokens - 1u;
+    return left < tokens ? left : tokens;
+}
+
 /* All rows; tokens: of a register tile. */
 static inline __attribute__((always_inline)) void ulb_run_token_blocks(const struct ulb_block_row *row,
                                                                        struct ulb_told told,
@@ -172,16 +181,17 @@ static inline __attribute__((always_inline)) void ulb_run_token_blocks(const str
                               .steps = ulb_layout_steps(row->layout, g->k)};
     const size_t rows = ulb_block_vectors(row) * ULB_LANES;
     for (size_t m = g->m0; m < g->m1; m += rows) {
-        size_t n = 0;
+        size_t next;
         tiles.w = (const uint8_t *)g->w + m / rows * tiles.steps * row->layout->tile_bytes;
-        for (; n + tokens <= g->n; n += tokens)
-            ulb_walk_token_blocks(row, told, g, &tiles, m, n, tokens);
-        if (tokens > 2 && g->n - n >= 2) {
-            ulb_walk_token_blocks(row, told, g, &tiles, m, n, 2);
-            n += 2;
+        for (size_t n = 0; n < g->n; n += next) {
+            next = ulb_next_tokens(g->n - n, tokens);
+            if (next == tokens)
+                ulb_walk_token_blocks(row, told, g, &tiles, m, n, tokens);
+            else if (tokens > 3 && next == 3)
+                ulb_walk_token_blocks(row, told, g, &tiles, m, n, 3);
+            else
+                ulb_walk_token_blocks(row, told, g, &tiles, m, n, tokens > 2 ? 2 : 1);
         }
-        if (n < g->n)
-            ulb_walk_token_blocks(row, told, g, &tiles, m, n, 1);
     }
 }
 
