@@ -178,7 +178,7 @@ struct ulb_kernel {
      * of its codes) * scale, and |x| that of an activation plus that of its zero point, times the scale. */
     double tolerance;
     struct ulb_mix mix;      /* of one token */
-    struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; empty where nr is 1 */
+    struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; not read where nr is 1 */
     bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */
     bool prefetch_choice; /* its prefetches go where ulb_gemm.l2_ahead says; others' always alike */
     bool prefetch_none;   /* with prefetch_choice: told L2, it leaves all to the CPU's own prefetchers */
