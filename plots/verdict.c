@@ -1,5 +1,6 @@
 #include "plots/verdict.h"
 
+#include "common/stats.h"
 #include "plots/canvas.h"
 
 #include <math.h>
@@ -36,23 +37,49 @@ static int by_share(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+static double efficiency_of(const struct ulb_cell *cell)
+{
+    return cell->efficiency;
+}
+
+static double gbps_of(const struct ulb_cell *cell)
+{
+    return cell->gbps;
+}
+
+/* Of the cells that have the figure; room is for n numbers. */
+static double median_of(const struct ulb_cell *const *cells, size_t n,
+                        double (*figure_of)(const struct ulb_cell *), double *room)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        double figure = figure_of(cells[i]);
+        if (isfinite(figure))
+            room[known++] = figure;
+    }
+    return ulb_median(room, known);
+}
+
 static bool add_share(const struct ulb_cell *const *cells, size_t n, const char *format,
                       struct ulb_format_share *share)
 {
     const struct ulb_cell **fastest = calloc(n, sizeof *fastest);
+    double *room = calloc(n, sizeof *room);
     size_t shapes = 0;
-    for (size_t i = 0; i < n && fastest; i++) {
+    for (size_t i = 0; i < n && fastest && room; i++) {
         if (strcmp(cells[i]->format, format) == 0 && is_fastest(cells, n, cells[i]))
             fastest[shapes++] = cells[i];
     }
     if (shapes > 0) {
         qsort(fastest, shapes, sizeof *fastest, by_share);
+        const struct ulb_cell *const *of = (const struct ulb_cell *const *)fastest;
         *share = (struct ulb_format_share){.typical = fastest[shapes / 2],
-                                           .share = fastest[shapes / 2]->efficiency,
-                                           .gbps = fastest[shapes / 2]->gbps,
+                                           .share = median_of(of, shapes, efficiency_of, room),
+                                           .gbps = median_of(of, shapes, gbps_of, room),
                                            .shapes = shapes};
         snprintf(share->format, sizeof share->format, "%s", format);
     }
+    free(room);
     free(fastest);
     return shapes > 0;
 }

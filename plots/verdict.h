@@ -15,7 +15,7 @@ struct ulb_verdict {
 /* How close a weight format comes to the yardstick: medians over the shapes, each with its fastest kernel. */
 struct ulb_format_share {
     char format[16];
-    const struct ulb_cell *typical; /* the cell at the median */
+    const struct ulb_cell *typical; /* the cell at the median share, the upper of two */
     double share;                   /* GB/s / yardstick; NAN when the record has no yardstick */
     double gbps;
     size_t shapes;

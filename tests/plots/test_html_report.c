@@ -4,6 +4,7 @@
 #include "plots/verdict.h"
 #include "tests/results/sample.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,6 +97,30 @@ static void test_verdict_of_many_formats(void **state)
     }
     assert_says(&verdict, "The run was noisy");
     ulb_record_free(&record);
+}
+
+/* With an even number of shapes the median lies between the two in the middle, of shares and speeds alike. */
+static void test_median_of_an_even_number(void **state)
+{
+    (void)state;
+    static const double shares[] = {0.5, 0.6, 0.7, 0.9}, gbps[] = {30, 10, 14, 20};
+    struct ulb_cell cells[4];
+    const struct ulb_cell *of[4];
+    struct ulb_format_share found[ULB_FORMAT_SHARES];
+    for (size_t i = 0; i < 4; i++) {
+        cells[i] = (struct ulb_cell){.m = 64 * (i + 1), .k = 64, .efficiency = shares[i], .gbps = gbps[i]};
+        snprintf(cells[i].format, sizeof cells[i].format, "int2");
+        of[i] = &cells[i];
+    }
+    assert_int_equal(ulb_format_shares(of, 4, found), 1);
+    assert_int_equal(found->shapes, 4);
+    assert_true(fabs(found->share - 0.65) < 1e-9);
+    assert_true(fabs(found->gbps - 17) < 1e-9);
+    assert_int_equal(ulb_format_shares(of, 3, found), 1);
+    assert_true(fabs(found->share - 0.6) < 1e-9 && fabs(found->gbps - 14) < 1e-9);
+    cells[0].efficiency = NAN;
+    assert_int_equal(ulb_format_shares(of, 3, found), 1);
+    assert_true(fabs(found->share - 0.65) < 1e-9);
 }
 
 static char *page_of(const struct ulb_report_record *records, size_t n)
@@ -208,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verdict),
         cmocka_unit_test(test_verdict_of_many_formats),
+        cmocka_unit_test(test_median_of_an_even_number),
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_yardsticks_of_decoding),
         cmocka_unit_test(test_names_are_no_elements),
