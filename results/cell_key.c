@@ -20,3 +20,9 @@ char *ulb_gamma_key(const struct ulb_gamma_cell *cell, const char *cycles, char 
     snprintf(out, ULB_CELL_KEY_MAX, "%s %s %s", cell->kernel, cell->cls, known(cycles));
     return out;
 }
+
+char *ulb_count_key(const struct ulb_count_cell *cell, char out[ULB_CELL_KEY_MAX])
+{
+    snprintf(out, ULB_CELL_KEY_MAX, "%s %s", cell->kernel, known(cell->source));
+    return out;
+}

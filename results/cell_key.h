@@ -16,4 +16,7 @@ char *ulb_cell_key(const struct ulb_cell *cell, const char *cycles, char out[ULB
 /* The same for a gamma: "KERNEL CLASS CYCLES", cycles being "gamma.cycles_source". */
 char *ulb_gamma_key(const struct ulb_gamma_cell *cell, const char *cycles, char out[ULB_CELL_KEY_MAX]);
 
+/* And for a count: "KERNEL SOURCE", e.g. "int2a8-pshufb-avx2-32x1x4 callgrind". */
+char *ulb_count_key(const struct ulb_count_cell *cell, char out[ULB_CELL_KEY_MAX]);
+
 #endif

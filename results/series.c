@@ -213,7 +213,7 @@ static enum ulb_status read_counts(const struct ulb_record *record, struct ulb_s
         if (isnan(cells[i].instructions_per_step))
             continue;
         struct ulb_series *series = &(*out)[(*n)++];
-        snprintf(series->key, sizeof series->key, "%s %s", cells[i].kernel, cells[i].source);
+        ulb_count_key(&cells[i], series->key);
         snprintf(series->kernel, sizeof series->kernel, "%s", cells[i].kernel);
         series->value = cells[i].instructions_per_step;
         status = ulb_series_from_costs(series, &series->value, 1, err);

@@ -68,7 +68,7 @@ static size_t count_values(const struct ulb_count_cell *cell, struct ulb_value *
     if (isnan(count))
         return 0;
     *out = (struct ulb_value){.metric = ULB_METRIC_INSTRUCTIONS, .value = count, .lo = count, .hi = count};
-    snprintf(out->key, sizeof out->key, "%s", cell->kernel);
+    ulb_count_key(cell, out->key);
     return 1;
 }
 

@@ -37,6 +37,10 @@ static void test_text(void **state)
                         "int2a8-pshufb-avx2-32x1x4 ? llama3-8b/down 4096x14336 n1 all:2 static cold ?");
     struct ulb_gamma_cell gamma = {.kernel = "int2a8-pshufb-avx2-32x1x4", .cls = "E"};
     assert_string_equal(ulb_gamma_key(&gamma, "papi", key), "int2a8-pshufb-avx2-32x1x4 E papi");
+    struct ulb_count_cell count = {.kernel = "int2a8-pshufb-avx2-32x1x4", .source = "perf"};
+    assert_string_equal(ulb_count_key(&count, key), "int2a8-pshufb-avx2-32x1x4 perf");
+    count.source[0] = '\0';
+    assert_string_equal(ulb_count_key(&count, key), "int2a8-pshufb-avx2-32x1x4 ?");
 }
 
 static void test_conditions_tell_cells_apart(void **state)

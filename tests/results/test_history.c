@@ -167,6 +167,49 @@ static void test_series(void **state)
     ulb_history_close(history);
 }
 
+static void set_source(struct ulb_record *record, const char *source)
+{
+    json_t *counts = json_object_get(record->root, "counts"), *count;
+    size_t i;
+    json_array_foreach(counts, i, count)
+    {
+        if (json_is_number(json_object_get(count, "instructions_per_step")))
+            json_object_set_new(count, "source", json_string(source));
+    }
+}
+
+/* perf and callgrind make two series of one kernel; one of an older version, without the source in its key,
+ * is still read. */
+static void test_counts_of_two_sources(void **state)
+{
+    (void)state;
+    static const char regex[] = "^int2a8-pshufb-avx2-32x1x4( |$)";
+    struct ulb_history *history = open_history(true);
+    struct ulb_record record;
+    struct ulb_trend *series;
+    bool added;
+    size_t n;
+    assert_true(add(history, 1, "old", NULL));
+    run("sqlite3 %s \"UPDATE series SET key = replace(key, ' callgrind', '') WHERE metric = 'instructions'\"",
+        path);
+    assert_true(add(history, 2, "callgrind", NULL));
+    make(&record, 3, "perf");
+    set_source(&record, "perf");
+    assert_int_equal(ulb_history_add(history, &record, NULL, &added, &err), ULB_OK);
+    ulb_record_free(&record);
+    assert_int_equal(ulb_history_trends(history, ULB_METRIC_INSTRUCTIONS, regex, 0, &series, &n, &err),
+                     ULB_OK);
+    assert_int_equal(n, 3);
+    static const char *const keys[] = {"int2a8-pshufb-avx2-32x1x4", "int2a8-pshufb-avx2-32x1x4 callgrind",
+                                       "int2a8-pshufb-avx2-32x1x4 perf"};
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(series[i].key, keys[i]);
+        assert_int_equal(series[i].n_points, 1);
+    }
+    ulb_trends_free(series, n);
+    ulb_history_close(history);
+}
+
 /* A commit measured late stands where it was made. */
 static void test_order_is_that_of_commits(void **state)
 {
@@ -322,8 +365,13 @@ static void test_truncated_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_series),         TEST(test_twin),           TEST(test_order_is_that_of_commits),
-        TEST(test_many_writers),   TEST(test_killed_writers), TEST(test_files_that_are_none),
+        TEST(test_series),
+        TEST(test_twin),
+        TEST(test_order_is_that_of_commits),
+        TEST(test_counts_of_two_sources),
+        TEST(test_many_writers),
+        TEST(test_killed_writers),
+        TEST(test_files_that_are_none),
         TEST(test_truncated_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
