@@ -1,7 +1,7 @@
 #include "results/history.h"
 
 #include "common/filter.h"
-#include "common/text.h"
+#include "results/history_place.h"
 
 #include <errno.h>
 #include <math.h>
@@ -39,6 +39,11 @@ struct ulb_history {
 };
 
 /* --- SQLite's words --- */
+
+static enum ulb_status no_memory(struct ulb_error *err)
+{
+    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
+}
 
 static enum ulb_status fail(const struct ulb_history *history, struct ulb_error *err)
 {
@@ -211,7 +216,7 @@ enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, boo
         return ulb_fail(err, ULB_BAD_INPUT, "'%s' is no file for a history; name one with --db", path);
     struct ulb_history *history = calloc(1, sizeof *history + strlen(path) + 1);
     if (!history)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
+        return no_memory(err);
     strcpy(history->path, path);
     enum ulb_status status = ULB_OK;
     if (sqlite3_open_v2(path, &history->db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0),
@@ -239,28 +244,6 @@ void ulb_history_close(struct ulb_history *history)
 }
 
 /* --- adding --- */
-
-static void machine_of(const struct ulb_record *record, char out[160])
-{
-    const char *model = ulb_record_text(record, "machine.cpu_model");
-    double cores = ulb_record_number(record, "machine.cores");
-    char name[129];
-    snprintf(name, sizeof name, "%s", model ? model : "unknown CPU");
-    ulb_text_mend(name);
-    snprintf(out, 160, "%s, %.0f cores", name, isfinite(cores) ? cores : 0);
-}
-
-static void place_of(const struct ulb_record *record, enum ulb_metric metric, const char *machine,
-                     char out[224])
-{
-    const char *compiler = ulb_record_text(record, "build.compiler");
-    const char *flags = ulb_record_text(record, "build.flags");
-    if (metric == ULB_METRIC_INSTRUCTIONS)
-        snprintf(out, 224, "%.63s%s%.127s", compiler ? compiler : "unknown compiler",
-                 flags && *flags != ' ' ? " " : "", flags ? flags : "");
-    else
-        snprintf(out, 224, "%s", machine);
-}
 
 /* *id: of the new row, 0 when the record is there already. */
 static enum ulb_status add_record(struct ulb_history *history, const struct ulb_record *record,
@@ -317,18 +300,21 @@ static enum ulb_status add_values(struct ulb_history *history, const struct ulb_
                                   size_t n, struct ulb_error *err)
 {
     struct value_statements statements = {NULL, NULL};
-    enum ulb_status status = prepare(
-        history, "INSERT OR IGNORE INTO series(metric, key, place) VALUES(?, ?, ?)", &statements.name, err);
+    char *compiler = ulb_compiler_place(record);
+    enum ulb_status status =
+        compiler ? prepare(history, "INSERT OR IGNORE INTO series(metric, key, place) VALUES(?, ?, ?)",
+                           &statements.name, err)
+                 : no_memory(err);
     if (status == ULB_OK)
         status = prepare(history,
                          "INSERT OR REPLACE INTO point(record, series, value, lo, hi) "
                          "SELECT ?, id, ?, ?, ? FROM series WHERE metric = ? AND key = ? AND place = ?",
                          &statements.add, err);
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
-        char place[224];
-        place_of(record, values[i].metric, machine, place);
+        const char *place = values[i].metric == ULB_METRIC_INSTRUCTIONS ? compiler : machine;
         status = add_value(history, &statements, id, &values[i], place, err);
     }
+    free(compiler);
     sqlite3_finalize(statements.name);
     sqlite3_finalize(statements.add);
     return status;
@@ -364,7 +350,7 @@ static enum ulb_status find_twin(struct ulb_history *history, sqlite3_int64 id, 
 enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_record *record,
                                 const char *committed, bool *added, struct ulb_error *err)
 {
-    char digest[17], machine[160];
+    char digest[17], machine[ULB_MACHINE_PLACE_MAX];
     struct ulb_value *values;
     size_t n;
     sqlite3_int64 id = 0;
@@ -373,9 +359,9 @@ enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_re
     enum ulb_status status = ulb_record_values(record, &values, &n, err);
     if (status != ULB_OK)
         return status;
-    machine_of(record, machine);
+    ulb_machine_place(record, machine);
     if (!ulb_record_digest(record, digest))
-        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
+        status = no_memory(err);
     if (status == ULB_OK)
         status = execute(history, "BEGIN IMMEDIATE", err);
     if (status != ULB_OK)
@@ -406,11 +392,6 @@ static bool grow(void **items, size_t n, size_t bytes)
     if (larger)
         *items = larger;
     return larger != NULL;
-}
-
-static enum ulb_status no_memory(struct ulb_error *err)
-{
-    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
 }
 
 enum ulb_status ulb_history_records(struct ulb_history *history, struct ulb_history_record **records,
@@ -484,7 +465,10 @@ static enum ulb_status read_names(struct ulb_history *history, enum ulb_metric m
         struct wanted *one = (struct wanted *)items + list->n++;
         *one = (struct wanted){.trend = {.metric = metric}, .id = sqlite3_column_int64(select, 0)};
         copy_text(select, 1, one->trend.key, sizeof one->trend.key);
-        copy_text(select, 2, one->trend.place, sizeof one->trend.place);
+        const unsigned char *place = sqlite3_column_text(select, 2);
+        one->trend.place = strdup(place ? (const char *)place : "");
+        if (!one->trend.place)
+            status = no_memory(err);
     }
     if (status == ULB_OK && code != SQLITE_DONE)
         status = fail(history, err);
@@ -548,6 +532,12 @@ static enum ulb_status read_points(struct ulb_history *history, struct wanted_li
     return status;
 }
 
+static void free_trend(struct ulb_trend *trend)
+{
+    free(trend->place);
+    free(trend->points);
+}
+
 /* Those that have points become the caller's. */
 static enum ulb_status hand_over(struct wanted_list *list, struct ulb_trend **series, size_t *n,
                                  struct ulb_error *err)
@@ -556,9 +546,10 @@ static enum ulb_status hand_over(struct wanted_list *list, struct ulb_trend **se
     if (!*series)
         return no_memory(err);
     for (size_t i = 0; i < list->n; i++) {
-        if (list->items[i].trend.n_points > 0)
-            (*series)[(*n)++] = list->items[i].trend;
-        list->items[i].trend.points = NULL;
+        if (list->items[i].trend.n_points == 0)
+            continue;
+        (*series)[(*n)++] = list->items[i].trend;
+        list->items[i].trend = (struct ulb_trend){.n_points = 0};
     }
     return ULB_OK;
 }
@@ -581,7 +572,7 @@ enum ulb_status ulb_history_trends(struct ulb_history *history, enum ulb_metric 
     if (status == ULB_OK)
         status = hand_over(&list, series, n, err);
     for (size_t i = 0; i < list.n; i++)
-        free(list.items[i].trend.points);
+        free_trend(&list.items[i].trend);
     free(list.items);
     return status;
 }
@@ -589,6 +580,6 @@ enum ulb_status ulb_history_trends(struct ulb_history *history, enum ulb_metric 
 void ulb_trends_free(struct ulb_trend *series, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        free(series[i].points);
+        free_trend(&series[i]);
     free(series);
 }

@@ -167,6 +167,34 @@ static void test_series(void **state)
     ulb_history_close(history);
 }
 
+/* Compilers whose flags differ behind hundreds of others count apart. */
+static void test_long_flags(void **state)
+{
+    (void)state;
+    struct ulb_history *history = open_history(true);
+    struct ulb_trend *series;
+    char flags[700];
+    size_t n;
+    for (unsigned i = 0; i < 2; i++) {
+        struct ulb_record record;
+        bool added;
+        memset(flags, 'f', sizeof flags);
+        snprintf(flags + 600, sizeof flags - 600, " -O%u", 2 + i);
+        make(&record, i, "c");
+        json_object_set_new(json_object_get(record.root, "build"), "flags", json_string(flags));
+        assert_int_equal(ulb_history_add(history, &record, NULL, &added, &err), ULB_OK);
+        ulb_record_free(&record);
+    }
+    assert_int_equal(ulb_history_trends(history, ULB_METRIC_INSTRUCTIONS, "^int2a8-pshufb-avx2-32x1x4 ", 0,
+                                        &series, &n, &err),
+                     ULB_OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(series[0].n_points, 1);
+    assert_non_null(strstr(series[1].place, flags));
+    ulb_trends_free(series, n);
+    ulb_history_close(history);
+}
+
 static void set_source(struct ulb_record *record, const char *source)
 {
     json_t *counts = json_object_get(record->root, "counts"), *count;
@@ -369,6 +397,7 @@ int main(void)
         TEST(test_twin),
         TEST(test_order_is_that_of_commits),
         TEST(test_counts_of_two_sources),
+        TEST(test_long_flags),
         TEST(test_many_writers),
         TEST(test_killed_writers),
         TEST(test_files_that_are_none),
