@@ -111,9 +111,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 /* --- add --- */
 
+/* *stuck: it is the history that takes nothing, so that no other file would do better. */
 static enum ulb_status add_one(const struct ulb_history_request *request, struct ulb_history *history,
-                               const char *path, bool *added, struct ulb_error *err)
+                               const char *path, bool *added, bool *stuck, struct ulb_error *err)
 {
+    *added = *stuck = false;
     struct ulb_record record;
     char date[24];
     enum ulb_status status = ulb_record_read(&record, path, err);
@@ -126,32 +128,61 @@ static enum ulb_status add_one(const struct ulb_history_request *request, struct
     const char *commit = ulb_record_text(&record, "build.commit");
     bool dated = commit && ulb_git_date(request->repository, commit, date);
     status = ulb_history_add(history, &record, dated ? date : NULL, added, err);
+    *stuck = status == ULB_ENVIRONMENT;
     ulb_record_free(&record);
     return status == ULB_OK ? ULB_OK : ulb_fail_prefix(err, status, "%s", path);
 }
 
-/* Of files, a failure in the middle leaves the ones before it added, and says so. */
+static enum ulb_status print_added(const struct ulb_history_request *request, size_t added, size_t refused,
+                                   struct ulb_error *err)
+{
+    size_t known = request->n_records - added - refused;
+    if (request->json)
+        return ulb_print_json(json_pack("{s:s, s:I, s:I, s:I}", "db", request->db, "added", (json_int_t)added,
+                                        "known", (json_int_t)known, "refused", (json_int_t)refused),
+                              err);
+    printf("%s: %zu record%s added", request->db, added, added == 1 ? "" : "s");
+    if (known > 0)
+        printf(", %zu known already", known);
+    if (refused > 0)
+        printf(", %zu refused", refused);
+    printf("\n");
+    return ULB_OK;
+}
+
+static void say_refused(const struct ulb_error *why)
+{
+    fprintf(stderr, "ulb-bench: %s\n", why->message);
+}
+
+/* A file that is refused is named and passed over. The last message is main's to print. */
 static enum ulb_status add(const struct ulb_history_request *request, struct ulb_history *history,
                            struct ulb_error *err)
 {
-    size_t added = 0;
-    enum ulb_status status = ULB_OK;
-    for (size_t i = 0; i < request->n_records && status == ULB_OK; i++) {
-        bool new;
-        status = add_one(request, history, request->records[i], &new, err);
-        added += status == ULB_OK && new;
+    size_t added = 0, refused = 0;
+    enum ulb_status answer = ULB_OK;
+    struct ulb_error why;
+    for (size_t i = 0; i < request->n_records; i++) {
+        bool new, stuck;
+        enum ulb_status status = add_one(request, history, request->records[i], &new, &stuck, &why);
+        added += new;
+        if (status == ULB_OK)
+            continue;
+        if (refused++ > 0)
+            say_refused(err);
+        *err = why;
+        if (stuck)
+            return added > 0 ? ulb_fail_prefix(err, status, "%zu added before", added) : status;
+        if (answer != ULB_BAD_INPUT)
+            answer = status;
     }
-    if (status != ULB_OK)
-        return added > 0 ? ulb_fail_prefix(err, status, "%zu added before", added) : status;
-    if (request->json)
-        return ulb_print_json(json_pack("{s:s, s:I, s:I}", "db", request->db, "added", (json_int_t)added,
-                                        "known", (json_int_t)(request->n_records - added)),
-                              err);
-    printf("%s: %zu record%s added", request->db, added, added == 1 ? "" : "s");
-    if (added < request->n_records)
-        printf(", %zu known already", request->n_records - added);
-    printf("\n");
-    return ULB_OK;
+    enum ulb_status status = print_added(request, added, refused, &why);
+    if (status == ULB_OK)
+        return answer;
+    if (refused > 0)
+        say_refused(err);
+    *err = why;
+    return status;
 }
 
 /* --- list --- */

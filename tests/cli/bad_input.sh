@@ -172,7 +172,20 @@ expect 2 "--format is no option of 'history add'; those that take it: trend" "$b
 expect 2 "--repo is no option of 'history trend'" "$bench" history trend --repo .
 expect 2 "unknown action 'sum': add, list, trend or bisect" "$bench" history sum
 expect 2 "--repo '.' is no git repository" env GIT_CEILING_DIRECTORIES="$PWD" "$bench" history add record.json --repo .
-expect 2 "1 added before: noise.json" "$bench" history add record.json noise.json --db mixed.db
+
+# Of several files the refused ones are named, each in a line, and the others added.
+sed 's/"schema_version": *[0-9]*/"schema_version": 99/' record.json >newer.json
+expect 2 "noise.json" "$bench" history add noise.json record.json --db mixed.db
+grep -qx 'mixed.db: 1 record added, 1 refused' out || fail "history add of a record and of another file: $(cat out)"
+expect 3 "newer.json: .*update it" "$bench" history add newer.json record.json --db mixed.db
+status=0
+"$bench" history add newer.json noise.json record.json nosuch.json --db mixed.db --json >out 2>err || status=$?
+python3 -c 'import json; d = json.load(open("out"))
+assert d == {"db": "mixed.db", "added": 0, "known": 1, "refused": 3}, d' || fail "history add says: $(cat out)"
+[[ $status == 2 && $(grep -c '^ulb-bench: [a-z]*.json' err) == 3 && $(wc -l <err) == 3 ]] ||
+    fail "exit $status of history add: $(cat err)"
+expect 3 "standard output" bash -c "'$bench' history add record.json --db mixed.db >/dev/full"
+
 expect 2 "is not UTF-8, which JSON and XML need" "$bench" history list --db $'h\xff.db' --json
 for option in "--set P" "--quick" "--isa-mask avx2"; do
     # shellcheck disable=SC2086

@@ -43,7 +43,7 @@ python3 measure.py $(seq 2 2 20)
 "${history[@]}" add records/*.json --repo repo >out || fail "add"
 grep -qx 'results/history.db: 10 records added' out || fail "add says: $(cat out)"
 "${history[@]}" add records/04.json --repo repo --json >out
-python3 -c 'import json; d = json.load(open("out")); assert d == {"db": "results/history.db", "added": 0, "known": 1}, d' ||
+python3 -c 'import json; d = json.load(open("out")); assert d == {"db": "results/history.db", "added": 0, "known": 1, "refused": 0}, d' ||
     fail "add again"
 "${history[@]}" list --json >out
 python3 -c 'import json; r = json.load(open("out"))["records"]
