@@ -6,6 +6,8 @@ enum ulb_status ulb_filter_compile(regex_t *filter, const char *option, const ch
                                    struct ulb_error *err)
 {
     char why[128];
+    if (*text == '\0')
+        return ulb_fail(err, ULB_BAD_INPUT, "%s is empty and would match everything; leave it out", option);
     int code = regcomp(filter, text, REG_EXTENDED | REG_NOSUB);
     if (code == 0)
         return ULB_OK;

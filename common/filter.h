@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* Freed by regfree(). option is what the user knows the text by ("--kernels"). ULB_BAD_INPUT for what is no
- * regular expression, ULB_ENVIRONMENT when memory is short. */
+ * regular expression, or an empty one, ULB_ENVIRONMENT when memory is short. */
 enum ulb_status ulb_filter_compile(regex_t *filter, const char *option, const char *text,
                                    struct ulb_error *err);
 

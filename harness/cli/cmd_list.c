@@ -81,9 +81,10 @@ static json_t *kernel_row(const struct ulb_kernel *kernel, ulb_isa_set isa)
 
 static enum ulb_status list_kernels(const struct options *options, json_t *rows, struct ulb_error *err)
 {
+    static const char all[] = ".";
     regex_t filter;
     enum ulb_status status =
-        ulb_filter_compile(&filter, "--kernels", options->kernels ? options->kernels : "", err);
+        ulb_filter_compile(&filter, "--kernels", options->kernels ? options->kernels : all, err);
     if (status != ULB_OK)
         return status;
     ulb_isa_set isa = ulb_isa_detect() & ~options->isa_mask;

@@ -23,6 +23,7 @@ expect 2 "no regular expression" "$bench" gamma --kernels '['
 expect 2 "no kernel matches 'int7'.*list kernels" "$bench" gamma --explain int1a8-table,int7
 expect 2 "no regular expression" "$bench" gamma --explain '['
 expect 2 "names no kernel" "$bench" gamma --explain ,
+expect 2 "kernels is empty and would match everything" "$bench" list kernels -k ''
 expect 2 "leave out --kernels" "$bench" gamma --explain int1 --formats int1
 expect 2 "writes no record" "$bench" gamma --explain int1 --out x
 expect 2 "use 'ulb-bench model'" "$bench" gamma --explain int1 --platform lnl
@@ -185,6 +186,8 @@ assert d == {"db": "mixed.db", "added": 0, "known": 1, "refused": 3}, d' || fail
 [[ $status == 2 && $(grep -c '^ulb-bench: [a-z]*.json' err) == 3 && $(wc -l <err) == 3 ]] ||
     fail "exit $status of history add: $(cat err)"
 expect 3 "standard output" bash -c "'$bench' history add record.json --db mixed.db >/dev/full"
+expect 2 "cell is empty and would match everything" "$bench" history trend --db mixed.db -c ''
+expect 2 "cell is empty and would match everything" "$bench" history bisect --db mixed.db -c ''
 
 expect 2 "is not UTF-8, which JSON and XML need" "$bench" history list --db $'h\xff.db' --json
 for option in "--set P" "--quick" "--isa-mask avx2"; do
