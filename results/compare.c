@@ -116,6 +116,31 @@ enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_
                              place, one, other);
 }
 
+/* The commit of a build; NULL for "unknown", which builds of any sources call themselves. */
+static const char *commit_of(const struct ulb_record *record)
+{
+    const char *commit = ulb_record_text(record, "build.commit");
+    return commit && *commit && strcmp(commit, "unknown") != 0 ? commit : NULL;
+}
+
+enum ulb_status ulb_check_same_commit(const struct ulb_record *fresh, const struct ulb_record *again,
+                                      struct ulb_error *err)
+{
+    const char *there = commit_of(fresh), *here = commit_of(again);
+    if (there && here && strcmp(there, here) == 0)
+        return ULB_OK;
+    if (there && here)
+        return ulb_fail(err, ULB_ENVIRONMENT,
+                        "--confirm measures with this build, commit %s; the new record is of commit %s: "
+                        "build that",
+                        here, there);
+    return ulb_fail(
+        err, ULB_ENVIRONMENT,
+        "--confirm needs one build, and of %s the commit is not known: build in a git repository, "
+        "or with -DULB_COMMIT=NAME, and measure anew",
+        here ? "the new record" : "this program");
+}
+
 /* ---- one figure ---- */
 
 static size_t at_least(double rounds)

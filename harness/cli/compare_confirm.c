@@ -136,18 +136,11 @@ static enum ulb_status adopt_names(const struct suspects *suspects, struct ulb_r
 static enum ulb_status check_build(const struct ulb_record *fresh, const struct ulb_record *again,
                                    struct ulb_error *err)
 {
-    const char *there = ulb_record_text(fresh, "build.commit"),
-               *here = ulb_record_text(again, "build.commit");
     const struct ulb_compare_settings measured = {.metric = ULB_METRIC_EFFICIENCY};
     enum ulb_status status = ulb_check_comparable(fresh, again, &measured, err);
     if (status != ULB_OK)
         return ulb_fail_prefix(err, status, "--confirm measures here and now");
-    if (there && here && strcmp(there, here) == 0)
-        return ULB_OK;
-    return ulb_fail(
-        err, ULB_ENVIRONMENT,
-        "--confirm measures with this build, commit %s; the new record is of commit %s: build that",
-        here ? here : "unknown", there ? there : "unknown");
+    return ulb_check_same_commit(fresh, again, err);
 }
 
 /* Runs what the options name, compares it with the base, and takes back what does not show. */

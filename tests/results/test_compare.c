@@ -386,6 +386,33 @@ static void test_confirm(void **state)
 }
 
 /* gamma by its samples, counts exactly, the token loop by its tokens; a record without them says so. */
+/* Two builds whose commits nobody knows are not one. */
+static void test_same_commit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fresh, *again, *words;
+    } cases[] = {
+        {"1f20ad1a2b3c", "1f20ad1a2b3c", NULL},
+        {"1f20ad1a2b3c", "bb15c55a2b3c", "this build, commit bb15c55a2b3c"},
+        {"1f20ad1a2b3c", "unknown", "of this program the commit is not known"},
+        {"unknown", "1f20ad1a2b3c", "of the new record the commit is not known"},
+        {"unknown", "unknown", "the commit is not known"},
+        {"", "", "the commit is not known"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ulb_record fresh = make(1), again = make(1);
+        json_object_set_new(json_object_get(fresh.root, "build"), "commit", json_string(cases[i].fresh));
+        json_object_set_new(json_object_get(again.root, "build"), "commit", json_string(cases[i].again));
+        enum ulb_status status = ulb_check_same_commit(&fresh, &again, &err);
+        assert_int_equal(status, cases[i].words ? ULB_ENVIRONMENT : ULB_OK);
+        if (cases[i].words)
+            assert_non_null(strstr(err.message, cases[i].words));
+        ulb_record_free(&fresh);
+        ulb_record_free(&again);
+    }
+}
+
 static void test_other_metrics(void **state)
 {
     (void)state;
@@ -522,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_missing_and_new),
         cmocka_unit_test(test_not_comparable),
         cmocka_unit_test(test_confirm),
+        cmocka_unit_test(test_same_commit),
         cmocka_unit_test(test_other_metrics),
         cmocka_unit_test(test_written_forms),
     };
