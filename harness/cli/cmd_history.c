@@ -217,7 +217,7 @@ static enum ulb_status list(const struct ulb_history_request *request, struct ul
             json_object_set_new(row, "committed_reason",
                                 json_string("git did not know the commit when the record was added"));
         if (!*at->commit)
-            json_object_set_new(row, "commit_reason", json_string("the record names none"));
+            json_object_set_new(row, "commit_reason", json_string(ulb_no_commit));
         json_array_append_new(rows, row);
     }
     free(records);

@@ -33,6 +33,9 @@ enum ulb_status ulb_show_bisect(const struct ulb_history_request *request, struc
 enum ulb_status ulb_trend_documents(const struct ulb_history_request *request, struct ulb_history *history,
                                     json_t **documents, struct ulb_error *err);
 
+/* What is said beside a commit that is null. */
+extern const char ulb_no_commit[];
+
 /* What git says of the repository that the records' commits are in; false when git or the commit is not
  * there. date: "2026-01-31T12:00:00Z". between: how many commits from good on, bad included; next: the one to
  * be measured next, "" when there is none in between. */

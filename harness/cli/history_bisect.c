@@ -15,10 +15,14 @@ static const json_t *last_change(const json_t *document)
     return json_array_get(changes, json_array_size(changes) - 1);
 }
 
-static bool same_commits(const json_t *change, const json_t *span)
+/* One commit, or records of unknown ones made at the same time. */
+static bool same_end(const json_t *change, const char *commit, const char *created, const json_t *span,
+                     const char *end, const char *end_created)
 {
-    return json_equal(json_object_get(change, "before_commit"), json_object_get(span, "good")) &&
-           json_equal(json_object_get(change, "after_commit"), json_object_get(span, "bad"));
+    const json_t *name = json_object_get(change, commit);
+    return json_equal(name, json_object_get(span, end)) &&
+           (json_is_string(name) ||
+            json_equal(json_object_get(change, created), json_object_get(span, end_created)));
 }
 
 /* The span of commits that a change lies in, made where it is new. */
@@ -28,13 +32,18 @@ static json_t *span_of(json_t *spans, const json_t *change)
     json_t *span;
     json_array_foreach(spans, i, span)
     {
-        if (same_commits(change, span))
+        if (same_end(change, "before_commit", "before_created", span, "good", "good_created") &&
+            same_end(change, "after_commit", "after_created", span, "bad", "bad_created"))
             return span;
     }
     span = json_pack("{s:O, s:O, s:O, s:O, s:[]}", "good", json_object_get(change, "before_commit"), "bad",
                      json_object_get(change, "after_commit"), "good_created",
                      json_object_get(change, "before_created"), "bad_created",
                      json_object_get(change, "after_created"), "cells");
+    if (json_is_null(json_object_get(span, "good")))
+        json_object_set_new(span, "good_reason", json_string(ulb_no_commit));
+    if (json_is_null(json_object_get(span, "bad")))
+        json_object_set_new(span, "bad_reason", json_string(ulb_no_commit));
     json_array_append_new(spans, span);
     return span;
 }

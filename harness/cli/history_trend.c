@@ -2,6 +2,7 @@
 
 #include "common/stats.h"
 #include "harness/cli/table.h"
+#include "harness/json_figure.h"
 #include "plots/figure.h"
 #include "results/changes.h"
 
@@ -14,24 +15,24 @@
 
 /* --- documents --- */
 
-static json_t *number_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
+const char ulb_no_commit[] = "the record names none";
 
-static json_t *commit_json(const struct ulb_point *point)
+static void set_commit(json_t *row, const char *key, const struct ulb_point *point)
 {
-    return *point->commit ? json_string(point->commit) : json_null();
+    ulb_set_text(row, key, *point->commit ? point->commit : NULL, ulb_no_commit);
 }
 
 static json_t *points_json(const struct ulb_trend *series)
 {
+    static const char no_interval[] = "the record has too few samples of it";
     json_t *points = json_array();
     for (size_t i = 0; i < series->n_points; i++) {
         const struct ulb_point *point = &series->points[i];
-        json_array_append_new(points, json_pack("{s:s, s:o, s:f, s:o, s:o}", "created", point->created,
-                                                "commit", commit_json(point), "value", point->value, "lo",
-                                                number_or_null(point->lo), "hi", number_or_null(point->hi)));
+        json_t *row = json_pack("{s:s, s:f}", "created", point->created, "value", point->value);
+        set_commit(row, "commit", point);
+        ulb_set_figure(row, "lo", point->lo, no_interval);
+        ulb_set_figure(row, "hi", point->hi, no_interval);
+        json_array_append_new(points, row);
     }
     return points;
 }
@@ -41,10 +42,13 @@ static json_t *change_json(const struct ulb_trend *series, const struct ulb_chan
     const struct ulb_point *before = &series->points[change->at - 1], *after = &series->points[change->at];
     double ratio = change->after / change->before;
     bool better = (ratio > 1) == ulb_metrics[series->metric].bigger_is_better;
-    return json_pack("{s:I, s:o, s:s, s:o, s:s, s:f, s:f, s:f, s:s}", "at", (json_int_t)change->at,
-                     "before_commit", commit_json(before), "before_created", before->created, "after_commit",
-                     commit_json(after), "after_created", after->created, "before", change->before, "after",
-                     change->after, "ratio", ratio, "verdict", better ? "improved" : "regressed");
+    json_t *row =
+        json_pack("{s:I, s:s, s:s, s:f, s:f, s:f, s:s}", "at", (json_int_t)change->at, "before_created",
+                  before->created, "after_created", after->created, "before", change->before, "after",
+                  change->after, "ratio", ratio, "verdict", better ? "improved" : "regressed");
+    set_commit(row, "before_commit", before);
+    set_commit(row, "after_commit", after);
+    return row;
 }
 
 static void add_levels(json_t *document, const struct ulb_trend *series, const double *values,

@@ -138,6 +138,43 @@ bisect 12 13 1 none || fail "bisect after one more record"
 python3 -c 'import json; s = json.load(open("out"))["spans"][0]; assert s["next"] is None and "git" in s["next_reason"]' ||
     fail "bisect without a repository"
 
+# Records without a commit: each null with its reason, and changes of different times are no one change.
+mkdir nameless
+python3 - <<'P'
+import json
+for number in range(16):
+    record = json.load(open(f"records/{2 + 2 * (number % 4):02}.json"))
+    record["created"] = f"2027-01-{number + 1:02}T00:00:00Z"
+    del record["build"]["commit"]
+    for count in record["counts"]:
+        start = {"bf16": 4, "int1": 9}.get(count["format"], 99)
+        if count["instructions_per_step"] and number >= start:
+            count["instructions_per_step"] += 0.25
+    json.dump(record, open(f"nameless/{number:02}.json", "w"))
+P
+"${history[@]}" add nameless/*.json --db nameless.db >out || fail "records without a commit"
+for action in "list" "trend" "trend --metric instructions" "bisect --metric instructions"; do
+    # shellcheck disable=SC2086
+    "${history[@]}" $action --db nameless.db --json >"nameless-${action// /}.json" || fail "$action without commits"
+done
+python3 - <<'P' || fail "nulls without a commit"
+import glob, json
+def check(value):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            assert inner is not None or value[key + "_reason"], value
+            check(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            check(inner)
+documents = [json.load(open(name)) for name in glob.glob("nameless-*.json")]
+assert len(documents) == 4 and all("null" in json.dumps(d) for d in documents)
+for document in documents:
+    check(document)
+spans = json.load(open("nameless-bisect--metricinstructions.json"))["spans"]
+assert [span["bad_created"][:10] for span in spans] == ["2027-01-05", "2027-01-10"], spans
+P
+
 expect() { # CODE PATTERN ARGUMENTS
     local status=0
     "${history[@]}" "${@:3}" >out 2>err || status=$?
