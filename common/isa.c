@@ -218,6 +218,9 @@ enum ulb_status ulb_isa_parse(const char *list, ulb_isa_set *set, struct ulb_err
             return ulb_fail(err, ULB_BAD_INPUT, "unknown instruction-set bit '%.*s'; known: %s", (int)length,
                             word, ulb_isa_names(~(ulb_isa_set)0, known, sizeof known));
         }
+        if (*set & found)
+            return ulb_fail(err, ULB_BAD_INPUT, "instruction-set bit '%.*s' is named twice", (int)length,
+                            word);
         *set |= found;
         word += length + (word[length] == ',');
     }

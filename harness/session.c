@@ -2,6 +2,7 @@
 
 #include "common/filter.h"
 #include "common/units.h"
+#include "common/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static enum ulb_status match_kernels(struct ulb_session *session, struct ulb_err
     return status;
 }
 
-/* Every name in a comma list must be a format of some kernel. */
+/* Every name in a comma list must be a format of some kernel, and none may come twice. */
 static enum ulb_status check_formats(const char *list, struct ulb_error *err)
 {
     if (list && list[strspn(list, ",")] == '\0')
@@ -95,7 +96,7 @@ static enum ulb_status check_formats(const char *list, struct ulb_error *err)
                             (int)length, word);
         word += length + (word[length] == ',');
     }
-    return ULB_OK;
+    return list ? ulb_words_differ("format", list, err) : ULB_OK;
 }
 
 static bool in_list(const char *list, const char *name)

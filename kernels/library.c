@@ -1,5 +1,7 @@
 #include "kernels/library.h"
 
+#include "common/words.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -113,9 +115,9 @@ static enum ulb_status load(const char *path, struct ulb_error *err)
 
 enum ulb_status ulb_kernels_load(const char *files, struct ulb_error *err)
 {
-    enum ulb_status status = ULB_OK;
     if (files[strspn(files, ",")] == '\0')
         return ulb_fail(err, ULB_BAD_INPUT, "no library of kernels is named");
+    enum ulb_status status = ulb_words_differ("library of kernels", files, err);
     while (*files && status == ULB_OK) {
         char path[PATH_MAX];
         size_t length = strcspn(files, ",");

@@ -1,5 +1,6 @@
 /* ulb-bench history: records over time. */
 #include "common/text.h"
+#include "common/words.h"
 #include "harness/cli/history.h"
 #include "harness/cli/option.h"
 #include "harness/cli/table.h"
@@ -324,6 +325,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         status = ulb_fail(err, ULB_BAD_INPUT, "--format is of figures, which are drawn with --out");
     if (status == ULB_OK && request.formats && request.formats[strspn(request.formats, ",")] == '\0')
         status = ulb_fail(err, ULB_BAD_INPUT, "--format names no format: svg, png, pdf or txt");
+    if (status == ULB_OK && request.formats)
+        status = ulb_words_differ("format", request.formats, err);
     if (status == ULB_OK && request.repository_given && !ulb_git_repository(request.repository))
         status = ulb_fail(err, ULB_BAD_INPUT, "--repo '%s' is no git repository", request.repository);
     if (status == ULB_OK && action->makes)

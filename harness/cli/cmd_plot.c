@@ -1,4 +1,5 @@
 /* ulb-bench plot: draws the figures of records. */
+#include "common/words.h"
 #include "harness/cli/cli.h"
 #include "plots/figure.h"
 
@@ -41,23 +42,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
 }
 
-/* The first word of a comma list that comes again behind it, of *length characters; NULL: none does. */
-static const char *named_twice(const char *list, size_t *length)
-{
-    for (const char *word = list + strspn(list, ","); *word; word += strspn(word, ",")) {
-        *length = strcspn(word, ",");
-        for (const char *other = word + *length + strspn(word + *length, ","); *other;
-             other += strspn(other, ",")) {
-            size_t others = strcspn(other, ",");
-            if (others == *length && memcmp(word, other, others) == 0)
-                return word;
-            other += others;
-        }
-        word += *length;
-    }
-    return NULL;
-}
-
 /* Calls each(word) for every word of a comma list, until one fails. */
 static enum ulb_status for_words(const char *list, struct request *request, const void *context,
                                  enum ulb_status (*each)(const char *word, struct request *request,
@@ -71,10 +55,8 @@ static enum ulb_status for_words(const char *list, struct request *request, cons
     if (strspn(list, ",") == strlen(list))
         status = ulb_fail(err, ULB_BAD_INPUT,
                           "a list of figures or formats is empty; try 'ulb-bench plot --help'");
-    size_t length;
-    const char *twice = named_twice(list, &length);
-    if (twice)
-        status = ulb_fail(err, ULB_BAD_INPUT, "'%.*s' is named twice", (int)length, twice);
+    if (status == ULB_OK)
+        status = ulb_words_differ(list == request->formats ? "format" : "figure", list, err);
     for (char *word = strtok_r(copy, ",", &rest); word && status == ULB_OK; word = strtok_r(NULL, ",", &rest))
         status = each(word, request, context, err);
     free(copy);

@@ -1,6 +1,7 @@
 #include "harness/cli/explain.h"
 
 #include "common/filter.h"
+#include "common/words.h"
 #include "harness/cli/table.h"
 #include "harness/explain.h"
 
@@ -48,7 +49,7 @@ static enum ulb_status choose(const char *list, bool *chosen, struct ulb_error *
     char *copy = strdup(list), *rest = NULL;
     if (!copy)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory");
-    enum ulb_status status = ULB_OK;
+    enum ulb_status status = ulb_words_differ("kernel", list, err);
     if (strspn(list, ",") == strlen(list))
         status =
             ulb_fail(err, ULB_BAD_INPUT, "--explain names no kernel; 'ulb-bench list kernels' names all");

@@ -1,6 +1,7 @@
 #include "harness/cli/simulate.h"
 
 #include "common/units.h"
+#include "common/words.h"
 #include "harness/json_figure.h"
 #include "harness/platform/platform.h"
 #include "shapes/model.h"
@@ -171,7 +172,7 @@ static enum ulb_status check_formats(const struct ulb_platform *platform, const 
     }
     if (list && list[strspn(list, ",")] == '\0')
         return ulb_fail(err, ULB_BAD_INPUT, "--formats names no format");
-    return ULB_OK;
+    return list ? ulb_words_differ("format", list, err) : ULB_OK;
 }
 
 static enum ulb_status add_platform(const struct ulb_simulate_request *request, const char *name,

@@ -1,6 +1,7 @@
 #include "harness/decode/measure.h"
 
 #include "common/units.h"
+#include "common/words.h"
 #include "harness/beta.h"
 #include "harness/class_rates.h"
 #include "harness/decode/check.h"
@@ -60,10 +61,6 @@ static void add_format(struct measurement *m, const char *name, size_t length)
 {
     struct format_run run = {0};
     snprintf(run.format, sizeof run.format, "%.*s", (int)length, name);
-    for (size_t i = 0; i < m->n_formats; i++) {
-        if (strcmp(m->formats[i].format, run.format) == 0)
-            return;
-    }
     m->formats[m->n_formats++] = run;
 }
 
@@ -96,7 +93,7 @@ static enum ulb_status list_formats(struct measurement *m, struct ulb_error *err
     }
     if (m->n_formats == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "--weights names no format; see 'ulb-bench list formats'");
-    return ULB_OK;
+    return ulb_words_differ("format", list, err);
 }
 
 /* Of so many rows those that a piece holds: of formats of 16 bits and less as many, of wider ones fewer; in

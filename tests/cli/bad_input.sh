@@ -39,6 +39,16 @@ expect 2 "names no shape" "$bench" gemv --shapes ''
 expect 2 "names no shape" "$bench" gemv --shapes ,
 expect 2 "shape '064x64' is named twice" "$bench" gemv --shapes 64x64,,96x64,064x64
 expect 2 "number of tokens '4' is named twice" "$bench" gemm --n 4,16,4
+# No list takes a word twice.
+expect 2 "format 'int8' is named twice" "$bench" gamma --formats int8,int4,int8
+expect 2 "format 'int8' is named twice" "$bench" decode --model bitnet-125m --weights int8,int4,int8 --ring-mib 128
+expect 2 "format 'int2' is named twice" "$bench" simulate --formats int2,int2
+expect 2 "instruction-set bit 'avx512f' is named twice" "$bench" gamma --isa-mask avx512f,avx2,avx512f
+expect 2 "kernel 'int1a8-table' is named twice" "$bench" gamma --explain int1a8-table,int1a8-blend,int1a8-table
+expect 2 "library of kernels 'x.so' is named twice" "$bench" list kernels --kernel-library x.so,x.so
+expect 2 "format 'png' is named twice" "$bench" history trend --out . --format png,svg,png
+expect 2 "model 'falcon3-1b' is named twice" "$bench" gemv --models falcon3-1b,falcon3-1b
+expect 2 "--split 'static'.*each at most once" "$bench" decode --split static,dynamic,static
 expect 2 "none of the shapes is whole blocks of q4_k .256 columns" "$bench" gemv --shapes 64x896 --formats q4_k
 expect 2 "has 300 characters and 248 are kept" "$bench" beta --set "$(printf '%0300d' 0)"
 expect 2 "'0' is no number of tokens: 1 to 4096" "$bench" gemm --n 4,0
@@ -106,6 +116,7 @@ expect 2 "noise.json" "$bench" plot noise.json
 expect 2 "no record is named.*report.html" "$bench" report
 expect 2 "nosuch.json" "$bench" report nosuch.json
 expect 2 "noise.json" "$bench" report noise.json
+expect 2 "figure 'bars' is named twice" "$bench" plot "$ULB_SOURCE/results/baselines/counts-gnu-12.2.0.json" --figure bars,bars
 expect 2 "surplus|wrong or incomplete" "$bench" report --figure bars noise.json
 record=$ULB_SOURCE/results/baselines/counts-gnu-12.2.0.json
 cp "$record" record.json
