@@ -21,8 +21,8 @@ struct options {
     const char *what;
     const char *kernels;
     ulb_isa_set isa_mask;
-    bool only_kernels; /* an option was given that has a meaning for kernels alone */
-    bool has_library;  /* which has a meaning for kernels and their formats */
+    bool only_kernels;     /* an option was given that has a meaning for kernels alone */
+    const char *libraries; /* which have a meaning for kernels and their formats */
     bool json;
     struct ulb_error *err;
 };
@@ -318,8 +318,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->only_kernels = true;
         return ulb_isa_parse(argument, &options->isa_mask, options->err) == ULB_OK ? 0 : EINVAL;
     case OPTION_LIBRARY:
-        options->has_library = true;
-        return ulb_kernels_load(argument, options->err) == ULB_OK ? 0 : EINVAL;
+        options->libraries = argument;
+        return 0;
     case ARGP_KEY_ARG:
         if (options->what)
             return ARGP_ERR_UNKNOWN;
@@ -385,10 +385,12 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return ULB_BAD_INPUT;
     if (options.only_kernels && part->rows != list_kernels)
         return ulb_fail(err, ULB_BAD_INPUT, "--kernels and --isa-mask only go with 'list kernels'");
-    if (options.has_library && part->rows != list_kernels && part->rows != list_formats)
+    if (options.libraries && part->rows != list_kernels && part->rows != list_formats)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--kernel-library only goes with 'list kernels' and 'list formats'");
-    return print_part(part, &options, err);
+    if (options.libraries)
+        status = ulb_kernels_load(options.libraries, err);
+    return status == ULB_OK ? print_part(part, &options, err) : status;
 }
 
 const struct ulb_command ulb_command_list = {

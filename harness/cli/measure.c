@@ -176,13 +176,19 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         return ulb_isa_parse(text, &o->settings.isa_mask, o->err) == ULB_OK ? 0 : EINVAL;
     case OPTION_LIBRARY:
         o->settings.libraries = text;
-        return ulb_kernels_load(text, o->err) == ULB_OK ? 0 : EINVAL;
+        return 0;
     case OPTION_SEED:
     case OPTION_RING:
         return parse_number(o, key, text);
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static error_t load_libraries(const struct ulb_measure_options *o)
+{
+    const char *libraries = o->settings.libraries;
+    return !libraries || ulb_kernels_load(libraries, o->err) == ULB_OK ? 0 : EINVAL;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -207,6 +213,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'v':
         o->verbose = true;
         return 0;
+    case ARGP_KEY_SUCCESS: /* by now it is known which libraries were named last */
+        return load_libraries(o);
     default:
         return parse_text(o, key, text);
     }

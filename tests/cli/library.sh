@@ -37,6 +37,14 @@ status=0
 "$bench" verify --kernel-library library_wrong.so --kernels wrong >out 2>err || status=$?
 [[ $status == 1 ]] && grep -q 'int8a8-wrong-any-1x1x1' err || fail "a wrong kernel: exit $status, $(cat out err)"
 
+# Of an option given twice the last counts, as of any.
+for what in list verify; do
+    kernels=$([[ $what == list ]] && echo kernels || true)
+    # shellcheck disable=SC2086
+    "$bench" $what $kernels --kernel-library nosuch.so "${library[@]}" --kernels mine >out || fail "two libraries: $(cat out)"
+done
+expect 2 "no kernel matches 'wrong'" "$bench" list kernels --kernel-library library_wrong.so "${library[@]}" --kernels wrong
+
 expect 2 "nosuch.so" "$bench" list kernels --kernel-library nosuch.so
 expect 2 "no library of kernels is named" "$bench" gamma --kernel-library ,
 expect 2 "library_empty.so exports no ulb_kernel_library" "$bench" gamma --kernel-library library_empty.so

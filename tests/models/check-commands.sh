@@ -103,6 +103,7 @@ refused "must be 0 to 1000000" simulate --take-ns x
 refused "must be equal or fair" simulate --sharing mine
 refused "must be static" simulate --split odd
 refused "no gamma of format 'int8'" simulate --formats int8
+query "{t['platform'] for t in d['totals']} == {'lnl'}" simulate --platform arl --platform lnl
 refused "no gamma of format 'bogus'" simulate --platform arl --formats int2,bogus
 refused "names no format" simulate --formats ,
 refused "no other option" simulate --check-paper --platform lnl
