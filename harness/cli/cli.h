@@ -33,6 +33,9 @@ enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err);
  * made or written in; option is the one that names another. */
 enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err);
 
+/* At the end: removes the folder made if nothing was written into it, as when the input is refused. */
+void ulb_leave_no_empty_folder(void);
+
 /* FOLDER/WORD-2026-01-31T120000Z-PID: the common part of the names of what a command writes, unique and
  * sorted by time. What a file name should not hold becomes '_'. */
 void ulb_output_stem(const char *folder, const char *word, char *stem, size_t bytes);

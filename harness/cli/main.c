@@ -75,6 +75,7 @@ int main(int argc, char **argv)
     enum ulb_status status = ulb_ensure_stack(&err);
     if (status == ULB_OK)
         status = dispatch(argc, argv, &err);
+    ulb_leave_no_empty_folder();
     ulb_json_memory_close();
     ulb_kernels_unload();
     errno = 0;

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,11 +77,15 @@ enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err)
                 : ulb_fail(err, ULB_BAD_INPUT, "the name %s is not UTF-8, which JSON and XML need", name);
 }
 
+static char made[PATH_MAX]; /* the folder that this process made; "": none */
+
 enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err)
 {
     if (folder[0] == '\0')
         return ulb_fail(err, ULB_BAD_INPUT, "--%s names no folder", option);
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    if (mkdir(folder, 0777) == 0)
+        snprintf(made, sizeof made, "%s", folder);
+    else if (errno != EEXIST)
         return ulb_fail(err, ULB_ENVIRONMENT, "cannot make the folder '%s' (%s); choose another with --%s",
                         folder, strerror(errno), option);
     struct stat is;
@@ -91,6 +96,12 @@ enum ulb_status ulb_make_folder(const char *folder, const char *option, struct u
         return ulb_fail(err, ULB_ENVIRONMENT, "cannot write in '%s' (%s); choose another folder with --%s",
                         folder, strerror(errno), option);
     return ULB_OK;
+}
+
+void ulb_leave_no_empty_folder(void)
+{
+    if (made[0])
+        rmdir(made); /* fails where something is in it */
 }
 
 void ulb_output_stem(const char *folder, const char *word, char *stem, size_t bytes)

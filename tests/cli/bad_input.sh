@@ -134,7 +134,13 @@ mkdir other
 cp record.json other
 expect 2 "the figures of record.json and other/record.json would have the same names" "$bench" plot record.json \
     other/record.json --out figures
-[[ ! -e figures ]] || fail "a folder was made for no figure"
+expect 2 "noise.json" "$bench" plot noise.json --out figures
+expect 2 "noise.json" "$bench" model --platform lnl --record noise.json --out figures
+expect 2 "no kernel matches" "$bench" --quick --kernels int7 --out figures
+[[ ! -e figures ]] || fail "a folder was made for nothing"
+mkdir own
+expect 2 "noise.json" "$bench" plot noise.json --out own
+[[ -d own ]] || fail "a folder that was there was removed"
 expect 3 "page.html.*File too large" bash -c "ulimit -f 1; '$bench' report record.json -o page.html"
 [[ ! -e page.html ]] || fail "half a page was written"
 
