@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CURVES = 32, MAX_BETAS = 4, TITLE = 128 };
+enum { MAX_BETAS = 4, TITLE = 128 };
 enum { SQUARE = 4, CIRCLE = 6 }; /* gnuplot's point types */
 
 struct curve {
@@ -16,6 +16,7 @@ struct curve {
     double ceiling;     /* B/gamma */
     size_t class_index; /* of its core class, in the order of the record */
     bool fastest;       /* of its format and class; else one of the paper's sequences */
+    size_t points;      /* measured GEMVs drawn for it */
 };
 
 struct roofline {
@@ -24,7 +25,7 @@ struct roofline {
     struct ulb_cell *all;
     const struct ulb_cell **cells;
     size_t n_gammas, n_betas, n_all, n_cells;
-    struct curve curves[MAX_CURVES];
+    struct curve *curves; /* room for n_gammas */
     size_t n_curves;
     struct ulb_beta_line classes[MAX_BETAS]; /* beta NAN when unknown */
     size_t n_classes;
@@ -78,14 +79,14 @@ static bool is_fastest(const struct roofline *figure, const struct ulb_gamma_cel
 
 static void collect_curves(struct roofline *figure)
 {
-    for (size_t i = 0; i < figure->n_gammas && figure->n_curves < MAX_CURVES; i++) {
+    for (size_t i = 0; i < figure->n_gammas; i++) {
         const struct ulb_gamma_cell *cell = &figure->gammas[i];
         if (!(ceiling(cell) > 0))
             continue;
         size_t c = class_index(figure, cell->cls);
         bool fastest = is_fastest(figure, cell, false);
         if (c < MAX_BETAS && (fastest || (is_paper_sequence(cell) && is_fastest(figure, cell, true))))
-            figure->curves[figure->n_curves++] = (struct curve){cell, ceiling(cell), c, fastest};
+            figure->curves[figure->n_curves++] = (struct curve){cell, ceiling(cell), c, fastest, 0};
     }
 }
 
@@ -186,11 +187,10 @@ static double point_place(const struct roofline *figure, size_t column)
     return figure->sound.gbps * figure->per_gbps * exp2(0.05 * (double)(column + 1));
 }
 
-/* Data of curve i, from where it leaves the slope; returns how many measured points it has. */
-static size_t put_curve_data(const struct roofline *figure, FILE *script, size_t i, size_t column)
+/* Data of curve i, from where it leaves the slope, with its points. */
+static void put_curve_data(struct roofline *figure, FILE *script, size_t i, size_t column)
 {
-    const struct curve *curve = &figure->curves[i];
-    size_t points = 0;
+    struct curve *curve = &figure->curves[i];
     fprintf(script, "$curve%zu << END\n%g %g\n%g %g\nEND\n$points%zu << END\n", i, curve->ceiling,
             curve->ceiling, figure->extent.highest, curve->ceiling, i);
     for (size_t j = 0; j < figure->n_cells; j++) {
@@ -198,10 +198,9 @@ static size_t put_curve_data(const struct roofline *figure, FILE *script, size_t
         if (curve != curve_of(figure, figure->cells[j]->kernel) || !(y > 0))
             continue;
         fprintf(script, "%g %g\n", point_place(figure, column), y);
-        points++;
+        curve->points++;
     }
     fprintf(script, "END\n");
-    return points;
 }
 
 static void curve_title(const struct curve *curve, char title[TITLE])
@@ -228,7 +227,7 @@ static bool beta_title(const struct roofline *figure, char title[TITLE])
 }
 
 /* Values on pointing: the GEMVs, and the ceilings at their right ends. */
-static void put_hover(const struct roofline *figure, const struct ulb_canvas *canvas, const size_t *points)
+static void put_hover(const struct roofline *figure, const struct ulb_canvas *canvas)
 {
     size_t column = 0;
     ulb_hover_begin(canvas);
@@ -237,18 +236,18 @@ static void put_hover(const struct roofline *figure, const struct ulb_canvas *ca
         ulb_hover(canvas, figure->extent.highest, curve->ceiling,
                   "%s, class %s\ngamma %.3f: B/gamma %.2f bytes/cycle", curve->cell->kernel, curve->cell->cls,
                   curve->cell->gamma_cycles, curve->ceiling);
-        for (size_t j = 0; j < figure->n_cells && points[i]; j++) {
+        for (size_t j = 0; j < figure->n_cells && curve->points; j++) {
             if (curve == curve_of(figure, figure->cells[j]->kernel))
                 ulb_hover_cell(canvas, point_place(figure, column),
                                point_height(figure, curve, figure->cells[j]), figure->cells[j]);
         }
-        column += points[i] > 0;
+        column += curve->points > 0;
     }
     ulb_hover_end(canvas);
 }
 
 /* The slope is common to all curves and drawn last, over their lower ends. */
-static void put_plot(const struct roofline *figure, const struct ulb_canvas *canvas, const size_t *points)
+static void put_plot(const struct roofline *figure, const struct ulb_canvas *canvas)
 {
     FILE *script = canvas->script;
     char beta[TITLE];
@@ -273,8 +272,8 @@ static void put_plot(const struct roofline *figure, const struct ulb_canvas *can
     fprintf(script,
             "$slope with lines linecolor rgb '#000000' linewidth 2 title \"memory-bound: e_bw = beta\"");
     for (size_t i = 0; i < figure->n_curves; i++) {
-        any_points += points[i];
-        if (points[i])
+        any_points += figure->curves[i].points;
+        if (figure->curves[i].points)
             fprintf(
                 script,
                 ", $points%zu with points pointtype %d pointsize 1 linewidth 1.5 linecolor rgb '%s' notitle",
@@ -295,19 +294,18 @@ static void put_plot(const struct roofline *figure, const struct ulb_canvas *can
     ulb_hover_plot(canvas);
 }
 
-static void put_figure(const struct roofline *figure, const struct ulb_record *record,
-                       struct ulb_canvas *canvas)
+static void put_figure(struct roofline *figure, const struct ulb_record *record, struct ulb_canvas *canvas)
 {
     FILE *script = canvas->script;
-    size_t points[MAX_CURVES], longest = 40, columns = 0;
+    size_t longest = 40, columns = 0;
     double slope_end = figure->extent.lowest;
     for (size_t i = 0; i < figure->n_curves; i++) {
         char title[TITLE];
         curve_title(&figure->curves[i], title);
         longest = strlen(title) > longest ? strlen(title) : longest;
         slope_end = fmax(slope_end, figure->curves[i].ceiling);
-        points[i] = put_curve_data(figure, script, i, columns);
-        columns += points[i] > 0;
+        put_curve_data(figure, script, i, columns);
+        columns += figure->curves[i].points > 0;
     }
     fprintf(script, "$slope << END\n%g %g\n%g %g\nEND\n", figure->extent.lowest, figure->extent.lowest,
             slope_end, slope_end);
@@ -317,8 +315,8 @@ static void put_figure(const struct roofline *figure, const struct ulb_record *r
     ulb_put_roof_axes(script, &figure->extent, figure->n_classes);
     ulb_put_betas(script, figure->classes, figure->n_classes);
     ulb_put_paper_betas(canvas);
-    put_hover(figure, canvas, points);
-    put_plot(figure, canvas, points);
+    put_hover(figure, canvas);
+    put_plot(figure, canvas);
 }
 
 enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_canvas *canvas,
@@ -332,6 +330,11 @@ enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_ca
         status = ulb_record_cells(record, &figure.all, &figure.n_all, err);
     if (status != ULB_OK)
         goto done;
+    figure.curves = calloc(figure.n_gammas + 1, sizeof *figure.curves);
+    if (!figure.curves) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+        goto done;
+    }
     collect_curves(&figure);
     if (figure.n_curves == 0) {
         status = ulb_fail(err, ULB_BAD_INPUT, "the record has no gamma to draw a roofline from");
@@ -348,6 +351,7 @@ enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_ca
     find_range(&figure, canvas);
     put_figure(&figure, record, canvas);
 done:
+    free(figure.curves);
     free(figure.cells);
     ulb_cells_free(figure.all, figure.n_all);
     ulb_beta_cells_free(figure.betas, figure.n_betas);

@@ -56,11 +56,40 @@ static void test_many_formats(void **state)
     }
 }
 
+/* Every format has its curve, however many there are. */
+static void test_roofline_of_many_formats(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    struct ulb_record record;
+    size_t bytes;
+    char title[64];
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    for (int format = 0; format < 40; format++) {
+        struct ulb_gamma_cell cell = {.isa = "avx2",
+                                      .cls = "core",
+                                      .gamma_cycles = 1 + format / 10.0,
+                                      .bytes_per_step = 8,
+                                      .verified = true};
+        snprintf(cell.format, sizeof cell.format, "format%d", format);
+        snprintf(cell.kernel, sizeof cell.kernel, "format%da8-mask-avx2-32x1x4", format);
+        assert_int_equal(ulb_record_add_gamma(&record, &cell, &err), ULB_OK);
+    }
+    char *svg = draw(&record, "roofline", "svg", &bytes);
+    for (int format = 0; format < 40; format++) {
+        snprintf(title, sizeof title, ">format%da8-mask-avx2-32x1x4, core: gamma", format);
+        assert_has(svg, (const char *const[]){title, NULL});
+    }
+    free(svg);
+    ulb_record_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_beta_of_many_sets, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_many_formats, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_roofline_of_many_formats, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
