@@ -64,12 +64,15 @@ static size_t put_data(const struct ulb_canvas *canvas, const struct ulb_record 
     ulb_hover_begin(canvas);
     for (size_t i = 0; i < n; i++) {
         double bound = bound_of(record, &cells[i]);
+        char limit[64] = "its port bound is not known";
+        if (isfinite(bound))
+            snprintf(limit, sizeof limit, "port bound %.3f: %.2f of it", bound,
+                     cells[i].gamma_cycles / bound);
         ulb_hover(canvas, cells[i].gamma_cycles, (double)i,
-                  "%s, class %s\ngamma %.3f, minimum %.3f, MAD %.3f\nport bound %.3f: %.2f of it\n"
+                  "%s, class %s\ngamma %.3f, minimum %.3f, MAD %.3f\n%s\n"
                   "B/gamma %.2f bytes/cycle",
                   cells[i].kernel, cells[i].cls, cells[i].gamma_cycles, cells[i].gamma_min_cycles,
-                  cells[i].gamma_mad_cycles, bound, cells[i].gamma_cycles / bound,
-                  cells[i].bytes_per_step / cells[i].gamma_cycles);
+                  cells[i].gamma_mad_cycles, limit, cells[i].bytes_per_step / cells[i].gamma_cycles);
     }
     ulb_hover_end(canvas);
     return bounds;
