@@ -19,6 +19,14 @@ void ulb_set_figure(json_t *row, const char *key, double value, const char *reas
         set_absent(row, key, reason);
 }
 
+void ulb_set_bytes(json_t *row, const char *key, long long bytes, const char *reason)
+{
+    if (bytes >= 0)
+        json_object_set_new(row, key, json_integer(bytes));
+    else
+        set_absent(row, key, reason);
+}
+
 void ulb_set_text(json_t *row, const char *key, const char *value, const char *reason)
 {
     if (value)

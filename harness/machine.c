@@ -65,24 +65,23 @@ static json_t *machine_json(const struct ulb_session *session)
     unsigned cores = 0;
     for (size_t c = 0; c < topology->n_classes; c++)
         cores += topology->classes[c].cores;
-    json_t *machine =
-        json_pack("{s:s, s:i, s:I, s:s, s:s, s:o}", "cpu_model", topology->cpu_model, "cores", (int)cores,
-                  "memory_bytes", (json_int_t)topology->memory_bytes, "kernel_release", name.release,
-                  "architecture", name.machine, "isa", isa_json(topology->isa));
+    json_t *machine = json_pack("{s:s, s:i, s:s, s:s, s:o}", "cpu_model", topology->cpu_model, "cores",
+                                (int)cores, "kernel_release", name.release, "architecture", name.machine,
+                                "isa", isa_json(topology->isa));
     if (!machine)
         return NULL;
+    static const char untold[] = "the system does not tell";
+    ulb_set_bytes(machine, "memory_bytes", topology->memory_bytes ? (long long)topology->memory_bytes : -1,
+                  untold);
     bool has_governor =
         first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor);
     bool has_microcode = cpuinfo_field("microcode", microcode, sizeof microcode);
     ulb_set_text(machine, "governor", has_governor ? governor : NULL, "no cpufreq for cpu0");
     ulb_set_text(machine, "microcode", has_microcode ? microcode : NULL, "not in /proc/cpuinfo");
     ulb_set_text(machine, "hypervisor", topology->hypervisor[0] ? topology->hypervisor : NULL, "none seen");
-    ulb_set_figure(machine, "load_average", has_load ? load : NAN, "the system does not tell");
+    ulb_set_figure(machine, "load_average", has_load ? load : NAN, untold);
     json_object_set_new(machine, "emulated", json_boolean(ulb_emulator() != NULL));
-    if (available >= 0)
-        json_object_set_new(machine, "memory_available_bytes", json_integer(available));
-    else
-        ulb_set_text(machine, "memory_available_bytes", NULL, "the system does not tell");
+    ulb_set_bytes(machine, "memory_available_bytes", available, untold);
     return machine;
 }
 

@@ -109,7 +109,11 @@ static void describe_yardstick(const struct ulb_record *record, char *out, size_
 
 static void describe_memory(const struct ulb_record *record, char *out, size_t bytes)
 {
-    snprintf(out, bytes, "%.1f GiB", ulb_record_number(record, "machine.memory_bytes") / ULB_GIB);
+    double gib = ulb_record_number(record, "machine.memory_bytes") / ULB_GIB;
+    if (gib > 0)
+        snprintf(out, bytes, "%.1f GiB", gib);
+    else
+        snprintf(out, bytes, "unknown");
 }
 
 static void describe_build(const struct ulb_record *record, char *out, size_t bytes)

@@ -81,4 +81,18 @@ assert {("0-1:1", 1), ("0-1", 2)} <= set(sets), sets
 assert yardstick["set"] == "0" and yardstick["gbps"] == sets["0", 1]["gbps"], yardstick
 assert yardstick["drift"] is None and yardstick["drift_reason"], yardstick' cluster/*.json || fail "beta of the cluster"
 
+# A system that does not tell how much memory it has: null with the reason, never 0.
+sed 's/ local_memory="[0-9]*"//' "$HWLOC_XMLFILE" >sizeless.xml
+upset=$ULB_BUILD/tests/faults/libupset.so
+if LD_PRELOAD=$upset "$bench" --version >/dev/null 2>&1; then
+    HWLOC_XMLFILE=sizeless.xml LD_PRELOAD=$upset ULB_UPSET=no-memory-size "$bench" gamma --quick --kernels '^int2a8-scalar-ref' \
+        --set 0 --out sizeless >/dev/null 2>notes || fail "no size of the memory: $(cat notes)"
+    python3 "$ULB_SOURCE/tests/results/validate_record.py" sizeless/*.json || fail "invalid record without a size of the memory"
+    python3 -c 'import json, sys
+machine = json.load(open(sys.argv[1]))["machine"]
+assert machine["memory_bytes"] is None and machine["memory_bytes_reason"], machine' sizeless/*.json || fail "memory_bytes"
+    "$bench" report sizeless/*.json -o page.html >/dev/null 2>&1 || fail "report without a size of the memory"
+    ! grep -qwE 'nan|0\.0 GiB' page.html || fail "the report has a number for what is not known"
+fi
+
 echo "hybrid: teams, splits and sets as described"

@@ -2,20 +2,27 @@
  *
  *   slow:FACTOR     all takes FACTOR times as long: what a core at a lower frequency looks like
  *   sleep:SECONDS   the system has been suspended that long
- *   offline:PU      the PU is gone: its thread is found on another one, and nothing can be pinned to it */
+ *   offline:PU      the PU is gone: its thread is found on another one, and nothing can be pinned to it
+ *
+ * Or from the start:
+ *
+ *   no-memory-size  the system does not tell how much memory it has */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t upset;
 static double factor = 1, slept;
 static int offline = -1;
+static bool sizeless;
 static struct timespec begin;
 
 static int (*real_gettime)(clockid_t, struct timespec *);
@@ -31,6 +38,7 @@ __attribute__((constructor)) static void prepare(void)
 {
     const char *what = getenv("ULB_UPSET");
     *(void **)&real_gettime = dlsym(RTLD_NEXT, "clock_gettime");
+    sizeless = what && strcmp(what, "no-memory-size") == 0;
     if (!what || (sscanf(what, "slow:%lf", &factor) != 1 && sscanf(what, "sleep:%lf", &slept) != 1 &&
                   sscanf(what, "offline:%d", &offline) != 1))
         return;
@@ -77,4 +85,12 @@ int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set)
     return upset && offline >= 0 && CPU_ISSET_S((size_t)offline, bytes, set) && CPU_COUNT_S(bytes, set) == 1
                ? EINVAL
                : real(thread, bytes, set);
+}
+
+long sysconf(int name)
+{
+    static long (*real)(int);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "sysconf");
+    return sizeless && name == _SC_PHYS_PAGES ? -1 : real(name);
 }
