@@ -119,14 +119,14 @@ static void put_sql_value(FILE *out, const json_t *value)
         fputs("NULL", out);
 }
 
-static const char *sql_type(enum ulb_field_kind kind)
+static const char *sql_type(const struct ulb_field *field)
 {
-    switch (kind) {
+    switch (field->kind) {
     case ULB_FIELD_TEXT:
     case ULB_FIELD_WORD:
         return "TEXT";
     case ULB_FIELD_NUMBER:
-        return "REAL";
+        return field->whole ? "INTEGER" : "REAL";
     case ULB_FIELD_COUNT:
     case ULB_FIELD_SMALL:
     case ULB_FIELD_FLAG:
@@ -212,7 +212,7 @@ static void put_sql_section(FILE *out, const struct ulb_record *record, const st
     const char *table = table_name(section);
     fprintf(out, "CREATE TABLE IF NOT EXISTS \"%s\"(record TEXT REFERENCES records(id), row INTEGER", table);
     for (size_t f = 0; f < section->n_fields; f++)
-        fprintf(out, ", \"%s\" %s", section->fields[f].key, sql_type(section->fields[f].kind));
+        fprintf(out, ", \"%s\" %s", section->fields[f].key, sql_type(&section->fields[f]));
     fputs(", PRIMARY KEY(record, row));\n", out);
     size_t i;
     const json_t *row;

@@ -106,7 +106,7 @@ static json_t *field_value(const struct ulb_field *field, const char *at, bool *
             return json_null();
         if (!isfinite(number))
             ulb_fail(err, ULB_BAD_INPUT, "%s is not finite", field->key);
-        return json_real(number);
+        return field->whole ? json_integer((json_int_t)number) : json_real(number);
     }
     }
     json_t *text = *absent ? json_null() : json_string(at);

@@ -28,6 +28,7 @@ struct ulb_field {
     const char *because; /* the reason where it is always the same */
     int since;           /* schema version that brought it; older records may lack it */
     bool optional;       /* records of any version may lack it: came without a new version */
+    bool whole;          /* a number without a fraction, as which it is written */
 };
 
 /* A list of numbers in each item of an array. */

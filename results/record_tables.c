@@ -232,7 +232,7 @@ const struct ulb_section ulb_section_counts = {
 #define OF_PROC(member)                                                                                      \
     {                                                                                                        \
         .key = #member, .kind = ULB_FIELD_NUMBER, AT(struct ulb_decode_run, member),                         \
-        .because = "/proc/self does not tell"                                                                \
+        .because = "/proc/self does not tell", .whole = true                                                 \
     }
 
 static const struct ulb_field decode_fields[] = {

@@ -47,6 +47,9 @@ for r in runs:  # operations a second are of the layers that were run, the first
     assert ran < r["prefill"]["first_token_ms"] < 11 / 2 * ran, (ran, r["prefill"])
 P
 python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "schema"
+for key in peak_rss_bytes huge_bytes; do
+    grep -qE "\"$key\": ([0-9]+|null)," out.json || fail "no whole number: $(grep $key out.json)"
+done
 
 # The pieces that rows are chosen on lie within the ring's mapping in the widest format too, padded as they are.
 cat >wide.json <<'J'
