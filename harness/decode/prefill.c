@@ -32,8 +32,8 @@ enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb
     return status;
 }
 
-/* Multiplications and additions of n tokens. */
-static double operations(const struct ulb_decoder_shape *shape, size_t n)
+/* Multiplications and additions of n tokens; the head's are of the last token of each step. */
+static double operations(const struct ulb_decoder_shape *shape, size_t n, size_t steps)
 {
     double weights = 0;
     for (int i = 0; i < ULB_HEAD; i++) {
@@ -43,7 +43,7 @@ static double operations(const struct ulb_decoder_shape *shape, size_t n)
             weights += (double)(count * ulb_linear_rows(shape, (enum ulb_linear)i) *
                                 ulb_linear_columns(shape, (enum ulb_linear)i) * shape->layers);
     }
-    return 2 * (weights * (double)n + (double)(shape->vocab * shape->hidden));
+    return 2 * (weights * (double)n + (double)(shape->vocab * shape->hidden) * (double)steps);
 }
 
 /* What one step reads of the weights: with many tokens all experts. */
@@ -138,7 +138,7 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     free(tokens);
     prefill->first_token_ms = 1e3 * whole;
     prefill->tokens_per_s = (double)n / whole;
-    prefill->gops = operations(shape, n) / seconds / 1e9;
+    prefill->gops = operations(shape, n, steps) / seconds / 1e9;
     prefill->peak_share = prefill->gops / peak;
     prefill->memory_share =
         step_bytes(shape, weights) * (double)steps / seconds / ulb_median(yardstick, 2 * YARDSTICK_SAMPLES);

@@ -51,6 +51,21 @@ for key in peak_rss_bytes huge_bytes; do
     grep -qE "\"$key\": ([0-9]+|null)," out.json || fail "no whole number: $(grep $key out.json)"
 done
 
+# A prompt of several steps computes the head in each of them.
+cat >steps.json <<'J'
+{"model_type": "llama", "hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 1, "head_dim": 64,
+ "num_attention_heads": 2, "vocab_size": 65536, "tie_word_embeddings": true}
+J
+"$bench" decode --quick --model steps.json --weights int8 --prompt 513 --tokens 2 --ring-mib 64 --json >one.json 2>notes ||
+    fail "a prompt of two steps: exit $?: $(cat notes)"
+python3 - <<'P' || fail "operations of a prompt of two steps"
+import json
+(run,) = json.load(open("one.json"))["runs"]
+hidden, ffn, vocab = 128, 512, 65536
+operations = 2 * (513 * (4 * hidden * hidden + 3 * hidden * ffn) + 2 * hidden * vocab)
+assert abs(run["prefill"]["gops"] * run["prefill"]["first_token_ms"] * 1e6 / operations - 1) < 1e-6, run["prefill"]
+P
+
 # The pieces that rows are chosen on lie within the ring's mapping in the widest format too, padded as they are.
 cat >wide.json <<'J'
 {"model_type": "llama", "hidden_size": 1280, "intermediate_size": 14336, "num_hidden_layers": 1, "head_dim": 128,
