@@ -347,6 +347,35 @@ static enum ulb_status measure_each(struct options *o, struct ulb_record *record
     return status;
 }
 
+/* A run that ended before its first format was measured. */
+static void show_nothing(void)
+{
+    struct ulb_error unshown;
+    ulb_print_json(json_pack("{s:[]}", "runs"), &unshown);
+}
+
+/* Of what was measured; an error of this is told where the measurement had none. */
+static enum ulb_status keep_and_show(const struct options *o, struct ulb_record *record,
+                                     enum ulb_status status, struct ulb_error *err)
+{
+    struct ulb_error unwritten, unshown;
+    ulb_print_warnings(record);
+    enum ulb_status written =
+        o->import ? ulb_decode_import(record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
+    if (status == ULB_INTERRUPTED && written == ULB_OK)
+        written = ulb_record_warn(record, &unwritten, "interrupted: more runs were to come");
+    if (written == ULB_OK)
+        written = write_record(o, record, status == ULB_OK, &unwritten);
+    if (show(o, record, &unshown) != ULB_OK && written == ULB_OK) {
+        unwritten = unshown;
+        written = ULB_ENVIRONMENT;
+    }
+    if (status != ULB_OK || written == ULB_OK)
+        return status;
+    *err = unwritten;
+    return written;
+}
+
 static enum ulb_status measure(struct options *o, struct ulb_error *err)
 {
     struct ulb_record record = {NULL};
@@ -359,25 +388,10 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
         status = measure_each(o, &record, err);
     else if (status == ULB_OK)
         status = ulb_measure_run(&o->measure, ULB_STAGE_DECODE, &record, err);
-    if (record.root && json_is_object(json_object_get(record.root, "decode"))) {
-        struct ulb_error unwritten;
-        ulb_print_warnings(&record);
-        enum ulb_status written =
-            o->import ? ulb_decode_import(&record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
-        if (status == ULB_INTERRUPTED && written == ULB_OK)
-            written = ulb_record_warn(&record, &unwritten, "interrupted: more runs were to come");
-        if (written == ULB_OK)
-            written = write_record(o, &record, status == ULB_OK, &unwritten);
-        struct ulb_error unshown;
-        if (show(o, &record, &unshown) != ULB_OK && written == ULB_OK) {
-            unwritten = unshown;
-            written = ULB_ENVIRONMENT;
-        }
-        if (status == ULB_OK && written != ULB_OK) {
-            *err = unwritten;
-            status = written;
-        }
-    }
+    if (record.root && json_is_object(json_object_get(record.root, "decode")))
+        status = keep_and_show(o, &record, status, err);
+    else if (record.root && status == ULB_INTERRUPTED && o->measure.json)
+        show_nothing();
     ulb_record_free(&record);
     ulb_record_free(&o->into);
     ulb_llama_bench_free(&o->imported);

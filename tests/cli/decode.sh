@@ -163,6 +163,17 @@ formats = [r["format"] for r in record["decode"]["runs"]]
 assert formats[0] == "bf16" and formats[-1] == "int8" and "int1" not in formats, formats
 assert record["warnings"][-1].startswith("interrupted"), record["warnings"]' || fail "what an interrupted decode --record leaves"
 
+# Interrupted before the first run is complete: a document all the same, which has none, and no folder for it.
+"$bench" decode "${small[@]}" --tokens 60000 --weights bf16 --out early --json --progress on >one.json 2>notes &
+pid=$!
+while ! grep -q decode notes && kill -0 $pid; do sleep 0.02; done
+kill -INT $pid
+status=0
+wait $pid || status=$?
+[[ $status == 130 ]] || fail "exit $status of a decode interrupted early"
+python3 -c 'import json; assert json.load(open("one.json")) == {"runs": []}' || fail "what a decode interrupted early prints"
+[[ ! -e early ]] || fail "a folder without a record is left: $(ls early)"
+
 # A run that can be gone on with would lose what is put into its record.
 touch merged.journal
 expect 2 "merged.json: its run is not finished; go on with it by --resume" "$bench" decode "${small[@]}" --record merged.json
