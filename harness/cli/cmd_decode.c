@@ -32,7 +32,7 @@ enum {
     OPTION_IMPORT,
     TOKENS_MAX = 65536,
     POSITIONS_MAX = 1 << 20,
-    LAYERS_MAX = 10000, /* as the message of parse_layers says */
+    LAYERS_MAX = 10000,
     THREADS_MAX = 1024,
     TIMES_MAX = 1000
 };
@@ -65,10 +65,12 @@ static error_t parse_count(const struct options *o, const char *option, const ch
 static error_t parse_layers(struct options *o, const char *text)
 {
     uint64_t count = ULB_LAYERS_AUTO;
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "must be auto, all or 1 to %d", LAYERS_MAX);
     if (strcmp(text, "all") == 0)
         count = SIZE_MAX;
     else if (strcmp(text, "auto") != 0 && !ulb_read_count(text, 1, LAYERS_MAX, &count))
-        return ulb_refuse_option(o->measure.err, "layers", text, "must be auto, all or 1 to 10000");
+        return ulb_refuse_option(o->measure.err, "layers", text, wanted);
     o->decode.layers = (size_t)count;
     return 0;
 }
