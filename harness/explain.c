@@ -80,11 +80,13 @@ static json_t *bound_rows(const struct ulb_explain *explain, const struct ulb_ke
     return rows;
 }
 
-/* The same for the tokens of the row's register tile at once; NULL where that is one. */
-static json_t *tile_json(const struct ulb_explain *explain, const struct ulb_kernel *kernel)
+/* The same for the tokens of the row's register tile at once, where these are several. */
+static void set_tile(json_t *document, const struct ulb_explain *explain, const struct ulb_kernel *kernel)
 {
-    if (kernel->nr < 2)
-        return json_null();
+    if (kernel->nr < 2) {
+        ulb_set_text(document, "tile", NULL, "the row takes one token at a time");
+        return;
+    }
     json_t *tile = json_pack("{s:i, s:o}", "tokens", (int)kernel->nr, "bounds",
                              bound_rows(explain, kernel, &kernel->tile_mix)),
            *row;
@@ -97,7 +99,7 @@ static json_t *tile_json(const struct ulb_explain *explain, const struct ulb_ker
         ulb_set_figure(row, "bound_cycles_per_token",
                        json_is_number(cycles) ? json_number_value(cycles) / kernel->nr : NAN, reason);
     }
-    return tile;
+    json_object_set_new(document, "tile", tile);
 }
 
 /* NAN with the reason. */
@@ -289,13 +291,15 @@ enum ulb_status ulb_explain_kernel(const struct ulb_explain *explain, const stru
         if (status == ULB_OK)
             add_platform(turns, explain, kernel, &platform);
     }
-    *out = json_pack("{s:s, s:s, s:f, s:o, s:o, s:o, s:o}", "kernel", ulb_kernel_name(kernel, name), "format",
-                     kernel->layout->format->name, "bytes_per_step", kernel->bytes_per_step, "bounds",
-                     bound_rows(explain, kernel, &kernel->mix), "tile", tile_json(explain, kernel),
-                     "measured", measured, "turning_points", turns);
-    if (status == ULB_OK && !*out)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the explanation");
-    if (status == ULB_OK)
+    *out =
+        json_pack("{s:s, s:s, s:f, s:o, s:o, s:o}", "kernel", ulb_kernel_name(kernel, name), "format",
+                  kernel->layout->format->name, "bytes_per_step", kernel->bytes_per_step, "bounds",
+                  bound_rows(explain, kernel, &kernel->mix), "measured", measured, "turning_points", turns);
+    if (status == ULB_OK && *out) {
         set_mix(*out, &kernel->mix);
+        set_tile(*out, explain, kernel);
+    }
+    if (status == ULB_OK && !json_object_get(*out, "tile"))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the explanation");
     return status;
 }

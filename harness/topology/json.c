@@ -27,15 +27,19 @@ static json_t *pu_arrays(const struct ulb_pu_list *lists, size_t n)
     return array;
 }
 
-/* A size, or null and KEY_reason when it is 0. */
-static int set_bytes(json_t *object, const char *key, size_t bytes, const char *reason)
+static int set_absent(json_t *object, const char *key, const char *reason)
 {
-    if (bytes)
-        return json_object_set_new(object, key, json_integer((json_int_t)bytes));
     char reason_key[64];
     snprintf(reason_key, sizeof reason_key, "%s_reason", key);
     return json_object_set_new(object, key, json_null()) |
            json_object_set_new(object, reason_key, json_string(reason));
+}
+
+/* A size, or null and KEY_reason when it is 0. */
+static int set_bytes(json_t *object, const char *key, size_t bytes, const char *reason)
+{
+    return bytes ? json_object_set_new(object, key, json_integer((json_int_t)bytes))
+                 : set_absent(object, key, reason);
 }
 
 /* A number of things, or null and KEY_reason when it is 0. */
@@ -140,22 +144,23 @@ static int set_running(json_t *object, const struct ulb_topology *topology)
     return failed;
 }
 
-static json_t *text_or_null(const char *text)
+static int set_model(json_t *object, const char *model)
 {
-    return text[0] ? json_string(text) : json_null();
+    return model[0] ? json_object_set_new(object, "cpu_model", json_string(model))
+                    : set_absent(object, "cpu_model", "the system tells no name");
 }
 
 json_t *ulb_topology_json(const struct ulb_topology *topology)
 {
     json_t *object =
-        json_pack("{s:b, s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "hybrid", topology->hybrid, "how",
-                  topology->how, "note", text_or_null(topology->note), "this_system", topology->this_system,
-                  "cpu_model", text_or_null(topology->cpu_model), "classes", classes_json(topology),
-                  "all_pus", pu_array(&topology->all_pus), "allowed_pus", pu_array(&topology->allowed_pus),
+        json_pack("{s:b, s:s, s:s?, s:b, s:o, s:o, s:o, s:o, s:o}", "hybrid", topology->hybrid, "how",
+                  topology->how, "note", topology->note[0] ? topology->note : NULL, "this_system",
+                  topology->this_system, "classes", classes_json(topology), "all_pus",
+                  pu_array(&topology->all_pus), "allowed_pus", pu_array(&topology->allowed_pus),
                   "offline_pus", pu_array(&topology->offline_pus), "numa_nodes", numa_json(topology));
     if (!object)
         return NULL;
-    int failed = set_count(object, "packages", topology->packages) |
+    int failed = set_model(object, topology->cpu_model) | set_count(object, "packages", topology->packages) |
                  set_bytes(object, "llc_bytes", topology->llc_bytes, unknown) |
                  set_bytes(object, "memory_bytes", topology->memory_bytes, unknown) |
                  set_running(object, topology);

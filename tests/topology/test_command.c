@@ -80,6 +80,27 @@ static void test_json(void **state)
     json_decref(document);
 }
 
+/* What is not known is null with the reason; that there is no note needs none. */
+static void test_json_of_what_is_not_known(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"cpu_model", "isa", "hypervisor"};
+    char out[16384], reason[32];
+    unsetenv("HWLOC_XMLFILE");
+    setenv("HWLOC_SYNTHETIC", "core:2 pu:1", 1);
+    assert_int_equal(run("--json", out, sizeof out), 0);
+    unsetenv("HWLOC_SYNTHETIC");
+    json_t *document = json_loads(out, 0, NULL);
+    assert_non_null(document);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        assert_false(json_is_string(member(document, keys[i])));
+        snprintf(reason, sizeof reason, "%s_reason", keys[i]);
+        assert_true(json_is_string(member(document, reason)));
+    }
+    assert_true(json_is_null(member(document, "note")));
+    json_decref(document);
+}
+
 /* Both classes lie under an L3 of 8 and one of 16 MiB. */
 static void test_l3s_of_unequal_size(void **state)
 {
@@ -179,6 +200,7 @@ int main(void)
     }
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json_of_what_is_not_known),
         cmocka_unit_test(test_json_of_this_machine),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_table_of_a_large_machine),
