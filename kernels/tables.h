@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void ulb_build_tables(const struct 
 /* Further rows, for which all tables of the one token were kept; they are m0 and m1 of g then. */
 static inline bool ulb_table_more(struct ulb_gemm *g, bool kept)
 {
-    return kept && g->more && g->n == 1 && g->more(g->rows, &g->m0, &g->m1);
+    return kept && g->more && g->more(g->rows, &g->m0, &g->m1);
 }
 
 /* Rows that several tokens read in turn: so many that their weights stay in L2 beside the tables. Token by
