@@ -1,5 +1,6 @@
 #include "harness/team.h"
 
+#include "common/affinity.h"
 #include "common/child.h"
 #include "common/mem.h"
 #include "harness/clock.h"
@@ -24,7 +25,6 @@
 /* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
  * sleeps, so that an idle team leaves its cores to others. */
 enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301, CLOCK_READINGS = 9, STACK_BYTES = 2 << 20 };
-enum { AFFINITY_SETS = 8 }; /* of CPU_SETSIZE PUs each */
 
 struct member {
     _Alignas(64) _Atomic uint32_t done; /* number of the last job finished */
@@ -47,7 +47,7 @@ struct ulb_team {
     size_t n, started;
     unsigned *pus;
     struct member *members;
-    cpu_set_t callers_affinity[AFFINITY_SETS];
+    cpu_set_t callers_affinity[ULB_AFFINITY_SETS];
     bool pinned;
     int pin_refused; /* errno; 0: all are pinned */
 };
@@ -98,9 +98,9 @@ static void *member_main(void *argument)
 
 static int pin(pthread_t thread, unsigned pu)
 {
-    cpu_set_t set[AFFINITY_SETS];
+    cpu_set_t set[ULB_AFFINITY_SETS];
     memset(set, 0, sizeof set);
-    if (pu >= AFFINITY_SETS * CPU_SETSIZE)
+    if (pu >= ULB_AFFINITY_SETS * CPU_SETSIZE)
         return EINVAL;
     CPU_SET_S(pu, sizeof set, set);
     return pthread_setaffinity_np(thread, sizeof set, set);

@@ -1,12 +1,12 @@
 #include "harness/cli/affinity.h"
 
+#include "common/affinity.h"
+
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SETS = 8 }; /* of 1024 PUs each */
-
-static cpu_set_t started_with[SETS];
+static cpu_set_t started_with[ULB_AFFINITY_SETS];
 static long bytes; /* of them that the kernel filled in */
 
 /* Runs before the constructors of libraries, sanitizers' too: a bare system call. Linked statically it comes

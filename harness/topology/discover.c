@@ -1,13 +1,13 @@
 /* What hwloc knows: opening the topology, the PUs that may be used, the facts about each core. */
 #include "harness/topology/internal.h"
 
+#include "common/affinity.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { AFFINITY_SETS = 8 }; /* of CPU_SETSIZE PUs each */
 
 /* Format version that the head of an XML export states; 0 when there is none. */
 static int xml_format(const char *path)
@@ -46,7 +46,7 @@ static enum ulb_status xml_refused(const char *path, int cause, struct ulb_error
  * it says nothing: what may be used would then be one PU. */
 static enum ulb_status load(hwloc_topology_t hw, int *cause, struct ulb_error *err)
 {
-    cpu_set_t before[AFFINITY_SETS], after[AFFINITY_SETS];
+    cpu_set_t before[ULB_AFFINITY_SETS], after[ULB_AFFINITY_SETS];
     memset(before, 0, sizeof before);
     memset(after, 0, sizeof after);
     bool known = sched_getaffinity(0, sizeof before, before) == 0;
