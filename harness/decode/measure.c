@@ -389,6 +389,20 @@ static enum ulb_status check_readable(const struct measurement *m, const struct 
         m->model, run->format, bytes, threads, ULB_S(threads), ULB_READER_GRAIN);
 }
 
+/* Of fewer bytes than the suite calls cold the caches may hold a part from one token to the next. */
+static enum ulb_status warn_of_caches(const struct measurement *m, const struct format_run *run,
+                                      struct ulb_error *err)
+{
+    size_t bytes = m->store.blocks.bytes + m->store.head.bytes, llc = m->session->topology.llc_bytes;
+    if (bytes / 4 >= llc)
+        return ULB_OK;
+    return ulb_record_warn(m->session->record, err,
+                           "%s in %s: %.0f MiB of weights are less than four times the last-level cache of "
+                           "%.0f MiB: tokens, their yardstick and the products called cold may read a part "
+                           "of them from there",
+                           m->model, run->format, (double)bytes / ULB_MIB, (double)llc / ULB_MIB);
+}
+
 static enum ulb_status run_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
@@ -405,6 +419,8 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
         status = ulb_weights_fill(&m->store, &shape, run->rows, session, run->rates, err);
     if (status == ULB_OK)
         status = check_readable(m, run, err);
+    if (status == ULB_OK)
+        status = warn_of_caches(m, run, err);
     set_kernels(run, &m->store.weights);
     if (status == ULB_OK)
         status = ulb_decoder_open(&decoder, &shape, &m->store.weights, &options, err);

@@ -81,6 +81,15 @@ assert {("0-1:1", 1), ("0-1", 2)} <= set(sets), sets
 assert yardstick["set"] == "0" and yardstick["gbps"] == sets["0", 1]["gbps"], yardstick
 assert yardstick["drift"] is None and yardstick["drift_reason"], yardstick' cluster/*.json || fail "beta of the cluster"
 
+# Weights that the last-level cache (here 16 MiB, says the tree) may hold are not cold, and the run says so.
+warm() { # LAYERS
+    "$bench" decode --quick --model bitnet-125m --layers "$1" --weights int8 --tokens 2 --ring-mib 256 >/dev/null 2>notes ||
+        fail "decode of $1 layers: $(cat notes)"
+    grep -q '^note: bitnet-125m in int8: .* less than four times the last-level cache of 16 MiB' notes
+}
+warm 1 || fail "one layer is called cold: $(cat notes)"
+! warm all || fail "all layers are called warm: $(cat notes)"
+
 # A system that does not tell how much memory it has: null with the reason, never 0.
 sed 's/ local_memory="[0-9]*"//' "$HWLOC_XMLFILE" >sizeless.xml
 upset=$ULB_BUILD/tests/faults/libupset.so
