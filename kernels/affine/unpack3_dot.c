@@ -61,9 +61,7 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
                                                             struct ulb_ahead ahead, ulb_vec *sums)
 {
     ulb_vec words[ULB_PLANE_VECTORS];
-    ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        words[v] = ulb_zero();
+    ulb_zero_all(words, ULB_PLANE_VECTORS);
 #pragma GCC unroll 1
     for (size_t s = begin; s < end; s++) {
         step(w, steps, s, ulb_broadcast4(x + 4 * s), words);

@@ -190,15 +190,11 @@ rows_of(bool asks, const uint8_t *const w[ROWS], const int8_t *x, size_t n_block
 {
     ulb_vec totals[ROWS];
     size_t flush = ULB_WORD_SUMS ? FLUSH : n_blocks;
-#pragma GCC unroll 4
-    for (size_t r = 0; r < ROWS; r++)
-        totals[r] = ulb_zero();
+    ulb_zero_all(totals, ROWS);
     for (size_t begin = 0; begin < n_blocks; begin += flush) {
         size_t end = n_blocks - begin < flush ? n_blocks : begin + flush, b = begin;
         ulb_vec sums[ROWS * ROW_SUMS];
-#pragma GCC unroll 16
-        for (size_t i = 0; i < ROWS * ROW_SUMS; i++)
-            sums[i] = ulb_zero();
+        ulb_zero_all(sums, (size_t)ROWS * ROW_SUMS);
         for (; b + 2 * BLOCKS <= end; b += 2 * BLOCKS) {
             step(w, x, b, BLOCKS, asks, sums);
             step(w, x, b + BLOCKS, BLOCKS, asks && BLOCKS > 1, sums);

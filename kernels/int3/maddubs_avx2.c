@@ -60,9 +60,7 @@ static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *
 {
     const ulb_vec seven = ulb_all8(7);
     ulb_vec words[SUMS];
-    ULB_UNROLL(16)
-    for (int i = 0; i < SUMS; i++)
-        words[i] = ulb_zero();
+    ulb_zero_all(words, SUMS);
     ULB_UNROLL(8)
     for (size_t i = 0; i < SLICES * steps; i++) {
         size_t at = s + i % steps;

@@ -127,9 +127,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
 {
     const ulb_vec masks[] = {mask0, mask1, mask2};
     ulb_vec all[TOKENS * SUMS];
-    ULB_UNROLL(20)
-    for (unsigned i = 0; i < tokens * SUMS; i++)
-        all[i] = ulb_zero();
+    ulb_zero_all(all, tokens * SUMS);
     for (size_t s = 0; s < tiles->steps; s++) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < SLICES; i++) {

@@ -8,9 +8,7 @@ enum { CHAINS = 12, UNROLLED = 4 };
 static void run(size_t passes)
 {
     ulb_vec sums[CHAINS], one = ulb_all8(1);
-#pragma GCC unroll 16
-    for (int i = 0; i < CHAINS; i++)
-        sums[i] = ulb_zero();
+    ulb_zero_all(sums, CHAINS);
     for (size_t pass = 0; pass < passes; pass++) {
 #pragma GCC unroll 64
         for (int i = 0; i < UNROLLED * CHAINS; i++)

@@ -108,9 +108,7 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
     const size_t each = ULB_BY_SUMS(2, 2 * parts->n); /* sums of a vector of bytes */
     const ulb_vec tables[2] = {ulb_all128(parts->tables[0]), ulb_all128(parts->tables[1])};
     ulb_vec all[8];
-    ULB_UNROLL(8)
-    for (size_t i = 0; i < each * vectors; i++)
-        all[i] = ulb_zero();
+    ulb_zero_all(all, each * vectors);
     for (size_t s = 0; s < steps; s += STEPS) {
         ulb_vec x4[STEPS];
         ULB_UNROLL(2)

@@ -109,9 +109,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
                                                       const int8_t *x, size_t x_stride, unsigned tokens,
                                                       ulb_vec *sums)
 {
-    ULB_UNROLL(20)
-    for (unsigned i = 0; i < tokens * SUMS; i++)
-        sums[i] = ulb_zero();
+    ulb_zero_all(sums, tokens * SUMS);
     for (size_t s = 0; s < tiles->steps; s++) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < SLICES; i++) {

@@ -86,19 +86,12 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
     enum { STEPS = ULB_LINE / ULB_VEC_BYTES };
     const unsigned all = tokens * VECTORS, sets = sets_of(tokens);
     size_t even = tiles->steps / STEPS * STEPS;
-    ULB_UNROLL(16)
-    for (unsigned i = 0; i < sets * all; i++)
-        sums[i] = ulb_zero();
+    ulb_zero_all(sums, sets * all);
     for (size_t s = 0; s < even; s += STEPS)
         add_slices(told, tiles, s, STEPS, x, x_stride, tokens, sums);
     if (even < tiles->steps)
         add_slices(told, tiles, even, 1, x, x_stride, tokens, sums);
-    ULB_UNROLL(4)
-    for (unsigned set = 1; set < sets; set++) {
-        ULB_UNROLL(8)
-        for (unsigned i = 0; i < all; i++)
-            sums[i] = ulb_add32(sums[i], sums[set * all + i]);
-    }
+    ulb_add_sets(sums, sets, all);
 }
 
 static void run(const struct ulb_gemm *g)

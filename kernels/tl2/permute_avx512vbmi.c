@@ -100,9 +100,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
                                                       ulb_vec *sums)
 {
     const unsigned all = tokens * BLOCKS, sets = sets_of(tokens);
-    ULB_UNROLL(16)
-    for (unsigned i = 0; i < sets * all; i++)
-        sums[i] = ulb_zero();
+    ulb_zero_all(sums, sets * all);
     for (size_t s = 0; s < tiles->steps; s++) {
         ULB_UNROLL(2)
         for (size_t i = 0; i < SLICES; i++) {
@@ -114,12 +112,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
             add(index + BLOCKS, at + HALF, x_stride, tokens, w, COLUMNS, told, sums);
         }
     }
-    ULB_UNROLL(2)
-    for (unsigned set = 1; set < sets; set++) {
-        ULB_UNROLL(8)
-        for (unsigned i = 0; i < all; i++)
-            sums[i] = ulb_add32(sums[i], sums[set * all + i]);
-    }
+    ulb_add_sets(sums, sets, all);
 }
 
 static void run(const struct ulb_gemm *g)

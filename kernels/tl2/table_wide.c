@@ -142,9 +142,7 @@ static inline __attribute__((always_inline)) void add_tile(const uint8_t *w, con
     ulb_vec bytes[4], signs[2];
     for (int i = 0; i < 2; i++)
         signs[i] = ulb_load(w + SIGNS + i * ULB_VEC_BYTES);
-    ULB_UNROLL(4)
-    for (int i = 0; i < 4; i++)
-        bytes[i] = ulb_zero();
+    ulb_zero_all(bytes, 4);
     ULB_UNROLL(8)
     for (int i = 0; i < ULB_TL2_BURST; i++) {
         add_index(i, w + i * ULB_VEC_BYTES, tables + i * INDEX_BYTES, signs, bytes);
@@ -204,9 +202,7 @@ static inline __attribute__((always_inline)) void sum_as(struct ulb_told told, c
     for (size_t s = 0; s < tiles->steps; s += TILES) {
         ulb_vec words[4];
         size_t end = tiles->steps - s < TILES ? tiles->steps : s + TILES;
-        ULB_UNROLL(4)
-        for (int i = 0; i < 4; i++)
-            words[i] = ulb_zero();
+        ulb_zero_all(words, 4);
         add_slices(tiles, told, tables, s, end, words);
         ULB_UNROLL(4)
         for (int i = 0; i < 4; i++)

@@ -40,9 +40,7 @@ static inline __attribute__((always_inline)) void sum_tile(const struct woq *a, 
 {
     const size_t whole = tiles->steps / VISIT * VISIT;
     ulb_vec sums[ULB_PLANE_VECTORS];
-    ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        sums[v] = ulb_zero();
+    ulb_zero_all(sums, ULB_PLANE_VECTORS);
     for (size_t s = 0; s < whole; s += VISIT)
         add_visit(a, tiles, s, VISIT, sums);
     add_visit(a, tiles, whole, tiles->steps - whole, sums);

@@ -237,9 +237,7 @@ static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb
         return;
     }
     ulb_vec words[ULB_BLOCK_VECTORS_MAX];
-#pragma GCC unroll 12
-    for (size_t i = 0; i < n; i++)
-        words[i] = ulb_zero();
+    ulb_zero_all(words, n);
     ulb_add_steps(row, told, w, at, x, ulb_chunk_steps(row), words);
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++) {

@@ -85,9 +85,7 @@ ulb_add_group(const struct ulb_walk *walk, struct ulb_told told, ulb_step_fn *st
     tiles.w += (i + 1) * ulb_scales_bytes(walk);
     if (walk->widen) {
         const size_t visit = walk->visit / walk->step_bytes;
-        ULB_UNROLL(32)
-        for (size_t v = 0; v < ULB_GROUP_SLICES * walk->vectors; v++)
-            sums[v] = ulb_zero();
+        ulb_zero_all(sums, ULB_GROUP_SLICES * walk->vectors);
         /* Laid out one after the other as long as they fit the cache of decoded instructions. */
         if (walk->vectors <= 4) {
             ULB_UNROLL(4)
@@ -98,7 +96,7 @@ ulb_add_group(const struct ulb_walk *walk, struct ulb_told told, ulb_step_fn *st
                 ulb_visit_in_turn(walk, told, step, &tiles, s, visit, sums);
         }
     } else {
-        ulb_clear(walk, sums);
+        ulb_zero_all(sums, walk->sets * walk->vectors);
         ulb_walk_steps(walk, told, step, &tiles, begin, end, sums);
     }
     ulb_finish_groups(walk, told, split, &tiles, x_sums, i, zero_point, sums, results);

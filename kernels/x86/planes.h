@@ -81,9 +81,7 @@ static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, c
     }
     for (size_t begin = 0; begin < steps; begin += chunk) {
         ulb_vec words[ULB_PLANE_VECTORS];
-        ULB_UNROLL(8)
-        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-            words[v] = ulb_zero();
+        ulb_zero_all(words, ULB_PLANE_VECTORS);
         ulb_add_plane_steps(bits, w + begin * ulb_plane_step(bits), x + 4 * begin,
                             steps - begin < chunk ? steps - begin : chunk, ahead, words);
         ULB_UNROLL(8)
@@ -156,9 +154,8 @@ ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at,
     const uint8_t *w0 = groups->w[0] + at, *w1 = groups->w[1] + at;
     const int8_t *x0 = groups->x[0], *x1 = groups->x[1];
     ulb_vec first[ULB_PLANE_VECTORS], second[ULB_PLANE_VECTORS];
-    ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        first[v] = second[v] = ulb_zero();
+    ulb_zero_all(first, ULB_PLANE_VECTORS);
+    ulb_zero_all(second, ULB_PLANE_VECTORS);
 #pragma GCC unroll 1
     for (size_t s = 0; s < steps; s++, w0 += step, w1 += step, x0 += 4, x1 += 4) {
         ulb_add_plane_step(bits, w0, x0, &from, true, first);

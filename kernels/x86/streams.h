@@ -81,13 +81,6 @@ static inline __attribute__((always_inline)) void ulb_ask_ahead(const struct ulb
     }
 }
 
-static inline __attribute__((always_inline)) void ulb_clear(const struct ulb_walk *walk, ulb_vec *sums)
-{
-    ULB_UNROLL(32)
-    for (size_t i = 0; i < walk->sets * walk->vectors; i++)
-        sums[i] = ulb_zero();
-}
-
 /* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a visit, whose lines
  * ahead are prefetched. */
 static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_walk *walk, struct ulb_told told,
@@ -98,11 +91,8 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
     const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * walk->step_bytes;
     const int8_t *x = tiles->x + (i * tiles->steps + s) * walk->columns;
     ulb_vec words[ULB_ACCUMULATORS_MAX], *set = sums + i % walk->sets * walk->vectors;
-    if (walk->widen) {
-        ULB_UNROLL(32)
-        for (size_t v = 0; v < walk->vectors; v++)
-            words[v] = ulb_zero();
-    }
+    if (walk->widen)
+        ulb_zero_all(words, walk->vectors);
     ULB_UNROLL(8)
     for (size_t u = 0; u < steps; u++) {
         const struct ulb_asking asking = {walk, u * walk->step_bytes, whole, told};
@@ -153,17 +143,12 @@ static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ul
 static inline __attribute__((always_inline)) void
 ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
-    ulb_clear(walk, sums);
+    ulb_zero_all(sums, walk->sets * walk->vectors);
     if (tiles->l2_ahead)
         ulb_walk_steps(walk, ulb_told_l2(tiles->l2_ahead), step, tiles, 0, tiles->steps, sums);
     else
         ulb_walk_steps(walk, ULB_TOLD_L1, step, tiles, 0, tiles->steps, sums);
-    ULB_UNROLL(8)
-    for (size_t set = 1; set < walk->sets; set++) {
-        ULB_UNROLL(16)
-        for (size_t i = 0; i < walk->vectors; i++)
-            sums[i] = ulb_add32(sums[i], sums[set * walk->vectors + i]);
-    }
+    ulb_add_sets(sums, walk->sets, walk->vectors);
 }
 
 #endif

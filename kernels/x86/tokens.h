@@ -97,9 +97,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_visit(const struct 
 {
     const unsigned fields = row->fields, each = row->vectors * fields;
     ulb_vec words[ULB_ACCUMULATORS_MAX];
-    ULB_UNROLL(16)
-    for (unsigned i = 0; i < tokens * fields; i++)
-        words[i] = ulb_zero();
+    ulb_zero_all(words, tokens * fields);
     ULB_UNROLL(8)
     for (size_t s = 0; s < steps; s++) {
         ulb_vec cut[4];
@@ -150,9 +148,7 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
                const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *sums)
 {
     const size_t visit = ULB_TOKENS_VISIT, even = tiles->steps / visit * visit;
-    ULB_UNROLL(32)
-    for (unsigned i = 0; i < row->vectors * row->fields * tokens; i++)
-        sums[i] = ulb_zero();
+    ulb_zero_all(sums, row->vectors * row->fields * tokens);
     for (size_t s = 0; s < even; s += visit)
         ulb_tokens_slices(row, told, tokens, tiles, s, x, x_stride, sums);
     for (size_t s = even; s < tiles->steps; s++) {
@@ -199,9 +195,7 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
                           : ULB_TOKENS_CHAINS / all > 1         ? ULB_TOKENS_CHAINS / all
                                                                 : 1;
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
-    ULB_UNROLL(32)
-    for (unsigned i = 0; i < sets * all; i++)
-        sums[i] = ulb_zero();
+    ulb_zero_all(sums, sets * all);
     for (size_t s = 0; s < tiles->steps; s++) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < row->slices; i++) {
@@ -210,12 +204,7 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
             ulb_tokens_prefetch(row, told, w, step_bytes);
         }
     }
-    ULB_UNROLL(4)
-    for (unsigned set = 1; set < sets; set++) {
-        ULB_UNROLL(16)
-        for (unsigned i = 0; i < all; i++)
-            sums[i] = ulb_add32(sums[i], sums[set * all + i]);
-    }
+    ulb_add_sets(sums, sets, all);
 }
 
 #endif

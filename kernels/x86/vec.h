@@ -2,7 +2,10 @@
 #ifndef ULB_KERNELS_X86_VEC_H
 #define ULB_KERNELS_X86_VEC_H
 
+#include "kernels/unroll.h"
+
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef ULB_DP_512
@@ -262,7 +265,26 @@ static inline ulb_vec ulb_broadcast4(const void *p)
     return all;
 }
 
-/* Unrolled, so that compilers see an array of accumulators as registers. */
+/* ---- arrays of accumulators: unrolled, so that compilers see them as registers ---- */
+
+static inline __attribute__((always_inline)) void ulb_zero_all(ulb_vec *sums, size_t n)
+{
+    ULB_UNROLL(32)
+    for (size_t i = 0; i < n; i++)
+        sums[i] = ulb_zero();
+}
+
+/* The first of so many sets of n += the others. */
+static inline __attribute__((always_inline)) void ulb_add_sets(ulb_vec *sums, size_t sets, size_t n)
+{
+    ULB_UNROLL(8)
+    for (size_t set = 1; set < sets; set++) {
+        ULB_UNROLL(16)
+        for (size_t i = 0; i < n; i++)
+            sums[i] = ulb_add32(sums[i], sums[set * n + i]);
+    }
+}
+
 static inline __attribute__((always_inline)) void ulb_store_all(int32_t *out, const ulb_vec *vectors, int n)
 {
 #pragma GCC unroll 16
