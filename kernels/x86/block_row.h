@@ -105,7 +105,7 @@ static const struct ulb_block_row row = {.layout = &LAYOUT,
                                          .scales_sums = ULB_SCALES_SUMS,
                                          .activation = ACTIVATION};
 
-#if defined(ULB_DP_EVEX) || defined(ULB_DP_512)
+#if !ULB_WORD_SUMS
 
 /* Not inlined: the code of one token stays what it is without. */
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
@@ -146,7 +146,7 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = BYTES_PER_STEP,
     .tolerance = ULB_BLOCK_TOLERANCE,
     .mix = COUNTS(ULB_CODES_MIX),
-#if defined(ULB_DP_EVEX) || defined(ULB_DP_512)
+#if !ULB_WORD_SUMS
     .tile_mix = COUNTS(ULB_CODES_TILE_MIX),
 #endif
     .prefetch_choice = true,

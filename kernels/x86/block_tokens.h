@@ -1,8 +1,9 @@
-/* Repacked block formats for several tokens at once, in EVEX, whose 32 registers hold the sums of some: each
- * vector of codes is loaded and taken apart once for all of them, scales and minima are converted once. What
- * groups and blocks make of sums is as for one token (kernels/x86/block_walk.h). Zen 5, 4096x4096, 12 tokens,
- * at 512 bits: Q4_0 1.36 times as many as one by one, Q4_K 1.33, Q8_0 1.33, Q2_K 1.22, Q5_0 1.20, TQ1_0 1.4,
- * MXFP4 1.55, IQ4_NL 1.50. */
+/* Repacked block formats for several tokens at once, as many as registers hold sums of: each vector of codes
+ * is loaded and taken apart once for all of them, scales and minima are converted once. What groups and
+ * blocks make of sums is as for one token (kernels/x86/block_walk.h). Zen 5, 4096x4096, 12 tokens, at 512
+ * bits: Q4_0 1.36 times as many as one by one, Q4_K 1.33, Q8_0 1.33, Q2_K 1.22, Q5_0 1.20, TQ1_0 1.4, MXFP4
+ * 1.55, IQ4_NL 1.50. The 16 registers of VEX hold two tokens of some: Q8_0 1.4, IQ4_NL, MXFP4, TQ1_0 1.15,
+ * Q4_K, Q4_0, Q4_1 1.1; Q6_K, whose sums would fill 12 beside those of blocks, .97: one by one. */
 #ifndef ULB_KERNELS_X86_BLOCK_TOKENS_H
 #define ULB_KERNELS_X86_BLOCK_TOKENS_H
 
@@ -12,17 +13,17 @@ enum {
     ULB_BLOCK_TOKENS_MAX = 4,
     ULB_BLOCK_BYTES_MAX = 5, /* vectors for 4 columns */
     /* Registers for sums: fewer where those of a block are apart from those of its groups. */
-    ULB_TOKEN_SUMS_OF_BLOCKS = 24,
-    ULB_TOKEN_SUMS_OF_GROUPS = 16
+    ULB_TOKEN_SUMS_OF_BLOCKS = ULB_BY_ENCODING(12, 24),
+    ULB_TOKEN_SUMS_OF_GROUPS = ULB_BY_ENCODING(8, 16)
 };
 
 /* Tokens of a register tile of rows with so many sums each: a constant for initializers. */
 #define ULB_BLOCK_TOKENS(sums, scales)                                                                       \
-    ULB_BY_ENCODING(1, ULB_TOKENS_THAT_FIT((scales) == ULB_NO_GROUPS ? ULB_TOKEN_SUMS_OF_BLOCKS              \
-                                                                     : ULB_TOKEN_SUMS_OF_GROUPS,             \
-                                           sums))
+    ULB_BY_SUMS(1,                                                                                           \
+                ULB_TOKENS_THAT_FIT(                                                                         \
+                    (scales) == ULB_NO_GROUPS ? ULB_TOKEN_SUMS_OF_BLOCKS : ULB_TOKEN_SUMS_OF_GROUPS, sums))
 #define ULB_TOKENS_THAT_FIT(room, sums)                                                                      \
-    ((room) / (sums) > ULB_BLOCK_TOKENS_MAX ? ULB_BLOCK_TOKENS_MAX : (room) / (sums))
+    ((room) / (sums) > ULB_BLOCK_TOKENS_MAX ? ULB_BLOCK_TOKENS_MAX : (room) < (sums) ? 1 : (room) / (sums))
 
 /* groups[tokens].sums += one step of a set of vectors at w. */
 static inline __attribute__((always_inline)) void ulb_add_to_tokens(const struct ulb_codes *codes,
