@@ -2,9 +2,9 @@
  * int2/mask.h.
  *
  * 512 bits: 16 accumulators, 4 vectors of activations. Ports: per vector of weights 3 and, 16 dp on two
- * ports: 0.30 cycle per 32 weights and token. AVX2: 8 word sums of 2 tokens, 4 fields. Ports: per vector 4
- * and, shift, 8 maddubs, 8 add and 2 of widening: 23 operations on three ports are 0.96 cycle per 32 weights
- * and token, on the four of Zen 0.72. */
+ * ports: 0.30 cycle per 32 weights and token. AVX2: 8 word sums of 2 tokens, 4 fields. Ports: per vector
+ * 4 and, shift, 8 maddubs, 8 add and 2 of widening: 23 operations on three ports are 0.96 cycle per 32
+ * weights and token, on the four of Zen 0.72. */
 #ifndef ULB_KERNELS_INT2_MASKN_H
 #define ULB_KERNELS_INT2_MASKN_H
 
@@ -17,21 +17,18 @@ enum { ULB_FIELDS2_TOKENS = ULB_BY_SUMS(2, 4) };
 
 /* The row of a file. */
 #define ULB_FIELDS2_TOKENS_ROW(layout_, zero_point_)                                                         \
-    static void run(const struct ulb_gemm *g)                                                                \
-    {                                                                                                        \
-        static const struct ulb_tokens row = {.layout = &(layout_),                                          \
-                                              .vectors = 1,                                                  \
-                                              .fields = ULB_FIELDS2,                                         \
-                                              .bits = 2,                                                     \
-                                              .tokens = ULB_FIELDS2_TOKENS,                                  \
-                                              .slices = ULB_FIELDS2_SLICES,                                  \
-                                              .zero_point = (zero_point_),                                   \
-                                              .near = 1024,                                                  \
-                                              .far = ULB_BY_SUMS(0, 4096),                                   \
-                                              .gap = ULB_LINE,                                               \
-                                              .combine = ulb_fields2_split};                                 \
-        ulb_run_tokens(&row, g);                                                                             \
-    }                                                                                                        \
+    static const struct ulb_tokens row = {.layout = &(layout_),                                              \
+                                          .vectors = 1,                                                      \
+                                          .fields = ULB_FIELDS2,                                             \
+                                          .bits = 2,                                                         \
+                                          .tokens = ULB_FIELDS2_TOKENS,                                      \
+                                          .slices = ULB_FIELDS2_SLICES,                                      \
+                                          .zero_point = (zero_point_),                                       \
+                                          .near = 1024,                                                      \
+                                          .far = ULB_BY_SUMS(0, 4096),                                       \
+                                          .gap = ULB_LINE,                                                   \
+                                          .combine = ulb_fields2_split};                                     \
+    ULB_TOKENS_RUN(row)                                                                                      \
     const struct ulb_kernel ULB_ROW = {                                                                      \
         .abi = ULB_KERNEL_ABI,                                                                               \
         .variant = "maskn",                                                                                  \

@@ -40,10 +40,7 @@ static const struct ulb_tokens row = {.layout = &LAYOUT,
                                       .gap = ULB_LINE,
                                       .combine = combine};
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_tokens(&row, g);
-}
+ULB_TOKENS_RUN(row)
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,

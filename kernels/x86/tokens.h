@@ -13,7 +13,11 @@
 #include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
 
-enum { ULB_TOKENS_MAX_TILE = 4, ULB_TOKENS_CHAINS = 16, ULB_TOKENS_VISIT = 8 /* steps */ };
+enum {
+    ULB_TOKENS_MAX_TILE = 4,
+    ULB_TOKENS_CHAINS = ULB_BY_ENCODING(12, 16),
+    ULB_TOKENS_VISIT = 8 /* steps */
+};
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens, whose activations are a stride apart.
  */
@@ -185,15 +189,21 @@ static inline __attribute__((always_inline)) void ulb_tokens_step(const struct u
     }
 }
 
+/* Sets of so many accumulators. */
+static inline __attribute__((always_inline)) unsigned ulb_tokens_sets(const struct ulb_tokens *row,
+                                                                      unsigned all)
+{
+    return ULB_TOKENS_CHAINS / all > row->slices ? row->slices
+           : ULB_TOKENS_CHAINS / all > 1         ? ULB_TOKENS_CHAINS / all
+                                                 : 1;
+}
+
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
                const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *sums)
 {
-    const unsigned all = row->vectors * row->fields * tokens;
-    const unsigned sets = ULB_TOKENS_CHAINS / all > row->slices ? row->slices
-                          : ULB_TOKENS_CHAINS / all > 1         ? ULB_TOKENS_CHAINS / all
-                                                                : 1;
+    const unsigned all = row->vectors * row->fields * tokens, sets = ulb_tokens_sets(row, all);
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
     ulb_zero_all(sums, sets * all);
     for (size_t s = 0; s < tiles->steps; s++) {
@@ -299,6 +309,30 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
     else
         ulb_run_tokens_as(ULB_TOLD_L1, row, g);
 }
+
+/* The run function of a row whose weights are fields of bytes. Of more tokens than a tile's it is not
+ * inlined: the code of one tile stays what it is without. */
+#if ULB_WORD_SUMS
+#define ULB_TOKENS_RUN(row)                                                                                  \
+    static void run(const struct ulb_gemm *g)                                                                \
+    {                                                                                                        \
+        ulb_run_tokens(&(row), g);                                                                           \
+    }
+#else
+#include "kernels/x86/token_chunks.h"
+#define ULB_TOKENS_RUN(row)                                                                                  \
+    static __attribute__((noinline)) void run_chunks(const struct ulb_gemm *g)                               \
+    {                                                                                                        \
+        ulb_run_token_chunks(&(row), g);                                                                     \
+    }                                                                                                        \
+    static void run(const struct ulb_gemm *g)                                                                \
+    {                                                                                                        \
+        if (g->n > (row).tokens)                                                                             \
+            run_chunks(g);                                                                                   \
+        else                                                                                                 \
+            ulb_run_tokens(&(row), g);                                                                       \
+    }
+#endif
 
 /* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
  * With AVX2 the masks of fields of two bits are in memory (ulb_tokens_cut). */

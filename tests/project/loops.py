@@ -21,10 +21,12 @@ ALLOWED = [
     (r"int4/maddubs_avx2", 13, "sums of 32 bits of two slices and results of groups, 6 vectors each"),
     (r"int4/maskn_tokens", 12, "sums of 32 bits of 4 tokens"),
     (r"(int2|tern2)/maskn_tokens", 70, "sums of 32 bits of 2 tokens; fields of both take all registers"),
+    (r"int8/dpn_vnnin:avxvnni", 5, "one of 12 sums, beside two activations and the weights"),
     (r"int8/sign_avx2", 9, "results of groups beside the sums of two slices"),
     (r"tl2/table_wide", 12, "sums of 32 bits"),
     (r"tl2/permute_avx512vbmi", 2, "16 sums, 8 indices, 4 activations, masks and table are more than 32 registers"),
     (r"tern1_6/permute_avx512vbmi", 2, "20 sums, 4 activations, 3 tables, 3 masks and 3 of a step are more than 32 registers"),
+    (r"(q8_0|tq1_0)/rows_dot:avxvnni:run_tokens", 45, "two tokens' sums, activations and codes take all registers"),
     (r"q3_k/rows_dot:avxvnni", 38, "results wait for the end of a block"),
     (r"(tq1_0|q5_0|q5_1)/in_place_dot256:avxvnni", 34, "the results of two rows; masks; scales"),
     (r"(mxfp4|iq4_nl|q5_[01]|tq1_0)/rows_dot:avx512vnni(256)?:run_tokens", 46, "codes taken apart beside 24 sums"),
@@ -37,7 +39,7 @@ ALLOWED = [
 IN_A_ROW = 5
 ALLOWED_IN_A_ROW = [
     (r"int4/maskn_tokens", 12, "a visit of several tokens, which are bound by products"),
-    (r"[^/]*/maskn_avx512vnni|int8/dpn_avx512vnni", 6, "a visit of several tokens, which are bound by products"),
+    (r"[^/]*/maskn_avx512vnni|int8/dpn_vnnin", 6, "a visit of several tokens, which are bound by products"),
     (r"(q[458]_[01]|mxfp4|iq4_nl)/in_place_dot256", 8, "one for each of eight rows"),
     (r"affine/unpack3_dot", 6, "three lines that one step takes apart"),
     (r"q[0-9]_[01k]/rows_dot", 10, "scales and minima behind a group"),

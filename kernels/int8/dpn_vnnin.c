@@ -1,11 +1,18 @@
-/* int8 for 4 tokens at once (kernels/x86/tokens.h); the sums are those of int8/dp_vnni.c, the layout too.
+/* int8 for several tokens at once (kernels/x86/tokens.h); the sums are those of int8/dp_vnni.c, the layouts
+ * too.
  *
- * Registers: 24 accumulators, 4 vectors of activations. Ports: per 6 vectors of weights 24 dp on two
- * ports: 0.25 cycle per 32 weights and token. */
+ * 512 bits: 24 accumulators, 4 vectors of activations. Ports: per 6 vectors of weights 24 dp on two ports:
+ * 0.25 cycle per 32 weights and token. 256 bits: 12 accumulators, 2 vectors of activations: 0.5. */
 #include "kernels/int8/format.h"
 #include "kernels/x86/tokens.h"
 
-enum { VECTORS = 6, FIELDS = 1, BITS = 8, TOKENS = 4, SLICES = 2 };
+#ifdef ULB_DP_512
+#define LAYOUT ulb_int8_vnni4_96
+#else
+#define LAYOUT ulb_int8_vnni4
+#endif
+
+enum { VECTORS = 6, FIELDS = 1, BITS = 8, TOKENS = ULB_BY_ENCODING(2, 4), SLICES = 2 };
 
 /* Whole bytes are their own sums. */
 static inline void combine(ulb_vec *sums)
@@ -13,29 +20,26 @@ static inline void combine(ulb_vec *sums)
     (void)sums;
 }
 
-static const struct ulb_tokens row = {.layout = &ulb_int8_vnni4_96,
+static const struct ulb_tokens row = {.layout = &LAYOUT,
                                       .vectors = VECTORS,
                                       .fields = FIELDS,
                                       .bits = BITS,
                                       .tokens = TOKENS,
                                       .slices = SLICES,
                                       .zero_point = ULB_INT8_ZERO_POINT,
-                                      .near = 512,
+                                      .near = ULB_BY_WIDTH(1024, 512),
                                       .far = 0,
                                       .gap = 2 * ULB_LINE,
                                       .combine = combine};
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_tokens(&row, g);
-}
+ULB_TOKENS_RUN(row)
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = "dpn",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &ulb_int8_vnni4_96,
+    .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = VECTORS * FIELDS * ULB_LANES,
     .nr = TOKENS,

@@ -1,0 +1,122 @@
+/* More tokens than a register tile holds (kernels/x86/tokens.h): chunks of columns stay in L1 while the
+ * tiles of a block of tokens pass over them, one after the other, so that weights come from memory once for
+ * the block. Each pass asks L2 for its part of the next chunk: memory works while all of them compute, where
+ * passes over whole rows would wait for it in the first and leave it idle in the others. Zen 5, cold, 16
+ * tokens at 512 bits, against passes over whole rows: 4096x4096 int8 1.3, int4 1.15, int2 1.05; 4096x14336,
+ * whose tiles do not fit L2, 1.5, 1.25 and 1.15. Not int1: products alone decide, and passes end more often
+ * (0.9). */
+#ifndef ULB_KERNELS_X86_TOKEN_CHUNKS_H
+#define ULB_KERNELS_X86_TOKEN_CHUNKS_H
+
+enum {
+    ULB_CHUNK_BYTES = 49152,  /* of weights: L1, or L2 as fast as products take them */
+    ULB_CHUNK_TOKENS = 32,    /* whose sums, 16 KiB at most, wait between chunks */
+    ULB_CHUNK_VECTORS_MAX = 8 /* of a token */
+};
+
+/* Steps of a chunk, and what a pass asks for in each slice: of every step so many bytes, the first so far
+ * behind the slice's begin. */
+struct ulb_chunk {
+    size_t first, steps, ask, ask_bytes;
+};
+
+/* totals[tokens][vectors][fields] += sums of a chunk. */
+static inline __attribute__((always_inline)) void
+ulb_chunk_pass(const struct ulb_tokens *row, const struct ulb_tiles *tiles, const struct ulb_chunk *chunk,
+               const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *totals)
+{
+    const unsigned all = row->vectors * row->fields * tokens, sets = ulb_tokens_sets(row, all);
+    const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
+    ulb_vec sums[ULB_ACCUMULATORS_MAX];
+    ulb_zero_all(sums, sets * all);
+    size_t ask = chunk->ask;
+    for (size_t s = 0; s < chunk->steps; s++, ask += chunk->ask_bytes) {
+        ULB_UNROLL(4)
+        for (size_t i = 0; i < row->slices; i++) {
+            const uint8_t *w = tiles->w + i * tiles->slice_bytes + (chunk->first + s) * step_bytes;
+            ulb_tokens_step(row, tokens, w, x + (i * tiles->steps + chunk->first + s) * 4, x_stride,
+                            sums + i % sets * all);
+            ULB_UNROLL(6)
+            for (size_t line = 0; line < step_bytes / 2; line += ULB_LINE)
+                ulb_ask_told(tiles->w + i * tiles->slice_bytes, line, ask);
+        }
+    }
+    ulb_add_sets(sums, sets, all);
+    ULB_UNROLL(24)
+    for (unsigned i = 0; i < all; i++)
+        totals[i] = ulb_add32(totals[i], sums[i]);
+}
+
+/* One chunk for so many tokens. */
+static inline __attribute__((always_inline)) void
+ulb_chunk_passes(const struct ulb_tokens *row, const struct ulb_tiles *tiles, size_t first, size_t steps,
+                 const int8_t *x, size_t x_stride, size_t tokens, ulb_vec *totals)
+{
+    const size_t each = row->vectors * row->fields, passes = (tokens + row->tokens - 1) / row->tokens;
+    const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
+    struct ulb_chunk chunk = {.first = first, .steps = steps, .ask_bytes = step_bytes / passes};
+    chunk.ask = (first + steps) * step_bytes;
+    size_t t = 0;
+    for (size_t pass = 0; pass < passes; pass++, t += row->tokens, chunk.ask += steps * chunk.ask_bytes) {
+        const int8_t *x_t = x + t * x_stride;
+        if (tokens - t >= row->tokens)
+            ulb_chunk_pass(row, tiles, &chunk, x_t, x_stride, row->tokens, totals + t * each);
+        else if (row->tokens > 3 && tokens - t == 3)
+            ulb_chunk_pass(row, tiles, &chunk, x_t, x_stride, 3, totals + t * each);
+        else if (row->tokens > 2 && tokens - t == 2)
+            ulb_chunk_pass(row, tiles, &chunk, x_t, x_stride, 2, totals + t * each);
+        else
+            ulb_chunk_pass(row, tiles, &chunk, x_t, x_stride, 1, totals + t * each);
+    }
+}
+
+/* Results of token n from its sums. */
+static inline __attribute__((always_inline)) void ulb_chunk_results(const struct ulb_tokens *row,
+                                                                    const struct ulb_gemm *g, size_t panel,
+                                                                    size_t n, ulb_vec *totals)
+{
+    const unsigned each = row->vectors * row->fields;
+    int32_t dots[ULB_TILE_ROWS_MAX];
+    row->combine(totals);
+    ulb_store_all(dots, totals, (int)each);
+    ulb_finish_tile(g, ulb_row_scales(g, row->layout), panel, (size_t)each * ULB_LANES, n, dots,
+                    row->zero_point);
+}
+
+/* One row of tiles for tokens [n, n + tokens). */
+static inline __attribute__((always_inline)) void ulb_chunk_rows(const struct ulb_tokens *row,
+                                                                 const struct ulb_gemm *g,
+                                                                 const struct ulb_tiles *tiles, size_t panel,
+                                                                 size_t n, size_t tokens)
+{
+    const unsigned each = row->vectors * row->fields;
+    const size_t steps = ULB_CHUNK_BYTES / (row->slices * row->vectors * ULB_VEC_BYTES);
+    const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
+    ulb_vec totals[ULB_CHUNK_TOKENS * ULB_CHUNK_VECTORS_MAX];
+    for (size_t i = 0; i < tokens * each; i++)
+        totals[i] = ulb_zero();
+    for (size_t first = 0; first < tiles->steps; first += steps) {
+        size_t left = tiles->steps - first;
+        ulb_chunk_passes(row, tiles, first, left < steps ? left : steps, x, g->x_stride, tokens, totals);
+    }
+    for (size_t t = 0; t < tokens; t++)
+        ulb_chunk_results(row, g, panel, n + t, totals + t * each);
+}
+
+static inline __attribute__((always_inline)) void ulb_run_token_chunks(const struct ulb_tokens *row,
+                                                                       const struct ulb_gemm *g)
+{
+    const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(row->layout, g->k)};
+    const size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(row->layout);
+    for (size_t panel = g->m0; panel < g->m1; panel += rows) {
+        tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
+        for (size_t n = 0; n < g->n; n += ULB_CHUNK_TOKENS) {
+            size_t left = g->n - n;
+            ulb_chunk_rows(row, g, &tiles, panel, n, left < ULB_CHUNK_TOKENS ? left : ULB_CHUNK_TOKENS);
+        }
+    }
+}
+
+#endif
