@@ -9,23 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CURVES = 32, MAX_CLASSES = 4, TITLE = 128 };
+enum { MAX_CLASSES = 4, TITLE = 128 };
 
 struct curve {
     char title[TITLE];
     double ceiling;
     size_t class_index, group; /* group: sequence and where its gamma comes from */
+    const char *words[3];      /* format, sequence, gamma_from */
     bool modelled;
 };
 
 struct figure {
-    struct curve curves[MAX_CURVES];
+    struct curve *curves; /* room for all ceilings of the document */
     struct ulb_beta_line classes[MAX_CLASSES];
-    size_t n_curves, n_classes;
-    const char *groups[MAX_CURVES][3]; /* format, sequence, gamma_from */
-    size_t n_groups;
+    size_t n_curves, n_classes, n_groups;
     struct ulb_extent extent;
 };
+
+/* The parts of a document that have ceilings and totals. */
+enum { PARTS = 3 };
+
+static void find_parts(const json_t *document, const json_t *parts[PARTS])
+{
+    parts[0] = document;
+    parts[1] = json_object_get(document, "port_bounds");
+    parts[2] = json_object_get(document, "modelled_int1");
+}
 
 static size_t class_index(const struct figure *figure, const char *name)
 {
@@ -35,50 +44,56 @@ static size_t class_index(const struct figure *figure, const char *name)
     return c;
 }
 
-static size_t group_index(struct figure *figure, const json_t *row)
+/* Curves of one sequence and source of gamma have one colour, whatever the class. */
+static size_t group_index(struct figure *figure, const char *const words[3])
 {
-    const char *const words[3] = {ulb_row_text(row, "format"), ulb_row_text(row, "sequence"),
-                                  ulb_row_text(row, "gamma_from")};
-    size_t g = 0;
-    while (g < figure->n_groups &&
-           (strcmp(figure->groups[g][0], words[0]) != 0 || strcmp(figure->groups[g][1], words[1]) != 0 ||
-            strcmp(figure->groups[g][2], words[2]) != 0))
-        g++;
-    if (g == figure->n_groups)
-        memcpy(figure->groups[figure->n_groups++], words, sizeof words);
-    return g;
+    for (size_t i = 0; i < figure->n_curves; i++) {
+        const struct curve *curve = &figure->curves[i];
+        if (strcmp(curve->words[0], words[0]) == 0 && strcmp(curve->words[1], words[1]) == 0 &&
+            strcmp(curve->words[2], words[2]) == 0)
+            return curve->group;
+    }
+    return figure->n_groups++;
 }
 
 static void add_curve(struct figure *figure, const json_t *row)
 {
     double ceiling = ulb_row_number(row, "ceiling_bytes_per_cycle");
     size_t c = class_index(figure, ulb_row_text(row, "class"));
-    if (!(ceiling > 0) || !isfinite(ceiling) || c == figure->n_classes || figure->n_curves == MAX_CURVES)
+    if (!(ceiling > 0) || !isfinite(ceiling) || c == figure->n_classes)
         return;
-    struct curve *curve = &figure->curves[figure->n_curves++];
     const char *core = ulb_row_text(row, "core"), *from = ulb_row_text(row, "gamma_from");
+    const char *const words[3] = {ulb_row_text(row, "format"), ulb_row_text(row, "sequence"), from};
+    size_t group = group_index(figure, words);
+    struct curve *curve = &figure->curves[figure->n_curves++];
     *curve = (struct curve){.ceiling = ceiling,
                             .class_index = c,
-                            .group = group_index(figure, row),
+                            .group = group,
+                            .words = {words[0], words[1], words[2]},
                             .modelled = strcmp(from, "modelled") == 0};
     snprintf(curve->title, TITLE, "%.15s %.31s, %.7s: gamma %.3f, %.15s%s%.23s", ulb_row_text(row, "format"),
              ulb_row_text(row, "sequence"), ulb_row_text(row, "class"), ulb_row_number(row, "gamma_cycles"),
              from, core[0] ? " of " : "", core);
 }
 
-static void collect(struct figure *figure, const json_t *document)
+/* False: no memory for the curves. */
+static bool collect(struct figure *figure, const json_t *document)
 {
-    const json_t *const parts[] = {document, json_object_get(document, "port_bounds"),
-                                   json_object_get(document, "modelled_int1")};
-    const json_t *row;
-    size_t i;
+    const json_t *parts[PARTS], *row;
+    size_t i, n = 1;
+    find_parts(document, parts);
+    for (size_t p = 0; p < PARTS; p++)
+        n += json_array_size(json_object_get(parts[p], "ceilings"));
+    figure->curves = calloc(n, sizeof *figure->curves);
+    if (!figure->curves)
+        return false;
     json_array_foreach(json_object_get(document, "classes"), i, row)
     {
         if (figure->n_classes < MAX_CLASSES)
             figure->classes[figure->n_classes++] = (struct ulb_beta_line){
                 ulb_row_text(row, "name"), ulb_row_number(row, "beta_bytes_per_cycle")};
     }
-    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+    for (size_t p = 0; p < PARTS; p++) {
         json_array_foreach(json_object_get(parts[p], "ceilings"), i, row) add_curve(figure, row);
     }
     figure->extent = ulb_extent_empty();
@@ -87,19 +102,19 @@ static void collect(struct figure *figure, const json_t *document)
     for (i = 0; i < figure->n_classes; i++)
         ulb_extent_add(&figure->extent, figure->classes[i].beta);
     ulb_extent_close(&figure->extent);
+    return true;
 }
 
 /* Second line: the chip, and what its GEMV reaches by each source of the 1-bit gammas. */
 static void put_title(FILE *script, const json_t *document)
 {
-    const json_t *const parts[] = {document, json_object_get(document, "port_bounds"),
-                                   json_object_get(document, "modelled_int1")};
-    const json_t *platform = json_object_get(document, "platform"), *row;
+    const json_t *parts[PARTS], *platform = json_object_get(document, "platform"), *row;
     size_t i;
+    find_parts(document, parts);
     fprintf(script, "set title \"Modelled roofline: e_bw = min(beta, B/gamma). ");
     ulb_put_short_text(script, ulb_row_text(platform, "title"), 60);
     fprintf(script, "\\n1-bit GEMV of the chip, GiB/s:");
-    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+    for (size_t p = 0; p < PARTS; p++) {
         json_array_foreach(json_object_get(parts[p], "totals"), i, row)
         {
             double gib = ulb_row_number(row, "gibps");
@@ -180,26 +195,35 @@ static void put_hover(const struct figure *figure, const struct ulb_canvas *canv
     ulb_hover_end(canvas);
 }
 
-enum ulb_status ulb_draw_model(const struct ulb_record *record, struct ulb_canvas *canvas,
-                               struct ulb_error *err)
+static void draw(const struct figure *figure, const json_t *document, struct ulb_canvas *canvas)
 {
-    struct figure figure = {.n_curves = 0};
     size_t longest = 0;
-    collect(&figure, record->root);
-    if (figure.n_curves == 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "the document has no ceilings to draw a roofline from");
-    for (size_t i = 0; i < figure.n_curves; i++)
-        longest = strlen(figure.curves[i].title) > longest ? strlen(figure.curves[i].title) : longest;
-    put_title(canvas->script, record->root);
-    ulb_put_frame(canvas, figure.n_curves + 2, longest, 1);
-    ulb_put_roof_axes(canvas->script, &figure.extent, figure.n_classes);
-    ulb_put_betas(canvas->script, figure.classes, figure.n_classes);
-    put_hover(&figure, canvas);
-    bool published = put_published(canvas->script, record->root) > 0;
-    put_curves(&figure, canvas->script);
+    for (size_t i = 0; i < figure->n_curves; i++)
+        longest = strlen(figure->curves[i].title) > longest ? strlen(figure->curves[i].title) : longest;
+    put_title(canvas->script, document);
+    ulb_put_frame(canvas, figure->n_curves + 2, longest, 1);
+    ulb_put_roof_axes(canvas->script, &figure->extent, figure->n_classes);
+    ulb_put_betas(canvas->script, figure->classes, figure->n_classes);
+    put_hover(figure, canvas);
+    bool published = put_published(canvas->script, document) > 0;
+    put_curves(figure, canvas->script);
     if (published)
         fprintf(canvas->script, ", $published using 1:2 with points pointtype 13 pointsize 1.8 linecolor rgb "
                                 "'#000000' title \"published: beta, and 1-bit bandwidth of a core\"");
     ulb_hover_plot(canvas);
-    return ULB_OK;
+}
+
+enum ulb_status ulb_draw_model(const struct ulb_record *record, struct ulb_canvas *canvas,
+                               struct ulb_error *err)
+{
+    struct figure figure = {.n_curves = 0};
+    enum ulb_status status = ULB_OK;
+    if (!collect(&figure, record->root))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    else if (figure.n_curves == 0)
+        status = ulb_fail(err, ULB_BAD_INPUT, "the document has no ceilings to draw a roofline from");
+    else
+        draw(&figure, record->root, canvas);
+    free(figure.curves);
+    return status;
 }

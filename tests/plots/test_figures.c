@@ -137,6 +137,27 @@ static void test_model(void **state)
     ulb_record_free(&record);
 }
 
+/* A platform may have 16 gammas of four classes. */
+static void test_model_of_many_sequences(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    struct ulb_record record = {json_loads(model_text, 0, NULL)};
+    json_t *ceilings = json_object_get(record.root, "ceilings");
+    for (int i = 0; i < 60; i++) {
+        char sequence[8];
+        snprintf(sequence, sizeof sequence, "s%d", i);
+        json_t *row = json_deep_copy(json_array_get(ceilings, 0));
+        json_object_set_new(row, "sequence", json_string(sequence));
+        json_array_append_new(ceilings, row);
+    }
+    size_t bytes;
+    char *svg = draw(&record, "roofline", "svg", &bytes);
+    assert_int_equal(count(svg, ": gamma ") - count(svg, "<title>int1"), 63);
+    free(svg);
+    ulb_record_free(&record);
+}
+
 /* Documents may come from strangers too. */
 static void test_damaged_model(void **state)
 {
@@ -481,6 +502,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_points_are_of_their_own_time, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_roofline_of_two_classes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_model, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_model_of_many_sequences, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damaged_model, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_values_on_pointing, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_sounder_beta, make_folder, remove_folder),
