@@ -79,14 +79,15 @@ static enum ulb_status match_kernels(struct ulb_session *session, struct ulb_err
     return status;
 }
 
-/* Every name in a comma list must be a format of some kernel, and none may come twice. */
+/* Every name in a comma list must be a format of some kernel, and none may come twice; empty words are
+ * skipped, as in every list. */
 static enum ulb_status check_formats(const char *list, struct ulb_error *err)
 {
     if (list && list[strspn(list, ",")] == '\0')
         return ulb_fail(err, ULB_BAD_INPUT, "--formats names no format; see 'ulb-bench list formats'");
     for (const char *word = list; word && *word;) {
         size_t length = strcspn(word, ",");
-        bool found = false;
+        bool found = length == 0;
         for (size_t i = 0; i < ulb_kernel_count && !found; i++) {
             const char *name = ulb_kernels[i]->layout->format->name;
             found = strlen(name) == length && strncmp(name, word, length) == 0;

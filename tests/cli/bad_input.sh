@@ -74,6 +74,8 @@ expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int
 expect 2 "formats names no format.*list formats" "$bench" gamma --formats ,
 expect 2 "kernels names no kernel.*list kernels" "$bench" gamma --formats int2 --kernels ''
 expect 2 "no kernel of int8,int4 matches 'int2'.*list kernels" "$bench" gamma --formats int8,int4 --kernels int2
+# An empty word is none.
+expect 2 "no kernel of ,int8,,int4, matches 'int2'.*list kernels" "$bench" gamma --formats ,int8,,int4, --kernels int2
 expect 2 "no kernel of --weights int8 matches 'int2'.*list kernels" "$bench" decode --model bitnet-125m --weights int8 \
     --kernels int2
 expect 2 "names thread 9, and the last one is 0" "$bench" decode --model bitnet-125m --weights int8 --set 0 --slow-thread 9:2
