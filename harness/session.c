@@ -80,7 +80,7 @@ static enum ulb_status match_kernels(struct ulb_session *session, struct ulb_err
 }
 
 /* Every name in a comma list must be a format of some kernel, and none may come twice; empty words are
- * skipped, as in every list. */
+ * skipped. */
 static enum ulb_status check_formats(const char *list, struct ulb_error *err)
 {
     if (list && list[strspn(list, ",")] == '\0')

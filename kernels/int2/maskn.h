@@ -2,9 +2,9 @@
  * int2/mask.h.
  *
  * 512 bits: 16 accumulators, 4 vectors of activations. Ports: per vector of weights 3 and, 16 dp on two
- * ports: 0.30 cycle per 32 weights and token. AVX2: 8 word sums of 2 tokens, 4 fields. Ports: per vector
- * 4 and, shift, 8 maddubs, 8 add and 2 of widening: 23 operations on three ports are 0.96 cycle per 32
- * weights and token, on the four of Zen 0.72. */
+ * ports: 0.30 cycle per 32 weights and token. AVX2: 8 word sums of 2 tokens, 4 fields. Ports: per vector 4
+ * and, shift, 8 maddubs, 8 add and 2 of widening: 23 operations on three ports are 0.96 cycle per 32 weights
+ * and token, on the four of Zen 0.72. */
 #ifndef ULB_KERNELS_INT2_MASKN_H
 #define ULB_KERNELS_INT2_MASKN_H
 

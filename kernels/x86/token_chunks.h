@@ -1,10 +1,10 @@
-/* More tokens than a register tile holds (kernels/x86/tokens.h): chunks of columns stay in L1 while the
- * tiles of a block of tokens pass over them, one after the other, so that weights come from memory once for
- * the block. Each pass asks L2 for its part of the next chunk: memory works while all of them compute, where
- * passes over whole rows would wait for it in the first and leave it idle in the others. Zen 5, cold, 16
- * tokens at 512 bits, against passes over whole rows: 4096x4096 int8 1.3, int4 1.15, int2 1.05; 4096x14336,
- * whose tiles do not fit L2, 1.5, 1.25 and 1.15. Not int1: products alone decide, and passes end more often
- * (0.9). */
+/* More tokens than a register tile holds (kernels/x86/tokens.h): chunks of columns stay in L1, or in L2
+ * beside it, while the tiles of a block of tokens pass over them, one after the other, so that weights come
+ * from memory once for the block. Each pass asks L2 for its part of the next chunk, whatever the caller says
+ * (ulb_gemm.l2_ahead): memory works while all of them compute, where passes over whole rows would wait for it
+ * in the first and leave it idle in the others. Zen 5, cold, 16 tokens at 512 bits, against passes over whole
+ * rows: 4096x4096 int8 1.3, int4 1.15, int2 1.05; 4096x14336, whose tiles do not fit L2, 1.5, 1.25 and 1.15.
+ * Not int1: products alone decide, and passes end more often (0.9). */
 #ifndef ULB_KERNELS_X86_TOKEN_CHUNKS_H
 #define ULB_KERNELS_X86_TOKEN_CHUNKS_H
 
@@ -54,7 +54,8 @@ ulb_chunk_passes(const struct ulb_tokens *row, const struct ulb_tiles *tiles, si
 {
     const size_t each = row->vectors * row->fields, passes = (tokens + row->tokens - 1) / row->tokens;
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
-    struct ulb_chunk chunk = {.first = first, .steps = steps, .ask_bytes = step_bytes / passes};
+    struct ulb_chunk chunk = {
+        .first = first, .steps = steps, .ask_bytes = (step_bytes + passes - 1) / passes};
     chunk.ask = (first + steps) * step_bytes;
     size_t t = 0;
     for (size_t pass = 0; pass < passes; pass++, t += row->tokens, chunk.ask += steps * chunk.ask_bytes) {
