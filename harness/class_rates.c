@@ -9,7 +9,7 @@
 
 /* A part is long against fork and join; a piece short against a part. */
 static const size_t PART_BYTES = (size_t)8 << 20, PIECE_BYTES = (size_t)64 << 10;
-enum { BETA_SAMPLES = 9, GAMMA_SAMPLES = 3, TRIES = 1000 };
+enum { BETA_SAMPLES = 9, GAMMA_SAMPLES = 5, TRIES = 1000 };
 static const double PATIENCE_QUICK = 0.4, PATIENCE_FULL = 3; /* seconds */
 
 struct race {
@@ -106,7 +106,7 @@ enum ulb_status ulb_class_gammas(struct ulb_session *session, const struct ulb_k
     for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < session->topology.n_classes; c++) {
             struct ulb_core_rate rate = ulb_team_gamma_rate(meter, i, c);
-            gammas[i].cycles[c] = rate.gamma;
+            gammas[i].cycles[c] = rate.gamma > 0 ? rate.gamma : NAN;
             gammas[i].hz[c] = rate.hz;
         }
     }

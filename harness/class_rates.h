@@ -12,7 +12,8 @@
 enum ulb_status ulb_class_beta(struct ulb_session *session, double beta[ULB_MAX_CLASSES],
                                struct ulb_error *err);
 
-/* gamma of one kernel by class with the whole team at work. */
+/* gamma of one kernel by class with the whole team at work; cycles are NAN where noise left none above zero:
+ * rates are beta then. */
 struct ulb_class_gamma {
     double cycles[ULB_MAX_CLASSES], hz[ULB_MAX_CLASSES];
 };

@@ -44,7 +44,8 @@ static json_t *rows_json(const struct ulb_session *session, const struct ulb_gri
             json_t *row = json_pack("{s:s, s:s}", "kernel", ulb_kernel_name(kernels[i], name), "class",
                                     session->topology.classes[c].name);
             ulb_set_figure(row, "beta_gbps", grid->class_beta[c] / ULB_GB, none);
-            ulb_set_figure(row, "gamma_cycles", gamma->cycles[c], none);
+            ulb_set_figure(row, "gamma_cycles", gamma->cycles[c],
+                           isnan(grid->class_beta[c]) ? none : "lost in noise: rows are shared out by beta");
             ulb_set_figure(row, "ebw_gbps",
                            ulb_class_rate(kernels[i], gamma, grid->class_beta, c, 1) / ULB_GB, none);
             json_array_append_new(rows, row);
