@@ -122,8 +122,7 @@ static inline __attribute__((always_inline)) void add_vector(const uint8_t *w, c
 }
 
 static inline __attribute__((always_inline)) void sum(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                      const int8_t *x, size_t x_stride, unsigned tokens,
-                                                      ulb_vec *sums)
+                                                      struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     const ulb_vec masks[] = {mask0, mask1, mask2};
     ulb_vec all[TOKENS * SUMS];
@@ -135,7 +134,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
             ulb_vec four[TOKENS];
             ULB_UNROLL(2)
             for (unsigned t = 0; t < tokens; t++)
-                four[t] = ulb_broadcast4(x + t * x_stride + (i * tiles->steps + s) * 4);
+                four[t] = ulb_broadcast4(x.at + (i * tiles->steps + s) * x.four + t * x.token);
             ULB_UNROLL(3)
             for (unsigned v = 0; v < 3; v++) {
                 add_vector(w + v * ULB_VEC_BYTES, four, tokens, masks, v < 2 ? 2 : 3, 3 * v, all);
@@ -159,6 +158,7 @@ static void run(const struct ulb_gemm *g)
                                           .vectors = FIELDS,
                                           .fields = 1,
                                           .tokens = TOKENS,
+                                          .slices = SLICES,
                                           .zero_point = ULB_INT3_ZERO_POINT,
                                           .sum = sum};
     if (g->n == 1 || TOKENS == 1)

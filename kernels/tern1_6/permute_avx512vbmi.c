@@ -69,33 +69,33 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
     ulb_ask_ahead(asking, w, 0, &sums[0]);
 }
 
-/* The five operands of the step above. */
+/* The five operands of the step above. Tables and masks come from memory: registers hold the sums of 4
+ * tokens, their activations and the operands. */
 static inline __attribute__((always_inline)) void take_apart(const uint8_t *w, ulb_vec codes[SUMS])
 {
-    ulb_vec packed, fields;
     __mmask64 is_rest;
-    __asm__(ULB_MOVE " %[w], %[packed]\n\t" /* clang-format off */
-            "vpcmpub $5, %[rest], %[packed], %[is_rest]\n\t"
-            "vpermb %[t0], %[packed], %[fields]\n\t"
-            "vpermb %[t1], %[packed], %[fields]%{%[is_rest]%}\n\t"
-            "vpermb %[t2], %[packed], %[packed]%{%[is_rest]%}" /* clang-format on */
-            : [packed] ULB_SCRATCH(packed), [fields] ULB_SCRATCH(fields), [is_rest] "=&Yk"(is_rest)
-            : [w] ULB_WEIGHTS(w), [rest] "m"(rest), [t0] ULB_KEPT(ulb_load(fields_table)),
-              [t1] ULB_KEPT(ulb_load(rest_fields_table)), [t2] ULB_KEPT(ulb_load(rest_sum_table)));
-    codes[0] = ulb_and(fields, mask0);
-    codes[1] = ulb_and(fields, mask1);
-    codes[2] = ulb_and(fields, mask2);
-    codes[3] = fields;
-    codes[4] = packed;
+    __asm__(ULB_MOVE " %[w], %[c4]\n\t" /* clang-format off */
+            "vpcmpub $5, %[rest], %[c4], %[is_rest]\n\t"
+            "vpermb %[t0], %[c4], %[c3]\n\t"
+            "vpermb %[t1], %[c4], %[c3]%{%[is_rest]%}\n\t"
+            "vpermb %[t2], %[c4], %[c4]%{%[is_rest]%}\n\t"
+            "vpandd %[m0], %[c3], %[c0]\n\t"
+            "vpandd %[m1], %[c3], %[c1]\n\t"
+            "vpandd %[m2], %[c3], %[c2]" /* clang-format on */
+            : [c0] ULB_SCRATCH(codes[0]), [c1] ULB_SCRATCH(codes[1]), [c2] ULB_SCRATCH(codes[2]),
+              [c3] ULB_SCRATCH(codes[3]), [c4] ULB_SCRATCH(codes[4]), [is_rest] "=&Yk"(is_rest)
+            : [w] ULB_WEIGHTS(w), [rest] "m"(rest), [t0] "m"(fields_table), [t1] "m"(rest_fields_table),
+              [t2] "m"(rest_sum_table), [m0] "m"(mask0), [m1] "m"(mask1), [m2] "m"(mask2));
 }
 
-static inline __attribute__((always_inline)) void add_tokens(const uint8_t *w, const int8_t *x,
-                                                             size_t x_stride, unsigned tokens, ulb_vec *sums)
+/* Step s of the layout. */
+static inline __attribute__((always_inline)) void add_tokens(const uint8_t *w, struct ulb_tokens_x x,
+                                                             size_t s, unsigned tokens, ulb_vec *sums)
 {
     ulb_vec codes[SUMS], four[TOKENS];
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++)
-        four[t] = ulb_broadcast4(x + t * x_stride);
+        four[t] = ulb_broadcast4(x.at + s * x.four + t * x.token);
     take_apart(w, codes);
     ULB_UNROLL(5)
     for (unsigned i = 0; i < SUMS; i++) {
@@ -106,15 +106,14 @@ static inline __attribute__((always_inline)) void add_tokens(const uint8_t *w, c
 }
 
 static inline __attribute__((always_inline)) void sum(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                      const int8_t *x, size_t x_stride, unsigned tokens,
-                                                      ulb_vec *sums)
+                                                      struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     ulb_zero_all(sums, tokens * SUMS);
     for (size_t s = 0; s < tiles->steps; s++) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < SLICES; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * ULB_VEC_BYTES;
-            add_tokens(w, x + (i * tiles->steps + s) * 4, x_stride, tokens, sums);
+            add_tokens(w, x, i * tiles->steps + s, tokens, sums);
             ulb_ask_both(w, 0, (struct ulb_ahead){NEAR, told}, FAR);
         }
     }
@@ -148,18 +147,23 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     ulb_store_all(dots, sums, ULB_TERN1_6_DIGITS);
 }
 
+static const struct ulb_tokens row = {.layout = &ulb_tern1_6_tables_80,
+                                      .vectors = ULB_TERN1_6_DIGITS,
+                                      .fields = 1,
+                                      .tokens = TOKENS,
+                                      .slices = SLICES,
+                                      .zero_point = ULB_TERN1_6_ZERO_POINT,
+                                      .combine = combine,
+                                      .sum = sum};
+
+ULB_TOKENS_PACKED(row)
+
 static void run(const struct ulb_gemm *g)
 {
-    enum { ROWS = ULB_TERN1_6_DIGITS * ULB_LANES };
-    static const struct ulb_tokens row = {.layout = &ulb_tern1_6_tables_80,
-                                          .vectors = ULB_TERN1_6_DIGITS,
-                                          .fields = 1,
-                                          .tokens = TOKENS,
-                                          .zero_point = ULB_TERN1_6_ZERO_POINT,
-                                          .combine = combine,
-                                          .sum = sum};
     if (g->n == 1)
-        ulb_run_tiles(g, row.layout, ROWS, tile, ULB_TERN1_6_ZERO_POINT);
+        ulb_run_tiles(g, row.layout, ULB_TERN1_6_DIGITS * ULB_LANES, tile, ULB_TERN1_6_ZERO_POINT);
+    else if (ulb_tokens_packed(&row, g))
+        run_packed(g);
     else
         ulb_run_tokens(&row, g);
 }

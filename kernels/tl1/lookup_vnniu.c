@@ -38,7 +38,7 @@ static inline unsigned sets_of(unsigned tokens)
 }
 
 /* sums[sets][tokens][VECTORS] += products of a vector of weights in slice i. */
-static inline __attribute__((always_inline)) void add(const uint8_t *w, const int8_t *x, size_t x_stride,
+static inline __attribute__((always_inline)) void add(const uint8_t *w, struct ulb_tokens_x x,
                                                       unsigned tokens, size_t i, ulb_vec *sums)
 {
     ulb_vec packed = ulb_load(w);
@@ -49,14 +49,14 @@ static inline __attribute__((always_inline)) void add(const uint8_t *w, const in
         const ulb_vec index = ulb_and(v ? ulb_shr16(packed, 4) : packed, ulb_all8(0x0F));
         /* Of 16 registers none is left to keep activations for the other nibbles. */
         if (ULB_BY_ENCODING(true, false))
-            __asm__("" : "+r"(x));
+            __asm__("" : "+r"(x.at));
         ULB_UNROLL(2)
         for (size_t c = 0; c < COLUMNS; c++) {
             ulb_vec *set = sums + (i * COLUMNS + c) % sets_of(tokens) * tokens * VECTORS;
             const ulb_vec codes = ulb_look_up(ulb_all128(tables[c]), index);
             ULB_UNROLL(4)
             for (unsigned t = 0; t < tokens; t++)
-                ulb_dp(&set[t * VECTORS + v], codes, ulb_broadcast4(x + t * x_stride + 4 * c));
+                ulb_dp(&set[t * VECTORS + v], codes, ulb_broadcast4(x.at + c * x.four + t * x.token));
         }
     }
 }
@@ -64,33 +64,33 @@ static inline __attribute__((always_inline)) void add(const uint8_t *w, const in
 /* Step s of every slice, and the next ones of a line. */
 static inline __attribute__((always_inline)) void add_slices(struct ulb_told told,
                                                              const struct ulb_tiles *tiles, size_t s,
-                                                             size_t steps, const int8_t *x, size_t x_stride,
+                                                             size_t steps, struct ulb_tokens_x x,
                                                              unsigned tokens, ulb_vec *sums)
 {
     ULB_UNROLL(2)
     for (size_t i = 0; i < SLICES; i++) {
         const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * ULB_VEC_BYTES;
-        const int8_t *at = x + (i * tiles->steps + s) * 4 * COLUMNS;
+        struct ulb_tokens_x at = x;
+        at.at += (i * tiles->steps + s) * COLUMNS * x.four;
         ULB_UNROLL(2)
-        for (size_t u = 0; u < steps; u++)
-            add(w + u * ULB_VEC_BYTES, at + u * 4 * COLUMNS, x_stride, tokens, i, sums);
+        for (size_t u = 0; u < steps; u++, at.at += COLUMNS * x.four)
+            add(w + u * ULB_VEC_BYTES, at, tokens, i, sums);
         __asm__ volatile("" : "+" ULB_REGISTER(sums[0]));
         ulb_ask_both(w, 0, (struct ulb_ahead){NEAR, told}, FAR);
     }
 }
 
 static inline __attribute__((always_inline)) void sum(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                      const int8_t *x, size_t x_stride, unsigned tokens,
-                                                      ulb_vec *sums)
+                                                      struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     enum { STEPS = ULB_LINE / ULB_VEC_BYTES };
     const unsigned all = tokens * VECTORS, sets = sets_of(tokens);
     size_t even = tiles->steps / STEPS * STEPS;
     ulb_zero_all(sums, sets * all);
     for (size_t s = 0; s < even; s += STEPS)
-        add_slices(told, tiles, s, STEPS, x, x_stride, tokens, sums);
+        add_slices(told, tiles, s, STEPS, x, tokens, sums);
     if (even < tiles->steps)
-        add_slices(told, tiles, even, 1, x, x_stride, tokens, sums);
+        add_slices(told, tiles, even, 1, x, tokens, sums);
     ulb_add_sets(sums, sets, all);
 }
 
@@ -100,6 +100,7 @@ static void run(const struct ulb_gemm *g)
                                           .vectors = VECTORS,
                                           .fields = 1,
                                           .tokens = TOKENS,
+                                          .slices = SLICES,
                                           .zero_point = ULB_TL1_ZERO_POINT,
                                           .sum = sum};
     ulb_run_tokens(&row, g);

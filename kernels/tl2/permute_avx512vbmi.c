@@ -70,9 +70,9 @@ static inline unsigned sets_of(unsigned tokens)
 
 /* sums[sets][tokens][blocks] += products of the indices of half of a step's columns, x: of these. Asks for
  * the lines ahead of some of the step's, from line on: beside the look-ups, see kernels/x86/streams.h. */
-static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS], const int8_t *x,
-                                                      size_t x_stride, unsigned tokens, const uint8_t *w,
-                                                      size_t line, struct ulb_told told, ulb_vec *sums)
+static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS], struct ulb_tokens_x x,
+                                                      unsigned tokens, const uint8_t *w, size_t line,
+                                                      struct ulb_told told, ulb_vec *sums)
 {
     ULB_UNROLL(3)
     for (unsigned c = 0; c < COLUMNS; c++) {
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS
         const ulb_vec table = ulb_load(tables[c]);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            four[t] = ulb_broadcast4(x + t * x_stride + 4 * c);
+            four[t] = ulb_broadcast4(x.at + c * x.four + t * x.token);
         ULB_UNROLL(4)
         for (unsigned b = 0; b < BLOCKS; b++) {
             const ulb_vec codes = _mm512_permutexvar_epi8(index[b], table);
@@ -96,8 +96,7 @@ static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS
 }
 
 static inline __attribute__((always_inline)) void sum(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                      const int8_t *x, size_t x_stride, unsigned tokens,
-                                                      ulb_vec *sums)
+                                                      struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     const unsigned all = tokens * BLOCKS, sets = sets_of(tokens);
     ulb_zero_all(sums, sets * all);
@@ -105,11 +104,13 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
         ULB_UNROLL(2)
         for (size_t i = 0; i < SLICES; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * STEP_BYTES;
-            const int8_t *at = x + (i * tiles->steps + s) * 2 * HALF;
+            struct ulb_tokens_x at = x;
+            at.at += (i * tiles->steps + s) * 2 * COLUMNS * x.four;
             ulb_vec index[INDICES];
             load(w, index);
-            add(index, at, x_stride, tokens, w, 0, told, sums);
-            add(index + BLOCKS, at + HALF, x_stride, tokens, w, COLUMNS, told, sums);
+            add(index, at, tokens, w, 0, told, sums);
+            at.at += COLUMNS * x.four;
+            add(index + BLOCKS, at, tokens, w, COLUMNS, told, sums);
         }
     }
     ulb_add_sets(sums, sets, all);
@@ -121,6 +122,7 @@ static void run(const struct ulb_gemm *g)
                                           .vectors = BLOCKS,
                                           .fields = 1,
                                           .tokens = TOKENS,
+                                          .slices = SLICES,
                                           .zero_point = ZERO_POINT,
                                           .sum = sum};
     ulb_run_tokens(&row, g);

@@ -1,29 +1,30 @@
 /* More tokens than a register tile holds (kernels/x86/tokens.h): chunks of columns stay in L1, or in L2
  * beside it, while the tiles of a block of tokens pass over them, one after the other, so that weights come
- * from memory once for the block. Each pass asks L2 for its part of the next chunk, whatever the caller says
- * (ulb_gemm.l2_ahead): memory works while all of them compute, where passes over whole rows would wait for it
- * in the first and leave it idle in the others. Zen 5, cold, 16 tokens at 512 bits, against passes over whole
- * rows: 4096x4096 int8 1.3, int4 1.15, int2 1.05; 4096x14336, whose tiles do not fit L2, 1.5, 1.25 and 1.15.
- * Not int1: products alone decide, and passes end more often (0.9). */
+ * from memory once for the block. Each pass asks L2 for its part of the next chunk: memory works while all of
+ * them compute, where passes over whole rows would wait for it in the first and leave it idle in the others.
+ * Zen 5, cold, 16 tokens at 512 bits, against passes over whole rows: 4096x4096 int8 1.3, int4 1.15,
+ * int2 1.05; 4096x14336, whose tiles do not fit L2, 1.5, 1.25 and 1.15. Not int1: products alone decide, and
+ * passes end more often (0.9). */
 #ifndef ULB_KERNELS_X86_TOKEN_CHUNKS_H
 #define ULB_KERNELS_X86_TOKEN_CHUNKS_H
 
 enum {
-    ULB_CHUNK_BYTES = 49152,  /* of weights: L1, or L2 as fast as products take them */
-    ULB_CHUNK_TOKENS = 32,    /* whose sums, 16 KiB at most, wait between chunks */
-    ULB_CHUNK_VECTORS_MAX = 8 /* of a token */
+    ULB_CHUNK_BYTES = 49152,   /* of weights: L1, or L2 as fast as products take them */
+    ULB_CHUNK_TOKENS = 32,     /* whose sums, 16 KiB at most, wait between chunks */
+    ULB_CHUNK_VECTORS_MAX = 8, /* of a token */
+    ULB_CHUNK_AHEAD = 1024     /* bytes ahead of itself, told L1 */
 };
 
-/* Steps of a chunk, and what a pass asks for in each slice: of every step so many bytes, the first so far
- * behind the slice's begin. */
+/* Steps of a chunk, and what a pass asks for in each slice: of every step so many bytes, at most ask_most,
+ * the first so far behind the slice's begin. */
 struct ulb_chunk {
     size_t first, steps, ask, ask_bytes;
 };
 
-/* totals[tokens][vectors][fields] += sums of a chunk. */
+/* totals[tokens][vectors][fields] += sums of a chunk. ask_most: a constant. */
 static inline __attribute__((always_inline)) void
 ulb_chunk_pass(const struct ulb_tokens *row, const struct ulb_tiles *tiles, const struct ulb_chunk *chunk,
-               const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *totals)
+               struct ulb_tokens_x x, unsigned tokens, size_t ask_most, ulb_vec *totals)
 {
     const unsigned all = row->vectors * row->fields * tokens, sets = ulb_tokens_sets(row, all);
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
@@ -34,10 +35,9 @@ ulb_chunk_pass(const struct ulb_tokens *row, const struct ulb_tiles *tiles, cons
         ULB_UNROLL(4)
         for (size_t i = 0; i < row->slices; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + (chunk->first + s) * step_bytes;
-            ulb_tokens_step(row, tokens, w, x + (i * tiles->steps + chunk->first + s) * 4, x_stride,
-                            sums + i % sets * all);
+            ulb_tokens_step(row, tokens, w, x, i * tiles->steps + chunk->first + s, sums + i % sets * all);
             ULB_UNROLL(6)
-            for (size_t line = 0; line < step_bytes / 2; line += ULB_LINE)
+            for (size_t line = 0; line < ask_most; line += ULB_LINE)
                 ulb_ask_told(tiles->w + i * tiles->slice_bytes, line, ask);
         }
     }
@@ -47,27 +47,39 @@ ulb_chunk_pass(const struct ulb_tokens *row, const struct ulb_tiles *tiles, cons
         totals[i] = ulb_add32(totals[i], sums[i]);
 }
 
-/* One chunk for so many tokens. */
+/* One chunk for tokens [n, n + tokens). Of two passes the first asks for what lies ahead of itself, and the
+ * CPU's own prefetchers follow it; the second asks for half of the next chunk. Two are over sooner than
+ * memory answers to what is asked for alone (19 GB/s a core of Zen 5 of 27): with halves for both 5 tokens
+ * took 1.2 times as long, 8 of int8 and int2 1.1. */
 static inline __attribute__((always_inline)) void
-ulb_chunk_passes(const struct ulb_tokens *row, const struct ulb_tiles *tiles, size_t first, size_t steps,
-                 const int8_t *x, size_t x_stride, size_t tokens, ulb_vec *totals)
+ulb_chunk_passes(const struct ulb_tokens *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
+                 size_t first, size_t steps, size_t n, size_t tokens, ulb_vec *totals)
 {
-    const size_t each = row->vectors * row->fields, passes = (tokens + row->tokens - 1) / row->tokens;
-    const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
-    struct ulb_chunk chunk = {
-        .first = first, .steps = steps, .ask_bytes = (step_bytes + passes - 1) / passes};
-    chunk.ask = (first + steps) * step_bytes;
+    const unsigned each = row->vectors * row->fields;
+    const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES, half = step_bytes / 2;
+    const size_t passes = (tokens + row->tokens - 1) / row->tokens;
+    struct ulb_chunk chunk = {.first = first,
+                              .steps = steps,
+                              .ask = (first + steps) * step_bytes,
+                              .ask_bytes = (step_bytes + passes - 1) / passes};
     size_t t = 0;
-    for (size_t pass = 0; pass < passes; pass++, t += row->tokens, chunk.ask += steps * chunk.ask_bytes) {
-        const int8_t *x_t = x + t * x_stride;
+    if (passes == 2) {
+        const size_t ahead = g->l2_ahead ? g->l2_ahead : ULB_CHUNK_AHEAD;
+        const struct ulb_chunk itself = {first, steps, first * step_bytes + ahead, step_bytes};
+        ulb_chunk_pass(row, tiles, &itself, ulb_tokens_x(false, g, n, row->tokens), row->tokens, step_bytes,
+                       totals);
+        t = row->tokens;
+    }
+    for (; t < tokens; t += row->tokens, chunk.ask += steps * chunk.ask_bytes) {
         if (tokens - t >= row->tokens)
-            ulb_chunk_pass(row, tiles, &chunk, x_t, x_stride, row->tokens, totals + t * each);
+            ulb_chunk_pass(row, tiles, &chunk, ulb_tokens_x(false, g, n + t, row->tokens), row->tokens, half,
+                           totals + t * each);
         else if (row->tokens > 3 && tokens - t == 3)
-            ulb_chunk_pass(row, tiles, &chunk, x_t, x_stride, 3, totals + t * each);
+            ulb_chunk_pass(row, tiles, &chunk, ulb_tokens_x(false, g, n + t, 3), 3, half, totals + t * each);
         else if (row->tokens > 2 && tokens - t == 2)
-            ulb_chunk_pass(row, tiles, &chunk, x_t, x_stride, 2, totals + t * each);
+            ulb_chunk_pass(row, tiles, &chunk, ulb_tokens_x(false, g, n + t, 2), 2, half, totals + t * each);
         else
-            ulb_chunk_pass(row, tiles, &chunk, x_t, x_stride, 1, totals + t * each);
+            ulb_chunk_pass(row, tiles, &chunk, ulb_tokens_x(false, g, n + t, 1), 1, half, totals + t * each);
     }
 }
 
@@ -92,13 +104,12 @@ static inline __attribute__((always_inline)) void ulb_chunk_rows(const struct ul
 {
     const unsigned each = row->vectors * row->fields;
     const size_t steps = ULB_CHUNK_BYTES / (row->slices * row->vectors * ULB_VEC_BYTES);
-    const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
     ulb_vec totals[ULB_CHUNK_TOKENS * ULB_CHUNK_VECTORS_MAX];
     for (size_t i = 0; i < tokens * each; i++)
         totals[i] = ulb_zero();
     for (size_t first = 0; first < tiles->steps; first += steps) {
         size_t left = tiles->steps - first;
-        ulb_chunk_passes(row, tiles, first, left < steps ? left : steps, x, g->x_stride, tokens, totals);
+        ulb_chunk_passes(row, g, tiles, first, left < steps ? left : steps, n, tokens, totals);
     }
     for (size_t t = 0; t < tokens; t++)
         ulb_chunk_results(row, g, panel, n + t, totals + t * each);

@@ -9,6 +9,8 @@
 #ifndef ULB_KERNELS_X86_TOKENS_H
 #define ULB_KERNELS_X86_TOKENS_H
 
+#include <string.h>
+
 #include "kernels/row.h"
 #include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
@@ -16,13 +18,21 @@
 enum {
     ULB_TOKENS_MAX_TILE = 4,
     ULB_TOKENS_CHAINS = ULB_BY_ENCODING(12, 16),
-    ULB_TOKENS_VISIT = 8 /* steps */
+    ULB_TOKENS_VISIT = 8,         /* steps */
+    ULB_TOKENS_STREAMS = 8,       /* of activations, more of which are packed */
+    ULB_PACKED_BYTES = 256 * 1024 /* 4 tokens of 65,536 columns */
 };
 
-/* sums[tokens][vectors][fields] of one row of tiles for so many tokens, whose activations are a stride apart.
- */
-typedef void ulb_tokens_sum_fn(struct ulb_told told, const struct ulb_tiles *tiles, const int8_t *x,
-                               size_t x_stride, unsigned tokens, ulb_vec *sums);
+/* Activations of a register tile: four columns of a token at at, the next four and the next token's so many
+ * bytes on. Constants where they are packed. */
+struct ulb_tokens_x {
+    const int8_t *at;
+    size_t four, token;
+};
+
+/* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
+typedef void ulb_tokens_sum_fn(struct ulb_told told, const struct ulb_tiles *tiles, struct ulb_tokens_x x,
+                               unsigned tokens, ulb_vec *sums);
 
 /* Compile-time constants of a row. */
 struct ulb_tokens {
@@ -36,10 +46,28 @@ struct ulb_tokens {
     size_t near, far;               /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
     size_t gap;                     /* from one prefetched line to the next: see struct ulb_walk */
     void (*combine)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
-    /* Of rows whose weights are no fields of bytes in place of all that says how to read them: slices, bits
-     * and distances; vectors: of sums of a token, a field each. combine: NULL if they need none. */
+    /* Of rows whose weights are no fields of bytes in place of all that says how to read them: bits and
+     * distances; vectors: of sums of a token, a field each. combine: NULL if they need none. */
     ulb_tokens_sum_fn *sum;
 };
+
+/* Those of tokens [n, n + tokens). */
+static inline __attribute__((always_inline)) struct ulb_tokens_x
+ulb_tokens_x(bool packed, const struct ulb_gemm *g, size_t n, unsigned tokens)
+{
+    const int8_t *at = (const int8_t *)g->x + n * g->x_stride;
+    return packed ? (struct ulb_tokens_x){at, 4 * tokens, 4} : (struct ulb_tokens_x){at, 4, g->x_stride};
+}
+
+/* packed[fours][n][4] = x[n][x_stride]: four columns of each token, then the next four. */
+static __attribute__((noinline, unused)) void ulb_pack_tokens(const struct ulb_gemm *g, size_t fours,
+                                                              int8_t *packed)
+{
+    for (size_t i = 0; i < fours; i++) {
+        for (size_t n = 0; n < g->n; n++)
+            memcpy(packed + (i * g->n + n) * 4, (const int8_t *)g->x + n * g->x_stride + 4 * i, 4);
+    }
+}
 
 /* Lines ahead of a step's. */
 static inline __attribute__((always_inline)) void
@@ -96,8 +124,8 @@ static inline __attribute__((always_inline)) void ulb_tokens_dot(unsigned fields
 /* One vector of weights of each of so many steps of a slice: sums[tokens][fields], a stride apart. */
 static inline __attribute__((always_inline)) void ulb_tokens_visit(const struct ulb_tokens *row,
                                                                    unsigned tokens, const uint8_t *w,
-                                                                   const int8_t *x, size_t x_stride,
-                                                                   size_t steps, ulb_vec *sums)
+                                                                   struct ulb_tokens_x x, size_t steps,
+                                                                   ulb_vec *sums)
 {
     const unsigned fields = row->fields, each = row->vectors * fields;
     ulb_vec words[ULB_ACCUMULATORS_MAX];
@@ -108,7 +136,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_visit(const struct 
         ulb_tokens_cut(fields, w + s * row->vectors * ULB_VEC_BYTES, cut);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_tokens_dot(fields, cut, x + t * x_stride + 4 * s, words + t * fields);
+            ulb_tokens_dot(fields, cut, x.at + s * x.four + t * x.token, words + t * fields);
     }
     ULB_UNROLL(16)
     for (unsigned i = 0; i < tokens * fields; i++)
@@ -118,61 +146,62 @@ static inline __attribute__((always_inline)) void ulb_tokens_visit(const struct 
 /* The same of all vectors of weights of a step. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_steps(const struct ulb_tokens *row, struct ulb_told told, unsigned tokens,
-                 const struct ulb_tiles *tiles, size_t slice, size_t s, const int8_t *x, size_t x_stride,
-                 size_t steps, ulb_vec *sums)
+                 const struct ulb_tiles *tiles, size_t slice, size_t s, struct ulb_tokens_x x, size_t steps,
+                 ulb_vec *sums)
 {
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
     const uint8_t *w = tiles->w + slice * tiles->slice_bytes + s * step_bytes;
+    x.at += (slice * tiles->steps + s) * x.four;
 #pragma GCC unroll 1
     for (unsigned v = 0; v < row->vectors; v++)
-        ulb_tokens_visit(row, tokens, w + v * ULB_VEC_BYTES, x + (slice * tiles->steps + s) * 4, x_stride,
-                         steps, sums + v * row->fields);
+        ulb_tokens_visit(row, tokens, w + v * ULB_VEC_BYTES, x, steps, sums + v * row->fields);
     ulb_tokens_prefetch(row, told, w, steps * step_bytes);
 }
 
 /* The same of every slice, for a visit; told L2 laid out (see ulb_visit_slices in kernels/x86/streams.h). */
-static inline __attribute__((always_inline)) void
-ulb_tokens_slices(const struct ulb_tokens *row, struct ulb_told told, unsigned tokens,
-                  const struct ulb_tiles *tiles, size_t s, const int8_t *x, size_t x_stride, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_tokens_slices(const struct ulb_tokens *row,
+                                                                    struct ulb_told told, unsigned tokens,
+                                                                    const struct ulb_tiles *tiles, size_t s,
+                                                                    struct ulb_tokens_x x, ulb_vec *sums)
 {
     if (told.l2) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < row->slices; i++)
-            ulb_tokens_steps(row, told, tokens, tiles, i, s, x, x_stride, ULB_TOKENS_VISIT, sums);
+            ulb_tokens_steps(row, told, tokens, tiles, i, s, x, ULB_TOKENS_VISIT, sums);
         return;
     }
 #pragma GCC unroll 1
     for (size_t i = 0; i < row->slices; i++)
-        ulb_tokens_steps(row, told, tokens, tiles, i, s, x, x_stride, ULB_TOKENS_VISIT, sums);
+        ulb_tokens_steps(row, told, tokens, tiles, i, s, x, ULB_TOKENS_VISIT, sums);
 }
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
-               const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *sums)
+               struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     const size_t visit = ULB_TOKENS_VISIT, even = tiles->steps / visit * visit;
     ulb_zero_all(sums, row->vectors * row->fields * tokens);
     for (size_t s = 0; s < even; s += visit)
-        ulb_tokens_slices(row, told, tokens, tiles, s, x, x_stride, sums);
+        ulb_tokens_slices(row, told, tokens, tiles, s, x, sums);
     for (size_t s = even; s < tiles->steps; s++) {
         for (size_t i = 0; i < row->slices; i++)
-            ulb_tokens_steps(row, told, tokens, tiles, i, s, x, x_stride, 1, sums);
+            ulb_tokens_steps(row, told, tokens, tiles, i, s, x, 1, sums);
     }
 }
 
 #else
 
-/* One step of one slice for so many tokens, whose activations are a stride apart. */
+/* Step s of the layout for so many tokens. */
 static inline __attribute__((always_inline)) void ulb_tokens_step(const struct ulb_tokens *row,
                                                                   unsigned tokens, const uint8_t *w,
-                                                                  const int8_t *x, size_t stride,
+                                                                  struct ulb_tokens_x x, size_t s,
                                                                   ulb_vec *sums)
 {
     ulb_vec four[ULB_TOKENS_MAX_TILE];
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++)
-        four[t] = ulb_broadcast4(x + t * stride);
+        four[t] = ulb_broadcast4(x.at + s * x.four + t * x.token);
     ULB_UNROLL(8)
     for (unsigned v = 0; v < row->vectors; v++) {
         ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
@@ -201,7 +230,7 @@ static inline __attribute__((always_inline)) unsigned ulb_tokens_sets(const stru
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
-               const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *sums)
+               struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     const unsigned all = row->vectors * row->fields * tokens, sets = ulb_tokens_sets(row, all);
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
@@ -210,7 +239,7 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
         ULB_UNROLL(4)
         for (size_t i = 0; i < row->slices; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * step_bytes;
-            ulb_tokens_step(row, tokens, w, x + (i * tiles->steps + s) * 4, x_stride, sums + i % sets * all);
+            ulb_tokens_step(row, tokens, w, x, i * tiles->steps + s, sums + i % sets * all);
             ulb_tokens_prefetch(row, told, w, step_bytes);
         }
     }
@@ -222,12 +251,12 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
 /* sums[tokens][each] of one row of tiles, as each token's vectors of rows. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_sums(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
-                const int8_t *x, size_t x_stride, unsigned tokens, ulb_vec *sums)
+                struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     if (row->sum)
-        row->sum(told, tiles, x, x_stride, tokens, sums);
+        row->sum(told, tiles, x, tokens, sums);
     else
-        ulb_tokens_sum(row, told, tiles, x, x_stride, tokens, sums);
+        ulb_tokens_sum(row, told, tiles, x, tokens, sums);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
         if (row->combine)
@@ -237,12 +266,12 @@ ulb_tokens_sums(const struct ulb_tokens *row, struct ulb_told told, const struct
 
 /* One row of tiles for tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
-ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_gemm *g,
+ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_gemm *g, bool packed,
                 const struct ulb_tiles *tiles, size_t panel, size_t n, unsigned tokens)
 {
     const unsigned each = row->vectors * row->fields;
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_tokens_sums(row, told, tiles, (const int8_t *)g->x + n * g->x_stride, g->x_stride, tokens, sums);
+    ulb_tokens_sums(row, told, tiles, ulb_tokens_x(packed, g, n, tokens), tokens, sums);
     const float *scale = ulb_row_scales(g, row->layout);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
@@ -266,7 +295,7 @@ static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb
         for (size_t at = m; at < end; at += rows) {
             ulb_vec sums[ULB_ACCUMULATORS_MAX];
             tiles->w = (const uint8_t *)g->w + at / rows * row_bytes;
-            ulb_tokens_sums(row, told, tiles, g->x, g->x_stride, 1, sums);
+            ulb_tokens_sums(row, told, tiles, ulb_tokens_x(false, g, 0, 1), 1, sums);
             ulb_store_all(dots + (at - m), sums, (int)(row->vectors * row->fields));
         }
         ulb_finish_rows(g->y + m, dots, ulb_row_scales(g, row->layout) + m, end - m,
@@ -274,9 +303,9 @@ static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb
     }
 }
 
-/* One of the two pieces of code of ulb_run_tokens(). */
+/* One piece of code: told.l2 and packed are constants. */
 static inline __attribute__((always_inline)) void
-ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const struct ulb_gemm *g)
+ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const struct ulb_gemm *g, bool packed)
 {
     const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
@@ -290,28 +319,71 @@ ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const stru
         size_t n = 0;
         tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
         for (; n + row->tokens <= g->n; n += row->tokens)
-            ulb_tokens_tile(row, told, g, &tiles, panel, n, row->tokens);
+            ulb_tokens_tile(row, told, g, packed, &tiles, panel, n, row->tokens);
         if (row->tokens > 3 && g->n - n == 3)
-            ulb_tokens_tile(row, told, g, &tiles, panel, n, 3);
+            ulb_tokens_tile(row, told, g, packed, &tiles, panel, n, 3);
         else if (row->tokens > 2 && g->n - n == 2)
-            ulb_tokens_tile(row, told, g, &tiles, panel, n, 2);
+            ulb_tokens_tile(row, told, g, packed, &tiles, panel, n, 2);
         else if (g->n - n == 1)
-            ulb_tokens_tile(row, told, g, &tiles, panel, n, 1);
+            ulb_tokens_tile(row, told, g, packed, &tiles, panel, n, 1);
     }
 }
 
 /* Where weights are asked for is a constant of each: see kernels/x86/streams.h. */
+static inline __attribute__((always_inline)) void ulb_run_told_tokens(const struct ulb_tokens *row,
+                                                                      const struct ulb_gemm *g, bool packed)
+{
+    if (g->l2_ahead)
+        ulb_run_tokens_as(ulb_told_l2(g->l2_ahead), row, g, packed);
+    else
+        ulb_run_tokens_as(ULB_TOLD_L1, row, g, packed);
+}
+
+/* As activations lie. */
 static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ulb_tokens *row,
                                                                  const struct ulb_gemm *g)
 {
-    if (g->l2_ahead)
-        ulb_run_tokens_as(ulb_told_l2(g->l2_ahead), row, g);
-    else
-        ulb_run_tokens_as(ULB_TOLD_L1, row, g);
+    ulb_run_told_tokens(row, g, false);
 }
 
-/* The run function of a row whose weights are fields of bytes. Of more tokens than a tile's it is not
- * inlined: the code of one tile stays what it is without. */
+/* Activations of the tokens of one register tile are packed where those of every token and slice, each an
+ * address stream of its own, would be too many: L1 does not keep them while weights run through it, and the
+ * prefetchers of L2, which follow few streams, lose the weights over them. Zen 5, four slices of weights with
+ * the dot products of int2 for 4 tokens: 26 GB/s a core with 8 streams of activations, or with 4 of packed
+ * ones, 18 with 16, however far ahead either is asked for. Rows, 4096x4096, 3 and 4 tokens, packing included:
+ * int4 1.25 and 1.26 times as fast, int2 1.21 and 1.29, tern1.6 1.12 and 1.10; int1, whose products alone
+ * decide, 1.0. More tokens wait for memory once for all their tiles. With AVX2 arithmetic decides: int4 .91
+ * to 1.03. */
+static inline __attribute__((always_inline)) bool ulb_tokens_packed(const struct ulb_tokens *row,
+                                                                    const struct ulb_gemm *g)
+{
+    if (ULB_BY_SUMS(true, false) || row->slices * row->tokens <= ULB_TOKENS_STREAMS)
+        return false; /* a constant of the row */
+    return g->n <= row->tokens && row->slices * g->n > ULB_TOKENS_STREAMS &&
+           ulb_layout_steps(row->layout, g->k) * row->slices * 4 * g->n <= ULB_PACKED_BYTES;
+}
+
+static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const struct ulb_tokens *row,
+                                                                        const struct ulb_gemm *g)
+{
+    if (!ulb_tokens_packed(row, g))
+        return;
+    _Alignas(64) int8_t x[ULB_PACKED_BYTES];
+    struct ulb_gemm tile = *g;
+    ulb_pack_tokens(g, ulb_layout_steps(row->layout, g->k) * row->slices, x);
+    tile.x = x;
+    ulb_run_told_tokens(row, &tile, true);
+}
+
+/* A function run_packed() of calls that ulb_tokens_packed() holds for. Functions of their own, as below:
+ * beside one another GCC keeps the sums of some tiles in memory. */
+#define ULB_TOKENS_PACKED(row)                                                                               \
+    static __attribute__((noinline)) void run_packed(const struct ulb_gemm *g)                               \
+    {                                                                                                        \
+        ulb_run_packed_tokens(&(row), g);                                                                    \
+    }
+
+/* The run function of a row whose weights are fields of bytes. */
 #if ULB_WORD_SUMS
 #define ULB_TOKENS_RUN(row)                                                                                  \
     static void run(const struct ulb_gemm *g)                                                                \
@@ -321,6 +393,7 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
 #else
 #include "kernels/x86/token_chunks.h"
 #define ULB_TOKENS_RUN(row)                                                                                  \
+    ULB_TOKENS_PACKED(row)                                                                                   \
     static __attribute__((noinline)) void run_chunks(const struct ulb_gemm *g)                               \
     {                                                                                                        \
         ulb_run_token_chunks(&(row), g);                                                                     \
@@ -329,6 +402,8 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
     {                                                                                                        \
         if (g->n > (row).tokens)                                                                             \
             run_chunks(g);                                                                                   \
+        else if (ulb_tokens_packed(&(row), g))                                                               \
+            run_packed(g);                                                                                   \
         else                                                                                                 \
             ulb_run_tokens(&(row), g);                                                                       \
     }

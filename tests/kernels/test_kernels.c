@@ -141,6 +141,9 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     /* More columns than chunks have over which several tiles of tokens pass. */
     if (kernel->nr > 1)
         checks[n++] = (struct check){70, whole_blocks(kernel, 3400), ULB_FILL_RANDOM, 9};
+    /* More than activations of several tokens are packed for. */
+    if (kernel->nr > 1)
+        checks[n++] = (struct check){3, whole_blocks(kernel, 70000), ULB_FILL_RANDOM, kernel->nr};
     /* Several batches of rows, and more tokens than tables are kept of. */
     if (kernel->tables && !few)
         checks[n++] = (struct check){530, whole_blocks(kernel, 1600), ULB_FILL_RANDOM, 70};
