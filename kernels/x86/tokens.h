@@ -354,11 +354,17 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
  * int4 1.25 and 1.26 times as fast, int2 1.21 and 1.29, tern1.6 1.12 and 1.10; int1, whose products alone
  * decide, 1.0. More tokens wait for memory once for all their tiles. With AVX2 arithmetic decides: int4 .91
  * to 1.03. */
+static inline __attribute__((always_inline)) bool ulb_may_pack(const struct ulb_tokens *row)
+{
+    return ULB_BY_SUMS(false, true) && row->slices * row->tokens > ULB_TOKENS_STREAMS;
+}
+
+/* Whether those of this call are: of one register tile, and of as many columns as there is room for. */
 static inline __attribute__((always_inline)) bool ulb_tokens_packed(const struct ulb_tokens *row,
                                                                     const struct ulb_gemm *g)
 {
-    if (ULB_BY_SUMS(true, false) || row->slices * row->tokens <= ULB_TOKENS_STREAMS)
-        return false; /* a constant of the row */
+    if (!ulb_may_pack(row))
+        return false;
     return g->n <= row->tokens && row->slices * g->n > ULB_TOKENS_STREAMS &&
            ulb_layout_steps(row->layout, g->k) * row->slices * 4 * g->n <= ULB_PACKED_BYTES;
 }
@@ -366,8 +372,8 @@ static inline __attribute__((always_inline)) bool ulb_tokens_packed(const struct
 static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const struct ulb_tokens *row,
                                                                         const struct ulb_gemm *g)
 {
-    if (!ulb_tokens_packed(row, g))
-        return;
+    if (!ulb_may_pack(row))
+        return; /* no code in rows that have no such calls */
     _Alignas(64) int8_t x[ULB_PACKED_BYTES];
     struct ulb_gemm tile = *g;
     ulb_pack_tokens(g, ulb_layout_steps(row->layout, g->k) * row->slices, x);
