@@ -3,12 +3,13 @@
  * Two FMAs in turn, results below 2^-126 flushed to 0 (Intel SDM, VDPBF16PS); activations in bfloat16, which
  * is what its peers take for them. Per 2 columns of a tile of 32 rows: 1 broadcast, 2 loads, 2 products; two
  * halves of K as address streams and two steps in turn make 8 chains. 64 bytes are read for each product:
- * memory is what limits everywhere. Several tokens (kernels/x86/float_tokens.h): 6 share the loads, 12
- * chains. */
+ * memory is what limits everywhere. */
 #include "kernels/bf16/format.h"
-#include "kernels/x86/float_tokens.h"
+#include "kernels/row.h"
 
-enum { STEP_BYTES = 128, STREAMS = 2, VECTORS = 2, PREFETCH = 1024, TOKENS = 6 };
+#include <immintrin.h>
+
+enum { STEP_BYTES = 128, STREAMS = 2, VECTORS = 2, PREFETCH = 1024 };
 
 static inline __attribute__((always_inline)) void step(const uint8_t *w, const uint16_t *x, __m512 *sums)
 {
@@ -50,55 +51,18 @@ static inline void tile(const uint8_t *w, const uint16_t *x, size_t steps, float
                                                    _mm512_add_ps(sums[2][i], sums[3][i])));
 }
 
-static inline __attribute__((always_inline)) void load(const uint8_t *w, ulb_floats *pair)
-{
-    *pair = ulb_load_floats(w);
-}
-
-static inline __attribute__((always_inline)) void add(ulb_floats *sum, ulb_floats pair, ulb_floats both)
-{
-    __asm__("vdpbf16ps %[both], %[pair], %[sum]" : [sum] "+v"(*sum) : [pair] "v"(pair), [both] "v"(both));
-}
-
-/* A pair of columns at a time. */
-static const struct ulb_float_tokens tokens = {.layout = &ulb_bf16_vnni2,
-                                               .vector_bytes = ULB_VEC_BYTES,
-                                               .x_bytes = sizeof(uint16_t),
-                                               .columns = 1,
-                                               .vectors = VECTORS,
-                                               .tokens = TOKENS,
-                                               .load = load,
-                                               .add = add};
-
-static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
-{
-    ulb_run_float_tokens(&tokens, g);
-}
-
-static void run_one(const struct ulb_gemm *g)
+static void run(const struct ulb_gemm *g)
 {
     const size_t tile_m = ulb_bf16_vnni2.tile_m, steps = ulb_layout_steps(&ulb_bf16_vnni2, g->k);
     for (size_t row = g->m0; row < g->m1; row += tile_m) {
         const uint8_t *w = (const uint8_t *)g->w + row / tile_m * steps * STEP_BYTES;
-        float y[32];
-        tile(w, g->x, steps, y);
-        memcpy(g->y + row, y, ulb_rows_left(g, row, tile_m) * sizeof *y);
+        for (size_t n = 0; n < g->n; n++) {
+            float y[32];
+            tile(w, (const uint16_t *)g->x + n * g->x_stride, steps, y);
+            __builtin_memcpy(g->y + n * g->y_stride + row, y, ulb_rows_left(g, row, tile_m) * sizeof *y);
+        }
     }
 }
-
-static void run(const struct ulb_gemm *g)
-{
-    if (g->n == 1)
-        run_one(g);
-    else
-        run_tokens(g);
-}
-
-#define MIX(tokens_, chains_)                                                                                \
-    {                                                                                                        \
-        .loads = 1, .broadcasts = 0.5 * (tokens_), .prefetches = 1, .dot_products = (tokens_),               \
-        .vector_bits = 512, .chains = (chains_)                                                              \
-    }
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
@@ -108,11 +72,15 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &ulb_bf16_vnni2,
     .activation = ULB_ACT_BF16,
     .mr = 32,
-    .nr = TOKENS,
+    .nr = 1,
     .kr = 2,
     .bytes_per_step = 64,
     .tolerance = ULB_FLOAT_TOLERANCE,
-    .mix = MIX(1, 2 * STREAMS * VECTORS),
-    .tile_mix = MIX(TOKENS, VECTORS *TOKENS),
+    .mix = {.loads = 1,
+            .broadcasts = 0.5,
+            .prefetches = 1,
+            .dot_products = 1,
+            .vector_bits = 512,
+            .chains = 2 * STREAMS * VECTORS},
     .run = run,
 };

@@ -153,27 +153,7 @@ static bool next_piece(void *arg, size_t *m0, size_t *m1)
     return true;
 }
 
-/* One token alone. With floating activations sums may be added up in another order than of several: the truth
- * decides, and whole is what is to be compared with from here on. */
-static const char *check_alone(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
-                               struct buffers *b, float *whole)
-{
-    struct ulb_gemm alone = b->gemm;
-    struct ulb_error err;
-    size_t bytes = alone.m * sizeof(float);
-    alone.n = 1;
-    memset(b->y.data, 0xFF, bytes);
-    kernel->run(&alone);
-    if (!ulb_activation_is_floating(kernel->activation))
-        return memcmp(b->y.data, whole, bytes) == 0 ? "" : "a token alone differs from one of several";
-    memcpy(whole, b->y.data, bytes);
-    if (ulb_problem_check(problem, kernel, whole, &err) == ULB_OK)
-        return "";
-    snprintf(verdict, sizeof verdict, "alone: %s", err.message);
-    return verdict;
-}
-
-/* The same in pieces, for a kernel that may ask for them itself. */
+/* The same, one token, for a kernel that may ask for the pieces itself. */
 static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b, const float *whole)
 {
     struct pieces pieces = {{kernel->mr + b->gemm.k}, b->gemm.m, kernel->mr};
@@ -231,8 +211,6 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
         fault = "a second run differs from the first";
     if (!*fault)
         fault = check_split(kernel, &b, whole);
-    if (!*fault)
-        fault = check_alone(problem, kernel, &b, whole);
     if (!*fault)
         fault = check_more(kernel, &b, whole);
     if (!*fault)
