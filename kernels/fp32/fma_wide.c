@@ -2,9 +2,14 @@
  *
  * 128 bytes per 32 weights: two loads of 256 bits or one of 512 per cycle and FMA on two ports are both 2
  * cycles at 256 bits, 1 at 512; 8 chains of latency 4 as well. With the prefetches, one a line, three ports
- * of loads need 2.2 and 1.4. */
+ * of loads need 2.2 and 1.4.
+ *
+ * Several tokens (kernels/x86/float_tokens.h): 3 share the loads. At 256 bits 4 vectors of rows at a time: 12
+ * sums, 3 activations, 1 vector of weights are all 16 registers; at 512 all 8: 28 of 32. Ports: 12 or 24 FMA
+ * on two ports are 6 or 12 cycles, 7 or 11 loads less: 2 cycles per 32 weights and token, and 1. */
 #include "kernels/fp32/format.h"
 #include "kernels/x86/float_columns.h"
+#include "kernels/x86/float_tokens.h"
 
 #ifdef ULB_DP_512
 #define LAYOUT ulb_fp32_columns_128
@@ -12,7 +17,7 @@
 #define LAYOUT ulb_fp32_columns_64
 #endif
 
-enum { WEIGHT_BYTES = 4, NEAR = 512 };
+enum { WEIGHT_BYTES = 4, NEAR = 512, TOKENS = 3, PASS_VECTORS = ULB_BY_ENCODING(4, 8) };
 
 static inline void add(ulb_floats *sum, const uint8_t *w, ulb_floats one)
 {
@@ -21,10 +26,45 @@ static inline void add(ulb_floats *sum, const uint8_t *w, ulb_floats one)
             : [w] "m"(*(const float(*)[ULB_LANES])w), [one] "v"(one));
 }
 
+static inline __attribute__((always_inline)) void load(const uint8_t *w, ulb_floats *values)
+{
+    *values = ulb_load_floats(w);
+}
+
+static inline __attribute__((always_inline)) void add_value(ulb_floats *sum, ulb_floats value, ulb_floats one)
+{
+    __asm__("vfmadd231ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
+}
+
+static const struct ulb_float_tokens tokens = {.rows = ULB_COLUMN_ROWS,
+                                               .vector_bytes = WEIGHT_BYTES * ULB_LANES,
+                                               .streams = ULB_COLUMN_SLICES,
+                                               .columns = 1,
+                                               .vectors = PASS_VECTORS,
+                                               .tokens = TOKENS,
+                                               .load = load,
+                                               .add = add_value};
+
+static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
+{
+    ulb_run_float_tokens(&tokens, NULL, &LAYOUT, g);
+}
+
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, add);
+    if (g->n == 1)
+        ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, add);
+    else
+        run_tokens(g);
 }
+
+/* vectors: that share a broadcast. */
+#define MIX(tokens_, vectors_)                                                                               \
+    {                                                                                                        \
+        .loads = 1024.0 / ULB_VEC_BITS, .broadcasts = 1024.0 / ULB_VEC_BITS / (vectors_) * (tokens_),        \
+        .prefetches = 4, .fmas = 1024.0 / ULB_VEC_BITS * (tokens_), .vector_bits = ULB_VEC_BITS,             \
+        .chains = (vectors_) * (tokens_)                                                                     \
+    }
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
@@ -34,16 +74,12 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_F32,
     .mr = ULB_COLUMN_ROWS,
-    .nr = 1,
+    .nr = TOKENS,
     .kr = ULB_COLUMN_SLICES,
     .bytes_per_step = 32 * WEIGHT_BYTES,
     .tolerance = ULB_ONE_CHAIN_TOLERANCE,
-    .mix = {.loads = 1024.0 / ULB_VEC_BITS,
-            .broadcasts = 1024.0 / ULB_VEC_BITS / ULB_COLUMN_VECTORS,
-            .prefetches = 4,
-            .fmas = 1024.0 / ULB_VEC_BITS,
-            .vector_bits = ULB_VEC_BITS,
-            .chains = ULB_COLUMN_VECTORS},
+    .mix = MIX(1, ULB_COLUMN_VECTORS),
+    .tile_mix = MIX(TOKENS, PASS_VECTORS),
     .prefetch_choice = true,
     .run = run,
 };
