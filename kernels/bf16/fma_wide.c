@@ -61,15 +61,10 @@ static inline void tile(const uint8_t *w, const float *x, size_t steps, float *y
         ulb_store_floats(y + i * ULB_LANES, even[i] + odd[i]);
 }
 
-static inline __attribute__((always_inline)) void add(ulb_floats *sum, ulb_floats value, ulb_floats one)
-{
-    *sum = ulb_fma(value, one, *sum);
-}
-
 #define TOKENS_ROW(streams_)                                                                                 \
     {                                                                                                        \
         .rows = ROWS, .vector_bytes = ULB_VEC_BYTES, .streams = (streams_), .columns = 2,                    \
-        .vectors = PASS_VECTORS, .tokens = TOKENS, .load = load, .add = add                                  \
+        .vectors = PASS_VECTORS, .tokens = TOKENS, .load = load                                              \
     }
 static const struct ulb_float_tokens tokens = TOKENS_ROW(2), rest = TOKENS_ROW(1);
 

@@ -9,7 +9,6 @@
  * weights and token; at 512 bits 24, 8 and 8 for the lanes are 20, 1.7. */
 #include "kernels/fp16/format.h"
 #include "kernels/x86/float_columns.h"
-#include "kernels/x86/float_tokens.h"
 
 #ifdef ULB_DP_512
 #define LAYOUT ulb_fp16_columns_128
@@ -17,7 +16,7 @@
 #define LAYOUT ulb_fp16_columns_64
 #endif
 
-enum { WEIGHT_BYTES = 2, NEAR = 512, TOKENS = ULB_BY_ENCODING(2, 3), PASS_VECTORS = ULB_BY_ENCODING(4, 8) };
+enum { WEIGHT_BYTES = 2, NEAR = 512, TOKENS = ULB_BY_ENCODING(2, 3) };
 
 static inline void add(ulb_floats *sum, const uint8_t *w, ulb_floats one)
 {
@@ -32,39 +31,11 @@ static inline __attribute__((always_inline)) void load(const uint8_t *w, ulb_flo
     __asm__("vcvtph2ps %[w], %[values]" : [values] "=v"(*values) : [w] "m"(*(const uint16_t(*)[ULB_LANES])w));
 }
 
-static inline __attribute__((always_inline)) void add_value(ulb_floats *sum, ulb_floats value, ulb_floats one)
-{
-    __asm__("vfmadd231ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
-}
+ULB_COLUMNS_RUN(LAYOUT, WEIGHT_BYTES, NEAR, add, load, TOKENS)
 
-static const struct ulb_float_tokens tokens = {.rows = ULB_COLUMN_ROWS,
-                                               .vector_bytes = WEIGHT_BYTES * ULB_LANES,
-                                               .streams = ULB_COLUMN_SLICES,
-                                               .columns = 1,
-                                               .vectors = PASS_VECTORS,
-                                               .tokens = TOKENS,
-                                               .load = load,
-                                               .add = add_value};
-
-static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
-{
-    ulb_run_float_tokens(&tokens, NULL, &LAYOUT, g);
-}
-
-static void run(const struct ulb_gemm *g)
-{
-    if (g->n == 1)
-        ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, add);
-    else
-        run_tokens(g);
-}
-
-/* vectors: that share a broadcast. */
-#define MIX(tokens_, vectors_)                                                                               \
+#define MIX(tokens, vectors)                                                                                 \
     {                                                                                                        \
-        .loads = 1024.0 / ULB_VEC_BITS, .broadcasts = 1024.0 / ULB_VEC_BITS / (vectors_) * (tokens_),        \
-        .prefetches = 2, .loaded_halves = 1024.0 / ULB_VEC_BITS, .fmas = 1024.0 / ULB_VEC_BITS * (tokens_),  \
-        .vector_bits = ULB_VEC_BITS, .chains = (vectors_) * (tokens_)                                        \
+        ULB_COLUMNS_MIX(WEIGHT_BYTES, tokens, vectors), .loaded_halves = ULB_COLUMN_UNITS                    \
     }
 
 const struct ulb_kernel ULB_ROW = {
@@ -80,7 +51,7 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = 32 * WEIGHT_BYTES,
     .tolerance = ULB_ONE_CHAIN_TOLERANCE,
     .mix = MIX(1, ULB_COLUMN_VECTORS),
-    .tile_mix = MIX(TOKENS, PASS_VECTORS),
+    .tile_mix = MIX(TOKENS, ULB_COLUMN_PASS_VECTORS),
     .prefetch_choice = true,
     .run = run,
 };

@@ -9,7 +9,6 @@
  * on two ports are 6 or 12 cycles, 7 or 11 loads less: 2 cycles per 32 weights and token, and 1. */
 #include "kernels/fp32/format.h"
 #include "kernels/x86/float_columns.h"
-#include "kernels/x86/float_tokens.h"
 
 #ifdef ULB_DP_512
 #define LAYOUT ulb_fp32_columns_128
@@ -17,7 +16,7 @@
 #define LAYOUT ulb_fp32_columns_64
 #endif
 
-enum { WEIGHT_BYTES = 4, NEAR = 512, TOKENS = 3, PASS_VECTORS = ULB_BY_ENCODING(4, 8) };
+enum { WEIGHT_BYTES = 4, NEAR = 512, TOKENS = 3 };
 
 static inline void add(ulb_floats *sum, const uint8_t *w, ulb_floats one)
 {
@@ -31,40 +30,7 @@ static inline __attribute__((always_inline)) void load(const uint8_t *w, ulb_flo
     *values = ulb_load_floats(w);
 }
 
-static inline __attribute__((always_inline)) void add_value(ulb_floats *sum, ulb_floats value, ulb_floats one)
-{
-    __asm__("vfmadd231ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
-}
-
-static const struct ulb_float_tokens tokens = {.rows = ULB_COLUMN_ROWS,
-                                               .vector_bytes = WEIGHT_BYTES * ULB_LANES,
-                                               .streams = ULB_COLUMN_SLICES,
-                                               .columns = 1,
-                                               .vectors = PASS_VECTORS,
-                                               .tokens = TOKENS,
-                                               .load = load,
-                                               .add = add_value};
-
-static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
-{
-    ulb_run_float_tokens(&tokens, NULL, &LAYOUT, g);
-}
-
-static void run(const struct ulb_gemm *g)
-{
-    if (g->n == 1)
-        ulb_run_columns(g, &LAYOUT, WEIGHT_BYTES, NEAR, add);
-    else
-        run_tokens(g);
-}
-
-/* vectors: that share a broadcast. */
-#define MIX(tokens_, vectors_)                                                                               \
-    {                                                                                                        \
-        .loads = 1024.0 / ULB_VEC_BITS, .broadcasts = 1024.0 / ULB_VEC_BITS / (vectors_) * (tokens_),        \
-        .prefetches = 4, .fmas = 1024.0 / ULB_VEC_BITS * (tokens_), .vector_bits = ULB_VEC_BITS,             \
-        .chains = (vectors_) * (tokens_)                                                                     \
-    }
+ULB_COLUMNS_RUN(LAYOUT, WEIGHT_BYTES, NEAR, add, load, TOKENS)
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
@@ -78,8 +44,8 @@ const struct ulb_kernel ULB_ROW = {
     .kr = ULB_COLUMN_SLICES,
     .bytes_per_step = 32 * WEIGHT_BYTES,
     .tolerance = ULB_ONE_CHAIN_TOLERANCE,
-    .mix = MIX(1, ULB_COLUMN_VECTORS),
-    .tile_mix = MIX(TOKENS, PASS_VECTORS),
+    .mix = {ULB_COLUMNS_MIX(WEIGHT_BYTES, 1, ULB_COLUMN_VECTORS)},
+    .tile_mix = {ULB_COLUMNS_MIX(WEIGHT_BYTES, TOKENS, ULB_COLUMN_PASS_VECTORS)},
     .prefetch_choice = true,
     .run = run,
 };

@@ -168,11 +168,12 @@ static void run(const struct ulb_gemm *g)
         ulb_run_tokens(&row, g);
 }
 
-/* sets: of accumulators. */
-#define MIX(tokens, sets)                                                                                    \
+/* sets: of accumulators; loads: of a vector of weights, its tables and masks. */
+#define MIX(tokens, sets, loads_)                                                                            \
     {                                                                                                        \
-        .loads = 0.1, .broadcasts = 0.1 * (tokens), .prefetches = 0.2, .logic = 0.3, .compares = 0.1,        \
-        .permutes = 0.3, .dot_products = 0.5 * (tokens), .vector_bits = 512, .chains = SUMS * (sets)         \
+        .loads = 0.1 * (loads_), .broadcasts = 0.1 * (tokens), .prefetches = 0.2, .logic = 0.3,              \
+        .compares = 0.1, .permutes = 0.3, .dot_products = 0.5 * (tokens), .vector_bits = 512,                \
+        .chains = SUMS * (sets)                                                                              \
     }
 
 const struct ulb_kernel ULB_ROW = {
@@ -186,8 +187,8 @@ const struct ulb_kernel ULB_ROW = {
     .nr = TOKENS,
     .kr = 4 * SLICES,
     .bytes_per_step = 6.4,
-    .mix = MIX(1, SETS),
-    .tile_mix = MIX(TOKENS, TOKENS),
+    .mix = MIX(1, SETS, 1),
+    .tile_mix = MIX(TOKENS, TOKENS, 8),
     .prefetch_choice = true,
     .run = run,
 };

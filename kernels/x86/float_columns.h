@@ -4,8 +4,7 @@
 #ifndef ULB_KERNELS_X86_FLOAT_COLUMNS_H
 #define ULB_KERNELS_X86_FLOAT_COLUMNS_H
 
-#include "kernels/x86/floats.h"
-#include "kernels/x86/streams.h"
+#include "kernels/x86/float_tokens.h"
 
 #ifdef ULB_DP_512
 enum { ULB_COLUMN_SLICES = 2 };
@@ -13,7 +12,11 @@ enum { ULB_COLUMN_SLICES = 2 };
 enum { ULB_COLUMN_SLICES = 4 }; /* Zen 3: fp32 cold 0.91 of the yardstick with two, 0.96 with four */
 #endif
 
-enum { ULB_COLUMN_VECTORS = 8, ULB_COLUMN_ROWS = ULB_COLUMN_VECTORS * ULB_LANES };
+enum {
+    ULB_COLUMN_VECTORS = 8,
+    ULB_COLUMN_ROWS = ULB_COLUMN_VECTORS * ULB_LANES,
+    ULB_COLUMN_PASS_VECTORS = ULB_BY_ENCODING(4, 8) /* of several tokens */
+};
 
 /* *sum += a vector of rows times one activation. An assembler statement, because Clang moves sums from
  * register to register, and one of them to memory. */
@@ -48,6 +51,7 @@ static inline __attribute__((always_inline)) void ulb_walk_columns(const struct 
         ulb_store_floats(y + v * ULB_LANES, sums[v]);
 }
 
+/* One token. */
 static inline __attribute__((always_inline)) void ulb_run_columns(const struct ulb_gemm *g,
                                                                   const struct ulb_layout *layout,
                                                                   size_t bytes, size_t near,
@@ -58,14 +62,38 @@ static inline __attribute__((always_inline)) void ulb_run_columns(const struct u
                               .l2_ahead = g->l2_ahead};
     for (size_t m = g->m0; m < g->m1; m += ULB_COLUMN_ROWS) {
         tiles.w = (const uint8_t *)g->w + m * tiles.steps * bytes;
-        for (size_t n = 0; n < g->n; n++) {
-            float y[ULB_TILE_ROWS_MAX];
-            ulb_walk_columns(&tiles, (const float *)g->x + n * g->x_stride, bytes, near, add, y);
-            size_t left = ulb_rows_left(g, m, ULB_COLUMN_ROWS);
-            for (size_t i = 0; i < left; i++)
-                g->y[n * g->y_stride + m + i] = y[i];
-        }
+        float y[ULB_TILE_ROWS_MAX];
+        ulb_walk_columns(&tiles, g->x, bytes, near, add, y);
+        memcpy(g->y + m, y, ulb_rows_left(g, m, ULB_COLUMN_ROWS) * sizeof *y);
     }
 }
+
+/* The run function of a row: add of one token, load of several, so many in a register tile. */
+#define ULB_COLUMNS_RUN(layout, bytes, near, add, load_, tokens_)                                            \
+    static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
+    {                                                                                                        \
+        static const struct ulb_float_tokens row = {.rows = ULB_COLUMN_ROWS,                                 \
+                                                    .vector_bytes = (bytes)*ULB_LANES,                       \
+                                                    .streams = ULB_COLUMN_SLICES,                            \
+                                                    .columns = 1,                                            \
+                                                    .vectors = ULB_COLUMN_PASS_VECTORS,                      \
+                                                    .tokens = (tokens_),                                     \
+                                                    .load = (load_)};                                        \
+        ulb_run_float_tokens(&row, NULL, &(layout), g);                                                      \
+    }                                                                                                        \
+    static void run(const struct ulb_gemm *g)                                                                \
+    {                                                                                                        \
+        if (g->n == 1)                                                                                       \
+            ulb_run_columns(g, &(layout), bytes, near, add);                                                 \
+        else                                                                                                 \
+            run_tokens(g);                                                                                   \
+    }
+
+/* Instructions per 32 weights of so many bytes, for so many tokens; vectors: that share a broadcast. */
+#define ULB_COLUMN_UNITS (1024.0 / ULB_VEC_BITS) /* vectors of 32 floats */
+#define ULB_COLUMNS_MIX(bytes, tokens_, vectors_)                                                            \
+    .loads = ULB_COLUMN_UNITS, .broadcasts = ULB_COLUMN_UNITS / (vectors_) * (tokens_),                      \
+    .prefetches = (bytes), .fmas = ULB_COLUMN_UNITS * (tokens_), .vector_bits = ULB_VEC_BITS,                \
+    .chains = (vectors_) * (tokens_)
 
 #endif

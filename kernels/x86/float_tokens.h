@@ -35,7 +35,6 @@ struct ulb_float_tokens {
     unsigned vectors;    /* of rows in a pass; divides those of the tile */
     unsigned tokens;     /* of a register tile */
     void (*load)(const uint8_t *w, ulb_floats *values); /* of a vector of rows: values[columns] */
-    void (*add)(ulb_floats *sum, ulb_floats value, ulb_floats x);
 };
 
 /* Sums of a block of tokens: of each column of a step for the rows of a tile. */
@@ -63,6 +62,13 @@ static inline __attribute__((always_inline)) float *ulb_float_total(const struct
     return &totals[i / row->vectors / row->columns][c * row->rows + (vector + v) * ULB_LANES];
 }
 
+/* An assembler statement for Clang's sake: see ulb_add_rows_fn (kernels/x86/float_columns.h). */
+static inline __attribute__((always_inline)) void ulb_add_product(ulb_floats *sum, ulb_floats value,
+                                                                  ulb_floats one)
+{
+    __asm__("vfmadd231ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
+}
+
 /* One step of one stream. */
 static inline __attribute__((always_inline)) void ulb_float_step(const struct ulb_float_tokens *row,
                                                                  const uint8_t *w, const float *x,
@@ -80,7 +86,7 @@ static inline __attribute__((always_inline)) void ulb_float_step(const struct ul
         row->load(w + v * row->vector_bytes, values);
         ULB_UNROLL(8)
         for (size_t i = 0; i < tokens * columns; i++)
-            row->add(&sums[i * row->vectors + v], values[i % columns], ones[i]);
+            ulb_add_product(&sums[i * row->vectors + v], values[i % columns], ones[i]);
     }
 }
 
