@@ -234,6 +234,33 @@ static const char *check_here(const struct ulb_kernel *kernel, const struct chec
     return fault;
 }
 
+/* The last token alone must give the same bits: logits may not depend on how many are computed at once. */
+static bool last_token_alone_is_the_same(const struct ulb_kernel *kernel, struct buffers *b)
+{
+    const struct ulb_activations *all = &b->tokens;
+    const size_t last = all->n - 1, m = b->gemm.m, bytes = m * sizeof(float);
+    struct ulb_activations one = *all;
+    struct ulb_gemm alone = b->gemm;
+    float *y = (float *)(void *)b->y.data + last * m, *together = malloc(bytes);
+    if (!together)
+        abort();
+    memcpy(together, y, bytes);
+    one.n = 1;
+    one.x = (char *)all->x + last * all->stride * ulb_activation_bytes(all->kind);
+    one.scale += last * ulb_activation_scales(all->kind, all->columns);
+    one.sums += last * ulb_activation_sums(all->kind, all->columns);
+    one.sum += last;
+    one.zero += last;
+    alone.n = 1;
+    alone.y = y;
+    ulb_activations_give(&one, &alone);
+    memset(y, 0xFF, bytes);
+    kernel->run(&alone);
+    bool same = memcmp(together, y, bytes) == 0;
+    free(together);
+    return same;
+}
+
 static const char *check_tokens_here(const struct ulb_kernel *kernel, const struct check *check)
 {
     struct ulb_problem problem;
@@ -251,6 +278,8 @@ static const char *check_tokens_here(const struct ulb_kernel *kernel, const stru
         b.gemm.l2_ahead = kernel->prefetch_choice && at_end ? L2_AHEAD : 0;
         kernel->run(&b.gemm);
         status = ulb_problem_check(&problem, kernel, (const float *)(const void *)b.y.data, &err);
+        if (status == ULB_OK && !last_token_alone_is_the_same(kernel, &b))
+            status = ulb_fail(&err, ULB_FINDING, "the last token alone gives another result");
         close_buffers(&b);
     }
     ulb_problem_close(&problem);
