@@ -5,7 +5,7 @@
  * 256 bits: 4 look-ups of bytes and 8 unpackings on two ports, 6 cycles. (Two vpermps of 8 entries each and
  * a blend took 1.9 times as long on Zen 3.) */
 #include "kernels/table4/format.h"
-#include "kernels/x86/level_columns.h"
+#include "kernels/x86/code_tokens.h"
 
 #include <string.h>
 
@@ -15,25 +15,26 @@
 #define LAYOUT(of) ulb_##of##_plane_64
 #endif
 
-enum { SLICES = 2, NEAR = 1024, COLUMNS = ULB_TABLE4_COLUMNS };
+enum { NEAR = 1024, COLUMNS = ULB_TABLE4_COLUMNS };
 
-static inline __attribute__((always_inline)) void run_tile(const struct ulb_layout *layout,
-                                                           enum ulb_activation kind, const struct ulb_gemm *g,
+static inline __attribute__((always_inline)) void run_tile(const struct ulb_code_row *row,
+                                                           const struct ulb_gemm *g,
                                                            const struct ulb_tiles *tiles, size_t m, size_t n)
 {
-    const char *x = (const char *)g->x + n * g->x_stride * (kind == ULB_ACT_F32 ? 4 : 2);
+    const void *x = ulb_code_x(row, g, n);
+    const struct ulb_layout *layout = row->layout;
     struct ulb_levels levels = ulb_load_levels(layout->format->block->levels);
     ulb_floats results[ULB_CODE_VECTORS];
     float y[ULB_CODE_ROWS];
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         results[v] = ulb_no_floats();
-    for (size_t b = 0; b < SLICES * tiles->steps; b++) {
-        size_t slice = b % SLICES, s = b / SLICES;
+    for (size_t b = 0; b < ULB_CODE_SLICES * tiles->steps; b++) {
+        size_t slice = b % ULB_CODE_SLICES, s = b / ULB_CODE_SLICES;
         const uint8_t *w = tiles->w + slice * tiles->slice_bytes + s * layout->tile_bytes;
         const uint8_t *scales = w + ULB_CODE_ROWS * COLUMNS / 2;
         ulb_floats sums[ULB_CODE_VECTORS];
-        ulb_sum_level_columns(kind, w, x, (slice * tiles->steps + s) * COLUMNS, COLUMNS / 4,
+        ulb_sum_level_columns(row->kind, w, x, (slice * tiles->steps + s) * COLUMNS, COLUMNS / 4,
                               (struct ulb_ahead){NEAR, ulb_told(tiles->l2_ahead)}, &levels, sums);
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
@@ -45,37 +46,25 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_layo
     memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof *y);
 }
 
-static inline __attribute__((always_inline)) void run(const struct ulb_layout *layout,
-                                                      enum ulb_activation kind, const struct ulb_gemm *g)
-{
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
-                              .steps = ulb_layout_steps(layout, g->k),
-                              .l2_ahead = g->l2_ahead};
-    for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
-        tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * layout->tile_bytes;
-        for (size_t n = 0; n < g->n; n++)
-            run_tile(layout, kind, g, &tiles, m, n);
-    }
-}
+ULB_CODE_PASSES(4, true, COLUMNS)
 
-#define ROW(of, kind, symbol)                                                                                \
-    static void run_##symbol(const struct ulb_gemm *g)                                                       \
-    {                                                                                                        \
-        run(&LAYOUT(of), kind, g);                                                                           \
-    }                                                                                                        \
+#define ROW(of, kind_, symbol)                                                                               \
+    ULB_CODE_RUN(symbol, run_tile, 4, .layout = &LAYOUT(of), .levels = true, .group = COLUMNS,               \
+                 .kind = kind_)                                                                              \
     ULB_VARIANT_ROW(symbol) = {                                                                              \
         .abi = ULB_KERNEL_ABI,                                                                               \
         .variant = "lookup",                                                                                 \
         .isa = ULB_ROW_ISA,                                                                                  \
         .needs = ULB_ROW_NEEDS,                                                                              \
         .layout = &LAYOUT(of),                                                                               \
-        .activation = (kind),                                                                                \
+        .activation = (kind_),                                                                               \
         .mr = ULB_CODE_ROWS,                                                                                 \
-        .nr = 1,                                                                                             \
-        .kr = SLICES * COLUMNS,                                                                              \
+        .nr = ULB_CODE_TILE(true),                                                                           \
+        .kr = ULB_CODE_SLICES * COLUMNS,                                                                     \
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_ONE_CHAIN_TOLERANCE,                                                                \
         .mix = {ULB_LEVEL_COLUMNS_MIX, .vector_bits = ULB_VEC_BITS},                                         \
+        .tile_mix = {ULB_CODE_TOKENS_MIX(true, 4)},                                                          \
         .prefetch_choice = true,                                                                             \
         .run = run_##symbol,                                                                                 \
     };

@@ -4,7 +4,7 @@
  * Ports per 32 weights at 256 bits: 4 masks, 4 conversions, 4 FMA and few shifts: FMA and conversions on two
  * ports of their own are 2 cycles, on the same two 4. */
 #include "kernels/woq/format.h"
-#include "kernels/x86/code_columns.h"
+#include "kernels/x86/code_tokens.h"
 
 #include <string.h>
 
@@ -14,23 +14,16 @@
 #define LAYOUT(of) ulb_##of##_plane_64
 #endif
 
-enum { SLICES = 2, NEAR = 1024, VISIT = 4 /* steps of a slice in turn */ };
-
-/* Constants of a row. */
-struct woq {
-    const struct ulb_layout *layout;
-    unsigned bits, zeros;
-    enum ulb_activation kind;
-};
+enum { NEAR = 1024 };
 
 /* sums += so many steps of each slice, from step s on. */
-static inline __attribute__((always_inline)) void add_visit(const struct woq *a,
+static inline __attribute__((always_inline)) void add_visit(const struct ulb_code_row *a,
                                                             const struct ulb_tiles *tiles, const void *x,
                                                             size_t s, size_t steps, ulb_floats *sums,
                                                             __m128 *x_sums)
 {
     ULB_UNROLL(2)
-    for (size_t i = 0; i < SLICES; i++)
+    for (size_t i = 0; i < ULB_CODE_SLICES; i++)
         ulb_add_code_columns(a->bits, a->kind,
                              tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x,
                              (i * tiles->steps + s) * 4, steps,
@@ -39,24 +32,25 @@ static inline __attribute__((always_inline)) void add_visit(const struct woq *a,
 
 /* Sums of products of all of K, codes as they are, and the sum of the activations. */
 static inline __attribute__((always_inline)) float
-sum_tile(const struct woq *a, const struct ulb_tiles *tiles, const void *x, ulb_floats *sums)
+sum_tile(const struct ulb_code_row *a, const struct ulb_tiles *tiles, const void *x, ulb_floats *sums)
 {
-    const size_t whole = tiles->steps / VISIT * VISIT;
+    const size_t whole = tiles->steps / ULB_CODE_TURN_STEPS * ULB_CODE_TURN_STEPS;
     __m128 x_sums = _mm_setzero_ps();
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
-    for (size_t s = 0; s < whole; s += VISIT)
-        add_visit(a, tiles, x, s, VISIT, sums, &x_sums);
+    for (size_t s = 0; s < whole; s += ULB_CODE_TURN_STEPS)
+        add_visit(a, tiles, x, s, ULB_CODE_TURN_STEPS, sums, &x_sums);
     add_visit(a, tiles, x, whole, tiles->steps - whole, sums, &x_sums);
     ulb_finish_code_columns(a->bits, sums);
     return ulb_sum_four(x_sums);
 }
 
-static inline __attribute__((always_inline)) void run_tile(const struct woq *a, const struct ulb_gemm *g,
+static inline __attribute__((always_inline)) void run_tile(const struct ulb_code_row *a,
+                                                           const struct ulb_gemm *g,
                                                            const struct ulb_tiles *tiles, size_t m, size_t n)
 {
-    const char *x = (const char *)g->x + n * g->x_stride * (a->kind == ULB_ACT_F32 ? 4 : 2);
+    const void *x = ulb_code_x(a, g, n);
     const float *scale = ulb_row_scales(g, a->layout) + m, *zeros = ulb_row_zeros(g, a->layout) + m;
     ulb_floats sums[ULB_CODE_VECTORS];
     float y[ULB_CODE_ROWS], x_sum = sum_tile(a, tiles, x, sums);
@@ -70,24 +64,11 @@ static inline __attribute__((always_inline)) void run_tile(const struct woq *a, 
     memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof *y);
 }
 
-static inline __attribute__((always_inline)) void run(const struct woq *a, const struct ulb_gemm *g)
-{
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(a->layout, g->k),
-                              .l2_ahead = g->l2_ahead};
-    for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
-        tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * a->bits * ULB_VEC_BYTES;
-        for (size_t n = 0; n < g->n; n++)
-            run_tile(a, g, &tiles, m, n);
-    }
-}
+ULB_CODE_PASSES(4, false, 0)
+ULB_CODE_PASSES(8, false, 0)
 
 #define ROW(of, kind_, symbol, bits_, zeros_)                                                                \
-    static void run_##symbol(const struct ulb_gemm *g)                                                       \
-    {                                                                                                        \
-        static const struct woq row = {&LAYOUT(of), bits_, zeros_, kind_};                                   \
-        run(&row, g);                                                                                        \
-    }                                                                                                        \
+    ULB_CODE_RUN(symbol, run_tile, bits_, .layout = &LAYOUT(of), .zeros = zeros_, .kind = kind_)             \
     ULB_VARIANT_ROW(symbol) = {                                                                              \
         .abi = ULB_KERNEL_ABI,                                                                               \
         .variant = "fma",                                                                                    \
@@ -96,11 +77,12 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
         .layout = &LAYOUT(of),                                                                               \
         .activation = (kind_),                                                                               \
         .mr = ULB_CODE_ROWS,                                                                                 \
-        .nr = 1,                                                                                             \
-        .kr = SLICES * 4,                                                                                    \
+        .nr = ULB_CODE_TILE(false),                                                                          \
+        .kr = ULB_CODE_SLICES * 4,                                                                           \
         .bytes_per_step = 4 * (bits_),                                                                       \
         .tolerance = ULB_CODE_TOLERANCE,                                                                     \
         .mix = {ULB_CODE_COLUMNS_MIX(bits_, kind_), .vector_bits = ULB_VEC_BITS},                            \
+        .tile_mix = {ULB_CODE_TOKENS_MIX(false, bits_)},                                                     \
         .prefetch_choice = true,                                                                             \
         .run = run_##symbol,                                                                                 \
     };

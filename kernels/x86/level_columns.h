@@ -40,6 +40,8 @@ static inline struct ulb_levels ulb_load_levels(const float *levels)
 
 #ifdef ULB_DP_512
 
+enum { ULB_LEVEL_SUMS = 1 /* of a row in a group */ };
+
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
@@ -64,7 +66,10 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
 
 #else
 
-enum { ULB_LEVEL_COLUMNS_MAX = 64 };
+enum {
+    ULB_LEVEL_SUMS = 4 /* of a row in a group, one for each column of a step */,
+    ULB_LEVEL_COLUMNS_MAX = 64
+};
 
 /* sums[4] += products of 8 rows' 4 columns, rows v and v + 4 in vector v. */
 static inline __attribute__((always_inline)) void ulb_add_levels(const struct ulb_levels *table,
@@ -116,6 +121,18 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
 }
 
 #endif
+
+/* Levels, 16 in memory, of a code in each lane. */
+static inline __attribute__((always_inline)) ulb_floats ulb_look_up_levels(const float *levels, ulb_vec codes)
+{
+#ifdef ULB_DP_512
+    return _mm512_permutexvar_ps(codes, _mm512_loadu_ps(levels));
+#else
+    __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(levels), codes);
+    __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(levels + 8), codes);
+    return _mm256_blendv_ps(low, high, ulb_as_floats(ulb_shl32(codes, 28)));
+#endif
+}
 
 /* Instructions per 32 weights, besides those of a group's end. */
 #ifdef ULB_DP_512
