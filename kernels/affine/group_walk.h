@@ -10,7 +10,7 @@
 #include "kernels/group_sums.h"
 #include "kernels/row.h"
 #include "kernels/x86/floats.h"
-#include "kernels/x86/planes.h"
+#include "kernels/x86/plane_tokens.h"
 
 #include <string.h>
 
@@ -25,6 +25,10 @@ struct ulb_affine_row {
                 ulb_vec (*sums)[ULB_PLANE_VECTORS]);
     int32_t bias;
     size_t near; /* bytes ahead of the prefetch into L1 */
+    /* Of several tokens: makes codes of so many steps bytes, or parts of so many bits, the uppermost first:
+     * codes[parts][steps]; NULL: the only plane stays as it is. */
+    void (*unpack)(unsigned bits, const uint8_t *w, size_t steps, ulb_plane_bytes *codes);
+    unsigned parts, part_bits;
 };
 
 /* Bytes ahead of planes, which are turns of their own. Nearer, 1024, is 1 to 3 % slower for most on Golden

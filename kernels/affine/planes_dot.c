@@ -4,7 +4,7 @@
  * in memory.
  * Ports: see ULB_CODES_MIX; per group and vector of rows a conversion and an FMA, two with a zero point. */
 #include "kernels/affine/format.h"
-#include "kernels/affine/group_walk.h"
+#include "kernels/affine/group_tokens.h"
 
 #ifdef ULB_DP_512
 #define LAYOUT(of) ulb_##of##_planes_128
@@ -13,13 +13,9 @@
 #endif
 
 #define ROW(of, bits_, zero_, columns_)                                                                      \
-    static void run_##of(const struct ulb_gemm *g)                                                           \
-    {                                                                                                        \
-        static const struct ulb_affine_row row = {                                                           \
-            &LAYOUT(of),    bits_, zero_, columns_, ulb_sum_codes, (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0,      \
-            ULB_PLANES_NEAR};                                                                                \
-        ulb_run_affine(&row, g);                                                                             \
-    }                                                                                                        \
+    ULB_AFFINE_WALK(of, &LAYOUT(of), bits_, zero_, columns_, ulb_sum_codes,                                  \
+                    (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0, ULB_PLANES_NEAR,                                    \
+                    ULB_PLANES_OF(bits_) > 1 ? ulb_unpack_planes : NULL, 1, 0)                               \
     ULB_VARIANT_ROW(of) = {                                                                                  \
         .abi = ULB_KERNEL_ABI,                                                                               \
         .variant = "plane",                                                                                  \
@@ -28,7 +24,7 @@
         .layout = &LAYOUT(of),                                                                               \
         .activation = ULB_ACT_A8Z,                                                                           \
         .mr = ULB_PLANE_ROWS,                                                                                \
-        .nr = 1,                                                                                             \
+        .nr = ULB_PLANE_TILE(bits_),                                                                         \
         .kr = ULB_PLANE_SLICES * (columns_),                                                                 \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
@@ -39,8 +35,9 @@
                 .widenings = (zero_)*ULB_GROUP_ENDS(columns_),                                               \
                 .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                     \
                 .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(columns_), .vector_bits = ULB_VEC_BITS},              \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX},                                                                  \
         .prefetch_choice = true,                                                                             \
-        .run = run_##of,                                                                                     \
+        .run = walk_##of,                                                                                    \
     };
 
 ULB_AFFINE_UNIVERSAL(ROW)

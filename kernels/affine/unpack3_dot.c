@@ -126,7 +126,8 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
 #define ROW(of, zero_, way, layout_, sum_, mix_)                                                             \
     static void run_##of##_##way(const struct ulb_gemm *g)                                                   \
     {                                                                                                        \
-        static const struct ulb_affine_row row = {&(layout_), 3, zero_, 128, sum_, 0, ULB_PLANES_NEAR};      \
+        static const struct ulb_affine_row row = {&(layout_),      3,    zero_, 128, sum_, 0,                \
+                                                  ULB_PLANES_NEAR, NULL, 1,     0};                          \
         ulb_run_affine(&row, g);                                                                             \
     }                                                                                                        \
     ULB_VARIANT_ROW(of##_##way) = {                                                                          \

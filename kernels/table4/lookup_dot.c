@@ -9,7 +9,7 @@
  * Ports per 32 weights at 256 bits and n look-ups: half a load, half a shift, an and, n vpshufb; n dot
  * products in 8 chains; or n vpmaddubsw, n additions, n/2 vpmaddwd. With the ends of groups FP4 1.2
  * and NF4 1.9 cycles on three ports, 0.9 and 1.5 on two of 512 bits; AVX2 1.3 and 2.2 on four. */
-#include "kernels/affine/group_walk.h"
+#include "kernels/affine/group_tokens.h"
 #include "kernels/table4/format.h"
 
 #ifdef ULB_DP_512
@@ -150,6 +150,21 @@ static inline __attribute__((always_inline)) void sum_levels(const struct code_p
     }
 }
 
+/* Bytes of the parts of codes. */
+static inline __attribute__((always_inline)) void
+unpack_levels(const struct code_parts *parts, const uint8_t *w, size_t steps, ulb_plane_bytes *codes)
+{
+    ULB_UNROLL(2)
+    for (size_t part = 0; part < parts->n; part++) {
+        const ulb_vec table = ulb_all128(parts->tables[parts->n - 1 - part]);
+        for (size_t s = 0; s < steps; s++) {
+            ULB_UNROLL(8)
+            for (unsigned v = 0; v < ULB_PLANE_VECTORS; v++)
+                ulb_store(codes[part * steps + s][v], ulb_look_up(table, ulb_plane_field(4, 0, w, s, v)));
+        }
+    }
+}
+
 /* The walk, and the sums of rows, are of integers. */
 static void take_units(const struct ulb_gemm *g, float unit)
 {
@@ -186,10 +201,17 @@ static void take_units(const struct ulb_gemm *g, float unit)
         (void)bits;                                                                                          \
         sum_levels(&of##_parts, groups, steps, ahead, sums);                                                 \
     }                                                                                                        \
+    static inline __attribute__((always_inline)) void unpack_##of(unsigned bits, const uint8_t *w,           \
+                                                                  size_t steps, ulb_plane_bytes *codes)      \
+    {                                                                                                        \
+        (void)bits;                                                                                          \
+        unpack_levels(&of##_parts, w, steps, codes);                                                         \
+    }                                                                                                        \
+    ULB_AFFINE_WALK(of, &LAYOUT(of), 4, 0, COLUMNS, sum_##of, 8 - (origin), NEAR, unpack_##of, look_ups,     \
+                    PART_BITS)                                                                               \
     static void run_##of(const struct ulb_gemm *g)                                                           \
     {                                                                                                        \
-        static const struct ulb_affine_row row = {&LAYOUT(of), 4, 0, COLUMNS, sum_##of, 8 - (origin), NEAR}; \
-        ulb_run_affine(&row, g);                                                                             \
+        walk_##of(g);                                                                                        \
         take_units(g, 1.0f / (one));                                                                         \
     }                                                                                                        \
     ULB_VARIANT_ROW(of) = {                                                                                  \
@@ -200,11 +222,12 @@ static void take_units(const struct ulb_gemm *g, float unit)
         .layout = &LAYOUT(of),                                                                               \
         .activation = ULB_ACT_A8Z,                                                                           \
         .mr = ULB_PLANE_ROWS,                                                                                \
-        .nr = 1,                                                                                             \
+        .nr = ULB_PLANE_TOKENS,                                                                              \
         .kr = ULB_PLANE_SLICES * COLUMNS,                                                                    \
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = MIX(look_ups),                                                                                \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX},                                                                  \
         .prefetch_choice = true,                                                                             \
         .run = run_##of,                                                                                     \
     };

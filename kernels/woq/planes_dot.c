@@ -7,7 +7,7 @@
  * and, a dot product. */
 #include "kernels/row.h"
 #include "kernels/woq/format.h"
-#include "kernels/x86/planes.h"
+#include "kernels/x86/plane_tokens.h"
 
 #ifdef ULB_DP_512
 #define LAYOUT(of) ulb_##of##_plane_128
@@ -15,7 +15,12 @@
 #define LAYOUT(of) ulb_##of##_plane_64
 #endif
 
-enum { SLICES = 2, NEAR = 2048, VISIT = 8 /* steps of a slice in turn */ };
+enum {
+    SLICES = 2,
+    NEAR = 2048,
+    VISIT = 8, /* steps of a slice in turn */
+    CHUNK = 32 /* of several tokens */
+};
 
 /* Constants of a row. */
 struct woq {
@@ -62,7 +67,8 @@ static inline __attribute__((always_inline)) void finish(const struct woq *a, co
     }
 }
 
-static inline __attribute__((always_inline)) void run(const struct woq *a, const struct ulb_gemm *g)
+/* One token. */
+static inline __attribute__((always_inline)) void run_one(const struct woq *a, const struct ulb_gemm *g)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
@@ -83,11 +89,96 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
     }
 }
 
+#if !ULB_WORD_SUMS
+
+/* A tile's rows and a block of tokens. */
+struct block {
+    struct ulb_plane_chunk chunk;
+    int32_t dots[ULB_PLANE_BLOCK][ULB_PLANE_ROWS];
+};
+
+static inline __attribute__((always_inline)) void take_sums(void *of, size_t vector, size_t t,
+                                                            unsigned tokens, const ulb_vec *sums)
+{
+    struct block *block = of;
+    ULB_UNROLL(24)
+    for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++) {
+        int32_t *dots =
+            &block->dots[t + i / ULB_PLANE_PASS_VECTORS][(vector + i % ULB_PLANE_PASS_VECTORS) * ULB_LANES];
+        ulb_store(dots, ulb_add32(ulb_load(dots), sums[i]));
+    }
+}
+
+/* Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+static __attribute__((noinline)) void add_chunk_8(struct block *block, size_t tokens)
+{
+    ulb_pass_chunks(8, &block->chunk, tokens, take_sums, block);
+}
+
+static __attribute__((noinline)) void add_chunk_4(struct block *block, size_t tokens)
+{
+    ulb_pass_chunks(4, &block->chunk, tokens, take_sums, block);
+}
+
+/* Dot products of all of K of a tile's rows, which begin at w, and tokens from n on. */
+static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a, const struct ulb_gemm *g,
+                                                             const uint8_t *w, size_t n, size_t tokens,
+                                                             struct block *block)
+{
+    const size_t steps = ulb_layout_steps(a->layout, g->k), step = ulb_plane_step(a->bits);
+    const size_t slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k);
+    memset(block->dots, 0, tokens * sizeof *block->dots);
+    block->chunk.parts = 1;
+    for (size_t at = 0; at < SLICES * steps; at += block->chunk.steps) {
+        const uint8_t *from = w + at / steps * slice_bytes + at % steps * step;
+        const size_t left = steps - at % steps;
+        block->chunk.steps = left < CHUNK ? left : CHUNK;
+        block->chunk.ask = from + block->chunk.steps * step;
+        block->chunk.ask_bytes = block->chunk.steps * step;
+        block->chunk.w = from;
+        ulb_pack_bytes(g, n, tokens, 4 * at, 4 * block->chunk.steps, &block->chunk);
+        if (a->bits == 4)
+            add_chunk_4(block, tokens);
+        else
+            add_chunk_8(block, tokens);
+    }
+}
+
+static inline __attribute__((always_inline)) void run_tokens(const struct woq *a, const struct ulb_gemm *g)
+{
+    const size_t row_bytes = ulb_layout_steps(a->layout, g->k) * ulb_plane_step(a->bits);
+    for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
+        for (size_t n = 0; n < g->n; n += ULB_PLANE_BLOCK) {
+            const size_t tokens = g->n - n < ULB_PLANE_BLOCK ? g->n - n : ULB_PLANE_BLOCK;
+            struct block block;
+            sum_tokens(a, g, (const uint8_t *)g->w + m / ULB_PLANE_ROWS * row_bytes, n, tokens, &block);
+            for (size_t t = 0; t < tokens; t++)
+                finish(a, g, m, ulb_rows_left(g, m, ULB_PLANE_ROWS), n + t, block.dots[t]);
+        }
+    }
+}
+
+#else
+
+static inline __attribute__((always_inline)) void run_tokens(const struct woq *a, const struct ulb_gemm *g)
+{
+    run_one(a, g);
+}
+
+#endif
+
 #define ROW(of, bits_, zeros_)                                                                               \
+    static const struct woq row_##of = {&LAYOUT(of), bits_, zeros_};                                         \
+    static __attribute__((noinline)) void tokens_##of(const struct ulb_gemm *g)                              \
+    {                                                                                                        \
+        run_tokens(&row_##of, g);                                                                            \
+    }                                                                                                        \
     static void run_##of(const struct ulb_gemm *g)                                                           \
     {                                                                                                        \
-        static const struct woq row = {&LAYOUT(of), bits_, zeros_};                                          \
-        run(&row, g);                                                                                        \
+        if (ULB_PLANE_TILE(bits_) == 1 || g->n == 1)                                                         \
+            run_one(&row_##of, g);                                                                           \
+        else                                                                                                 \
+            tokens_##of(g);                                                                                  \
     }                                                                                                        \
     ULB_VARIANT_ROW(of) = {                                                                                  \
         .abi = ULB_KERNEL_ABI,                                                                               \
@@ -97,11 +188,12 @@ static inline __attribute__((always_inline)) void run(const struct woq *a, const
         .layout = &LAYOUT(of),                                                                               \
         .activation = ULB_ACT_A8Z,                                                                           \
         .mr = ULB_PLANE_ROWS,                                                                                \
-        .nr = 1,                                                                                             \
+        .nr = ULB_PLANE_TILE(bits_),                                                                         \
         .kr = SLICES * 4,                                                                                    \
         .bytes_per_step = 4 * (bits_),                                                                       \
         .mix = {ULB_CODES_MIX(bits_, 0), .loads = (bits_) / 8.0 * ULB_VECTORS_PER_STEP,                      \
                 .vector_bits = ULB_VEC_BITS, .chains = ULB_PLANE_VECTORS},                                   \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX},                                                                  \
         .prefetch_choice = true,                                                                             \
         .run = run_##of,                                                                                     \
     };

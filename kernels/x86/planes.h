@@ -91,18 +91,25 @@ static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, c
     }
 }
 
-/* Sums of fields at their places -> of each vector of rows. */
-static inline __attribute__((always_inline)) void ulb_split_plane(unsigned bits, ulb_vec *sums)
+/* Sums of fields at their places -> of each of so many vectors of rows. */
+static inline __attribute__((always_inline)) void ulb_split_vectors(unsigned bits, unsigned vectors,
+                                                                    ulb_vec *sums)
 {
 #if !ULB_WORD_SUMS
     const unsigned fields = 8 / bits;
     ULB_UNROLL(8)
-    for (unsigned v = 0; v < bits && fields > 1; v++)
-        ulb_split_fields(sums + v * fields, fields, bits);
+    for (unsigned v = 0; v < vectors && fields > 1; v += fields)
+        ulb_split_fields(sums + v, fields, bits);
 #else
     (void)bits;
+    (void)vectors;
     (void)sums;
 #endif
+}
+
+static inline __attribute__((always_inline)) void ulb_split_plane(unsigned bits, ulb_vec *sums)
+{
+    ulb_split_vectors(bits, ULB_PLANE_VECTORS, sums);
 }
 
 /* A group of columns of each slice: its codes and its activations. */
