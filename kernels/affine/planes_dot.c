@@ -35,7 +35,8 @@
                 .widenings = (zero_)*ULB_GROUP_ENDS(columns_),                                               \
                 .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                     \
                 .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(columns_), .vector_bits = ULB_VEC_BITS},              \
-        .tile_mix = {ULB_PLANE_TOKENS_MIX},                                                                  \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX(1, ULB_PLANES_OF(bits_) > 1 ? 1 : (bits_) / 8.0,                   \
+                                          ULB_PLANES_OF(bits_) > 1 ? 0 : 1 - (bits_) / 8.0)},                \
         .prefetch_choice = true,                                                                             \
         .run = walk_##of,                                                                                    \
     };

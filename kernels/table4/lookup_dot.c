@@ -227,7 +227,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = MIX(look_ups),                                                                                \
-        .tile_mix = {ULB_PLANE_TOKENS_MIX},                                                                  \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX(look_ups, look_ups, 0)},                                           \
         .prefetch_choice = true,                                                                             \
         .run = run_##of,                                                                                     \
     };

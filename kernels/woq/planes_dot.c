@@ -129,6 +129,7 @@ static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a
     const size_t slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k);
     memset(block->dots, 0, tokens * sizeof *block->dots);
     block->chunk.parts = 1;
+    block->chunk.part_bits = 0;
     for (size_t at = 0; at < SLICES * steps; at += block->chunk.steps) {
         const uint8_t *from = w + at / steps * slice_bytes + at % steps * step;
         const size_t left = steps - at % steps;
@@ -193,7 +194,7 @@ static inline __attribute__((always_inline)) void run_tokens(const struct woq *a
         .bytes_per_step = 4 * (bits_),                                                                       \
         .mix = {ULB_CODES_MIX(bits_, 0), .loads = (bits_) / 8.0 * ULB_VECTORS_PER_STEP,                      \
                 .vector_bits = ULB_VEC_BITS, .chains = ULB_PLANE_VECTORS},                                   \
-        .tile_mix = {ULB_PLANE_TOKENS_MIX},                                                                  \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX(1, (bits_) / 8.0, 1 - (bits_) / 8.0)},                             \
         .prefetch_choice = true,                                                                             \
         .run = run_##of,                                                                                     \
     };

@@ -183,17 +183,18 @@ static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
     }
 }
 
-/* Instructions for a register tile, apart from unpacking and packing, which a block of tokens shares. */
-#define ULB_PLANE_TOKENS_MIX                                                                                 \
-    .loads = ULB_VECTORS_PER_STEP,                                                                           \
-    .broadcasts = (double)ULB_PLANE_TOKENS / ULB_PLANE_PASS_VECTORS * ULB_VECTORS_PER_STEP,                  \
-    .dot_products = ULB_PLANE_TOKENS * ULB_VECTORS_PER_STEP, .vector_bits = ULB_VEC_BITS,                    \
+/* Instructions per 32 weights of a register tile, apart from unpacking and packing, which a block of tokens
+ * shares: of codes in so many parts, so many loads and ands for a vector of bytes. */
+#define ULB_PLANE_TOKENS_MIX(parts, loads_, ands)                                                            \
+    .loads = (loads_)*ULB_VECTORS_PER_STEP, .logic = (ands)*ULB_VECTORS_PER_STEP,                            \
+    .broadcasts = (double)(parts)*ULB_PLANE_TOKENS / ULB_PLANE_PASS_VECTORS * ULB_VECTORS_PER_STEP,          \
+    .dot_products = (parts)*ULB_PLANE_TOKENS * ULB_VECTORS_PER_STEP, .vector_bits = ULB_VEC_BITS,            \
     .chains = ULB_PLANE_SUMS
 
 #else
 
 enum { ULB_PLANE_TOKENS = 1 };
-#define ULB_PLANE_TOKENS_MIX .vector_bits = ULB_VEC_BITS
+#define ULB_PLANE_TOKENS_MIX(parts, loads_, ands) .vector_bits = ULB_VEC_BITS
 
 #endif
 
