@@ -76,7 +76,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     struct ulb_team_gemm job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
     enum ulb_status status = ULB_OK;
     /* With prefetches into L2 too, where they may be timed so. */
-    for (int l2 = 0; l2 <= cell->kernel->prefetch_choice && status == ULB_OK; l2++) {
+    for (int l2 = 0; l2 <= ulb_prefetch_chosen(cell->kernel, cell->n) && status == ULB_OK; l2++) {
         job.gemm.l2_ahead = ulb_prefetch_places[l2];
         memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
         ulb_team_gemm_run(session->team, &job);

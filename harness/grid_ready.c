@@ -88,10 +88,10 @@ static void ready_cell(struct ulb_session *session, struct ulb_grid *grid, struc
     struct ulb_cell_sample sample;
     ulb_cell_sample_open(&sample, session, grid, cell);
     set_batch(cell, warm_up(&sample));
-    if (!cell->kernel->prefetch_choice || ulb_emulator())
+    if (!ulb_prefetch_chosen(cell->kernel, cell->n) || ulb_emulator())
         return;
     size_t n = cell->per_round > 1 ? ULB_PREFETCH_SAMPLES : ULB_PREFETCH_SAMPLES_LONG;
-    size_t places = ulb_prefetch_count(cell->kernel);
+    size_t places = ulb_prefetch_count(cell->kernel, cell->n);
     struct ulb_prefetch_times times =
         ulb_prefetch_compare(&sample.job.gemm.l2_ahead, places, n, time_batch, &sample);
     memcpy(cell->place_ratios, times.ratios, sizeof cell->place_ratios);

@@ -7,9 +7,14 @@ static const double FASTER = 0.02;
 const size_t ulb_prefetch_places[ULB_PREFETCH_PLACES] = {0, 1024, 2048, 3072};
 static const char *const names[ULB_PREFETCH_PLACES] = {"L1", "L2+1024", "L2+2048", "L2+3072"};
 
-size_t ulb_prefetch_count(const struct ulb_kernel *kernel)
+bool ulb_prefetch_chosen(const struct ulb_kernel *kernel, size_t tokens)
 {
-    return !kernel->prefetch_choice ? 1 : kernel->prefetch_none ? 2 : ULB_PREFETCH_PLACES;
+    return kernel->prefetch_choice && (kernel->prefetch_tokens == 0 || tokens <= kernel->prefetch_tokens);
+}
+
+size_t ulb_prefetch_count(const struct ulb_kernel *kernel, size_t tokens)
+{
+    return !ulb_prefetch_chosen(kernel, tokens) ? 1 : kernel->prefetch_none ? 2 : ULB_PREFETCH_PLACES;
 }
 
 struct ulb_prefetch_times ulb_prefetch_compare(size_t *l2_ahead, size_t places, size_t samples,
@@ -57,10 +62,10 @@ double ulb_prefetch_choose(size_t *l2_ahead, size_t places, size_t samples, doub
     return times.medians[best];
 }
 
-const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t l2_ahead)
+const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t tokens, size_t l2_ahead)
 {
     size_t place = 0;
-    if (!kernel->prefetch_choice)
+    if (!ulb_prefetch_chosen(kernel, tokens))
         return "";
     if (kernel->prefetch_none && l2_ahead > 0)
         return "none";

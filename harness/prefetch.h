@@ -8,6 +8,7 @@
 
 #include "kernels/kernel.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -19,8 +20,11 @@ enum {
 /* What ulb_gemm.l2_ahead is for a place. */
 extern const size_t ulb_prefetch_places[ULB_PREFETCH_PLACES];
 
-/* How many of them the row has: 1 without prefetch_choice, 2 with prefetch_none. */
-size_t ulb_prefetch_count(const struct ulb_kernel *kernel);
+/* Whether calls of so many tokens have the choice. */
+bool ulb_prefetch_chosen(const struct ulb_kernel *kernel, size_t tokens);
+
+/* How many places there are for them: 1 without the choice, 2 with prefetch_none. */
+size_t ulb_prefetch_count(const struct ulb_kernel *kernel, size_t tokens);
 
 /* The same call with prefetches to each place; NAN: not measured. */
 struct ulb_prefetch_times {
@@ -43,7 +47,7 @@ double ulb_prefetch_choose(size_t *l2_ahead, size_t places, size_t samples, doub
                            void *arg);
 
 /* As the record has it: "L1"; "L2+1024", into L2 so many bytes ahead; "none" of rows with prefetch_none; ""
- * for a row without the choice. */
-const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t l2_ahead);
+ * for calls without the choice. */
+const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t tokens, size_t l2_ahead);
 
 #endif

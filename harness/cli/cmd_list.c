@@ -75,6 +75,9 @@ static json_t *kernel_row(const struct ulb_kernel *kernel, ulb_isa_set isa)
                             (int)kernel->nr, (int)kernel->kr, "exact", !(kernel->tolerance > 0), "tolerance",
                             kernel->tolerance, "prefetch_choice", kernel->prefetch_choice, "runs_here",
                             !missing, "needs", bit_names(kernel->needs), "missing", bit_names(missing));
+    json_object_set_new(row, "prefetch_tokens",
+                        kernel->prefetch_tokens ? json_integer((json_int_t)kernel->prefetch_tokens)
+                                                : json_null());
     describe_kernel(row, kernel, missing);
     return row;
 }

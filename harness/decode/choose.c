@@ -75,9 +75,10 @@ static double time_trial(struct trial *trial)
     for (size_t i = 0; i < WARM_UPS; i++)
         last = run_trial(trial);
     size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
-    if (trial->job.kernel->prefetch_choice)
-        return ulb_prefetch_choose(&trial->job.gemm.l2_ahead, ulb_prefetch_count(trial->job.kernel), n,
-                                   sample_trial, trial);
+    const size_t tokens = trial->job.gemm.n;
+    if (ulb_prefetch_chosen(trial->job.kernel, tokens))
+        return ulb_prefetch_choose(&trial->job.gemm.l2_ahead, ulb_prefetch_count(trial->job.kernel, tokens),
+                                   n, sample_trial, trial);
     for (size_t i = 0; i < n; i++)
         samples[i] = sample_trial(trial);
     return ulb_median(samples, n);
@@ -182,7 +183,7 @@ enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,
     float *y = aligned_alloc(64, ulb_round_up(n * m * sizeof *y, 64));
     struct ulb_gemm like = {.m = m, .k = k, .n = n, .y = y, .y_stride = m};
     size_t n_rows = rows ? list_rows(session, format, layout, rows, &missing) : 0;
-    bool settled = layout && n_rows == 1 && !rows[0]->prefetch_choice;
+    bool settled = layout && n_rows == 1 && !ulb_prefetch_chosen(rows[0], n);
     if (!rows || !y)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", n, m);
     else if (n_rows == 0)

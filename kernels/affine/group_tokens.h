@@ -6,6 +6,11 @@
 #include "kernels/affine/group_walk.h"
 #include "kernels/x86/plane_tokens.h"
 
+/* Tokens from which on that is faster (Zen 5, 4096x4096, cold, 3 tokens against one by one: 4 bits 1.1, 3
+ * bits .85 and with 4 .9, with 8 1.35; groups of 32 columns with 4 .9, with 8 1.2). unpacks: takes codes
+ * apart first. */
+#define ULB_AFFINE_LEAST(columns, unpacks) ((columns) < 64 ? 5 : (unpacks) ? 4 : 3)
+
 #if !ULB_WORD_SUMS
 
 /* A group of a tile's rows and a block of tokens. */
@@ -109,13 +114,6 @@ static inline __attribute__((always_inline)) void ulb_run_affine_tokens(const st
     }
 }
 
-/* Tokens from which on that is faster (Zen 5, 4096x4096, cold, 3 tokens against one by one: 4 bits 1.1, 3
- * bits .85 and with 4 .9, with 8 1.35; groups of 32 columns with 4 .9, with 8 1.2). */
-static inline __attribute__((always_inline)) size_t ulb_affine_least(const struct ulb_affine_row *a)
-{
-    return a->columns < 64 ? 5 : a->unpack ? 4 : 3;
-}
-
 #endif
 
 /* Function walk_<of> of a struct ulb_affine_row. */
@@ -135,7 +133,8 @@ static inline __attribute__((always_inline)) size_t ulb_affine_least(const struc
     }                                                                                                        \
     static void walk_##of(const struct ulb_gemm *g)                                                          \
     {                                                                                                        \
-        if ((row_##of.unpack || ULB_PLANE_TILE(row_##of.bits) > 1) && g->n >= ulb_affine_least(&row_##of))   \
+        if ((row_##of.unpack || ULB_PLANE_TILE(row_##of.bits) > 1) &&                                        \
+            g->n >= ULB_AFFINE_LEAST(row_##of.columns, row_##of.unpack != NULL))                             \
             tokens_##of(g);                                                                                  \
         else                                                                                                 \
             ulb_run_affine(&row_##of, g);                                                                    \

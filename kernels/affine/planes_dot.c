@@ -38,6 +38,8 @@
         .tile_mix = {ULB_PLANE_TOKENS_MIX(1, ULB_PLANES_OF(bits_) > 1 ? 1 : (bits_) / 8.0,                   \
                                           ULB_PLANES_OF(bits_) > 1 ? 0 : 1 - (bits_) / 8.0)},                \
         .prefetch_choice = true,                                                                             \
+        .prefetch_tokens =                                                                                   \
+            ULB_PLANE_TILE(bits_) > 1 ? ULB_AFFINE_LEAST(columns_, ULB_PLANES_OF(bits_) > 1) - 1 : 0,        \
         .run = walk_##of,                                                                                    \
     };
 

@@ -53,5 +53,6 @@ const struct ulb_kernel ULB_ROW = {
     .mix = MIX(1, ULB_COLUMN_VECTORS),
     .tile_mix = MIX(TOKENS, ULB_COLUMN_PASS_VECTORS),
     .prefetch_choice = true,
+    .prefetch_tokens = 1,
     .run = run,
 };

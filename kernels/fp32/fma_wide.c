@@ -47,5 +47,6 @@ const struct ulb_kernel ULB_ROW = {
     .mix = {ULB_COLUMNS_MIX(WEIGHT_BYTES, 1, ULB_COLUMN_VECTORS)},
     .tile_mix = {ULB_COLUMNS_MIX(WEIGHT_BYTES, TOKENS, ULB_COLUMN_PASS_VECTORS)},
     .prefetch_choice = true,
+    .prefetch_tokens = 1,
     .run = run,
 };

@@ -229,6 +229,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
         .mix = MIX(look_ups),                                                                                \
         .tile_mix = {ULB_PLANE_TOKENS_MIX(look_ups, look_ups, 0)},                                           \
         .prefetch_choice = true,                                                                             \
+        .prefetch_tokens = ULB_BY_SUMS(0, ULB_AFFINE_LEAST(COLUMNS, true) - 1),                              \
         .run = run_##of,                                                                                     \
     };
 

@@ -66,6 +66,7 @@ ULB_CODE_PASSES(4, true, COLUMNS)
         .mix = {ULB_LEVEL_COLUMNS_MIX, .vector_bits = ULB_VEC_BITS},                                         \
         .tile_mix = {ULB_CODE_TOKENS_MIX(true, 4)},                                                          \
         .prefetch_choice = true,                                                                             \
+        .prefetch_tokens = ULB_CODE_TOLD(true),                                                              \
         .run = run_##symbol,                                                                                 \
     };
 #define SINGLE(of) ROW(of, ULB_ACT_F32, of##_f32)

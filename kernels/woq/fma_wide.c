@@ -84,6 +84,7 @@ ULB_CODE_PASSES(8, false, 0)
         .mix = {ULB_CODE_COLUMNS_MIX(bits_, kind_), .vector_bits = ULB_VEC_BITS},                            \
         .tile_mix = {ULB_CODE_TOKENS_MIX(false, bits_)},                                                     \
         .prefetch_choice = true,                                                                             \
+        .prefetch_tokens = ULB_CODE_TOLD(false),                                                             \
         .run = run_##symbol,                                                                                 \
     };
 #define SINGLE(of, bits, zeros) ROW(of, ULB_ACT_F32, of##_f32, bits, zeros)

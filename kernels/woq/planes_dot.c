@@ -196,6 +196,7 @@ static inline __attribute__((always_inline)) void run_tokens(const struct woq *a
                 .vector_bits = ULB_VEC_BITS, .chains = ULB_PLANE_VECTORS},                                   \
         .tile_mix = {ULB_PLANE_TOKENS_MIX(1, (bits_) / 8.0, 1 - (bits_) / 8.0)},                             \
         .prefetch_choice = true,                                                                             \
+        .prefetch_tokens = ULB_PLANE_TILE(bits_) > 1 ? 1 : 0,                                                \
         .run = run_##of,                                                                                     \
     };
 

@@ -47,6 +47,9 @@ struct ulb_code_row {
 /* Tokens of a register tile, of levels or of numbers. */
 #define ULB_CODE_TILE(levels) ((levels) || ULB_BY_WIDTH(false, true) ? ULB_CODE_TOKENS : 1)
 
+/* prefetch_tokens of such a row. */
+#define ULB_CODE_TOLD(levels) (ULB_CODE_TILE(levels) > 1 ? ULB_CODE_LEAST - 1 : 0)
+
 /* The rows of a tile, a block of tokens, and a chunk: turns of so many steps of 4 columns of each slice. */
 struct ulb_code_block {
     float x[ULB_CODE_BLOCK]

@@ -415,6 +415,9 @@ static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const st
     }
 #endif
 
+/* prefetch_tokens of such a row: from two whole tiles on passes ask for the next chunk. */
+#define ULB_TOKENS_TOLD(tokens) ULB_BY_SUMS(0, 2 * (tokens)-1)
+
 /* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
  * With AVX2 the masks of fields of two bits are in memory (ulb_tokens_cut). */
 #if ULB_WORD_SUMS

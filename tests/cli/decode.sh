@@ -33,12 +33,14 @@ for r in runs:
     assert r["prompt"] == 4 and abs(prefill["first_token_ms"] * prefill["tokens_per_s"] / 4000 - 1) < 1e-6, r
     assert prefill["bound"] == ("compute" if prefill["peak_share"] >= prefill["memory_share"] else "memory"), r
     assert r["joule_per_token"] is None and r["joule_per_token_reason"], r
-choice = {row["name"]: row["prefetch_choice"] for row in json.load(open("rows.json"))["kernels"]}
+rows = json.load(open("rows.json"))["kernels"]
+choice = {row["name"]: row["prefetch_choice"] for row in rows}
+of_many = {row["name"]: row["prefetch_choice"] and not row["prefetch_tokens"] for row in rows}
 for r in runs:
     for part, kernel in r["kernels"].items():
         assert r["prefetch"][part] in (("L1", "L2+1024", "L2+2048", "L2+3072", "none") if choice[kernel] else (None,)), r
         many = r["prefill"].get("kernel_" + part)  # none of the head
-        assert not many or r["prefill"]["prefetch_" + part] in (("L1", "L2+1024", "L2+2048", "L2+3072", "none") if choice[many] else (None,)), r
+        assert not many or r["prefill"]["prefetch_" + part] in (("L1", "L2+1024", "L2+2048", "L2+3072", "none") if of_many[many] else (None,)), r
 hidden, heads, ffn, vocab = 768, 12, 2048, 32002
 assert runs[0]["bytes_per_token"] > 2 * 11 * (4 * hidden * hidden) + 2 * hidden * vocab
 for r in runs:  # operations a second are of the layers that were run, the first token of all: here some 4 times as long

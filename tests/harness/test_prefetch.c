@@ -111,16 +111,20 @@ static void test_places_of_a_row(void **state)
     (void)state;
     static const char *const names[PLACES] = {"L1", "L2+1024", "L2+2048", "L2+3072"};
     struct ulb_kernel kernel = {.prefetch_choice = true};
-    assert_int_equal(ulb_prefetch_count(&kernel), PLACES);
+    assert_int_equal(ulb_prefetch_count(&kernel, 1), PLACES);
     for (size_t place = 0; place < PLACES; place++)
-        assert_string_equal(ulb_prefetch_name(&kernel, ulb_prefetch_places[place]), names[place]);
+        assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_places[place]), names[place]);
+    kernel.prefetch_tokens = 3;
+    assert_int_equal(ulb_prefetch_count(&kernel, 3), PLACES);
+    assert_int_equal(ulb_prefetch_count(&kernel, 4), 1);
+    assert_string_equal(ulb_prefetch_name(&kernel, 4, 0), "");
     kernel.prefetch_none = true;
-    assert_int_equal(ulb_prefetch_count(&kernel), 2);
-    assert_string_equal(ulb_prefetch_name(&kernel, 0), "L1");
-    assert_string_equal(ulb_prefetch_name(&kernel, ulb_prefetch_places[1]), "none");
+    assert_int_equal(ulb_prefetch_count(&kernel, 1), 2);
+    assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "L1");
+    assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_places[1]), "none");
     kernel.prefetch_choice = false;
-    assert_int_equal(ulb_prefetch_count(&kernel), 1);
-    assert_string_equal(ulb_prefetch_name(&kernel, 0), "");
+    assert_int_equal(ulb_prefetch_count(&kernel, 1), 1);
+    assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "");
 }
 
 /* Two copies of a scalar row in which only the flag differs: what their calls were told, and what is
