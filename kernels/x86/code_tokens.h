@@ -2,8 +2,8 @@
  * of a chunk of columns lie packed, beside the codes, in L1, while the register tiles of a block of tokens
  * pass over them: a code that is made single precision serves all tokens of a tile. Columns come in the order
  * of one token's sums, and powers of two by which codes and sums are too large and activations too small
- * round nothing, so that results are the same alone and together. Each pass asks L2 for its part of the next
- * chunk in time.
+ * round nothing (above 2^-100), so that results are the same alone and together. Each pass asks L2 for its
+ * part of the next chunk in time.
  *
  * 512 bits: 4 vectors of rows times 4 tokens are 16 sums. 16 FMA share 4 masks and 4 conversions: on two
  * ports for all of them 12 cycles, with masks elsewhere 10, which is what Zen 5 takes. 256 bits: 2 times 4
@@ -52,8 +52,7 @@ struct ulb_code_row {
 
 /* The rows of a tile, a block of tokens, and a chunk: turns of so many steps of 4 columns of each slice. */
 struct ulb_code_block {
-    float x[ULB_CODE_BLOCK]
-           [ULB_CODE_COLUMNS_MAX]; /* in the order of the chunk, as small as codes are large */
+    float x[ULB_CODE_BLOCK][ULB_CODE_COLUMNS_MAX]; /* in the chunk's order, as small as codes are large */
     __m128 x_sums[ULB_CODE_BLOCK];
     float results[ULB_CODE_BLOCK][ULB_CODE_ROWS]; /* of groups, or sums of codes of a row */
     const uint8_t *w[ULB_CODE_SLICES];
@@ -148,15 +147,12 @@ static inline __attribute__((always_inline)) void ulb_take_code_group(const stru
     }
 }
 
-/* Sums of upper nibbles, 16 times as much, -> those of products. */
-static inline __attribute__((always_inline)) void ulb_settle_nibbles(const struct ulb_code_row *row, size_t n,
-                                                                     ulb_floats *sums)
+/* The sum of a vector of rows -> that of products: of upper nibbles, odd vectors, it is 16 times as much. */
+static inline __attribute__((always_inline)) ulb_floats ulb_settle_nibble(const struct ulb_code_row *row,
+                                                                          size_t vector, ulb_floats sum)
 {
-    ULB_UNROLL(16)
-    for (size_t i = 0; i < n; i++) {
-        if (!row->levels && row->bits == 4 && i % 2)
-            sums[i] = ulb_mul(sums[i], ulb_all_floats(1.0f / 16));
-    }
+    const bool upper = !row->levels && row->bits == 4 && vector % 2;
+    return upper ? ulb_mul(sum, ulb_all_floats(1.0f / 16)) : sum;
 }
 
 /* The sums of a group, [tokens][vectors]; of levels at 256 bits four sums of a row, one for each column of a
@@ -184,7 +180,9 @@ ulb_sum_code_group(const struct ulb_code_row *row, const struct ulb_code_block *
         for (size_t i = 0; i < n; i++)
             sums[i] = (part[0][i] + part[1][i]) + (part[2][i] + part[3][i]);
     }
-    ulb_settle_nibbles(row, n, sums);
+    ULB_UNROLL(16)
+    for (size_t i = 0; i < n; i++)
+        sums[i] = ulb_settle_nibble(row, i, sums[i]);
 }
 
 static inline __attribute__((always_inline)) void
@@ -318,12 +316,11 @@ static inline __attribute__((always_inline)) void ulb_finish_code_rows(const str
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
             float *result = &block->results[t][v * ULB_LANES];
-            ulb_floats sum[2] = {ulb_no_floats(), ulb_load_floats(result)};
-            ulb_settle_nibbles(row, 1 + v % 2, sum + (v % 2 == 0));
+            const ulb_floats sum = ulb_settle_nibble(row, v, ulb_load_floats(result));
             const ulb_floats zero = row->zeros ? ulb_load_floats(zeros + v * ULB_LANES)
                                                : ulb_all_floats((float)(1 << (row->bits - 1)));
             ulb_store_floats(result,
-                             ulb_mul(ulb_fnma(zero, x_sum, sum[1]), ulb_load_floats(scales + v * ULB_LANES)));
+                             ulb_mul(ulb_fnma(zero, x_sum, sum), ulb_load_floats(scales + v * ULB_LANES)));
         }
     }
 }
