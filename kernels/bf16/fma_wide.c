@@ -63,8 +63,8 @@ static inline void tile(const uint8_t *w, const float *x, size_t steps, float *y
 
 #define TOKENS_ROW(streams_)                                                                                 \
     {                                                                                                        \
-        .rows = ROWS, .vector_bytes = ULB_VEC_BYTES, .streams = (streams_), .columns = 2,                    \
-        .vectors = PASS_VECTORS, .tokens = TOKENS, .load = load                                              \
+        .rows = ROWS, .vector_bytes = ULB_VEC_BYTES, .step_bytes = STEP_BYTES, .streams = (streams_),        \
+        .columns = 2, .vectors = PASS_VECTORS, .tokens = TOKENS, .load = load, .add = ulb_add_product        \
     }
 static const struct ulb_float_tokens tokens = TOKENS_ROW(2), rest = TOKENS_ROW(1);
 

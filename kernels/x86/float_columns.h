@@ -74,11 +74,13 @@ static inline __attribute__((always_inline)) void ulb_run_columns(const struct u
     {                                                                                                        \
         static const struct ulb_float_tokens row = {.rows = ULB_COLUMN_ROWS,                                 \
                                                     .vector_bytes = (bytes)*ULB_LANES,                       \
+                                                    .step_bytes = (bytes)*ULB_COLUMN_ROWS,                   \
                                                     .streams = ULB_COLUMN_SLICES,                            \
                                                     .columns = 1,                                            \
                                                     .vectors = ULB_COLUMN_PASS_VECTORS,                      \
                                                     .tokens = (tokens_),                                     \
-                                                    .load = (load_)};                                        \
+                                                    .load = (load_),                                         \
+                                                    .add = ulb_add_product};                                 \
         ulb_run_float_tokens(&row, NULL, &(layout), g);                                                      \
     }                                                                                                        \
     static void run(const struct ulb_gemm *g)                                                                \

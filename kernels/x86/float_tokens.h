@@ -6,7 +6,7 @@
  *
  * Zen 5, cold, 4096x4096, 2, 4, 16 and 64 tokens against one by one: fp32 with AVX2 1.1, 1.5, 2.3 and 2.6
  * times as fast, at 512 bits 1.5, 1.7, 4.1 and 5.1; fp16 with AVX2 1.0, 1.2, 1.2 and 1.1, at 512 bits 1.4,
- * 1.8, 2.4 and 2.6; bf16 at 512 bits 1.1, 1.4, 1.6 and 1.6. */
+ * 1.8, 2.4 and 2.6; bf16 at 512 bits by FMA 1.1, 1.4, 1.6 and 1.6, by vdpbf16ps 1.2, 1.7, 3.1 and 3.0. */
 #ifndef ULB_KERNELS_X86_FLOAT_TOKENS_H
 #define ULB_KERNELS_X86_FLOAT_TOKENS_H
 
@@ -29,12 +29,14 @@ enum {
 /* Compile-time constants of a row. */
 struct ulb_float_tokens {
     size_t rows;         /* of the layout's tile */
-    size_t vector_bytes; /* of weights: a step of a vector of rows */
+    size_t vector_bytes; /* from a vector of rows to the next */
+    size_t step_bytes;   /* of all */
     unsigned streams;    /* read side by side, step by step; they add to the same sums */
     unsigned columns;    /* of a step, each with sums of its own */
     unsigned vectors;    /* of rows in a pass; divides those of the tile */
     unsigned tokens;     /* of a register tile */
     void (*load)(const uint8_t *w, ulb_floats *values); /* of a vector of rows: values[columns] */
+    void (*add)(ulb_floats *sum, ulb_floats value, ulb_floats one);
 };
 
 /* Sums of a block of tokens: of each column of a step for the rows of a tile. */
@@ -48,11 +50,6 @@ struct ulb_float_chunk {
     size_t steps, stream_bytes, stream_columns, ask_bytes;
 };
 
-static inline size_t ulb_float_step_bytes(const struct ulb_float_tokens *row)
-{
-    return row->rows / ULB_LANES * row->vector_bytes;
-}
-
 /* Where the sums i of a register tile wait: [tokens][columns][vectors]. */
 static inline __attribute__((always_inline)) float *ulb_float_total(const struct ulb_float_tokens *row,
                                                                     size_t vector, size_t i,
@@ -62,7 +59,8 @@ static inline __attribute__((always_inline)) float *ulb_float_total(const struct
     return &totals[i / row->vectors / row->columns][c * row->rows + (vector + v) * ULB_LANES];
 }
 
-/* An assembler statement for Clang's sake: see ulb_add_rows_fn (kernels/x86/float_columns.h). */
+/* add of single precision. An assembler statement for Clang's sake: see ulb_add_rows_fn
+ * (kernels/x86/float_columns.h). */
 static inline __attribute__((always_inline)) void ulb_add_product(ulb_floats *sum, ulb_floats value,
                                                                   ulb_floats one)
 {
@@ -86,7 +84,7 @@ static inline __attribute__((always_inline)) void ulb_float_step(const struct ul
         row->load(w + v * row->vector_bytes, values);
         ULB_UNROLL(8)
         for (size_t i = 0; i < tokens * columns; i++)
-            ulb_add_product(&sums[i * row->vectors + v], values[i % columns], ones[i]);
+            row->add(&sums[i * row->vectors + v], values[i % columns], ones[i]);
     }
 }
 
@@ -96,7 +94,7 @@ static inline __attribute__((always_inline)) void
 ulb_float_pass(const struct ulb_float_tokens *row, const struct ulb_float_chunk *chunk, size_t vector,
                const float *x, size_t x_stride, unsigned tokens, float (*totals)[ULB_TILE_ROWS_MAX])
 {
-    const size_t step_bytes = ulb_float_step_bytes(row), all = tokens * row->columns * row->vectors;
+    const size_t step_bytes = row->step_bytes, all = tokens * row->columns * row->vectors;
     const uint8_t *ask = chunk->ask, *w = chunk->w + vector * row->vector_bytes;
     ulb_floats sums[ULB_FLOAT_SUMS_MAX];
     ULB_UNROLL(24)
@@ -139,7 +137,7 @@ static inline __attribute__((always_inline)) void ulb_float_passes(const struct 
                                                                    ulb_float_totals totals)
 {
     struct ulb_float_chunk chunk = *whole;
-    const size_t vectors = row->rows / ULB_LANES, step_bytes = ulb_float_step_bytes(row);
+    const size_t vectors = row->rows / ULB_LANES, step_bytes = row->step_bytes;
     const size_t tiles = (tokens + row->tokens - 1) / row->tokens, passes = tiles * (vectors / row->vectors);
     chunk.ask = chunk.w + chunk.steps * step_bytes;
     chunk.ask_bytes = (step_bytes + passes - 1) / passes;
@@ -157,7 +155,7 @@ static inline __attribute__((always_inline)) void ulb_float_chunks(const struct 
                                                                    size_t x_stride, size_t tokens,
                                                                    ulb_float_totals totals)
 {
-    const size_t step_bytes = ulb_float_step_bytes(row);
+    const size_t step_bytes = row->step_bytes;
     const size_t most = ULB_FLOAT_CHUNK_BYTES / row->streams / step_bytes;
     struct ulb_float_chunk chunk = *all;
     for (size_t s = 0; s < all->steps; s += most) {
@@ -174,7 +172,7 @@ static inline __attribute__((always_inline)) void
 ulb_float_rows(const struct ulb_float_tokens *row, const struct ulb_float_tokens *rest,
                const struct ulb_layout *layout, const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)
 {
-    const size_t tiles = ulb_layout_steps(layout, g->k), step_bytes = ulb_float_step_bytes(row);
+    const size_t tiles = ulb_layout_steps(layout, g->k), step_bytes = row->step_bytes;
     const size_t steps = rest ? tiles / row->streams : tiles, taken = row->streams * steps;
     struct ulb_float_chunk all = {.w = (const uint8_t *)g->w + m / row->rows * tiles * step_bytes,
                                   .x = (const float *)g->x + n * g->x_stride,
