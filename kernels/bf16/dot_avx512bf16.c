@@ -55,14 +55,14 @@ static inline void tile(const uint8_t *w, const uint16_t *x, size_t steps, float
                                                    _mm512_add_ps(sums[2][i], sums[3][i])));
 }
 
-/* One token. */
+/* Tokens one by one. */
 static void run_one(const struct ulb_gemm *g)
 {
     const size_t tile_m = ulb_bf16_vnni2.tile_m, steps = ulb_layout_steps(&ulb_bf16_vnni2, g->k);
     for (size_t row = g->m0; row < g->m1; row += tile_m) {
         const uint8_t *w = (const uint8_t *)g->w + row / tile_m * steps * STEP_BYTES;
         for (size_t n = 0; n < g->n; n++) {
-            float y[32];
+            float y[ROWS];
             tile(w, (const uint16_t *)g->x + n * g->x_stride, steps, y);
             __builtin_memcpy(g->y + n * g->y_stride + row, y, ulb_rows_left(g, row, tile_m) * sizeof *y);
         }

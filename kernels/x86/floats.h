@@ -4,6 +4,9 @@
 
 #include "kernels/x86/vec.h"
 
+/* A float, or two bfloat16. */
+typedef float __attribute__((may_alias)) ulb_any_float;
+
 #ifdef ULB_DP_512
 
 static inline ulb_floats ulb_to_floats(ulb_vec ints)
@@ -28,7 +31,7 @@ static inline ulb_floats ulb_all_floats(float value)
 
 static inline ulb_floats ulb_load_to_all(const float *p)
 {
-    return _mm512_set1_ps(*p);
+    return _mm512_set1_ps(*(const ulb_any_float *)p);
 }
 
 static inline ulb_floats ulb_mul(ulb_floats a, ulb_floats b)
@@ -88,7 +91,7 @@ static inline ulb_floats ulb_all_floats(float value)
 
 static inline ulb_floats ulb_load_to_all(const float *p)
 {
-    return _mm256_broadcast_ss(p);
+    return _mm256_broadcast_ss((const ulb_any_float *)p);
 }
 
 static inline ulb_floats ulb_mul(ulb_floats a, ulb_floats b)
