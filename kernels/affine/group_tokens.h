@@ -71,8 +71,8 @@ ulb_add_affine_group(const struct ulb_affine_row *a, const struct ulb_gemm *g, c
     block->chunk.steps = a->columns / 4;
     block->chunk.parts = a->parts;
     block->chunk.part_bits = a->part_bits;
-    block->chunk.ask = next;
-    block->chunk.ask_bytes = a->layout->tile_bytes;
+    block->chunk.next = next;
+    block->chunk.next_bytes = a->layout->tile_bytes;
     block->chunk.w = a->unpack ? block->chunk.codes[0][0] : w;
     if (a->unpack)
         a->unpack(a->bits, w, a->columns / 4, block->chunk.codes);
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void ulb_run_affine_block(const str
     for (size_t i = 0; i < ULB_PLANE_SLICES * steps; i++) {
         const size_t slice = i % ULB_PLANE_SLICES, s = i / ULB_PLANE_SLICES;
         const uint8_t *at = w + slice * slice_bytes + s * tile_bytes;
-        ulb_add_affine_group(a, g, at, slice == 0 ? at + slice_bytes : at - slice_bytes + tile_bytes,
+        ulb_add_affine_group(a, g, at, ulb_next_tile(at, slice, slice_bytes, tile_bytes),
                              (slice * steps + s) * a->columns, n, tokens, &block);
     }
     for (size_t t = 0; t < tokens; t++)

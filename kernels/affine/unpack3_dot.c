@@ -16,16 +16,6 @@
 #define THIRDS(of) ulb_##of##_thirds_64
 #endif
 
-/* Compilers' own operations on vectors, the same for both widths. */
-typedef uint16_t words_of_16 __attribute__((vector_size(ULB_VEC_BYTES)));
-
-/* (v >> bits) & mask in every byte, or << -bits; words are shifted, and the mask drops what crossed. */
-static inline __attribute__((always_inline)) ulb_vec field(ulb_vec v, int bits, int mask)
-{
-    words_of_16 words = (words_of_16)v;
-    return ulb_and((ulb_vec)(bits >= 0 ? words >> bits : words << -bits), ulb_all8(mask));
-}
-
 /* One step; steps: of the group, behind whose 2-bit plane the other lies. */
 typedef void step_fn(const uint8_t *w, size_t steps, size_t s, ulb_vec x, ulb_vec *sums);
 
@@ -36,7 +26,7 @@ static inline __attribute__((always_inline)) void step_1(const uint8_t *w, size_
     ULB_UNROLL(8)
     for (int v = 0; v < ULB_PLANE_VECTORS; v++) {
         ulb_vec low = ulb_load(w + (2 * s + (size_t)v / 4) * ULB_VEC_BYTES);
-        ulb_dot(&sums[v], ulb_or(field(low, v % 4 * 2, 3), field(high, v - 2, 4)), x);
+        ulb_dot(&sums[v], ulb_or(ulb_byte_field(low, v % 4 * 2, 3), ulb_byte_field(high, v - 2, 4)), x);
     }
 }
 
@@ -48,11 +38,11 @@ static inline __attribute__((always_inline)) void step_2(const uint8_t *w, size_
     ULB_UNROLL(3)
     for (int i = 0; i < 3; i++) {
         bytes[i] = ulb_load(w + (3 * s + (size_t)i) * ULB_VEC_BYTES);
-        ulb_dot(&sums[2 * i], field(bytes[i], 0, 7), x);
-        ulb_dot(&sums[2 * i + 1], field(bytes[i], 3, 7), x);
+        ulb_dot(&sums[2 * i], ulb_byte_field(bytes[i], 0, 7), x);
+        ulb_dot(&sums[2 * i + 1], ulb_byte_field(bytes[i], 3, 7), x);
     }
-    ulb_dot(&sums[6], ulb_or(field(bytes[0], 6, 3), field(bytes[2], 4, 4)), x);
-    ulb_dot(&sums[7], ulb_or(field(bytes[1], 6, 3), field(bytes[2], 5, 4)), x);
+    ulb_dot(&sums[6], ulb_or(ulb_byte_field(bytes[0], 6, 3), ulb_byte_field(bytes[2], 4, 4)), x);
+    ulb_dot(&sums[7], ulb_or(ulb_byte_field(bytes[1], 6, 3), ulb_byte_field(bytes[2], 5, 4)), x);
 }
 
 /* sums += steps [begin, end). */

@@ -98,8 +98,7 @@ static inline __attribute__((always_inline)) void add_steps(const struct ulb_gem
                                                             const float *x, size_t from, size_t n,
                                                             size_t tokens, ulb_float_totals totals)
 {
-    struct ulb_float_chunk all = {
-        .w = w + from * STEP_BYTES, .x = x + from, .steps = n / 2, .stream_bytes = 0, .stream_columns = 0};
+    struct ulb_float_chunk all = {.w = w + from * STEP_BYTES, .x = x + from, .steps = n / 2};
     ulb_float_chunks(&pairs, &all, g->x_stride / 2, tokens, totals);
     all.w += (n - n % 2) * STEP_BYTES;
     all.x += n - n % 2;

@@ -134,8 +134,8 @@ static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a
         const uint8_t *from = w + at / steps * slice_bytes + at % steps * step;
         const size_t left = steps - at % steps;
         block->chunk.steps = left < CHUNK ? left : CHUNK;
-        block->chunk.ask = from + block->chunk.steps * step;
-        block->chunk.ask_bytes = block->chunk.steps * step;
+        block->chunk.next = from + block->chunk.steps * step;
+        block->chunk.next_bytes = block->chunk.steps * step;
         block->chunk.w = from;
         ulb_pack_bytes(g, n, tokens, 4 * at, 4 * block->chunk.steps, &block->chunk);
         if (a->bits == 4)

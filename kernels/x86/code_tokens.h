@@ -16,6 +16,7 @@
 #ifndef ULB_KERNELS_X86_CODE_TOKENS_H
 #define ULB_KERNELS_X86_CODE_TOKENS_H
 
+#include "kernels/activations.h"
 #include "kernels/block.h"
 #include "kernels/row.h"
 #include "kernels/x86/dot.h"
@@ -53,8 +54,9 @@ struct ulb_code_row {
 /* The rows of a tile, a block of tokens, and a chunk: turns of so many steps of 4 columns of each slice. */
 struct ulb_code_block {
     float x[ULB_CODE_BLOCK][ULB_CODE_COLUMNS_MAX]; /* in the chunk's order, as small as codes are large */
-    __m128 x_sums[ULB_CODE_BLOCK];
-    float results[ULB_CODE_BLOCK][ULB_CODE_ROWS]; /* of groups, or sums of codes of a row */
+    __m128 x_sums[ULB_CODE_BLOCK];                 /* of the group's activations, or of all there were */
+    float x_sum[ULB_CODE_BLOCK];                   /* theirs, of a group */
+    float results[ULB_CODE_BLOCK][ULB_CODE_ROWS];  /* of groups, or sums of codes of a row */
     const uint8_t *w[ULB_CODE_SLICES];
     size_t slices, turns, steps, columns;
     ptrdiff_t ahead;               /* bytes to the next chunk */
@@ -140,7 +142,7 @@ static inline __attribute__((always_inline)) void ulb_take_code_group(const stru
         for (size_t i = 0; i < tokens; i++) {
             ulb_floats sum = sums[i * ULB_CODE_PASS_VECTORS + v];
             if (!row->levels)
-                sum = ulb_fnma(zero, ulb_all_floats(ulb_sum_four(block->x_sums[t + i])), sum);
+                sum = ulb_fnma(zero, ulb_load_to_all(&block->x_sum[t + i]), sum);
             float *result = &block->results[t + i][at];
             ulb_store_floats(result, ulb_fma(sum, scale, ulb_load_floats(result)));
         }
@@ -262,7 +264,7 @@ ulb_add_code_groups(const struct ulb_code_row *row, const struct ulb_gemm *g, co
     for (size_t i = 0; i < ULB_CODE_SLICES * tiles->steps; i++) {
         const size_t slice = i % ULB_CODE_SLICES, tile = i / ULB_CODE_SLICES, bytes = row->layout->tile_bytes;
         const uint8_t *w = tiles->w + slice * tiles->slice_bytes + tile * bytes;
-        const uint8_t *next = slice == 0 ? w + tiles->slice_bytes : w - tiles->slice_bytes + bytes;
+        const uint8_t *next = ulb_next_tile(w, slice, tiles->slice_bytes, bytes);
         const size_t codes = ULB_CODE_ROWS * row->group * row->bits / 8;
         block->w[0] = w;
         block->ahead = next - w;
@@ -273,6 +275,8 @@ ulb_add_code_groups(const struct ulb_code_row *row, const struct ulb_gemm *g, co
         block->columns = 0;
         memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
         ulb_pack_code_x(row, g, n, tokens, (slice * tiles->steps + tile) * row->group, row->group / 4, block);
+        for (size_t t = 0; t < tokens; t++)
+            block->x_sum[t] = ulb_sum_four(block->x_sums[t]);
         passes(block, tokens);
     }
 }
@@ -350,8 +354,7 @@ typedef void ulb_code_tile_fn(const struct ulb_code_row *row, const struct ulb_g
 
 static inline const void *ulb_code_x(const struct ulb_code_row *row, const struct ulb_gemm *g, size_t n)
 {
-    return (const char *)g->x +
-           n * g->x_stride * (row->kind == ULB_ACT_F32 ? sizeof(float) : sizeof(uint16_t));
+    return (const char *)g->x + n * g->x_stride * ulb_activation_bytes(row->kind);
 }
 
 /* All rows: tokens one by one by run_tile, or together by passes; the other is NULL. */
@@ -374,8 +377,8 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
     }
 }
 
-/* Function passes_<bits> of a file's rows. Functions, else GCC keeps what the rest needs in registers, and
- * sums in memory. */
+/* Function passes_<bits> of a file's rows; group_: whether they have groups. Functions, else GCC keeps what
+ * the rest needs in registers, and sums in memory. */
 #define ULB_CODE_PASSES(bits_, levels_, group_)                                                              \
     static __attribute__((noinline)) void passes_##bits_(struct ulb_code_block *block, size_t tokens)        \
     {                                                                                                        \

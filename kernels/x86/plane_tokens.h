@@ -81,8 +81,8 @@ struct ulb_plane_chunk {
     const uint8_t *w; /* planes, or the codes above */
     size_t steps;
     unsigned parts, part_bits;
-    const uint8_t *ask; /* what L2 is asked for */
-    size_t ask_bytes;
+    const uint8_t *next; /* what L2 is asked for, */
+    size_t next_bytes;   /* so much in all */
 };
 
 /* Activations of so many columns from column k on, of tokens from n on. */
@@ -112,11 +112,11 @@ ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned 
     }
 }
 
-/* sums[tokens][vectors] of a chunk, vectors of rows from vector on, tokens of the block from t on. */
-static inline __attribute__((always_inline)) void ulb_sum_chunk(unsigned bits,
-                                                                const struct ulb_plane_chunk *chunk,
-                                                                size_t vector, size_t t, unsigned tokens,
-                                                                const uint8_t *ask, ulb_vec *sums)
+/* sums[tokens][vectors] of a chunk, vectors of rows from vector on, tokens of the block from t on;
+ * of each step ask_bytes are asked for, from ask on. */
+static inline __attribute__((always_inline)) void
+ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
+              const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
 {
     const uint8_t *w = chunk->w + vector * bits / 8 * ULB_VEC_BYTES;
     ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
@@ -133,9 +133,9 @@ static inline __attribute__((always_inline)) void ulb_sum_chunk(unsigned bits,
             for (size_t i = 0; i < tokens; i++)
                 x4[i] = ulb_broadcast4(x + i * ULB_PLANE_COLUMNS_MAX);
             ulb_add_token_step(bits, w, x4, tokens, sums);
-            for (size_t line = 0; line < chunk->ask_bytes; line += ULB_LINE)
+            for (size_t line = 0; line < ask_bytes; line += ULB_LINE)
                 ulb_ask_told(ask, line, 0);
-            ask += chunk->ask_bytes;
+            ask += ask_bytes;
         }
     }
     ULB_UNROLL(24)
@@ -151,34 +151,34 @@ typedef void ulb_take_chunk_fn(void *block, size_t vector, size_t t, unsigned to
 
 static inline __attribute__((always_inline)) void
 ulb_pass_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
-               const uint8_t *ask, ulb_take_chunk_fn *take, void *block)
+               const uint8_t *ask, size_t ask_bytes, ulb_take_chunk_fn *take, void *block)
 {
     ulb_vec sums[ULB_PLANE_SUMS];
-    ulb_sum_chunk(bits, chunk, vector, t, tokens, ask, sums);
+    ulb_sum_chunk(bits, chunk, vector, t, tokens, ask, ask_bytes, sums);
     take(block, vector, t, tokens, sums);
 }
 
 /* All vectors of rows and so many tokens of a chunk. */
 static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
-                                                                  struct ulb_plane_chunk *chunk,
+                                                                  const struct ulb_plane_chunk *chunk,
                                                                   size_t tokens, ulb_take_chunk_fn *take,
                                                                   void *block)
 {
     const size_t tiles = (tokens + ULB_PLANE_TOKENS - 1) / ULB_PLANE_TOKENS;
     const size_t passes = tiles * (ULB_PLANE_VECTORS / ULB_PLANE_PASS_VECTORS);
     const size_t steps = chunk->parts * chunk->steps;
-    const uint8_t *ask = chunk->ask;
-    chunk->ask_bytes = (chunk->ask_bytes / steps + passes) / passes;
+    const size_t ask_bytes = (chunk->next_bytes / steps + passes) / passes; /* for each step */
+    const uint8_t *ask = chunk->next;
     for (size_t tile = 0, t = 0; tile < tiles; tile++) {
         const size_t some = (tokens - t) / (tiles - tile);
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v += ULB_PLANE_PASS_VECTORS) {
             if (some == 3)
-                ulb_pass_chunk(bits, chunk, v, t, 3, ask, take, block);
+                ulb_pass_chunk(bits, chunk, v, t, 3, ask, ask_bytes, take, block);
             else if (some == 2)
-                ulb_pass_chunk(bits, chunk, v, t, 2, ask, take, block);
+                ulb_pass_chunk(bits, chunk, v, t, 2, ask, ask_bytes, take, block);
             else
-                ulb_pass_chunk(bits, chunk, v, t, 1, ask, take, block);
-            ask += steps * chunk->ask_bytes;
+                ulb_pass_chunk(bits, chunk, v, t, 1, ask, ask_bytes, take, block);
+            ask += steps * ask_bytes;
         }
         t += some;
     }

@@ -44,6 +44,13 @@ struct ulb_walk {
                   * neighbour fetch of L2, where loads are what limits in L1 */
 };
 
+/* Of tiles that are read slice by slice, two slices, the one after that at w in time. */
+static inline const uint8_t *ulb_next_tile(const uint8_t *w, size_t slice, size_t slice_bytes,
+                                           size_t tile_bytes)
+{
+    return slice == 0 ? w + slice_bytes : w - slice_bytes + tile_bytes;
+}
+
 /* How the lines ahead of a step are asked for. All constants, but for the distance in told: told.l2, here and
  * below, is one in each of two pieces of code, because steps have no instruction to spare. */
 struct ulb_asking {
