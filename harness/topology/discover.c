@@ -64,11 +64,8 @@ static enum ulb_status load(hwloc_topology_t hw, int *cause, struct ulb_error *e
 
 /* The file is set by hand: where hwloc itself follows HWLOC_XMLFILE and the file is broken, it goes on with
  * the running machine without a word. */
-enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
+static enum ulb_status open_once(const char *xml, hwloc_topology_t *hw, struct ulb_error *err)
 {
-    const char *xml = getenv("HWLOC_XMLFILE");
-    xml = xml && *xml ? xml : NULL;
-    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* what it would print is in ulb_topology's note */
     if (hwloc_topology_init(hw) < 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "hwloc could not start: %s", strerror(errno));
     int failed = hwloc_topology_set_flags(*hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
@@ -88,6 +85,40 @@ enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
         return xml_refused(xml, cause, err);
     return ulb_fail(err, ULB_ENVIRONMENT,
                     "hwloc could not discover the machine: %s; are /sys and /proc mounted?", strerror(cause));
+}
+
+static bool same_topology(hwloc_topology_t a, hwloc_topology_t b)
+{
+    hwloc_topology_diff_t differences = NULL;
+    bool same = hwloc_topology_diff_build(a, b, 0, &differences) == 0 && !differences;
+    hwloc_topology_diff_destroy(differences);
+    return same;
+}
+
+/* A running machine is discovered twice: what hwloc cannot read or has no memory for, a cache say, it leaves
+ * out without a word, and nothing tells a machine without it from one that was half read. */
+enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
+{
+    const char *xml = getenv("HWLOC_XMLFILE");
+    xml = xml && *xml ? xml : NULL;
+    if (setenv("HWLOC_HIDE_ERRORS", "2", 0) != 0) /* what it would print is in ulb_topology's note */
+        return ulb_fail(err, ULB_ENVIRONMENT, "HWLOC_HIDE_ERRORS could not be set: %s", strerror(errno));
+    hwloc_topology_t again = NULL;
+    enum ulb_status status = open_once(xml, hw, err);
+    if (status != ULB_OK || xml)
+        return status;
+    status = open_once(NULL, &again, err);
+    if (status == ULB_OK && !same_topology(*hw, again))
+        status = ulb_fail(err, ULB_ENVIRONMENT,
+                          "hwloc, asked twice, told of two different machines; run again, with more memory "
+                          "free and no CPU going on or off line");
+    if (again)
+        hwloc_topology_destroy(again);
+    if (status != ULB_OK) {
+        hwloc_topology_destroy(*hw);
+        *hw = NULL;
+    }
+    return status;
 }
 
 /* cgroup by hwloc, taskset by the thread's own mask; a replayed machine has its recorded set only. */
