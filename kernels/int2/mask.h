@@ -6,7 +6,8 @@
  * S3 = (raw - D0 - D1 - D2) / 64. |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
  * Registers: 4 accumulators in 3 sets (256 bits) or 4 (512 bits): 12 or 16 chains of latency 5 on two ports;
  * of 16 registers 3 are the step's and one a mask, the other two masks memory operands. With groups of
- * columns 2 sets, one of each slice: at 256 bits their latency makes it 0.63 cycle. Ports: per vector of 128
+ * columns 2 sets, one of each slice: at 256 bits their latency makes it 0.63 cycle; of several tokens 4 sets,
+ * one of each (kernels/x86/group_tokens.h). Ports: per vector of 128
  * or 256 weights 3 and, 4 dp, 1 load (VEX 3, with masks), 1 broadcast: 7 operations on three ports are 0.58
  * cycle per 32 weights at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits.
  *
@@ -105,19 +106,19 @@ static inline void ulb_fields2_tile(const struct ulb_tiles *tiles, int32_t *dots
     ulb_store_all(dots, sums, ULB_FIELDS2);
 }
 
-/* Of a row: struct ulb_mix. */
+/* Of a row, for so many tokens: struct ulb_mix. */
 #if ULB_WORD_SUMS
-#define ULB_FIELDS2_MIX                                                                                      \
+#define ULB_FIELDS2_MIX(tokens)                                                                              \
     {                                                                                                        \
         .loads = 0.25, .broadcasts = 0.25, .prefetches = 0.125, .logic = 1, .shifts = 0.25, .maddubs = 1,    \
         .madds = 0.125, .adds = 1.125, .vector_bits = ULB_VEC_BITS                                           \
     }
 #else
-#define ULB_FIELDS2_MIX                                                                                      \
+#define ULB_FIELDS2_MIX(tokens)                                                                              \
     {                                                                                                        \
-        .loads = (1 + ULB_MASK_LOADS(2)) * 64.0 / ULB_VEC_BITS, .broadcasts = 64.0 / ULB_VEC_BITS,           \
-        .prefetches = 0.25, .logic = 192.0 / ULB_VEC_BITS, .dot_products = 256.0 / ULB_VEC_BITS,             \
-        .vector_bits = ULB_VEC_BITS, .chains = ULB_FIELDS2 * ULB_FIELDS2_SLICES                              \
+        .loads = (1 + ULB_MASK_LOADS(2)) * 64.0 / ULB_VEC_BITS, .broadcasts = (tokens)*64.0 / ULB_VEC_BITS,  \
+        .prefetches = 0.25, .logic = 192.0 / ULB_VEC_BITS, .dot_products = (tokens)*256.0 / ULB_VEC_BITS,    \
+        .vector_bits = ULB_VEC_BITS, .chains = ULB_FIELDS2 * ((tokens) > 1 ? (tokens) : ULB_FIELDS2_SLICES)  \
     }
 #endif
 

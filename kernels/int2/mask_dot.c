@@ -10,14 +10,15 @@
 
 #ifdef ULB_GROUP
 
-#include "kernels/x86/groups.h"
+#include "kernels/x86/group_tokens.h"
+enum { TOKENS = ULB_GROUP_TOKENS };
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_groups(g, &LAYOUT, &ulb_fields2_walk, ulb_fields2_step, ulb_fields2_split, ULB_INT2_ZERO_POINT);
-}
+ULB_GROUP_RUN(LAYOUT, ulb_fields2_walk, ulb_fields2_step, ulb_fields2_split, ULB_INT2_ZERO_POINT, 1,
+              ULB_FIELDS2, 2)
 
 #else
+
+enum { TOKENS = 1 };
 
 static void run(const struct ulb_gemm *g)
 {
@@ -34,11 +35,15 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = ULB_FIELDS2 * ULB_LANES,
-    .nr = 1,
+    .nr = TOKENS,
     .kr = ULB_K_GRAIN(ULB_FIELDS2_SLICES),
     .bytes_per_step = 8 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
-    .mix = ULB_FIELDS2_MIX,
+    .mix = ULB_FIELDS2_MIX(1),
+#if !ULB_WORD_SUMS
+    .tile_mix = ULB_FIELDS2_MIX(TOKENS),
+#endif
     .prefetch_choice = true,
+    .prefetch_tokens = TOKENS > 1 ? 1 : 0,
     .run = run,
 };

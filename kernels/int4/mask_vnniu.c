@@ -1,7 +1,8 @@
 /* int4 without unpacking (see int2/mask.h): D0 = x.(w & 0F), raw = x.w, S1 = (raw - D0) / 16.
  *
  * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 3 vectors of 2 fields in 2 sets: 12 chains of latency 5 on two ports.
+ * Registers: 3 vectors of 2 fields in 2 sets: 12 chains of latency 5 on two ports; with groups and EVEX's 32
+ * registers 6 of each of 4 tokens.
  * Ports: per vector 1 and, 2 dp, 1 load, 1/3 broadcast, two prefetches a line: 3 operations on three ports
  * are 0.5 cycle per 32 weights at 256 bits, on two 0.375 at 512; loads, 0.39 and 0.28 on three. With groups
  * of columns 1 subtraction, 1 conversion and 1 FMA more for each and 8 or 16 rows. */
@@ -16,10 +17,10 @@
 #endif
 
 #ifdef ULB_GROUP
-#include "kernels/x86/groups.h"
-enum { SLICES = ULB_GROUP_SLICES };
+#include "kernels/x86/group_tokens.h"
+enum { SLICES = ULB_GROUP_SLICES, TOKENS = ULB_GROUP_TOKENS };
 #else
-enum { SLICES = 4 };
+enum { SLICES = 4, TOKENS = 1 };
 #endif
 
 enum { VECTORS = 3, FIELDS = 2, SETS = 2 };
@@ -59,10 +60,7 @@ static inline __attribute__((always_inline)) void split(ulb_vec *sums)
 
 #ifdef ULB_GROUP
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_groups(g, &LAYOUT, &walk, step, split, ULB_INT4_ZERO_POINT);
-}
+ULB_GROUP_RUN(LAYOUT, walk, step, split, ULB_INT4_ZERO_POINT, VECTORS, FIELDS, 4)
 
 #else
 
@@ -81,6 +79,14 @@ static void run(const struct ulb_gemm *g)
 
 #endif
 
+/* For so many tokens. */
+#define MIX(tokens)                                                                                          \
+    {                                                                                                        \
+        .loads = 128.0 / ULB_VEC_BITS, .broadcasts = (tokens)*128.0 / ULB_VEC_BITS / VECTORS,                \
+        .prefetches = 0.5, .logic = 128.0 / ULB_VEC_BITS, .dot_products = (tokens)*256.0 / ULB_VEC_BITS,     \
+        .vector_bits = ULB_VEC_BITS, .chains = VECTORS * FIELDS * ((tokens) > 1 ? (tokens) : SETS)           \
+    }
+
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = "mask",
@@ -89,17 +95,13 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = VECTORS * FIELDS * ULB_LANES,
-    .nr = 1,
+    .nr = TOKENS,
     .kr = ULB_K_GRAIN(SLICES),
     .bytes_per_step = 16 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
-    .mix = {.loads = 128.0 / ULB_VEC_BITS,
-            .broadcasts = 128.0 / ULB_VEC_BITS / VECTORS,
-            .prefetches = 0.5,
-            .logic = 128.0 / ULB_VEC_BITS,
-            .dot_products = 256.0 / ULB_VEC_BITS,
-            .vector_bits = ULB_VEC_BITS,
-            .chains = VECTORS * FIELDS * SETS},
+    .mix = MIX(1),
+    .tile_mix = MIX(TOKENS),
     .prefetch_choice = true,
+    .prefetch_tokens = TOKENS > 1 ? 1 : 0,
     .run = run,
 };

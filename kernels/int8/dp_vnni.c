@@ -1,10 +1,10 @@
 /* int8 by dot products.
  *
  * Per 4 columns of a tile of 6 vectors: 1 broadcast, 6 loads, 6 dot products.
- * Registers: 6 accumulators in 2 sets: 12 chains of latency 5 on two ports.
- * Ports: the dot products alone are 0.5 cycle per 32 weights at 256 bits; loads and
- * prefetches (every other line) are 8.5 per 6 vectors on three ports, 0.47. At 512 bits the same three
- * decide, 1 + 1/6 + 1/2 per vector: 0.28 (measured 0.38: whole lines do not come at that rate). */
+ * Registers: 6 accumulators in 2 sets: 12 chains of latency 5 on two ports; with groups and EVEX's 32
+ * registers 6 of each of 4 tokens. Ports: the dot products alone are 0.5 cycle per 32 weights at 256 bits;
+ * loads and prefetches (every other line) are 8.5 per 6 vectors on three ports, 0.47. At 512 bits the same
+ * three decide, 1 + 1/6 + 1/2 per vector: 0.28 (measured 0.38: whole lines do not come at that rate). */
 #include "kernels/int8/format.h"
 #include "kernels/x86/streams.h"
 #include "kernels/x86/vnni.h"
@@ -18,12 +18,12 @@
 #endif
 
 #ifdef ULB_GROUP
-#include "kernels/x86/groups.h"
-enum { SLICES = ULB_GROUP_SLICES };
+#include "kernels/x86/group_tokens.h"
+enum { SLICES = ULB_GROUP_SLICES, TOKENS = ULB_GROUP_TOKENS };
 #elif defined(ULB_DP_SIGNED)
-enum { SLICES = 4 }; /* as the layout has for int8/sign_avx2.c */
+enum { SLICES = 4 /* as the layout has for int8/sign_avx2.c */, TOKENS = 1 };
 #else
-enum { SLICES = 2 };
+enum { SLICES = 2, TOKENS = 1 };
 #endif
 
 enum { VECTORS = 6, SETS = 2 };
@@ -50,10 +50,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
 
 #ifdef ULB_GROUP
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, ULB_DP_ZERO(ULB_INT8_ZERO_POINT));
-}
+ULB_GROUP_RUN(LAYOUT, walk, step, ulb_no_split, ULB_DP_ZERO(ULB_INT8_ZERO_POINT), VECTORS, 1, 8)
 
 #else
 
@@ -71,6 +68,14 @@ static void run(const struct ulb_gemm *g)
 
 #endif
 
+/* For so many tokens. */
+#define MIX(tokens)                                                                                          \
+    {                                                                                                        \
+        .loads = 256.0 / ULB_VEC_BITS, .broadcasts = (tokens)*256.0 / ULB_VEC_BITS / VECTORS,                \
+        .prefetches = 0.25, .dot_products = (tokens)*256.0 / ULB_VEC_BITS, .vector_bits = ULB_VEC_BITS,      \
+        .chains = VECTORS * ((tokens) > 1 ? (tokens) : SETS)                                                 \
+    }
+
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = "dp",
@@ -79,16 +84,13 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = VECTORS * ULB_LANES,
-    .nr = 1,
+    .nr = TOKENS,
     .kr = ULB_K_GRAIN(SLICES),
     .bytes_per_step = 32 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
-    .mix = {.loads = 256.0 / ULB_VEC_BITS,
-            .broadcasts = 256.0 / ULB_VEC_BITS / VECTORS,
-            .prefetches = 0.25,
-            .dot_products = 256.0 / ULB_VEC_BITS,
-            .vector_bits = ULB_VEC_BITS,
-            .chains = VECTORS * SETS},
+    .mix = MIX(1),
+    .tile_mix = MIX(TOKENS),
     .prefetch_choice = true,
+    .prefetch_tokens = TOKENS > 1 ? 1 : 0,
     .run = run,
 };

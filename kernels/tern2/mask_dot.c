@@ -24,7 +24,7 @@ const struct ulb_kernel ULB_ROW = {
     .nr = 1,
     .kr = 4 * ULB_FIELDS2_SLICES,
     .bytes_per_step = 8,
-    .mix = ULB_FIELDS2_MIX,
+    .mix = ULB_FIELDS2_MIX(1),
     .prefetch_choice = true,
     .run = run,
 };

@@ -164,15 +164,6 @@ ulb_walk_token_blocks(const struct ulb_block_row *row, struct ulb_told told, con
     }
 }
 
-/* Of so many tokens that are left, at least two at first, those of the next register tile: none is left alone
- * where tiles hold more than two, for the sums of one are too few chains for the latency of dot products. */
-static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
-{
-    if (left == tokens + 1u && tokens > 2)
-        return tokens - 1u;
-    return left < tokens ? left : tokens;
-}
-
 /* All rows; tokens: of a register tile. */
 static inline __attribute__((always_inline)) void ulb_run_token_blocks(const struct ulb_block_row *row,
                                                                        struct ulb_told told,

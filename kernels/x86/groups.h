@@ -16,7 +16,7 @@ enum { ULB_GROUP_SLICES = 2, ULB_GROUP_STEPS = ULB_GROUP / 4 };
 typedef void ulb_split_fn(ulb_vec *sums);
 
 /* They are such already. */
-static inline void ulb_no_split(ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_no_split(ulb_vec *sums)
 {
     (void)sums;
 }

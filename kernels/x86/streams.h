@@ -51,6 +51,15 @@ static inline const uint8_t *ulb_next_tile(const uint8_t *w, size_t slice, size_
     return slice == 0 ? w + slice_bytes : w - slice_bytes + tile_bytes;
 }
 
+/* Of so many tokens that are left, at least two at first, those of the next register tile: none is left alone
+ * where tiles hold more than two, for the sums of one are too few chains for the latency of dot products. */
+static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
+{
+    if (left == tokens + 1u && tokens > 2)
+        return tokens - 1u;
+    return left < tokens ? left : tokens;
+}
+
 /* How the lines ahead of a step are asked for. All constants, but for the distance in told: told.l2, here and
  * below, is one in each of two pieces of code, because steps have no instruction to spare. */
 struct ulb_asking {

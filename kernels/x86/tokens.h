@@ -192,6 +192,25 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
 
 #else
 
+/* sums += vector v of a step's weights, at w, times four columns of each of so many tokens. */
+static inline __attribute__((always_inline)) void ulb_tokens_vector(const struct ulb_tokens *row,
+                                                                    unsigned tokens, const uint8_t *w,
+                                                                    const ulb_vec *four, unsigned v,
+                                                                    ulb_vec *sums)
+{
+    ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
+    /* Else GCC loads it for each field, and loads are what limits. */
+    __asm__("" : "+" ULB_REGISTER(packed));
+    ULB_UNROLL(8)
+    for (unsigned f = 0; f < row->fields; f++) {
+        unsigned mask = ((1u << row->bits) - 1) << f * row->bits;
+        ulb_vec field = f + 1 == row->fields ? packed : ulb_and(packed, ulb_all8((int)mask));
+        ULB_UNROLL(4)
+        for (unsigned t = 0; t < tokens; t++)
+            ulb_dp(&sums[(t * row->vectors + v) * row->fields + f], field, four[t]);
+    }
+}
+
 /* Step s of the layout for so many tokens. */
 static inline __attribute__((always_inline)) void ulb_tokens_step(const struct ulb_tokens *row,
                                                                   unsigned tokens, const uint8_t *w,
@@ -203,19 +222,8 @@ static inline __attribute__((always_inline)) void ulb_tokens_step(const struct u
     for (unsigned t = 0; t < tokens; t++)
         four[t] = ulb_broadcast4(x.at + s * x.four + t * x.token);
     ULB_UNROLL(8)
-    for (unsigned v = 0; v < row->vectors; v++) {
-        ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
-        /* Else GCC loads it for each field, and loads are what limits. */
-        __asm__("" : "+" ULB_REGISTER(packed));
-        ULB_UNROLL(8)
-        for (unsigned f = 0; f < row->fields; f++) {
-            unsigned mask = ((1u << row->bits) - 1) << f * row->bits;
-            ulb_vec field = f + 1 == row->fields ? packed : ulb_and(packed, ulb_all8((int)mask));
-            ULB_UNROLL(4)
-            for (unsigned t = 0; t < tokens; t++)
-                ulb_dp(&sums[(t * row->vectors + v) * row->fields + f], field, four[t]);
-        }
-    }
+    for (unsigned v = 0; v < row->vectors; v++)
+        ulb_tokens_vector(row, tokens, w, four, v, sums);
 }
 
 /* Sets of so many accumulators. */
