@@ -8,8 +8,9 @@
  * of 64 rows share the tables' loads: 4 byte sums, 4 word sums, 8 indices; 32-bit sums wait in memory. Ports:
  * per 128 rows of 24 columns 16 vpermb (port 5 alone), 12 add, 10 for indices, 12 of joining, 2.7 of widening
  * and 14 loads: 53 operations on two ports are 0.28 cycle per 32 weights. Three slices of K at a time are
- * address streams; slices are short (480 columns), so that their tables, 21 bytes a column, stay in L1. Each
- * core builds them for itself, 17 operations for 6 columns. */
+ * address streams; slices are short (288 columns), so that their tables, 21 bytes a column, stay in L1 beside
+ * weights (18 KiB; with 30 of the 32 that Zen 4 has 4096x4096 was .77 times as fast from memory, gamma the
+ * same). Each core builds them for itself, 17 operations for 6 columns. */
 #include "kernels/int1/format.h"
 #include "kernels/tables.h"
 #include "kernels/x86/prefetch.h"
