@@ -5,14 +5,14 @@
  * every pair is widened at once.
  * Registers: 6 accumulators, shared by the streams; with groups 6 for each.
  * Ports: per 32 weights abs, sign, maddubs, madd and add; the first four have two ports on Golden Cove: 2.0
- * cycles. */
+ * cycles. Several tokens: kernels/int8/word_tokens.h. */
 #include "kernels/int8/format.h"
+#include "kernels/int8/word_tokens.h"
 #include "kernels/x86/streams.h"
 
 #define LAYOUT ULB_GROUPED(ulb_int8_vnni4_signed)
 
 #ifdef ULB_GROUP
-#include "kernels/x86/groups.h"
 enum { SETS = ULB_GROUP_SLICES, SLICES = ULB_GROUP_SLICES, NEAR = 256 };
 #else
 enum { SETS = 1, SLICES = 4, NEAR = 512 };
@@ -56,7 +56,10 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, 0);
+    if (g->n > 1)
+        ulb_run_word_tokens(g, &LAYOUT, SLICES);
+    else
+        ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, 0);
 }
 
 #else
@@ -70,7 +73,10 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tiles(g, &LAYOUT, VECTORS * ULB_LANES, tile, 0);
+    if (g->n > 1)
+        ulb_run_word_tokens(g, &LAYOUT, SLICES);
+    else
+        ulb_run_tiles(g, &LAYOUT, VECTORS * ULB_LANES, tile, 0);
 }
 
 #endif
@@ -83,7 +89,7 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = VECTORS * ULB_LANES,
-    .nr = 1,
+    .nr = ULB_WORD_TOKENS,
     .kr = ULB_K_GRAIN(SLICES),
     .bytes_per_step = 32 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
@@ -94,6 +100,14 @@ const struct ulb_kernel ULB_ROW = {
             .maddubs = 1,
             .madds = 1,
             .vector_bits = 256},
+    .tile_mix = {.loads = 1,
+                 .broadcasts = 2.0 * ULB_WORD_TOKENS / ULB_WORD_VECTORS,
+                 .prefetches = 0.5,
+                 .shifts = 3,
+                 .madds = 2 * ULB_WORD_TOKENS,
+                 .adds = 2 * ULB_WORD_TOKENS,
+                 .vector_bits = 256},
     .prefetch_choice = true,
+    .prefetch_tokens = 1,
     .run = run,
 };
