@@ -4,11 +4,12 @@
  * tokens pass over them, one after the other; results wait beside them. Groups come in the order of one
  * token. A single pass asks for what lies ahead of itself, one of several for its part of the next chunk.
  *
- * Zen 4, cold, 4096x4096, 4, 8 and 64 tokens against one by one, all three sizes of groups: int8 1.15 to 1.3,
- * 1.7 to 2.0 and 1.6 to 1.9 times as fast, int4 1.45 to 1.7, 1.35 to 1.8 and 1.05 to 1.35, int2 1.1 to 1.35,
- * .9 to 1.1 and .9 to 1.2, whose sums are split for each group as one by one; two tokens .85 to 1.3. A single
- * pass that asked L2 alone, 4096 bytes ahead: int8 .9, int4 .95; behind each step in place of each vector:
- * int4 .85. */
+ * Zen 4, cold, 4096x4096, 4, 8 and 64 tokens against one by one, all three sizes of groups: int8 1.15
+ * to 1.45, 1.7 to 2.3 and 1.6 to 1.9 times as fast, int4 1.45 to 1.9, 1.35 to 1.8 and 1.05 to 1.35, int2,
+ * whose fields are split at the end of each group as one by one, 1.1 to 1.35, .9 to 1.1 and .9 to 1.2; two
+ * tokens .85 to 1.3. A single pass that asked L2 alone, 4096 bytes ahead: int8 .9, int4 .95; behind each step
+ * in place of each vector: int4 .85. With AVX2 alone, by tiles of words (kernels/x86/tokens.h): int4 1.1
+ * to 1.25 for up to 4 tokens, .85 to 1.1 for more, int2 .85 to 1.1: one by one. */
 #ifndef ULB_KERNELS_X86_GROUP_TOKENS_H
 #define ULB_KERNELS_X86_GROUP_TOKENS_H
 
@@ -106,10 +107,11 @@ static inline __attribute__((always_inline)) void ulb_add_asking_step(const stru
     for (unsigned v = 0; v < row->vectors; v++) {
         ulb_tokens_vector(row, tokens, w, four, v, sums);
         __asm__ volatile("" : "+" ULB_REGISTER(sums[v * row->fields]));
-        ULB_UNROLL(4)
-        for (size_t i = asks * v / row->vectors; i < asks * (v + 1) / row->vectors; i++) {
-            ulb_ask_l2(ask, i * ULB_LINE);
-            if (near)
+        ULB_UNROLL(8)
+        for (size_t i = 0; i < asks; i++) {
+            if (i * row->vectors / asks == v)
+                ulb_ask_l2(ask, i * ULB_LINE);
+            if (i * row->vectors / asks == v && near)
                 ulb_ask_from(w, i * ULB_LINE, (struct ulb_ahead){near, ULB_TOLD_L1});
         }
     }
@@ -239,7 +241,6 @@ ulb_run_group_tokens(const struct ulb_tokens *row, ulb_group_passes functions, c
                                                     .fields = (fields_),                                     \
                                                     .bits = (bits_),                                         \
                                                     .tokens = ULB_GROUP_TOKENS,                              \
-                                                    .slices = ULB_GROUP_SLICES,                              \
                                                     .zero_point = (zero),                                    \
                                                     .combine = split};                                       \
     ULB_GROUP_PASS(pass_2, 2, false)                                                                         \
