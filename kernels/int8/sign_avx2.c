@@ -5,14 +5,15 @@
  * every pair is widened at once.
  * Registers: 6 accumulators, shared by the streams; with groups 6 for each.
  * Ports: per 32 weights abs, sign, maddubs, madd and add; the first four have two ports on Golden Cove: 2.0
- * cycles. Several tokens: kernels/int8/word_tokens.h. */
+ * cycles. Several tokens: kernels/x86/word_tokens.h. */
 #include "kernels/int8/format.h"
-#include "kernels/int8/word_tokens.h"
 #include "kernels/x86/streams.h"
+#include "kernels/x86/word_tokens.h"
 
 #define LAYOUT ULB_GROUPED(ulb_int8_vnni4_signed)
 
 #ifdef ULB_GROUP
+#include "kernels/x86/groups.h"
 enum { SETS = ULB_GROUP_SLICES, SLICES = ULB_GROUP_SLICES, NEAR = 256 };
 #else
 enum { SETS = 1, SLICES = 4, NEAR = 512 };
@@ -54,15 +55,44 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
 
 #ifdef ULB_GROUP
 
-static void run(const struct ulb_gemm *g)
+enum { PIECE = ULB_GROUP_STEPS, SCALES_BYTES = VECTORS * ULB_VEC_BYTES };
+
+static inline __attribute__((always_inline)) void take(const struct ulb_word_piece *piece, size_t v,
+                                                       float x_scale, ulb_vec sums, ulb_vec *result)
 {
-    if (g->n > 1)
-        ulb_run_word_tokens(g, &LAYOUT, SLICES);
-    else
-        ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, 0);
+    (void)x_scale;
+    const uint8_t *scales = piece->w - SCALES_BYTES + v * ULB_VEC_BYTES;
+    ulb_add_scaled((ulb_floats *)(void *)result, sums, (const float *)(const void *)scales);
+}
+
+static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+{
+    const float *of_rows = (const float *)(const void *)results;
+    for (size_t i = 0; i < ulb_rows_left(g, m, VECTORS * ULB_LANES); i++)
+        g->y[n * g->y_stride + m + i] = of_rows[i] * g->x_scale[n];
+}
+
+static void run_one(const struct ulb_gemm *g)
+{
+    ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, 0);
 }
 
 #else
+
+enum { PIECE = ULB_WORD_STEPS_MAX, SCALES_BYTES = 0 };
+
+static inline __attribute__((always_inline)) void take(const struct ulb_word_piece *piece, size_t v,
+                                                       float x_scale, ulb_vec sums, ulb_vec *result)
+{
+    (void)piece, (void)v, (void)x_scale;
+    *result = ulb_add32(*result, sums);
+}
+
+static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+{
+    ulb_finish_tile(g, ulb_row_scales(g, &LAYOUT), m, VECTORS * ULB_LANES, n,
+                    (const int32_t *)(const void *)results, 0);
+}
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
@@ -71,15 +101,28 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     ulb_store_all(dots, sums, VECTORS);
 }
 
-static void run(const struct ulb_gemm *g)
+static void run_one(const struct ulb_gemm *g)
 {
-    if (g->n > 1)
-        ulb_run_word_tokens(g, &LAYOUT, SLICES);
-    else
-        ulb_run_tiles(g, &LAYOUT, VECTORS * ULB_LANES, tile, 0);
+    ulb_run_tiles(g, &LAYOUT, VECTORS * ULB_LANES, tile, 0);
 }
 
 #endif
+
+static const struct ulb_word_row words = {.layout = &LAYOUT,
+                                          .slices = SLICES,
+                                          .steps = PIECE,
+                                          .before = SCALES_BYTES,
+                                          .take = take,
+                                          .finish = finish};
+ULB_WORD_RUN(words)
+
+static void run(const struct ulb_gemm *g)
+{
+    if (g->n > 1)
+        run_tokens(g);
+    else
+        run_one(g);
+}
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
@@ -100,13 +143,7 @@ const struct ulb_kernel ULB_ROW = {
             .maddubs = 1,
             .madds = 1,
             .vector_bits = 256},
-    .tile_mix = {.loads = 1,
-                 .broadcasts = 2.0 * ULB_WORD_TOKENS / ULB_WORD_VECTORS,
-                 .prefetches = 0.5,
-                 .shifts = 3,
-                 .madds = 2 * ULB_WORD_TOKENS,
-                 .adds = 2 * ULB_WORD_TOKENS,
-                 .vector_bits = 256},
+    .tile_mix = ULB_WORD_TILE_MIX,
     .prefetch_choice = true,
     .prefetch_tokens = 1,
     .run = run,

@@ -2,7 +2,9 @@
  * follows from its codes (kernels/x86/codes.h), scales and minima. Included at the end of a file that says,
  * as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct ulb_codes)
  * and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and FAR as in
- * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), and BYTES_PER_STEP. */
+ * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP
+ * and, where it has run_tokens() for 16-bit sums, WORD_TOKENS, of a register tile
+ * (kernels/x86/word_tokens.h). */
 #ifndef ULB_KERNELS_X86_BLOCK_ROW_H
 #define ULB_KERNELS_X86_BLOCK_ROW_H
 
@@ -86,7 +88,11 @@
 #define ULB_CODES_MIX(...)                                                            ULB_CODES_MIX_OF(1, __VA_ARGS__)
 #define ULB_CODES_TILE_MIX(...)                                                       ULB_CODES_MIX_OF(TOKENS, __VA_ARGS__)
 
+#ifdef WORD_TOKENS
+enum { TOKENS = WORD_TOKENS };
+#else
 enum { TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
+#endif
 
 #define ROWS (SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES)
 
@@ -115,6 +121,10 @@ static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
     else
         ulb_run_token_blocks(&row, ULB_TOLD_L1, g, TOKENS);
 }
+
+#endif
+
+#if !ULB_WORD_SUMS || defined(WORD_TOKENS)
 
 static void run(const struct ulb_gemm *g)
 {
@@ -146,7 +156,10 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = BYTES_PER_STEP,
     .tolerance = ULB_BLOCK_TOLERANCE,
     .mix = COUNTS(ULB_CODES_MIX),
-#if !ULB_WORD_SUMS
+#ifdef WORD_TOKENS
+    .tile_mix = ULB_WORD_TILE_MIX,
+    .prefetch_tokens = 1,
+#elif !ULB_WORD_SUMS
     .tile_mix = COUNTS(ULB_CODES_TILE_MIX),
 #endif
     .prefetch_choice = true,
