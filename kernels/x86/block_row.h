@@ -2,9 +2,8 @@
  * follows from its codes (kernels/x86/codes.h), scales and minima. Included at the end of a file that says,
  * as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct ulb_codes)
  * and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and FAR as in
- * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP
- * and, where it has run_tokens() for 16-bit sums, WORD_TOKENS, of a register tile
- * (kernels/x86/word_tokens.h). */
+ * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP and, where it has
+ * run_tokens() for 16-bit sums, WORD_TOKENS, of a register tile (kernels/x86/word_tokens.h). */
 #ifndef ULB_KERNELS_X86_BLOCK_ROW_H
 #define ULB_KERNELS_X86_BLOCK_ROW_H
 
