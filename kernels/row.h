@@ -63,6 +63,14 @@ static inline __attribute__((always_inline)) void ulb_finish_tile(const struct u
         ulb_finish_rows(y, dots, w_scale + row, rows, correction, g->x_scale[n]);
 }
 
+/* y of so many rows whose sums have their weights' scales already. */
+static inline __attribute__((always_inline)) void
+ulb_scale_rows(float *restrict y, const float *restrict sums, size_t rows, float x_scale)
+{
+    for (size_t i = 0; i < rows; i++)
+        y[i] = sums[i] * x_scale;
+}
+
 /* Rows of the tile that starts at row. */
 static inline size_t ulb_rows_left(const struct ulb_gemm *g, size_t row, size_t tile_m)
 {

@@ -90,9 +90,7 @@ static void run(const struct ulb_gemm *g)
             tiles.w = (const uint8_t *)g->w + row / ROWS * row_bytes;
             for (size_t at = 0; at < PLANE; at += (0 VECTORS(ULB_COUNT)) * ulb_vec_bytes())
                 group_pass(&tiles, x_sums, at, y);
-            size_t left = ulb_rows_left(g, row, ROWS);
-            for (size_t i = 0; i < left; i++)
-                g->y[n * g->y_stride + row + i] = y[i] * g->x_scale[n];
+            ulb_scale_rows(g->y + n * g->y_stride + row, y, ulb_rows_left(g, row, ROWS), g->x_scale[n]);
         }
     }
 }

@@ -67,9 +67,8 @@ static inline __attribute__((always_inline)) void take(const struct ulb_word_pie
 
 static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
 {
-    const float *of_rows = (const float *)(const void *)results;
-    for (size_t i = 0; i < ulb_rows_left(g, m, VECTORS * ULB_LANES); i++)
-        g->y[n * g->y_stride + m + i] = of_rows[i] * g->x_scale[n];
+    ulb_scale_rows(g->y + n * g->y_stride + m, (const float *)(const void *)results,
+                   ulb_rows_left(g, m, VECTORS * ULB_LANES), g->x_scale[n]);
 }
 
 static void run_one(const struct ulb_gemm *g)
@@ -111,6 +110,7 @@ static void run_one(const struct ulb_gemm *g)
 static const struct ulb_word_row words = {.layout = &LAYOUT,
                                           .slices = SLICES,
                                           .steps = PIECE,
+                                          .step_bytes = ULB_WORD_STEP_BYTES,
                                           .before = SCALES_BYTES,
                                           .take = take,
                                           .finish = finish};
@@ -143,7 +143,7 @@ const struct ulb_kernel ULB_ROW = {
             .maddubs = 1,
             .madds = 1,
             .vector_bits = 256},
-    .tile_mix = ULB_WORD_TILE_MIX,
+    .tile_mix = {ULB_WORD_TILE_MIX},
     .prefetch_choice = true,
     .prefetch_tokens = 1,
     .run = run,

@@ -18,6 +18,7 @@
 enum {
     ULB_BLOCK_VECTORS_MAX = 12,
     ULB_BLOCK_SLICES = 2,
+    ULB_BLOCK_BYTES_MAX = 5, /* vectors for 4 columns */
     ULB_VISIT_STEPS = 8,
     ULB_SIDE_STEPS = 2,
     ULB_LINES_MAX = 8,
@@ -49,8 +50,13 @@ struct ulb_codes {
     size_t word_steps; /* of 16-bit sums, one per vector of rows: ULB_WORD_STEPS(); 0: sums are int32 */
     /* One step of 4 columns; x: these 4 in every lane. */
     void (*step)(const uint8_t *w, ulb_vec x, ulb_vec *sums);
-    /* What it multiplies for sum i, of its vectors of bytes: for several tokens. */
+    /* For several tokens, of its vectors of bytes: what it multiplies for sum i, or with 16-bit sums for
+     * vector i of rows. */
     ulb_vec (*operand)(const ulb_vec *packed, size_t i);
+    /* Where the step multiplies no such codes and 16-bit sums do for several tokens: their word_steps, and
+     * what they are too large by. */
+    size_t operand_steps;
+    int32_t operand_origin;
     /* What int32 sum i starts with; magic: one that loses ULB_MAGIC. */
     ulb_vec (*start)(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero);
     /* Sums of values of each vector of rows, the zero point taken off. scale: NULL where there is none. */

@@ -2,12 +2,17 @@
  * follows from its codes (kernels/x86/codes.h), scales and minima. Included at the end of a file that says,
  * as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct ulb_codes)
  * and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and FAR as in
- * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP and, where it has
- * run_tokens() for 16-bit sums, WORD_TOKENS, of a register tile (kernels/x86/word_tokens.h). */
+ * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; LEAST, unless it is
+ * 2: tokens that are taken together; and with AVX2 alone, STAGED_STEPS(word_steps) where struct ulb_codes has
+ * operand_steps, and of signed codes SIGNED_CODES: what takes several tokens' out of their bytes
+ * (kernels/x86/word_tokens.h's stage). */
 #ifndef ULB_KERNELS_X86_BLOCK_ROW_H
 #define ULB_KERNELS_X86_BLOCK_ROW_H
 
 #include "kernels/x86/codes.h"
+#if ULB_WORD_SUMS
+#include "kernels/x86/word_tokens.h"
+#endif
 
 /* One instruction per vector of rows for each so many columns, per 32 weights. */
 #define ULB_EACH(of_columns) (1024.0 / ULB_VEC_BITS / (of_columns))
@@ -82,15 +87,41 @@
         .vector_bits = ULB_VEC_BITS                                                                          \
     }
 #define ULB_LESSER(a, b)                                                              ((a) < (b) ? (a) : (b))
+#define ULB_BYTES_OF(n_bytes, ...)                                                    (n_bytes)
 #define ULB_ROWS_OF(n_bytes, n_rows, ...)                                             (n_rows)
 #define ULB_SUMS_OF(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, ...) (n_dots)
 #define ULB_CODES_MIX(...)                                                            ULB_CODES_MIX_OF(1, __VA_ARGS__)
-#define ULB_CODES_TILE_MIX(...)                                                       ULB_CODES_MIX_OF(TOKENS, __VA_ARGS__)
+/* With AVX2 alone, apart from what is taken out of bytes once for all tokens of a block. */
+#define ULB_STAGED_MINIMA ((MINIMA) > ULB_ONE_MINIMUM || (SCALES) == ULB_SIGNED_SCALES)
+#define ULB_STAGED_TILE_MIX(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, word_steps, ...)    \
+    {                                                                                                        \
+        .loads = 1 + ULB_HAS(SCALES) * ULB_EACH(GROUP) + 2 * ULB_EACH(COLUMNS) +                             \
+                 ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP),                                                    \
+        .broadcasts = (1 + ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP)) * TOKENS / ULB_STAGED_VECTORS,           \
+        .prefetches = 1.0 / ULB_STAGED_VECTORS,                                                              \
+        .adds = TOKENS * (1 + ULB_STAGED_MINIMA * (ULB_EACH(2 * GROUP) + ULB_EACH(COLUMNS)) +                \
+                          ((ZERO_POINT) != 0 && !ULB_STAGED_MINIMA) * ULB_EACH(COLUMNS)),                    \
+        .maddubs = TOKENS,                                                                                   \
+        .madds = TOKENS * (ULB_EACH(ULB_LESSER(4 * STAGED_STEPS(word_steps), GROUP)) +                       \
+                           ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP)),                                         \
+        .fmas = TOKENS * (2 + 3 * ((MINIMA) != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                          \
+        .conversions = TOKENS * (1 + ((MINIMA) != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                       \
+        .vector_bits = ULB_VEC_BITS                                                                          \
+    }
+#define ULB_CODES_TILE_MIX(...) ULB_CODES_MIX_OF(TOKENS, __VA_ARGS__)
 
-#ifdef WORD_TOKENS
-enum { TOKENS = WORD_TOKENS };
-#else
+#if !ULB_WORD_SUMS
 enum { TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
+#elif defined(SIGNED_CODES)
+enum { TOKENS = ULB_WORD_TOKENS };
+#else
+enum { TOKENS = ULB_STAGED_TOKENS };
+#endif
+#ifndef LEAST
+#define LEAST 2
+#endif
+#ifndef STAGED_STEPS
+#define STAGED_STEPS(word_steps) (word_steps)
 #endif
 
 #define ROWS (SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES)
@@ -121,26 +152,59 @@ static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
         ulb_run_token_blocks(&row, ULB_TOLD_L1, g, TOKENS);
 }
 
-#endif
+#elif defined(SIGNED_CODES)
 
-#if !ULB_WORD_SUMS || defined(WORD_TOKENS)
+static inline void stage(const uint8_t *w, uint8_t *bytes)
+{
+    ulb_stage_codes(&row, w, bytes);
+}
+
+/* As one token's: see ulb_finish_block() (kernels/x86/block_walk.h). */
+static inline __attribute__((always_inline)) void take(const struct ulb_word_piece *piece, size_t v,
+                                                       float x_scale, ulb_vec sums, ulb_vec *result)
+{
+    const uint8_t *d = piece->w + ulb_group_bytes(&row);
+    const ulb_floats scale =
+        ulb_mul(ulb_load_halves(d + v * ULB_LANES * sizeof(uint16_t)), ulb_all_floats(x_scale));
+    *result = (ulb_vec)ulb_fma(ulb_to_floats(sums), scale, ulb_as_floats(*result));
+}
+
+static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+{
+    memcpy(g->y + n * g->y_stride + m, results, ulb_rows_left(g, m, ROWS) * sizeof(float));
+}
+
+static const struct ulb_word_row words = {.layout = &LAYOUT,
+                                          .slices = ULB_BLOCK_SLICES,
+                                          .steps = COLUMNS / 4,
+                                          .step_bytes = SETS * COUNTS(ULB_BYTES_OF) * ULB_VEC_BYTES,
+                                          .behind = ROWS * sizeof(uint16_t),
+                                          .block_scales = true,
+                                          .stage = SIGNED_CODES,
+                                          .take = take,
+                                          .finish = finish};
+ULB_WORD_RUN(words)
+
+#else
+
+ULB_STAGED_PASS(pass_2, row, 2)
+ULB_STAGED_PASS(pass_3, row, 3)
+ULB_STAGED_PASS(pass_4, row, 4)
+static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
+{
+    static ulb_pass_staged_fn *const passes[] = {pass_2, pass_3, pass_4};
+    ulb_run_staged(&row, passes, g);
+}
+
+#endif
 
 static void run(const struct ulb_gemm *g)
 {
-    if (TOKENS > 1 && g->n > 1)
+    if (TOKENS > 1 && g->n >= LEAST)
         run_tokens(g);
     else
         ulb_run_blocks(g, &row);
 }
-
-#else
-
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_blocks(g, &row);
-}
-
-#endif
 
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
@@ -155,11 +219,16 @@ const struct ulb_kernel ULB_ROW = {
     .bytes_per_step = BYTES_PER_STEP,
     .tolerance = ULB_BLOCK_TOLERANCE,
     .mix = COUNTS(ULB_CODES_MIX),
-#ifdef WORD_TOKENS
-    .tile_mix = ULB_WORD_TILE_MIX,
-    .prefetch_tokens = 1,
-#elif !ULB_WORD_SUMS
+#if !ULB_WORD_SUMS
     .tile_mix = COUNTS(ULB_CODES_TILE_MIX),
+#else
+#ifdef SIGNED_CODES
+    .tile_mix = {ULB_WORD_TILE_MIX, .loaded_halves = TOKENS * ULB_EACH(COLUMNS),
+                 .conversions = TOKENS * ULB_EACH(COLUMNS), .fmas = 2 * TOKENS * ULB_EACH(COLUMNS)},
+#else
+    .tile_mix = COUNTS(ULB_STAGED_TILE_MIX),
+#endif
+    .prefetch_tokens = LEAST - 1,
 #endif
     .prefetch_choice = true,
     .run = run,

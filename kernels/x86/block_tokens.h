@@ -12,7 +12,6 @@
 
 enum {
     ULB_BLOCK_TOKENS_MAX = 4,
-    ULB_BLOCK_BYTES_MAX = 5, /* vectors for 4 columns */
     /* Registers for sums: fewer where those of a block are apart from those of its groups. */
     ULB_TOKEN_SUMS_OF_BLOCKS = ULB_BY_ENCODING(12, 24),
     ULB_TOKEN_SUMS_OF_GROUPS = ULB_BY_ENCODING(8, 16)
@@ -20,9 +19,7 @@ enum {
 
 /* Tokens of a register tile of rows with so many sums each: a constant for initializers. */
 #define ULB_BLOCK_TOKENS(sums, scales)                                                                       \
-    ULB_BY_SUMS(1,                                                                                           \
-                ULB_TOKENS_THAT_FIT(                                                                         \
-                    (scales) == ULB_NO_GROUPS ? ULB_TOKEN_SUMS_OF_BLOCKS : ULB_TOKEN_SUMS_OF_GROUPS, sums))
+    ULB_TOKENS_THAT_FIT((scales) == ULB_NO_GROUPS ? ULB_TOKEN_SUMS_OF_BLOCKS : ULB_TOKEN_SUMS_OF_GROUPS, sums)
 #define ULB_TOKENS_THAT_FIT(room, sums)                                                                      \
     ((room) / (sums) > ULB_BLOCK_TOKENS_MAX ? ULB_BLOCK_TOKENS_MAX : (room) < (sums) ? 1 : (room) / (sums))
 

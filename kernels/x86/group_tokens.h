@@ -109,9 +109,10 @@ static inline __attribute__((always_inline)) void ulb_add_asking_step(const stru
         __asm__ volatile("" : "+" ULB_REGISTER(sums[v * row->fields]));
         ULB_UNROLL(8)
         for (size_t i = 0; i < asks; i++) {
-            if (i * row->vectors / asks == v)
-                ulb_ask_l2(ask, i * ULB_LINE);
-            if (i * row->vectors / asks == v && near)
+            if (i * row->vectors / asks != v)
+                continue;
+            ulb_ask_l2(ask, i * ULB_LINE);
+            if (near)
                 ulb_ask_from(w, i * ULB_LINE, (struct ulb_ahead){near, ULB_TOLD_L1});
         }
     }
@@ -194,7 +195,7 @@ static inline __attribute__((always_inline)) void ulb_run_group_block(const stru
 {
     const size_t rows = ulb_group_vectors(row) * ULB_LANES, bytes = ulb_group_bytes(row);
     const size_t slice_groups = ulb_layout_steps(row->layout, g->k) / ULB_GROUP_STEPS;
-    const size_t most = ulb_chunk_groups(row), passes = (tokens + row->tokens - 1) / row->tokens;
+    const size_t most = ulb_chunk_groups(row), passes = (tokens + ULB_GROUP_TOKENS - 1) / ULB_GROUP_TOKENS;
     struct ulb_group_block block;
     struct ulb_group_chunk chunk = {.w = (const uint8_t *)g->w + m / rows * slice_groups * bytes,
                                     .slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
@@ -207,22 +208,20 @@ static inline __attribute__((always_inline)) void ulb_run_group_block(const stru
         ulb_pass_group_chunk(functions, &chunk, tokens, &block);
     }
     const size_t left = ulb_rows_left(g, m, rows);
-    for (size_t t = 0; t < tokens; t++) {
-        float *y = g->y + (n + t) * g->y_stride + m;
-        for (size_t i = 0; i < left; i++)
-            y[i] = block.results[t][i] * g->x_scale[n + t];
-    }
+    for (size_t t = 0; t < tokens; t++)
+        ulb_scale_rows(g->y + (n + t) * g->y_stride + m, block.results[t], left, g->x_scale[n + t]);
 }
 
-/* All rows, of tokens in blocks that differ by one at most. */
+/* All rows and tokens. */
 static inline __attribute__((always_inline)) void
 ulb_run_group_tokens(const struct ulb_tokens *row, ulb_group_passes functions, const struct ulb_gemm *g)
 {
-    const size_t blocks = (g->n + ULB_GROUP_BLOCK - 1) / ULB_GROUP_BLOCK;
     for (size_t m = g->m0; m < g->m1; m += ulb_group_vectors(row) * ULB_LANES) {
-        for (size_t i = 0; i < blocks; i++)
-            ulb_run_group_block(row, functions, g, m, i * g->n / blocks,
-                                (i + 1) * g->n / blocks - i * g->n / blocks);
+        size_t some;
+        for (size_t n = 0; n < g->n; n += some) {
+            some = ulb_next_block(g->n - n, ULB_GROUP_BLOCK);
+            ulb_run_group_block(row, functions, g, m, n, some);
+        }
     }
 }
 
@@ -240,7 +239,6 @@ ulb_run_group_tokens(const struct ulb_tokens *row, ulb_group_passes functions, c
                                                     .vectors = (vectors_),                                   \
                                                     .fields = (fields_),                                     \
                                                     .bits = (bits_),                                         \
-                                                    .tokens = ULB_GROUP_TOKENS,                              \
                                                     .zero_point = (zero),                                    \
                                                     .combine = split};                                       \
     ULB_GROUP_PASS(pass_2, 2, false)                                                                         \

@@ -129,8 +129,7 @@ ulb_run_groups_as(struct ulb_told told, const struct ulb_gemm *g, const struct u
                 for (size_t v = 0; v < walk->vectors; v++)
                     ulb_store_floats(some + (at - row) + v * ULB_LANES, results[v]);
             }
-            for (size_t i = 0; i < end - row; i++)
-                y[i] = some[i] * g->x_scale[n];
+            ulb_scale_rows(y, some, end - row, g->x_scale[n]);
         }
     }
 }

@@ -60,6 +60,13 @@ static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
     return left < tokens ? left : tokens;
 }
 
+/* Of so many tokens that are left, those of the next block, at most so many: blocks of a call differ by one.
+ */
+static inline size_t ulb_next_block(size_t left, size_t most)
+{
+    return left / ((left + most - 1) / most);
+}
+
 /* How the lines ahead of a step are asked for. All constants, but for the distance in told: told.l2, here and
  * below, is one in each of two pieces of code, because steps have no instruction to spare. */
 struct ulb_asking {

@@ -12,7 +12,8 @@
  *
  * Zen 4, cold, 4096x4096, 2, 4 and 16 tokens against one by one: int8 1.1, 1.4 to 1.5 and 1.4 times as fast,
  * with groups of 32 columns 1.1, 1.5 and 1.1 to 1.25, Q8_0 1.15, 1.4 and 1.25; 1.0 to 1.2 where a neighbour
- * shares the core. */
+ * shares the core. IQ4_NL, whose bytes are looked up once for a block of tokens, 4 and 16: 1.05 and 1.2,
+ * fewer .8 to 1.0. */
 #ifndef ULB_KERNELS_X86_WORD_TOKENS_H
 #define ULB_KERNELS_X86_WORD_TOKENS_H
 
@@ -27,6 +28,7 @@ enum {
     ULB_WORD_ROW_VECTORS = 6,
     ULB_WORD_BLOCK = 16,
     ULB_WORD_STEPS_MAX = 32, /* of a piece, each of 4 columns */
+    ULB_WORD_STAGED_STEPS = 8,
     ULB_WORD_STEP_BYTES = ULB_WORD_ROW_VECTORS * ULB_VEC_BYTES,
     ULB_WORD_FAR = 16384, /* bytes ahead, in the slice, of what L2 is asked for */
     ULB_WORD_ASKS = 2     /* lines in a step: at least a pass's part of it, with that of scales */
@@ -35,6 +37,7 @@ enum {
 /* So many steps at w, and what each pass asks for of each step, from ask on. */
 struct ulb_word_piece {
     const uint8_t *w, *ask;
+    const uint8_t *bytes; /* of its steps: at w, or taken out of them */
     size_t steps, ask_bytes;
 };
 
@@ -45,9 +48,12 @@ typedef void ulb_take_words_fn(const struct ulb_word_piece *piece, size_t v, flo
 /* All constants. */
 struct ulb_word_row {
     const struct ulb_layout *layout;
-    size_t slices, steps;  /* of a piece, but for the last of a slice */
-    size_t before, behind; /* bytes of scales before a piece's steps, or behind */
-    bool block_scales;     /* of activations, one for each piece; else one for each token, at the end */
+    size_t slices;
+    size_t steps, step_bytes; /* of a piece, but for the last of a slice */
+    size_t before, behind;    /* bytes of scales before a piece's steps, or behind */
+    bool block_scales;        /* of activations, one for each piece; else one for each token, at the end */
+    /* Steps of bytes from a piece's at w; NULL: they are such. */
+    void (*stage)(const uint8_t *w, uint8_t *bytes);
     ulb_take_words_fn *take;
     /* y of a tile from row m on, of token n. */
     void (*finish)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
@@ -55,6 +61,7 @@ struct ulb_word_row {
 
 /* Activations of a piece, of each four columns 0, 2, 1, 3, with their scales, and results so far. */
 struct ulb_word_block {
+    _Alignas(64) uint8_t bytes[ULB_WORD_STAGED_STEPS * ULB_WORD_STEP_BYTES];
     _Alignas(64) int16_t x[ULB_WORD_BLOCK][ULB_WORD_STEPS_MAX * 4];
     float x_scale[ULB_WORD_BLOCK];
     ulb_vec results[ULB_WORD_BLOCK][ULB_WORD_ROW_VECTORS];
@@ -91,7 +98,7 @@ static inline __attribute__((always_inline)) void ulb_pass_vectors(const struct 
                                                                    size_t vector, size_t t, unsigned tokens,
                                                                    struct ulb_word_block *block)
 {
-    const uint8_t *w = piece->w + vector * ULB_VEC_BYTES, *ask = piece->ask;
+    const uint8_t *w = piece->bytes + vector * ULB_VEC_BYTES, *ask = piece->ask;
     ulb_vec sums[ULB_WORD_TOKENS * ULB_WORD_VECTORS];
     ulb_zero_all(sums, tokens * ULB_WORD_VECTORS);
     for (size_t s = 0; s < piece->steps; s++, w += ULB_WORD_STEP_BYTES, ask += piece->ask_bytes) {
@@ -154,7 +161,7 @@ ulb_run_word_block(const struct ulb_word_row *row, ulb_pass_words_fn *const pass
     const size_t rows = ULB_WORD_ROW_VECTORS * ULB_LANES,
                  all = ulb_layout_steps(row->layout, g->k) * (row->layout->tile_k / 4);
     const size_t slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
-    const size_t piece_bytes = row->steps * ULB_WORD_STEP_BYTES + row->before + row->behind;
+    const size_t piece_bytes = row->steps * row->step_bytes + row->before + row->behind;
     const size_t parts =
         (tokens + ULB_WORD_TOKENS - 1) / ULB_WORD_TOKENS * (ULB_WORD_ROW_VECTORS / ULB_WORD_VECTORS);
     const uint8_t *w = (const uint8_t *)g->w + m / rows * ulb_layout_row_bytes(row->layout, g->k);
@@ -167,6 +174,9 @@ ulb_run_word_block(const struct ulb_word_row *row, ulb_pass_words_fn *const pass
             size_t some;
             piece.w = w + i * slice_bytes + row->before;
             piece.ask = piece.w + ULB_WORD_FAR;
+            piece.bytes = row->stage ? block.bytes : piece.w;
+            if (row->stage)
+                row->stage(piece.w, block.bytes);
             ulb_pack_words(row, g, n, tokens, (i * all + s) / row->steps, (i * all + s) * 4, piece.steps,
                            &block);
             for (size_t t = 0; t < tokens; t += some) {
@@ -179,16 +189,17 @@ ulb_run_word_block(const struct ulb_word_row *row, ulb_pass_words_fn *const pass
         row->finish(g, m, n + t, block.results[t]);
 }
 
-/* All rows, of tokens in blocks that differ by one at most. */
+/* All rows and tokens. */
 static inline __attribute__((always_inline)) void
 ulb_run_word_tokens(const struct ulb_word_row *row, ulb_pass_words_fn *const passes[ULB_WORD_TOKENS - 1],
                     const struct ulb_gemm *g)
 {
-    const size_t blocks = (g->n + ULB_WORD_BLOCK - 1) / ULB_WORD_BLOCK;
     for (size_t m = g->m0; m < g->m1; m += (size_t)ULB_WORD_ROW_VECTORS * ULB_LANES) {
-        for (size_t i = 0; i < blocks; i++)
-            ulb_run_word_block(row, passes, g, m, i * g->n / blocks,
-                               (i + 1) * g->n / blocks - i * g->n / blocks);
+        size_t some;
+        for (size_t n = 0; n < g->n; n += some) {
+            some = ulb_next_block(g->n - n, ULB_WORD_BLOCK);
+            ulb_run_word_block(row, passes, g, m, n, some);
+        }
     }
 }
 
@@ -205,9 +216,7 @@ ulb_run_word_tokens(const struct ulb_word_row *row, ulb_pass_words_fn *const pas
 
 /* Of a register tile: struct ulb_mix. */
 #define ULB_WORD_TILE_MIX                                                                                    \
-    {                                                                                                        \
-        .loads = 1, .broadcasts = 2.0 * ULB_WORD_TOKENS / ULB_WORD_VECTORS, .prefetches = 0.5, .shifts = 3,  \
-        .madds = 2 * ULB_WORD_TOKENS, .adds = 2 * ULB_WORD_TOKENS, .vector_bits = ULB_VEC_BITS               \
-    }
+    .loads = 1, .broadcasts = 2.0 * ULB_WORD_TOKENS / ULB_WORD_VECTORS, .prefetches = 0.5, .shifts = 3,      \
+    .madds = 2 * ULB_WORD_TOKENS, .adds = 2 * ULB_WORD_TOKENS, .vector_bits = ULB_VEC_BITS
 
 #endif

@@ -31,6 +31,7 @@ ALLOWED = [
     (r"q3_k/rows_dot:avxvnni", 38, "results wait for the end of a block"),
     (r"(tq1_0|q5_0|q5_1)/in_place_dot256:avxvnni", 34, "the results of two rows; masks; scales"),
     (r"(mxfp4|iq4_nl|q5_[01]|tq1_0)/rows_dot:avx512vnni(256)?:run_tokens", 46, "codes taken apart beside 24 sums"),
+    (r"q[36]_k/rows_dot:avx2:run_tokens", 100, "what is staged for all tokens lies on the stack"),
     (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
     (r"q[2-6]_k/in_place_dot256", 25, "activations that two rows share, scales, results"),
     (r"(tq1_0|q5_0)/in_place_dot256", 8, "the results of two rows; masks"),

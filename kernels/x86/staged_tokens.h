@@ -1,0 +1,377 @@
+/* Several tokens of a repacked block format with AVX2 alone. The codes of a block are taken apart once for a
+ * block of tokens, into bytes that stay in L1, as one token's step multiplies them, and what scales and
+ * minima are multiplied as; register tiles of tokens pass over them, one after the other.
+ *
+ * Blocks add up as one token's do (kernels/x86/block_walk.h). Within a block sums are integers: signed
+ * scales, which one token's rows make floats, meet the zero point as minima do, of groups of 16 columns: 4 *
+ * 32 or 32
+ * * 128 fit 16 bits. |sum| <= 128 * 63 * 128 * 256 < 2^29.
+ * Registers: 2 vectors of rows for 4 tokens: 8 sums, 2 of codes, activations, a product.
+ * Ports: per vector and token vpmaddubsw and an addition, and as often as 16-bit sums are full vpmaddwd and
+ * another: with the ends of blocks 0.66 cycle per 32 weights and token on Zen 4 for Q4_0, 0.81 for Q6_K,
+ * which fills sums in 2 steps.
+ *
+ * Zen 4, cold, 4096x4096, 4 and 16 tokens against one by one: Q4_0, Q4_1 and Q4_K 1.25 and 1.3 times as fast,
+ * Q5_0, Q5_1 and Q5_K 1.6 and 1.75, Q6_K 1.5 and 1.7, Q3_K 1.25 and 1.6, Q2_K 1.1 and 1.3, MXFP4 1.4 and 1.6,
+ * TQ1_0 1.45 and 2.05, TQ2_0 1.0 and 1.2; two tokens 1.0 to 1.4, Q2_K and TQ2_0 .8. The next tile asked for
+ * into L1 as well is 1 to 4 % where codes leave room there, elsewhere it costs 3 to 9 %; without a prefetch
+ * 16 tokens are .8. Words staged in place of signed bytes (kernels/x86/word_tokens.h): .85 to 1.0. */
+#ifndef ULB_KERNELS_X86_STAGED_TOKENS_H
+#define ULB_KERNELS_X86_STAGED_TOKENS_H
+
+#include "kernels/x86/block_walk.h"
+
+enum {
+    ULB_STAGED_TOKENS = 4,  /* of a register tile */
+    ULB_STAGED_VECTORS = 2, /* of rows */
+    ULB_STAGED_BLOCK = 16,
+    ULB_STAGED_ROW_VECTORS = 8,
+    ULB_STAGED_COLUMNS = 256,
+    ULB_STAGED_FAR = 16384,      /* bytes ahead, in the slice, of what L2 is asked for */
+    ULB_STAGED_NEAR_CODES = 8192 /* bytes of a block's, beside which L1 has room for the next tile */
+};
+
+/* A block of one slice, and what it meets. */
+struct ulb_staged {
+    _Alignas(64) uint8_t codes[ULB_STAGED_COLUMNS / 4 * ULB_STAGED_ROW_VECTORS * ULB_VEC_BYTES];
+    ulb_vec scales[ULB_SHORT_GROUPS][ULB_STAGED_ROW_VECTORS]; /* words, twice in a lane */
+    /* Words, two groups to a lane: of four, 0 and 2, then 1 and 3; of signed scales one after the other. */
+    ulb_vec minima[ULB_SHORT_GROUPS / 2][ULB_STAGED_ROW_VECTORS];
+    ulb_floats d[ULB_STAGED_ROW_VECTORS], dmin[ULB_STAGED_ROW_VECTORS];
+    _Alignas(64) int8_t x[ULB_STAGED_BLOCK][ULB_STAGED_COLUMNS];
+    int16_t x_sums[ULB_STAGED_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
+    /* Of a block, times the zero point if there is one. */
+    int32_t x_sum[ULB_STAGED_BLOCK];
+    float x_scale[ULB_STAGED_BLOCK];
+    ulb_floats results[ULB_STAGED_BLOCK][ULB_STAGED_ROW_VECTORS];
+    const uint8_t *ask; /* by each step of a pass */
+    size_t ask_bytes;
+};
+
+/* Steps that fill a 16-bit sum, or a group. */
+static inline __attribute__((always_inline)) size_t ulb_staged_steps(const struct ulb_block_row *row)
+{
+    const size_t words = row->codes->operand_steps ? row->codes->operand_steps : row->codes->word_steps;
+    return words && words < row->group / 4 ? words : row->group / 4;
+}
+
+/* Codes of a group at w: of each step those of all vectors of rows. */
+static inline __attribute__((always_inline)) void ulb_stage_codes(const struct ulb_block_row *row,
+                                                                  const uint8_t *w, uint8_t *to)
+{
+    const struct ulb_codes *codes = row->codes;
+    for (size_t i = 0; i < row->group / 4 * row->sets; i++, w += codes->bytes * ULB_VEC_BYTES) {
+        ulb_vec packed[ULB_BLOCK_BYTES_MAX];
+        ULB_UNROLL(5)
+        for (size_t b = 0; b < codes->bytes; b++)
+            packed[b] = ulb_load(w + b * ULB_VEC_BYTES);
+        ULB_UNROLL(8)
+        for (size_t v = 0; v < codes->rows; v++, to += ULB_VEC_BYTES)
+            ulb_store(to, codes->operand(packed, v));
+    }
+}
+
+/* Minima of vector v of rows at quads (kernels/x86/minima.h), a vector of them stride bytes on. */
+static inline __attribute__((always_inline)) void ulb_stage_minima(const struct ulb_block_row *row,
+                                                                   const uint8_t *quads, size_t stride,
+                                                                   size_t v, struct ulb_staged *staged)
+{
+    const size_t n = row->columns / row->group / 4;
+    ULB_UNROLL(4)
+    for (size_t quad = 0; quad < n; quad++) {
+        ulb_vec four = ulb_load(quads + quad % 2 * stride);
+        if (row->minima == ULB_NIBBLE_MINIMA)
+            four = ulb_and(quad < 2 ? four : ulb_shr16(four, 4), ulb_all8(15));
+        staged->minima[2 * quad][v] = ulb_and(four, ulb_all32(0x00FF00FF));
+        staged->minima[2 * quad + 1][v] = ulb_shr16(four, 8);
+    }
+}
+
+/* d and minima of the block at tile. */
+static inline __attribute__((always_inline)) void
+ulb_stage_ends(const struct ulb_block_row *row, const uint8_t *tile, struct ulb_staged *staged)
+{
+    const size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
+    const uint8_t *minima = tile + ulb_scales_at(row, groups),
+                  *d = minima + ulb_minima_bytes(row->minima, rows, groups);
+    ULB_UNROLL(8)
+    for (size_t v = 0; v < ulb_block_vectors(row); v++) {
+        staged->d[v] = row->powers ? ulb_load_powers(d + v * ULB_LANES)
+                                   : ulb_load_halves(d + v * ULB_LANES * sizeof(uint16_t));
+        if (row->minima)
+            staged->dmin[v] = ulb_load_halves(d + (rows + v * ULB_LANES) * sizeof(uint16_t));
+        if (row->minima > ULB_ONE_MINIMUM)
+            ulb_stage_minima(row, minima + v * ULB_VEC_BYTES, rows * 4, v, staged);
+    }
+}
+
+/* Scales of vector v of rows for group g, which lie at scales. Signed ones have a zero point, which makes
+ * minima of them. */
+static inline __attribute__((always_inline)) void ulb_stage_scales(const struct ulb_block_row *row,
+                                                                   const uint8_t *scales, size_t g, size_t v,
+                                                                   struct ulb_staged *staged)
+{
+    if (row->scales != ULB_SIGNED_SCALES) {
+        staged->scales[g][v] = ulb_paired_scale(row, scales, g, v);
+        return;
+    }
+    const ulb_vec scale = ulb_load_signed_bytes(scales + v * ULB_LANES), low = ulb_all32(0xFFFF);
+    const ulb_vec zero = _mm256_mullo_epi16(ulb_and(scale, low), ulb_all32(row->zero_point));
+    ulb_vec *minima = &staged->minima[g / 2][v];
+    staged->scales[g][v] = ulb_or(ulb_and(scale, low), ulb_shl32(scale, 16));
+    *minima = g % 2 ? ulb_or(*minima, ulb_shl32(zero, 16)) : zero;
+}
+
+/* All of the block at tile. */
+static inline __attribute__((always_inline)) void
+ulb_stage_block(const struct ulb_block_row *row, const uint8_t *tile, struct ulb_staged *staged)
+{
+    const size_t group_bytes = row->group / 4 * ulb_block_vectors(row) * ULB_VEC_BYTES;
+    for (size_t g = 0; g < row->columns / row->group; g++) {
+        ulb_stage_codes(row, tile + ulb_codes_at(row, g), staged->codes + g * group_bytes);
+        if (!row->scales)
+            continue;
+        ULB_UNROLL(8)
+        for (size_t v = 0; v < ulb_block_vectors(row); v++)
+            ulb_stage_scales(row, tile + ulb_scales_at(row, g), g, v, staged);
+    }
+    ulb_stage_ends(row, tile, staged);
+}
+
+/* sums[vectors] += products of codes and four activations; first: = products. One statement, so that sums
+ * stay in registers. */
+static inline __attribute__((always_inline)) void
+ulb_add_staged_products(unsigned vectors, bool first, const ulb_vec *codes, const int8_t *x4, ulb_vec *sums)
+{
+    ulb_vec x, product;
+    if (first)
+        __asm__("vpbroadcastd %[x4], %[x]\n\tvpmaddubsw %[x], %[code0], %[sum0]"
+                : [sum0] "=x"(sums[0]), [x] "=&x"(x)
+                : [code0] "x"(codes[0]), [x4] "m"(*(const int8_t(*)[4])x4));
+    if (first && vectors == 2)
+        __asm__("vpmaddubsw %[x], %[code1], %[sum1]"
+                : [sum1] "=x"(sums[1])
+                : [code1] "x"(codes[1]), [x] "x"(x));
+    else if (!first && vectors == 2)
+        __asm__("vpbroadcastd %[x4], %[x]\n\t"
+                "vpmaddubsw %[x], %[code0], %[product]\n\tvpaddw %[product], %[sum0], %[sum0]\n\t"
+                "vpmaddubsw %[x], %[code1], %[x]\n\tvpaddw %[x], %[sum1], %[sum1]"
+                : [sum0] "+x"(sums[0]), [sum1] "+x"(sums[1]), [x] "=&x"(x), [product] "=&x"(product)
+                : [code0] "x"(codes[0]), [code1] "x"(codes[1]), [x4] "m"(*(const int8_t(*)[4])x4));
+    else if (!first)
+        ulb_dot(sums, codes[0], ulb_broadcast4(x4));
+}
+
+/* The same of two vectors of words and two words. */
+static inline __attribute__((always_inline)) void ulb_add_staged_words(const ulb_vec *words,
+                                                                       const int16_t *x2, ulb_vec *sums)
+{
+    ulb_vec x, product;
+    __asm__("vpbroadcastd %[x2], %[x]\n\t"
+            "vpmaddwd %[word0], %[x], %[product]\n\tvpaddd %[product], %[sum0], %[sum0]\n\t"
+            "vpmaddwd %[word1], %[x], %[x]\n\tvpaddd %[x], %[sum1], %[sum1]"
+            : [sum0] "+x"(sums[0]), [sum1] "+x"(sums[1]), [x] "=&x"(x), [product] "=&x"(product)
+            : [word0] "xm"(words[0]), [word1] "xm"(words[1]), [x2] "m"(*(const int16_t(*)[2])x2));
+}
+
+/* sums[tokens][vectors] += a step at w, whose activations begin at x. */
+static inline __attribute__((always_inline)) void ulb_add_staged_step(bool first, const uint8_t *w,
+                                                                      const int8_t *x, unsigned vectors,
+                                                                      unsigned tokens, ulb_vec *sums)
+{
+    ulb_vec codes[ULB_STAGED_VECTORS];
+    ULB_UNROLL(2)
+    for (unsigned v = 0; v < vectors; v++)
+        codes[v] = ulb_load(w + v * ULB_VEC_BYTES);
+    ULB_UNROLL(4)
+    for (unsigned t = 0; t < tokens; t++)
+        ulb_add_staged_products(vectors, first, codes, x + t * ULB_STAGED_COLUMNS, sums + t * vectors);
+}
+
+/* Asks for a pass's part of what lies ahead, at ask: into L2, and the next tile of the slice into L1, where
+ * the block's codes leave room there. */
+static inline __attribute__((always_inline)) void ulb_ask_staged(const struct ulb_block_row *row,
+                                                                 const uint8_t *ask)
+{
+    ulb_ask_l2(ask, 0);
+    if (row->columns * ulb_block_vectors(row) * ULB_LANES <= ULB_STAGED_NEAR_CODES)
+        __builtin_prefetch(ask - ULB_STAGED_FAR + row->tile_bytes);
+}
+
+/* Group g, for so many vectors of rows from v on, and tokens of the block from t on. */
+static inline __attribute__((always_inline)) void ulb_add_staged_group(const struct ulb_block_row *row,
+                                                                       struct ulb_staged *staged, size_t g,
+                                                                       size_t v, unsigned vectors, size_t t,
+                                                                       unsigned tokens, ulb_vec *sums)
+{
+    const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES, steps = ulb_staged_steps(row);
+    const uint8_t *w = staged->codes + g * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES;
+    const int8_t *x = staged->x[t] + g * row->group;
+    /* Else Clang keeps an address for each four activations. */
+    __asm__("" : "+r"(x));
+    for (size_t s = 0; s < row->group / 4; s += steps) {
+        ulb_vec words[ULB_STAGED_TOKENS * ULB_STAGED_VECTORS];
+        const uint8_t *ask = staged->ask;
+        ulb_ask_staged(row, ask);
+        ulb_add_staged_step(true, w + s * step_bytes, x + 4 * s, vectors, tokens, words);
+        for (size_t i = 1; i < steps; i++) {
+            ulb_ask_staged(row, ask += staged->ask_bytes);
+            ulb_add_staged_step(false, w + (s + i) * step_bytes, x + 4 * (s + i), vectors, tokens, words);
+        }
+        staged->ask = ask + staged->ask_bytes;
+        ULB_UNROLL(8)
+        for (unsigned i = 0; i < tokens * vectors; i++) {
+            const ulb_vec *scale = row->scales ? &staged->scales[g][v + i % vectors] : NULL;
+            if (row->scales && steps > 2)
+                ulb_add_in_memory(&sums[i], ulb_widen_by(scale, words[i]));
+            else
+                sums[i] = ulb_add32(sums[i], ulb_widen_by(scale, words[i]));
+        }
+    }
+}
+
+/* sums[tokens][vectors] of minima times what they are of. */
+static inline __attribute__((always_inline)) void ulb_sum_staged_minima(const struct ulb_block_row *row,
+                                                                        const struct ulb_staged *staged,
+                                                                        size_t v, unsigned vectors, size_t t,
+                                                                        unsigned tokens, ulb_vec *sums)
+{
+    ulb_zero_all(sums, tokens * vectors);
+    for (size_t i = 0; i < row->columns / row->group / 2; i++) {
+        ULB_UNROLL(4)
+        for (unsigned of = 0; of < tokens; of++)
+            ulb_add_staged_words(&staged->minima[i][v], staged->x_sums[t + of] + 2 * i, sums + of * vectors);
+    }
+}
+
+/* Result of vector v of rows and token t += a block's sum, less what its minima come to. As one token's: see
+ * ulb_finish_block() (kernels/x86/block_walk.h). */
+static inline __attribute__((always_inline)) void ulb_take_staged(const struct ulb_block_row *row,
+                                                                  struct ulb_staged *staged, size_t v,
+                                                                  size_t t, ulb_vec sum, ulb_vec minima)
+{
+    const ulb_floats x_scale = ulb_all_floats(staged->x_scale[t]);
+    ulb_floats *result = &staged->results[t][v],
+               all = ulb_fma(ulb_to_floats(sum), ulb_mul(staged->d[v], x_scale), *result);
+    if (row->minima) {
+        const float factor = (float)(1 << row->codes->shift(v % row->codes->rows));
+        const ulb_floats scaled = ulb_mul(ulb_to_floats(minima), x_scale);
+        all = ulb_fnma(staged->dmin[v], ulb_mul(scaled, ulb_all_floats(factor)), all);
+    }
+    *result = all;
+}
+
+/* All groups of a block. */
+static inline __attribute__((always_inline)) void ulb_pass_staged(const struct ulb_block_row *row,
+                                                                  struct ulb_staged *staged, size_t v,
+                                                                  unsigned vectors, size_t t, unsigned tokens)
+{
+    const bool zeros = row->zero_point + row->codes->operand_origin;
+    ulb_vec sums[ULB_STAGED_TOKENS * ULB_STAGED_VECTORS], minima[ULB_STAGED_TOKENS * ULB_STAGED_VECTORS];
+    ulb_zero_all(sums, tokens * vectors);
+    for (size_t g = 0; g < row->columns / row->group; g++)
+        ulb_add_staged_group(row, staged, g, v, vectors, t, tokens, sums);
+    if (row->minima > ULB_ONE_MINIMUM || row->scales == ULB_SIGNED_SCALES)
+        ulb_sum_staged_minima(row, staged, v, vectors, t, tokens, minima);
+    ULB_UNROLL(8)
+    for (unsigned i = 0; i < tokens * vectors; i++) {
+        const size_t of = t + i / vectors, at = v + i % vectors;
+        const ulb_vec x_sum = ulb_all32(staged->x_sum[of]);
+        if (row->scales == ULB_SIGNED_SCALES)
+            sums[i] = ulb_sub32(sums[i], minima[i]);
+        else if (zeros)
+            sums[i] = ulb_sub32(sums[i], ulb_shl32(x_sum, row->codes->shift(at % row->codes->rows)));
+        ulb_take_staged(row, staged, at, of, sums[i], row->minima == ULB_ONE_MINIMUM ? x_sum : minima[i]);
+    }
+}
+
+/* For so many tokens of the block from t on. Functions, else GCC keeps what the rest needs in registers, and
+ * sums in memory. */
+typedef void ulb_pass_staged_fn(struct ulb_staged *staged, size_t t);
+
+#define ULB_STAGED_PASS(name, row, tokens)                                                                   \
+    static __attribute__((noinline)) void name(struct ulb_staged *staged, size_t t)                          \
+    {                                                                                                        \
+        size_t v = 0;                                                                                        \
+        for (; v + ULB_STAGED_VECTORS <= ulb_block_vectors(&(row)); v += ULB_STAGED_VECTORS)                 \
+            ulb_pass_staged(&(row), staged, v, ULB_STAGED_VECTORS, t, tokens);                               \
+        if (ulb_block_vectors(&(row)) % ULB_STAGED_VECTORS)                                                  \
+            ulb_pass_staged(&(row), staged, v, 1, t, tokens);                                                \
+    }
+
+/* Activations of block b of tokens from n on. */
+static inline __attribute__((always_inline)) void ulb_pack_staged(const struct ulb_block_row *row,
+                                                                  const struct ulb_gemm *g, size_t n,
+                                                                  size_t tokens, size_t b,
+                                                                  struct ulb_staged *staged)
+{
+    const int32_t zero_point = row->zero_point + row->codes->operand_origin;
+    for (size_t t = 0; t < tokens; t++) {
+        const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride + b * row->columns / ULB_SUM_COLUMNS;
+        const float scale = g->x_scale[(n + t) * g->x_scale_stride + (row->activation == ULB_ACT_A8 ? 0 : b)];
+        memcpy(staged->x[t], (const int8_t *)g->x + (n + t) * g->x_stride + b * row->columns, row->columns);
+        staged->x_scale[t] = row->powers ? scale / 2 : scale;
+        staged->x_sum[t] = (zero_point ? zero_point : 1) * ulb_sum_of_x(x_sums, row->columns);
+        for (size_t i = 0; row->scales && i < row->columns / row->group; i++) {
+            const size_t at = row->minima ? (i & ~(size_t)3) | (i & 1) << 1 | (i >> 1 & 1) : i;
+            staged->x_sums[t][at] =
+                (int16_t)ulb_sum_of_x(x_sums + i * row->group / ULB_SUM_COLUMNS, row->group);
+        }
+    }
+}
+
+/* results += block b, whose tile is at w, for tokens from n on. */
+static inline __attribute__((always_inline)) void
+ulb_add_staged_block(const struct ulb_block_row *row, ulb_pass_staged_fn *const passes[],
+                     const struct ulb_gemm *g, const uint8_t *w, size_t n, size_t tokens, size_t b,
+                     struct ulb_staged *staged)
+{
+    size_t some;
+    staged->ask = w + ULB_STAGED_FAR;
+    ulb_stage_block(row, w, staged);
+    ulb_pack_staged(row, g, n, tokens, b, staged);
+    for (size_t t = 0; t < tokens; t += some) {
+        some = ulb_next_tokens(tokens - t, ULB_STAGED_TOKENS);
+        passes[some - 2](staged, t);
+    }
+}
+
+/* Rows of a tile from row m on, of tokens [n, n + tokens); passes: of 2, 3 and 4. */
+static inline __attribute__((always_inline)) void ulb_run_staged_block(const struct ulb_block_row *row,
+                                                                       ulb_pass_staged_fn *const passes[],
+                                                                       const struct ulb_gemm *g, size_t m,
+                                                                       size_t n, size_t tokens)
+{
+    const size_t rows = ulb_block_vectors(row) * ULB_LANES, steps = ulb_layout_steps(row->layout, g->k);
+    const size_t slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
+    const size_t passed = (tokens + ULB_STAGED_TOKENS - 1) / ULB_STAGED_TOKENS *
+                          ((ulb_block_vectors(row) + 1) / ULB_STAGED_VECTORS) * (row->columns / 4);
+    const uint8_t *w = (const uint8_t *)g->w + m / rows * steps * row->layout->tile_bytes;
+    struct ulb_staged staged;
+    staged.ask_bytes = (row->tile_bytes + passed - 1) / passed;
+    memset(staged.results, 0, tokens * sizeof *staged.results);
+    for (size_t s = 0; s < steps; s++, w += row->tile_bytes) {
+        for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
+            ulb_add_staged_block(row, passes, g, w + i * slice_bytes, n, tokens, i * steps + s, &staged);
+    }
+    for (size_t t = 0; t < tokens; t++) {
+        float y[ULB_TILE_ROWS_MAX];
+        ulb_store_results(row, staged.results[t], y);
+        memcpy(g->y + (n + t) * g->y_stride + m, y, ulb_rows_left(g, m, rows) * sizeof *y);
+    }
+}
+
+/* All rows and tokens. */
+static inline __attribute__((always_inline)) void
+ulb_run_staged(const struct ulb_block_row *row, ulb_pass_staged_fn *const passes[], const struct ulb_gemm *g)
+{
+    for (size_t m = g->m0; m < g->m1; m += ulb_block_vectors(row) * ULB_LANES) {
+        size_t some;
+        for (size_t n = 0; n < g->n; n += some) {
+            some = ulb_next_block(g->n - n, ULB_STAGED_BLOCK);
+            ulb_run_staged_block(row, passes, g, m, n, some);
+        }
+    }
+}
+
+#endif
