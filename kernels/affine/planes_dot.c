@@ -14,8 +14,8 @@
 
 #define ROW(of, bits_, zero_, columns_)                                                                      \
     ULB_AFFINE_WALK(of, &LAYOUT(of), bits_, zero_, columns_, ulb_sum_codes,                                  \
-                    (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0, ULB_PLANES_NEAR,                                    \
-                    ULB_PLANES_OF(bits_) > 1 ? ulb_unpack_planes : NULL, 1, 0)                               \
+                    (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0, ULB_PLANES_NEAR, ULB_PLANE_UNPACK(bits_),           \
+                    ULB_PLANE_PARTS(bits_), ULB_PLANE_PART_BITS(bits_))                                      \
     ULB_VARIANT_ROW(of) = {                                                                                  \
         .abi = ULB_KERNEL_ABI,                                                                               \
         .variant = "plane",                                                                                  \
@@ -35,11 +35,14 @@
                 .widenings = (zero_)*ULB_GROUP_ENDS(columns_),                                               \
                 .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                     \
                 .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(columns_), .vector_bits = ULB_VEC_BITS},              \
-        .tile_mix = {ULB_PLANE_TOKENS_MIX(1, ULB_PLANES_OF(bits_) > 1 ? 1 : (bits_) / 8.0,                   \
-                                          ULB_PLANES_OF(bits_) > 1 ? 0 : 1 - (bits_) / 8.0)},                \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX(ULB_PLANE_PARTS(bits_), ULB_PLANE_PART_BITS(bits_),                \
+                                          ULB_PLANE_UNPACKED(bits_) ? ULB_PLANE_PARTS(bits_)                 \
+                                                                    : (bits_) / 8.0,                         \
+                                          ULB_PLANE_UNPACKED(bits_) ? 0 : 1 - (bits_) / 8.0)},               \
         .prefetch_choice = true,                                                                             \
-        .prefetch_tokens =                                                                                   \
-            ULB_PLANE_TILE(bits_) > 1 ? ULB_AFFINE_LEAST(columns_, ULB_PLANES_OF(bits_) > 1) - 1 : 0,        \
+        .prefetch_tokens = ULB_PLANE_TILE(bits_) > 1                                                         \
+                               ? ULB_AFFINE_LEAST(bits_, columns_, ULB_PLANE_UNPACKED(bits_)) - 1            \
+                               : 0,                                                                          \
         .run = walk_##of,                                                                                    \
     };
 

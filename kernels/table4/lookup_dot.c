@@ -45,11 +45,6 @@ static const struct code_parts fp4_parts = {{{ULB_FP4_LEVELS(FP4_CODE)}, {0}}, 1
 
 /* sums[2] += two steps of the rows of one vector of bytes: see kernels/x86/vnni.h for why this is a
  * statement. */
-#define WORDS4(n) ((long long)(0x0001000100010001ULL * (n)))
-#define WORDS(n)                                                                                             \
-    {                                                                                                        \
-        WORDS4(n), WORDS4(n), WORDS4(n), WORDS4(n)                                                           \
-    }
 #define CODES "vpand %[nibble], %[p0], %[c0]\n\tvpand %[nibble], %[p1], %[c1]\n\t"
 #define PART(table, factor, sum)                                                                             \
     "vpshufb %[c0], %[" table "], %[a]\n\t"                                                                  \
@@ -75,7 +70,7 @@ static inline __attribute__((always_inline)) void add_steps(const struct code_pa
                                                             const ulb_vec *tables, const uint8_t *w,
                                                             const ulb_vec *x, ulb_vec *sums)
 {
-    static const ulb_vec one = WORDS(1), up = WORDS(1 << PART_BITS);
+    static const ulb_vec one = ULB_WORDS(1), up = ULB_WORDS(1 << PART_BITS);
     ulb_vec p0, p1, c0, c1, a, b;
     if (parts->n == 2)
         STATEMENT(BOTH_PARTS);
@@ -227,9 +222,9 @@ static void take_units(const struct ulb_gemm *g, float unit)
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = MIX(look_ups),                                                                                \
-        .tile_mix = {ULB_PLANE_TOKENS_MIX(look_ups, look_ups, 0)},                                           \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX(look_ups, PART_BITS, look_ups, 0)},                                \
         .prefetch_choice = true,                                                                             \
-        .prefetch_tokens = ULB_BY_SUMS(0, ULB_AFFINE_LEAST(COLUMNS, true) - 1),                              \
+        .prefetch_tokens = ULB_AFFINE_LEAST(4, COLUMNS, true) - 1,                                           \
         .run = run_##of,                                                                                     \
     };
 

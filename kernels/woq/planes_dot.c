@@ -53,13 +53,15 @@ static inline __attribute__((always_inline)) void sum_tile(const struct woq *a, 
     ulb_store_all(dots, sums, ULB_PLANE_VECTORS);
 }
 
+/* bias: what dots lack of codes times the sum of x. */
 static inline __attribute__((always_inline)) void finish(const struct woq *a, const struct ulb_gemm *g,
-                                                         size_t m, size_t rows, size_t n, const int32_t *dots)
+                                                         size_t m, size_t rows, size_t n, const int32_t *dots,
+                                                         int32_t bias)
 {
     const float *scale = ulb_row_scales(g, a->layout) + m, *zeros = ulb_row_zeros(g, a->layout) + m;
     const float *row_sums = ulb_row_sums(g, a->layout) + m;
     int64_t x_sum = g->x_sum[n], x_zero = g->x_zero[n];
-    int32_t offset = (a->zeros ? 0 : 1 << (a->bits - 1)) - (a->bits == 8 ? ULB_PLANE_BIAS_8 : 0);
+    int32_t offset = (a->zeros ? 0 : 1 << (a->bits - 1)) - bias;
     for (size_t i = 0; i < rows; i++) {
         int64_t zero = offset + (a->zeros ? (int32_t)zeros[i] : 0);
         int64_t sum = dots[i] - zero * x_sum - x_zero * (int32_t)row_sums[i];
@@ -84,12 +86,10 @@ static inline __attribute__((always_inline)) void run_one(const struct woq *a, c
                     (const uint8_t *)g->w + (m + i) / ULB_PLANE_ROWS * tiles.steps * ulb_plane_step(a->bits);
                 sum_tile(a, &tiles, dots + i);
             }
-            finish(a, g, m, rows, n, dots);
+            finish(a, g, m, rows, n, dots, a->bits == 8 ? ULB_PLANE_BIAS_8 : 0);
         }
     }
 }
-
-#if !ULB_WORD_SUMS
 
 /* A tile's rows and a block of tokens. */
 struct block {
@@ -110,15 +110,44 @@ static inline __attribute__((always_inline)) void take_sums(void *of, size_t vec
 }
 
 /* Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+static __attribute__((noinline)) void add_chunk_4(struct block *block, size_t tokens)
+{
+    ulb_pass_chunks(4, &block->chunk, tokens, take_sums, block);
+}
+
+#if ULB_WORD_SUMS
+
+/* dots += those of a chunk, whose codes lie at w, with 16-bit sums of its nibbles. */
+static inline __attribute__((always_inline)) void add_chunk(const struct woq *a, const uint8_t *w,
+                                                            size_t tokens, struct block *block)
+{
+    if (a->bits == 8)
+        ulb_unpack_halves(8, w, block->chunk.steps, block->chunk.codes);
+    else
+        ulb_unpack_planes(4, w, block->chunk.steps, block->chunk.codes);
+    block->chunk.w = block->chunk.codes[0][0];
+    add_chunk_4(block, tokens);
+}
+
+#else
+
 static __attribute__((noinline)) void add_chunk_8(struct block *block, size_t tokens)
 {
     ulb_pass_chunks(8, &block->chunk, tokens, take_sums, block);
 }
 
-static __attribute__((noinline)) void add_chunk_4(struct block *block, size_t tokens)
+/* The same, in place. */
+static inline __attribute__((always_inline)) void add_chunk(const struct woq *a, const uint8_t *w,
+                                                            size_t tokens, struct block *block)
 {
-    ulb_pass_chunks(4, &block->chunk, tokens, take_sums, block);
+    block->chunk.w = w;
+    if (a->bits == 4)
+        add_chunk_4(block, tokens);
+    else
+        add_chunk_8(block, tokens);
 }
+
+#endif
 
 /* Dot products of all of K of a tile's rows, which begin at w, and tokens from n on. */
 static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a, const struct ulb_gemm *g,
@@ -128,20 +157,16 @@ static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a
     const size_t steps = ulb_layout_steps(a->layout, g->k), step = ulb_plane_step(a->bits);
     const size_t slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k);
     memset(block->dots, 0, tokens * sizeof *block->dots);
-    block->chunk.parts = 1;
-    block->chunk.part_bits = 0;
+    block->chunk.parts = a->bits == 8 ? ULB_PLANE_PARTS(8) : ULB_PLANE_PARTS(4);
+    block->chunk.part_bits = ULB_PLANE_PART_BITS(4);
     for (size_t at = 0; at < SLICES * steps; at += block->chunk.steps) {
         const uint8_t *from = w + at / steps * slice_bytes + at % steps * step;
         const size_t left = steps - at % steps;
         block->chunk.steps = left < CHUNK ? left : CHUNK;
-        block->chunk.next = from + block->chunk.steps * step;
+        block->chunk.next = from + (ULB_WORD_SUMS ? ULB_PLANE_FAR : block->chunk.steps * step);
         block->chunk.next_bytes = block->chunk.steps * step;
-        block->chunk.w = from;
         ulb_pack_bytes(g, n, tokens, 4 * at, 4 * block->chunk.steps, &block->chunk);
-        if (a->bits == 4)
-            add_chunk_4(block, tokens);
-        else
-            add_chunk_8(block, tokens);
+        add_chunk(a, from, tokens, block);
     }
 }
 
@@ -154,19 +179,10 @@ static inline __attribute__((always_inline)) void run_tokens(const struct woq *a
             struct block block;
             sum_tokens(a, g, (const uint8_t *)g->w + m / ULB_PLANE_ROWS * row_bytes, n, tokens, &block);
             for (size_t t = 0; t < tokens; t++)
-                finish(a, g, m, ulb_rows_left(g, m, ULB_PLANE_ROWS), n + t, block.dots[t]);
+                finish(a, g, m, ulb_rows_left(g, m, ULB_PLANE_ROWS), n + t, block.dots[t], 0);
         }
     }
 }
-
-#else
-
-static inline __attribute__((always_inline)) void run_tokens(const struct woq *a, const struct ulb_gemm *g)
-{
-    run_one(a, g);
-}
-
-#endif
 
 #define ROW(of, bits_, zeros_)                                                                               \
     static const struct woq row_##of = {&LAYOUT(of), bits_, zeros_};                                         \
@@ -194,7 +210,10 @@ static inline __attribute__((always_inline)) void run_tokens(const struct woq *a
         .bytes_per_step = 4 * (bits_),                                                                       \
         .mix = {ULB_CODES_MIX(bits_, 0), .loads = (bits_) / 8.0 * ULB_VECTORS_PER_STEP,                      \
                 .vector_bits = ULB_VEC_BITS, .chains = ULB_PLANE_VECTORS},                                   \
-        .tile_mix = {ULB_PLANE_TOKENS_MIX(1, (bits_) / 8.0, 1 - (bits_) / 8.0)},                             \
+        .tile_mix = {ULB_PLANE_TOKENS_MIX(ULB_PLANE_PARTS(bits_), ULB_PLANE_PART_BITS(bits_),                \
+                                          ULB_PLANE_UNPACKED(bits_) ? ULB_PLANE_PARTS(bits_)                 \
+                                                                    : (bits_) / 8.0,                         \
+                                          ULB_PLANE_UNPACKED(bits_) ? 0 : 1 - (bits_) / 8.0)},               \
         .prefetch_choice = true,                                                                             \
         .prefetch_tokens = ULB_PLANE_TILE(bits_) > 1 ? 1 : 0,                                                \
         .run = run_##of,                                                                                     \

@@ -97,8 +97,8 @@
     {                                                                                                        \
         .loads = 1 + ULB_HAS(SCALES) * ULB_EACH(GROUP) + 2 * ULB_EACH(COLUMNS) +                             \
                  ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP),                                                    \
-        .broadcasts = (1 + ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP)) * TOKENS / ULB_STAGED_VECTORS,           \
-        .prefetches = 1.0 / ULB_STAGED_VECTORS,                                                              \
+        .broadcasts = (1 + ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP)) * TOKENS / ULB_BYTE_VECTORS,             \
+        .prefetches = 1.0 / ULB_BYTE_VECTORS,                                                                \
         .adds = TOKENS * (1 + ULB_STAGED_MINIMA * (ULB_EACH(2 * GROUP) + ULB_EACH(COLUMNS)) +                \
                           ((ZERO_POINT) != 0 && !ULB_STAGED_MINIMA) * ULB_EACH(COLUMNS)),                    \
         .maddubs = TOKENS,                                                                                   \
@@ -115,7 +115,7 @@ enum { TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
 #elif defined(SIGNED_CODES)
 enum { TOKENS = ULB_WORD_TOKENS };
 #else
-enum { TOKENS = ULB_STAGED_TOKENS };
+enum { TOKENS = ULB_BYTE_TOKENS };
 #endif
 #ifndef LEAST
 #define LEAST 2

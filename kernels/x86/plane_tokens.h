@@ -1,14 +1,15 @@
 /* Several tokens of codes and int8 activations. Those of a group of columns lie packed, beside the planes of
  * codes, in L1, while the register tiles of a block of tokens pass over them: 3 tokens share a load and what
  * takes fields apart, at 512 bits and in EVEX 8 vectors of rows a broadcast (28 of 32 registers), in VEX 4
- * (all 16). Codes of several planes are made bytes once for all tokens, so that a pass is loads, broadcasts
- * and dot products alone; codes of more than 8 bits are bytes in several parts, the uppermost first. Each
- * pass asks L2 for its part of the next chunk in time: of the one after it, in the same slice, 4 tokens of 4
- * bits were .75 times as fast.
+ * (all 16); with AVX2 alone 4 tokens share 2 vectors of bytes (kernels/x86/byte_tile.h). Codes of several
+ * planes, and with AVX2 all, are made bytes once for all tokens, so that a pass is loads, broadcasts
+ * and products alone; codes of more than 8 bits, with AVX2 more than 7, are bytes in several parts, the
+ * uppermost first. Each pass asks L2 for its part of the next chunk in time: of the one after it, in the same
+ * slice, 4 tokens of 4 bits were .75 times as fast. AVX2 asks farther ahead, in the slice: 4 tokens of 4 bits
+ * 1.2 times as fast as with the next chunk.
  *
- * One plane of 1 bit, and at 256 bits any of less than 8, is faster one by one: fields cost as little as
- * loads. So are with AVX2, whose sums of 16 bits must be widened for every token, nearly all (3 bits 1.5
- * times as fast, 4 bits and NF4 .6 to .9, others 1.0 to 1.2 with 16 tokens).
+ * With dot products one plane of 1 bit, and at 256 bits any of less than 8, is faster one by one: fields cost
+ * as little as loads.
  *
  * Ports: 24 dot products on two, 12 cycles, 11 loads; in place one and for each field but the last of a byte.
  * Unpacking takes a load, a shift and an and for each plane and vector of bytes, an or from the second plane
@@ -16,11 +17,16 @@
  *
  * Zen 5, cold, 4096x4096, 4, 8 and 16 tokens against one by one: 512 bits u4 1.25, 1.5 and 1.75 times as
  * fast, u2 1.2, 1.3 and 1.2, u8 1.5, 2.0 and 2.6, u6 1.3, 1.9 and 2.7, NF4 1.05, 1.3 and 1.4; VEX u8 1.2, 1.6
- * and 1.7, u6 1.1, 1.6 and 1.8. */
+ * and 1.7, u6 1.1, 1.6 and 1.8. Zen 4, AVX2, 4 and 16 tokens: u1 .95 and 1.15, u2 1.15 and 1.1, u3 1.75 and
+ * 2.1, u4 1.3 and 1.3, u5 2.0 and 2.05, u6 1.8 and 2.0, u7 2.0 and 2.5, u8 1.35 and 1.3, FP4 1.4 and 1.4, NF4
+ * 1.15 and 1.25; groups of 32 columns of 4 bits 1.1 and .95. */
 #ifndef ULB_KERNELS_X86_PLANE_TOKENS_H
 #define ULB_KERNELS_X86_PLANE_TOKENS_H
 
 #include "kernels/x86/planes.h"
+#if ULB_WORD_SUMS
+#include "kernels/x86/byte_tile.h"
+#endif
 
 #include <string.h>
 
@@ -64,13 +70,26 @@ static inline __attribute__((always_inline)) void ulb_unpack_planes(unsigned bit
     }
 }
 
-#if !ULB_WORD_SUMS
+#if ULB_WORD_SUMS
+/* The same of 8 bits in two parts of 4, codes[parts][steps], the upper one first. */
+static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bits, const uint8_t *w,
+                                                                    size_t steps, ulb_plane_bytes *codes)
+{
+    (void)bits;
+    for (size_t i = 0; i < steps * ULB_PLANE_VECTORS; i++) {
+        const ulb_vec code = ulb_load(w + i * ULB_VEC_BYTES);
+        ulb_store(codes[0][i], ulb_byte_field(code, 4, 15));
+        ulb_store(codes[steps][i], ulb_byte_field(code, 0, 15));
+    }
+}
+#endif
 
 enum {
-    ULB_PLANE_BLOCK = 16, /* tokens that share the bytes */
-    ULB_PLANE_TOKENS = 3, /* of a register tile */
-    ULB_PLANE_PASS_VECTORS = ULB_BY_ENCODING(4, 8),
+    ULB_PLANE_BLOCK = 16,                 /* tokens that share the bytes */
+    ULB_PLANE_TOKENS = ULB_BY_SUMS(4, 3), /* of a register tile */
+    ULB_PLANE_PASS_VECTORS = ULB_BY_SUMS(2, ULB_BY_ENCODING(4, 8)),
     ULB_PLANE_SUMS = ULB_PLANE_TOKENS * ULB_PLANE_PASS_VECTORS,
+    ULB_PLANE_FAR = 16384, /* bytes ahead, in the slice, of what 16-bit sums ask L2 for */
     ULB_PLANE_COLUMNS_MAX = 256,
     ULB_PLANE_STEPS_MAX = ULB_PLANE_COLUMNS_MAX / 4 /* of all parts of a chunk */
 };
@@ -94,6 +113,40 @@ static inline __attribute__((always_inline)) void ulb_pack_bytes(const struct ul
         memcpy(chunk->x[t], (const int8_t *)g->x + (n + t) * g->x_stride + k, columns);
 }
 
+#if ULB_WORD_SUMS
+
+/* Steps of 16-bit sums of codes of so many bits: of a chunk of 8 at most. */
+#define ULB_PLANE_FULL(bits) ((bits) > 4 ? ULB_WORD_STEPS((1 << (bits)) - 1) : 8)
+
+static inline __attribute__((always_inline)) void
+ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
+              const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
+{
+    const size_t full = ULB_PLANE_FULL(bits);
+    struct ulb_byte_steps at = {.w = chunk->w + vector * ULB_VEC_BYTES,
+                                .step_bytes = sizeof(ulb_plane_bytes),
+                                .ask = ask,
+                                .ask_bytes = ask_bytes};
+    ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
+    for (unsigned part = 0; part < chunk->parts; part++) {
+        size_t s = 0;
+        at.x = chunk->x[t];
+        /* Else Clang keeps an address for each four activations. */
+        __asm__("" : "+r"(at.x));
+        if (part > 0) {
+            ULB_UNROLL(8)
+            for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
+                sums[i] = ulb_shl32(sums[i], chunk->part_bits);
+        }
+        for (; s + full <= chunk->steps; s += full)
+            ulb_add_bytes(&at, ULB_PLANE_PASS_VECTORS, tokens, full, NULL, sums);
+        for (; s < chunk->steps; s++)
+            ulb_add_bytes(&at, ULB_PLANE_PASS_VECTORS, tokens, 1, NULL, sums);
+    }
+}
+
+#else
+
 /* The fields of so many vectors of rows at their places, the last of a byte the whole byte (ulb_split_plane),
  * times the activations of so many tokens, x4: sums[tokens][vectors] += products of a step. */
 static inline __attribute__((always_inline)) void
@@ -113,7 +166,7 @@ ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned 
 }
 
 /* sums[tokens][vectors] of a chunk, vectors of rows from vector on, tokens of the block from t on;
- * of each step ask_bytes are asked for, from ask on. */
+ * of each step ask_bytes are asked for, from ask on. bits: of planes, or with 16-bit sums of the bytes. */
 static inline __attribute__((always_inline)) void
 ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
               const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
@@ -146,6 +199,8 @@ ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector,
         ulb_split_vectors(bits, ULB_PLANE_PASS_VECTORS, sums + i * ULB_PLANE_PASS_VECTORS);
 }
 
+#endif
+
 /* What is done with the sums of a pass, [tokens][vectors]. */
 typedef void ulb_take_chunk_fn(void *block, size_t vector, size_t t, unsigned tokens, const ulb_vec *sums);
 
@@ -172,7 +227,9 @@ static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
     for (size_t tile = 0, t = 0; tile < tiles; tile++) {
         const size_t some = (tokens - t) / (tiles - tile);
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v += ULB_PLANE_PASS_VECTORS) {
-            if (some == 3)
+            if (ULB_PLANE_TOKENS > 3 && some == 4)
+                ulb_pass_chunk(bits, chunk, v, t, 4, ask, ask_bytes, take, block);
+            else if (some == 3)
                 ulb_pass_chunk(bits, chunk, v, t, 3, ask, ask_bytes, take, block);
             else if (some == 2)
                 ulb_pass_chunk(bits, chunk, v, t, 2, ask, ask_bytes, take, block);
@@ -184,24 +241,36 @@ static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
     }
 }
 
+/* Of codes of so many bits: whether they are made bytes for several tokens, by what, and in so many parts of
+ * so many bits. */
+#if ULB_WORD_SUMS
+#define ULB_PLANE_UNPACKED(bits)  true
+#define ULB_PLANE_UNPACK(bits)    ((bits) == 8 ? ulb_unpack_halves : ulb_unpack_planes)
+#define ULB_PLANE_PARTS(bits)     ((bits) == 8 ? 2 : 1)
+#define ULB_PLANE_PART_BITS(bits) ((bits) == 8 ? 4 : (bits))
+#else
+#define ULB_PLANE_UNPACKED(bits)  (ULB_PLANES_OF(bits) > 1)
+#define ULB_PLANE_UNPACK(bits)    (ULB_PLANE_UNPACKED(bits) ? ulb_unpack_planes : NULL)
+#define ULB_PLANE_PARTS(bits)     1
+#define ULB_PLANE_PART_BITS(bits) 0
+#endif
+
 /* Instructions per 32 weights of a register tile, apart from unpacking and packing, which a block of tokens
- * shares: of codes in so many parts, so many loads and ands for a vector of bytes. */
-#define ULB_PLANE_TOKENS_MIX(parts, loads_, ands)                                                            \
+ * shares: of codes in so many parts of so many bits, so many loads and ands for a vector of bytes. */
+#define ULB_PLANE_TOKENS_MIX(parts, part_bits, loads_, ands)                                                 \
     .loads = (loads_)*ULB_VECTORS_PER_STEP, .logic = (ands)*ULB_VECTORS_PER_STEP,                            \
     .broadcasts = (double)(parts)*ULB_PLANE_TOKENS / ULB_PLANE_PASS_VECTORS * ULB_VECTORS_PER_STEP,          \
-    .dot_products = (parts)*ULB_PLANE_TOKENS * ULB_VECTORS_PER_STEP, .vector_bits = ULB_VEC_BITS,            \
+    ULB_PLANE_PRODUCTS((parts)*ULB_PLANE_TOKENS, part_bits), .vector_bits = ULB_VEC_BITS,                    \
     .chains = ULB_PLANE_SUMS
-
+#if ULB_WORD_SUMS
+#define ULB_PLANE_PRODUCTS(n, bits) .maddubs = (n), .adds = (n), .madds = (double)(n) / ULB_PLANE_FULL(bits)
 #else
-
-enum { ULB_PLANE_TOKENS = 1 };
-#define ULB_PLANE_TOKENS_MIX(parts, loads_, ands) .vector_bits = ULB_VEC_BITS
-
+#define ULB_PLANE_PRODUCTS(n, bits) .dot_products = (n)*ULB_VECTORS_PER_STEP
 #endif
 
 /* Tokens of a register tile of codes of so many bits. */
 #define ULB_PLANE_TILE(bits)                                                                                 \
-    (ULB_PLANES_OF(bits) > 1 || (bits) == 8 || ((bits) > 1 && ULB_BY_WIDTH(false, true)) ? ULB_PLANE_TOKENS  \
-                                                                                         : 1)
+    (ULB_PLANE_UNPACKED(bits) || (bits) == 8 || ((bits) > 1 && ULB_BY_WIDTH(false, true)) ? ULB_PLANE_TOKENS \
+                                                                                          : 1)
 
 #endif

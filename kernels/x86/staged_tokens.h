@@ -20,25 +20,23 @@
 #define ULB_KERNELS_X86_STAGED_TOKENS_H
 
 #include "kernels/x86/block_walk.h"
+#include "kernels/x86/byte_tile.h"
 
 enum {
-    ULB_STAGED_TOKENS = 4,  /* of a register tile */
-    ULB_STAGED_VECTORS = 2, /* of rows */
     ULB_STAGED_BLOCK = 16,
     ULB_STAGED_ROW_VECTORS = 8,
-    ULB_STAGED_COLUMNS = 256,
     ULB_STAGED_FAR = 16384,      /* bytes ahead, in the slice, of what L2 is asked for */
     ULB_STAGED_NEAR_CODES = 8192 /* bytes of a block's, beside which L1 has room for the next tile */
 };
 
 /* A block of one slice, and what it meets. */
 struct ulb_staged {
-    _Alignas(64) uint8_t codes[ULB_STAGED_COLUMNS / 4 * ULB_STAGED_ROW_VECTORS * ULB_VEC_BYTES];
+    _Alignas(64) uint8_t codes[ULB_BYTE_COLUMNS / 4 * ULB_STAGED_ROW_VECTORS * ULB_VEC_BYTES];
     ulb_vec scales[ULB_SHORT_GROUPS][ULB_STAGED_ROW_VECTORS]; /* words, twice in a lane */
     /* Words, two groups to a lane: of four, 0 and 2, then 1 and 3; of signed scales one after the other. */
     ulb_vec minima[ULB_SHORT_GROUPS / 2][ULB_STAGED_ROW_VECTORS];
     ulb_floats d[ULB_STAGED_ROW_VECTORS], dmin[ULB_STAGED_ROW_VECTORS];
-    _Alignas(64) int8_t x[ULB_STAGED_BLOCK][ULB_STAGED_COLUMNS];
+    _Alignas(64) int8_t x[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS];
     int16_t x_sums[ULB_STAGED_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
     /* Of a block, times the zero point if there is one. */
     int32_t x_sum[ULB_STAGED_BLOCK];
@@ -138,31 +136,7 @@ ulb_stage_block(const struct ulb_block_row *row, const uint8_t *tile, struct ulb
     ulb_stage_ends(row, tile, staged);
 }
 
-/* sums[vectors] += products of codes and four activations; first: = products. One statement, so that sums
- * stay in registers. */
-static inline __attribute__((always_inline)) void
-ulb_add_staged_products(unsigned vectors, bool first, const ulb_vec *codes, const int8_t *x4, ulb_vec *sums)
-{
-    ulb_vec x, product;
-    if (first)
-        __asm__("vpbroadcastd %[x4], %[x]\n\tvpmaddubsw %[x], %[code0], %[sum0]"
-                : [sum0] "=x"(sums[0]), [x] "=&x"(x)
-                : [code0] "x"(codes[0]), [x4] "m"(*(const int8_t(*)[4])x4));
-    if (first && vectors == 2)
-        __asm__("vpmaddubsw %[x], %[code1], %[sum1]"
-                : [sum1] "=x"(sums[1])
-                : [code1] "x"(codes[1]), [x] "x"(x));
-    else if (!first && vectors == 2)
-        __asm__("vpbroadcastd %[x4], %[x]\n\t"
-                "vpmaddubsw %[x], %[code0], %[product]\n\tvpaddw %[product], %[sum0], %[sum0]\n\t"
-                "vpmaddubsw %[x], %[code1], %[x]\n\tvpaddw %[x], %[sum1], %[sum1]"
-                : [sum0] "+x"(sums[0]), [sum1] "+x"(sums[1]), [x] "=&x"(x), [product] "=&x"(product)
-                : [code0] "x"(codes[0]), [code1] "x"(codes[1]), [x4] "m"(*(const int8_t(*)[4])x4));
-    else if (!first)
-        ulb_dot(sums, codes[0], ulb_broadcast4(x4));
-}
-
-/* The same of two vectors of words and two words. */
+/* sums[2] += products of two vectors of words and two words. One statement: see kernels/x86/byte_tile.h. */
 static inline __attribute__((always_inline)) void ulb_add_staged_words(const ulb_vec *words,
                                                                        const int16_t *x2, ulb_vec *sums)
 {
@@ -174,30 +148,6 @@ static inline __attribute__((always_inline)) void ulb_add_staged_words(const ulb
             : [word0] "xm"(words[0]), [word1] "xm"(words[1]), [x2] "m"(*(const int16_t(*)[2])x2));
 }
 
-/* sums[tokens][vectors] += a step at w, whose activations begin at x. */
-static inline __attribute__((always_inline)) void ulb_add_staged_step(bool first, const uint8_t *w,
-                                                                      const int8_t *x, unsigned vectors,
-                                                                      unsigned tokens, ulb_vec *sums)
-{
-    ulb_vec codes[ULB_STAGED_VECTORS];
-    ULB_UNROLL(2)
-    for (unsigned v = 0; v < vectors; v++)
-        codes[v] = ulb_load(w + v * ULB_VEC_BYTES);
-    ULB_UNROLL(4)
-    for (unsigned t = 0; t < tokens; t++)
-        ulb_add_staged_products(vectors, first, codes, x + t * ULB_STAGED_COLUMNS, sums + t * vectors);
-}
-
-/* Asks for a pass's part of what lies ahead, at ask: into L2, and the next tile of the slice into L1, where
- * the block's codes leave room there. */
-static inline __attribute__((always_inline)) void ulb_ask_staged(const struct ulb_block_row *row,
-                                                                 const uint8_t *ask)
-{
-    ulb_ask_l2(ask, 0);
-    if (row->columns * ulb_block_vectors(row) * ULB_LANES <= ULB_STAGED_NEAR_CODES)
-        __builtin_prefetch(ask - ULB_STAGED_FAR + row->tile_bytes);
-}
-
 /* Group g, for so many vectors of rows from v on, and tokens of the block from t on. */
 static inline __attribute__((always_inline)) void ulb_add_staged_group(const struct ulb_block_row *row,
                                                                        struct ulb_staged *staged, size_t g,
@@ -205,29 +155,18 @@ static inline __attribute__((always_inline)) void ulb_add_staged_group(const str
                                                                        unsigned tokens, ulb_vec *sums)
 {
     const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES, steps = ulb_staged_steps(row);
-    const uint8_t *w = staged->codes + g * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES;
-    const int8_t *x = staged->x[t] + g * row->group;
+    const bool room = row->columns * ulb_block_vectors(row) * ULB_LANES <= ULB_STAGED_NEAR_CODES;
+    struct ulb_byte_steps at = {.w = staged->codes + g * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES,
+                                .step_bytes = step_bytes,
+                                .x = staged->x[t] + g * row->group,
+                                .ask = staged->ask,
+                                .ask_bytes = staged->ask_bytes,
+                                .near = room ? ULB_STAGED_FAR - row->tile_bytes : 0};
     /* Else Clang keeps an address for each four activations. */
-    __asm__("" : "+r"(x));
-    for (size_t s = 0; s < row->group / 4; s += steps) {
-        ulb_vec words[ULB_STAGED_TOKENS * ULB_STAGED_VECTORS];
-        const uint8_t *ask = staged->ask;
-        ulb_ask_staged(row, ask);
-        ulb_add_staged_step(true, w + s * step_bytes, x + 4 * s, vectors, tokens, words);
-        for (size_t i = 1; i < steps; i++) {
-            ulb_ask_staged(row, ask += staged->ask_bytes);
-            ulb_add_staged_step(false, w + (s + i) * step_bytes, x + 4 * (s + i), vectors, tokens, words);
-        }
-        staged->ask = ask + staged->ask_bytes;
-        ULB_UNROLL(8)
-        for (unsigned i = 0; i < tokens * vectors; i++) {
-            const ulb_vec *scale = row->scales ? &staged->scales[g][v + i % vectors] : NULL;
-            if (row->scales && steps > 2)
-                ulb_add_in_memory(&sums[i], ulb_widen_by(scale, words[i]));
-            else
-                sums[i] = ulb_add32(sums[i], ulb_widen_by(scale, words[i]));
-        }
-    }
+    __asm__("" : "+r"(at.x));
+    for (size_t s = 0; s < row->group / 4; s += steps)
+        ulb_add_bytes(&at, vectors, tokens, steps, row->scales ? &staged->scales[g][v] : NULL, sums);
+    staged->ask = at.ask;
 }
 
 /* sums[tokens][vectors] of minima times what they are of. */
@@ -267,7 +206,7 @@ static inline __attribute__((always_inline)) void ulb_pass_staged(const struct u
                                                                   unsigned vectors, size_t t, unsigned tokens)
 {
     const bool zeros = row->zero_point + row->codes->operand_origin;
-    ulb_vec sums[ULB_STAGED_TOKENS * ULB_STAGED_VECTORS], minima[ULB_STAGED_TOKENS * ULB_STAGED_VECTORS];
+    ulb_vec sums[ULB_BYTE_TOKENS * ULB_BYTE_VECTORS], minima[ULB_BYTE_TOKENS * ULB_BYTE_VECTORS];
     ulb_zero_all(sums, tokens * vectors);
     for (size_t g = 0; g < row->columns / row->group; g++)
         ulb_add_staged_group(row, staged, g, v, vectors, t, tokens, sums);
@@ -293,9 +232,9 @@ typedef void ulb_pass_staged_fn(struct ulb_staged *staged, size_t t);
     static __attribute__((noinline)) void name(struct ulb_staged *staged, size_t t)                          \
     {                                                                                                        \
         size_t v = 0;                                                                                        \
-        for (; v + ULB_STAGED_VECTORS <= ulb_block_vectors(&(row)); v += ULB_STAGED_VECTORS)                 \
-            ulb_pass_staged(&(row), staged, v, ULB_STAGED_VECTORS, t, tokens);                               \
-        if (ulb_block_vectors(&(row)) % ULB_STAGED_VECTORS)                                                  \
+        for (; v + ULB_BYTE_VECTORS <= ulb_block_vectors(&(row)); v += ULB_BYTE_VECTORS)                     \
+            ulb_pass_staged(&(row), staged, v, ULB_BYTE_VECTORS, t, tokens);                                 \
+        if (ulb_block_vectors(&(row)) % ULB_BYTE_VECTORS)                                                    \
             ulb_pass_staged(&(row), staged, v, 1, t, tokens);                                                \
     }
 
@@ -331,7 +270,7 @@ ulb_add_staged_block(const struct ulb_block_row *row, ulb_pass_staged_fn *const 
     ulb_stage_block(row, w, staged);
     ulb_pack_staged(row, g, n, tokens, b, staged);
     for (size_t t = 0; t < tokens; t += some) {
-        some = ulb_next_tokens(tokens - t, ULB_STAGED_TOKENS);
+        some = ulb_next_tokens(tokens - t, ULB_BYTE_TOKENS);
         passes[some - 2](staged, t);
     }
 }
@@ -344,8 +283,8 @@ static inline __attribute__((always_inline)) void ulb_run_staged_block(const str
 {
     const size_t rows = ulb_block_vectors(row) * ULB_LANES, steps = ulb_layout_steps(row->layout, g->k);
     const size_t slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
-    const size_t passed = (tokens + ULB_STAGED_TOKENS - 1) / ULB_STAGED_TOKENS *
-                          ((ulb_block_vectors(row) + 1) / ULB_STAGED_VECTORS) * (row->columns / 4);
+    const size_t passed = (tokens + ULB_BYTE_TOKENS - 1) / ULB_BYTE_TOKENS *
+                          ((ulb_block_vectors(row) + 1) / ULB_BYTE_VECTORS) * (row->columns / 4);
     const uint8_t *w = (const uint8_t *)g->w + m / rows * steps * row->layout->tile_bytes;
     struct ulb_staged staged;
     staged.ask_bytes = (row->tile_bytes + passed - 1) / passed;
