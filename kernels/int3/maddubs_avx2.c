@@ -5,12 +5,12 @@
  * (32,512) fit 16 bits: two of each slice; then vpmaddwd by ones widens them.
  * Registers: 10 word sums; 32-bit sums wait in memory.
  * Ports: per three vectors of 256 weights 10 and, 5 shift, 10 maddubs, 10 add, and 20 of widening per 8: 37.5
- * operations on three ports are 1.56 cycles per 32 weights. */
+ * operations on three ports are 1.56 cycles per 32 weights. Several tokens: kernels/x86/piece_tokens.h. */
 #include "kernels/int3/format.h"
 #include "kernels/row.h"
 #include "kernels/unroll.h"
-#include "kernels/x86/dot.h"
-#include "kernels/x86/prefetch.h"
+#include "kernels/x86/codes.h"
+#include "kernels/x86/piece_tokens.h"
 
 enum {
     SUMS = 10,
@@ -99,9 +99,37 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     ulb_store_all(dots, codes, ULB_INT3_FIELDS);
 }
 
+/* Several tokens. */
+static inline void stage(const uint8_t *w, uint8_t *bytes)
+{
+    const ulb_vec packed[] = {ulb_load(w), ulb_load(w + ULB_VEC_BYTES), ulb_load(w + 2 * ULB_VEC_BYTES)};
+    ULB_UNROLL(8)
+    for (size_t i = 0; i < ULB_INT3_FIELDS; i++)
+        ulb_store(bytes + i * ULB_VEC_BYTES, ulb_operand_thirds(packed, i));
+}
+
+static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+{
+    ulb_finish_sums(g, &ulb_int3_vnni4, m, ULB_INT3_FIELDS * ULB_LANES, n, results, ULB_INT3_ZERO_POINT);
+}
+
+static const struct ulb_piece_row pieces = {.layout = &ulb_int3_vnni4,
+                                            .slices = SLICES,
+                                            .vectors = ULB_INT3_FIELDS,
+                                            .steps = ULB_PIECE_STEPS_MAX,
+                                            .step_bytes = STEP_BYTES,
+                                            .full = ULB_WORD_STEPS(7),
+                                            .stage = stage,
+                                            .take = ulb_take_sums,
+                                            .finish = finish};
+ULB_PIECE_RUN(pieces)
+
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tiles(g, &ulb_int3_vnni4, ULB_INT3_FIELDS * ULB_LANES, tile, ULB_INT3_ZERO_POINT);
+    if (g->n > 1)
+        run_tokens(g);
+    else
+        ulb_run_tiles(g, &ulb_int3_vnni4, ULB_INT3_FIELDS * ULB_LANES, tile, ULB_INT3_ZERO_POINT);
 }
 
 const struct ulb_kernel ULB_ROW = {
@@ -112,7 +140,7 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &ulb_int3_vnni4,
     .activation = ULB_ACT_A8,
     .mr = ULB_INT3_FIELDS * ULB_LANES,
-    .nr = 1,
+    .nr = ULB_PIECE_TOKENS,
     .kr = 4 * SLICES,
     .bytes_per_step = 12,
     /* The masks of the high bits are in memory, and the sums that words are added to. */
@@ -125,6 +153,8 @@ const struct ulb_kernel ULB_ROW = {
             .madds = 1.25 / (VISIT * SLICES),
             .adds = 1.25 + 1.25 / (VISIT * SLICES),
             .vector_bits = 256},
+    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_WORD_STEPS(7))},
+    .prefetch_tokens = 1,
     .prefetch_choice = true,
     .run = run,
 };

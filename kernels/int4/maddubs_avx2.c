@@ -3,7 +3,7 @@
  * A pair adds at most 2 * 15 * 127 = 3,810, so 8 steps (30,480) fit 16 bits: a visit; then vpmaddwd by ones
  * widens them. Registers: 3 vectors of 2 fields: 6 word sums; 32-bit sums wait in memory. Ports: per vector
  * and, shift, and, 2 maddubs, 2 add, and 4 of widening per 8: 7.5 operations on three ports are 1.25 cycles
- * per 32 weights. */
+ * per 32 weights. Several tokens of groups: kernels/x86/piece_tokens.h; of rows: maskn_tokens.c. */
 #include "kernels/int4/format.h"
 #include "kernels/x86/dot.h"
 #include "kernels/x86/streams.h"
@@ -12,9 +12,10 @@
 
 #ifdef ULB_GROUP
 #include "kernels/x86/groups.h"
-enum { SLICES = ULB_GROUP_SLICES };
+#include "kernels/x86/piece_tokens.h"
+enum { SLICES = ULB_GROUP_SLICES, TOKENS = ULB_PIECE_TOKENS };
 #else
-enum { SLICES = 4 };
+enum { SLICES = 4, TOKENS = 1 };
 #endif
 
 enum { VECTORS = 3, FIELDS = 2, STEP_BYTES = VECTORS * ULB_VEC_BYTES };
@@ -41,9 +42,43 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
 
 #ifdef ULB_GROUP
 
+enum { ROW_VECTORS = VECTORS * FIELDS };
+
+static inline void stage(const uint8_t *w, uint8_t *bytes)
+{
+    ulb_stage_fields(VECTORS, FIELDS, w, bytes);
+}
+
+static inline void take(const struct ulb_piece *piece, size_t v, float x_scale, ulb_vec sums, ulb_vec *result)
+{
+    (void)x_scale;
+    ulb_take_group(ROW_VECTORS, piece, v, sums, result);
+}
+
+static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+{
+    ulb_finish_scaled(g, m, ROW_VECTORS * ULB_LANES, n, results);
+}
+
+static const struct ulb_piece_row pieces = {.layout = &LAYOUT,
+                                            .slices = SLICES,
+                                            .vectors = ROW_VECTORS,
+                                            .steps = ULB_GROUP_STEPS,
+                                            .step_bytes = STEP_BYTES,
+                                            .before = ROW_VECTORS * ULB_VEC_BYTES,
+                                            .full = ULB_WORD_STEPS(15),
+                                            .zero_point = ULB_INT4_ZERO_POINT,
+                                            .stage = stage,
+                                            .take = take,
+                                            .finish = finish};
+ULB_PIECE_RUN(pieces)
+
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, ULB_INT4_ZERO_POINT);
+    if (g->n > 1)
+        run_tokens(g);
+    else
+        ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, ULB_INT4_ZERO_POINT);
 }
 
 #else
@@ -70,7 +105,7 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = VECTORS * FIELDS * ULB_LANES,
-    .nr = 1,
+    .nr = TOKENS,
     .kr = ULB_K_GRAIN(SLICES),
     .bytes_per_step = 16 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
@@ -83,6 +118,10 @@ const struct ulb_kernel ULB_ROW = {
             .madds = 0.125,
             .adds = 1.125,
             .vector_bits = 256},
+#ifdef ULB_GROUP
+    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_WORD_STEPS(15))},
+    .prefetch_tokens = 1,
+#endif
     .prefetch_choice = true,
     .run = run,
 };

@@ -5,10 +5,10 @@
  * every pair is widened at once.
  * Registers: 6 accumulators, shared by the streams; with groups 6 for each.
  * Ports: per 32 weights abs, sign, maddubs, madd and add; the first four have two ports on Golden Cove: 2.0
- * cycles. Several tokens: kernels/x86/word_tokens.h. */
+ * cycles. Several tokens: kernels/x86/piece_tokens.h. */
 #include "kernels/int8/format.h"
 #include "kernels/x86/streams.h"
-#include "kernels/x86/word_tokens.h"
+#include "kernels/x86/piece_tokens.h"
 
 #define LAYOUT ULB_GROUPED(ulb_int8_vnni4_signed)
 
@@ -55,20 +55,19 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
 
 #ifdef ULB_GROUP
 
+#define TAKE take
 enum { PIECE = ULB_GROUP_STEPS, SCALES_BYTES = VECTORS * ULB_VEC_BYTES };
 
-static inline __attribute__((always_inline)) void take(const struct ulb_word_piece *piece, size_t v,
-                                                       float x_scale, ulb_vec sums, ulb_vec *result)
+static inline __attribute__((always_inline)) void take(const struct ulb_piece *piece, size_t v, float x_scale,
+                                                       ulb_vec sums, ulb_vec *result)
 {
     (void)x_scale;
-    const uint8_t *scales = piece->w - SCALES_BYTES + v * ULB_VEC_BYTES;
-    ulb_add_scaled((ulb_floats *)(void *)result, sums, (const float *)(const void *)scales);
+    ulb_take_group(VECTORS, piece, v, sums, result);
 }
 
 static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
 {
-    ulb_scale_rows(g->y + n * g->y_stride + m, (const float *)(const void *)results,
-                   ulb_rows_left(g, m, VECTORS * ULB_LANES), g->x_scale[n]);
+    ulb_finish_scaled(g, m, VECTORS * ULB_LANES, n, results);
 }
 
 static void run_one(const struct ulb_gemm *g)
@@ -78,19 +77,12 @@ static void run_one(const struct ulb_gemm *g)
 
 #else
 
-enum { PIECE = ULB_WORD_STEPS_MAX, SCALES_BYTES = 0 };
-
-static inline __attribute__((always_inline)) void take(const struct ulb_word_piece *piece, size_t v,
-                                                       float x_scale, ulb_vec sums, ulb_vec *result)
-{
-    (void)piece, (void)v, (void)x_scale;
-    *result = ulb_add32(*result, sums);
-}
+#define TAKE ulb_take_sums
+enum { PIECE = ULB_PIECE_STEPS_MAX, SCALES_BYTES = 0 };
 
 static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
 {
-    ulb_finish_tile(g, ulb_row_scales(g, &LAYOUT), m, VECTORS * ULB_LANES, n,
-                    (const int32_t *)(const void *)results, 0);
+    ulb_finish_sums(g, &LAYOUT, m, VECTORS * ULB_LANES, n, results, 0);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
@@ -107,14 +99,15 @@ static void run_one(const struct ulb_gemm *g)
 
 #endif
 
-static const struct ulb_word_row words = {.layout = &LAYOUT,
-                                          .slices = SLICES,
-                                          .steps = PIECE,
-                                          .step_bytes = ULB_WORD_STEP_BYTES,
-                                          .before = SCALES_BYTES,
-                                          .take = take,
-                                          .finish = finish};
-ULB_WORD_RUN(words)
+static const struct ulb_piece_row pieces = {.layout = &LAYOUT,
+                                            .slices = SLICES,
+                                            .vectors = VECTORS,
+                                            .steps = PIECE,
+                                            .step_bytes = VECTORS * ULB_VEC_BYTES,
+                                            .before = SCALES_BYTES,
+                                            .take = TAKE,
+                                            .finish = finish};
+ULB_PIECE_RUN(pieces)
 
 static void run(const struct ulb_gemm *g)
 {
@@ -132,7 +125,7 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = VECTORS * ULB_LANES,
-    .nr = ULB_WORD_TOKENS,
+    .nr = ULB_PIECE_TOKENS,
     .kr = ULB_K_GRAIN(SLICES),
     .bytes_per_step = 32 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,

@@ -8,10 +8,12 @@
  * |D'| <= 127 * 127 * K < 2^31 up to K = 65,536.
  * Registers: 6 accumulators, shared by the streams.
  * Ports: per vector of 160 weights 1 abs, 1 sign, 10 add, 6 maddubs, 6 madd, 6 add: 30 operations on three
- * ports are 2.0 cycles per 32 weights. */
+ * ports are 2.0 cycles per 32 weights. Several tokens: kernels/x86/piece_tokens.h. */
 #include "kernels/tern1_6/digits.h"
 #include "kernels/tern1_6/format.h"
+#include "kernels/x86/piece_tokens.h"
 #include "kernels/x86/streams.h"
+#include "kernels/x86/triple.h"
 
 enum { DIGITS = ULB_TERN1_6_DIGITS, SUMS = DIGITS + 1, SLICES = ULB_TERN1_6_SLICES };
 
@@ -64,9 +66,36 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     ulb_store_all(dots, sums, DIGITS);
 }
 
+/* Several tokens: with digits, taken out once. */
+static inline void stage(const uint8_t *w, uint8_t *bytes)
+{
+    ULB_UNROLL(5)
+    for (size_t i = 0; i < DIGITS; i++)
+        ulb_store(bytes + i * ULB_VEC_BYTES, ulb_signed_digit(ulb_load(w), i));
+}
+
+static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+{
+    ulb_finish_sums(g, &ulb_tern1_6_signed, m, DIGITS * ULB_LANES, n, results, ULB_TERN1_6_ZERO_POINT);
+}
+
+static const struct ulb_piece_row pieces = {.layout = &ulb_tern1_6_signed,
+                                            .slices = SLICES,
+                                            .vectors = DIGITS,
+                                            .steps = ULB_PIECE_STEPS_MAX,
+                                            .step_bytes = ULB_VEC_BYTES,
+                                            .full = ULB_WORD_STEPS(2),
+                                            .stage = stage,
+                                            .take = ulb_take_sums,
+                                            .finish = finish};
+ULB_PIECE_RUN(pieces)
+
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tiles(g, &ulb_tern1_6_signed, DIGITS * ULB_LANES, tile, 0);
+    if (g->n > 2)
+        run_tokens(g);
+    else
+        ulb_run_tiles(g, &ulb_tern1_6_signed, DIGITS * ULB_LANES, tile, 0);
 }
 
 const struct ulb_kernel ULB_ROW = {
@@ -77,7 +106,7 @@ const struct ulb_kernel ULB_ROW = {
     .layout = &ulb_tern1_6_signed,
     .activation = ULB_ACT_A8,
     .mr = DIGITS * ULB_LANES,
-    .nr = 1,
+    .nr = ULB_PIECE_TOKENS,
     .kr = 4 * SLICES,
     .bytes_per_step = 6.4,
     .mix = {.loads = 0.2,
@@ -87,6 +116,8 @@ const struct ulb_kernel ULB_ROW = {
             .maddubs = 1.2,
             .madds = 1.2,
             .vector_bits = 256},
+    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_WORD_STEPS(2))},
+    .prefetch_tokens = 2,
     .prefetch_choice = true,
     .run = run,
 };

@@ -79,35 +79,14 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 
 #endif
 
-/* The byte tripled i times. */
-static inline ulb_vec tripled(const ulb_vec *packed, size_t i)
+static inline ulb_vec operand(const ulb_vec *packed, size_t i)
 {
-    ulb_vec byte = packed[0];
-    ULB_UNROLL(5)
-    for (size_t j = 0; j < i; j++)
-        byte = ulb_add8(byte, ulb_add8(byte, byte));
-    return byte;
-}
-
 #if ULB_WORD_SUMS
-
-/* Its digit: how many of 256/3 and 512/3 it reaches, less 128 as it is. */
-static inline ulb_vec operand(const ulb_vec *packed, size_t i)
-{
-    const ulb_vec byte = tripled(packed, i);
-    const ulb_vec one = _mm256_cmpgt_epi8(byte, ulb_all8(85 - 128)),
-                  two = _mm256_cmpgt_epi8(byte, ulb_all8(170 - 128));
-    return _mm256_abs_epi8(ulb_add8(one, two));
-}
-
+    return ulb_signed_digit(packed[0], i);
 #else
-
-static inline ulb_vec operand(const ulb_vec *packed, size_t i)
-{
-    return tripled(packed, i);
-}
-
+    return ulb_tripled(packed[0], i);
 #endif
+}
 
 #define STAGED_STEPS(word_steps) ULB_BY_SUMS(ULB_WORD_STEPS(2), 0)
 

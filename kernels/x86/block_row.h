@@ -5,13 +5,13 @@
  * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; LEAST, unless it is
  * 2: tokens that are taken together; and with AVX2 alone, STAGED_STEPS(word_steps) where struct ulb_codes has
  * operand_steps, and of signed codes SIGNED_CODES: what takes several tokens' out of their bytes
- * (kernels/x86/word_tokens.h's stage). */
+ * (kernels/x86/piece_tokens.h's stage). */
 #ifndef ULB_KERNELS_X86_BLOCK_ROW_H
 #define ULB_KERNELS_X86_BLOCK_ROW_H
 
 #include "kernels/x86/codes.h"
 #if ULB_WORD_SUMS
-#include "kernels/x86/word_tokens.h"
+#include "kernels/x86/piece_tokens.h"
 #endif
 
 /* One instruction per vector of rows for each so many columns, per 32 weights. */
@@ -156,12 +156,12 @@ static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 
 static inline void stage(const uint8_t *w, uint8_t *bytes)
 {
-    ulb_stage_codes(&row, w, bytes);
+    ulb_stage_step(&row, w, bytes);
 }
 
 /* As one token's: see ulb_finish_block() (kernels/x86/block_walk.h). */
-static inline __attribute__((always_inline)) void take(const struct ulb_word_piece *piece, size_t v,
-                                                       float x_scale, ulb_vec sums, ulb_vec *result)
+static inline __attribute__((always_inline)) void take(const struct ulb_piece *piece, size_t v, float x_scale,
+                                                       ulb_vec sums, ulb_vec *result)
 {
     const uint8_t *d = piece->w + ulb_group_bytes(&row);
     const ulb_floats scale =
@@ -174,16 +174,17 @@ static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ul
     memcpy(g->y + n * g->y_stride + m, results, ulb_rows_left(g, m, ROWS) * sizeof(float));
 }
 
-static const struct ulb_word_row words = {.layout = &LAYOUT,
-                                          .slices = ULB_BLOCK_SLICES,
-                                          .steps = COLUMNS / 4,
-                                          .step_bytes = SETS * COUNTS(ULB_BYTES_OF) * ULB_VEC_BYTES,
-                                          .behind = ROWS * sizeof(uint16_t),
-                                          .block_scales = true,
-                                          .stage = SIGNED_CODES,
-                                          .take = take,
-                                          .finish = finish};
-ULB_WORD_RUN(words)
+static const struct ulb_piece_row pieces = {.layout = &LAYOUT,
+                                            .slices = ULB_BLOCK_SLICES,
+                                            .vectors = SETS * COUNTS(ULB_ROWS_OF),
+                                            .steps = COLUMNS / 4,
+                                            .step_bytes = SETS * COUNTS(ULB_BYTES_OF) * ULB_VEC_BYTES,
+                                            .behind = ROWS * sizeof(uint16_t),
+                                            .block_scales = true,
+                                            .stage = SIGNED_CODES,
+                                            .take = take,
+                                            .finish = finish};
+ULB_PIECE_RUN(pieces)
 
 #else
 

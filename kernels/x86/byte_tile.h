@@ -167,4 +167,10 @@ static inline __attribute__((always_inline)) void ulb_add_bytes(struct ulb_byte_
     }
 }
 
+/* Of the tile, whose 16-bit sums hold so many steps: struct ulb_mix. */
+#define ULB_BYTE_TILE_MIX(steps)                                                                             \
+    .loads = 1, .broadcasts = (double)ULB_BYTE_TOKENS / ULB_BYTE_VECTORS, .prefetches = 0.5,                 \
+    .maddubs = ULB_BYTE_TOKENS, .adds = ULB_BYTE_TOKENS, .madds = (double)ULB_BYTE_TOKENS / (steps),         \
+    .vector_bits = ULB_VEC_BITS
+
 #endif

@@ -8,8 +8,7 @@
  * to 1.45, 1.7 to 2.3 and 1.6 to 1.9 times as fast, int4 1.45 to 1.9, 1.35 to 1.8 and 1.05 to 1.35, int2,
  * whose fields are split at the end of each group as one by one, 1.1 to 1.35, .9 to 1.1 and .9 to 1.2; two
  * tokens .85 to 1.3. A single pass that asked L2 alone, 4096 bytes ahead: int8 .9, int4 .95; behind each step
- * in place of each vector: int4 .85. With AVX2 alone, by tiles of words (kernels/x86/tokens.h): int4 1.1
- * to 1.25 for up to 4 tokens, .85 to 1.1 for more, int2 .85 to 1.1: one by one. */
+ * in place of each vector: int4 .85. With AVX2 alone: kernels/x86/piece_tokens.h. */
 #ifndef ULB_KERNELS_X86_GROUP_TOKENS_H
 #define ULB_KERNELS_X86_GROUP_TOKENS_H
 

@@ -15,7 +15,7 @@
  * Q5_0, Q5_1 and Q5_K 1.6 and 1.75, Q6_K 1.5 and 1.7, Q3_K 1.25 and 1.6, Q2_K 1.1 and 1.3, MXFP4 1.4 and 1.6,
  * TQ1_0 1.45 and 2.05, TQ2_0 1.0 and 1.2; two tokens 1.0 to 1.4, Q2_K and TQ2_0 .8. The next tile asked for
  * into L1 as well is 1 to 4 % where codes leave room there, elsewhere it costs 3 to 9 %; without a prefetch
- * 16 tokens are .8. Words staged in place of signed bytes (kernels/x86/word_tokens.h): .85 to 1.0. */
+ * 16 tokens are .8. Words staged in place of signed bytes (kernels/x86/piece_tokens.h): .85 to 1.0. */
 #ifndef ULB_KERNELS_X86_STAGED_TOKENS_H
 #define ULB_KERNELS_X86_STAGED_TOKENS_H
 
@@ -53,12 +53,12 @@ static inline __attribute__((always_inline)) size_t ulb_staged_steps(const struc
     return words && words < row->group / 4 ? words : row->group / 4;
 }
 
-/* Codes of a group at w: of each step those of all vectors of rows. */
-static inline __attribute__((always_inline)) void ulb_stage_codes(const struct ulb_block_row *row,
-                                                                  const uint8_t *w, uint8_t *to)
+/* Codes of a step at w, of all vectors of rows. */
+static inline __attribute__((always_inline)) void ulb_stage_step(const struct ulb_block_row *row,
+                                                                 const uint8_t *w, uint8_t *to)
 {
     const struct ulb_codes *codes = row->codes;
-    for (size_t i = 0; i < row->group / 4 * row->sets; i++, w += codes->bytes * ULB_VEC_BYTES) {
+    for (size_t set = 0; set < row->sets; set++, w += codes->bytes * ULB_VEC_BYTES) {
         ulb_vec packed[ULB_BLOCK_BYTES_MAX];
         ULB_UNROLL(5)
         for (size_t b = 0; b < codes->bytes; b++)
@@ -124,9 +124,12 @@ static inline __attribute__((always_inline)) void ulb_stage_scales(const struct 
 static inline __attribute__((always_inline)) void
 ulb_stage_block(const struct ulb_block_row *row, const uint8_t *tile, struct ulb_staged *staged)
 {
-    const size_t group_bytes = row->group / 4 * ulb_block_vectors(row) * ULB_VEC_BYTES;
+    const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES;
     for (size_t g = 0; g < row->columns / row->group; g++) {
-        ulb_stage_codes(row, tile + ulb_codes_at(row, g), staged->codes + g * group_bytes);
+        for (size_t s = 0; s < row->group / 4; s++)
+            ulb_stage_step(row,
+                           tile + ulb_codes_at(row, g) + s * row->sets * row->codes->bytes * ULB_VEC_BYTES,
+                           staged->codes + (g * row->group / 4 + s) * step_bytes);
         if (!row->scales)
             continue;
         ULB_UNROLL(8)

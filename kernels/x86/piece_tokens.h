@@ -1,0 +1,309 @@
+/* Several tokens with AVX2 alone, of rows whose K is read in pieces of so many columns of a slice: a piece
+ * stays in L1, its codes as bytes, with the activations that it meets, packed, while the register tiles of a
+ * block of tokens pass over it, one after the other; what they come to waits beside them. Bytes are signed
+ * (kernels/x86/word_tile.h) or not (kernels/x86/byte_tile.h). A group or block with a scale of its own is a
+ * piece; pieces come in the order of one token.
+ *
+ * Zen 4, cold, 4096x4096, 2, 4 and 16 tokens against one by one: int8 1.1, 1.4 to 1.5 and 1.4 times as fast,
+ * with groups of 32 columns 1.1, 1.5 and 1.1 to 1.25, Q8_0 1.15, 1.4 and 1.25; 1.0 to 1.2 where a neighbour
+ * shares the core. IQ4_NL, 4 and 16 tokens: 1.05 and 1.2, fewer .8 to 1.0; int3 1.3 and 1.55, two 1.05;
+ * tern1.6 1.3 and 1.75, two .85; int4 with groups of 128, 64 and 32 columns 1.15, 1.05, 1.0 and 1.25, 1.1,
+ * 1.0, two 1.1 to 1.2. Groups of int2 .95 to 1.05, of 32 columns .8: one by one. */
+#ifndef ULB_KERNELS_X86_PIECE_TOKENS_H
+#define ULB_KERNELS_X86_PIECE_TOKENS_H
+
+#include "kernels/group_sums.h"
+#include "kernels/x86/byte_tile.h"
+#include "kernels/x86/floats.h"
+#include "kernels/x86/streams.h"
+#include "kernels/x86/word_tile.h"
+
+#include <string.h>
+
+enum {
+    ULB_PIECE_TOKENS = 4,  /* of both register tiles */
+    ULB_PIECE_VECTORS = 2, /* of rows */
+    ULB_PIECE_ROW_VECTORS = 8,
+    ULB_PIECE_BLOCK = 16,
+    ULB_PIECE_STEPS_MAX = 32, /* each of 4 columns */
+    ULB_PIECE_FAR = 16384,    /* bytes ahead, in the slice, of what L2 is asked for */
+    ULB_PIECE_ASKS = 2 /* lines in a step of signed bytes: at least a pass's part of it and of scales */
+};
+
+/* So many steps at w, and what each pass asks for of each step, from ask on. */
+struct ulb_piece {
+    const uint8_t *w, *ask;
+    const uint8_t *bytes; /* of its steps: at w, or taken out of them */
+    size_t steps, ask_bytes;
+};
+
+/* *result += a piece's sums of vector v of rows, of a token whose activations have the scale. */
+typedef void ulb_take_piece_fn(const struct ulb_piece *piece, size_t v, float x_scale, ulb_vec sums,
+                               ulb_vec *result);
+
+/* All constants. */
+struct ulb_piece_row {
+    const struct ulb_layout *layout;
+    size_t slices, vectors;   /* of rows in a tile */
+    size_t steps, step_bytes; /* of a piece, but for the last of a slice */
+    size_t before, behind;    /* bytes of scales before a piece's steps, or behind */
+    bool block_scales;        /* of activations, one for each piece; else one for each token, at the end */
+    size_t full;              /* steps that 16-bit sums of unsigned bytes hold; 0: bytes are signed */
+    int32_t zero_point;       /* of pieces' sums */
+    /* A step's bytes, [vectors], from w; NULL: they are such. */
+    void (*stage)(const uint8_t *w, uint8_t *bytes);
+    ulb_take_piece_fn *take;
+    /* y of a tile from row m on, of token n. */
+    void (*finish)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
+};
+
+/* Activations of a piece, as words of each four columns 0, 2, 1, 3, or as bytes, with their scales and what
+ * sums have too much, and results so far. */
+struct ulb_piece_block {
+    _Alignas(64) uint8_t bytes[ULB_PIECE_STEPS_MAX * ULB_PIECE_ROW_VECTORS * ULB_VEC_BYTES];
+    union {
+        _Alignas(64) int16_t words[ULB_PIECE_BLOCK][ULB_PIECE_STEPS_MAX * 4];
+        int8_t bytes[ULB_PIECE_BLOCK][ULB_BYTE_COLUMNS];
+    } x;
+    float x_scale[ULB_PIECE_BLOCK];
+    int32_t lacking[ULB_PIECE_BLOCK];
+    ulb_vec results[ULB_PIECE_BLOCK][ULB_PIECE_ROW_VECTORS];
+};
+
+/* Those with scales are whole. */
+static inline __attribute__((always_inline)) size_t ulb_piece_steps(const struct ulb_piece_row *row,
+                                                                    const struct ulb_piece *piece)
+{
+    return row->before || row->behind ? row->steps : piece->steps;
+}
+
+/* sums[tokens][2] of signed bytes of vectors of rows from vector on, for tokens of the block from t on. */
+static inline __attribute__((always_inline)) void
+ulb_sum_signed_piece(const struct ulb_piece_row *row, const struct ulb_piece *piece, size_t vector, size_t t,
+                     unsigned tokens, const struct ulb_piece_block *block, ulb_vec *sums)
+{
+    const size_t steps = ulb_piece_steps(row, piece);
+    const uint8_t *w = piece->bytes + vector * ULB_VEC_BYTES, *ask = piece->ask;
+    for (size_t s = 0; s < steps; s++, w += row->vectors * ULB_VEC_BYTES, ask += piece->ask_bytes) {
+        ulb_vec even[ULB_PIECE_VECTORS], odd[ULB_PIECE_VECTORS];
+        ULB_UNROLL(2)
+        for (size_t v = 0; v < ULB_PIECE_VECTORS; v++)
+            ulb_make_words(w + v * ULB_VEC_BYTES, &even[v], &odd[v]);
+        ULB_UNROLL(4)
+        for (size_t i = 0; i < tokens; i++)
+            ulb_add_word_products(even, odd, block->x.words[t + i] + 4 * s, sums + i * ULB_PIECE_VECTORS);
+        ULB_UNROLL(2)
+        for (size_t i = 0; i < ULB_PIECE_ASKS; i++)
+            ulb_ask_l2(ask, i * ULB_LINE);
+    }
+}
+
+/* sums[tokens][vectors] of unsigned ones. */
+static inline __attribute__((always_inline)) void
+ulb_sum_unsigned_piece(const struct ulb_piece_row *row, const struct ulb_piece *piece, size_t vector,
+                       unsigned vectors, size_t t, unsigned tokens, const struct ulb_piece_block *block,
+                       ulb_vec *sums)
+{
+    const size_t steps = ulb_piece_steps(row, piece);
+    size_t s = 0;
+    struct ulb_byte_steps at = {.w = piece->bytes + vector * ULB_VEC_BYTES,
+                                .step_bytes = row->vectors * ULB_VEC_BYTES,
+                                .x = block->x.bytes[t],
+                                .ask = piece->ask,
+                                .ask_bytes = piece->ask_bytes};
+    /* Else Clang keeps an address for each four activations. */
+    __asm__("" : "+r"(at.x));
+    for (; s + row->full <= steps; s += row->full)
+        ulb_add_bytes(&at, vectors, tokens, row->full, NULL, sums);
+    for (; s < steps; s++)
+        ulb_add_bytes(&at, vectors, tokens, 1, NULL, sums);
+}
+
+/* A piece of so many vectors of rows from vector on. */
+static inline __attribute__((always_inline)) void
+ulb_pass_vectors(const struct ulb_piece_row *row, const struct ulb_piece *piece, size_t vector,
+                 unsigned vectors, size_t t, unsigned tokens, struct ulb_piece_block *block)
+{
+    ulb_vec sums[ULB_PIECE_TOKENS * ULB_PIECE_VECTORS];
+    ulb_zero_all(sums, tokens * vectors);
+    if (row->full)
+        ulb_sum_unsigned_piece(row, piece, vector, vectors, t, tokens, block, sums);
+    else
+        ulb_sum_signed_piece(row, piece, vector, t, tokens, block, sums);
+    ULB_UNROLL(8)
+    for (size_t i = 0; i < tokens * vectors; i++) {
+        const size_t of = t + i / vectors, v = vector + i % vectors;
+        if (row->zero_point)
+            sums[i] = ulb_sub32(sums[i], ulb_all32(block->lacking[of]));
+        row->take(piece, v, block->x_scale[of], sums[i], &block->results[of][v]);
+    }
+}
+
+/* A pass over all rows of a piece. Functions, else GCC keeps what the rest needs in registers, and sums in
+ * memory. */
+typedef void ulb_pass_piece_fn(struct ulb_piece *piece, size_t t, struct ulb_piece_block *block);
+
+#define ULB_PIECE_PASS(name, row, tokens)                                                                    \
+    static __attribute__((noinline)) void name(struct ulb_piece *piece, size_t t,                            \
+                                               struct ulb_piece_block *block)                                \
+    {                                                                                                        \
+        size_t v = 0;                                                                                        \
+        for (; v + ULB_PIECE_VECTORS <= (row).vectors; v += ULB_PIECE_VECTORS) {                             \
+            ulb_pass_vectors(&(row), piece, v, ULB_PIECE_VECTORS, t, tokens, block);                         \
+            piece->ask += piece->steps * piece->ask_bytes;                                                   \
+        }                                                                                                    \
+        if ((row).vectors % ULB_PIECE_VECTORS)                                                               \
+            ulb_pass_vectors(&(row), piece, v, 1, t, tokens, block);                                         \
+    }
+
+/* take of groups in tiles of so many vectors of rows, whose scales lie before their steps. */
+static inline __attribute__((always_inline)) void
+ulb_take_group(size_t vectors, const struct ulb_piece *piece, size_t v, ulb_vec sums, ulb_vec *result)
+{
+    ulb_add_scaled((ulb_floats *)(void *)result, sums,
+                   (const float *)(const void *)(piece->w - (vectors - v) * ULB_VEC_BYTES));
+}
+
+/* finish of tiles of so many rows, whose results have their weights' scales. */
+static inline __attribute__((always_inline)) void
+ulb_finish_scaled(const struct ulb_gemm *g, size_t m, size_t rows, size_t n, const ulb_vec *results)
+{
+    ulb_scale_rows(g->y + n * g->y_stride + m, (const float *)(const void *)results,
+                   ulb_rows_left(g, m, rows), g->x_scale[n]);
+}
+
+/* take and finish of rows with one scale. */
+static inline __attribute__((always_inline)) void ulb_take_sums(const struct ulb_piece *piece, size_t v,
+                                                                float x_scale, ulb_vec sums, ulb_vec *result)
+{
+    (void)piece, (void)v, (void)x_scale;
+    *result = ulb_add32(*result, sums);
+}
+
+static inline __attribute__((always_inline)) void ulb_finish_sums(const struct ulb_gemm *g,
+                                                                  const struct ulb_layout *layout, size_t m,
+                                                                  size_t rows, size_t n,
+                                                                  const ulb_vec *results, int32_t zero_point)
+{
+    ulb_finish_tile(g, ulb_row_scales(g, layout), m, rows, n, (const int32_t *)(const void *)results,
+                    zero_point);
+}
+
+/* stage of so many vectors of bytes with so many fields each, of neighbouring vectors of rows. */
+static inline __attribute__((always_inline)) void ulb_stage_fields(size_t vectors, size_t fields,
+                                                                   const uint8_t *w, uint8_t *bytes)
+{
+    const unsigned bits = (unsigned)(8 / fields);
+    ULB_UNROLL(8)
+    for (size_t i = 0; i < vectors * fields; i++) {
+        const ulb_vec packed = ulb_load(w + i / fields * ULB_VEC_BYTES);
+        const ulb_vec field = ulb_shr16(packed, (unsigned)(i % fields) * bits);
+        ulb_store(bytes + i * ULB_VEC_BYTES, ulb_and(field, ulb_all8((1 << bits) - 1)));
+    }
+}
+
+/* x[4 * steps] as words. */
+static inline void ulb_pack_words(const int8_t *x, size_t steps, int16_t *words)
+{
+    size_t s = 0;
+    for (; s + 4 <= steps; s += 4) {
+        const ulb_vec four =
+            _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(x + 4 * s)));
+        ulb_store(words + 4 * s, _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(four, 0xD8), 0xD8));
+    }
+    for (size_t c = 4 * s; c < 4 * steps; c++)
+        words[(c & ~(size_t)3) | (c & 1) << 1 | (c >> 1 & 1)] = x[c];
+}
+
+/* So many steps of piece i, which begin at column k, of tokens from n on. */
+static inline __attribute__((always_inline)) void ulb_pack_piece(const struct ulb_piece_row *row,
+                                                                 const struct ulb_gemm *g, size_t n,
+                                                                 size_t tokens, size_t i, size_t k,
+                                                                 size_t steps, struct ulb_piece_block *block)
+{
+    for (size_t t = 0; t < tokens; t++) {
+        const int8_t *x = (const int8_t *)g->x + (n + t) * g->x_stride + k;
+        if (row->full)
+            memcpy(block->x.bytes[t], x, 4 * steps);
+        else
+            ulb_pack_words(x, steps, block->x.words[t]);
+        if (row->zero_point)
+            block->lacking[t] =
+                row->zero_point *
+                ulb_sum_of_x(g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS, 4 * steps);
+        block->x_scale[t] = g->x_scale[(n + t) * g->x_scale_stride + (row->block_scales ? i : 0)];
+    }
+}
+
+/* Piece i, which begins at column k, for tokens from n on. */
+static inline __attribute__((always_inline)) void
+ulb_run_piece(const struct ulb_piece_row *row, ulb_pass_piece_fn *const passes[], const struct ulb_gemm *g,
+              struct ulb_piece *piece, size_t i, size_t k, size_t n, size_t tokens,
+              struct ulb_piece_block *block)
+{
+    size_t some;
+    piece->ask = piece->w + ULB_PIECE_FAR;
+    piece->bytes = row->stage ? block->bytes : piece->w;
+    for (size_t s = 0; row->stage && s < piece->steps; s++)
+        row->stage(piece->w + s * row->step_bytes, block->bytes + s * row->vectors * ULB_VEC_BYTES);
+    ulb_pack_piece(row, g, n, tokens, i, k, piece->steps, block);
+    for (size_t t = 0; t < tokens; t += some) {
+        some = ulb_next_tokens(tokens - t, ULB_PIECE_TOKENS);
+        passes[some - 2](piece, t, block);
+    }
+}
+
+/* Rows of a tile from row m on, of tokens [n, n + tokens); passes: of 2, 3 and 4. */
+static inline __attribute__((always_inline)) void ulb_run_pieces(const struct ulb_piece_row *row,
+                                                                 ulb_pass_piece_fn *const passes[],
+                                                                 const struct ulb_gemm *g, size_t m, size_t n,
+                                                                 size_t tokens)
+{
+    const size_t rows = row->vectors * ULB_LANES,
+                 all = ulb_layout_steps(row->layout, g->k) * (row->layout->tile_k / 4);
+    const size_t slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
+    const size_t piece_bytes = row->steps * row->step_bytes + row->before + row->behind;
+    const size_t parts = (tokens + ULB_PIECE_TOKENS - 1) / ULB_PIECE_TOKENS *
+                         ((row->vectors + ULB_PIECE_VECTORS - 1) / ULB_PIECE_VECTORS);
+    const uint8_t *w = (const uint8_t *)g->w + m / rows * ulb_layout_row_bytes(row->layout, g->k);
+    struct ulb_piece_block block;
+    struct ulb_piece piece = {.ask_bytes = (piece_bytes / row->steps + parts - 1) / parts};
+    memset(block.results, 0, tokens * sizeof *block.results);
+    for (size_t s = 0; s < all; s += row->steps, w += piece_bytes) {
+        piece.steps = all - s < row->steps ? all - s : row->steps;
+        for (size_t i = 0; i < row->slices; i++) {
+            piece.w = w + i * slice_bytes + row->before;
+            ulb_run_piece(row, passes, g, &piece, (i * all + s) / row->steps, (i * all + s) * 4, n, tokens,
+                          &block);
+        }
+    }
+    for (size_t t = 0; t < tokens; t++)
+        row->finish(g, m, n + t, block.results[t]);
+}
+
+/* All rows and tokens. */
+static inline __attribute__((always_inline)) void ulb_run_piece_tokens(const struct ulb_piece_row *row,
+                                                                       ulb_pass_piece_fn *const passes[],
+                                                                       const struct ulb_gemm *g)
+{
+    for (size_t m = g->m0; m < g->m1; m += row->vectors * ULB_LANES) {
+        size_t some;
+        for (size_t n = 0; n < g->n; n += some) {
+            some = ulb_next_block(g->n - n, ULB_PIECE_BLOCK);
+            ulb_run_pieces(row, passes, g, m, n, some);
+        }
+    }
+}
+
+/* A function run_tokens() of a row, for at least two. */
+#define ULB_PIECE_RUN(row)                                                                                   \
+    ULB_PIECE_PASS(pass_2, row, 2)                                                                           \
+    ULB_PIECE_PASS(pass_3, row, 3)                                                                           \
+    ULB_PIECE_PASS(pass_4, row, 4)                                                                           \
+    static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
+    {                                                                                                        \
+        static ulb_pass_piece_fn *const passes[] = {pass_2, pass_3, pass_4};                                 \
+        ulb_run_piece_tokens(&(row), passes, g);                                                             \
+    }
+
+#endif
