@@ -49,7 +49,7 @@ struct ulb_piece_row {
     size_t before, behind;    /* bytes of scales before a piece's steps, or behind */
     bool block_scales;        /* of activations, one for each piece; else one for each token, at the end */
     size_t full;              /* steps that 16-bit sums of unsigned bytes hold; 0: bytes are signed */
-    int32_t zero_point;       /* of pieces' sums */
+    int32_t zero_point;       /* of the sums of pieces with scales */
     /* A step's bytes, [vectors], from w; NULL: they are such. */
     void (*stage)(const uint8_t *w, uint8_t *bytes);
     ulb_take_piece_fn *take;
@@ -230,7 +230,7 @@ static inline __attribute__((always_inline)) void ulb_pack_piece(const struct ul
         if (row->zero_point)
             block->lacking[t] =
                 row->zero_point *
-                ulb_sum_of_x(g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS, 4 * steps);
+                ulb_sum_of_x(g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS, 4 * row->steps);
         block->x_scale[t] = g->x_scale[(n + t) * g->x_scale_stride + (row->block_scales ? i : 0)];
     }
 }

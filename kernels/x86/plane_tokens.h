@@ -76,10 +76,13 @@ static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bit
                                                                     size_t steps, ulb_plane_bytes *codes)
 {
     (void)bits;
-    for (size_t i = 0; i < steps * ULB_PLANE_VECTORS; i++) {
-        const ulb_vec code = ulb_load(w + i * ULB_VEC_BYTES);
-        ulb_store(codes[0][i], ulb_byte_field(code, 4, 15));
-        ulb_store(codes[steps][i], ulb_byte_field(code, 0, 15));
+    for (size_t s = 0; s < steps; s++) {
+        ULB_UNROLL(8)
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
+            const ulb_vec code = ulb_load(w + (s * ULB_PLANE_VECTORS + v) * ULB_VEC_BYTES);
+            ulb_store(codes[s][v], ulb_byte_field(code, 4, 15));
+            ulb_store(codes[steps + s][v], ulb_byte_field(code, 0, 15));
+        }
     }
 }
 #endif

@@ -5,7 +5,7 @@
  * Blocks add up as one token's do (kernels/x86/block_walk.h). Within a block sums are integers: signed
  * scales, which one token's rows make floats, meet the zero point as minima do, of groups of 16 columns: 4 *
  * 32 or 32
- * * 128 fit 16 bits. |sum| <= 128 * 63 * 128 * 256 < 2^29.
+ * * 128 fit 16 bits. |sum| <= 128 * 63 * 128 * 256 < 2^29. Beyond 2^24 the last bits differ from one token's.
  * Registers: 2 vectors of rows for 4 tokens: 8 sums, 2 of codes, activations, a product.
  * Ports: per vector and token vpmaddubsw and an addition, and as often as 16-bit sums are full vpmaddwd and
  * another: with the ends of blocks 0.66 cycle per 32 weights and token on Zen 4 for Q4_0, 0.81 for Q6_K,

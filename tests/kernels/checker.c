@@ -336,6 +336,8 @@ const char *check_kernel(const struct ulb_kernel *kernel, const struct check *ch
     if (WIFSIGNALED(status))
         snprintf(verdict, sizeof verdict, "killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) != 0) /* as a sanitizer ends it */
+        snprintf(verdict, sizeof verdict, "ended with status %d", WEXITSTATUS(status));
     if (!*verdict)
         return "";
     const struct check *at = &checks[*shared_index()];

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -269,6 +270,13 @@ PLANTED(run_swapped_tokens, BUG_SWAPPED_TOKENS)
 PLANTED(run_token_stride, BUG_TOKEN_STRIDE)
 PLANTED(run_scale_of_first, BUG_SCALE_OF_FIRST)
 
+/* What a sanitizer does that finds something. */
+static void run_ending(const struct ulb_gemm *g)
+{
+    (void)g;
+    _exit(1);
+}
+
 static const char *check_one(const struct ulb_kernel *kernel, size_t m, size_t k, enum ulb_fill fill,
                              size_t tokens)
 {
@@ -296,6 +304,8 @@ static void checker_catches_planted_bugs(void **state)
     assert_string_equal(check_one(&kernel, 65, 1600, ULB_FILL_MIN, 0), "");
     kernel.run = run_over_read;
     assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "killed by signal"));
+    kernel.run = run_ending;
+    assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "ended with status 1"));
     kernel.run = run_truncated;
     assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar truth"));
     kernel.run = run_swapped;
