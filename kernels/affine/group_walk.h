@@ -23,8 +23,8 @@ struct ulb_affine_row {
      * x. */
     void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_ahead ahead,
                 ulb_vec (*sums)[ULB_PLANE_VECTORS]);
-    int32_t bias;
-    size_t near; /* bytes ahead of the prefetch into L1 */
+    int32_t bias; /* several tokens' codes of 8 bits have none */
+    size_t near;  /* bytes ahead of the prefetch into L1 */
     /* Of several tokens: makes codes of so many steps bytes, or parts of so many bits, the uppermost first:
      * codes[parts][steps]; NULL: the only plane stays as it is. */
     void (*unpack)(unsigned bits, const uint8_t *w, size_t steps, ulb_plane_bytes *codes);

@@ -8,7 +8,8 @@
  * with groups of 32 columns 1.1, 1.5 and 1.1 to 1.25, Q8_0 1.15, 1.4 and 1.25; 1.0 to 1.2 where a neighbour
  * shares the core. IQ4_NL, 4 and 16 tokens: 1.05 and 1.2, fewer .8 to 1.0; int3 1.3 and 1.55, two 1.05;
  * tern1.6 1.3 and 1.75, two .85; int4 with groups of 128, 64 and 32 columns 1.15, 1.05, 1.0 and 1.25, 1.1,
- * 1.0, two 1.1 to 1.2. Groups of int2 .95 to 1.05, of 32 columns .8: one by one. */
+ * 1.0, two 1.1 to 1.2. Groups of int2 .95 to 1.05, of 32 columns .8: one by one. Signed bytes staged as words
+ * .8 to 1.0. */
 #ifndef ULB_KERNELS_X86_PIECE_TOKENS_H
 #define ULB_KERNELS_X86_PIECE_TOKENS_H
 
