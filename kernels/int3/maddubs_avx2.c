@@ -105,7 +105,7 @@ static inline void stage(const uint8_t *w, uint8_t *bytes)
     const ulb_vec packed[] = {ulb_load(w), ulb_load(w + ULB_VEC_BYTES), ulb_load(w + 2 * ULB_VEC_BYTES)};
     ULB_UNROLL(8)
     for (size_t i = 0; i < ULB_INT3_FIELDS; i++)
-        ulb_store(bytes + i * ULB_VEC_BYTES, ulb_operand_thirds(packed, i));
+        ulb_store(bytes + i * ULB_VEC_BYTES, ulb_byte_of_thirds(packed, i));
 }
 
 static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)

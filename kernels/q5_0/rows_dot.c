@@ -25,5 +25,7 @@
 #define NEAR           2048
 #define FAR            4096
 #define SHUFFLES       0
+#define STAGED         1
+#define LEAST          ULB_BY_SUMS(2, 4)
 
 #include "kernels/x86/block_row.h"

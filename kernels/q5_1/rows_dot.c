@@ -17,5 +17,7 @@
 #define NEAR           ULB_BY_SUMS(1024, 2048)
 #define FAR            ULB_BY_SUMS(0, 4096)
 #define SHUFFLES       0
+#define STAGED         1
+#define LEAST          ULB_BY_SUMS(2, 4)
 
 #include "kernels/x86/block_row.h"

@@ -24,5 +24,7 @@
 #define NEAR           2048
 #define FAR            ULB_BY_SUMS(4096, 0)
 #define SHUFFLES       0
+#define STAGED         1
+#define LEAST          ULB_BY_SUMS(2, 4)
 
 #include "kernels/x86/block_row.h"

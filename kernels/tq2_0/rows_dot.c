@@ -22,6 +22,6 @@
 #define NEAR           2048
 #define FAR            4096
 #define SHUFFLES       0
-#define LEAST          ULB_BY_SUMS(4, 2)
+#define LEAST          4
 
 #include "kernels/x86/block_row.h"

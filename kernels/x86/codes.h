@@ -11,9 +11,10 @@
 #include "kernels/x86/dot.h"
 
 #if ULB_WORD_SUMS
-#include "kernels/x86/staged_tokens.h"
+#include "kernels/x86/staged_words.h"
 #else
 #include "kernels/x86/block_tokens.h"
+#include "kernels/x86/staged_dots.h"
 #endif
 
 static inline ulb_vec ulb_start_magic(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
@@ -68,6 +69,40 @@ static inline __attribute__((always_inline)) void ulb_plain_floats(const ulb_vec
 
 ULB_PLAIN_FLOATS(ulb_floats_1, 1)
 ULB_PLAIN_FLOATS(ulb_floats_2, 2)
+
+/* Codes whose bits lie in several bytes, as bytes: struct ulb_codes' byte; with AVX2 alone what is
+ * multiplied. Bits of v, so far to the right, in mask. */
+static inline ulb_vec ulb_bits(ulb_vec v, unsigned right, int mask)
+{
+    return ulb_and(ulb_shr16(v, right), ulb_all8(mask));
+}
+
+static inline ulb_vec ulb_byte_of_thirds(const ulb_vec *packed, size_t i)
+{
+    if (i < 6)
+        return ulb_bits(packed[i / 2], i % 2 ? 3 : 0, 7);
+    return ulb_or(ulb_bits(packed[i - 6], 6, 3), ulb_bits(packed[2], i == 6 ? 4 : 5, 4));
+}
+
+static inline ulb_vec ulb_byte_of_fives(const ulb_vec *packed, size_t i)
+{
+    if (i < 5)
+        return ulb_and(packed[i], ulb_all8(31));
+    if (i == 5)
+        return ulb_or(ulb_bits(packed[0], 5, 0x07), ulb_bits(packed[1], 2, 0x18));
+    if (i == 6)
+        return ulb_or(ulb_or(ulb_bits(packed[1], 7, 0x01), ulb_bits(packed[2], 4, 0x0E)),
+                      ulb_bits(packed[3], 1, 0x10));
+    return ulb_or(ulb_bits(packed[3], 6, 0x03), ulb_bits(packed[4], 3, 0x1C));
+}
+
+static inline ulb_vec ulb_byte_of_sixes(const ulb_vec *packed, size_t i)
+{
+    if (i < 3)
+        return ulb_and(packed[i], ulb_all8(63));
+    return ulb_or(ulb_or(ulb_bits(packed[0], 6, 0x03), ulb_bits(packed[1], 4, 0x0C)),
+                  ulb_bits(packed[2], 2, 0x30));
+}
 
 /* ULB_..._COUNTS: instructions of one step of one set by kind, bytes rows masks logic shifts adds dots
  * word_steps, then those at the end of a group, adds float_adds fmas shifts conversions, and codes that have

@@ -25,13 +25,6 @@ static inline ulb_vec ulb_operand_crumbs(const ulb_vec *packed, size_t i)
     return i < 3 ? ulb_and(packed[0], ulb_all8(3 << 2 * i)) : packed[0];
 }
 
-static inline ulb_vec ulb_operand_thirds(const ulb_vec *packed, size_t i)
-{
-    const size_t byte = i < 6 ? i / 3 : 2, field = i - 3 * byte;
-    const int masks[] = {0x07, 0x38, 0x40};
-    return field < (byte < 2 ? 2 : 3) ? ulb_and(packed[byte], ulb_all8(masks[field])) : packed[byte];
-}
-
 static inline ulb_vec ulb_operand_fives(const ulb_vec *packed, size_t i)
 {
     if (i >= 10)
@@ -285,7 +278,7 @@ static const struct ulb_codes ulb_third_codes = {.bytes = 3,
                                                  .rows = 8,
                                                  .sums = 10,
                                                  .step = ulb_step_thirds,
-                                                 .operand = ulb_operand_thirds,
+                                                 .byte = ulb_byte_of_thirds,
                                                  .start = ulb_start_thirds,
                                                  .floats = ulb_floats_thirds,
                                                  .shift = ulb_shift_thirds,
@@ -295,6 +288,7 @@ static const struct ulb_codes ulb_five_codes = {.bytes = 5,
                                                 .sums = 12,
                                                 .step = ulb_step_fives,
                                                 .operand = ulb_operand_fives,
+                                                .byte = ulb_byte_of_fives,
                                                 .start = ulb_start_fives,
                                                 .floats = ulb_floats_fives,
                                                 .shift = ulb_no_shift};
@@ -303,6 +297,7 @@ static const struct ulb_codes ulb_six_codes = {.bytes = 3,
                                                .sums = 6,
                                                .step = ulb_step_sixes,
                                                .operand = ulb_operand_sixes,
+                                               .byte = ulb_byte_of_sixes,
                                                .start = ulb_start_sixes,
                                                .floats = ulb_floats_sixes,
                                                .shift = ulb_shift_sixes,

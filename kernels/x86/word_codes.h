@@ -144,39 +144,6 @@ static inline ulb_vec ulb_operand_crumbs(const ulb_vec *packed, size_t i)
     return ulb_and(i < 2 ? packed[0] : ulb_shr16(packed[0], 4), ulb_all8(i % 2 ? 12 : 3));
 }
 
-/* Bits of v, so far to the right, in mask. */
-static inline ulb_vec ulb_bits(ulb_vec v, unsigned right, int mask)
-{
-    return ulb_and(ulb_shr16(v, right), ulb_all8(mask));
-}
-
-static inline ulb_vec ulb_operand_thirds(const ulb_vec *packed, size_t i)
-{
-    if (i < 6)
-        return ulb_bits(packed[i / 2], i % 2 ? 3 : 0, 7);
-    return ulb_or(ulb_bits(packed[i - 6], 6, 3), ulb_bits(packed[2], i == 6 ? 4 : 5, 4));
-}
-
-static inline ulb_vec ulb_operand_fives(const ulb_vec *packed, size_t i)
-{
-    if (i < 5)
-        return ulb_and(packed[i], ulb_all8(31));
-    if (i == 5)
-        return ulb_or(ulb_bits(packed[0], 5, 0x07), ulb_bits(packed[1], 2, 0x18));
-    if (i == 6)
-        return ulb_or(ulb_or(ulb_bits(packed[1], 7, 0x01), ulb_bits(packed[2], 4, 0x0E)),
-                      ulb_bits(packed[3], 1, 0x10));
-    return ulb_or(ulb_bits(packed[3], 6, 0x03), ulb_bits(packed[4], 3, 0x1C));
-}
-
-static inline ulb_vec ulb_operand_sixes(const ulb_vec *packed, size_t i)
-{
-    if (i < 3)
-        return ulb_and(packed[i], ulb_all8(63));
-    return ulb_or(ulb_or(ulb_bits(packed[0], 6, 0x03), ulb_bits(packed[1], 4, 0x0C)),
-                  ulb_bits(packed[2], 2, 0x30));
-}
-
 static const struct ulb_codes ulb_whole_codes = {.bytes = 1,
                                                  .rows = 1,
                                                  .sums = 1,
@@ -207,7 +174,7 @@ static const struct ulb_codes ulb_third_codes = {.bytes = 3,
                                                  .sums = 8,
                                                  .word_steps = ULB_WORD_STEPS(7),
                                                  .step = ulb_step_thirds,
-                                                 .operand = ulb_operand_thirds,
+                                                 .operand = ulb_byte_of_thirds,
                                                  .start = ulb_start_magic,
                                                  .floats = ulb_floats_8,
                                                  .shift = ulb_no_shift};
@@ -216,7 +183,7 @@ static const struct ulb_codes ulb_five_codes = {.bytes = 5,
                                                 .sums = 8,
                                                 .word_steps = ULB_WORD_STEPS(31),
                                                 .step = ulb_step_fives,
-                                                .operand = ulb_operand_fives,
+                                                .operand = ulb_byte_of_fives,
                                                 .start = ulb_start_magic,
                                                 .floats = ulb_floats_8,
                                                 .shift = ulb_no_shift};
@@ -225,7 +192,7 @@ static const struct ulb_codes ulb_six_codes = {.bytes = 3,
                                                .sums = 4,
                                                .word_steps = ULB_WORD_STEPS(63),
                                                .step = ulb_step_sixes,
-                                               .operand = ulb_operand_sixes,
+                                               .operand = ulb_byte_of_sixes,
                                                .start = ulb_start_magic,
                                                .floats = ulb_floats_4,
                                                .shift = ulb_no_shift};

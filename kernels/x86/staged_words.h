@@ -1,6 +1,5 @@
-/* Several tokens of a repacked block format with AVX2 alone. The codes of a block are taken apart once for a
- * block of tokens, into bytes that stay in L1, as one token's step multiplies them, and what scales and
- * minima are multiplied as; register tiles of tokens pass over them, one after the other.
+/* Several tokens of a repacked block format with AVX2 alone: the codes of a block are staged (see
+ * kernels/x86/staged.h) as one token's step multiplies them, scales as words.
  *
  * Blocks add up as one token's do (kernels/x86/block_walk.h). Within a block sums are integers: signed
  * scales, which one token's rows make floats, meet the zero point as minima do, times 4 or 32 at most 4,096
@@ -15,26 +14,19 @@
  * 1.6, TQ1_0 1.45 and 2.05, TQ2_0 1.0 and 1.2; two tokens 1.0 to 1.4, Q2_K and TQ2_0 .8. The next tile asked
  * for into L1 as well is 1 to 4 % where codes leave room there, elsewhere it costs 3 to 9 %; without a
  * prefetch 16 tokens are .8. */
-#ifndef ULB_KERNELS_X86_STAGED_TOKENS_H
-#define ULB_KERNELS_X86_STAGED_TOKENS_H
+#ifndef ULB_KERNELS_X86_STAGED_WORDS_H
+#define ULB_KERNELS_X86_STAGED_WORDS_H
 
-#include "kernels/x86/block_walk.h"
 #include "kernels/x86/byte_tile.h"
+#include "kernels/x86/staged.h"
 
-enum {
-    ULB_STAGED_BLOCK = 16,
-    ULB_STAGED_ROW_VECTORS = 8,
-    ULB_STAGED_FAR = 16384,      /* bytes ahead, in the slice, of what L2 is asked for */
-    ULB_STAGED_NEAR_CODES = 8192 /* bytes of a block's, beside which L1 has room for the next tile */
-};
+enum { ULB_STAGED_NEAR_CODES = 8192 /* bytes of a block's, beside which L1 has room for the next tile */ };
 
 /* A block of one slice, and what it meets. */
 struct ulb_staged {
     _Alignas(64) uint8_t codes[ULB_BYTE_COLUMNS / 4 * ULB_STAGED_ROW_VECTORS * ULB_VEC_BYTES];
     ulb_vec scales[ULB_SHORT_GROUPS][ULB_STAGED_ROW_VECTORS]; /* words, twice in a lane */
-    /* Words, two groups to a lane: of four, 0 and 2, then 1 and 3; of signed scales one after the other. */
-    ulb_vec minima[ULB_SHORT_GROUPS / 2][ULB_STAGED_ROW_VECTORS];
-    ulb_floats d[ULB_STAGED_ROW_VECTORS], dmin[ULB_STAGED_ROW_VECTORS];
+    struct ulb_staged_ends ends; /* minima of signed scales: one group after the other */
     _Alignas(64) int8_t x[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS];
     int16_t x_sums[ULB_STAGED_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
     /* Of a block, times the zero point if there is one. */
@@ -52,56 +44,6 @@ static inline __attribute__((always_inline)) size_t ulb_staged_steps(const struc
     return words && words < row->group / 4 ? words : row->group / 4;
 }
 
-/* Codes of a step at w, of all vectors of rows. */
-static inline __attribute__((always_inline)) void ulb_stage_step(const struct ulb_block_row *row,
-                                                                 const uint8_t *w, uint8_t *to)
-{
-    const struct ulb_codes *codes = row->codes;
-    for (size_t set = 0; set < row->sets; set++, w += codes->bytes * ULB_VEC_BYTES) {
-        ulb_vec packed[ULB_BLOCK_BYTES_MAX];
-        ULB_UNROLL(5)
-        for (size_t b = 0; b < codes->bytes; b++)
-            packed[b] = ulb_load(w + b * ULB_VEC_BYTES);
-        ULB_UNROLL(8)
-        for (size_t v = 0; v < codes->rows; v++, to += ULB_VEC_BYTES)
-            ulb_store(to, codes->operand(packed, v));
-    }
-}
-
-/* Minima of vector v of rows at quads (kernels/x86/minima.h), a vector of them stride bytes on. */
-static inline __attribute__((always_inline)) void ulb_stage_minima(const struct ulb_block_row *row,
-                                                                   const uint8_t *quads, size_t stride,
-                                                                   size_t v, struct ulb_staged *staged)
-{
-    const size_t n = row->columns / row->group / 4;
-    ULB_UNROLL(4)
-    for (size_t quad = 0; quad < n; quad++) {
-        ulb_vec four = ulb_load(quads + quad % 2 * stride);
-        if (row->minima == ULB_NIBBLE_MINIMA)
-            four = ulb_and(quad < 2 ? four : ulb_shr16(four, 4), ulb_all8(15));
-        staged->minima[2 * quad][v] = ulb_and(four, ulb_all32(0x00FF00FF));
-        staged->minima[2 * quad + 1][v] = ulb_shr16(four, 8);
-    }
-}
-
-/* d and minima of the block at tile. */
-static inline __attribute__((always_inline)) void
-ulb_stage_ends(const struct ulb_block_row *row, const uint8_t *tile, struct ulb_staged *staged)
-{
-    const size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
-    const uint8_t *minima = tile + ulb_scales_at(row, groups),
-                  *d = minima + ulb_minima_bytes(row->minima, rows, groups);
-    ULB_UNROLL(8)
-    for (size_t v = 0; v < ulb_block_vectors(row); v++) {
-        staged->d[v] = row->powers ? ulb_load_powers(d + v * ULB_LANES)
-                                   : ulb_load_halves(d + v * ULB_LANES * sizeof(uint16_t));
-        if (row->minima)
-            staged->dmin[v] = ulb_load_halves(d + (rows + v * ULB_LANES) * sizeof(uint16_t));
-        if (row->minima > ULB_ONE_MINIMUM)
-            ulb_stage_minima(row, minima + v * ULB_VEC_BYTES, rows * 4, v, staged);
-    }
-}
-
 /* Scales of vector v of rows for group g, which lie at scales. Signed ones have a zero point, which makes
  * minima of them. */
 static inline __attribute__((always_inline)) void ulb_stage_scales(const struct ulb_block_row *row,
@@ -114,7 +56,7 @@ static inline __attribute__((always_inline)) void ulb_stage_scales(const struct 
     }
     const ulb_vec scale = ulb_load_signed_bytes(scales + v * ULB_LANES), low = ulb_all32(0xFFFF);
     const ulb_vec zero = _mm256_mullo_epi16(ulb_and(scale, low), ulb_all32(row->zero_point));
-    ulb_vec *minima = &staged->minima[g / 2][v];
+    ulb_vec *minima = &staged->ends.minima[g / 2][v];
     staged->scales[g][v] = ulb_or(ulb_and(scale, low), ulb_shl32(scale, 16));
     *minima = g % 2 ? ulb_or(*minima, ulb_shl32(zero, 16)) : zero;
 }
@@ -126,7 +68,7 @@ ulb_stage_block(const struct ulb_block_row *row, const uint8_t *tile, struct ulb
     const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES;
     for (size_t g = 0; g < row->columns / row->group; g++) {
         for (size_t s = 0; s < row->group / 4; s++)
-            ulb_stage_step(row,
+            ulb_stage_step(row, row->codes->operand,
                            tile + ulb_codes_at(row, g) + s * row->sets * row->codes->bytes * ULB_VEC_BYTES,
                            staged->codes + (g * row->group / 4 + s) * step_bytes);
         if (!row->scales)
@@ -135,7 +77,7 @@ ulb_stage_block(const struct ulb_block_row *row, const uint8_t *tile, struct ulb
         for (size_t v = 0; v < ulb_block_vectors(row); v++)
             ulb_stage_scales(row, tile + ulb_scales_at(row, g), g, v, staged);
     }
-    ulb_stage_ends(row, tile, staged);
+    ulb_stage_ends(row, tile, &staged->ends);
 }
 
 /* sums[2] += products of two vectors of words and two words. One statement: see kernels/x86/byte_tile.h. */
@@ -181,7 +123,8 @@ static inline __attribute__((always_inline)) void ulb_sum_staged_minima(const st
     for (size_t i = 0; i < row->columns / row->group / 2; i++) {
         ULB_UNROLL(4)
         for (unsigned of = 0; of < tokens; of++)
-            ulb_add_staged_words(&staged->minima[i][v], staged->x_sums[t + of] + 2 * i, sums + of * vectors);
+            ulb_add_staged_words(&staged->ends.minima[i][v], staged->x_sums[t + of] + 2 * i,
+                                 sums + of * vectors);
     }
 }
 
@@ -193,11 +136,11 @@ static inline __attribute__((always_inline)) void ulb_take_staged(const struct u
 {
     const ulb_floats x_scale = ulb_all_floats(staged->x_scale[t]);
     ulb_floats *result = &staged->results[t][v],
-               all = ulb_fma(ulb_to_floats(sum), ulb_mul(staged->d[v], x_scale), *result);
+               all = ulb_fma(ulb_to_floats(sum), ulb_mul(staged->ends.d[v], x_scale), *result);
     if (row->minima) {
         const float factor = (float)(1 << row->codes->shift(v % row->codes->rows));
         const ulb_floats scaled = ulb_mul(ulb_to_floats(minima), x_scale);
-        all = ulb_fnma(staged->dmin[v], ulb_mul(scaled, ulb_all_floats(factor)), all);
+        all = ulb_fnma(staged->ends.dmin[v], ulb_mul(scaled, ulb_all_floats(factor)), all);
     }
     *result = all;
 }
@@ -226,10 +169,7 @@ static inline __attribute__((always_inline)) void ulb_pass_staged(const struct u
     }
 }
 
-/* For so many tokens of the block from t on. Functions, else GCC keeps what the rest needs in registers, and
- * sums in memory. */
-typedef void ulb_pass_staged_fn(struct ulb_staged *staged, size_t t);
-
+/* A ulb_pass_staged_fn. */
 #define ULB_STAGED_PASS(name, row, tokens)                                                                   \
     static __attribute__((noinline)) void name(struct ulb_staged *staged, size_t t)                          \
     {                                                                                                        \
@@ -267,17 +207,12 @@ ulb_add_staged_block(const struct ulb_block_row *row, ulb_pass_staged_fn *const 
                      const struct ulb_gemm *g, const uint8_t *w, size_t n, size_t tokens, size_t b,
                      struct ulb_staged *staged)
 {
-    size_t some;
     staged->ask = w + ULB_STAGED_FAR;
     ulb_stage_block(row, w, staged);
     ulb_pack_staged(row, g, n, tokens, b, staged);
-    for (size_t t = 0; t < tokens; t += some) {
-        some = ulb_next_tokens(tokens - t, ULB_BYTE_TOKENS);
-        passes[some - 2](staged, t);
-    }
+    ulb_pass_tokens(passes, tokens, staged);
 }
 
-/* Rows of a tile from row m on, of tokens [n, n + tokens); passes: of 2, 3 and 4. */
 static inline __attribute__((always_inline)) void ulb_run_staged_block(const struct ulb_block_row *row,
                                                                        ulb_pass_staged_fn *const passes[],
                                                                        const struct ulb_gemm *g, size_t m,
@@ -285,11 +220,9 @@ static inline __attribute__((always_inline)) void ulb_run_staged_block(const str
 {
     const size_t rows = ulb_block_vectors(row) * ULB_LANES, steps = ulb_layout_steps(row->layout, g->k);
     const size_t slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
-    const size_t passed = (tokens + ULB_BYTE_TOKENS - 1) / ULB_BYTE_TOKENS *
-                          ((ulb_block_vectors(row) + 1) / ULB_BYTE_VECTORS) * (row->columns / 4);
     const uint8_t *w = (const uint8_t *)g->w + m / rows * steps * row->layout->tile_bytes;
     struct ulb_staged staged;
-    staged.ask_bytes = (row->tile_bytes + passed - 1) / passed;
+    staged.ask_bytes = ulb_staged_ask(row, tokens, ULB_BYTE_VECTORS);
     memset(staged.results, 0, tokens * sizeof *staged.results);
     for (size_t s = 0; s < steps; s++, w += row->tile_bytes) {
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
@@ -299,19 +232,6 @@ static inline __attribute__((always_inline)) void ulb_run_staged_block(const str
         float y[ULB_TILE_ROWS_MAX];
         ulb_store_results(row, staged.results[t], y);
         memcpy(g->y + (n + t) * g->y_stride + m, y, ulb_rows_left(g, m, rows) * sizeof *y);
-    }
-}
-
-/* All rows and tokens. */
-static inline __attribute__((always_inline)) void
-ulb_run_staged(const struct ulb_block_row *row, ulb_pass_staged_fn *const passes[], const struct ulb_gemm *g)
-{
-    for (size_t m = g->m0; m < g->m1; m += ulb_block_vectors(row) * ULB_LANES) {
-        size_t some;
-        for (size_t n = 0; n < g->n; n += some) {
-            some = ulb_next_block(g->n - n, ULB_STAGED_BLOCK);
-            ulb_run_staged_block(row, passes, g, m, n, some);
-        }
     }
 }
 

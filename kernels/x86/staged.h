@@ -1,0 +1,118 @@
+/* Codes of a repacked block format that several tokens share: taken apart once for a block of tokens, into
+ * bytes that stay in L1, over which register tiles of tokens pass, one after the other: with AVX2 alone
+ * kernels/x86/staged_words.h, with dot products kernels/x86/staged_dots.h. */
+#ifndef ULB_KERNELS_X86_STAGED_H
+#define ULB_KERNELS_X86_STAGED_H
+
+#include "kernels/x86/block_walk.h"
+
+enum {
+    ULB_STAGED_BLOCK = 16, /* tokens */
+    ULB_STAGED_TOKENS = 4, /* of a register tile */
+    ULB_STAGED_ROW_VECTORS = 8,
+    ULB_STAGED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
+};
+
+/* Ends of a block: what its sums are multiplied by, and of minima words, two groups to a lane: of four, 0 and
+ * 2, then 1 and 3. */
+struct ulb_staged_ends {
+    ulb_floats d[ULB_STAGED_ROW_VECTORS], dmin[ULB_STAGED_ROW_VECTORS];
+    ulb_vec minima[ULB_SHORT_GROUPS / 2][ULB_STAGED_ROW_VECTORS];
+};
+
+/* Bytes of the codes in vectors packed, of vector i of a set's rows. */
+typedef ulb_vec ulb_code_of(const ulb_vec *packed, size_t i);
+
+/* Codes of a step at w, of all vectors of rows. */
+static inline __attribute__((always_inline)) void
+ulb_stage_step(const struct ulb_block_row *row, ulb_code_of *code, const uint8_t *w, uint8_t *to)
+{
+    const struct ulb_codes *codes = row->codes;
+    for (size_t set = 0; set < row->sets; set++, w += codes->bytes * ULB_VEC_BYTES) {
+        ulb_vec packed[ULB_BLOCK_BYTES_MAX];
+        ULB_UNROLL(5)
+        for (size_t b = 0; b < codes->bytes; b++)
+            packed[b] = ulb_load(w + b * ULB_VEC_BYTES);
+        ULB_UNROLL(8)
+        for (size_t v = 0; v < codes->rows; v++, to += ULB_VEC_BYTES)
+            ulb_store(to, code(packed, v));
+    }
+}
+
+/* Minima of vector v of rows at quads (kernels/x86/minima.h), a vector of them stride bytes on. */
+static inline __attribute__((always_inline)) void ulb_stage_minima(const struct ulb_block_row *row,
+                                                                   const uint8_t *quads, size_t stride,
+                                                                   size_t v, struct ulb_staged_ends *ends)
+{
+    const size_t n = row->columns / row->group / 4;
+    ULB_UNROLL(4)
+    for (size_t quad = 0; quad < n; quad++) {
+        ulb_vec four = ulb_load(quads + quad % 2 * stride);
+        if (row->minima == ULB_NIBBLE_MINIMA)
+            four = ulb_and(quad < 2 ? four : ulb_shr16(four, 4), ulb_all8(15));
+        ends->minima[2 * quad][v] = ulb_and(four, ulb_all32(0x00FF00FF));
+        ends->minima[2 * quad + 1][v] = ulb_shr16(four, 8);
+    }
+}
+
+/* Those of the block at tile. */
+static inline __attribute__((always_inline)) void
+ulb_stage_ends(const struct ulb_block_row *row, const uint8_t *tile, struct ulb_staged_ends *ends)
+{
+    const size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
+    const uint8_t *minima = tile + ulb_scales_at(row, groups),
+                  *d = minima + ulb_minima_bytes(row->minima, rows, groups);
+    ULB_UNROLL(8)
+    for (size_t v = 0; v < ulb_block_vectors(row); v++) {
+        ends->d[v] = row->powers ? ulb_load_powers(d + v * ULB_LANES)
+                                 : ulb_load_halves(d + v * ULB_LANES * sizeof(uint16_t));
+        if (row->minima)
+            ends->dmin[v] = ulb_load_halves(d + (rows + v * ULB_LANES) * sizeof(uint16_t));
+        if (row->minima > ULB_ONE_MINIMUM)
+            ulb_stage_minima(row, minima + v * ULB_VEC_BYTES, rows * 4, v, ends);
+    }
+}
+
+/* A pass over what is staged for so many tokens of the block, a function's own number, from t on. Functions,
+ * else GCC keeps what the rest needs in registers, and sums in memory. */
+struct ulb_staged;
+typedef void ulb_pass_staged_fn(struct ulb_staged *staged, size_t t);
+
+/* All tokens of the block; passes: of 2, 3 and 4. */
+static inline __attribute__((always_inline)) void ulb_pass_tokens(ulb_pass_staged_fn *const passes[],
+                                                                  size_t tokens, struct ulb_staged *staged)
+{
+    size_t some;
+    for (size_t t = 0; t < tokens; t += some) {
+        some = ulb_next_tokens(tokens - t, ULB_STAGED_TOKENS);
+        passes[some - 2](staged, t);
+    }
+}
+
+/* Bytes that each step of so many vectors of rows asks for, for the next block in time. */
+static inline __attribute__((always_inline)) size_t ulb_staged_ask(const struct ulb_block_row *row,
+                                                                   size_t tokens, size_t vectors)
+{
+    const size_t steps = (tokens + ULB_STAGED_TOKENS - 1) / ULB_STAGED_TOKENS *
+                         ((ulb_block_vectors(row) + vectors - 1) / vectors) * (row->columns / 4);
+    return (row->tile_bytes + steps - 1) / steps;
+}
+
+/* Rows of a tile from row m on, of tokens [n, n + tokens). */
+static void ulb_run_staged_block(const struct ulb_block_row *row, ulb_pass_staged_fn *const passes[],
+                                 const struct ulb_gemm *g, size_t m, size_t n, size_t tokens);
+
+/* All rows and tokens. */
+static inline __attribute__((always_inline)) void
+ulb_run_staged(const struct ulb_block_row *row, ulb_pass_staged_fn *const passes[], const struct ulb_gemm *g)
+{
+    for (size_t m = g->m0; m < g->m1; m += ulb_block_vectors(row) * ULB_LANES) {
+        size_t some;
+        for (size_t n = 0; n < g->n; n += some) {
+            some = ulb_next_block(g->n - n, ULB_STAGED_BLOCK);
+            ulb_run_staged_block(row, passes, g, m, n, some);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,342 @@
+/* Several tokens of a repacked block format with dot products, where bits of a code lie in several bytes, so
+ * that sums of fields take more dot products than codes: codes of a part of a visit are staged
+ * (kernels/x86/staged.h), scales as floats. Sums of a group start with ULB_MAGIC; what is made of them is one
+ * token's, bit by bit.
+ *
+ * Registers: 2 vectors of rows for 4 tokens: 8 sums of a group, 8 of the block, 2 of codes, activations; the
+ * 16 of VEX leave those of the block in memory. Ports: for 32 columns, per vector and token, 8 dot products,
+ * a subtraction and an FMA, or two where blocks have no groups. Bytes are a store a vector, which 16 tokens
+ * share: on Zen 4, with one of 256 bits a cycle, 4 tokens spend more on it than on dot products.
+ *
+ * Zen 4, cold, 4096x4096, 4, 8 and 16 tokens against one by one or two by two: at 512 bits Q5_0 1.35, 1.45
+ * and 1.5 times as fast, Q5_1 1.25, 1.4 and 1.5, Q5_K 1.45, 1.5 and 1.45, Q6_K 1.4, 1.5 and 1.4,
+ * Q3_K 1.3, 1.3 and 1.35, at 256 bits 1.25 to 1.55, 1.4 to 1.55 and 1.35 to 1.5; two and three tokens .6 to
+ * .95. Of codes that are fields of one byte (Q4_0, Q4_K, MXFP4), and of Q8_0's, 16 tokens are .8 to 1.0, for
+ * 4 tokens share them in registers (kernels/x86/block_tokens.h). */
+#ifndef ULB_KERNELS_X86_STAGED_DOTS_H
+#define ULB_KERNELS_X86_STAGED_DOTS_H
+
+#include "kernels/x86/staged.h"
+
+enum {
+    ULB_STAGED_VECTORS = 2, /* of a register tile */
+    ULB_STAGED_SUMS = ULB_STAGED_TOKENS * ULB_STAGED_VECTORS,
+    ULB_STAGED_STEPS = 2, /* of all slices, of a visit of blocks without groups */
+    ULB_STAGED_BLOCKS = ULB_STAGED_STEPS * ULB_BLOCK_SLICES,
+    ULB_STAGED_CODES = 8192
+};
+
+/* A group, or a block that has none. */
+struct ulb_staged_unit {
+    const uint8_t *w;   /* its codes */
+    const uint8_t *ask; /* of L2, by the next pass */
+    size_t column;      /* the first */
+};
+
+/* What the activations of a token are to the units of a visit. */
+struct ulb_staged_token {
+    int32_t zeros[ULB_SHORT_GROUPS];  /* their sums times the zero point, with ULB_MAGIC */
+    int16_t x_sums[ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
+    /* Of blocks: the scale, it times -ULB_MAGIC_VALUE, and times the sum. */
+    float x_scale[ULB_STAGED_BLOCKS], x_less[ULB_STAGED_BLOCKS], x_least[ULB_STAGED_BLOCKS];
+};
+
+/* A visit: the groups of a block, or some blocks that have none, in the order in which one token's add up. */
+struct ulb_staged {
+    _Alignas(64) uint8_t codes[ULB_STAGED_CODES]; /* of a part of the units, */
+    size_t first, end;                            /* from one to another, */
+    bool last;                                    /* of the visit */
+    struct ulb_staged_unit units[ULB_SHORT_GROUPS];
+    ulb_floats scales[ULB_SHORT_GROUPS][ULB_STAGED_ROW_VECTORS]; /* of the part's groups */
+    struct ulb_staged_ends ends[ULB_STAGED_BLOCKS];
+    struct ulb_staged_token tokens[ULB_STAGED_BLOCK];
+    const int8_t *x; /* of the first token; the next one's lie x_stride on */
+    size_t x_stride;
+    ulb_floats sums[ULB_STAGED_BLOCK][ULB_STAGED_ROW_VECTORS]; /* of a block's parts */
+    ulb_floats results[ULB_STAGED_BLOCK][ULB_STAGED_ROW_VECTORS];
+    size_t ask_bytes; /* by each step of a pass */
+};
+
+/* Units of a part, at most. */
+static inline __attribute__((always_inline)) size_t ulb_part_units(const struct ulb_block_row *row)
+{
+    const size_t columns = row->scales ? row->columns : ULB_STAGED_BLOCKS * row->columns,
+                 most = ULB_STAGED_CODES / (ulb_block_vectors(row) * ULB_LANES);
+    return (columns < most ? columns : most) / row->group;
+}
+
+/* Lines that a step asks for: a constant, those of one tile of tokens, of which more ask for some twice. */
+static inline __attribute__((always_inline)) size_t ulb_pass_lines(const struct ulb_block_row *row)
+{
+    return (ulb_staged_ask(row, 1, ULB_STAGED_VECTORS) + ULB_LINE - 1) / ULB_LINE;
+}
+
+/* Codes of unit u as the part's unit to, and its scales if it is a group of the block at tile. */
+static inline __attribute__((always_inline)) void ulb_stage_unit(const struct ulb_block_row *row,
+                                                                 const uint8_t *tile, size_t u, size_t to,
+                                                                 struct ulb_staged *staged)
+{
+    const size_t steps = row->group / 4, packed = row->sets * row->codes->bytes * ULB_VEC_BYTES,
+                 bytes = ulb_block_vectors(row) * ULB_VEC_BYTES;
+    for (size_t s = 0; s < steps; s++)
+        ulb_stage_step(row, row->codes->byte, staged->units[u].w + s * packed,
+                       staged->codes + (to * steps + s) * bytes);
+    if (!row->scales)
+        return;
+    ULB_UNROLL(8)
+    for (size_t v = 0; v < ulb_block_vectors(row); v++)
+        staged->scales[to][v] = ulb_group_scale(row, tile + ulb_scales_at(row, u), u, v);
+}
+
+/* zeros[8] = those of 8 units whose activations have these sums. */
+static inline __attribute__((always_inline)) void ulb_stage_zeros(int32_t zero_point, __m256i sums,
+                                                                  int32_t *zeros)
+{
+    const __m256i products = _mm256_mullo_epi32(sums, _mm256_set1_epi32(zero_point));
+    _mm256_storeu_si256((__m256i *)zeros, _mm256_add_epi32(products, _mm256_set1_epi32(ULB_MAGIC)));
+}
+
+/* A token of a block of groups, of which these are 16 sums. */
+static inline __attribute__((always_inline)) void ulb_stage_groups_token(const struct ulb_block_row *row,
+                                                                         const int16_t *sums, float x_scale,
+                                                                         struct ulb_staged_token *token)
+{
+    const __m256i all = _mm256_loadu_si256((const __m256i *)sums);
+    const __m256i pairs = _mm256_madd_epi16(all, _mm256_set1_epi16(1));
+    token->x_scale[0] = x_scale;
+    if (row->group == ULB_SUM_COLUMNS) {
+        const __m128i low = _mm256_castsi256_si128(all), high = _mm256_extracti128_si256(all, 1);
+        ulb_stage_zeros(row->zero_point, _mm256_cvtepi16_epi32(low), token->zeros);
+        ulb_stage_zeros(row->zero_point, _mm256_cvtepi16_epi32(high), token->zeros + 8);
+    } else {
+        ulb_stage_zeros(row->zero_point, pairs, token->zeros);
+    }
+    if (row->minima) {
+        const __m256i words = _mm256_shufflelo_epi16(_mm256_packs_epi32(pairs, pairs), 0xD8);
+        _mm_storel_epi64((__m128i *)token->x_sums, _mm256_castsi256_si128(words));
+        _mm_storel_epi64((__m128i *)(token->x_sums + 4), _mm256_extracti128_si256(words, 1));
+    }
+}
+
+/* 4 bytes of the first step of both slices, at at and so far from there, then of the second; there: of the
+ * steps that there are. */
+static inline __attribute__((always_inline)) __m128i ulb_load_steps(const void *at, size_t slice_bytes,
+                                                                    __m128i there)
+{
+    const char *first = at, *second = first + slice_bytes;
+    return _mm_unpacklo_epi32(_mm_maskload_epi32((const int *)(const void *)first, there),
+                              _mm_maskload_epi32((const int *)(const void *)second, there));
+}
+
+/* Token n of the call, of so many steps from step s on, whose blocks of 32 columns have no groups. */
+static inline __attribute__((always_inline)) void ulb_stage_blocks_token(const struct ulb_block_row *row,
+                                                                         const struct ulb_gemm *g, size_t n,
+                                                                         size_t s, size_t steps,
+                                                                         struct ulb_staged_token *token)
+{
+    const __m128i there = _mm_setr_epi32(-1, steps > 1 ? -1 : 0, 0, 0);
+    const size_t slice = ulb_layout_steps(row->layout, g->k) * 4;
+    const __m128i halves = ulb_load_steps(g->x_sums + n * g->x_sums_stride + 2 * s, slice, there);
+    const __m128i sums = _mm_madd_epi16(halves, _mm_set1_epi16(1));
+    const __m128 x_scale =
+        _mm_castsi128_ps(ulb_load_steps(g->x_scale + n * g->x_scale_stride + s, slice, there));
+    ulb_stage_zeros(row->scales_sums ? -row->zero_point : row->zero_point, _mm256_castsi128_si256(sums),
+                    token->zeros);
+    _mm_storeu_ps(token->x_scale, x_scale);
+    _mm_storeu_ps(token->x_less, _mm_mul_ps(x_scale, _mm_set1_ps(-(float)ULB_MAGIC_VALUE)));
+    _mm_storeu_ps(token->x_least, _mm_mul_ps(x_scale, _mm_cvtepi32_ps(sums)));
+}
+
+/* sums[tokens][2] of unit u, vectors of rows from v on; x: the first token's. */
+static inline __attribute__((always_inline)) void
+ulb_sum_unit(const struct ulb_block_row *row, struct ulb_staged *staged, size_t u, size_t v,
+             const struct ulb_staged_token *token, const int8_t *x, unsigned tokens, ulb_vec *sums)
+{
+    const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES, stride = staged->x_stride;
+    const uint8_t *w =
+                      staged->codes + (u - staged->first) * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES,
+                  *ask = staged->units[u].ask;
+    x += staged->units[u].column;
+    ULB_UNROLL(4)
+    for (unsigned i = 0; i < tokens; i++)
+        sums[2 * i] = sums[2 * i + 1] = ulb_all32(row->scales_sums ? token[i].zeros[u] : ULB_MAGIC);
+    for (size_t s = 0; s < row->group / 4; s++, w += step_bytes, x += 4, ask += staged->ask_bytes) {
+        const ulb_vec first = ulb_load(w), second = ulb_load(w + ULB_VEC_BYTES);
+        ULB_UNROLL(4)
+        for (unsigned i = 0; i < tokens; i++) {
+            const ulb_vec x4 = ulb_broadcast4(x + i * stride);
+            ulb_dp(&sums[2 * i], first, x4);
+            ulb_dp(&sums[2 * i + 1], second, x4);
+        }
+        ULB_UNROLL(8)
+        for (size_t line = 0; line < ulb_pass_lines(row); line++)
+            ulb_ask_l2(ask, line * ULB_LINE);
+    }
+    staged->units[u].ask = ask;
+}
+
+/* *all += unit u, for vector v of rows: as ulb_end_group() and ulb_finish_block() make it of one token's. */
+static inline __attribute__((always_inline)) void ulb_end_unit(const struct ulb_block_row *row,
+                                                               const struct ulb_staged *staged, size_t u,
+                                                               size_t v, const struct ulb_staged_token *token,
+                                                               ulb_vec sum, ulb_floats *all)
+{
+    const ulb_vec zero = ulb_all32(row->zero_point ? token->zeros[u] : ULB_MAGIC);
+    ulb_floats value = ulb_sub(ulb_as_floats(sum), ulb_as_floats(zero));
+    if (row->scales) {
+        *all = ulb_fma(value, staged->scales[u - staged->first][v], *all);
+        return;
+    }
+    const ulb_floats x_scale = ulb_all_floats(token->x_scale[u]);
+    ulb_floats d = staged->ends[u].d[v];
+    if (row->scales_sums)
+        value = ulb_fma(ulb_as_floats(sum), x_scale, ulb_all_floats(token->x_less[u]));
+    else
+        d = ulb_mul(d, x_scale);
+    *all = ulb_fma(value, d, *all);
+    if (row->minima)
+        *all = ulb_fnma(staged->ends[u].dmin[v], ulb_all_floats(token->x_least[u]), *all);
+}
+
+/* *result += the sum of a block of groups, for vector v of rows. */
+static inline __attribute__((always_inline)) void ulb_end_block(const struct ulb_block_row *row,
+                                                                const struct ulb_staged_ends *ends, size_t v,
+                                                                const struct ulb_staged_token *token,
+                                                                ulb_floats sum, ulb_floats *result)
+{
+    const ulb_floats x_scale = ulb_all_floats(token->x_scale[0]);
+    *result = ulb_fma(sum, ulb_mul(ends->d[v], x_scale), *result);
+    if (row->minima) {
+        ulb_vec minima = ulb_zero();
+        ULB_UNROLL(4)
+        for (size_t i = 0; i < 4; i++) /* of 8 groups: ULB_BYTE_MINIMA */
+            ulb_dp_words(&minima, ends->minima[i][v], ulb_broadcast4(token->x_sums + 2 * i));
+        *result = ulb_fnma(ends->dmin[v], ulb_mul(ulb_to_floats(minima), x_scale), *result);
+    }
+}
+
+/* All units of the part, for so many tokens of the block from t on. */
+static inline __attribute__((always_inline)) void
+ulb_pass_part(const struct ulb_block_row *row, struct ulb_staged *staged, size_t v, size_t t, unsigned tokens)
+{
+    const struct ulb_staged_token *token = staged->tokens + t;
+    const int8_t *x = staged->x + t * staged->x_stride;
+    ulb_floats(*at)[ULB_STAGED_ROW_VECTORS] = (row->scales ? staged->sums : staged->results) + t;
+    ulb_floats all[ULB_STAGED_SUMS];
+    __asm__("" : "+r"(token)); /* else GCC keeps an address for each token */
+    ULB_UNROLL(8)
+    for (unsigned i = 0; i < tokens * ULB_STAGED_VECTORS; i++)
+        all[i] = row->scales && staged->first == 0 ? ulb_no_floats() : at[i / 2][v + i % 2];
+    for (size_t u = staged->first; u < staged->end; u++) {
+        ulb_vec sums[ULB_STAGED_SUMS];
+        ulb_sum_unit(row, staged, u, v, token, x, tokens, sums);
+        ULB_UNROLL(8)
+        for (unsigned i = 0; i < tokens * ULB_STAGED_VECTORS; i++) {
+            ulb_end_unit(row, staged, u, v + i % 2, &token[i / 2], sums[i], &all[i]);
+            if (ULB_BY_ENCODING(true, false))
+                __asm__("" : "+m"(all[i]));
+        }
+    }
+    ULB_UNROLL(8)
+    for (unsigned i = 0; i < tokens * ULB_STAGED_VECTORS; i++) {
+        if (row->scales && staged->last)
+            ulb_end_block(row, staged->ends, v + i % 2, &token[i / 2], all[i],
+                          &staged->results[t + i / 2][v + i % 2]);
+        else
+            at[i / 2][v + i % 2] = all[i];
+    }
+}
+
+/* A ulb_pass_staged_fn. */
+#define ULB_STAGED_PASS(name, row, tokens)                                                                   \
+    static __attribute__((noinline)) void name(struct ulb_staged *staged, size_t t)                          \
+    {                                                                                                        \
+        for (size_t v = 0; v < ulb_block_vectors(&(row)); v += ULB_STAGED_VECTORS)                           \
+            ulb_pass_part(&(row), staged, v, t, tokens);                                                     \
+    }
+
+/* So many units, of the block at tile if they are groups. */
+static inline __attribute__((always_inline)) void ulb_visit_units(const struct ulb_block_row *row,
+                                                                  ulb_pass_staged_fn *const passes[],
+                                                                  const uint8_t *tile, size_t units,
+                                                                  size_t tokens, struct ulb_staged *staged)
+{
+    const size_t part = ulb_part_units(row);
+    for (staged->first = 0; staged->first < units; staged->first = staged->end) {
+        staged->last = units - staged->first <= part;
+        staged->end = staged->last ? units : staged->first + part;
+        for (size_t u = staged->first; u < staged->end; u++)
+            ulb_stage_unit(row, tile, u, u - staged->first, staged);
+        ulb_pass_tokens(passes, tokens, staged);
+    }
+}
+
+/* Block b, whose groups begin at tile, for tokens from n on. */
+static inline __attribute__((always_inline)) void ulb_visit_groups(const struct ulb_block_row *row,
+                                                                   ulb_pass_staged_fn *const passes[],
+                                                                   const struct ulb_gemm *g,
+                                                                   const uint8_t *tile, size_t b, size_t n,
+                                                                   size_t tokens, struct ulb_staged *staged)
+{
+    const size_t groups = row->columns / row->group, columns = b * row->columns;
+    for (size_t u = 0; u < groups; u++)
+        staged->units[u] =
+            (struct ulb_staged_unit){.w = tile + ulb_codes_at(row, u),
+                                     .ask = tile + ULB_STAGED_FAR + u * row->tile_bytes / groups,
+                                     .column = columns + u * row->group};
+    ulb_stage_ends(row, tile, staged->ends);
+    for (size_t t = 0; t < tokens; t++) {
+        const int16_t *sums = g->x_sums + (n + t) * g->x_sums_stride + columns / ULB_SUM_COLUMNS;
+        ulb_stage_groups_token(row, sums, g->x_scale[(n + t) * g->x_scale_stride + b], &staged->tokens[t]);
+    }
+    ulb_visit_units(row, passes, tile, groups, tokens, staged);
+}
+
+/* So many steps of both slices from step s on, whose blocks have no groups; w: the first slice's step s. */
+static inline __attribute__((always_inline)) void ulb_visit_blocks(const struct ulb_block_row *row,
+                                                                   ulb_pass_staged_fn *const passes[],
+                                                                   const struct ulb_gemm *g, const uint8_t *w,
+                                                                   size_t s, size_t steps, size_t n,
+                                                                   size_t tokens, struct ulb_staged *staged)
+{
+    const size_t units = steps * ULB_BLOCK_SLICES, slice_steps = ulb_layout_steps(row->layout, g->k),
+                 slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
+    for (size_t u = 0; u < units; u++) {
+        const size_t slice = u % ULB_BLOCK_SLICES, step = u / ULB_BLOCK_SLICES;
+        const uint8_t *tile = w + slice * slice_bytes + step * row->tile_bytes;
+        staged->units[u] =
+            (struct ulb_staged_unit){.w = tile,
+                                     .ask = tile + ULB_STAGED_FAR,
+                                     .column = (slice * slice_steps + s + step) * row->columns};
+        ulb_stage_ends(row, tile, &staged->ends[u]);
+    }
+    for (size_t t = 0; t < tokens; t++)
+        ulb_stage_blocks_token(row, g, n + t, s, steps, &staged->tokens[t]);
+    ulb_visit_units(row, passes, NULL, units, tokens, staged);
+}
+
+static inline __attribute__((always_inline)) void ulb_run_staged_block(const struct ulb_block_row *row,
+                                                                       ulb_pass_staged_fn *const passes[],
+                                                                       const struct ulb_gemm *g, size_t m,
+                                                                       size_t n, size_t tokens)
+{
+    const size_t rows = ulb_block_vectors(row) * ULB_LANES, steps = ulb_layout_steps(row->layout, g->k),
+                 slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
+                 visit = row->scales ? 1 : ULB_STAGED_STEPS;
+    const uint8_t *w = (const uint8_t *)g->w + m / rows * steps * row->layout->tile_bytes;
+    struct ulb_staged staged;
+    staged.x = (const int8_t *)g->x + n * g->x_stride;
+    staged.x_stride = g->x_stride;
+    staged.ask_bytes = ulb_staged_ask(row, tokens, ULB_STAGED_VECTORS);
+    memset(staged.results, 0, tokens * sizeof *staged.results);
+    for (size_t s = 0; s < steps; s += visit, w += visit * row->tile_bytes) {
+        if (!row->scales)
+            ulb_visit_blocks(row, passes, g, w, s, steps - s < visit ? steps - s : visit, n, tokens, &staged);
+        for (size_t i = 0; row->scales && i < ULB_BLOCK_SLICES; i++)
+            ulb_visit_groups(row, passes, g, w + i * slice_bytes, i * steps + s, n, tokens, &staged);
+    }
+    for (size_t t = 0; t < tokens; t++)
+        memcpy(g->y + (n + t) * g->y_stride + m, staged.results[t], ulb_rows_left(g, m, rows) * sizeof *g->y);
+}
+
+#endif
