@@ -111,11 +111,8 @@ static inline __attribute__((always_inline)) void ulb_stage_groups_token(const s
     } else {
         ulb_stage_zeros(row->zero_point, pairs, token->zeros);
     }
-    if (row->minima) {
-        const __m256i words = _mm256_shufflelo_epi16(_mm256_packs_epi32(pairs, pairs), 0xD8);
-        _mm_storel_epi64((__m128i *)token->x_sums, _mm256_castsi256_si128(words));
-        _mm_storel_epi64((__m128i *)(token->x_sums + 4), _mm256_extracti128_si256(words, 1));
-    }
+    if (row->minima)
+        ulb_stage_x_sums(row, sums, token->x_sums);
 }
 
 /* 4 bytes of the first step of both slices, at at and so far from there, then of the second; there: of the

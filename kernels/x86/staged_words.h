@@ -29,7 +29,7 @@ struct ulb_staged {
     struct ulb_staged_ends ends; /* minima of signed scales: one group after the other */
     _Alignas(64) int8_t x[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS];
     int16_t x_sums[ULB_STAGED_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
-    /* Of a block, times the zero point if there is one. */
+    /* Of a block without groups, times the zero point if there is one. */
     int32_t x_sum[ULB_STAGED_BLOCK];
     float x_scale[ULB_STAGED_BLOCK];
     ulb_floats results[ULB_STAGED_BLOCK][ULB_STAGED_ROW_VECTORS];
@@ -163,7 +163,7 @@ static inline __attribute__((always_inline)) void ulb_pass_staged(const struct u
         const ulb_vec x_sum = ulb_all32(staged->x_sum[of]);
         if (row->scales == ULB_SIGNED_SCALES)
             sums[i] = ulb_sub32(sums[i], minima[i]);
-        else if (zeros)
+        else if (!row->scales && zeros)
             sums[i] = ulb_sub32(sums[i], ulb_shl32(x_sum, row->codes->shift(at % row->codes->rows)));
         ulb_take_staged(row, staged, at, of, sums[i], row->minima == ULB_ONE_MINIMUM ? x_sum : minima[i]);
     }
@@ -190,14 +190,13 @@ static inline __attribute__((always_inline)) void ulb_pack_staged(const struct u
     for (size_t t = 0; t < tokens; t++) {
         const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride + b * row->columns / ULB_SUM_COLUMNS;
         const float scale = g->x_scale[(n + t) * g->x_scale_stride + (row->activation == ULB_ACT_A8 ? 0 : b)];
-        memcpy(staged->x[t], (const int8_t *)g->x + (n + t) * g->x_stride + b * row->columns, row->columns);
+        ulb_copy_columns(staged->x[t], (const int8_t *)g->x + (n + t) * g->x_stride + b * row->columns,
+                         row->columns);
         staged->x_scale[t] = row->powers ? scale / 2 : scale;
-        staged->x_sum[t] = (zero_point ? zero_point : 1) * ulb_sum_of_x(x_sums, row->columns);
-        for (size_t i = 0; row->scales && i < row->columns / row->group; i++) {
-            const size_t at = row->minima ? (i & ~(size_t)3) | (i & 1) << 1 | (i >> 1 & 1) : i;
-            staged->x_sums[t][at] =
-                (int16_t)ulb_sum_of_x(x_sums + i * row->group / ULB_SUM_COLUMNS, row->group);
-        }
+        if (row->scales)
+            ulb_stage_x_sums(row, x_sums, staged->x_sums[t]);
+        else
+            staged->x_sum[t] = (zero_point ? zero_point : 1) * ulb_sum_of_x(x_sums, row->columns);
     }
 }
 
