@@ -10,8 +10,8 @@
  *
  * Zen 4, cold, 4096x4096, 4, 8 and 16 tokens against one by one or two by two: at 512 bits Q5_0 1.35, 1.45
  * and 1.5 times as fast, Q5_1 1.25, 1.4 and 1.5, Q5_K 1.45, 1.5 and 1.45, Q6_K 1.4, 1.5 and 1.4,
- * Q3_K 1.3, 1.3 and 1.35, at 256 bits 1.25 to 1.55, 1.4 to 1.55 and 1.35 to 1.5; two and three tokens .6 to
- * .95. Of codes that are fields of one byte (Q4_0, Q4_K, MXFP4), and of Q8_0's, 16 tokens are .8 to 1.0, for
+ * Q3_K 1.3, 1.3 and 1.35, at 256 bits 1.25 to 1.55, 1.4 to 1.55 and 1.35 to 1.5; two tokens .6 to
+ * .95. Of codes that are fields of one byte (Q4_0, Q4_K, MXFP4), and of Q8_0's, 16 tokens are .85 to 1.0, for
  * 4 tokens share them in registers (kernels/x86/block_tokens.h). */
 #ifndef ULB_KERNELS_X86_STAGED_DOTS_H
 #define ULB_KERNELS_X86_STAGED_DOTS_H
