@@ -99,6 +99,11 @@ ULB_PIECE_RUN(pieces)
 
 enum { STAGES = true, TOKENS = ULB_STAGED_TOKENS };
 #define TILE_MIX COUNTS(ULB_STAGED_MIX)
+#if !ULB_WORD_SUMS
+/* What kernels/x86/staged_dots.h leaves out, for no such format has it. */
+_Static_assert(GROUP <= ULB_STAGED_CODES / ROWS, "a group must fit into the codes that are staged");
+_Static_assert(!(POWERS) && (MINIMA) != ULB_NIBBLE_MINIMA, "exponents and minima of 4 bits are not staged");
+#endif
 
 ULB_STAGED_PASS(pass_2, row, 2)
 ULB_STAGED_PASS(pass_3, row, 3)
