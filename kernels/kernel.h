@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Of struct ulb_kernel and all that it points to: one more with every change. */
-enum { ULB_KERNEL_ABI = 3 };
+enum { ULB_KERNEL_ABI = 4 };
 
 /* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
  * single precision, bfloat16, and GGUF's int8 with a scale for each 32 columns, a number that half precision
@@ -183,6 +183,7 @@ struct ulb_kernel {
     bool prefetch_choice;     /* its prefetches go where ulb_gemm.l2_ahead says; others' always alike */
     bool prefetch_none;       /* with prefetch_choice: told L2, it leaves all to the CPU's own prefetchers */
     unsigned prefetch_tokens; /* with prefetch_choice: calls of more tokens ask always alike; 0: none do */
+    bool tokens_round; /* tokens of a call of several round in another order than one alone does */
     void (*run)(const struct ulb_gemm *args);
 };
 

@@ -11,14 +11,19 @@ static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m25
                      high);
 }
 
+#define LAYOUT      ulb_iq4_nl_in_place
+#define ACTIVATION  ULB_ACT_Q8_0
+#define BLOCK_BYTES sizeof(struct ulb_iq4_nl)
+#define ZERO_POINT  ENTRY_ORIGIN
+#define MINIMA      ULB_NO_MINIMA
+#define POWERS      0
+#define LARGEST     255
+#if ULB_WORD_SUMS
+#define ONE_BY_ONE
+#endif
+#define MIX ULB_PAIRED_MIX(1, 1, 0.5, 1, 0, 0, 1, 0)
+
 static const struct ulb_paired format = {
-    .bytes = sizeof(struct ulb_iq4_nl), .is_signed = true, .zero_point = ENTRY_ORIGIN, .codes = codes};
+    .bytes = BLOCK_BYTES, .is_signed = true, .zero_point = ZERO_POINT, .codes = codes};
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_paired(g, &format);
-}
-
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_iq4_nl_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_IQ4_NL_COLUMNS,
-                     sizeof(struct ulb_iq4_nl), ULB_PAIRED_MIX(1, 1, 0.5, 1, 0, 0, 1, 0));
+#include "kernels/x86/in_place_row.h"

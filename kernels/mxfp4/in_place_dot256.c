@@ -11,14 +11,16 @@ static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m25
                      ulb_mxfp4_entries, low, high);
 }
 
+#define LAYOUT      ulb_mxfp4_in_place
+#define ACTIVATION  ULB_ACT_Q8_0
+#define BLOCK_BYTES sizeof(struct ulb_mxfp4)
+#define ZERO_POINT  ULB_MXFP4_ORIGIN
+#define MINIMA      ULB_NO_MINIMA
+#define POWERS      1
+#define LARGEST     24
+#define MIX         ULB_PAIRED_MIX(1, 1, 0.5, 1, 0, 0, 0, 1)
+
 static const struct ulb_paired format = {
-    .bytes = sizeof(struct ulb_mxfp4), .powers = true, .zero_point = ULB_MXFP4_ORIGIN, .codes = codes};
+    .bytes = BLOCK_BYTES, .powers = true, .zero_point = ZERO_POINT, .codes = codes};
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_paired(g, &format);
-}
-
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_mxfp4_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_MXFP4_COLUMNS,
-                     sizeof(struct ulb_mxfp4), ULB_PAIRED_MIX(1, 1, 0.5, 1, 0, 0, 0, 1));
+#include "kernels/x86/in_place_row.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Nibbles of 8 bytes, pairs of bits of the other 4. */
-static inline __m256i scales(const uint8_t *block)
+static inline __m128i scales(const uint8_t *block)
 {
     const uint8_t *packed = block + offsetof(struct ulb_q3_k, scales);
     int64_t first;
@@ -17,7 +17,7 @@ static inline __m256i scales(const uint8_t *block)
             high = _mm_srlv_epi32(_mm_set1_epi32(last), _mm_setr_epi32(0, 2, 4, 6));
     high = _mm_slli_epi16(_mm_and_si128(high, _mm_set1_epi8(3)), 4);
     __m128i bytes = _mm_or_si128(_mm_and_si128(low, _mm_set1_epi8(15)), high);
-    return _mm256_sub_epi16(ulb_words(bytes), _mm256_set1_epi16(ULB_Q3_K_SCALE_ZERO));
+    return _mm_sub_epi8(bytes, _mm_set1_epi8(ULB_Q3_K_SCALE_ZERO));
 }
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
@@ -26,17 +26,20 @@ static inline __m256i codes(const uint8_t *block, size_t unit)
                            ulb_unit_bits(block + offsetof(struct ulb_q3_k, hmask), unit, 2));
 }
 
-static const struct ulb_long format = {.bytes = sizeof(struct ulb_q3_k),
+#define LAYOUT      ulb_q3_k_in_place
+#define ACTIVATION  ULB_ACT_Q8_K
+#define BLOCK_BYTES sizeof(struct ulb_q3_k)
+#define GROUP       16
+#define ZERO_POINT  4
+#define SCALES      ULB_SIGNED_SCALES
+#define MINIMA      ULB_NO_MINIMA
+#define LARGEST     7
+#define MIX         ULB_LONG_MIX(0.625, ULB_BY_ENCODING(3.375, 2.25), 2, 0.125, 0, 16, 0)
+
+static const struct ulb_long format = {.bytes = BLOCK_BYTES,
                                        .d_at = offsetof(struct ulb_q3_k, d),
                                        .scales = scales,
-                                       .zero_shift = 2,
+                                       .zero_point = ZERO_POINT,
                                        .codes = codes};
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_long(g, &format);
-}
-
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_q3_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q3_K_COLUMNS, sizeof(struct ulb_q3_k),
-                     ULB_LONG_MIX(0.625, ULB_BY_ENCODING(3.375, 2.25), 2, 0.125, 0, 16, 0));
+#include "kernels/x86/in_place_row.h"

@@ -13,14 +13,15 @@ static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m25
     ulb_pair_nibbles(a + offsetof(struct ulb_q4_0, qs), b + offsetof(struct ulb_q4_0, qs), low, high);
 }
 
-static const struct ulb_paired format = {
-    .bytes = sizeof(struct ulb_q4_0), .zero_point = ULB_Q4_0_ZERO_POINT, .codes = codes};
+#define LAYOUT      ulb_q4_0_in_place
+#define ACTIVATION  ULB_ACT_Q8_0
+#define BLOCK_BYTES sizeof(struct ulb_q4_0)
+#define ZERO_POINT  ULB_Q4_0_ZERO_POINT
+#define MINIMA      ULB_NO_MINIMA
+#define POWERS      0
+#define LARGEST     15
+#define MIX         ULB_PAIRED_MIX(1, 1, 0.5, 0, 0, 0, 0, 0)
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_paired(g, &format);
-}
+static const struct ulb_paired format = {.bytes = BLOCK_BYTES, .zero_point = ZERO_POINT, .codes = codes};
 
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_q4_0_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_Q4_0_COLUMNS,
-                     sizeof(struct ulb_q4_0), ULB_PAIRED_MIX(1, 1, 0.5, 0, 0, 0, 0, 0));
+#include "kernels/x86/in_place_row.h"

@@ -8,9 +8,9 @@
 
 #include <stddef.h>
 
-static inline void scales_and_minima(const uint8_t *block, __m256i *scales, __m256i *minima)
+static inline __m128i scales(const uint8_t *block)
 {
-    ulb_k_scales_and_minima(block + offsetof(struct ulb_q4_k, scales), scales, minima);
+    return ulb_k_scales(block + offsetof(struct ulb_q4_k, scales));
 }
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
@@ -18,17 +18,20 @@ static inline __m256i codes(const uint8_t *block, size_t unit)
     return ulb_unit_nibbles(block + offsetof(struct ulb_q4_k, qs), unit);
 }
 
-static const struct ulb_long format = {.bytes = sizeof(struct ulb_q4_k),
+#define LAYOUT      ulb_q4_k_in_place
+#define ACTIVATION  ULB_ACT_Q8_K
+#define BLOCK_BYTES sizeof(struct ulb_q4_k)
+#define GROUP       32
+#define ZERO_POINT  0
+#define SCALES      ULB_UNSIGNED_SCALES
+#define MINIMA      ULB_BYTE_MINIMA
+#define LARGEST     15
+#define MIX         ULB_LONG_MIX(0.5, 1, 0.5, 0, 0, 8, 1)
+
+static const struct ulb_long format = {.bytes = BLOCK_BYTES,
                                        .d_at = offsetof(struct ulb_q4_k, d),
-                                       .scales_and_minima = scales_and_minima,
-                                       .groups = 8,
+                                       .scales = scales,
+                                       .minima = MINIMA,
                                        .codes = codes};
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_long(g, &format);
-}
-
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_q4_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q4_K_COLUMNS, sizeof(struct ulb_q4_k),
-                     ULB_LONG_MIX(0.5, 1, 0.5, 0, 0, 8, 1));
+#include "kernels/x86/in_place_row.h"

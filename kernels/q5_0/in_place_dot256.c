@@ -9,14 +9,16 @@ static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m25
     ulb_pair_fives(a, b, offsetof(struct ulb_q5_0, qh), low, high);
 }
 
+#define LAYOUT      ulb_q5_0_in_place
+#define ACTIVATION  ULB_ACT_Q8_0
+#define BLOCK_BYTES sizeof(struct ulb_q5_0)
+#define ZERO_POINT  ULB_Q5_0_ZERO_POINT
+#define MINIMA      ULB_NO_MINIMA
+#define POWERS      0
+#define LARGEST     31
+#define MIX         ULB_PAIRED_MIX(2, ULB_BY_ENCODING(4, 3), 0.5, 1, 1, 0, 0, 0)
+
 static const struct ulb_paired format = {
-    .bytes = sizeof(struct ulb_q5_0), .zero_point = ULB_Q5_0_ZERO_POINT, .many = true, .codes = codes};
+    .bytes = BLOCK_BYTES, .zero_point = ZERO_POINT, .many = true, .codes = codes};
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_paired(g, &format);
-}
-
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_q5_0_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_Q5_0_COLUMNS,
-                     sizeof(struct ulb_q5_0), ULB_PAIRED_MIX(2, ULB_BY_ENCODING(4, 3), 0.5, 1, 1, 0, 0, 0));
+#include "kernels/x86/in_place_row.h"

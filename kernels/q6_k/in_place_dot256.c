@@ -4,10 +4,9 @@
 
 #include <stddef.h>
 
-static inline __m256i scales(const uint8_t *block)
+static inline __m128i scales(const uint8_t *block)
 {
-    const uint8_t *bytes = block + offsetof(struct ulb_q6_k, scales);
-    return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)bytes));
+    return _mm_loadu_si128((const __m128i *)(block + offsetof(struct ulb_q6_k, scales)));
 }
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
@@ -17,17 +16,20 @@ static inline __m256i codes(const uint8_t *block, size_t unit)
     return _mm256_or_si256(low, ulb_unit_crumbs(block + offsetof(struct ulb_q6_k, qh), unit, 4));
 }
 
-static const struct ulb_long format = {.bytes = sizeof(struct ulb_q6_k),
+#define LAYOUT      ulb_q6_k_in_place
+#define ACTIVATION  ULB_ACT_Q8_K
+#define BLOCK_BYTES sizeof(struct ulb_q6_k)
+#define GROUP       16
+#define ZERO_POINT  32
+#define SCALES      ULB_SIGNED_SCALES
+#define MINIMA      ULB_NO_MINIMA
+#define LARGEST     63
+#define MIX         ULB_LONG_MIX(1.375, ULB_BY_ENCODING(3, 2), 1.25, 0, 0, 16, 0)
+
+static const struct ulb_long format = {.bytes = BLOCK_BYTES,
                                        .d_at = offsetof(struct ulb_q6_k, d),
                                        .scales = scales,
-                                       .zero_shift = 5,
+                                       .zero_point = ZERO_POINT,
                                        .codes = codes};
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_long(g, &format);
-}
-
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_q6_k_in_place, ULB_ACT_Q8_K, 1, ULB_Q6_K_COLUMNS, sizeof(struct ulb_q6_k),
-                     ULB_LONG_MIX(1.375, ULB_BY_ENCODING(3, 2), 1.25, 0, 0, 16, 0));
+#include "kernels/x86/in_place_row.h"

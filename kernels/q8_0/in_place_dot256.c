@@ -13,16 +13,19 @@ static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m25
     *high = _mm256_xor_si256(ulb_load_pair(a + 16, b + 16), flip);
 }
 
-static const struct ulb_paired format = {.bytes = sizeof(struct ulb_q8_0),
-                                         .is_signed = true,
-                                         .zero_point = ULB_BY_SUMS(0, ULB_Q8_0_ZERO_POINT),
-                                         .codes = codes};
+#define LAYOUT      ulb_q8_0_in_place
+#define ACTIVATION  ULB_ACT_Q8_0
+#define BLOCK_BYTES sizeof(struct ulb_q8_0)
+#define ZERO_POINT  ULB_BY_SUMS(0, ULB_Q8_0_ZERO_POINT)
+#define MINIMA      ULB_NO_MINIMA
+#define POWERS      0
+#define LARGEST     255
+#if ULB_WORD_SUMS
+#define ONE_BY_ONE
+#endif
+#define MIX ULB_PAIRED_MIX(2, ULB_BY_SUMS(0, 1), 0, 0, 0, 0, 1, 0)
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_paired(g, &format);
-}
+static const struct ulb_paired format = {
+    .bytes = BLOCK_BYTES, .is_signed = true, .zero_point = ZERO_POINT, .codes = codes};
 
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_q8_0_in_place, ULB_ACT_Q8_0, ULB_PAIRED_ROWS, ULB_Q8_0_COLUMNS,
-                     sizeof(struct ulb_q8_0), ULB_PAIRED_MIX(2, ULB_BY_SUMS(0, 1), 0, 0, 0, 0, 1, 0));
+#include "kernels/x86/in_place_row.h"

@@ -9,16 +9,17 @@ static inline __m256i codes(const uint8_t *block, size_t unit)
     return ulb_unit_crumbs(block + offsetof(struct ulb_tq2_0, qs), unit, 0);
 }
 
-static const struct ulb_long format = {.bytes = sizeof(struct ulb_tq2_0),
-                                       .d_at = offsetof(struct ulb_tq2_0, d),
-                                       .zero_shift = 0,
-                                       .codes = codes};
+#define LAYOUT      ulb_tq2_0_in_place
+#define ACTIVATION  ULB_ACT_Q8_K
+#define BLOCK_BYTES sizeof(struct ulb_tq2_0)
+#define GROUP       ULB_LONG_COLUMNS
+#define ZERO_POINT  1
+#define SCALES      ULB_NO_GROUPS
+#define MINIMA      ULB_NO_MINIMA
+#define LARGEST     2
+#define MIX         ULB_LONG_MIX(0.25, 1, 0.75, 0, 0, 0, 0)
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_long(g, &format);
-}
+static const struct ulb_long format = {
+    .bytes = BLOCK_BYTES, .d_at = offsetof(struct ulb_tq2_0, d), .zero_point = ZERO_POINT, .codes = codes};
 
-const struct ulb_kernel ULB_ROW =
-    ULB_IN_PLACE_ROW(ulb_tq2_0_in_place, ULB_ACT_Q8_K, 1, ULB_TQ2_0_COLUMNS, sizeof(struct ulb_tq2_0),
-                     ULB_LONG_MIX(0.25, 1, 0.75, 0, 0, 0, 0));
+#include "kernels/x86/in_place_row.h"

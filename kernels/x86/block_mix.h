@@ -4,6 +4,10 @@
 
 #include "kernels/x86/codes.h"
 
+#ifndef STAGED_STEPS
+#define STAGED_STEPS(word_steps) (word_steps)
+#endif
+
 /* One instruction per vector of rows for each so many columns, per 32 weights. */
 #define ULB_EACH(of_columns) (1024.0 / ULB_VEC_BITS / (of_columns))
 /* Scales of groups: widened and converted for each group, FMA; two in a byte: half as many widened, and one

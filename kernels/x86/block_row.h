@@ -18,9 +18,6 @@
 #ifndef LEAST
 #define LEAST 2
 #endif
-#ifndef STAGED_STEPS
-#define STAGED_STEPS(word_steps) (word_steps)
-#endif
 
 #define ROWS (SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES)
 

@@ -36,17 +36,4 @@ static inline __attribute__((always_inline)) __m256i ulb_field(__m256i bytes, un
     return _mm256_and_si256(moved, _mm256_set1_epi8((char)(mask << at)));
 }
 
-/* The row of a format's in_place_dot256.c. */
-#define ULB_IN_PLACE_ROW(in_place, act, m_rows, columns, block_bytes, ...)                                   \
-    {                                                                                                        \
-        .abi = ULB_KERNEL_ABI, .variant = "inplace", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,             \
-        .layout = &(in_place), .activation = (act), .mr = (m_rows), .nr = 1, .kr = (columns),                \
-        .bytes_per_step = 32.0 * (block_bytes) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,                \
-        .mix = {__VA_ARGS__,                                                                                 \
-                .prefetches =                                                                                \
-                    ((m_rows) * (block_bytes) + ULB_LINE - 1) / ULB_LINE * 32.0 / ((columns) * (m_rows)),    \
-                .vector_bits = 256},                                                                         \
-        .prefetch_choice = true, .prefetch_none = (m_rows) == 1, .run = run,                                 \
-    }
-
 #endif

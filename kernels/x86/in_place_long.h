@@ -8,7 +8,7 @@
 #ifndef ULB_KERNELS_X86_IN_PLACE_LONG_H
 #define ULB_KERNELS_X86_IN_PLACE_LONG_H
 
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_tokens.h"
 
 enum {
     ULB_LONG_COLUMNS = 256,
@@ -38,12 +38,11 @@ static inline __attribute__((always_inline)) void ulb_prefetch_ahead(const uint8
 /* What differs from format to format; 16 words of a vector are those of the groups of 16 columns. */
 struct ulb_long {
     size_t bytes, d_at;
-    unsigned zero_shift; /* codes have the zero point 2^zero_shift */
-    /* Integer scales; NULL: none. */
-    __m256i (*scales)(const uint8_t *block);
-    /* Or unsigned ones, group g's in byte g of either half, with minima, and dmin behind d. */
-    void (*scales_and_minima)(const uint8_t *block, __m256i *scales, __m256i *minima);
-    size_t groups; /* that have them, 8 or 16 */
+    int32_t zero_point; /* of codes, a power of two */
+    /* Scales of groups, NULL: none: 16 signed bytes; or with minima, and dmin behind d, those of 8 groups,
+     * their minima behind them, or of 16 groups, nibbles, the low ones scales. */
+    __m128i (*scales)(const uint8_t *block);
+    enum ulb_minima minima;
     /* Codes of 32 columns from 32 unit on. unit: a constant. */
     __m256i (*codes)(const uint8_t *block, size_t unit);
 };
@@ -60,13 +59,14 @@ static inline __attribute__((always_inline)) __m256i ulb_unit_scales(__m256i sca
                   low, _mm256_inserti128_si256(_mm256_setzero_si256(), _mm256_castsi256_si128(second), 1)));
 }
 
-/* The words of a unit's groups, each in its half. scales: words, or bytes. */
+/* The words of a unit's groups, each in its half. scales: words, or with minima bytes, in both halves. */
 static inline __attribute__((always_inline)) __m256i ulb_unit_words(const struct ulb_long *format,
                                                                     __m256i scales, size_t unit)
 {
-    if (format->scales)
+    if (!format->minima)
         return ulb_unit_scales(scales, unit);
-    size_t first = format->groups * unit / ULB_UNITS, second = first + (format->groups > ULB_UNITS);
+    const bool is_nibble = format->minima == ULB_NIBBLE_MINIMA;
+    size_t first = is_nibble ? 2 * unit : unit, second = first + is_nibble;
     return _mm256_shuffle_epi8(scales, ulb_from_halves(_mm_set1_epi16((short)(0x8000 | first)),
                                                        _mm_set1_epi16((short)(0x8000 | second))));
 }
@@ -119,6 +119,23 @@ ulb_scaled_sums(const struct ulb_long *format, const uint8_t *block, const int8_
     return ulb_add_up(sums);
 }
 
+/* scales: bytes, in both halves; minima: words of 16 columns. */
+static inline __attribute__((always_inline)) void
+ulb_scales_and_minima(const struct ulb_long *format, const uint8_t *block, __m256i *scales, __m256i *minima)
+{
+    const __m128i bytes = format->scales(block);
+    const __m256i both = _mm256_broadcastsi128_si256(bytes), nibble = _mm256_set1_epi8(15);
+    if (format->minima == ULB_NIBBLE_MINIMA) {
+        *scales = _mm256_and_si256(both, nibble);
+        *minima = _mm256_and_si256(_mm256_srli_epi16(ulb_words(bytes), 4), nibble);
+    } else {
+        *scales = both;
+        *minima = _mm256_shuffle_epi8(both, _mm256_setr_epi8(8, -1, 8, -1, 9, -1, 9, -1, 10, -1, 10, -1, 11,
+                                                             -1, 11, -1, 12, -1, 12, -1, 13, -1, 13, -1, 14,
+                                                             -1, 14, -1, 15, -1, 15, -1));
+    }
+}
+
 /* results += a block with minima, in odd lanes what these take off. d and dmin are neighbours. */
 static inline __attribute__((always_inline)) void ulb_add_with_minima(const struct ulb_long *format,
                                                                       const uint8_t *block, const int8_t *x,
@@ -126,7 +143,7 @@ static inline __attribute__((always_inline)) void ulb_add_with_minima(const stru
                                                                       __m256 *results)
 {
     __m256i scales, minima;
-    format->scales_and_minima(block, &scales, &minima);
+    ulb_scales_and_minima(format, block, &scales, &minima);
     __m256i less = ulb_madd16(minima, x_sums), sums = ulb_scaled_sums(format, block, x, scales);
     /* d after the sums: Clang has it wait in memory for them. */
     __asm__("" : "+r"(block), "+x"(sums));
@@ -146,17 +163,18 @@ static inline __attribute__((always_inline)) void ulb_add_long(const struct ulb_
     __m256i x_sums = _mm256_loadu_si256((const __m256i *)(token->sums + 16 * b));
     __m256 x_scale =
         ULB_BY_SUMS(_mm256_set1_ps(token->scale[b]), _mm256_castsi256_ps(ulb_broadcast4(&token->scale[b])));
-    if (format->scales_and_minima) {
+    if (format->minima) {
         ulb_add_with_minima(format, block, x, x_sums, x_scale, results);
         return;
     }
     int16_t half;
     __builtin_memcpy(&half, block + format->d_at, sizeof half);
     __m256 d = _mm256_mul_ps(_mm256_cvtph_ps(_mm_set1_epi16(half)), x_scale);
-    __m256i scales = format->scales ? format->scales(block) : _mm256_set1_epi16(1);
+    __m256i scales = format->scales ? _mm256_cvtepi8_epi16(format->scales(block)) : _mm256_set1_epi16(1);
     __m256i sums =
         format->scales ? ulb_scaled_sums(format, block, x, scales) : ulb_plain_sums(format, block, x);
-    __m256i zero = _mm256_slli_epi32(_mm256_madd_epi16(scales, x_sums), (int)format->zero_shift);
+    __m256i zero =
+        _mm256_slli_epi32(_mm256_madd_epi16(scales, x_sums), __builtin_ctz((unsigned)format->zero_point));
     *results = _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_sub_epi32(sums, zero)), d, *results);
 }
 
@@ -171,6 +189,12 @@ static inline float ulb_sum_of_floats(__m256 v)
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* A row's result. */
+static inline __attribute__((always_inline)) float ulb_sum_long(const struct ulb_long *format, __m256 results)
+{
+    return ulb_sum_of_floats(format->minima ? _mm256_xor_ps(results, ulb_odd_signs()) : results);
 }
 
 /* Rows m[i]; asks: for lines ahead, a constant. */
@@ -195,8 +219,7 @@ static inline __attribute__((always_inline)) void ulb_long_rows(const struct ulb
             }
         }
         for (size_t i = 0; i < streams; i++)
-            g->y[n * g->y_stride + m[i]] = ulb_sum_of_floats(
-                format->scales_and_minima ? _mm256_xor_ps(results[i], ulb_odd_signs()) : results[i]);
+            g->y[n * g->y_stride + m[i]] = ulb_sum_long(format, results[i]);
     }
 }
 
@@ -218,6 +241,91 @@ static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_
     else
         ulb_run_long_as(true, g, format);
 }
+
+/* Several tokens: codes of 8 rows' blocks, into vector to of the steps. With each unit one of the rows is
+ * asked for, ahead. */
+static inline __attribute__((always_inline)) void
+ulb_stage_long_codes(const struct ulb_long *format, const uint8_t *const blocks[8], size_t ahead, uint8_t *to)
+{
+#pragma GCC unroll 8
+    for (size_t unit = 0; unit < ULB_UNITS; unit++) {
+        __m256i low[4], high[4];
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 4; i++) {
+            const __m256i a = format->codes(blocks[i], unit), b = format->codes(blocks[i + 4], unit);
+            low[i] = _mm256_permute2x128_si256(a, b, 0x20);
+            high[i] = _mm256_permute2x128_si256(a, b, 0x31);
+        }
+        ulb_ask_in_place(blocks[unit] + ahead, format->bytes, &high[0]);
+        ulb_stage_pairs(low, to + 8 * unit * ULB_IN_PLACE_STEP_BYTES);
+        ulb_stage_pairs(high, to + (8 * unit + 4) * ULB_IN_PLACE_STEP_BYTES);
+    }
+}
+
+/* Scales and minima of these rows, vector v of the tile's. */
+static inline __attribute__((always_inline)) void ulb_stage_long_scales(const struct ulb_long *format,
+                                                                        const uint8_t *const blocks[8],
+                                                                        size_t v, struct ulb_staged *staged)
+{
+    const bool is_nibble = format->minima == ULB_NIBBLE_MINIMA;
+    const size_t quads = format->minima == ULB_BYTE_MINIMA ? 2 : 4;
+    __m256i pairs[4], lanes[4]; /* of which each has the scales of 4 groups, or minima */
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 4; i++)
+        pairs[i] = ulb_from_halves(format->scales(blocks[i]), format->scales(blocks[i + 4]));
+    ulb_turn_over(pairs, lanes);
+#pragma GCC unroll 4
+    for (size_t q = 0; q < quads; q++) {
+        const __m256i four = is_nibble ? _mm256_and_si256(lanes[q], _mm256_set1_epi8(15)) : lanes[q];
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++)
+            ulb_stage_scale(format->minima ? 0 : format->zero_point,
+                            format->minima
+                                ? _mm256_and_si256(_mm256_srli_epi32(four, 8 * i), _mm256_set1_epi32(255))
+                                : _mm256_srai_epi32(_mm256_slli_epi32(four, 24 - 8 * i), 24),
+                            4 * q + (size_t)i, v, staged);
+        if (format->minima)
+            ulb_split_minima(is_nibble ? ulb_and(ulb_shr16(lanes[q], 4), ulb_all8(15))
+                                       : lanes[(q + quads) % 4],
+                             q, v, ulb_ends_of(staged, 0));
+    }
+}
+
+/* A ulb_stage_in_place_fn of the format. */
+static inline __attribute__((always_inline)) void ulb_stage_long(const struct ulb_long *format,
+                                                                 const struct ulb_in_place_tile *tile,
+                                                                 size_t b, struct ulb_staged *staged)
+{
+    struct ulb_staged_ends *ends = ulb_ends_of(staged, 0);
+    const size_t at = b * format->bytes, ahead = ulb_in_place_ahead(tile, at);
+    uint16_t d[ULB_IN_PLACE_ROWS], dmin[ULB_IN_PLACE_ROWS];
+    for (size_t v = 0; v < ULB_IN_PLACE_VECTORS; v++) {
+        const uint8_t *blocks[8];
+#pragma GCC unroll 8
+        for (size_t i = 0; i < 8; i++) {
+            const size_t r = 8 * v + i;
+            blocks[i] = tile->rows[r] + at;
+            memcpy(&d[r], blocks[i] + format->d_at, sizeof d[r]);
+            if (format->minima)
+                memcpy(&dmin[r], blocks[i] + format->d_at + sizeof d[r], sizeof dmin[r]);
+        }
+        ulb_stage_long_codes(format, blocks, ahead, staged->codes + 32 * v);
+        if (format->scales)
+            ulb_stage_long_scales(format, blocks, v, staged);
+    }
+    for (size_t v = 0; v < ULB_IN_PLACE_VECTORS; v++) {
+        ends->d[v] = ulb_load_halves(d + 8 * v);
+        if (format->minima)
+            ends->dmin[v] = ulb_load_halves(dmin + 8 * v);
+    }
+}
+
+/* Of kernels/x86/in_place_row.h. */
+#define COLUMNS                           ULB_LONG_COLUMNS
+#define ROWS                              1
+#define POWERS                            0
+#define RUN_ONE_BY_ONE(g, format)         ulb_run_long(g, format)
+#define STAGE(format, tile, b, i, staged) ((void)(i), ulb_stage_long(format, tile, b, staged))
 
 /* ---- codes and scales that several formats have ---- */
 
@@ -244,8 +352,7 @@ static inline __attribute__((always_inline)) __m256i ulb_unit_nibbles(const uint
 }
 
 /* Scales and minima of kernels/k_scales.h, for struct ulb_long. */
-static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const uint8_t bytes[12],
-                                                                          __m256i *scales, __m256i *minima)
+static inline __attribute__((always_inline)) __m128i ulb_k_scales(const uint8_t bytes[12])
 {
     /* General registers: vectors have enough to do. */
     uint64_t first;
@@ -257,10 +364,7 @@ static inline __attribute__((always_inline)) void ulb_k_scales_and_minima(const 
     __m128i first4 = _mm_cvtsi64_si128((long long)(first & 0x3F3F3F3F3F3F3F3F)),
             last4 = _mm_cvtsi64_si128((long long)upper);
     /* Dwords 0 and 1: of scales and of minima. */
-    *scales = _mm256_broadcastsi128_si256(_mm_unpacklo_epi32(first4, last4));
-    *minima = _mm256_shuffle_epi8(*scales, _mm256_setr_epi8(8, -1, 8, -1, 9, -1, 9, -1, 10, -1, 10, -1, 11,
-                                                            -1, 11, -1, 12, -1, 12, -1, 13, -1, 13, -1, 14,
-                                                            -1, 14, -1, 15, -1, 15, -1));
+    return _mm_unpacklo_epi32(first4, last4);
 }
 
 /* Instruction mix, per 32 weights: what the codes of a format take, and what the walk above does.

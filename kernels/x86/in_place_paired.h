@@ -6,7 +6,7 @@
 #ifndef ULB_KERNELS_X86_IN_PLACE_PAIRED_H
 #define ULB_KERNELS_X86_IN_PLACE_PAIRED_H
 
-#include "kernels/x86/in_place.h"
+#include "kernels/x86/in_place_tokens.h"
 
 enum {
     ULB_PAIRED_ROWS = 8,
@@ -228,6 +228,56 @@ static inline __attribute__((always_inline)) void ulb_run_paired(const struct ul
     for (; m < g->m1; m++)
         ulb_paired_rows(g, format, m, 0);
 }
+
+/* Several tokens: a ulb_stage_in_place_fn of the format. */
+static inline __attribute__((always_inline)) void ulb_stage_paired(const struct ulb_paired *format,
+                                                                   const struct ulb_in_place_tile *tile,
+                                                                   size_t b, size_t i,
+                                                                   struct ulb_staged *staged)
+{
+    struct ulb_staged_ends *ends = ulb_ends_of(staged, i);
+    const size_t at = b * format->bytes, ahead = ulb_in_place_ahead(tile, at);
+    uint16_t d[ULB_IN_PLACE_ROWS], least[ULB_IN_PLACE_ROWS];
+    uint8_t powers[ULB_IN_PLACE_ROWS];
+    for (size_t v = 0; v < ULB_IN_PLACE_VECTORS; v++) {
+        uint8_t *to = staged->codes + 8 * i * ULB_IN_PLACE_STEP_BYTES + 32 * v;
+        const uint8_t *blocks[ULB_PAIRED_ROWS];
+        __m256i low[4], high[4];
+#pragma GCC unroll 8
+        for (size_t of = 0; of < ULB_PAIRED_ROWS; of++) {
+            const size_t r = v * ULB_PAIRED_ROWS + of;
+            blocks[of] = tile->rows[r] + at;
+            if (format->powers)
+                powers[r] = *blocks[of];
+            else
+                memcpy(&d[r], blocks[of], sizeof d[r]);
+            if (format->minimum)
+                memcpy(&least[r], blocks[of] + sizeof d[r], sizeof least[r]);
+        }
+#pragma GCC unroll 4
+        for (size_t of = 0; of < 4; of++) {
+            format->codes(blocks[of], blocks[of + 4], &low[of], &high[of]);
+            ulb_ask_in_place(blocks[of] + ahead, format->bytes, &low[of]);
+            ulb_ask_in_place(blocks[of + 4] + ahead, format->bytes, &high[of]);
+        }
+        ulb_stage_pairs(low, to);
+        ulb_stage_pairs(high, to + 4 * ULB_IN_PLACE_STEP_BYTES);
+    }
+    for (size_t v = 0; v < ULB_IN_PLACE_VECTORS; v++) {
+        ends->d[v] = format->powers ? ulb_load_powers(powers + v * ULB_PAIRED_ROWS)
+                                    : ulb_load_halves(d + v * ULB_PAIRED_ROWS);
+        if (format->minimum) /* which is added */
+            ends->dmin[v] = ulb_sub(ulb_no_floats(), ulb_load_halves(least + v * ULB_PAIRED_ROWS));
+    }
+}
+
+/* Of kernels/x86/in_place_row.h. */
+#define COLUMNS                           ULB_PAIRED_COLUMNS
+#define ROWS                              ULB_PAIRED_ROWS
+#define GROUP                             COLUMNS
+#define SCALES                            ULB_NO_GROUPS
+#define RUN_ONE_BY_ONE(g, format)         ulb_run_paired(g, format)
+#define STAGE(format, tile, b, i, staged) ulb_stage_paired(format, tile, b, i, staged)
 
 /* ---- codes that several formats have ---- */
 

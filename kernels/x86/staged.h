@@ -39,6 +39,14 @@ ulb_stage_step(const struct ulb_block_row *row, ulb_code_of *code, const uint8_t
     }
 }
 
+/* Those of vector v of rows, 4 groups of a row in a lane. */
+static inline __attribute__((always_inline)) void ulb_split_minima(ulb_vec four, size_t quad, size_t v,
+                                                                   struct ulb_staged_ends *ends)
+{
+    ends->minima[2 * quad][v] = ulb_and(four, ulb_all32(0x00FF00FF));
+    ends->minima[2 * quad + 1][v] = ulb_shr16(four, 8);
+}
+
 /* Minima of vector v of rows at quads (kernels/x86/minima.h), a vector of them stride bytes on. */
 static inline __attribute__((always_inline)) void ulb_stage_minima(const struct ulb_block_row *row,
                                                                    const uint8_t *quads, size_t stride,
@@ -50,8 +58,7 @@ static inline __attribute__((always_inline)) void ulb_stage_minima(const struct 
         ulb_vec four = ulb_load(quads + quad % 2 * stride);
         if (row->minima == ULB_NIBBLE_MINIMA)
             four = ulb_and(quad < 2 ? four : ulb_shr16(four, 4), ulb_all8(15));
-        ends->minima[2 * quad][v] = ulb_and(four, ulb_all32(0x00FF00FF));
-        ends->minima[2 * quad + 1][v] = ulb_shr16(four, 8);
+        ulb_split_minima(four, quad, v, ends);
     }
 }
 

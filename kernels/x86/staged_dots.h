@@ -22,7 +22,7 @@ enum {
     ULB_STAGED_VECTORS = 2, /* of a register tile */
     ULB_STAGED_SUMS = ULB_STAGED_TOKENS * ULB_STAGED_VECTORS,
     ULB_STAGED_STEPS = 2, /* of all slices, of a visit of blocks without groups */
-    ULB_STAGED_BLOCKS = ULB_STAGED_STEPS * ULB_BLOCK_SLICES,
+    ULB_STAGED_BLOCKS = 8,
     ULB_STAGED_CODES = 8192
 };
 
@@ -60,7 +60,7 @@ struct ulb_staged {
 /* Units of a part, at most. */
 static inline __attribute__((always_inline)) size_t ulb_part_units(const struct ulb_block_row *row)
 {
-    const size_t columns = row->scales ? row->columns : ULB_STAGED_BLOCKS * row->columns,
+    const size_t columns = row->scales ? row->columns : ULB_STAGED_STEPS * ULB_BLOCK_SLICES * row->columns,
                  most = ULB_STAGED_CODES / (ulb_block_vectors(row) * ULB_LANES);
     return (columns < most ? columns : most) / row->group;
 }
@@ -125,23 +125,29 @@ static inline __attribute__((always_inline)) __m128i ulb_load_steps(const void *
                               _mm_maskload_epi32((const int *)(const void *)second, there));
 }
 
-/* Token n of the call, of so many steps from step s on, whose blocks of 32 columns have no groups. */
+/* A token of up to 8 blocks without groups: their scales, and the sums of their activations. */
 static inline __attribute__((always_inline)) void ulb_stage_blocks_token(const struct ulb_block_row *row,
-                                                                         const struct ulb_gemm *g, size_t n,
-                                                                         size_t s, size_t steps,
+                                                                         __m256 x_scale, __m256i sums,
                                                                          struct ulb_staged_token *token)
+{
+    ulb_stage_zeros(row->scales_sums ? -row->zero_point : row->zero_point, sums, token->zeros);
+    _mm256_storeu_ps(token->x_scale, x_scale);
+    _mm256_storeu_ps(token->x_less, _mm256_mul_ps(x_scale, _mm256_set1_ps(-(float)ULB_MAGIC_VALUE)));
+    _mm256_storeu_ps(token->x_least, _mm256_mul_ps(x_scale, _mm256_cvtepi32_ps(sums)));
+}
+
+/* Token n of the call, of so many steps from step s on, whose blocks of 32 columns have no groups. */
+static inline __attribute__((always_inline)) void ulb_stage_steps_token(const struct ulb_block_row *row,
+                                                                        const struct ulb_gemm *g, size_t n,
+                                                                        size_t s, size_t steps,
+                                                                        struct ulb_staged_token *token)
 {
     const __m128i there = _mm_setr_epi32(-1, steps > 1 ? -1 : 0, 0, 0);
     const size_t slice = ulb_layout_steps(row->layout, g->k) * 4;
     const __m128i halves = ulb_load_steps(g->x_sums + n * g->x_sums_stride + 2 * s, slice, there);
-    const __m128i sums = _mm_madd_epi16(halves, _mm_set1_epi16(1));
-    const __m128 x_scale =
-        _mm_castsi128_ps(ulb_load_steps(g->x_scale + n * g->x_scale_stride + s, slice, there));
-    ulb_stage_zeros(row->scales_sums ? -row->zero_point : row->zero_point, _mm256_castsi128_si256(sums),
-                    token->zeros);
-    _mm_storeu_ps(token->x_scale, x_scale);
-    _mm_storeu_ps(token->x_less, _mm_mul_ps(x_scale, _mm_set1_ps(-(float)ULB_MAGIC_VALUE)));
-    _mm_storeu_ps(token->x_least, _mm_mul_ps(x_scale, _mm_cvtepi32_ps(sums)));
+    const __m128i x_scale = ulb_load_steps(g->x_scale + n * g->x_scale_stride + s, slice, there);
+    ulb_stage_blocks_token(row, _mm256_castsi256_ps(_mm256_castsi128_si256(x_scale)),
+                           _mm256_castsi128_si256(_mm_madd_epi16(halves, _mm_set1_epi16(1))), token);
 }
 
 /* sums[tokens][2] of unit u, vectors of rows from v on; x: the first token's. */
@@ -205,9 +211,11 @@ static inline __attribute__((always_inline)) void ulb_end_block(const struct ulb
     *result = ulb_fma(sum, ulb_mul(ends->d[v], x_scale), *result);
     if (row->minima) {
         ulb_vec minima = ulb_zero();
-        ULB_UNROLL(4)
-        for (size_t i = 0; i < 4; i++) /* of 8 groups: ULB_BYTE_MINIMA */
-            ulb_dp_words(&minima, ends->minima[i][v], ulb_broadcast4(token->x_sums + 2 * i));
+        for (size_t eight = 0; eight < row->columns / row->group / 8; eight++) {
+            ULB_UNROLL(4)
+            for (size_t i = 4 * eight; i < 4 * eight + 4; i++)
+                ulb_dp_words(&minima, ends->minima[i][v], ulb_broadcast4(token->x_sums + 2 * i));
+        }
         *result = ulb_fnma(ends->dmin[v], ulb_mul(ulb_to_floats(minima), x_scale), *result);
     }
 }
@@ -308,7 +316,7 @@ static inline __attribute__((always_inline)) void ulb_visit_blocks(const struct 
         ulb_stage_ends(row, tile, &staged->ends[u]);
     }
     for (size_t t = 0; t < tokens; t++)
-        ulb_stage_blocks_token(row, g, n + t, s, steps, &staged->tokens[t]);
+        ulb_stage_steps_token(row, g, n + t, s, steps, &staged->tokens[t]);
     ulb_visit_units(row, passes, NULL, units, tokens, staged);
 }
 

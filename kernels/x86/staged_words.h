@@ -44,8 +44,18 @@ static inline __attribute__((always_inline)) size_t ulb_staged_steps(const struc
     return words && words < row->group / 4 ? words : row->group / 4;
 }
 
-/* Scales of vector v of rows for group g, which lie at scales. Signed ones have a zero point, which makes
- * minima of them. */
+/* Those of vector v of rows for group g, as int32. They have a zero point, which makes minima of them. */
+static inline __attribute__((always_inline)) void
+ulb_stage_signed_scale(int32_t zero_point, ulb_vec scale, size_t g, size_t v, struct ulb_staged *staged)
+{
+    const ulb_vec word = ulb_and(scale, ulb_all32(0xFFFF));
+    const ulb_vec zero = _mm256_mullo_epi16(word, ulb_all32(zero_point));
+    ulb_vec *minima = &staged->ends.minima[g / 2][v];
+    staged->scales[g][v] = ulb_or(word, ulb_shl32(scale, 16));
+    *minima = g % 2 ? ulb_or(*minima, ulb_shl32(zero, 16)) : zero;
+}
+
+/* Scales of vector v of rows for group g, which lie at scales. */
 static inline __attribute__((always_inline)) void ulb_stage_scales(const struct ulb_block_row *row,
                                                                    const uint8_t *scales, size_t g, size_t v,
                                                                    struct ulb_staged *staged)
@@ -54,11 +64,7 @@ static inline __attribute__((always_inline)) void ulb_stage_scales(const struct 
         staged->scales[g][v] = ulb_paired_scale(row, scales, g, v);
         return;
     }
-    const ulb_vec scale = ulb_load_signed_bytes(scales + v * ULB_LANES), low = ulb_all32(0xFFFF);
-    const ulb_vec zero = _mm256_mullo_epi16(ulb_and(scale, low), ulb_all32(row->zero_point));
-    ulb_vec *minima = &staged->ends.minima[g / 2][v];
-    staged->scales[g][v] = ulb_or(ulb_and(scale, low), ulb_shl32(scale, 16));
-    *minima = g % 2 ? ulb_or(*minima, ulb_shl32(zero, 16)) : zero;
+    ulb_stage_signed_scale(row->zero_point, ulb_load_signed_bytes(scales + v * ULB_LANES), g, v, staged);
 }
 
 /* All of the block at tile. */
@@ -105,7 +111,7 @@ static inline __attribute__((always_inline)) void ulb_add_staged_group(const str
                                 .x = staged->x[t] + g * row->group,
                                 .ask = staged->ask,
                                 .ask_bytes = staged->ask_bytes,
-                                .near = room ? ULB_STAGED_FAR - row->tile_bytes : 0};
+                                .near = room && row->tile_bytes ? ULB_STAGED_FAR - row->tile_bytes : 0};
     /* Else Clang keeps an address for each four activations. */
     __asm__("" : "+r"(at.x));
     for (size_t s = 0; s < row->group / 4; s += steps)

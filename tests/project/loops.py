@@ -29,6 +29,8 @@ ALLOWED = [
     (r"tern1_6/permute_avx512vbmi", 2, "20 sums, 4 activations, 3 tables, 3 masks and 3 of a step are more than 32 registers"),
     (r"(q8_0|tq1_0)/rows_dot:avxvnni:run_tokens", 45, "two tokens' sums, activations and codes take all registers"),
     (r"q3_k/rows_dot:avxvnni", 38, "results wait for the end of a block"),
+    (r"[^/]*/in_place_dot256:[^:]*:run_tokens", 100, "what is staged for all tokens lies on the stack"),
+    (r"[^/]*/in_place_dot256:avx(2|vnni):pass_[234]", 40, "sums of blocks wait in memory"),
     (r"(tq1_0|q5_0|q5_1)/in_place_dot256:avxvnni", 34, "the results of two rows; masks; scales"),
     (r"(mxfp4|iq4_nl|q5_[01]|tq1_0)/rows_dot:avx512vnni(256)?:run_tokens", 46, "codes taken apart beside 24 sums"),
     (r"(affine/planes|woq/planes|table4/lookup)_dot:avx2:(ulb_add_affine|add_chunk)_[456]", 10, "some of the sums of 32 bits, beside those of 16 bits or the codes of two steps"),
@@ -43,7 +45,7 @@ IN_A_ROW = 5
 ALLOWED_IN_A_ROW = [
     (r"int4/maskn_tokens", 12, "a visit of several tokens, which are bound by products"),
     (r"[^/]*/maskn_avx512vnni|int8/dpn_vnnin", 6, "a visit of several tokens, which are bound by products"),
-    (r"(q[458]_[01]|mxfp4|iq4_nl)/in_place_dot256", 8, "one for each of eight rows"),
+    (r"(q[458]_[01]|mxfp4|iq4_nl|tq1_0)/in_place_dot256", 8, "one for each of eight rows"),
     (r"affine/unpack3_dot", 6, "three lines that one step takes apart"),
     (r"q[0-9]_[01k]/rows_dot", 10, "scales and minima behind a group"),
 ]

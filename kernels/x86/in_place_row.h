@@ -1,0 +1,89 @@
+/* The row of a block format in place: its run function and struct ulb_kernel. Included at the end of a file
+ * that says, as constants: LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT and MINIMA as in struct ulb_block_row,
+ * LARGEST of the codes, MIX (the instruction mix of one token), and format, a struct ulb_paired or ulb_long;
+ * of blocks of 32 columns POWERS, of 256 columns GROUP and SCALES; and ONE_BY_ONE where several tokens share
+ * nothing, because 16-bit sums do not hold codes. */
+#ifndef ULB_KERNELS_X86_IN_PLACE_ROW_H
+#define ULB_KERNELS_X86_IN_PLACE_ROW_H
+
+#define BYTES_PER_STEP (32.0 * (BLOCK_BYTES) / COLUMNS)
+
+#ifdef ONE_BY_ONE
+
+enum { LEAST = 1, TOKENS = 1 };
+#define TILE_MIX                                                                                             \
+    {                                                                                                        \
+        0                                                                                                    \
+    }
+
+static void run(const struct ulb_gemm *g)
+{
+    RUN_ONE_BY_ONE(g, &format);
+}
+
+#else
+
+enum { LEAST = ULB_IN_PLACE_LEAST, TOKENS = ULB_STAGED_TOKENS };
+#define SHUFFLES 0
+#define TILE_MIX ULB_STAGED_MIX(0, 0, 0, 0, 0, 0, 0, ULB_WORD_STEPS(LARGEST), 0)
+
+static const struct ulb_codes byte_codes = {
+    .rows = ULB_IN_PLACE_VECTORS, .word_steps = ULB_WORD_STEPS(LARGEST), .shift = ulb_no_shift};
+static const struct ulb_block_row row = {.codes = &byte_codes,
+                                         .sets = 1,
+                                         .columns = COLUMNS,
+                                         .group = GROUP,
+                                         .zero_point = ZERO_POINT,
+                                         .scales = SCALES,
+                                         .minima = MINIMA,
+                                         .powers = POWERS,
+                                         .activation = ACTIVATION};
+
+static inline void stage(const struct ulb_in_place_tile *tile, size_t b, size_t i, struct ulb_staged *staged)
+{
+    STAGE(&format, tile, b, i, staged);
+}
+
+ULB_STAGED_PASS(pass_2, row, 2)
+ULB_STAGED_PASS(pass_3, row, 3)
+ULB_STAGED_PASS(pass_4, row, 4)
+/* Not inlined: the code of one token stays what it is without. */
+static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
+{
+    static ulb_pass_staged_fn *const passes[] = {pass_2, pass_3, pass_4};
+    ulb_run_in_place_tokens(&row, stage, passes, BLOCK_BYTES, g);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    if (g->n >= LEAST)
+        run_tokens(g);
+    else
+        RUN_ONE_BY_ONE(g, &format);
+}
+
+#endif
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "inplace",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ACTIVATION,
+    .mr = ROWS,
+    .nr = TOKENS,
+    .kr = COLUMNS,
+    .bytes_per_step = BYTES_PER_STEP,
+    .tolerance = ULB_BLOCK_TOLERANCE,
+    .mix = {MIX, .prefetches = (ROWS * (BLOCK_BYTES) + ULB_LINE - 1) / ULB_LINE * 32.0 / (COLUMNS * ROWS),
+            .vector_bits = 256},
+    .tile_mix = TILE_MIX,
+    .prefetch_choice = true,
+    .prefetch_none = ROWS == 1,
+    .prefetch_tokens = LEAST - 1,
+    .tokens_round = TOKENS > 1 && ROWS == 1,
+    .run = run,
+};
+
+#endif
