@@ -8,8 +8,7 @@
  *   ULB_FAULTS_FAIL=KIND:K[+]     the K-th call of that kind, or of any; with + all later ones too
  *   ULB_FAULTS_FROM=MODULE        counts only what that program or library calls itself, or by the C library
  *   ULB_FAULTS_DONE=FILE          made when a call was made to fail
- *   ULB_FAULTS_CLOCK=FACTOR       the clock goes so many times as fast: what is measured or waited for ends
- * sooner
+ *   ULB_FAULTS_CLOCK=FACTOR       the clock goes so many times as fast: measuring and waiting end sooner
  *
  * Failing calls set errno as the kernel would. Streams are the C library's own over reads and writes that can
  * fail, so that buffering and error flags behave as they do on a full disk. Programs started by this one are
