@@ -49,9 +49,8 @@ static inline void stage(const uint8_t *w, uint8_t *bytes)
     ulb_stage_fields(VECTORS, FIELDS, w, bytes);
 }
 
-static inline void take(const struct ulb_piece *piece, size_t v, float x_scale, ulb_vec sums, ulb_vec *result)
+static inline void take(const struct ulb_piece *piece, size_t v, ulb_vec sums, ulb_vec *result)
 {
-    (void)x_scale;
     ulb_take_group(ROW_VECTORS, piece, v, sums, result);
 }
 

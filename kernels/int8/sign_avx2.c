@@ -58,10 +58,9 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
 #define TAKE take
 enum { PIECE = ULB_GROUP_STEPS, SCALES_BYTES = VECTORS * ULB_VEC_BYTES };
 
-static inline __attribute__((always_inline)) void take(const struct ulb_piece *piece, size_t v, float x_scale,
-                                                       ulb_vec sums, ulb_vec *result)
+static inline __attribute__((always_inline)) void take(const struct ulb_piece *piece, size_t v, ulb_vec sums,
+                                                       ulb_vec *result)
 {
-    (void)x_scale;
     ulb_take_group(VECTORS, piece, v, sums, result);
 }
 

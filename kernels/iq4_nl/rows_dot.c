@@ -46,18 +46,18 @@ static const struct ulb_codes entries = {.bytes = 1,
     use(1, 2, 0, 2, 1, ULB_BY_SUMS(4 + 1.0 / SETS, 0), 2, ULB_BY_SUMS(1, 0), 0, 2, 0, 0, 0, 2)
 #define COUNTS ENTRY_COUNTS
 
-#define SETS         3
-#define COLUMNS      ULB_IQ4_NL_COLUMNS
-#define GROUP        ULB_IQ4_NL_COLUMNS
-#define ZERO_POINT   ENTRY_ORIGIN
-#define SCALES       ULB_NO_GROUPS
-#define MINIMA       ULB_NO_MINIMA
-#define POWERS       0
-#define ACTIVATION   ULB_ACT_Q8_0
-#define NEAR         ULB_BY_SUMS(1536, 2048)
-#define FAR          ULB_BY_SUMS(0, 4096)
-#define SHUFFLES     1
-#define LEAST        4
-#define SIGNED_CODES stage
+#define SETS       3
+#define COLUMNS    ULB_IQ4_NL_COLUMNS
+#define GROUP      ULB_IQ4_NL_COLUMNS
+#define ZERO_POINT ENTRY_ORIGIN
+#define SCALES     ULB_NO_GROUPS
+#define MINIMA     ULB_NO_MINIMA
+#define POWERS     0
+#define ACTIVATION ULB_ACT_Q8_0
+#define NEAR       ULB_BY_SUMS(1536, 2048)
+#define FAR        ULB_BY_SUMS(0, 4096)
+#define SHUFFLES   1
+#define LEAST      4
+#define IS_SIGNED
 
 #include "kernels/x86/block_row.h"

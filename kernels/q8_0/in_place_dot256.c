@@ -20,9 +20,7 @@ static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m25
 #define MINIMA      ULB_NO_MINIMA
 #define POWERS      0
 #define LARGEST     255
-#if ULB_WORD_SUMS
-#define ONE_BY_ONE
-#endif
+#define IS_SIGNED
 #define MIX ULB_PAIRED_MIX(2, ULB_BY_SUMS(0, 1), 0, 0, 0, 0, 1, 0)
 
 static const struct ulb_paired format = {

@@ -1,7 +1,7 @@
 /* Q8_0 repacked: bytes are values, 128 too large for dot products.
  *
  * |sum| <= 255 * 127 * 32 = 1,036,320. With AVX2 every pair is widened at once; several tokens are
- * kernels/x86/piece_tokens.h. Registers: 6 sums, 6 results, 2 of a step's own. Ports, per 32 weights at 256
+ * kernels/x86/staged_words.h. Registers: 6 sums, 6 results, 2 of a step's own. Ports, per 32 weights at 256
  * bits: a dot product, and of every block and vector of rows a conversion, a multiplication and an FMA on the
  * same two ports: 0.69 cycle. At 512 bits loads decide, 0.39. */
 #include "kernels/q8_0/format.h"
@@ -22,6 +22,6 @@
 #define NEAR           ULB_BY_SUMS(2048, 512)
 #define FAR            ULB_BY_SUMS(4096, 0)
 #define SHUFFLES       0
-#define SIGNED_CODES   NULL
+#define IS_SIGNED
 
 #include "kernels/x86/block_row.h"

@@ -89,6 +89,10 @@
  */
 #if ULB_WORD_SUMS
 #define ULB_STAGED_MINIMA ((MINIMA) > ULB_ONE_MINIMUM || (SCALES) == ULB_SIGNED_SCALES)
+#define ULB_SIGNED_MIX                                                                                       \
+    {                                                                                                        \
+        ULB_WORD_TILE_MIX, .conversions = TOKENS * ULB_EACH(COLUMNS), .fmas = 2 * TOKENS * ULB_EACH(COLUMNS) \
+    }
 #define ULB_STAGED_MIX(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, word_steps, ...)         \
     {                                                                                                        \
         .loads = 1 + ULB_HAS(SCALES) * ULB_EACH(GROUP) + 2 * ULB_EACH(COLUMNS) +                             \

@@ -4,16 +4,12 @@
  * and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and FAR as in
  * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; STAGED, of codes
  * that dot products, too, have staged for several tokens (struct ulb_codes' byte); LEAST, unless it is 2:
- * such tokens; and with AVX2 alone, STAGED_STEPS(word_steps) where struct ulb_codes has operand_steps, and of
- * signed codes SIGNED_CODES: what takes several tokens' out of their bytes (kernels/x86/piece_tokens.h's
- * stage). */
+ * such tokens; and with AVX2 alone, STAGED_STEPS(word_steps) where struct ulb_codes has operand_steps, and
+ * IS_SIGNED where codes are values. */
 #ifndef ULB_KERNELS_X86_BLOCK_ROW_H
 #define ULB_KERNELS_X86_BLOCK_ROW_H
 
 #include "kernels/x86/block_mix.h"
-#if ULB_WORD_SUMS
-#include "kernels/x86/piece_tokens.h"
-#endif
 
 #ifndef LEAST
 #define LEAST 2
@@ -51,51 +47,14 @@ static __attribute__((noinline)) void run_fields(const struct ulb_gemm *g)
 
 #endif
 
-#if ULB_WORD_SUMS && defined(SIGNED_CODES)
-
-enum { STAGES = true, TOKENS = ULB_WORD_TOKENS };
-#define TILE_MIX                                                                                             \
-    {                                                                                                        \
-        ULB_WORD_TILE_MIX, .loaded_halves = TOKENS * ULB_EACH(COLUMNS),                                      \
-                           .conversions = TOKENS * ULB_EACH(COLUMNS), .fmas = 2 * TOKENS * ULB_EACH(COLUMNS) \
-    }
-
-static inline void stage(const uint8_t *w, uint8_t *bytes)
-{
-    ulb_stage_step(&row, row.codes->operand, w, bytes);
-}
-
-/* As one token's: see ulb_finish_block() (kernels/x86/block_walk.h). */
-static inline __attribute__((always_inline)) void take(const struct ulb_piece *piece, size_t v, float x_scale,
-                                                       ulb_vec sums, ulb_vec *result)
-{
-    const uint8_t *d = piece->w + ulb_group_bytes(&row);
-    const ulb_floats scale =
-        ulb_mul(ulb_load_halves(d + v * ULB_LANES * sizeof(uint16_t)), ulb_all_floats(x_scale));
-    *result = (ulb_vec)ulb_fma(ulb_to_floats(sums), scale, ulb_as_floats(*result));
-}
-
-static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
-{
-    memcpy(g->y + n * g->y_stride + m, results, ulb_rows_left(g, m, ROWS) * sizeof(float));
-}
-
-static const struct ulb_piece_row pieces = {.layout = &LAYOUT,
-                                            .slices = ULB_BLOCK_SLICES,
-                                            .vectors = SETS * COUNTS(ULB_ROWS_OF),
-                                            .steps = COLUMNS / 4,
-                                            .step_bytes = SETS * COUNTS(ULB_BYTES_OF) * ULB_VEC_BYTES,
-                                            .behind = ROWS * sizeof(uint16_t),
-                                            .block_scales = true,
-                                            .stage = SIGNED_CODES,
-                                            .take = take,
-                                            .finish = finish};
-ULB_PIECE_RUN(pieces)
-
-#elif ULB_WORD_SUMS || defined(STAGED)
+#if ULB_WORD_SUMS || defined(STAGED)
 
 enum { STAGES = true, TOKENS = ULB_STAGED_TOKENS };
+#if ULB_WORD_SUMS && defined(IS_SIGNED)
+#define TILE_MIX ULB_SIGNED_MIX
+#else
 #define TILE_MIX COUNTS(ULB_STAGED_MIX)
+#endif
 #if !ULB_WORD_SUMS
 /* What kernels/x86/staged_dots.h leaves out, for no such format has it. */
 _Static_assert(GROUP <= ULB_STAGED_CODES / ROWS, "a group must fit into the codes that are staged");

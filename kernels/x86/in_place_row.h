@@ -1,34 +1,26 @@
 /* The row of a block format in place: its run function and struct ulb_kernel. Included at the end of a file
  * that says, as constants: LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT and MINIMA as in struct ulb_block_row,
  * LARGEST of the codes, MIX (the instruction mix of one token), and format, a struct ulb_paired or ulb_long;
- * of blocks of 32 columns POWERS, of 256 columns GROUP and SCALES; and ONE_BY_ONE where several tokens share
- * nothing, because 16-bit sums do not hold codes. */
+ * of blocks of 32 columns POWERS, of 256 columns GROUP and SCALES; and IS_SIGNED where codes are values with
+ * 16-bit sums, which do not hold them. */
 #ifndef ULB_KERNELS_X86_IN_PLACE_ROW_H
 #define ULB_KERNELS_X86_IN_PLACE_ROW_H
 
 #define BYTES_PER_STEP (32.0 * (BLOCK_BYTES) / COLUMNS)
 
-#ifdef ONE_BY_ONE
-
-enum { LEAST = 1, TOKENS = 1 };
-#define TILE_MIX                                                                                             \
-    {                                                                                                        \
-        0                                                                                                    \
-    }
-
-static void run(const struct ulb_gemm *g)
-{
-    RUN_ONE_BY_ONE(g, &format);
-}
-
+#if ULB_WORD_SUMS && defined(IS_SIGNED)
+#define WORD_STEPS 0
+#define TILE_MIX   ULB_SIGNED_MIX
 #else
+#define WORD_STEPS ULB_WORD_STEPS(LARGEST)
+#define SHUFFLES   0
+#define TILE_MIX   ULB_STAGED_MIX(0, 0, 0, 0, 0, 0, 0, WORD_STEPS, 0)
+#endif
 
 enum { LEAST = ULB_IN_PLACE_LEAST, TOKENS = ULB_STAGED_TOKENS };
-#define SHUFFLES 0
-#define TILE_MIX ULB_STAGED_MIX(0, 0, 0, 0, 0, 0, 0, ULB_WORD_STEPS(LARGEST), 0)
 
 static const struct ulb_codes byte_codes = {
-    .rows = ULB_IN_PLACE_VECTORS, .word_steps = ULB_WORD_STEPS(LARGEST), .shift = ulb_no_shift};
+    .rows = ULB_IN_PLACE_VECTORS, .word_steps = WORD_STEPS, .shift = ulb_no_shift};
 static const struct ulb_block_row row = {.codes = &byte_codes,
                                          .sets = 1,
                                          .columns = COLUMNS,
@@ -62,8 +54,6 @@ static void run(const struct ulb_gemm *g)
         RUN_ONE_BY_ONE(g, &format);
 }
 
-#endif
-
 const struct ulb_kernel ULB_ROW = {
     .abi = ULB_KERNEL_ABI,
     .variant = "inplace",
@@ -82,7 +72,7 @@ const struct ulb_kernel ULB_ROW = {
     .prefetch_choice = true,
     .prefetch_none = ROWS == 1,
     .prefetch_tokens = LEAST - 1,
-    .tokens_round = TOKENS > 1 && ROWS == 1,
+    .tokens_round = ROWS == 1,
     .run = run,
 };
 

@@ -11,8 +11,8 @@
  * Zen 4, cold, 4096x4096, 3, 4 and 16 tokens against one by one, EVEX: Q4_0 1.25, 1.45 and 2.35 times as
  * fast, Q5_0 1.8, 2.2 and 4.1, Q8_0 1.25, 1.5 and 2.55, MXFP4 1.4, 1.65 and 2.8, Q4_K 1.4, 1.6 and 2.6, Q6_K
  * 1.1, 1.25 and 2.2, Q2_K 1.15, 1.35 and 2.0, TQ1_0 1.4, 1.8 and 3.6; AVX2 alone: Q4_0 1.15, 1.3 and 1.9,
- * Q5_0 1.65, 1.9 and 3.05, Q4_K 1.5, 1.6 and 2.35, Q6_K 1.2, 1.3 and 2.0; two tokens in cache 0.6 to 1.3.
- * Without the prefetch 4 tokens are 0.4 to 0.65. */
+ * Q5_0 1.65, 1.9 and 3.05, Q8_0 1.05, 1.2 and 1.45, Q4_K 1.5, 1.6 and 2.35, Q6_K 1.2, 1.3 and 2.0; two tokens
+ * in cache 0.6 to 1.3. Without the prefetch 4 tokens are 0.4 to 0.65. */
 #ifndef ULB_KERNELS_X86_IN_PLACE_TOKENS_H
 #define ULB_KERNELS_X86_IN_PLACE_TOKENS_H
 
@@ -105,7 +105,7 @@ static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct
 {
     (void)g;
     (void)n;
-    staged->ask = staged->codes;
+    staged->ask = staged->bytes = staged->codes;
 }
 
 /* The visit's block, for tokens from n on. */

@@ -1,15 +1,14 @@
 /* Several tokens with AVX2 alone, of rows whose K is read in pieces of so many columns of a slice: a piece
  * stays in L1, its codes as bytes, with the activations that it meets, packed, while the register tiles of a
  * block of tokens pass over it, one after the other; what they come to waits beside them. Bytes are signed
- * (kernels/x86/word_tile.h) or not (kernels/x86/byte_tile.h). A group or block with a scale of its own is a
- * piece; pieces come in the order of one token.
+ * (kernels/x86/word_tile.h) or not (kernels/x86/byte_tile.h). A group with a scale of its own is a piece;
+ * pieces come in the order of one token.
  *
  * Zen 4, cold, 4096x4096, 2, 4 and 16 tokens against one by one: int8 1.1, 1.4 to 1.5 and 1.4 times as fast,
- * with groups of 32 columns 1.1, 1.5 and 1.1 to 1.25, Q8_0 1.15, 1.4 and 1.25; 1.0 to 1.2 where a neighbour
- * shares the core. IQ4_NL, 4 and 16 tokens: 1.05 and 1.2, fewer .8 to 1.0; int3 1.3 and 1.55, two 1.05;
- * tern1.6 1.3 and 1.75, two .85; int4 with groups of 128, 64 and 32 columns 1.15, 1.05, 1.0 and 1.25, 1.1,
- * 1.0, two 1.1 to 1.2. Groups of int2 .95 to 1.05, of 32 columns .8: one by one. Signed bytes staged as words
- * .8 to 1.0. */
+ * with groups of 32 columns 1.1, 1.5 and 1.1 to 1.25; 1.0 to 1.2 where a neighbour shares the core; 4 and 16
+ * tokens: int3 1.3 and 1.55, two 1.05; tern1.6 1.3 and 1.75, two .85; int4 with groups of 128, 64 and 32
+ * columns 1.15, 1.05, 1.0 and 1.25, 1.1, 1.0, two 1.1 to 1.2. Groups of int2 .95 to 1.05, of 32 columns .8:
+ * one by one. Signed bytes staged as words .8 to 1.0. */
 #ifndef ULB_KERNELS_X86_PIECE_TOKENS_H
 #define ULB_KERNELS_X86_PIECE_TOKENS_H
 
@@ -38,17 +37,15 @@ struct ulb_piece {
     size_t steps, ask_bytes;
 };
 
-/* *result += a piece's sums of vector v of rows, of a token whose activations have the scale. */
-typedef void ulb_take_piece_fn(const struct ulb_piece *piece, size_t v, float x_scale, ulb_vec sums,
-                               ulb_vec *result);
+/* *result += a piece's sums of vector v of rows. */
+typedef void ulb_take_piece_fn(const struct ulb_piece *piece, size_t v, ulb_vec sums, ulb_vec *result);
 
 /* All constants. */
 struct ulb_piece_row {
     const struct ulb_layout *layout;
     size_t slices, vectors;   /* of rows in a tile */
     size_t steps, step_bytes; /* of a piece, but for the last of a slice */
-    size_t before, behind;    /* bytes of scales before a piece's steps, or behind */
-    bool block_scales;        /* of activations, one for each piece; else one for each token, at the end */
+    size_t before;            /* bytes of scales before a piece's steps */
     size_t full;              /* steps that 16-bit sums of unsigned bytes hold; 0: bytes are signed */
     int32_t zero_point;       /* of the sums of pieces with scales */
     /* A step's bytes, [vectors], from w; NULL: they are such. */
@@ -66,7 +63,6 @@ struct ulb_piece_block {
         _Alignas(64) int16_t words[ULB_PIECE_BLOCK][ULB_PIECE_STEPS_MAX * 4];
         int8_t bytes[ULB_PIECE_BLOCK][ULB_BYTE_COLUMNS];
     } x;
-    float x_scale[ULB_PIECE_BLOCK];
     int32_t lacking[ULB_PIECE_BLOCK];
     ulb_vec results[ULB_PIECE_BLOCK][ULB_PIECE_ROW_VECTORS];
 };
@@ -75,7 +71,7 @@ struct ulb_piece_block {
 static inline __attribute__((always_inline)) size_t ulb_piece_steps(const struct ulb_piece_row *row,
                                                                     const struct ulb_piece *piece)
 {
-    return row->before || row->behind ? row->steps : piece->steps;
+    return row->before ? row->steps : piece->steps;
 }
 
 /* sums[tokens][2] of signed bytes of vectors of rows from vector on, for tokens of the block from t on. */
@@ -136,7 +132,7 @@ ulb_pass_vectors(const struct ulb_piece_row *row, const struct ulb_piece *piece,
         const size_t of = t + i / vectors, v = vector + i % vectors;
         if (row->zero_point)
             sums[i] = ulb_sub32(sums[i], ulb_all32(block->lacking[of]));
-        row->take(piece, v, block->x_scale[of], sums[i], &block->results[of][v]);
+        row->take(piece, v, sums[i], &block->results[of][v]);
     }
 }
 
@@ -175,9 +171,9 @@ ulb_finish_scaled(const struct ulb_gemm *g, size_t m, size_t rows, size_t n, con
 
 /* take and finish of rows with one scale. */
 static inline __attribute__((always_inline)) void ulb_take_sums(const struct ulb_piece *piece, size_t v,
-                                                                float x_scale, ulb_vec sums, ulb_vec *result)
+                                                                ulb_vec sums, ulb_vec *result)
 {
-    (void)piece, (void)v, (void)x_scale;
+    (void)piece, (void)v;
     *result = ulb_add32(*result, sums);
 }
 
@@ -203,24 +199,11 @@ static inline __attribute__((always_inline)) void ulb_stage_fields(size_t vector
     }
 }
 
-/* x[4 * steps] as words. */
-static inline void ulb_pack_words(const int8_t *x, size_t steps, int16_t *words)
-{
-    size_t s = 0;
-    for (; s + 4 <= steps; s += 4) {
-        const ulb_vec four =
-            _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(x + 4 * s)));
-        ulb_store(words + 4 * s, _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(four, 0xD8), 0xD8));
-    }
-    for (size_t c = 4 * s; c < 4 * steps; c++)
-        words[(c & ~(size_t)3) | (c & 1) << 1 | (c >> 1 & 1)] = x[c];
-}
-
-/* So many steps of piece i, which begin at column k, of tokens from n on. */
+/* So many steps, which begin at column k, of tokens from n on. */
 static inline __attribute__((always_inline)) void ulb_pack_piece(const struct ulb_piece_row *row,
                                                                  const struct ulb_gemm *g, size_t n,
-                                                                 size_t tokens, size_t i, size_t k,
-                                                                 size_t steps, struct ulb_piece_block *block)
+                                                                 size_t tokens, size_t k, size_t steps,
+                                                                 struct ulb_piece_block *block)
 {
     for (size_t t = 0; t < tokens; t++) {
         const int8_t *x = (const int8_t *)g->x + (n + t) * g->x_stride + k;
@@ -232,22 +215,20 @@ static inline __attribute__((always_inline)) void ulb_pack_piece(const struct ul
             block->lacking[t] =
                 row->zero_point *
                 ulb_sum_of_x(g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS, 4 * row->steps);
-        block->x_scale[t] = g->x_scale[(n + t) * g->x_scale_stride + (row->block_scales ? i : 0)];
     }
 }
 
-/* Piece i, which begins at column k, for tokens from n on. */
+/* A piece, which begins at column k, for tokens from n on. */
 static inline __attribute__((always_inline)) void
 ulb_run_piece(const struct ulb_piece_row *row, ulb_pass_piece_fn *const passes[], const struct ulb_gemm *g,
-              struct ulb_piece *piece, size_t i, size_t k, size_t n, size_t tokens,
-              struct ulb_piece_block *block)
+              struct ulb_piece *piece, size_t k, size_t n, size_t tokens, struct ulb_piece_block *block)
 {
     size_t some;
     piece->ask = piece->w + ULB_PIECE_FAR;
     piece->bytes = row->stage ? block->bytes : piece->w;
     for (size_t s = 0; row->stage && s < piece->steps; s++)
         row->stage(piece->w + s * row->step_bytes, block->bytes + s * row->vectors * ULB_VEC_BYTES);
-    ulb_pack_piece(row, g, n, tokens, i, k, piece->steps, block);
+    ulb_pack_piece(row, g, n, tokens, k, piece->steps, block);
     for (size_t t = 0; t < tokens; t += some) {
         some = ulb_next_tokens(tokens - t, ULB_PIECE_TOKENS);
         passes[some - 2](piece, t, block);
@@ -263,7 +244,7 @@ static inline __attribute__((always_inline)) void ulb_run_pieces(const struct ul
     const size_t rows = row->vectors * ULB_LANES,
                  all = ulb_layout_steps(row->layout, g->k) * (row->layout->tile_k / 4);
     const size_t slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
-    const size_t piece_bytes = row->steps * row->step_bytes + row->before + row->behind;
+    const size_t piece_bytes = row->steps * row->step_bytes + row->before;
     const size_t parts = (tokens + ULB_PIECE_TOKENS - 1) / ULB_PIECE_TOKENS *
                          ((row->vectors + ULB_PIECE_VECTORS - 1) / ULB_PIECE_VECTORS);
     const uint8_t *w = (const uint8_t *)g->w + m / rows * ulb_layout_row_bytes(row->layout, g->k);
@@ -274,8 +255,7 @@ static inline __attribute__((always_inline)) void ulb_run_pieces(const struct ul
         piece.steps = all - s < row->steps ? all - s : row->steps;
         for (size_t i = 0; i < row->slices; i++) {
             piece.w = w + i * slice_bytes + row->before;
-            ulb_run_piece(row, passes, g, &piece, (i * all + s) / row->steps, (i * all + s) * 4, n, tokens,
-                          &block);
+            ulb_run_piece(row, passes, g, &piece, (i * all + s) * 4, n, tokens, &block);
         }
     }
     for (size_t t = 0; t < tokens; t++)

@@ -131,6 +131,13 @@ static inline __attribute__((always_inline)) size_t ulb_staged_ask(const struct 
     return (row->tile_bytes + steps - 1) / steps;
 }
 
+/* Lines that a step asks for: a constant, those of one tile of tokens, of which more ask for some twice. */
+static inline __attribute__((always_inline)) size_t ulb_pass_lines(const struct ulb_block_row *row,
+                                                                   size_t vectors)
+{
+    return (ulb_staged_ask(row, 1, vectors) + ULB_LINE - 1) / ULB_LINE;
+}
+
 /* Rows of a tile from row m on, of tokens [n, n + tokens). */
 static void ulb_run_staged_block(const struct ulb_block_row *row, ulb_pass_staged_fn *const passes[],
                                  const struct ulb_gemm *g, size_t m, size_t n, size_t tokens);

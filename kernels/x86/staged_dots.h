@@ -65,12 +65,6 @@ static inline __attribute__((always_inline)) size_t ulb_part_units(const struct 
     return (columns < most ? columns : most) / row->group;
 }
 
-/* Lines that a step asks for: a constant, those of one tile of tokens, of which more ask for some twice. */
-static inline __attribute__((always_inline)) size_t ulb_pass_lines(const struct ulb_block_row *row)
-{
-    return (ulb_staged_ask(row, 1, ULB_STAGED_VECTORS) + ULB_LINE - 1) / ULB_LINE;
-}
-
 /* Codes of unit u as the part's unit to, and its scales if it is a group of the block at tile. */
 static inline __attribute__((always_inline)) void ulb_stage_unit(const struct ulb_block_row *row,
                                                                  const uint8_t *tile, size_t u, size_t to,
@@ -172,7 +166,7 @@ ulb_sum_unit(const struct ulb_block_row *row, struct ulb_staged *staged, size_t 
             ulb_dp(&sums[2 * i + 1], second, x4);
         }
         ULB_UNROLL(8)
-        for (size_t line = 0; line < ulb_pass_lines(row); line++)
+        for (size_t line = 0; line < ulb_pass_lines(row, ULB_STAGED_VECTORS); line++)
             ulb_ask_l2(ask, line * ULB_LINE);
     }
     staged->units[u].ask = ask;

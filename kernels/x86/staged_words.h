@@ -1,5 +1,6 @@
 /* Several tokens of a repacked block format with AVX2 alone: the codes of a block are staged (see
- * kernels/x86/staged.h) as one token's step multiplies them, scales as words.
+ * kernels/x86/staged.h) as one token's step multiplies them, scales as words; signed ones that are whole
+ * bytes of a tile are where they lie.
  *
  * Blocks add up as one token's do (kernels/x86/block_walk.h). Within a block sums are integers: signed
  * scales, which one token's rows make floats, meet the zero point as minima do, times 4 or 32 at most 4,096
@@ -11,14 +12,15 @@
  *
  * Zen 4, cold, 4096x4096, 4 and 16 tokens against one by one: Q4_0, Q4_1 and Q4_K 1.25 and 1.3 times as fast,
  * Q5_0, Q5_1 and Q5_K 1.6 and 1.75, Q6_K 1.55 and 1.85, Q3_K 1.3 and 1.6, Q2_K 1.1 and 1.3, MXFP4 1.4 and
- * 1.6, TQ1_0 1.45 and 2.05, TQ2_0 1.0 and 1.2; two tokens 1.0 to 1.4, Q2_K and TQ2_0 .8. The next tile asked
- * for into L1 as well is 1 to 4 % where codes leave room there, elsewhere it costs 3 to 9 %; without a
- * prefetch 16 tokens are .8. */
+ * 1.6, TQ1_0 1.45 and 2.05, TQ2_0 1.0 and 1.2, Q8_0 1.45 and 1.3, IQ4_NL 1.05 and 1.25; two tokens 1.0
+ * to 1.4, Q2_K, TQ2_0 and IQ4_NL .8. The next tile asked for into L1 as well is 1 to 4 % where codes leave
+ * room there, elsewhere it costs 3 to 9 %; without a prefetch 16 tokens are .8. */
 #ifndef ULB_KERNELS_X86_STAGED_WORDS_H
 #define ULB_KERNELS_X86_STAGED_WORDS_H
 
 #include "kernels/x86/byte_tile.h"
 #include "kernels/x86/staged.h"
+#include "kernels/x86/word_tile.h"
 
 enum { ULB_STAGED_NEAR_CODES = 8192 /* bytes of a block's, beside which L1 has room for the next tile */ };
 
@@ -27,21 +29,31 @@ struct ulb_staged {
     _Alignas(64) uint8_t codes[ULB_BYTE_COLUMNS / 4 * ULB_STAGED_ROW_VECTORS * ULB_VEC_BYTES];
     ulb_vec scales[ULB_SHORT_GROUPS][ULB_STAGED_ROW_VECTORS]; /* words, twice in a lane */
     struct ulb_staged_ends ends; /* minima of signed scales: one group after the other */
-    _Alignas(64) int8_t x[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS];
+    union {
+        _Alignas(64) int8_t bytes[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS];
+        int16_t words[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS / 2]; /* for signed codes */
+    } x;
     int16_t x_sums[ULB_STAGED_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
     /* Of a block without groups, times the zero point if there is one. */
     int32_t x_sum[ULB_STAGED_BLOCK];
     float x_scale[ULB_STAGED_BLOCK];
     ulb_floats results[ULB_STAGED_BLOCK][ULB_STAGED_ROW_VECTORS];
-    const uint8_t *ask; /* by each step of a pass */
+    const uint8_t *bytes; /* signed codes: those above, or a tile's that are bytes */
+    const uint8_t *ask;   /* by each step of a pass */
     size_t ask_bytes;
 };
+
+/* Whether codes are signed bytes, of blocks of 32 columns (kernels/x86/word_tile.h). */
+static inline __attribute__((always_inline)) bool ulb_are_signed(const struct ulb_block_row *row)
+{
+    return !row->codes->word_steps && !row->codes->operand_steps;
+}
 
 /* Steps that fill a 16-bit sum, or a group. */
 static inline __attribute__((always_inline)) size_t ulb_staged_steps(const struct ulb_block_row *row)
 {
     const size_t words = row->codes->operand_steps ? row->codes->operand_steps : row->codes->word_steps;
-    return words && words < row->group / 4 ? words : row->group / 4;
+    return words < row->group / 4 ? words : row->group / 4;
 }
 
 /* Those of vector v of rows for group g, as int32. They have a zero point, which makes minima of them. */
@@ -73,7 +85,7 @@ ulb_stage_block(const struct ulb_block_row *row, const uint8_t *tile, struct ulb
 {
     const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES;
     for (size_t g = 0; g < row->columns / row->group; g++) {
-        for (size_t s = 0; s < row->group / 4; s++)
+        for (size_t s = 0; row->codes->operand && s < row->group / 4; s++)
             ulb_stage_step(row, row->codes->operand,
                            tile + ulb_codes_at(row, g) + s * row->sets * row->codes->bytes * ULB_VEC_BYTES,
                            staged->codes + (g * row->group / 4 + s) * step_bytes);
@@ -108,7 +120,7 @@ static inline __attribute__((always_inline)) void ulb_add_staged_group(const str
     const bool room = row->columns * ulb_block_vectors(row) * ULB_LANES <= ULB_STAGED_NEAR_CODES;
     struct ulb_byte_steps at = {.w = staged->codes + g * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES,
                                 .step_bytes = step_bytes,
-                                .x = staged->x[t] + g * row->group,
+                                .x = staged->x.bytes[t] + g * row->group,
                                 .ask = staged->ask,
                                 .ask_bytes = staged->ask_bytes,
                                 .near = room && row->tile_bytes ? ULB_STAGED_FAR - row->tile_bytes : 0};
@@ -117,6 +129,29 @@ static inline __attribute__((always_inline)) void ulb_add_staged_group(const str
     for (size_t s = 0; s < row->group / 4; s += steps)
         ulb_add_bytes(&at, vectors, tokens, steps, row->scales ? &staged->scales[g][v] : NULL, sums);
     staged->ask = at.ask;
+}
+
+/* sums[tokens][2] += products of a block of signed codes, for 2 vectors of rows from v on. */
+static inline __attribute__((always_inline)) void ulb_add_staged_signed(const struct ulb_block_row *row,
+                                                                        struct ulb_staged *staged, size_t v,
+                                                                        size_t t, unsigned tokens,
+                                                                        ulb_vec *sums)
+{
+    const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES;
+    const uint8_t *w = staged->bytes + v * ULB_VEC_BYTES, *ask = staged->ask;
+    for (size_t s = 0; s < row->columns / 4; s++, w += step_bytes, ask += staged->ask_bytes) {
+        ulb_vec even[ULB_WORD_VECTORS], odd[ULB_WORD_VECTORS];
+        ULB_UNROLL(2)
+        for (size_t i = 0; i < ULB_WORD_VECTORS; i++)
+            ulb_make_words(w + i * ULB_VEC_BYTES, &even[i], &odd[i]);
+        ULB_UNROLL(4)
+        for (unsigned i = 0; i < tokens; i++)
+            ulb_add_word_products(even, odd, staged->x.words[t + i] + 4 * s, sums + i * ULB_WORD_VECTORS);
+        ULB_UNROLL(8)
+        for (size_t line = 0; line < ulb_pass_lines(row, ULB_WORD_VECTORS); line++)
+            ulb_ask_l2(ask, line * ULB_LINE);
+    }
+    staged->ask = ask;
 }
 
 /* sums[tokens][vectors] of minima times what they are of. */
@@ -159,7 +194,9 @@ static inline __attribute__((always_inline)) void ulb_pass_staged(const struct u
     const bool zeros = row->zero_point + row->codes->operand_origin;
     ulb_vec sums[ULB_BYTE_TOKENS * ULB_BYTE_VECTORS], minima[ULB_BYTE_TOKENS * ULB_BYTE_VECTORS];
     ulb_zero_all(sums, tokens * vectors);
-    for (size_t g = 0; g < row->columns / row->group; g++)
+    if (ulb_are_signed(row))
+        ulb_add_staged_signed(row, staged, v, t, tokens, sums);
+    for (size_t g = 0; !ulb_are_signed(row) && g < row->columns / row->group; g++)
         ulb_add_staged_group(row, staged, g, v, vectors, t, tokens, sums);
     if (row->minima > ULB_ONE_MINIMUM || row->scales == ULB_SIGNED_SCALES)
         ulb_sum_staged_minima(row, staged, v, vectors, t, tokens, minima);
@@ -196,8 +233,11 @@ static inline __attribute__((always_inline)) void ulb_pack_staged(const struct u
     for (size_t t = 0; t < tokens; t++) {
         const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride + b * row->columns / ULB_SUM_COLUMNS;
         const float scale = g->x_scale[(n + t) * g->x_scale_stride + (row->activation == ULB_ACT_A8 ? 0 : b)];
-        ulb_copy_columns(staged->x[t], (const int8_t *)g->x + (n + t) * g->x_stride + b * row->columns,
-                         row->columns);
+        const int8_t *x = (const int8_t *)g->x + (n + t) * g->x_stride + b * row->columns;
+        if (ulb_are_signed(row))
+            ulb_pack_words(x, row->columns / 4, staged->x.words[t]);
+        else
+            ulb_copy_columns(staged->x.bytes[t], x, row->columns);
         staged->x_scale[t] = row->powers ? scale / 2 : scale;
         if (row->scales)
             ulb_stage_x_sums(row, x_sums, staged->x_sums[t]);
@@ -213,6 +253,7 @@ ulb_add_staged_block(const struct ulb_block_row *row, ulb_pass_staged_fn *const 
                      struct ulb_staged *staged)
 {
     staged->ask = w + ULB_STAGED_FAR;
+    staged->bytes = row->codes->operand ? staged->codes : w;
     ulb_stage_block(row, w, staged);
     ulb_pack_staged(row, g, n, tokens, b, staged);
     ulb_pass_tokens(passes, tokens, staged);

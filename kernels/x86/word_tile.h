@@ -38,6 +38,19 @@ ulb_add_word_products(const ulb_vec *even, const ulb_vec *odd, const int16_t *x4
           [at0] "m"(*(const int16_t(*)[2])x4), [at1] "m"(*(const int16_t(*)[2])(x4 + 2)));
 }
 
+/* Activations x[4 * steps] as words, of each four columns 0, 2, 1, 3. */
+static inline void ulb_pack_words(const int8_t *x, size_t steps, int16_t *words)
+{
+    size_t s = 0;
+    for (; s + 4 <= steps; s += 4) {
+        const ulb_vec four =
+            _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(x + 4 * s)));
+        ulb_store(words + 4 * s, _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(four, 0xD8), 0xD8));
+    }
+    for (size_t c = 4 * s; c < 4 * steps; c++)
+        words[(c & ~(size_t)3) | (c & 1) << 1 | (c >> 1 & 1)] = x[c];
+}
+
 /* Of the tile: struct ulb_mix. */
 #define ULB_WORD_TILE_MIX                                                                                    \
     .loads = 1, .broadcasts = 2.0 * ULB_WORD_TOKENS / ULB_WORD_VECTORS, .prefetches = 0.5, .shifts = 3,      \

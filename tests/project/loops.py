@@ -34,7 +34,7 @@ ALLOWED = [
     (r"(tq1_0|q5_0|q5_1)/in_place_dot256:avxvnni", 34, "the results of two rows; masks; scales"),
     (r"(mxfp4|iq4_nl|q5_[01]|tq1_0)/rows_dot:avx512vnni(256)?:run_tokens", 46, "codes taken apart beside 24 sums"),
     (r"(affine/planes|woq/planes|table4/lookup)_dot:avx2:(ulb_add_affine|add_chunk)_[456]", 10, "some of the sums of 32 bits, beside those of 16 bits or the codes of two steps"),
-    (r"(q[36]_k|mxfp4)/rows_dot:avx2:run_tokens", 120, "what is staged for all tokens lies on the stack"),
+    (r"(q[36]_k|mxfp4|iq4_nl)/rows_dot:avx2:run_tokens", 120, "what is staged for all tokens lies on the stack"),
     (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
     (r"q[2-6]_k/in_place_dot256", 25, "activations that two rows share, scales, results"),
     (r"(tq1_0|q5_0)/in_place_dot256", 8, "the results of two rows; masks"),
