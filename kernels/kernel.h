@@ -183,7 +183,7 @@ struct ulb_kernel {
     bool prefetch_choice;     /* its prefetches go where ulb_gemm.l2_ahead says; others' always alike */
     bool prefetch_none;       /* with prefetch_choice: told L2, it leaves all to the CPU's own prefetchers */
     unsigned prefetch_tokens; /* with prefetch_choice: calls of more tokens ask always alike; 0: none do */
-    bool tokens_round; /* tokens of a call of several round in another order than one alone does */
+    bool tokens_round;        /* tokens of a call of several round in another order than one alone does */
     void (*run)(const struct ulb_gemm *args);
 };
 
