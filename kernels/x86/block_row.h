@@ -58,7 +58,7 @@ enum { STAGES = true, TOKENS = ULB_STAGED_TOKENS };
 #if !ULB_WORD_SUMS
 /* What kernels/x86/staged_dots.h leaves out, for no such format has it. */
 _Static_assert(GROUP <= ULB_STAGED_CODES / ROWS, "a group must fit into the codes that are staged");
-_Static_assert(!(POWERS) && (MINIMA) != ULB_NIBBLE_MINIMA, "exponents and minima of 4 bits are not staged");
+_Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "minima of 4 bits are not staged");
 #endif
 
 ULB_STAGED_PASS(pass_2, row, 2)

@@ -150,16 +150,13 @@ static inline __attribute__((always_inline)) void ulb_meet_blocks_token(const st
 {
     const __m256i there =
         _mm256_cmpgt_epi32(_mm256_set1_epi32((int)blocks), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    __m256 scale = _mm256_maskload_ps(x_scale, there);
     __m256i sums;
     if (row->columns == 2 * ULB_SUM_COLUMNS)
         sums = _mm256_madd_epi16(_mm256_maskload_epi32((const int *)(const void *)x_sums, there),
                                  _mm256_set1_epi16(1));
     else
         sums = _mm256_set1_epi32(ulb_sum_of_x(x_sums, row->columns));
-    if (row->powers)
-        scale = _mm256_mul_ps(scale, _mm256_set1_ps(0.5f));
-    ulb_stage_blocks_token(row, scale, sums, token);
+    ulb_stage_blocks_token(row, _mm256_maskload_ps(x_scale, there), sums, token);
 }
 
 /* So many blocks from block b on, for tokens from n on. */

@@ -124,6 +124,8 @@ static inline __attribute__((always_inline)) void ulb_stage_blocks_token(const s
                                                                          __m256 x_scale, __m256i sums,
                                                                          struct ulb_staged_token *token)
 {
+    if (row->powers)
+        x_scale = _mm256_mul_ps(x_scale, _mm256_set1_ps(0.5f));
     ulb_stage_zeros(row->scales_sums ? -row->zero_point : row->zero_point, sums, token->zeros);
     _mm256_storeu_ps(token->x_scale, x_scale);
     _mm256_storeu_ps(token->x_less, _mm256_mul_ps(x_scale, _mm256_set1_ps(-(float)ULB_MAGIC_VALUE)));
