@@ -5,8 +5,7 @@
  * struct ulb_kernel's tokens_round.
  *
  * Ports, per 32 weights, once for 16 tokens: what one token has for its codes, two or three shuffles and a
- * store. With lanes of columns, as one token's of 256 columns, 16 tokens were 1.5 to 1.6 cycles for 0.9
- * to 1.0.
+ * store. With lanes of columns, as one token's of 256 columns, 16 tokens were 1.5 to 1.6 cycles for .9 to 1.
  *
  * Zen 4, cold, 4096x4096, 3, 4 and 16 tokens against one by one, EVEX: Q4_0 1.25, 1.45 and 2.35 times as
  * fast, Q5_0 1.8, 2.2 and 4.1, Q8_0 1.25, 1.5 and 2.55, MXFP4 1.4, 1.65 and 2.8, Q4_K 1.4, 1.6 and 2.6, Q6_K
@@ -37,9 +36,8 @@ struct ulb_in_place_tile {
 typedef void ulb_stage_in_place_fn(const struct ulb_in_place_tile *tile, size_t b, size_t i,
                                    struct ulb_staged *staged);
 
-/* From a block at so many bytes of its row to what is asked for with it: in the next tile, behind a row's
- * end.
- */
+/* From a block at so many bytes of its row to what is asked for with it; behind a row's end it is in the
+ * next tile. */
 static inline size_t ulb_in_place_ahead(const struct ulb_in_place_tile *tile, size_t at)
 {
     const size_t wrap = (ULB_IN_PLACE_ROWS - 1) * tile->row_bytes;
