@@ -60,7 +60,7 @@ struct ulb_piece_row {
 struct ulb_piece_block {
     _Alignas(64) uint8_t bytes[ULB_PIECE_STEPS_MAX * ULB_PIECE_ROW_VECTORS * ULB_VEC_BYTES];
     union {
-        _Alignas(64) int16_t words[ULB_PIECE_BLOCK][ULB_PIECE_STEPS_MAX * 4];
+        _Alignas(64) int16_t words[ULB_PIECE_BLOCK][ULB_WORD_COLUMNS];
         int8_t bytes[ULB_PIECE_BLOCK][ULB_BYTE_COLUMNS];
     } x;
     int32_t lacking[ULB_PIECE_BLOCK];
@@ -79,20 +79,12 @@ static inline __attribute__((always_inline)) void
 ulb_sum_signed_piece(const struct ulb_piece_row *row, const struct ulb_piece *piece, size_t vector, size_t t,
                      unsigned tokens, const struct ulb_piece_block *block, ulb_vec *sums)
 {
-    const size_t steps = ulb_piece_steps(row, piece);
-    const uint8_t *w = piece->bytes + vector * ULB_VEC_BYTES, *ask = piece->ask;
-    for (size_t s = 0; s < steps; s++, w += row->vectors * ULB_VEC_BYTES, ask += piece->ask_bytes) {
-        ulb_vec even[ULB_PIECE_VECTORS], odd[ULB_PIECE_VECTORS];
-        ULB_UNROLL(2)
-        for (size_t v = 0; v < ULB_PIECE_VECTORS; v++)
-            ulb_make_words(w + v * ULB_VEC_BYTES, &even[v], &odd[v]);
-        ULB_UNROLL(4)
-        for (size_t i = 0; i < tokens; i++)
-            ulb_add_word_products(even, odd, block->x.words[t + i] + 4 * s, sums + i * ULB_PIECE_VECTORS);
-        ULB_UNROLL(2)
-        for (size_t i = 0; i < ULB_PIECE_ASKS; i++)
-            ulb_ask_l2(ask, i * ULB_LINE);
-    }
+    const struct ulb_word_steps from = {.w = piece->bytes + vector * ULB_VEC_BYTES,
+                                        .step_bytes = row->vectors * ULB_VEC_BYTES,
+                                        .x = block->x.words[t],
+                                        .ask = piece->ask,
+                                        .ask_bytes = piece->ask_bytes};
+    ulb_add_word_steps(&from, ulb_piece_steps(row, piece), ULB_PIECE_ASKS, tokens, sums);
 }
 
 /* sums[tokens][vectors] of unsigned ones. */

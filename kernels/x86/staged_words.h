@@ -31,7 +31,7 @@ struct ulb_staged {
     struct ulb_staged_ends ends; /* minima of signed scales: one group after the other */
     union {
         _Alignas(64) int8_t bytes[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS];
-        int16_t words[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS / 2]; /* for signed codes */
+        int16_t words[ULB_STAGED_BLOCK][ULB_WORD_COLUMNS]; /* for signed codes */
     } x;
     int16_t x_sums[ULB_STAGED_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
     /* Of a block without groups, times the zero point if there is one. */
@@ -137,21 +137,14 @@ static inline __attribute__((always_inline)) void ulb_add_staged_signed(const st
                                                                         size_t t, unsigned tokens,
                                                                         ulb_vec *sums)
 {
-    const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES;
-    const uint8_t *w = staged->bytes + v * ULB_VEC_BYTES, *ask = staged->ask;
-    for (size_t s = 0; s < row->columns / 4; s++, w += step_bytes, ask += staged->ask_bytes) {
-        ulb_vec even[ULB_WORD_VECTORS], odd[ULB_WORD_VECTORS];
-        ULB_UNROLL(2)
-        for (size_t i = 0; i < ULB_WORD_VECTORS; i++)
-            ulb_make_words(w + i * ULB_VEC_BYTES, &even[i], &odd[i]);
-        ULB_UNROLL(4)
-        for (unsigned i = 0; i < tokens; i++)
-            ulb_add_word_products(even, odd, staged->x.words[t + i] + 4 * s, sums + i * ULB_WORD_VECTORS);
-        ULB_UNROLL(8)
-        for (size_t line = 0; line < ulb_pass_lines(row, ULB_WORD_VECTORS); line++)
-            ulb_ask_l2(ask, line * ULB_LINE);
-    }
-    staged->ask = ask;
+    const size_t steps = row->columns / 4;
+    const struct ulb_word_steps from = {.w = staged->bytes + v * ULB_VEC_BYTES,
+                                        .step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES,
+                                        .x = staged->x.words[t],
+                                        .ask = staged->ask,
+                                        .ask_bytes = staged->ask_bytes};
+    ulb_add_word_steps(&from, steps, ulb_pass_lines(row, ULB_WORD_VECTORS), tokens, sums);
+    staged->ask += steps * staged->ask_bytes;
 }
 
 /* sums[tokens][vectors] of minima times what they are of. */

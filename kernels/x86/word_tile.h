@@ -9,9 +9,24 @@
 #ifndef ULB_KERNELS_X86_WORD_TILE_H
 #define ULB_KERNELS_X86_WORD_TILE_H
 
+#include "kernels/unroll.h"
+#include "kernels/x86/prefetch.h"
 #include "kernels/x86/vec.h"
 
-enum { ULB_WORD_TOKENS = 4, ULB_WORD_VECTORS = 2 };
+enum {
+    ULB_WORD_TOKENS = 4,
+    ULB_WORD_VECTORS = 2,
+    ULB_WORD_COLUMNS = 128 /* from a token's activations to the next one's */
+};
+
+/* Steps of 4 columns from here on, and what L2 is asked for by each of them. */
+struct ulb_word_steps {
+    const uint8_t *w;
+    size_t step_bytes;
+    const int16_t *x;
+    const uint8_t *ask;
+    size_t ask_bytes;
+};
 
 /* The even columns of 8 rows and the odd ones, as words. */
 static inline __attribute__((always_inline)) void ulb_make_words(const uint8_t *w, ulb_vec *even,
@@ -36,6 +51,27 @@ ulb_add_word_products(const ulb_vec *even, const ulb_vec *odd, const int16_t *x4
         : [sum0] "+x"(sums[0]), [sum1] "+x"(sums[1]), [x0] "=&x"(x0), [x1] "=&x"(x1), [product] "=&x"(product)
         : [even0] "x"(even[0]), [even1] "x"(even[1]), [odd0] "x"(odd[0]), [odd1] "x"(odd[1]),
           [at0] "m"(*(const int16_t(*)[2])x4), [at1] "m"(*(const int16_t(*)[2])(x4 + 2)));
+}
+
+/* sums[tokens][2] += products of so many steps, of which each asks for so many lines, a constant. */
+static inline __attribute__((always_inline)) void ulb_add_word_steps(const struct ulb_word_steps *from,
+                                                                     size_t steps, size_t lines,
+                                                                     unsigned tokens, ulb_vec *sums)
+{
+    const uint8_t *w = from->w, *ask = from->ask;
+    for (size_t s = 0; s < steps; s++, w += from->step_bytes, ask += from->ask_bytes) {
+        ulb_vec even[ULB_WORD_VECTORS], odd[ULB_WORD_VECTORS];
+        ULB_UNROLL(2)
+        for (size_t v = 0; v < ULB_WORD_VECTORS; v++)
+            ulb_make_words(w + v * ULB_VEC_BYTES, &even[v], &odd[v]);
+        ULB_UNROLL(4)
+        for (unsigned t = 0; t < tokens; t++)
+            ulb_add_word_products(even, odd, from->x + t * ULB_WORD_COLUMNS + 4 * s,
+                                  sums + t * ULB_WORD_VECTORS);
+        ULB_UNROLL(8)
+        for (size_t line = 0; line < lines; line++)
+            ulb_ask_l2(ask, line * ULB_LINE);
+    }
 }
 
 /* Activations x[4 * steps] as words, of each four columns 0, 2, 1, 3. */
