@@ -56,17 +56,14 @@ enum { STAGES = true, TOKENS = ULB_STAGED_TOKENS };
 #define TILE_MIX COUNTS(ULB_STAGED_MIX)
 #endif
 #if !ULB_WORD_SUMS
-/* What kernels/x86/staged_dots.h leaves out, for no such format has it. */
+/* Of repacked rows; in place no group is so long, and minima of 4 bits are staged. */
 _Static_assert(GROUP <= ULB_STAGED_CODES / ROWS, "a group must fit into the codes that are staged");
-_Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "minima of 4 bits are not staged");
+_Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked row has minima of 4 bits staged");
 #endif
 
-ULB_STAGED_PASS(pass_2, row, 2)
-ULB_STAGED_PASS(pass_3, row, 3)
-ULB_STAGED_PASS(pass_4, row, 4)
+ULB_STAGED_PASSES(row)
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    static ulb_pass_staged_fn *const passes[] = {pass_2, pass_3, pass_4};
     ulb_run_staged(&row, passes, g);
 }
 

@@ -33,11 +33,13 @@ struct ulb_byte_steps {
     const int8_t *x;
     const uint8_t *ask;
     size_t ask_bytes, near;
+    bool asked; /* before: nothing is asked for here. A constant */
 };
 
 static inline __attribute__((always_inline)) void ulb_next_byte_step(struct ulb_byte_steps *at)
 {
-    ulb_ask_l2(at->ask, 0);
+    if (!at->asked)
+        ulb_ask_l2(at->ask, 0);
     if (at->near)
         __builtin_prefetch(at->ask - at->near);
     at->w += at->step_bytes;

@@ -36,13 +36,10 @@ static inline void stage(const struct ulb_in_place_tile *tile, size_t b, size_t 
     STAGE(&format, tile, b, i, staged);
 }
 
-ULB_STAGED_PASS(pass_2, row, 2)
-ULB_STAGED_PASS(pass_3, row, 3)
-ULB_STAGED_PASS(pass_4, row, 4)
+ULB_STAGED_PASSES(row)
 /* Not inlined: the code of one token stays what it is without. */
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    static ulb_pass_staged_fn *const passes[] = {pass_2, pass_3, pass_4};
     ulb_run_in_place_tokens(&row, stage, passes, BLOCK_BYTES, g);
 }
 

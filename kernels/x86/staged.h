@@ -111,7 +111,14 @@ static inline __attribute__((always_inline)) void ulb_stage_x_sums(const struct 
 struct ulb_staged;
 typedef void ulb_pass_staged_fn(struct ulb_staged *staged, size_t t);
 
-/* All tokens of the block; passes: of 2, 3 and 4. */
+/* passes of a row: of 2, 3 and 4 tokens. */
+#define ULB_STAGED_PASSES(row)                                                                               \
+    ULB_STAGED_PASS(pass_2, row, 2)                                                                          \
+    ULB_STAGED_PASS(pass_3, row, 3)                                                                          \
+    ULB_STAGED_PASS(pass_4, row, 4)                                                                          \
+    static ulb_pass_staged_fn *const passes[] = {pass_2, pass_3, pass_4};
+
+/* All tokens of the block. */
 static inline __attribute__((always_inline)) void ulb_pass_tokens(ulb_pass_staged_fn *const passes[],
                                                                   size_t tokens, struct ulb_staged *staged)
 {

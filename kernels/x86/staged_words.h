@@ -123,7 +123,8 @@ static inline __attribute__((always_inline)) void ulb_add_staged_group(const str
                                 .x = staged->x.bytes[t] + g * row->group,
                                 .ask = staged->ask,
                                 .ask_bytes = staged->ask_bytes,
-                                .near = room && row->tile_bytes ? ULB_STAGED_FAR - row->tile_bytes : 0};
+                                .near = room && row->tile_bytes ? ULB_STAGED_FAR - row->tile_bytes : 0,
+                                .asked = !row->tile_bytes};
     /* Else Clang keeps an address for each four activations. */
     __asm__("" : "+r"(at.x));
     for (size_t s = 0; s < row->group / 4; s += steps)
@@ -234,7 +235,7 @@ static inline __attribute__((always_inline)) void ulb_pack_staged(const struct u
         staged->x_scale[t] = row->powers ? scale / 2 : scale;
         if (row->scales)
             ulb_stage_x_sums(row, x_sums, staged->x_sums[t]);
-        else
+        else if (zero_point || row->minima)
             staged->x_sum[t] = (zero_point ? zero_point : 1) * ulb_sum_of_x(x_sums, row->columns);
     }
 }
