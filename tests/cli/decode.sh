@@ -166,9 +166,10 @@ assert formats[0] == "bf16" and formats[-1] == "int8" and "int1" not in formats,
 assert record["warnings"][-1].startswith("interrupted"), record["warnings"]' || fail "what an interrupted decode --record leaves"
 
 # Interrupted before the first run is complete: a document all the same, which has none, and no folder for it.
+rm -f notes # those of the run before would have this one interrupted before it is a run
 "$bench" decode "${small[@]}" --tokens 60000 --weights bf16 --out early --json --progress on >one.json 2>notes &
 pid=$!
-while ! grep -q decode notes && kill -0 $pid; do sleep 0.02; done
+while ! grep -qs decode notes && kill -0 $pid; do sleep 0.02; done
 kill -INT $pid
 status=0
 wait $pid || status=$?

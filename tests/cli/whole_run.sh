@@ -83,10 +83,11 @@ PATH=$scratch/nothing "$bench" plot "$record" -o "$scratch" 2>notes || status=$?
 [[ $(wc -l <notes) == 1 ]] && grep -q "gnuplot" notes || fail "plot without gnuplot says: $(cat notes)"
 
 # Interrupted in the grid: exit 130, one line, and what was measured is in a valid record.
+rm -f notes # those of the run before are not this one's
 "$bench" --quick --progress on --ring-mib 256 --out cut >/dev/null 2>notes &
 pid=$!
 for _ in $(seq 600); do
-    grep -q '^gemv' notes && break
+    grep -qs '^gemv' notes && break
     sleep 0.1
 done
 kill -INT $pid
