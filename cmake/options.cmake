@@ -20,6 +20,7 @@ set(ULB_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing
 add_compile_definitions(_GNU_SOURCE)
 # The compiler's paths are kept out of the binary: the same source gives the same build anywhere.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+add_link_options(-Wl,--build-id=sha1) # by which records tell one build from another of the same commit
 if(ULB_SANITIZE)
     # Lines are enough for a report; all that -g tells of unrolled kernels takes a third of their compile time.
     add_compile_options(-fsanitize=${ULB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)

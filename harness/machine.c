@@ -1,5 +1,6 @@
 #include "harness/machine.h"
 
+#include "common/build_id.h"
 #include "common/cgroup.h"
 #include "common/emulation.h"
 #include "harness/build_info.h"
@@ -233,6 +234,17 @@ enum ulb_status ulb_machine_warn_of_sleep(struct ulb_session *session, struct ul
         slept);
 }
 
+static json_t *build_json(void)
+{
+    char id[ULB_BUILD_ID_MAX];
+    json_t *build =
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "version", ULB_BUILD_VERSION, "commit", ULB_BUILD_COMMIT,
+                  "compiler", ULB_BUILD_COMPILER, "flags", ULB_BUILD_FLAGS, "build_type", ULB_BUILD_TYPE);
+    if (build)
+        ulb_set_text(build, "id", ulb_build_id(id), "linked without --build-id");
+    return build;
+}
+
 enum ulb_status ulb_machine_describe(struct ulb_session *session, struct ulb_error *err)
 {
     struct {
@@ -240,9 +252,7 @@ enum ulb_status ulb_machine_describe(struct ulb_session *session, struct ulb_err
         json_t *value;
     } sections[] = {
         {"machine", machine_json(session)},
-        {"build",
-         json_pack("{s:s, s:s, s:s, s:s, s:s}", "version", ULB_BUILD_VERSION, "commit", ULB_BUILD_COMMIT,
-                   "compiler", ULB_BUILD_COMPILER, "flags", ULB_BUILD_FLAGS, "build_type", ULB_BUILD_TYPE)},
+        {"build", build_json()},
         {"topology", ulb_topology_json(&session->topology)},
         {"clock", clock_json(session)},
         {"settings", settings_json(session)},

@@ -56,8 +56,9 @@ static const char *const conditions[] = {
 };
 /* And of two parts of one record. */
 static const char *const part_conditions[] = {
-    "machine.cpu_model", "machine.cores", "machine.isa",      "machine.hypervisor", "build.commit",
-    "build.compiler",    "build.flags",   "build.build_type", "schema_version",     NULL,
+    "machine.cpu_model", "machine.cores",  "machine.isa", "machine.hypervisor",
+    "build.commit",      "build.compiler", "build.flags", "build.build_type",
+    "build.id",          "schema_version", NULL,
 };
 /* A build counts the same on every machine. */
 static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type",
@@ -116,29 +117,32 @@ enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_
                              place, one, other);
 }
 
-/* The commit of a build; NULL for "unknown", which builds of any sources call themselves. */
+/* The commit of a build; NULL for what builds of different sources may call themselves: "unknown", or the
+ * commit that changes came upon. */
 static const char *commit_of(const struct ulb_record *record)
 {
     const char *commit = ulb_record_text(record, "build.commit");
-    return commit && *commit && strcmp(commit, "unknown") != 0 ? commit : NULL;
+    return commit && *commit && strcmp(commit, "unknown") != 0 && !strstr(commit, "-dirty") ? commit : NULL;
 }
 
-enum ulb_status ulb_check_same_commit(const struct ulb_record *fresh, const struct ulb_record *again,
-                                      struct ulb_error *err)
+enum ulb_status ulb_check_same_build(const struct ulb_record *fresh, const struct ulb_record *again,
+                                     struct ulb_error *err)
 {
     const char *there = commit_of(fresh), *here = commit_of(again);
-    if (there && here && strcmp(there, here) == 0)
+    const char *id_there = ulb_record_text(fresh, "build.id"), *id_here = ulb_record_text(again, "build.id");
+    if ((id_there && id_here && strcmp(id_there, id_here) == 0) ||
+        (there && here && strcmp(there, here) == 0))
         return ULB_OK;
     if (there && here)
         return ulb_fail(err, ULB_ENVIRONMENT,
                         "--confirm measures with this build, commit %s; the new record is of commit %s: "
                         "build that",
                         here, there);
-    return ulb_fail(
-        err, ULB_ENVIRONMENT,
-        "--confirm needs one build, and of %s the commit is not known: build in a git repository, "
-        "or with -DULB_COMMIT=NAME, and measure anew",
-        here ? "the new record" : "this program");
+    return ulb_fail(err, ULB_ENVIRONMENT,
+                    "--confirm runs the build of the new record, and %s names no commit to tell it by, or "
+                    "one with changes: "
+                    "measure the new record anew with this program",
+                    here ? "the new record" : "this program");
 }
 
 /* ---- one figure ---- */

@@ -62,9 +62,9 @@ enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_
                                struct ulb_error *err);
 
 /* For --confirm, whether a second run is of the new record's build: ULB_ENVIRONMENT unless both name one
- * commit; "unknown" is none. */
-enum ulb_status ulb_check_same_commit(const struct ulb_record *fresh, const struct ulb_record *again,
-                                      struct ulb_error *err);
+ * binary or one commit; "unknown" is none, nor is one with changes that are not committed. */
+enum ulb_status ulb_check_same_build(const struct ulb_record *fresh, const struct ulb_record *again,
+                                     struct ulb_error *err);
 
 /* Compares. ULB_BAD_INPUT for a record without any such figure and for what cannot be read; ULB_ENVIRONMENT
  * as above, and without memory. A regression is no error here: see count. To be freed with the function below

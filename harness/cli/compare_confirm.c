@@ -140,7 +140,7 @@ static enum ulb_status check_build(const struct ulb_record *fresh, const struct 
     enum ulb_status status = ulb_check_comparable(fresh, again, &measured, err);
     if (status != ULB_OK)
         return ulb_fail_prefix(err, status, "--confirm measures here and now");
-    return ulb_check_same_commit(fresh, again, err);
+    return ulb_check_same_build(fresh, again, err);
 }
 
 /* Runs what the options name, compares it with the base, and takes back what does not show. */

@@ -167,13 +167,16 @@ static size_t llc_bytes(hwloc_topology_t hw, hwloc_const_bitmap_t allowed)
     return sum;
 }
 
+/* Without the blanks that some CPUs pad their names with. */
 static void copy_model(hwloc_topology_t hw, char *out, size_t out_bytes)
 {
     hwloc_obj_t package = hwloc_get_obj_by_type(hw, HWLOC_OBJ_PACKAGE, 0);
     const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     if (!model)
         model = hwloc_obj_get_info_by_name(hwloc_get_root_obj(hw), "CPUModel");
-    snprintf(out, out_bytes, "%s", model ? model : "");
+    snprintf(out, out_bytes, "%s", model ? model + strspn(model, " ") : "");
+    for (size_t length = strlen(out); length > 0 && out[length - 1] == ' '; length--)
+        out[length - 1] = '\0';
 }
 
 /* The running system's own figure; hwloc sums up the nodes', which leave out memory that was plugged in later

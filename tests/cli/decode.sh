@@ -41,7 +41,7 @@ for r in runs:
         assert r["prefetch"][part] in (("L1", "L2+1024", "L2+2048", "L2+3072", "none") if choice[kernel] else (None,)), r
         many = r["prefill"].get("kernel_" + part)  # none of the head
         assert not many or r["prefill"]["prefetch_" + part] in (("L1", "L2+1024", "L2+2048", "L2+3072", "none") if of_many[many] else (None,)), r
-hidden, heads, ffn, vocab = 768, 12, 2048, 32002
+hidden, ffn, vocab = 768, 3072, 32002
 assert runs[0]["bytes_per_token"] > 2 * 11 * (4 * hidden * hidden) + 2 * hidden * vocab
 for r in runs:  # operations a second are of the layers that were run, the first token of all: here some 4 times as long
     layers, head = 2 * 2 * 4 * (4 * hidden * hidden + 3 * hidden * ffn), 2 * hidden * vocab
@@ -143,8 +143,14 @@ assert [r["format"] for r in runs] == ["int8"] and runs[0]["alpha"] is None and 
 python3 -c 'import json, sys
 record = json.load(open(sys.argv[1]))
 assert sum(w.startswith("int4 is left out") for w in record["warnings"]) == 1, record["warnings"]
+built = record["build"]["id"]
+assert len(built) == 40, record["build"]
+record["build"]["id"] = "0a"
+json.dump(record, open("rebuilt.json", "w"))
+record["build"]["id"] = built
 record["machine"]["cpu_model"] = "Another"
 json.dump(record, open("another.json", "w"))' "$record" || fail "warnings of --record"
+expect 3 'build.id is "0a" in the record' "$bench" decode "${small[@]}" --weights int8 --record rebuilt.json
 expect 3 'machine.cpu_model is "Another" in the record' "$bench" decode "${small[@]}" --weights int8 --record another.json
 awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
 grep -q 'ONLY 2 OF 11 LAYERS WERE RUN' table || fail "the table hides that layers are extrapolated: $(cat table)"

@@ -245,7 +245,7 @@ if "--out does not go" not in run("gemv", "--resume", path, "--out", "x", code=2
     fail("--out with --resume")
 text = open(journal).read()
 header, rest = text.split("\n", 1)
-for section, key in (("build", "commit"), ("machine", "cpu_model"), ("machine", "kernel_release")):
+for section, key in (("build", "commit"), ("build", "id"), ("machine", "cpu_model"), ("machine", "kernel_release")):
     other = json.loads(header)
     other[section][key] = "another"
     open(journal, "w").write(json.dumps(other) + "\n" + rest)

@@ -385,26 +385,38 @@ static void test_confirm(void **state)
     ulb_record_free(&again);
 }
 
-/* gamma by its samples, counts exactly, the token loop by its tokens; a record without them says so. */
-/* Two builds whose commits nobody knows are not one. */
-static void test_same_commit(void **state)
+static void set_build(struct ulb_record *record, const char *commit, const char *id)
+{
+    json_t *build = json_object_get(record->root, "build");
+    json_object_set_new(build, "commit", json_string(commit));
+    json_object_set_new(build, "id", id ? json_string(id) : json_null());
+}
+
+/* One binary is one build whatever it is called; of two, one commit is, and none that nobody knows. */
+static void test_same_build(void **state)
 {
     (void)state;
     static const struct {
-        const char *fresh, *again, *words;
+        const char *fresh, *fresh_id, *again, *again_id, *words;
     } cases[] = {
-        {"1f20ad1a2b3c", "1f20ad1a2b3c", NULL},
-        {"1f20ad1a2b3c", "bb15c55a2b3c", "this build, commit bb15c55a2b3c"},
-        {"1f20ad1a2b3c", "unknown", "of this program the commit is not known"},
-        {"unknown", "1f20ad1a2b3c", "of the new record the commit is not known"},
-        {"unknown", "unknown", "the commit is not known"},
-        {"", "", "the commit is not known"},
+        {"1f20ad1a2b3c", NULL, "1f20ad1a2b3c", NULL, NULL},
+        {"1f20ad1a2b3c", "0a", "1f20ad1a2b3c", "0b", NULL},
+        {"1f20ad1a2b3c", "0a", "bb15c55a2b3c", "0b", "this build, commit bb15c55a2b3c"},
+        {"1f20ad1a2b3c", "0a", "unknown", "0b", "and this program names no commit"},
+        {"unknown", "0a", "1f20ad1a2b3c", "0b", "and the new record names no commit"},
+        {"unknown", NULL, "unknown", NULL, "names no commit"},
+        {"", NULL, "", NULL, "names no commit"},
+        {"unknown", "0a", "unknown", "0b", "names no commit"},
+        {"unknown", "0a", "unknown", "0a", NULL},
+        {"1f20ad1a2b3c-dirty", "0a", "1f20ad1a2b3c-dirty", "0b",
+         "names no commit to tell it by, or one with changes"},
+        {"1f20ad1a2b3c-dirty", "0a", "1f20ad1a2b3c-dirty", "0a", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ulb_record fresh = make(1), again = make(1);
-        json_object_set_new(json_object_get(fresh.root, "build"), "commit", json_string(cases[i].fresh));
-        json_object_set_new(json_object_get(again.root, "build"), "commit", json_string(cases[i].again));
-        enum ulb_status status = ulb_check_same_commit(&fresh, &again, &err);
+        set_build(&fresh, cases[i].fresh, cases[i].fresh_id);
+        set_build(&again, cases[i].again, cases[i].again_id);
+        enum ulb_status status = ulb_check_same_build(&fresh, &again, &err);
         assert_int_equal(status, cases[i].words ? ULB_ENVIRONMENT : ULB_OK);
         if (cases[i].words)
             assert_non_null(strstr(err.message, cases[i].words));
@@ -413,6 +425,7 @@ static void test_same_commit(void **state)
     }
 }
 
+/* gamma by its samples, counts exactly, the token loop by its tokens; a record without them says so. */
 static void test_other_metrics(void **state)
 {
     (void)state;
@@ -549,7 +562,7 @@ int main(void)
         cmocka_unit_test(test_missing_and_new),
         cmocka_unit_test(test_not_comparable),
         cmocka_unit_test(test_confirm),
-        cmocka_unit_test(test_same_commit),
+        cmocka_unit_test(test_same_build),
         cmocka_unit_test(test_other_metrics),
         cmocka_unit_test(test_written_forms),
     };

@@ -61,7 +61,8 @@ class Machine:
         for package in range(self.packages):
             part = numbered[package * share:(package + 1) * share]
             pus = sorted(pu for _, core in part for pu in core[0])
-            info = '<info name="CPUModel" value="Made-up CPU"/>\n'
+            # padded, as some CPUs give their names
+            info = '<info name="CPUModel" value="  Made-up CPU   "/>\n'
             body += self.object("Package", pus, info + self.shared(3, part), os_index=package)
         everything = sorted(self.pus + list(self.offline))
         head = f'<object type="Machine" os_index="0" cpuset="{mask(self.pus)}" complete_cpuset="{mask(everything)}"'

@@ -77,6 +77,8 @@ static void test_json(void **state)
     assert_int_equal(json_array_size(member(e, "l2_clusters")), 1);
     check_array(json_array_get(member(e, "l2_clusters"), 0), 4, 4);
     assert_int_equal(json_integer_value(member(e, "l2_bytes")), 2048 * 1024);
+    assert_string_equal(json_string_value(member(document, "cpu_model")),
+                        "Made-up CPU"); /* padded in the file */
     json_decref(document);
 }
 
