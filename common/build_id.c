@@ -53,3 +53,10 @@ const char *ulb_build_id(char out[ULB_BUILD_ID_MAX])
     dl_iterate_phdr(take_id, out);
     return *out ? out : NULL;
 }
+
+size_t ulb_commit_length(const char *commit)
+{
+    static const char dirty[] = "-dirty";
+    const size_t length = strlen(commit), mark = sizeof dirty - 1;
+    return length > mark && strcmp(commit + length - mark, dirty) == 0 ? length - mark : length;
+}

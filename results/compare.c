@@ -1,5 +1,6 @@
 #include "results/compare.h"
 
+#include "common/build_id.h"
 #include "common/stats.h"
 #include "common/text.h"
 #include "results/effect.h"
@@ -122,7 +123,8 @@ enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_
 static const char *commit_of(const struct ulb_record *record)
 {
     const char *commit = ulb_record_text(record, "build.commit");
-    return commit && *commit && strcmp(commit, "unknown") != 0 && !strstr(commit, "-dirty") ? commit : NULL;
+    bool known = commit && *commit && strcmp(commit, "unknown") != 0;
+    return known && commit[ulb_commit_length(commit)] == '\0' ? commit : NULL;
 }
 
 enum ulb_status ulb_check_same_build(const struct ulb_record *fresh, const struct ulb_record *again,
@@ -140,8 +142,7 @@ enum ulb_status ulb_check_same_build(const struct ulb_record *fresh, const struc
                         here, there);
     return ulb_fail(err, ULB_ENVIRONMENT,
                     "--confirm runs the build of the new record, and %s names no commit to tell it by, or "
-                    "one with changes: "
-                    "measure the new record anew with this program",
+                    "one with changes: measure the new record anew with this program",
                     here ? "the new record" : "this program");
 }
 

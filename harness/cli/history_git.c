@@ -1,4 +1,6 @@
 #include "harness/cli/history.h"
+
+#include "common/build_id.h"
 #include "harness/counters/program.h"
 
 #include <stdint.h>
@@ -8,13 +10,10 @@
 
 static const double TIMEOUT_SECONDS = 10;
 
-/* A commit as `git describe --dirty` names it, without the mark; false for what is no such name. */
+/* A commit without the mark of changes upon it; false for what is no name of one. */
 static bool clean_name(const char *commit, char out[64])
 {
-    static const char dirty[] = "-dirty";
-    size_t length = strlen(commit);
-    if (length > sizeof dirty - 1 && strcmp(commit + length - (sizeof dirty - 1), dirty) == 0)
-        length -= sizeof dirty - 1;
+    size_t length = ulb_commit_length(commit);
     snprintf(out, 64, "%.*s", (int)length, commit);
     return length > 0 && length < 64 && *out != '-' &&
            strspn(out, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._/-") == length;
