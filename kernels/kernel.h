@@ -200,6 +200,9 @@ char *ulb_kernel_name(const struct ulb_kernel *kernel, char out[ULB_KERNEL_NAME_
 /* The scalar row of the same weight and activation format. */
 const struct ulb_kernel *ulb_kernel_reference(const struct ulb_kernel *kernel);
 
+/* No row before the i-th of ulb_kernels has its weight format: formats are counted by these. */
+bool ulb_kernel_begins_format(size_t i);
+
 /* Plain readers: the yardstick's candidates. run() reads bytes (a multiple of ULB_READER_GRAIN) and returns a
  * value that depends on all of them. */
 enum { ULB_READER_GRAIN = 4096 };

@@ -30,6 +30,15 @@ const struct ulb_kernel *ulb_kernel_reference(const struct ulb_kernel *kernel)
     return NULL;
 }
 
+bool ulb_kernel_begins_format(size_t i)
+{
+    for (size_t before = 0; before < i; before++) {
+        if (ulb_kernels[before]->layout->format == ulb_kernels[i]->layout->format)
+            return false;
+    }
+    return true;
+}
+
 const struct ulb_reader *ulb_reader_at(size_t index)
 {
     for (size_t i = 0; i < ulb_reader_set_count; i++) {

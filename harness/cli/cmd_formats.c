@@ -67,7 +67,7 @@ static char *all_formats(void)
         bytes += strlen(ulb_kernels[i]->layout->format->name) + 1;
     char *list = malloc(bytes), *end = list;
     for (size_t i = 0; list && i < ulb_kernel_count; i++) {
-        if (strcmp(ulb_kernels[i]->isa, "ref") == 0)
+        if (ulb_kernel_begins_format(i))
             end += sprintf(end, "%s%s", end > list ? "," : "", ulb_kernels[i]->layout->format->name);
     }
     return list;

@@ -115,14 +115,10 @@ static enum ulb_status list_formats(const struct options *options, json_t *rows,
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_format *format = ulb_kernels[i]->layout->format;
         int kernels = 0;
-        bool seen = false;
-        for (size_t j = 0; j < ulb_kernel_count; j++) {
-            bool same = ulb_kernels[j]->layout->format == format;
-            seen |= same && j < i;
-            kernels += same;
-        }
-        if (seen)
+        if (!ulb_kernel_begins_format(i))
             continue;
+        for (size_t j = i; j < ulb_kernel_count; j++)
+            kernels += ulb_kernels[j]->layout->format == format;
         json_t *row = json_pack("{s:s, s:f, s:f, s:s, s:b, s:i}", "name", format->name, "bits", format->bits,
                                 "bytes_per_step", ulb_kernels[i]->bytes_per_step, "summary", format->summary,
                                 "floating", format->floating, "kernels", kernels);

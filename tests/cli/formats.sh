@@ -45,6 +45,12 @@ if command -v gnuplot >/dev/null; then
     grep -q 'int4' ./*errors.svg || fail "the figure lacks int4"
 fi
 
-# Interrupted before a format was measured: nothing is shown of them.
-timeout -s INT 1 "$bench" formats >out 2>err || true
+# Without a list they are all measured; interrupted before the first, nothing is shown of them.
+"$bench" list formats --json >list.json
+python3 -c 'import json
+formats = [row["name"] for row in json.load(open("list.json"))["formats"]]
+assert len(formats) == len(set(formats)) >= 40, formats' || fail "formats: $(cat list.json)"
+code=0
+timeout --preserve-status -s INT 1 "$bench" formats >out 2>err || code=$?
+((code == 130)) || fail "formats without a list: exit $code, $(cat err)"
 [[ ! -s out ]] || fail "a table of nothing: $(cat out)"
