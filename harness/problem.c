@@ -134,6 +134,7 @@ struct work {
     const struct ulb_kernel *reference;
     const struct ulb_layout *layout;
     void *packed;
+    double *x_magnitudes; /* [bases][K] */
     float *y;
     const struct ulb_kernel *kernel;
 };
@@ -256,36 +257,49 @@ static int code_offset(const struct ulb_problem *problem)
 }
 
 /* Sum of (|value| + |zero|) scale |x| of one row of a plain format. */
-static double magnitude_of_row(const struct ulb_problem *problem, size_t m, size_t n)
+static double magnitude_of_row(const struct ulb_problem *problem, size_t m, const double *x)
 {
     const struct ulb_matrix *w = &problem->weights;
-    size_t groups = ulb_groups(problem->format, w->k);
+    size_t groups = ulb_groups(problem->format, w->k),
+           group = problem->format->group ? problem->format->group : w->k;
+    const int16_t *values = w->values + m * w->k;
     double sum = 0;
-    for (size_t k = 0; k < w->k; k++) {
-        size_t g = m * groups + (problem->format->group ? k / problem->format->group : 0);
-        double weight =
-            abs(w->values[m * w->k + k]) + (w->zeros ? abs(w->zeros[g]) : 0) + code_offset(problem);
-        sum += weight * (double)w->scales[g] * ulb_activations_magnitude(&problem->x, n, k);
+    for (size_t g = 0; g < groups; g++) {
+        int more = (w->zeros ? abs(w->zeros[m * groups + g]) : 0) + code_offset(problem);
+        double of_group = 0;
+        for (size_t k = g * group; k < (g + 1) * group && k < w->k; k++)
+            of_group += (abs(values[k]) + more) * x[k];
+        sum += (double)w->scales[m * groups + g] * of_group;
     }
     return sum;
 }
 
-/* The same of a block format. */
-static double magnitude_of_blocks(const struct ulb_problem *problem, size_t m, size_t n)
+/* The same of a group of a block, scales not yet in it: of weights, and of what their minimum multiplies. */
+static void magnitudes_of_group(const struct ulb_block *block, const struct ulb_block_values *values,
+                                unsigned first, int offset, const double *x, double *weights, double *minima)
+{
+    *weights = *minima = 0;
+    for (unsigned i = first; i < first + block->group; i++) {
+        *weights += (fabs(ulb_block_level(block, values, i)) + offset) * x[i];
+        *minima += x[i];
+    }
+}
+
+/* The same of a row of a block format. */
+static double magnitude_of_blocks(const struct ulb_problem *problem, size_t m, const double *x)
 {
     const struct ulb_block *block = problem->format->block;
     size_t k = problem->weights.k;
     const uint8_t *row = problem->weights.blocks + m * ulb_block_row_bytes(problem->format, k);
     double sum = 0;
-    for (size_t begin = 0; begin < k; begin += block->columns, row += block->bytes) {
+    for (size_t begin = 0; begin < k; begin += block->columns, row += block->bytes, x += block->columns) {
         struct ulb_block_values values;
         block->decode(row, &values);
-        for (unsigned i = 0; i < block->columns; i++) {
-            unsigned g = i / block->group;
-            double scale = fabs((double)values.d * values.scale[g]);
-            double w = scale * (fabs(ulb_block_level(block, &values, i)) + code_offset(problem)) +
-                       fabs((double)values.dmin * values.min[g]);
-            sum += w * ulb_activations_magnitude(&problem->x, n, begin + i);
+        for (unsigned g = 0; g < block->columns / block->group; g++) {
+            double weights, minima;
+            magnitudes_of_group(block, &values, g * block->group, code_offset(problem), x, &weights, &minima);
+            sum += fabs((double)values.d * values.scale[g]) * weights +
+                   fabs((double)values.dmin * values.min[g]) * minima;
         }
     }
     return sum;
@@ -299,10 +313,11 @@ static void sum_magnitudes(void *arg, size_t thread)
     size_t begin, end, rows = problem->weights.m;
     part(rows, work->threads, thread, 1, &begin, &end);
     for (size_t n = 0; n < bases_of(problem); n++) {
+        const double *x = work->x_magnitudes + n * problem->weights.k;
         for (size_t m = begin; m < end; m++)
             problem->magnitude[n * rows + m] =
-                (float)(problem->format->block ? magnitude_of_blocks(problem, m, n)
-                                               : magnitude_of_row(problem, m, n));
+                (float)(problem->format->block ? magnitude_of_blocks(problem, m, x)
+                                               : magnitude_of_row(problem, m, x));
     }
 }
 
@@ -329,7 +344,9 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     struct ulb_problem *problem = work->problem;
     struct ulb_pages scratch;
     const struct ulb_kernel *reference = work->reference;
-    size_t bytes = ulb_layout_bytes(reference->layout, problem->weights.m, problem->weights.k);
+    size_t k = problem->weights.k;
+    size_t packed = ulb_round_up(ulb_layout_bytes(reference->layout, problem->weights.m, k), ULB_CACHE_LINE);
+    size_t bytes = packed + bases_of(problem) * k * sizeof *work->x_magnitudes;
     enum ulb_status status = ulb_pages_map(&scratch, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
@@ -347,8 +364,12 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     on_team(team, pack_part, work);
     work->y = problem->expected;
     on_team(team, run_part, work);
-    if (problem->magnitude && !problem->format->floating)
+    if (problem->magnitude && !problem->format->floating) {
+        work->x_magnitudes = (double *)(void *)((char *)scratch.data + packed);
+        for (size_t n = 0; n < bases_of(problem); n++)
+            ulb_activations_magnitudes(&problem->x, n, k, work->x_magnitudes + n * k);
         on_team(team, sum_magnitudes, work);
+    }
     ulb_pages_unmap(&scratch);
     return ULB_OK;
 }

@@ -186,12 +186,12 @@ double ulb_activations_at(const struct ulb_activations *a, size_t token, size_t 
            (((const int8_t *)a->x)[at] - a->zero[token]);
 }
 
-double ulb_activations_magnitude(const struct ulb_activations *a, size_t token, size_t k)
+void ulb_activations_magnitudes(const struct ulb_activations *a, size_t token, size_t k, double *magnitudes)
 {
-    if (a->kind != ULB_ACT_A8Z)
-        return fabs(ulb_activations_at(a, token, k));
     const int8_t *x = (const int8_t *)a->x + token * a->stride;
-    return (double)a->scale[token] * (abs(x[k]) + abs(a->zero[token]));
+    for (size_t i = 0; i < k; i++)
+        magnitudes[i] = a->kind == ULB_ACT_A8Z ? (double)a->scale[token] * (abs(x[i]) + abs(a->zero[token]))
+                                               : fabs(ulb_activations_at(a, token, i));
 }
 
 void ulb_activations_give(const struct ulb_activations *a, struct ulb_gemm *g)

@@ -52,8 +52,8 @@ void ulb_activations_place(struct ulb_activations *a, enum ulb_activation kind, 
  * ULB_LEAST_SPAN is zeros with scale 0. */
 void ulb_activations_set(struct ulb_activations *a, size_t token, const float *x, size_t k);
 
-/* |activation k| + |zero point|, times the scale: what roundings are bounded by. */
-double ulb_activations_magnitude(const struct ulb_activations *a, size_t token, size_t k);
+/* |activation| + |zero point|, times the scale, of a token's first k: what roundings are bounded by. */
+void ulb_activations_magnitudes(const struct ulb_activations *a, size_t token, size_t k, double *magnitudes);
 
 /* The real number that activation k of a token stands for. */
 double ulb_activations_at(const struct ulb_activations *a, size_t token, size_t k);
