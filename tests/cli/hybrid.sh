@@ -9,7 +9,7 @@ export HWLOC_XMLFILE=$ULB_SOURCE/tests/cli/hybrid-1p1e.xml HWLOC_THISSYSTEM=1
 cd "$scratch"
 small=(--quick --models mobilellm-1.5b --ring-mib 256)
 
-"$bench" "${small[@]}" --out all >/dev/null 2>notes || fail "hybrid run: $(cat notes)"
+"$bench" "${small[@]}" --formats int4,int2,int1 --out all >/dev/null 2>notes || fail "hybrid run: $(cat notes)"
 record=$(find all -name '*.json')
 python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "invalid record"
 python3 - "$record" <<'P' || fail "the record of a hybrid machine"
