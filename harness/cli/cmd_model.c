@@ -42,13 +42,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static enum ulb_status check_options(const struct options *options, struct ulb_error *err)
 {
     const struct ulb_model_request *request = &options->request;
-    if (options->check_paper == (request->platform != NULL))
-        return ulb_fail(err, ULB_BAD_INPUT,
-                        "give either --platform NAME|FILE or --check-paper; "
-                        "'ulb-bench list platforms' names the platforms");
+    if (!options->check_paper && !request->platform)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "say which: --platform NAME|FILE, of which 'ulb-bench list platforms' names those built in, "
+            "or --check-paper");
     if (options->check_paper && (request->record || request->measure || request->out || request->models))
         return ulb_fail(err, ULB_BAD_INPUT,
-                        "--models, --record, --measure and --out go with --platform alone");
+                        "--models, --record, --measure and --out do not go with --check-paper");
     if (request->record && request->measure)
         return ulb_fail(err, ULB_BAD_INPUT, "give either --record or --measure, not both");
     return ULB_OK;
@@ -62,7 +63,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"record", 'r', "RECORD", 0, "model the fastest 1-bit row with gammas of this record", 0},
         {"measure", 'M', NULL, 0, "model the fastest 1-bit row with gammas measured now, some seconds", 0},
         {"out", 'o', "DIR", 0, "write the document and its figures there", 0},
-        {"check-paper", 'c', NULL, 0, "compare with the published values; exit 1 if one is outside", 0},
+        {"check-paper", 'c', NULL, 0,
+         "compare with the published values, of the platform or all; exit 1 if one is outside", 0},
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {0},
     };
@@ -81,7 +83,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     status = check_options(&options, err);
     if (status != ULB_OK)
         return status;
-    return options.check_paper ? ulb_print_paper_check(options.request.json, err)
+    return options.check_paper ? ulb_print_paper_check(options.request.platform, options.request.json, err)
                                : ulb_model_run(&options.request, &measuring, err);
 }
 

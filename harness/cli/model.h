@@ -24,8 +24,8 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
 /* The document as text. */
 void ulb_model_print(const struct ulb_platform *platform, const json_t *document);
 
-/* Prints every published value that the models give beside the modelled one. ULB_FINDING, after printing,
- * when one is outside its interval. */
-enum ulb_status ulb_print_paper_check(bool json, struct ulb_error *err);
+/* Prints every published value that the models give, or those of one platform (NULL: of all), beside the
+ * modelled one. ULB_FINDING, after printing, when one is outside its interval. */
+enum ulb_status ulb_print_paper_check(const char *platform, bool json, struct ulb_error *err);
 
 #endif

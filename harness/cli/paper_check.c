@@ -70,14 +70,14 @@ static void print_text(const json_t *document, const struct ulb_paper_check *che
     print_notes(check);
 }
 
-enum ulb_status ulb_print_paper_check(bool json, struct ulb_error *err)
+enum ulb_status ulb_print_paper_check(const char *platform, bool json, struct ulb_error *err)
 {
     static struct ulb_paper_check check;
     size_t bytes;
     const char *csv = ulb_paper_values(&bytes);
     enum ulb_status status = ulb_paper_parse(csv, bytes, "paper-values.csv", &check, err);
     if (status == ULB_OK)
-        status = ulb_paper_check(&check, err);
+        status = ulb_paper_check(&check, platform, err);
     if (status != ULB_OK)
         return status;
     json_t *document = as_json(&check);

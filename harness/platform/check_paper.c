@@ -203,13 +203,33 @@ static enum ulb_status apply(const struct rule *rule, struct ulb_paper_check *ch
     return ULB_OK;
 }
 
-enum ulb_status ulb_paper_check(struct ulb_paper_check *check, struct ulb_error *err)
+static enum ulb_status keep_rows_of(const char *platform, struct ulb_paper_check *check,
+                                    struct ulb_error *err)
 {
-    for (size_t i = 0; i < N_RULES; i++) {
-        enum ulb_status status = apply(&rules[i], check, err);
-        if (status != ULB_OK)
-            return status;
+    size_t kept = 0;
+    bool known = false;
+    for (size_t i = 0; i < check->n; i++) {
+        bool its = strcmp(check->rows[i].platform, platform) == 0;
+        known |= its;
+        if (its || strcmp(check->rows[i].platform, "any") == 0)
+            check->rows[kept++] = check->rows[i];
     }
+    check->n = kept;
+    return known ? ULB_OK
+                 : ulb_fail(err, ULB_BAD_INPUT,
+                            "nothing is published of platform '%s'; --check-paper alone shows all that is",
+                            platform);
+}
+
+enum ulb_status ulb_paper_check(struct ulb_paper_check *check, const char *platform, struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < N_RULES && status == ULB_OK; i++)
+        status = apply(&rules[i], check, err);
+    if (status == ULB_OK && platform)
+        status = keep_rows_of(platform, check, err);
+    if (status != ULB_OK)
+        return status;
     check->n_inputs = check->n_derived = check->n_other = check->n_outside = check->n_as_printed = 0;
     for (size_t i = 0; i < check->n; i++) {
         const struct ulb_paper_row *row = &check->rows[i];

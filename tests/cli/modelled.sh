@@ -115,7 +115,7 @@ refused() {
 refused "none.json.*no gamma of the paper's 1-bit" "$bench" model --platform lnl --record none.json
 refused "nosuch.json" "$bench" model --platform lnl --record nosuch.json
 refused "not both" "$bench" model --platform lnl --record given.json --measure
-refused "go with --platform" "$bench" model --check-paper --measure
+refused "do not go with --check-paper" "$bench" model --check-paper --measure
 refused "goes with --platform" "$bench" run --record given.json
 document=$(find now figures masked -name '*.json' | head -1)
 refused "unknown figure 'beta' of a modelled platform" "$bench" plot "$document" -F beta

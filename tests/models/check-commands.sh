@@ -81,6 +81,8 @@ query "abs(d['totals'][1]['gibps'] - 37.16) < 0.01" model --platform "$scratch/a
 table model --check-paper
 query "len(d['rows']) == 22 and all(r['inside'] and r['lo'] <= r['modelled'] <= r['hi'] for r in d['rows'])" \
     model --check-paper
+query "len(d['rows']) == 10 and {r['platform'] for r in d['rows']} == {'lnl', 'any'} and d['outside'] == 0" \
+    model --platform lnl --check-paper
 
 # Simulated splits: totals inside of what is published, gains as the rates of the classes imply.
 table simulate
@@ -113,9 +115,9 @@ echo '{"name": "x", "classes": 3}' >"$scratch/bad.json"
 refused "bad.json: title is missing" model --platform "$scratch/bad.json"
 refused "built in (arl, arlh, lnl)" model --platform nosuch
 refused "must be measured" model --platform auto
-refused "either --platform" model
+refused "say which: --platform" model
 refused "unknown model 'gpt-9'" model --platform lnl --models gpt-9
-refused "either --platform" model --platform lnl --check-paper
+refused "nothing is published of platform 'auto'" model --platform auto --check-paper
 refused "surplus argument 'surplus'" model --platform lnl surplus
 refused "cannot list 'engines'" list engines
 refused "say what to list" list

@@ -18,7 +18,7 @@ static void run_check(const char *csv, size_t bytes)
 {
     struct ulb_error err = {""};
     if (ulb_paper_parse(csv, bytes, "values.csv", &check, &err) != ULB_OK ||
-        ulb_paper_check(&check, &err) != ULB_OK)
+        ulb_paper_check(&check, NULL, &err) != ULB_OK)
         fail_msg("%s", err.message);
 }
 
@@ -60,7 +60,7 @@ static void expect_refused(const char *old, const char *new, const char *message
     char *text = edited(old, new);
     enum ulb_status status = ulb_paper_parse(text, strlen(text), "values.csv", &check, &err);
     if (status == ULB_OK)
-        status = ulb_paper_check(&check, &err);
+        status = ulb_paper_check(&check, NULL, &err);
     free(text);
     assert_int_equal(status, ULB_BAD_INPUT);
     if (!strstr(err.message, message))
