@@ -47,13 +47,18 @@ void ulb_block_integer_weights(const struct ulb_block *block, const struct ulb_b
 float ulb_blocks_sum(const struct ulb_format *format, const struct ulb_matrix *matrix, size_t m)
 {
     const uint8_t *row = matrix->blocks + m * ulb_block_row_bytes(format, matrix->k);
-    double sum = 0, weights[ULB_BLOCK_COLUMNS_MAX];
-    for (size_t b = 0; b < matrix->k / format->block->columns; b++) {
+    const struct ulb_block *block = format->block;
+    double sum = 0;
+    for (size_t b = 0; b < matrix->k / block->columns; b++) {
         struct ulb_block_values values;
-        format->block->decode(row + b * format->block->bytes, &values);
-        ulb_block_integer_weights(format->block, &values, weights);
-        for (unsigned k = 0; k < format->block->columns; k++)
-            sum += weights[k];
+        block->decode(row + b * block->bytes, &values);
+        for (unsigned g = 0; g < block->columns / block->group; g++) {
+            int of_group = 0;
+            for (unsigned k = g * block->group; k < (g + 1) * block->group; k++)
+                of_group += ulb_block_value(block, &values, k);
+            sum += (double)values.d * values.scale[g] * of_group -
+                   (double)values.dmin * values.min[g] * block->group;
+        }
     }
     return (float)sum;
 }
@@ -96,6 +101,9 @@ void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
         memcpy(packed + m0 * row, matrix->blocks + m0 * row, (m1 - m0) * row);
         return;
     }
+    struct ulb_code_tables tables;
+    if (!layout->pack_blocks)
+        ulb_code_tables_fill(layout, &tables);
     for (size_t m = m0; m < m1; m += layout->tile_m) {
         for (size_t i = 0; i < slices * steps; i++) {
             struct ulb_block_values values[TILE_BLOCKS_MAX];
@@ -108,7 +116,7 @@ void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
             if (layout->pack_blocks)
                 layout->pack_blocks(values, tile);
             else
-                ulb_tile_pack(layout, values, tile);
+                ulb_tile_pack(layout, &tables, values, tile);
         }
     }
 }

@@ -18,9 +18,11 @@ static inline void ulb_five_bits_encode(const int16_t q[32], int zero_point, uin
 static inline void ulb_five_bits_decode(const uint8_t qs[16], const uint8_t qh[4], int zero_point,
                                         int16_t q[32])
 {
+    uint32_t high;
+    memcpy(&high, qh, sizeof high);
     ulb_nibbles_decode(qs, zero_point, q);
     for (int k = 0; k < 32; k++)
-        q[k] = (int16_t)(q[k] + (qh[k / 8] >> k % 8 & 1) * 16);
+        q[k] = (int16_t)(q[k] + (int)(high >> k & 1) * 16);
 }
 
 #endif

@@ -55,7 +55,7 @@ const struct ulb_code_bytes ulb_sixes = {3,
 const struct ulb_code_bytes ulb_fifths = {
     1, 5, true, 5, {{0, 0, 1, 81, 3}, {0, 1, 1, 27, 3}, {0, 2, 1, 9, 3}, {0, 3, 1, 3, 3}, {0, 4, 1, 1, 3}}};
 
-enum { FIFTHS = 243, NIBBLE_MAX = 15, CODES_MAX = 256, PARTS_MAX = 12 };
+enum { FIFTHS = 243, NIBBLE_MAX = 15 };
 
 /* Of column col: code of a lane of a set. */
 static int16_t *code_at(const struct ulb_layout *layout, struct ulb_block_values *values, unsigned set,
@@ -81,24 +81,28 @@ static void codes_of(const struct ulb_layout *layout, uint8_t stored, unsigned v
     }
 }
 
-/* What a part makes of every code. */
-static void fill_part(const struct ulb_code_part *part, uint8_t bytes[CODES_MAX])
+void ulb_code_tables_fill(const struct ulb_layout *layout, struct ulb_code_tables *tables)
 {
-    for (unsigned code = 0; code < CODES_MAX; code++)
-        bytes[code] = (uint8_t)(code / part->divisor % part->modulus * part->factor);
+    const struct ulb_code_bytes *codes = layout->rows->codes;
+    unsigned values = (unsigned)(layout->format->max - layout->format->min) + 1;
+    for (unsigned i = 0; i < codes->n_parts; i++) {
+        const struct ulb_code_part *part = &codes->parts[i];
+        for (unsigned code = 0; code < values; code++)
+            tables->of_part[i][code] = (uint8_t)(code / part->divisor % part->modulus * part->factor);
+    }
 }
 
-/* What is stored for the sum of a byte's parts. */
-static void fill_stored(const struct ulb_layout *layout, uint8_t stored[CODES_MAX])
+/* Sums of a byte's parts become what is stored. */
+static void finish_bytes(const struct ulb_row_tile *rows, unsigned columns, uint8_t *bytes)
 {
-    bool fraction = layout->rows->codes->fraction;
-    for (unsigned byte = 0; byte < CODES_MAX; byte++)
-        stored[byte] = (uint8_t)((fraction ? byte * 256 / FIFTHS + 1 : byte) ^ layout->rows->flip);
+    for (unsigned k = 0; k < columns && rows->codes->fraction; k++)
+        bytes[k] = (uint8_t)(bytes[k] * 256 / FIFTHS + 1);
+    for (unsigned k = 0; k < columns; k++)
+        bytes[k] ^= rows->flip;
 }
 
 /* bytes[k] += what a part makes of the codes of a row. */
-static void add_part(const uint8_t part[CODES_MAX], const int16_t *q, int zero_point, unsigned columns,
-                     uint8_t *bytes)
+static void add_part(const uint8_t *part, const int16_t *q, int zero_point, unsigned columns, uint8_t *bytes)
 {
     for (unsigned k = 0; k < columns; k++)
         bytes[k] = (uint8_t)(bytes[k] + part[q[k] + zero_point]);
@@ -144,27 +148,23 @@ static size_t codes_at(const struct ulb_layout *layout, unsigned k)
 }
 
 /* Bytes of codes, one lane of a vector after the other. */
-static void pack_codes(const struct ulb_layout *layout, const struct ulb_block_values *values, uint8_t *tile)
+static void pack_codes(const struct ulb_layout *layout, const struct ulb_code_tables *tables,
+                       const struct ulb_block_values *values, uint8_t *tile)
 {
     const struct ulb_row_tile *rows = layout->rows;
     const struct ulb_code_bytes *codes = rows->codes;
     unsigned vectors = rows->sets * codes->bytes, vector_bytes = layout->lanes * 4;
     unsigned together = columns_together(layout->format->block);
-    uint8_t parts[PARTS_MAX][CODES_MAX], stored[CODES_MAX];
-    for (unsigned i = 0; i < codes->n_parts; i++)
-        fill_part(&codes->parts[i], parts[i]);
-    fill_stored(layout, stored);
     for (unsigned at = 0; at < vectors * layout->lanes; at++) {
         unsigned vector = at / layout->lanes, lane = at % layout->lanes;
         uint8_t bytes[ULB_BLOCK_COLUMNS_MAX] = {0}, *out = tile + vector * vector_bytes + lane * 4;
         for (unsigned i = 0; i < codes->n_parts; i++) {
             unsigned row = vector / codes->bytes * codes->rows + codes->parts[i].row;
             if (codes->parts[i].byte == vector % codes->bytes)
-                add_part(parts[i], values[row * layout->lanes + lane].q, rows->zero_point, layout->tile_k,
-                         bytes);
+                add_part(tables->of_part[i], values[row * layout->lanes + lane].q, rows->zero_point,
+                         layout->tile_k, bytes);
         }
-        for (unsigned k = 0; k < layout->tile_k; k++)
-            bytes[k] = stored[bytes[k]];
+        finish_bytes(rows, layout->tile_k, bytes);
         for (unsigned begin = 0; begin < layout->tile_k; begin += together) {
             uint8_t *codes_of_groups = out + codes_at(layout, begin);
             for (unsigned k = 0; k < together; k += 4)
@@ -301,11 +301,12 @@ static float load_half(const uint8_t *at)
     return ulb_fp16_to_float(half);
 }
 
-void ulb_tile_pack(const struct ulb_layout *layout, const struct ulb_block_values *values, uint8_t *tile)
+void ulb_tile_pack(const struct ulb_layout *layout, const struct ulb_code_tables *tables,
+                   const struct ulb_block_values *values, uint8_t *tile)
 {
     const struct ulb_block *block = layout->format->block;
     pack_scales(layout, values, tile);
-    pack_codes(layout, values, tile);
+    pack_codes(layout, tables, values, tile);
     uint8_t *at = pack_minima(layout, values, tile + scales_and_codes(layout));
     for (unsigned row = 0; row < layout->tile_m; row++) {
         if (block->d == ULB_SCALE_POWER)

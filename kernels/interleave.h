@@ -12,6 +12,8 @@
 
 #include "kernels/block.h"
 
+enum { ULB_CODE_PARTS_MAX = 12 };
+
 /* A part of a byte: (code / divisor % modulus) * factor. */
 struct ulb_code_part {
     uint8_t byte, row; /* vector of bytes; vector of rows whose code it is */
@@ -25,7 +27,7 @@ struct ulb_code_bytes {
     /* Parts are digits of base 3; the byte is their number's fraction of 243, in 256, rounded up, never 0. */
     bool fraction;
     unsigned n_parts;
-    struct ulb_code_part parts[12];
+    struct ulb_code_part parts[ULB_CODE_PARTS_MAX];
 };
 
 /* One row a byte; two of 4 bits; four of 2 bits; eight of 3 bits in three bytes; eight of 5 bits in five;
@@ -55,8 +57,16 @@ struct ulb_row_tile {
             ULB_TILE_BYTES(columns, (row_lanes) * (row_vectors), code_bytes, code_rows, scale_bytes)         \
     }
 
+/* What each part of a byte makes of each code of the format, for all tiles of a layout. */
+struct ulb_code_tables {
+    uint8_t of_part[ULB_CODE_PARTS_MAX][256];
+};
+
+void ulb_code_tables_fill(const struct ulb_layout *layout, struct ulb_code_tables *tables);
+
 /* A tile from its blocks, and back. */
-void ulb_tile_pack(const struct ulb_layout *layout, const struct ulb_block_values *values, uint8_t *tile);
+void ulb_tile_pack(const struct ulb_layout *layout, const struct ulb_code_tables *tables,
+                   const struct ulb_block_values *values, uint8_t *tile);
 void ulb_tile_unpack(const struct ulb_layout *layout, const uint8_t *tile, struct ulb_block_values *values);
 
 #endif

@@ -13,8 +13,10 @@ static inline void ulb_nibbles_encode(const int16_t q[32], int zero_point, uint8
 
 static inline void ulb_nibbles_decode(const uint8_t qs[16], int zero_point, int16_t q[32])
 {
-    for (int k = 0; k < 32; k++)
-        q[k] = (int16_t)((qs[k % 16] >> k / 16 * 4 & 15) - zero_point);
+    for (int i = 0; i < 16; i++) {
+        q[i] = (int16_t)((qs[i] & 15) - zero_point);
+        q[i + 16] = (int16_t)((qs[i] >> 4) - zero_point);
+    }
 }
 
 #endif

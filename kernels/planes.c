@@ -1,5 +1,7 @@
 #include "kernels/planes.h"
 
+#include <string.h>
+
 unsigned ulb_plane_width(unsigned bits, unsigned first)
 {
     unsigned left = bits - first;
@@ -38,8 +40,8 @@ uint8_t *ulb_planes_pack(unsigned bits, int offset, unsigned lanes, unsigned col
             uint8_t bytes[ULB_BLOCK_COLUMNS_MAX] = {0};
             for (unsigned field = 0; field < 8 / width; field++)
                 add_field(row[field * lanes].q, offset, columns, first, width, field * width, bytes);
-            for (unsigned k = 0; k < columns; k++)
-                plane[(k / 4 * width * lanes + at) * 4 + k % 4] = bytes[k];
+            for (unsigned k = 0; k < columns; k += 4)
+                memcpy(plane + (k * width * lanes + at * 4), bytes + k, 4);
         }
     }
     return plane;

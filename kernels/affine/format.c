@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { TILE_CODES_MAX = 128 * 256 /* bytes: rows, columns of a group, one each */ };
+enum {
+    TILE_CODES_MAX = 128 * 256, /* bytes: rows, columns of a group, one each */
+    AT_ONCE = 8                 /* codes, which are whole bytes, as many as a code has bits */
+};
 
 /* What a format is made of. */
 struct affine {
@@ -19,32 +22,18 @@ static int offset_of(const struct affine *a)
     return a->zero ? 0 : 1 << (a->bits - 1);
 }
 
-/* A code of at most 8 bits lies in one byte or two. */
-static void put_code(uint8_t *bytes, unsigned bit, unsigned bits, unsigned code)
-{
-    unsigned word = code << bit % 8;
-    bytes[bit / 8] |= (uint8_t)word;
-    if (bit % 8 + bits > 8)
-        bytes[bit / 8 + 1] |= (uint8_t)(word >> 8);
-}
-
-static unsigned get_code(const uint8_t *bytes, unsigned bit, unsigned bits)
-{
-    unsigned word = bytes[bit / 8];
-    if (bit % 8 + bits > 8)
-        word |= (unsigned)bytes[bit / 8 + 1] << 8;
-    return word >> bit % 8 & ((1u << bits) - 1);
-}
-
 static void encode(const struct affine *a, const struct ulb_block_values *values, uint8_t *block)
 {
-    memset(block, 0, ULB_AFFINE_BYTES(a->bits, a->zero, a->columns));
     memcpy(block, &values->d, sizeof values->d);
     block += sizeof values->d;
     if (a->zero)
         *block++ = (uint8_t)values->min[0];
-    for (unsigned k = 0; k < a->columns; k++)
-        put_code(block, k * a->bits, a->bits, (unsigned)(values->q[k] + offset_of(a)));
+    for (unsigned k = 0; k < a->columns; k += AT_ONCE, block += a->bits) {
+        uint64_t codes = 0;
+        for (unsigned i = 0; i < AT_ONCE; i++)
+            codes |= (uint64_t)(unsigned)(values->q[k + i] + offset_of(a)) << i * a->bits;
+        memcpy(block, &codes, a->bits);
+    }
 }
 
 static void decode(const struct affine *a, const uint8_t *block, struct ulb_block_values *values)
@@ -54,8 +43,14 @@ static void decode(const struct affine *a, const uint8_t *block, struct ulb_bloc
     values->scale[0] = 1;
     values->min[0] = a->zero ? *block++ : 0;
     values->dmin = a->zero ? values->d : 0;
-    for (unsigned k = 0; k < a->columns; k++)
-        values->q[k] = (int16_t)((int)get_code(block, k * a->bits, a->bits) - offset_of(a));
+    unsigned most = (1u << a->bits) - 1;
+    int offset = offset_of(a);
+    for (unsigned k = 0; k < a->columns; k += AT_ONCE, block += a->bits) {
+        uint64_t codes = 0;
+        memcpy(&codes, block, a->bits);
+        for (unsigned i = 0; i < AT_ONCE; i++, codes >>= a->bits)
+            values->q[k + i] = (int16_t)((int)(codes & most) - offset);
+    }
 }
 
 /* With a zero point from the least to the largest weight, 0 included; without, the largest magnitude is the
