@@ -1,4 +1,5 @@
 /* ulb-bench verify: every kernel against its scalar truth. */
+#include "harness/cli/interrupt.h"
 #include "harness/cli/measure.h"
 #include "harness/cli/table.h"
 #include "harness/verify.h"
@@ -31,6 +32,7 @@ static void print_row(const char *name, size_t cases, const char *skipped, const
         snprintf(text, sizeof text, "%s over %zu cases", difference ? "DIFFERS" : "equal", cases);
     snprintf(head, sizeof head, "%-40s ", name);
     ulb_print_wrapped(stdout, head, text);
+    fflush(stdout); /* all of them take a minute */
 }
 
 /* One row of the result; a difference is kept in err and does not end the list. */
@@ -54,20 +56,29 @@ static enum ulb_status verify_row(const struct ulb_session *session, const struc
     return status;
 }
 
+/* Where nothing is named, every row but the scalar ones, which are the truth. */
+static bool wants(const struct ulb_session *session, const struct ulb_kernel *kernel)
+{
+    bool named = session->settings.formats || session->settings.kernels;
+    return named ? ulb_session_wants(session, kernel) : strcmp(kernel->isa, "ref") != 0;
+}
+
 static enum ulb_status verify_all(const struct ulb_session *session, bool json, json_t *rows,
                                   struct ulb_error *err)
 {
     enum ulb_status worst = ULB_OK;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (!ulb_session_wants(session, ulb_kernels[i]))
+        if (!wants(session, ulb_kernels[i]))
             continue;
         struct ulb_error now;
-        enum ulb_status status = verify_row(session, ulb_kernels[i], json, rows, &now);
+        enum ulb_status status = ulb_check_interrupted(&now);
+        if (status == ULB_OK)
+            status = verify_row(session, ulb_kernels[i], json, rows, &now);
         if (status != ULB_OK && worst == ULB_OK) {
             worst = status;
             *err = now;
         }
-        if (status == ULB_ENVIRONMENT || status == ULB_BAD_INPUT)
+        if (status != ULB_OK && status != ULB_FINDING)
             break;
     }
     return worst;
@@ -82,6 +93,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return status;
     struct ulb_session session = {.settings = options.settings};
     struct ulb_record record;
+    ulb_catch_signals();
     status = ulb_record_new(&record, err);
     if (status != ULB_OK)
         return status;

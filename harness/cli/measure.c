@@ -1,6 +1,7 @@
 #include "harness/cli/measure.h"
 
 #include "common/units.h"
+#include "harness/cli/interrupt.h"
 #include "harness/cli/option.h"
 #include "harness/cli/progress.h"
 #include "harness/cli/table.h"
@@ -300,21 +301,6 @@ char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa)
     return filter;
 }
 
-static void on_signal(int number)
-{
-    (void)number;
-    ulb_interrupted = 1;
-}
-
-/* The first signal ends the run in good order, the second one at once. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 /* What a run was made with, for --verbose. */
 static void print_conditions(const struct ulb_record *record)
 {
@@ -374,7 +360,8 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     if (o->settings.n_splits > 1 && stage != ULB_STAGE_DECODE)
         return ulb_fail(err, ULB_BAD_INPUT, "--split takes one split here, not %zu; decode takes several",
                         o->settings.n_splits);
-    catch_signals();
+    ulb_catch_signals();
+    signal(SIGPIPE, SIG_IGN); /* the record is written all the same */
     enum ulb_status status = ulb_marker_init(err);
     if (status == ULB_OK)
         status = run_once(o, stage, record, err);
