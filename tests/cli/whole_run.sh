@@ -11,7 +11,7 @@ newest() { find "$1" -name '*.json' | sort | tail -1; }
 check_record() { python3 "$validate" "$1" || fail "invalid record $1"; }
 
 # Complete: record, report within 100 columns, figures.
-"$bench" "${small[@]}" --out full >report 2>notes || fail "run: $(cat notes)"
+"$bench" "${small[@]}" --formats bf16,int8,int2,int1 --out full >report 2>notes || fail "run: $(cat notes)"
 record=$(newest full)
 check_record "$record"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 100 columns"
