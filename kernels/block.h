@@ -88,10 +88,8 @@ static inline double ulb_block_level(const struct ulb_block *block, const struct
 float ulb_exponent_scale(uint8_t byte);
 uint8_t ulb_exponent_byte(float scale);
 
-/* The weights of a block; and what integer sums take them for, in ulb_block_unit(). */
+/* The weights of a block. */
 void ulb_block_dequantise(const struct ulb_block *block, const struct ulb_block_values *values,
                           double *weights);
-void ulb_block_integer_weights(const struct ulb_block *block, const struct ulb_block_values *values,
-                               double *weights);
 
 #endif

@@ -22,26 +22,14 @@ uint8_t ulb_exponent_byte(float scale)
     return (uint8_t)(scale > 0 ? ilogbf(scale) + EXPONENT_ORIGIN : 0);
 }
 
-/* The weight at column k of the level. */
-static double weight_of(const struct ulb_block *block, const struct ulb_block_values *values, unsigned k,
-                        double level)
-{
-    unsigned g = k / block->group;
-    return (double)values->d * values->scale[g] * level - (double)values->dmin * values->min[g];
-}
-
 void ulb_block_dequantise(const struct ulb_block *block, const struct ulb_block_values *values,
                           double *weights)
 {
-    for (unsigned k = 0; k < block->columns; k++)
-        weights[k] = weight_of(block, values, k, ulb_block_level(block, values, k));
-}
-
-void ulb_block_integer_weights(const struct ulb_block *block, const struct ulb_block_values *values,
-                               double *weights)
-{
-    for (unsigned k = 0; k < block->columns; k++)
-        weights[k] = weight_of(block, values, k, ulb_block_value(block, values, k));
+    for (unsigned k = 0; k < block->columns; k++) {
+        unsigned g = k / block->group;
+        weights[k] = (double)values->d * values->scale[g] * ulb_block_level(block, values, k) -
+                     (double)values->dmin * values->min[g];
+    }
 }
 
 float ulb_blocks_sum(const struct ulb_format *format, const struct ulb_matrix *matrix, size_t m)

@@ -66,8 +66,8 @@ struct ulb_layout {
     unsigned tile_m, tile_k;
     unsigned slices; /* or a multiple of it; 0 means 1 */
     /* The sums of rows lie behind the scales, fp32 [round_up(M, tile_m)], for activations with a zero point:
-     * of value - zero, which is exact up to K = 65,536; of ulb_block_integer_weights() where the format has
-     * blocks. */
+     * of value - zero, which is exact up to K = 65,536; of weights as integer sums take them where the format
+     * has blocks. */
     bool row_sums;
     /* The scales of a group, fp32 [tile_m], lie before its tiles: a slice is one stream of addresses.
      * Elsewhere scales lie behind all tiles, [row of tiles][group][tile_m]. */

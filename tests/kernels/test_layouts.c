@@ -144,6 +144,18 @@ static void random_rows_have_nothing_in_common(void **state)
     ulb_problem_close(&problem);
 }
 
+/* What integer sums take the weights of a block for. */
+static void integer_weights(const struct ulb_block *block, const struct ulb_block_values *values,
+                            double *weights)
+{
+    for (unsigned k = 0; k < block->columns; k++) {
+        unsigned g = k / block->group;
+        double weight = (double)values->d * values->scale[g] * ulb_block_value(block, values, k) -
+                        (double)values->dmin * values->min[g];
+        weights[k] = weight * ulb_block_unit(block);
+    }
+}
+
 /* The weights of row m from column k on as real numbers, a block of them or one; returns how many. */
 static size_t weights_at(const struct ulb_problem *p, size_t m, size_t k,
                          double weights[ULB_BLOCK_COLUMNS_MAX])
@@ -155,13 +167,10 @@ static size_t weights_at(const struct ulb_problem *p, size_t m, size_t k,
         format->block->decode(p->weights.blocks + m * ulb_block_row_bytes(format, p->weights.k) +
                                   k / columns * format->block->bytes,
                               &values);
-        bool integers = !ulb_activation_is_floating(p->x.kind);
-        if (integers)
-            ulb_block_integer_weights(format->block, &values, weights);
-        else
+        if (ulb_activation_is_floating(p->x.kind))
             ulb_block_dequantise(format->block, &values, weights);
-        for (size_t i = 0; i < columns && integers; i++)
-            weights[i] *= ulb_block_unit(format->block);
+        else
+            integer_weights(format->block, &values, weights);
         return columns;
     }
     const int16_t *value = p->weights.values + (m * p->weights.k + k) * ulb_words(format);
