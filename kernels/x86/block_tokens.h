@@ -25,7 +25,7 @@ enum {
 
 /* groups[tokens].sums += one step of a set of vectors at w. */
 static inline __attribute__((always_inline)) void ulb_add_to_tokens(const struct ulb_codes *codes,
-                                                                    const uint8_t *w, const ulb_vec *x,
+                                                                    const uint8_t *w, const ulb_shared_x *x,
                                                                     unsigned tokens, size_t set,
                                                                     struct ulb_group_sums *groups)
 {
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) void ulb_add_to_tokens(const struct
         const ulb_vec operand = codes->operand(packed, i);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_dot(&groups[t].sums[set * codes->sums + i], operand, x[t]);
+            ulb_dot_shared(&groups[t].sums[set * codes->sums + i], operand, x[t]);
     }
 }
 
@@ -52,14 +52,17 @@ ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_told told, const
 {
     const struct ulb_codes *codes = row->codes;
     const size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
+#if defined(__clang__) && !defined(ULB_DP_512)
+#pragma clang loop unroll_count(4) /* a short group is no loop: Clang spills all sums of such a one */
+#endif
     for (size_t s = 0; s < row->group / 4; s += 2) {
         const uint8_t *w = at->w + s * step_bytes;
         ULB_UNROLL(2)
         for (size_t u = 0; u < 2; u++) {
-            ulb_vec x[ULB_BLOCK_TOKENS_MAX];
+            ulb_shared_x x[ULB_BLOCK_TOKENS_MAX];
             ULB_UNROLL(4)
             for (unsigned t = 0; t < tokens; t++)
-                x[t] = ulb_broadcast4(at[t].x + g * row->group + 4 * (s + u));
+                x[t] = ulb_share_x(at[t].x + g * row->group + 4 * (s + u));
             ULB_UNROLL(6)
             for (size_t set = 0; set < row->sets; set++) {
                 size_t set_at = ulb_codes_at(row, g) + u * step_bytes + set * set_bytes;

@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) void ulb_add_wide_products(unsigned
                 "vpmaddwd %[scale1], %[x0], %[x0]\n\tvpaddd %[x0], %[sum1], %[sum1]"
                 : [sum0] "+x"(sums[0]), [sum1] "+x"(sums[1]), [x0] "=&x"(x0), [first] "=&x"(first)
                 : [code0] "x"(codes[0]), [code1] "x"(codes[1]), [at0] ULB_BYTE_FOUR(x),
-                  [scale0] "xm"(scales[0]), [scale1] "xm"(scales[1]));
+                  [scale0] "m"(scales[0]), [scale1] "m"(scales[1]));
     else
         __asm__("vpbroadcastd %[at0], %[x0]\n\tvpbroadcastd %[at1], %[x1]\n\t"
                 "vpmaddubsw %[x0], %[code0], %[first]\n\tvpmaddubsw %[x0], %[code1], %[x0]\n\t"
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void ulb_widen_in_memory(ulb_vec *s
     __asm__("vpmaddwd %[scale], %[words], %[words]\n\t"
             "vpaddd %[sum], %[words], %[words]\n\tvmovdqa %[words], %[sum]"
             : [sum] "+m"(*sum), [words] "+x"(words)
-            : [scale] "xm"(*scale));
+            : [scale] "m"(*scale));
 }
 
 /* sums[tokens][vectors] += the products of as many steps as 16-bit sums hold, a constant, times scales, one

@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) void ulb_add_staged_words(const ulb
             "vpmaddwd %[word0], %[x], %[product]\n\tvpaddd %[product], %[sum0], %[sum0]\n\t"
             "vpmaddwd %[word1], %[x], %[x]\n\tvpaddd %[x], %[sum1], %[sum1]"
             : [sum0] "+x"(sums[0]), [sum1] "+x"(sums[1]), [x] "=&x"(x), [product] "=&x"(product)
-            : [word0] "xm"(words[0]), [word1] "xm"(words[1]), [x2] "m"(*(const int16_t(*)[2])x2));
+            : [word0] "m"(words[0]), [word1] "m"(words[1]), [x2] "m"(*(const int16_t(*)[2])x2));
 }
 
 /* Group g, for so many vectors of rows from v on, and tokens of the block from t on. */

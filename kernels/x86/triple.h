@@ -3,14 +3,17 @@
 #define ULB_KERNELS_X86_TRIPLE_H
 
 #include "kernels/unroll.h"
-#include "kernels/x86/vec.h"
+#include "kernels/x86/dot.h"
 
 /* Bytes tripled i times, modulo 256. */
 static inline __attribute__((always_inline)) ulb_vec ulb_tripled(ulb_vec bytes, size_t i)
 {
     ULB_UNROLL(5)
-    for (size_t j = 0; j < i; j++)
-        bytes = ulb_add8(bytes, ulb_add8(bytes, bytes));
+    for (size_t j = 0; j < i; j++) {
+        ulb_vec thrice;
+        __asm__("vpaddb %1, %1, %0\n\tvpaddb %0, %1, %0" : "=&" ULB_REGISTER(thrice) : ULB_REGISTER(bytes));
+        bytes = thrice;
+    }
     return bytes;
 }
 

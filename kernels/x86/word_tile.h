@@ -59,6 +59,9 @@ static inline __attribute__((always_inline)) void ulb_add_word_steps(const struc
                                                                      unsigned tokens, ulb_vec *sums)
 {
     const uint8_t *w = from->w, *ask = from->ask;
+    const int16_t *x = from->x;
+    /* Else Clang keeps an address for each two activations. */
+    __asm__("" : "+r"(x));
     for (size_t s = 0; s < steps; s++, w += from->step_bytes, ask += from->ask_bytes) {
         ulb_vec even[ULB_WORD_VECTORS], odd[ULB_WORD_VECTORS];
         ULB_UNROLL(2)
@@ -66,8 +69,7 @@ static inline __attribute__((always_inline)) void ulb_add_word_steps(const struc
             ulb_make_words(w + v * ULB_VEC_BYTES, &even[v], &odd[v]);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_add_word_products(even, odd, from->x + t * ULB_WORD_COLUMNS + 4 * s,
-                                  sums + t * ULB_WORD_VECTORS);
+            ulb_add_word_products(even, odd, x + t * ULB_WORD_COLUMNS + 4 * s, sums + t * ULB_WORD_VECTORS);
         ULB_UNROLL(8)
         for (size_t line = 0; line < lines; line++)
             ulb_ask_l2(ask, line * ULB_LINE);
