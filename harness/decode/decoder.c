@@ -17,9 +17,9 @@ struct room {
 
 static void *take(struct room *room, size_t bytes)
 {
-    char *at = room->base + room->used;
+    size_t at = room->used;
     room->used += ulb_round_up(bytes, ULB_CACHE_LINE);
-    return room->base ? at : NULL;
+    return room->base ? room->base + at : NULL;
 }
 
 static size_t inputs_of(const struct ulb_kernel *kernel, size_t n, size_t k)
