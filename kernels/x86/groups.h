@@ -97,7 +97,14 @@ ulb_add_group(const struct ulb_walk *walk, struct ulb_told told, ulb_step_fn *st
         }
     } else {
         ulb_zero_all(sums, walk->sets * walk->vectors);
-        ulb_walk_steps(walk, told, step, &tiles, begin, end, sums);
+        const size_t visit = walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
+#ifdef __clang__
+#pragma clang loop unroll_count(8) /* a seventh of int4's time with groups of 32 and EVEX */
+#else
+#pragma GCC unroll 1 /* it would bring the prefetches together */
+#endif
+        for (size_t u = 0; u < ULB_GROUP_STEPS; u += visit)
+            ulb_visit_slices(walk, told, step, &tiles, begin + u, visit, true, sums);
     }
     ulb_finish_groups(walk, told, split, &tiles, x_sums, i, zero_point, sums, results);
 }

@@ -51,13 +51,18 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
     for (size_t s = 0; s < steps; s++, w += ULB_LEVEL_STEP) {
+        ulb_floats four[4];
+        ULB_UNROLL(4)
+        for (unsigned c = 0; c < 4; c++) {
+            four[c] = ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c));
+            __asm__("" : "+v"(four[c])); /* else Clang loads it for every vector */
+        }
         ULB_UNROLL(32)
         for (unsigned i = 0; i < 4 * ULB_CODE_VECTORS; i++) {
-            unsigned v = i / 8, f = i / 4 % 2, c = i % 4;
+            unsigned v = i / 8, f = i % 2, c = i / 2 % 4;
             ulb_floats level =
                 _mm512_permutexvar_ps(ulb_shr32(ulb_load(w + v * ULB_VEC_BYTES), 8 * c + 4 * f), table->all);
-            sums[2 * v + f] =
-                ulb_fma(level, ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c)), sums[2 * v + f]);
+            sums[2 * v + f] = ulb_fma(level, four[c], sums[2 * v + f]);
             if (i % 8 == 7)
                 ULB_ASK_BEHIND(sums[2 * v], w, v * ULB_LINE, ahead);
         }

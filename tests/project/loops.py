@@ -23,18 +23,17 @@ ALLOWED = [
     (r"int4/maskn_tokens", 12, "sums of 32 bits of 4 tokens"),
     (r"(int2|tern2)/maskn_tokens", 70, "sums of 32 bits of 2 tokens; fields of both take all registers"),
     (r"int8/dpn_vnnin:avxvnni", 5, "one of 12 sums, beside two activations and the weights"),
+    (r"int4/mask_vnniu:avxvnni(32|64)|int8/dp_vnni:avxvnni32", 6, "results of groups beside the sums of two slices"),
     (r"int8/sign_avx2", 9, "results of groups beside the sums of two slices"),
     (r"tl2/table_wide", 12, "sums of 32 bits"),
     (r"tl2/permute_avx512vbmi", 2, "16 sums, 8 indices, 4 activations, masks and table are more than 32 registers"),
     (r"tern1_6/permute_avx512vbmi", 2, "20 sums, 4 activations, 3 tables, 3 masks and 3 of a step are more than 32 registers"),
-    (r"(q8_0|tq1_0)/rows_dot:avxvnni:run_tokens", 45, "two tokens' sums, activations and codes take all registers"),
+    (r"[^/]*/(rows_dot|planes_dot|lookup_dot|in_place_dot256):[^:]*:(run_)?tokens(_\w+)?", 2000, "what is staged for all tokens lies on the stack: its products are elsewhere"),
+    (r"[^/]*/rows_dot:[^:]*:run_fields", 42, "sums of groups beside those of blocks; codes taken apart beside 24 sums"),
     (r"q3_k/rows_dot:avxvnni", 38, "results wait for the end of a block"),
-    (r"[^/]*/in_place_dot256:[^:]*:run_tokens", 100, "what is staged for all tokens lies on the stack"),
     (r"[^/]*/in_place_dot256:avx(2|vnni):pass_[234]", 40, "sums of blocks wait in memory"),
     (r"(tq1_0|q5_0|q5_1)/in_place_dot256:avxvnni", 34, "the results of two rows; masks; scales"),
-    (r"(mxfp4|iq4_nl|q5_[01]|tq1_0)/rows_dot:avx512vnni(256)?:run_tokens", 46, "codes taken apart beside 24 sums"),
     (r"(affine/planes|woq/planes|table4/lookup)_dot:avx2:(ulb_add_affine|add_chunk)_[456]", 10, "some of the sums of 32 bits, beside those of 16 bits or the codes of two steps"),
-    (r"(q[36]_k|mxfp4|iq4_nl)/rows_dot:avx2:run_tokens", 120, "what is staged for all tokens lies on the stack"),
     (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
     (r"q[2-6]_k/in_place_dot256", 25, "activations that two rows share, scales, results"),
     (r"(tq1_0|q5_0)/in_place_dot256", 8, "the results of two rows; masks"),
@@ -44,10 +43,12 @@ ALLOWED = [
 IN_A_ROW = 5
 ALLOWED_IN_A_ROW = [
     (r"int4/maskn_tokens", 12, "a visit of several tokens, which are bound by products"),
+    (r"int2/mask_dot:avx512vnni25632", 6, "two lines of a slice and the next one's first, of groups of four visits"),
     (r"[^/]*/maskn_avx512vnni|int8/dpn_vnnin", 6, "a visit of several tokens, which are bound by products"),
     (r"(q[458]_[01]|mxfp4|iq4_nl|tq1_0)/in_place_dot256", 8, "one for each of eight rows"),
     (r"affine/unpack3_dot", 6, "three lines that one step takes apart"),
     (r"q[0-9]_[01k]/rows_dot", 10, "scales and minima behind a group"),
+    (r"fp32/fma_wide:avx512:run_tokens", 9, "a visit of several tokens, which are bound by products"),
 ]
 
 PRODUCT = re.compile(r"(\{vex\} *)?(vpdpbusd|vpdpwssd|vdpbf16ps|vpmaddubsw|vpmaddwd|vpmull[wd]|vpshufb|vfn?madd\w+) ")
