@@ -50,9 +50,24 @@ static inline __attribute__((always_inline)) ulb_vec load_blocks(const void *fir
 #endif
 }
 
-#if !ULB_WORD_SUMS
-static const ulb_vec masks[FIELDS] = {ULB_BYTES(0xC0), ULB_BYTES(0x30), ULB_BYTES(0x0C), ULB_BYTES(0x03)};
+#if ULB_WORD_SUMS
+enum { MASKS = 1 };
+static const ulb_vec field_masks[MASKS] = {ULB_BYTES(0x03)};
+#else
+enum { MASKS = FIELDS };
+static const ulb_vec field_masks[MASKS] = {ULB_BYTES(0xC0), ULB_BYTES(0x30), ULB_BYTES(0x0C),
+                                           ULB_BYTES(0x03)};
 #endif
+
+/* Hidden, because Clang makes each anew in every step, from memory, and loads are what limits. */
+static inline __attribute__((always_inline)) void take_masks(ulb_vec masks[MASKS])
+{
+#pragma GCC unroll 4
+    for (size_t i = 0; i < MASKS; i++) {
+        masks[i] = field_masks[i];
+        __asm__("" : "+" ULB_REGISTER(masks[i]));
+    }
+}
 
 /* Held at its place by a vector that what follows needs: see ulb_prefetch_lines()
  * (kernels/x86/block_groups.h). */
@@ -80,6 +95,7 @@ static inline __attribute__((always_inline)) void add_field(const ulb_vec packed
 /* Blocks side by side of every row. prefetched: whether the line ahead is asked for, a constant. */
 static inline __attribute__((always_inline)) void step(const uint8_t *const w[ROWS], const int8_t *x,
                                                        size_t block, size_t blocks, bool prefetched,
+                                                       const ulb_vec masks[MASKS],
                                                        ulb_vec sums[ROWS * ROW_SUMS])
 {
     ulb_vec packed[ROWS];
@@ -101,12 +117,12 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
 #if ULB_WORD_SUMS
 
 /* sums of one row += blocks with activations x[field]. */
-static inline __attribute__((always_inline)) void add_blocks(ulb_vec packed, const ulb_vec x[FIELDS],
-                                                             ulb_vec sums[ROW_SUMS])
+static inline __attribute__((always_inline)) void
+add_blocks(ulb_vec packed, const ulb_vec x[FIELDS], const ulb_vec masks[MASKS], ulb_vec sums[ROW_SUMS])
 {
 #pragma GCC unroll 4
     for (unsigned j = 0; j < FIELDS; j++)
-        ulb_dot(sums, ulb_and(_mm256_srli_epi16(packed, (int)(6 - 2 * j)), ulb_all8(3)), x[j]);
+        ulb_dot(sums, ulb_and(_mm256_srli_epi16(packed, (int)(6 - 2 * j)), masks[0]), x[j]);
 }
 
 #else
@@ -115,8 +131,8 @@ static inline __attribute__((always_inline)) void add_blocks(ulb_vec packed, con
 #define FIELD(mask, x, sum)                                                                                  \
     ULB_AND " %[" mask "], %[packed], %[field]\n\t" ULB_DP_INSTRUCTION " %[" x "], %[field], %[" sum "]\n\t"
 
-static inline __attribute__((always_inline)) void add_blocks(ulb_vec packed, const ulb_vec x[FIELDS],
-                                                             ulb_vec sums[ROW_SUMS])
+static inline __attribute__((always_inline)) void
+add_blocks(ulb_vec packed, const ulb_vec x[FIELDS], const ulb_vec masks[MASKS], ulb_vec sums[ROW_SUMS])
 {
     ulb_vec field;
     __asm__(FIELD("m0", "x0", "s0") FIELD("m1", "x1", "s1") FIELD("m2", "x2", "s2") FIELD("m3", "x3", "s3")
@@ -132,6 +148,7 @@ static inline __attribute__((always_inline)) void add_blocks(ulb_vec packed, con
 /* Blocks side by side of every row. prefetched: as above. */
 static inline __attribute__((always_inline)) void step(const uint8_t *const w[ROWS], const int8_t *x,
                                                        size_t block, size_t blocks, bool prefetched,
+                                                       const ulb_vec masks[MASKS],
                                                        ulb_vec sums[ROWS * ROW_SUMS])
 {
     ulb_vec fields[FIELDS];
@@ -148,7 +165,7 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
         ulb_vec packed = load_blocks(weights, ULB_I2_S_BYTES, blocks);
         if (prefetched)
             prefetch_ahead(weights, &packed);
-        add_blocks(packed, fields, sums + r * ROW_SUMS);
+        add_blocks(packed, fields, masks, sums + r * ROW_SUMS);
     }
 }
 
@@ -188,21 +205,22 @@ static inline __attribute__((always_inline)) ulb_vec combine(const ulb_vec sums[
 static inline __attribute__((always_inline)) void
 rows_of(bool asks, const uint8_t *const w[ROWS], const int8_t *x, size_t n_blocks, int32_t dots[ROWS])
 {
-    ulb_vec totals[ROWS];
+    ulb_vec totals[ROWS], masks[MASKS];
     size_t flush = ULB_WORD_SUMS ? FLUSH : n_blocks;
     ulb_zero_all(totals, ROWS);
+    take_masks(masks);
     for (size_t begin = 0; begin < n_blocks; begin += flush) {
         size_t end = n_blocks - begin < flush ? n_blocks : begin + flush, b = begin;
         ulb_vec sums[ROWS * ROW_SUMS];
         ulb_zero_all(sums, (size_t)ROWS * ROW_SUMS);
         for (; b + 2 * BLOCKS <= end; b += 2 * BLOCKS) {
-            step(w, x, b, BLOCKS, asks, sums);
-            step(w, x, b + BLOCKS, BLOCKS, asks && BLOCKS > 1, sums);
+            step(w, x, b, BLOCKS, asks, masks, sums);
+            step(w, x, b + BLOCKS, BLOCKS, asks && BLOCKS > 1, masks, sums);
         }
         for (; b + BLOCKS <= end; b += BLOCKS)
-            step(w, x, b, BLOCKS, asks, sums);
+            step(w, x, b, BLOCKS, asks, masks, sums);
         if (b < end)
-            step(w, x, b, 1, asks, sums);
+            step(w, x, b, 1, asks, masks, sums);
 #pragma GCC unroll 4
         for (size_t r = 0; r < ROWS; r++)
             totals[r] = ulb_add32(totals[r], combine(sums + r * ROW_SUMS));
