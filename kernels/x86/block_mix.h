@@ -33,8 +33,9 @@
         .loads = ((n_bytes) + (n_masks)) / (double)(n_rows)*ULB_EACH(4) +                                    \
                  ULB_WIDENED(SCALES) * ULB_EACH(GROUP) +                                                     \
                  (1 + (MINIMA != ULB_NO_MINIMA) + ULB_MINIMA_DOTS(MINIMA) / 4) * ULB_EACH(COLUMNS),          \
-        .broadcasts = (tokens)*ULB_EACH(4) / (n_rows) *                                                      \
-                      (ULB_BY_WIDTH(0, (tokens) > 1) ? (double)(n_dots) : 1.0 / SETS),                       \
+        .broadcasts =                                                                                        \
+            ULB_EACH(4) / (n_rows) *                                                                         \
+            (ULB_TOKENS_KEPT(tokens) / (double)(SETS) + ((tokens)-ULB_TOKENS_KEPT(tokens)) * (n_dots)),      \
         .prefetches = BYTES_PER_STEP / 64.0 * (((NEAR) ? 1 : 0) + ((FAR) ? 1 : 0)),                          \
         .logic = (n_logic) / (double)(n_rows)*ULB_EACH(4) + ULB_HALVED(SCALES) * ULB_EACH(GROUP) +           \
                  (MINIMA == ULB_NIBBLE_MINIMA ? 4 : 0) * ULB_EACH(COLUMNS),                                  \

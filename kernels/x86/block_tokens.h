@@ -23,11 +23,16 @@ enum {
 #define ULB_TOKENS_THAT_FIT(room, sums)                                                                      \
     ((room) / (sums) > ULB_BLOCK_TOKENS_MAX ? ULB_BLOCK_TOKENS_MAX : (room) < (sums) ? 1 : (room) / (sums))
 
+/* A token's activations of a step: where they lie, and in every lane. */
+struct ulb_token_x {
+    const int8_t *at;
+    ulb_vec all;
+};
+
 /* groups[tokens].sums += one step of a set of vectors at w. */
-static inline __attribute__((always_inline)) void ulb_add_to_tokens(const struct ulb_codes *codes,
-                                                                    const uint8_t *w, const ulb_shared_x *x,
-                                                                    unsigned tokens, size_t set,
-                                                                    struct ulb_group_sums *groups)
+static inline __attribute__((always_inline)) void
+ulb_add_to_tokens(const struct ulb_codes *codes, const uint8_t *w, const struct ulb_token_x *x,
+                  unsigned tokens, size_t set, struct ulb_group_sums *groups)
 {
     ulb_vec packed[ULB_BLOCK_BYTES_MAX];
     ULB_UNROLL(5)
@@ -41,7 +46,10 @@ static inline __attribute__((always_inline)) void ulb_add_to_tokens(const struct
         const ulb_vec operand = codes->operand(packed, i);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_dot_shared(&groups[t].sums[set * codes->sums + i], operand, x[t]);
+            if (t < ULB_TOKENS_KEPT(tokens))
+                ulb_dot(&groups[t].sums[set * codes->sums + i], operand, x[t].all);
+            else
+                ulb_dot_at(&groups[t].sums[set * codes->sums + i], operand, x[t].at);
     }
 }
 
@@ -52,17 +60,19 @@ ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_told told, const
 {
     const struct ulb_codes *codes = row->codes;
     const size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
-#if defined(__clang__) && !defined(ULB_DP_512)
+#ifdef __clang__
 #pragma clang loop unroll_count(4) /* a short group is no loop: Clang spills all sums of such a one */
 #endif
     for (size_t s = 0; s < row->group / 4; s += 2) {
         const uint8_t *w = at->w + s * step_bytes;
         ULB_UNROLL(2)
         for (size_t u = 0; u < 2; u++) {
-            ulb_shared_x x[ULB_BLOCK_TOKENS_MAX];
+            struct ulb_token_x x[ULB_BLOCK_TOKENS_MAX];
             ULB_UNROLL(4)
-            for (unsigned t = 0; t < tokens; t++)
-                x[t] = ulb_share_x(at[t].x + g * row->group + 4 * (s + u));
+            for (unsigned t = 0; t < tokens; t++) {
+                x[t].at = at[t].x + g * row->group + 4 * (s + u);
+                x[t].all = ulb_broadcast4(x[t].at);
+            }
             ULB_UNROLL(6)
             for (size_t set = 0; set < row->sets; set++) {
                 size_t set_at = ulb_codes_at(row, g) + u * step_bytes + set * set_bytes;

@@ -144,30 +144,21 @@ static inline ulb_vec ulb_widen(ulb_vec sums)
 
 #endif
 
-/* Activations of 4 columns for many products: in every lane of a register, or, at 512 bits, where a product
- * takes as long as two loads, for each product to load, so that the register is one for sums. */
+/* Tokens of a register tile of so many whose activations are in registers. At 512 bits 24 sums leave room for
+ * those of two; products load the others', ulb_dot_at(): with the codes' 20 loads for 24 products, where a
+ * core has time for as many of both. */
+#define ULB_TOKENS_KEPT(tokens) ULB_BY_WIDTH(tokens, ((tokens) + 1) / 2)
+
+/* sums += products of codes and the 4 activations at x in every lane. */
+static inline void ulb_dot_at(ulb_vec *sums, ulb_vec codes, const int8_t *x)
+{
 #ifdef ULB_DP_512
-typedef const int8_t *ulb_shared_x;
-static inline ulb_shared_x ulb_share_x(const int8_t *x)
-{
-    return x;
-}
-static inline void ulb_dot_shared(ulb_vec *sums, ulb_vec codes, ulb_shared_x x)
-{
     __asm__(ULB_DP_INSTRUCTION " %2%{1to16%}, %1, %0"
             : ULB_SUM(*sums)
             : ULB_REGISTER(codes), ULB_ACTIVATIONS(x));
-}
 #else
-typedef ulb_vec ulb_shared_x;
-static inline ulb_shared_x ulb_share_x(const int8_t *x)
-{
-    return ulb_broadcast4(x);
-}
-static inline void ulb_dot_shared(ulb_vec *sums, ulb_vec codes, ulb_shared_x x)
-{
-    ulb_dot(sums, codes, x);
-}
+    ulb_dot(sums, codes, ulb_broadcast4(x));
 #endif
+}
 
 #endif
