@@ -44,6 +44,12 @@ struct ulb_walk {
                   * neighbour fetch of L2, where loads are what limits in L1 */
 };
 
+/* Steps of a stream in turn. */
+static inline __attribute__((always_inline)) size_t ulb_visit_steps(const struct ulb_walk *walk)
+{
+    return walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
+}
+
 /* Of tiles that are read slice by slice, two slices, the one after that at w in time. */
 static inline const uint8_t *ulb_next_tile(const uint8_t *w, size_t slice, size_t slice_bytes,
                                            size_t tile_bytes)
@@ -154,7 +160,7 @@ static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ul
                                                                  const struct ulb_tiles *tiles, size_t begin,
                                                                  size_t end, ulb_vec *sums)
 {
-    size_t unit = walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
+    size_t unit = ulb_visit_steps(walk);
     size_t even = begin + (end - begin) / unit * unit;
     for (size_t s = begin; s < even; s += unit)
         ulb_visit_slices(walk, told, step, tiles, s, unit, true, sums);
