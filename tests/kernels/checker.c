@@ -11,67 +11,135 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, TOKENS = 3, LONG_K = 20000, L2_AHEAD = 1024 };
+enum { PAGE = 4096, TOKENS = 3, LONG_K = 20000, L2_AHEAD = 1024, PROBLEMS_MAX = 256 };
 
 static char verdict[1024];
 
-/* Memory between two pages that fault; the data ends at the one behind (at_end) or begins at the one before.
- */
+/* The problems of one weight and one activation format, kept from kernel to kernel: they and their truths
+ * take as long as the checks of two kernels. */
+static struct {
+    const struct ulb_format *format;
+    enum ulb_activation activation;
+    size_t n;
+    struct check of[PROBLEMS_MAX];
+    struct ulb_problem problems[PROBLEMS_MAX];
+} kept;
+
+static bool is_same(const struct check *a, const struct check *b)
+{
+    return a->m == b->m && a->k == b->k && a->fill == b->fill && a->tokens == b->tokens;
+}
+
+/* NULL: it is not kept yet. */
+static const struct ulb_problem *kept_problem(const struct check *check)
+{
+    for (size_t i = 0; i < kept.n; i++) {
+        if (is_same(&kept.of[i], check))
+            return &kept.problems[i];
+    }
+    return NULL;
+}
+
+/* Makes those of n checks that are not kept; false: one could not be made. */
+static bool keep_problems(const struct ulb_kernel *kernel, const struct check *checks, size_t n)
+{
+    if (kept.format != kernel->layout->format || kept.activation != kernel->activation) {
+        while (kept.n > 0)
+            ulb_problem_close(&kept.problems[--kept.n]);
+        kept.format = kernel->layout->format;
+        kept.activation = kernel->activation;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct check *check = &checks[i];
+        struct ulb_error err;
+        if (kept_problem(check))
+            continue;
+        if (kept.n == PROBLEMS_MAX ||
+            ulb_problem_open_tokens(&kept.problems[kept.n], kernel, check->m, check->k,
+                                    check->tokens ? check->tokens : 1, check->fill, 42, NULL, &err) != ULB_OK)
+            return false;
+        kept.of[kept.n++] = *check;
+    }
+    return true;
+}
+
+/* Memory between two pages that fault; the data begins right behind the one before, or ends at the one behind
+ * once it was moved there. Kept from problem to problem: pages touched for the first time would take a third
+ * of all the time. */
 struct guarded {
     char *map;
-    size_t map_bytes;
+    size_t room; /* between the two */
     char *data;
+    size_t bytes;
 };
 
-static struct guarded guarded_alloc(size_t bytes, int at_end)
+static void guarded_take(struct guarded *g, size_t bytes)
 {
-    size_t body = ulb_round_up(bytes ? bytes : 1, PAGE);
-    struct guarded g = {.map_bytes = body + 2 * PAGE};
-    g.map = mmap(NULL, g.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (g.map == MAP_FAILED || mprotect(g.map + PAGE, body, PROT_READ | PROT_WRITE) != 0)
-        abort();
-    g.data = g.map + PAGE + (at_end ? body - bytes : 0);
-    return g;
+    size_t room = ulb_round_up(bytes ? bytes : 1, PAGE);
+    if (room > g->room) {
+        if (g->map)
+            munmap(g->map, g->room + 2 * PAGE);
+        g->map = mmap(NULL, room + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (g->map == MAP_FAILED || mprotect(g->map + PAGE, room, PROT_READ | PROT_WRITE) != 0)
+            abort();
+        g->room = room;
+    }
+    g->data = g->map + PAGE;
+    g->bytes = bytes;
 }
 
-static void guarded_free(struct guarded *g)
+static void guarded_move_to_end(struct guarded *g)
 {
-    munmap(g->map, g->map_bytes);
+    g->data = memmove(g->map + PAGE + g->room - g->bytes, g->data, g->bytes);
 }
+
+enum { W, X, X_SCALE, X_SUMS, X_SUM, X_ZERO, Y, BUFFERS };
 
 struct buffers {
-    struct guarded w, x, x_scale, x_sums, x_sum, x_zero, y;
+    struct guarded of[BUFFERS];
     struct ulb_activations tokens;
     struct ulb_gemm gemm;
 };
 
-/* All but w's content and the tokens'; their rows are as tight as the kernel may ask for. */
-static void open_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel, size_t n,
-                         int at_end, struct buffers *b)
+/* tokens and gemm of where the data is now. */
+static void point_at_buffers(const struct ulb_problem *problem, struct buffers *b)
 {
-    size_t m = problem->weights.m, k = problem->weights.k;
-    enum ulb_activation kind = kernel->activation;
-    size_t columns = ulb_round_up(k, kernel->kr);
-    b->w = guarded_alloc(ulb_layout_bytes(kernel->layout, m, k), at_end);
-    b->x = guarded_alloc(columns * n * ulb_activation_bytes(kind), at_end);
-    b->x_scale = guarded_alloc(ulb_activation_scales(kind, columns) * n * sizeof(float), at_end);
-    b->x_sums = guarded_alloc(ulb_activation_sums(kind, columns) * n * sizeof(int16_t), at_end);
-    b->x_sum = guarded_alloc(n * sizeof(int32_t), at_end);
-    b->x_zero = guarded_alloc(n * sizeof(int32_t), at_end);
-    b->y = guarded_alloc(n * m * sizeof(float), at_end);
-    b->tokens = (struct ulb_activations){.kind = kind,
-                                         .n = n,
-                                         .columns = columns,
-                                         .stride = columns,
-                                         .x = b->x.data,
-                                         .scale = (float *)(void *)b->x_scale.data,
-                                         .sums = (int16_t *)(void *)b->x_sums.data,
-                                         .sum = (int32_t *)(void *)b->x_sum.data,
-                                         .zero = (int32_t *)(void *)b->x_zero.data};
-    ulb_problem_pack(problem, kernel->layout, b->w.data, NULL);
-    b->gemm = ulb_problem_gemm(problem, b->w.data, (float *)(void *)b->y.data);
+    const size_t n = b->tokens.n;
+    b->tokens.x = b->of[X].data;
+    b->tokens.scale = (float *)(void *)b->of[X_SCALE].data;
+    b->tokens.sums = (int16_t *)(void *)b->of[X_SUMS].data;
+    b->tokens.sum = (int32_t *)(void *)b->of[X_SUM].data;
+    b->tokens.zero = (int32_t *)(void *)b->of[X_ZERO].data;
+    b->gemm = ulb_problem_gemm(problem, b->of[W].data, (float *)(void *)b->of[Y].data);
     b->gemm.n = n;
     ulb_activations_give(&b->tokens, &b->gemm);
+}
+
+/* All but the tokens' content, at the beginnings; rows of tokens are as tight as the kernel may ask for. */
+static struct buffers *fill_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+                                    size_t n)
+{
+    static struct buffers b;
+    const enum ulb_activation kind = kernel->activation;
+    const size_t m = problem->weights.m, columns = ulb_round_up(problem->weights.k, kernel->kr);
+    guarded_take(&b.of[W], ulb_layout_bytes(kernel->layout, m, problem->weights.k));
+    guarded_take(&b.of[X], columns * n * ulb_activation_bytes(kind));
+    guarded_take(&b.of[X_SCALE], ulb_activation_scales(kind, columns) * n * sizeof(float));
+    guarded_take(&b.of[X_SUMS], ulb_activation_sums(kind, columns) * n * sizeof(int16_t));
+    guarded_take(&b.of[X_SUM], n * sizeof(int32_t));
+    guarded_take(&b.of[X_ZERO], n * sizeof(int32_t));
+    guarded_take(&b.of[Y], n * m * sizeof(float));
+    b.tokens = (struct ulb_activations){.kind = kind, .n = n, .columns = columns, .stride = columns};
+    point_at_buffers(problem, &b);
+    ulb_problem_pack(problem, kernel->layout, b.of[W].data, NULL);
+    return &b;
+}
+
+static void move_to_ends(const struct ulb_problem *problem, struct buffers *b)
+{
+    for (size_t i = 0; i < BUFFERS; i++)
+        guarded_move_to_end(&b->of[i]);
+    point_at_buffers(problem, b);
 }
 
 /* Three tokens: the problem's own, its negative, and zeros. */
@@ -88,17 +156,6 @@ static void fill_three(const struct ulb_problem *problem, struct buffers *b)
     memset(token, 0, k * sizeof *token);
     ulb_activations_set(&b->tokens, 2, token, k);
     free(token);
-}
-
-static void close_buffers(struct buffers *b)
-{
-    guarded_free(&b->w);
-    guarded_free(&b->x);
-    guarded_free(&b->x_scale);
-    guarded_free(&b->x_sums);
-    guarded_free(&b->x_sum);
-    guarded_free(&b->x_zero);
-    guarded_free(&b->y);
 }
 
 /* Token 1 is the negative of token 0, token 2 gives zeros; token 0 is compared with the truth. */
@@ -126,7 +183,7 @@ static const char *check_split(const struct ulb_kernel *kernel, struct buffers *
     struct ulb_rng rng = {kernel->mr + b->gemm.k};
     struct ulb_gemm piece = b->gemm;
     size_t bytes = TOKENS * piece.m * sizeof(float);
-    memset(b->y.data, 0xFF, bytes);
+    memset(b->of[Y].data, 0xFF, bytes);
     for (size_t begin = 0; begin < b->gemm.m; begin = piece.m1) {
         piece.m0 = begin;
         piece.m1 = begin + kernel->mr * (1 + ulb_rng_below(&rng, 3));
@@ -134,7 +191,7 @@ static const char *check_split(const struct ulb_kernel *kernel, struct buffers *
             piece.m1 = b->gemm.m;
         kernel->run(&piece);
     }
-    return memcmp(b->y.data, whole, bytes) == 0 ? "" : "the run in pieces differs from the whole run";
+    return memcmp(b->of[Y].data, whole, bytes) == 0 ? "" : "the run in pieces differs from the whole run";
 }
 
 struct pieces {
@@ -162,12 +219,12 @@ static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b
     piece.n = 1;
     piece.more = next_piece;
     piece.rows = &pieces;
-    memset(b->y.data, 0xFF, bytes);
+    memset(b->of[Y].data, 0xFF, bytes);
     for (; next_piece(&pieces, &piece.m0, &piece.m1); calls++)
         kernel->run(&piece);
     if (kernel->tables && b->gemm.k <= LONG_K && calls > 1)
         return "a kernel with tables did not ask for more rows";
-    return memcmp(b->y.data, one, bytes) == 0 ? "" : "rows that were asked for differ from the whole run";
+    return memcmp(b->of[Y].data, one, bytes) == 0 ? "" : "rows that were asked for differ from the whole run";
 }
 
 /* The first token alone: the bits of several, whole, unless the row says otherwise, and then its truth. */
@@ -181,9 +238,9 @@ static const char *check_one(const struct ulb_problem *problem, const struct ulb
     if (!one)
         abort();
     alone.n = 1;
-    memset(b->y.data, 0xFF, bytes);
+    memset(b->of[Y].data, 0xFF, bytes);
     kernel->run(&alone);
-    memcpy(one, b->y.data, bytes);
+    memcpy(one, b->of[Y].data, bytes);
     const char *fault = "";
     if (!kernel->tokens_round && memcmp(one, whole, bytes) != 0)
         fault = "the first token alone gives another result";
@@ -204,58 +261,56 @@ static const char *check_canaries(const struct ulb_kernel *kernel, struct buffer
     piece.n = 1;
     piece.m0 = kernel->mr;
     piece.m1 = 2 * kernel->mr;
-    memset(b->y.data, 0x5A, piece.m * sizeof(float));
+    memset(b->of[Y].data, 0x5A, piece.m * sizeof(float));
     kernel->run(&piece);
     for (size_t i = 0; i < piece.m * sizeof(float); i++) {
         size_t row = i / sizeof(float);
-        if ((row < piece.m0 || row >= piece.m1) && b->y.data[i] != 0x5A)
+        if ((row < piece.m0 || row >= piece.m1) && b->of[Y].data[i] != 0x5A)
             return "a row outside the range was written";
     }
     return "";
 }
 
+/* other: which of two pieces of code goes first, where prefetches are a choice. */
 static const char *check_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
-                                 int at_end)
+                                 bool other, struct buffers *b)
 {
-    struct buffers b;
-    open_buffers(problem, kernel, TOKENS, at_end, &b);
-    fill_three(problem, &b);
     size_t bytes = TOKENS * problem->weights.m * sizeof(float);
     float *whole = malloc(bytes);
     if (!whole)
         abort();
-    memset(b.y.data, 0xFF, bytes);
-    b.gemm.l2_ahead = kernel->prefetch_choice && at_end ? L2_AHEAD : 0;
-    kernel->run(&b.gemm);
-    memcpy(whole, b.y.data, bytes);
+    memset(b->of[Y].data, 0xFF, bytes);
+    b->gemm.l2_ahead = kernel->prefetch_choice && other ? L2_AHEAD : 0;
+    kernel->run(&b->gemm);
+    memcpy(whole, b->of[Y].data, bytes);
     const char *fault = check_tokens(problem, kernel, whole);
     /* Prefetches that go elsewhere may be another piece of code. */
-    b.gemm.l2_ahead = kernel->prefetch_choice && !at_end ? L2_AHEAD : 0;
-    kernel->run(&b.gemm);
-    if (!*fault && memcmp(whole, b.y.data, bytes) != 0)
+    b->gemm.l2_ahead = kernel->prefetch_choice && !other ? L2_AHEAD : 0;
+    kernel->run(&b->gemm);
+    if (!*fault && memcmp(whole, b->of[Y].data, bytes) != 0)
         fault = "a second run differs from the first";
     if (!*fault)
-        fault = check_split(kernel, &b, whole);
+        fault = check_split(kernel, b, whole);
     if (!*fault)
-        fault = check_one(problem, kernel, &b, whole);
+        fault = check_one(problem, kernel, b, whole);
     if (!*fault)
-        fault = check_canaries(kernel, &b);
+        fault = check_canaries(kernel, b);
     free(whole);
-    close_buffers(&b);
     return fault;
 }
 
 static const char *check_here(const struct ulb_kernel *kernel, const struct check *check)
 {
-    struct ulb_problem problem;
-    struct ulb_error err;
-    if (ulb_problem_open(&problem, kernel, check->m, check->k, check->fill, 42, NULL, &err) != ULB_OK)
-        return "the problem could not be made";
+    const struct ulb_problem *problem = kept_problem(check);
     const char *fault = "";
+    struct buffers *b = fill_buffers(problem, kernel, TOKENS);
+    fill_three(problem, b);
     /* Reads before a buffer do not depend on K: shorter rows show them. */
-    for (int at_end = check->k > LONG_K; at_end < 2 && !*fault; at_end++)
-        fault = check_buffers(&problem, kernel, at_end);
-    ulb_problem_close(&problem);
+    if (check->k <= LONG_K)
+        fault = check_buffers(problem, kernel, false, b);
+    move_to_ends(problem, b);
+    if (!*fault)
+        fault = check_buffers(problem, kernel, true, b);
     return fault;
 }
 
@@ -267,7 +322,7 @@ static bool last_token_alone_is_the_same(const struct ulb_kernel *kernel, struct
     const size_t last = all->n - 1, m = b->gemm.m, bytes = m * sizeof(float);
     struct ulb_activations one = *all;
     struct ulb_gemm alone = b->gemm;
-    float *y = (float *)(void *)b->y.data + last * m, *together = malloc(bytes);
+    float *y = (float *)(void *)b->of[Y].data + last * m, *together = malloc(bytes);
     if (!together)
         abort();
     memcpy(together, y, bytes);
@@ -289,28 +344,26 @@ static bool last_token_alone_is_the_same(const struct ulb_kernel *kernel, struct
 
 static const char *check_tokens_here(const struct ulb_kernel *kernel, const struct check *check)
 {
-    struct ulb_problem problem;
+    const struct ulb_problem *problem = kept_problem(check);
     struct ulb_error err;
-    if (ulb_problem_open_tokens(&problem, kernel, check->m, check->k, check->tokens, check->fill, 42, NULL,
-                                &err) != ULB_OK)
-        return "the problem could not be made";
     enum ulb_status status = ULB_OK;
+    struct buffers *b = fill_buffers(problem, kernel, check->tokens);
+    for (size_t i = 0; i < check->tokens; i++)
+        ulb_activations_set(&b->tokens, i, problem->xf + i * problem->x.columns, check->k);
     for (int at_end = 0; at_end < 2 && status == ULB_OK; at_end++) {
-        struct buffers b;
-        open_buffers(&problem, kernel, check->tokens, at_end, &b);
-        for (size_t i = 0; i < check->tokens; i++)
-            ulb_activations_set(&b.tokens, i, problem.xf + i * problem.x.columns, check->k);
-        memset(b.y.data, 0xFF, check->tokens * check->m * sizeof(float));
-        b.gemm.l2_ahead = kernel->prefetch_choice && at_end ? L2_AHEAD : 0;
-        kernel->run(&b.gemm);
-        status = ulb_problem_check(&problem, kernel, (const float *)(const void *)b.y.data, &err);
-        if (status == ULB_OK && !last_token_alone_is_the_same(kernel, &b))
+        const float *y;
+        if (at_end)
+            move_to_ends(problem, b);
+        y = (const float *)(const void *)b->of[Y].data;
+        memset(b->of[Y].data, 0xFF, b->of[Y].bytes);
+        b->gemm.l2_ahead = kernel->prefetch_choice && at_end ? L2_AHEAD : 0;
+        kernel->run(&b->gemm);
+        status = ulb_problem_check(problem, kernel, y, &err);
+        if (status == ULB_OK && !last_token_alone_is_the_same(kernel, b))
             status = kernel->tokens_round
-                         ? ulb_problem_check(&problem, kernel, (const float *)(const void *)b.y.data, &err)
+                         ? ulb_problem_check(problem, kernel, y, &err)
                          : ulb_fail(&err, ULB_FINDING, "the last token alone gives another result");
-        close_buffers(&b);
     }
-    ulb_problem_close(&problem);
     snprintf(verdict, sizeof verdict, "%s", status == ULB_OK ? "" : err.message);
     return verdict;
 }
@@ -348,6 +401,8 @@ const char *check_kernel(const struct ulb_kernel *kernel, const struct check *ch
 {
     static char message[sizeof verdict + 128];
     int channel[2], status = 0;
+    if (!keep_problems(kernel, checks, n))
+        return "the problems could not be made";
     if (pipe(channel) != 0)
         abort();
     fflush(NULL);

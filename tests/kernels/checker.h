@@ -14,7 +14,8 @@ struct check {
 };
 
 /* "" when everything holds at all n problems, else the first at which it does not, and what. A crash of the
- * kernel is caught in a child process and reported. */
+ * kernel is caught in a child process and reported. Problems are kept as long as kernels have the same weight
+ * and activation formats. */
 const char *check_kernel(const struct ulb_kernel *kernel, const struct check *checks, size_t n);
 
 #endif

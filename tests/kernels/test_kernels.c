@@ -4,8 +4,8 @@
  *     test_kernels [--few] [--part I/N] [REGEX]
  *
  * REGEX: only the rows whose names it matches; exit code 77 when none of them can run here. --few: fewer and
- * smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: each N-th row alone,
- * from the I-th on, so that processes can share the table. */
+ * smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: the rows of each N-th
+ * truth alone, from the I-th on, so that processes can share the table. */
 #include "kernels/block.h"
 #include "kernels/int2/format.h"
 #include "tests/kernels/checker.h"
@@ -47,12 +47,40 @@ static bool few;
 static regex_t wanted;
 static unsigned part = 1, parts = 1;
 static size_t rows_checked, rows_skipped;
+/* The rows of this part whose names match the expression of the command line, if there was one; those with
+ * the same truth one after the other. */
+static const struct ulb_kernel **rows;
+static size_t row_count;
 
-/* Row i of the table is of this part and matches the expression of the command line, or there was none. */
-static bool is_wanted(size_t i)
+static bool have_one_truth(const struct ulb_kernel *a, const struct ulb_kernel *b)
 {
-    char name[ULB_KERNEL_NAME_MAX];
-    return i % parts == part - 1 && regexec(&wanted, ulb_kernel_name(ulb_kernels[i], name), 0, NULL, 0) == 0;
+    return a->layout->format == b->layout->format && a->activation == b->activation;
+}
+
+static bool begins_truth(size_t i)
+{
+    size_t j = 0;
+    while (!have_one_truth(ulb_kernels[j], ulb_kernels[i]))
+        j++;
+    return j == i;
+}
+
+static void choose_rows(void)
+{
+    size_t truths = 0;
+    rows = malloc(ulb_kernel_count * sizeof *rows);
+    if (!rows)
+        abort();
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (!begins_truth(i) || truths++ % parts != part - 1)
+            continue;
+        for (size_t j = i; j < ulb_kernel_count; j++) {
+            char name[ULB_KERNEL_NAME_MAX];
+            if (have_one_truth(ulb_kernels[i], ulb_kernels[j]) &&
+                regexec(&wanted, ulb_kernel_name(ulb_kernels[j], name), 0, NULL, 0) == 0)
+                rows[row_count++] = ulb_kernels[j];
+        }
+    }
 }
 
 /* Every shape with every fill. */
@@ -91,30 +119,29 @@ static void native_rows_equal_their_truth(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         char name[ULB_KERNEL_NAME_MAX], missing[128];
-        ulb_kernel_name(ulb_kernels[i], name);
-        if (!is_wanted(i))
-            continue;
-        if (ulb_kernels[i]->needs & ~isa) {
+        const struct ulb_kernel *kernel = rows[i];
+        ulb_kernel_name(kernel, name);
+        if (kernel->needs & ~isa) {
             print_message("skipped: %s: this CPU lacks %s\n", name,
-                          ulb_isa_names(ulb_kernels[i]->needs & ~isa, missing, sizeof missing));
+                          ulb_isa_names(kernel->needs & ~isa, missing, sizeof missing));
             rows_skipped++;
             continue;
         }
         rows_checked++;
         struct check checks[CHECKS_MAX];
-        bool few_shapes_do = few || strcmp(ulb_kernels[i]->isa, "ref") == 0;
-        size_t n = all_fills(ulb_kernels[i], few_shapes_do, checks);
+        bool few_shapes_do = few || strcmp(kernel->isa, "ref") == 0;
+        size_t n = all_fills(kernel, few_shapes_do, checks);
         /* The bound up to which the overflow arguments in the kernels' comments are stated. */
-        if (!few_shapes_do || sums_grow(ulb_kernels[i])) {
+        if (!few_shapes_do || sums_grow(kernel)) {
             checks[n++] = (struct check){3, 65536, ULB_FILL_MIN, 0};
             checks[n++] = (struct check){3, 65536, ULB_FILL_MAX, 0};
         }
         /* What the tolerance of a single chain of sums is for. */
-        if (!few_shapes_do && ulb_activation_is_floating(ulb_kernels[i]->activation))
+        if (!few_shapes_do && ulb_activation_is_floating(kernel->activation))
             checks[n++] = (struct check){3, 65536, ULB_FILL_LOST, 0};
-        expect_clean(ulb_kernels[i], checks, n);
+        expect_clean(kernel, checks, n);
         if (few)
             print_message("checked: %s\n", name);
     }
@@ -155,9 +182,9 @@ static void many_tokens_equal_their_truth(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (is_wanted(i) && !(ulb_kernels[i]->needs & ~isa))
-            expect_clean_tokens(ulb_kernels[i]);
+    for (size_t i = 0; i < row_count; i++) {
+        if (!(rows[i]->needs & ~isa))
+            expect_clean_tokens(rows[i]);
     }
 }
 
@@ -169,9 +196,9 @@ static void emulated_rows_equal_their_truth(void **state)
         print_message("nothing to emulate: no AVX2, or the CPU has AVX-VNNI and AVX-VNNI-INT8 itself\n");
         skip();
     }
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const struct ulb_kernel *kernel = ulb_kernels[i];
-        if (!is_wanted(i) || !(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
+    for (size_t i = 0; i < row_count; i++) {
+        const struct ulb_kernel *kernel = rows[i];
+        if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
         rows_checked++;
         struct check checks[CHECKS_MAX];
@@ -183,9 +210,9 @@ static void emulated_rows_equal_their_truth(void **state)
     }
     /* The checker works in child processes; here once in this one, to see that instructions did trap, at the
      * bound up to which the overflow arguments are stated. */
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const struct ulb_kernel *kernel = ulb_kernels[i];
-        if (!is_wanted(i) || !(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
+    for (size_t i = 0; i < row_count; i++) {
+        const struct ulb_kernel *kernel = rows[i];
+        if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
         struct ulb_problem problem;
         struct ulb_error err;
@@ -374,7 +401,9 @@ int main(int argc, char **argv)
     };
     if (!parse(argc, argv))
         return 2;
+    choose_rows();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(rows);
     regfree(&wanted);
     return failed == 0 && rows_checked == 0 ? NO_ROW_RUNS : failed;
 }
