@@ -8,8 +8,9 @@ allowed=$(python3 -c 'import os; print({0, 1} <= os.sched_getaffinity(0))')
 export HWLOC_XMLFILE=$ULB_SOURCE/tests/cli/hybrid-1p1e.xml HWLOC_THISSYSTEM=1
 cd "$scratch"
 small=(--quick --models mobilellm-1.5b --ring-mib 256)
+rows='int[124]a8-mask-'
 
-"$bench" "${small[@]}" --formats int4,int2,int1 --out all >/dev/null 2>notes || fail "hybrid run: $(cat notes)"
+"$bench" "${small[@]}" --kernels "$rows" --out all >/dev/null 2>notes || fail "hybrid run: $(cat notes)"
 record=$(find all -name '*.json')
 python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "invalid record"
 python3 - "$record" <<'P' || fail "the record of a hybrid machine"
@@ -25,7 +26,7 @@ assert set(record["clock"]["hz"]) == {"P", "E"}
 P
 
 for split in static dynamic weighted; do
-    "$bench" gemv "${small[@]}" --formats int2 --split $split --out $split --json >out.json 2>notes || fail "$split: $(cat notes)"
+    "$bench" gemv "${small[@]}" --kernels "$rows" --formats int2 --split $split --out $split --json >out.json 2>notes || fail "$split: $(cat notes)"
     python3 - $split out.json <<'P' || fail "cells of split $split"
 import json, sys
 cells = json.load(open(sys.argv[2]))["cells"]
@@ -49,11 +50,11 @@ for w in record["weights"]:
 P
 
 # Names and numbers mixed.
-"$bench" gemv --quick --shapes 512x1024 --ring-mib 64 --formats int2 --set P,1 --json >out.json 2>notes || fail "set P,1: $(cat notes)"
+"$bench" gemv --quick --shapes 512x1024 --ring-mib 64 --kernels "$rows" --formats int2 --set P,1 --json >out.json 2>notes || fail "set P,1: $(cat notes)"
 python3 -c 'import json; assert all(c["set"] == "P,1" and c["threads"] == 2 for c in json.load(open("out.json"))["cells"])' ||
     fail "cells of set P,1"
 
-"$bench" gemv "${small[@]}" --formats int2 --set E --json >out.json 2>notes || fail "set E: $(cat notes)"
+"$bench" gemv "${small[@]}" --kernels "$rows" --formats int2 --set E --json >out.json 2>notes || fail "set E: $(cat notes)"
 python3 -c 'import json; assert all(c["set"] == "E" and c["threads"] == 1 for c in json.load(open("out.json"))["cells"])' ||
     fail "cells of set E"
 

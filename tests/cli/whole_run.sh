@@ -84,7 +84,7 @@ PATH=$scratch/nothing "$bench" plot "$record" -o "$scratch" 2>notes || status=$?
 
 # Interrupted in the grid: exit 130, one line, and what was measured is in a valid record.
 rm -f notes # those of the run before are not this one's
-"$bench" --quick --progress on --ring-mib 256 --out cut >/dev/null 2>notes &
+"$bench" "${small[@]}" --formats int8,int2 --progress on --out cut >/dev/null 2>notes &
 pid=$!
 for _ in $(seq 600); do
     grep -qs '^gemv' notes && break
