@@ -79,6 +79,33 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 
 #endif
 
+#ifdef ULB_DP_VEX
+/* One statement: GCC would keep some of the 12 sums in memory, for a third more time. */
+#define DOTS(i)                                                                                              \
+    ULB_DP_INSTRUCTION " %[x0], %[packed], %[a" i "]\n\t" ULB_DP_INSTRUCTION " %[x1], %[packed], %[b" i      \
+                       "]\n\t"
+
+static inline void pair(const uint8_t *w, ulb_vec x0, ulb_vec x1, ulb_vec *sums0, ulb_vec *sums1)
+{
+    ulb_vec packed, twice;
+    __asm__(ULB_MOVE " %[w], %[packed]\n\t" /* clang-format off */
+            DOTS("0") ULB_ASM_TRIPLE
+            DOTS("1") ULB_ASM_TRIPLE
+            DOTS("2") ULB_ASM_TRIPLE
+            DOTS("3") ULB_ASM_TRIPLE
+            DOTS("4") ULB_ASM_TRIPLE
+            DOTS("5") /* clang-format on */
+            : [a0] ULB_SUM(sums0[0]), [a1] ULB_SUM(sums0[1]), [a2] ULB_SUM(sums0[2]), [a3] ULB_SUM(sums0[3]),
+              [a4] ULB_SUM(sums0[4]), [a5] ULB_SUM(sums0[5]), [b0] ULB_SUM(sums1[0]), [b1] ULB_SUM(sums1[1]),
+              [b2] ULB_SUM(sums1[2]), [b3] ULB_SUM(sums1[3]), [b4] ULB_SUM(sums1[4]), [b5] ULB_SUM(sums1[5]),
+              [packed] ULB_SCRATCH(packed), [twice] ULB_SCRATCH(twice)
+            : [w] ULB_WEIGHTS(w), [x0] ULB_REGISTER(x0), [x1] ULB_REGISTER(x1));
+}
+#define PAIR pair
+#else
+#define PAIR NULL
+#endif
+
 static inline ulb_vec operand(const ulb_vec *packed, size_t i)
 {
 #if ULB_WORD_SUMS
@@ -94,6 +121,7 @@ static const struct ulb_codes fifths = {.bytes = 1,
                                         .rows = 5,
                                         .sums = 6,
                                         .step = step,
+                                        .pair = PAIR,
                                         .operand = operand,
                                         .operand_steps = STAGED_STEPS(1),
                                         .operand_origin = ULB_BY_SUMS(ULB_TQ1_0_ZERO_POINT, 0),

@@ -50,6 +50,8 @@ struct ulb_codes {
     size_t word_steps; /* of 16-bit sums, one per vector of rows: ULB_WORD_STEPS(); 0: sums are int32 */
     /* One step of 4 columns; x: these 4 in every lane. */
     void (*step)(const uint8_t *w, ulb_vec x, ulb_vec *sums);
+    /* The same of two tokens, where their sums and what a step needs are all registers; else NULL. */
+    void (*pair)(const uint8_t *w, ulb_vec x0, ulb_vec x1, ulb_vec *sums0, ulb_vec *sums1);
     /* For several tokens, of its vectors of bytes: what it multiplies for sum i, or with 16-bit sums for
      * vector i of rows. */
     ulb_vec (*operand)(const ulb_vec *packed, size_t i);
