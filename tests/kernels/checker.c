@@ -64,8 +64,8 @@ static bool keep_problems(const struct ulb_kernel *kernel, const struct check *c
 }
 
 /* Memory between two pages that fault; the data begins right behind the one before, or ends at the one behind
- * once it was moved there. Kept from problem to problem: pages touched for the first time would take a third
- * of all the time. */
+ * once it was moved there. Kept from problem to problem: mapped and filled for each end anew, they took a
+ * third of all the time. */
 struct guarded {
     char *map;
     size_t room; /* between the two */
