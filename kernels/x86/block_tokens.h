@@ -30,7 +30,7 @@ struct ulb_token_x {
 };
 
 /* A vector of bytes, loaded once and at its place: GCC would load it for each use, Clang bring loads
- * together, for which VEX has no registers (Q8_0 with 16 tokens: a sixth of its time). */
+ * together, for which VEX has no registers (Q8_0 with 16 tokens: a seventh of its time). */
 static inline ulb_vec ulb_load_packed(const uint8_t *w)
 {
     ulb_vec packed;
@@ -50,7 +50,8 @@ ulb_add_to_tokens(const struct ulb_codes *codes, const uint8_t *w, const struct 
 {
     ulb_vec packed[ULB_BLOCK_BYTES_MAX];
     if (codes->pair && tokens == 2) {
-        codes->pair(w, x[0].all, x[1].all, groups[0].sums, groups[1].sums);
+        const size_t at = set * codes->sums;
+        codes->pair(w, x[0].all, x[1].all, groups[0].sums + at, groups[1].sums + at);
         return;
     }
     ULB_UNROLL(5)

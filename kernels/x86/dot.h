@@ -147,7 +147,7 @@ static inline ulb_vec ulb_widen(ulb_vec sums)
 /* Tokens of a register tile of so many whose activations are in registers. At 512 bits 24 sums leave room for
  * those of two; products load the others', ulb_dot_at(): with the codes' 20 loads for 24 products, where a
  * core has time for as many of both: Zen 5, 16 tokens, 0.78 (TQ2_0) to 0.90 (Q4_0) of the time with all of
- * them in registers. */
+ * them in registers, IQ4_NL as long. */
 #define ULB_TOKENS_KEPT(tokens) ULB_BY_WIDTH(tokens, ((tokens) + 1) / 2)
 
 /* sums += products of codes and the 4 activations at x in every lane. */
