@@ -29,12 +29,12 @@ enum { ULB_NIBBLE_BURST = 8 };
 #endif
 
 /* Entry n: the sum over the set bits of n. */
-static inline void ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8_t *tables)
+static inline int32_t ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8_t *tables)
 {
     static const uint8_t bits[64] = {0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 1,
                                      1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0,
                                      1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    ulb_nibble_build(bits, 4, x, steps, tables);
+    return ulb_nibble_build(bits, 4, x, steps, tables);
 }
 
 /* A row whose steps have so many columns; sums: of v. */
@@ -42,7 +42,7 @@ static inline void ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8_t 
     {                                                                                                        \
         .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \
         .slices = ULB_TABLE_SLICES, .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP,           \
-        .origin = ULB_NIBBLE_ORIGIN, .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum,   \
+        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum,   \
         .combine = (combine_sums)                                                                            \
     }
 

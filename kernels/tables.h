@@ -16,9 +16,10 @@
 
 enum {
     ULB_TABLE_SLICES = 4, /* of the layout that are read at once, unless a row says otherwise */
-    /* Bytes of those that are kept, in L2: of 81,920 columns by nibbles, 8 each, of 61,440 of TL2, of 40,960
-     * of TL1, of 30,720 by sixes. Beyond that each call builds its own. */
+    /* Bytes of those that are kept, in L2: of some 80,000 columns by nibbles, 8 each, of 60,000 of TL2, of
+     * 40,000 of TL1, of 30,000 by sixes. Beyond that each call builds its own. */
     ULB_TABLES_MAX = 640 * 1024,
+    ULB_TABLES_LINE = 64, /* behind those of slices that are read at once: what they add beside products */
     ULB_TABLE_SUMS_MAX = 128, /* of a tile */
     ULB_TABLE_STEP_COLUMNS_MAX = 24
 };
@@ -30,10 +31,9 @@ struct ulb_table_row {
     size_t columns;                 /* of a step: a tile */
     size_t slices;                  /* that are read at once */
     size_t step_bytes, table_bytes; /* of a step: weights, tables */
-    int32_t origin;                 /* what a step adds to each sum beside products */
     int32_t zero_point;
-    /* Tables of steps steps. */
-    void (*build)(const int8_t *x, size_t steps, uint8_t *tables);
+    /* Tables of steps steps. Returns what these add to each sum beside products. */
+    int32_t (*build)(const int8_t *x, size_t steps, uint8_t *tables);
     /* sums += those of the slices read at once; tables: [slices][steps]. */
     void (*sum)(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums);
     /* Dot products of rows from sums. */
@@ -77,11 +77,12 @@ ulb_table_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t
 {
     const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
     bool last = slice + row->slices == ulb_layout_slices(row->layout, g->k);
-    int32_t dots[ULB_BATCH_ROWS];
+    int32_t dots[ULB_BATCH_ROWS], origin;
+    memcpy(&origin, tables + row->slices * tiles->steps * row->table_bytes, sizeof origin);
     for (size_t at = m; at < end; at += row->rows) {
         _Alignas(64) int32_t sums[ULB_TABLE_SUMS_MAX];
         for (size_t i = 0; i < row->sums; i++)
-            sums[i] = -row->origin * (int32_t)(row->slices * tiles->steps);
+            sums[i] = -origin;
         tiles->w = w + at / row->rows * tiles->steps * row->step_bytes;
         row->sum(tiles, tables, sums);
         row->combine(sums, dots + (at - m));
@@ -99,6 +100,7 @@ static inline __attribute__((always_inline)) void ulb_build_tables(const struct 
     enum { TURN = 16 /* steps */ };
     static const int8_t zeros[ULB_TABLE_STEP_COLUMNS_MAX];
     size_t all = (g->k + row->columns - 1) / row->columns;
+    int32_t origin = 0;
     for (size_t i = 0; i < row->slices; i++) {
         const uint8_t *w = tiles->w + i * tiles->slice_bytes;
         const int8_t *x = tiles->x + (slice + i) * tiles->steps * row->columns;
@@ -107,11 +109,12 @@ static inline __attribute__((always_inline)) void ulb_build_tables(const struct 
         for (size_t s = 0; s < real; s += TURN) {
             size_t some = real - s < TURN ? real - s : TURN;
             ulb_ask_for_weights(w + s * row->step_bytes, some * row->step_bytes);
-            row->build(x + s * row->columns, some, tables + (i * steps + s) * row->table_bytes);
+            origin += row->build(x + s * row->columns, some, tables + (i * steps + s) * row->table_bytes);
         }
         for (size_t s = real; s < steps; s++)
-            row->build(zeros, 1, tables + (i * steps + s) * row->table_bytes);
+            origin += row->build(zeros, 1, tables + (i * steps + s) * row->table_bytes);
     }
+    memcpy(tables + row->slices * tiles->steps * row->table_bytes, &origin, sizeof origin);
 }
 
 /* Further rows, for which all tables of the one token were kept; they are m0 and m1 of g then. */
@@ -151,7 +154,8 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
                               .steps = ulb_layout_steps(row->layout, g->k),
                               .l2_ahead = g->l2_ahead};
     size_t slices = ulb_layout_slices(row->layout, g->k);
-    size_t bytes = row->slices * tiles.steps * row->table_bytes; /* of one token, of slices read at once */
+    /* Of one token, of slices read at once. */
+    size_t bytes = row->slices * tiles.steps * row->table_bytes + ULB_TABLES_LINE;
     bool kept = g->n == 1 && slices / row->slices * bytes <= sizeof tables;
     size_t tokens, most = sizeof tables / bytes;
     struct ulb_gemm part = *g;

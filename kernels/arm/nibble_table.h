@@ -13,7 +13,7 @@
 
 /* Entry n of a step's table is the sum of pattern[i] x[i] over the step's columns, plus 512, for pattern =
  * patterns + 4 n with entries of 0 to 2 that add up to at most 4. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((always_inline)) int32_t
 ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_t steps, uint8_t *tables)
 {
     for (size_t s = 0; s < steps; s++, x += columns, tables += ULB_NIBBLE_STEP) {
@@ -25,6 +25,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
             tables[16 + n] = (uint8_t)(sum >> 5);
         }
     }
+    return ULB_NIBBLE_ORIGIN * (int32_t)steps;
 }
 
 enum { ULB_NIBBLE_CHOICE = false }; /* prefetch_choice of the rows: PRFM is always for L1 */

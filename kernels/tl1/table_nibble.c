@@ -4,10 +4,10 @@
 #include "kernels/tl1/format.h"
 #include "kernels/nibble_table.h"
 
-static inline void build(const int8_t *x, size_t steps, uint8_t *tables)
+static inline int32_t build(const int8_t *x, size_t steps, uint8_t *tables)
 {
     static const uint8_t codes[32] = {0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2, 2, 0, 2, 1, 2, 2};
-    ulb_nibble_build(codes, ULB_TL1_COLUMNS, x, steps, tables);
+    return ulb_nibble_build(codes, ULB_TL1_COLUMNS, x, steps, tables);
 }
 
 static inline void combine(const int32_t *sums, int32_t *dots)

@@ -60,10 +60,11 @@ static inline void build_table(const int8_t *x, uint8_t *table)
     _mm256_storeu_si256((__m256i *)table, _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xD8));
 }
 
-static inline void build(const int8_t *x, size_t steps, uint8_t *tables)
+static inline int32_t build(const int8_t *x, size_t steps, uint8_t *tables)
 {
     for (size_t i = 0; i < steps * ULB_TL2_BURST; i++)
         build_table(x + i * ULB_TL2_COLUMNS, tables + i * INDEX_BYTES);
+    return 0;
 }
 
 /* found = the signed entries of an index, sum += them. One statement: see kernels/x86/nibble_table.h. signs:

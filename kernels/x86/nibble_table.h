@@ -14,7 +14,7 @@
 
 /* Entry n of a step's table is the sum of pattern[i] x[i] over the step's columns, plus 512, for a pattern
  * with entries of 0 to 2 that add up to at most 4. patterns: for each two columns their entries of all n. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((always_inline)) int32_t
 ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_t steps, uint8_t *tables)
 {
     for (size_t s = 0; s < steps; s++) {
@@ -30,6 +30,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
         __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xD8);
         _mm256_storeu_si256((__m256i *)(tables + s * ULB_NIBBLE_STEP), both);
     }
+    return ULB_NIBBLE_ORIGIN * (int32_t)steps;
 }
 
 enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the rows */
