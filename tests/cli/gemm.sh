@@ -26,7 +26,8 @@ for c in cells:
     peak = max(peaks.get(loop, 0) for loop in loops)
     if peak:
         assert abs(c["peak_gops"] / peak - 1) < 1e-6 and abs(c["peak_share"] - c["gops"] / peak) < 1e-6, c
-        assert c["peak_share"] < 1.2, c  # nothing beats registers alone, but for noise
+        # No products beat registers alone, but for noise; tables multiply nothing.
+        assert c["peak_share"] < 1.2 or "-table-" in c["kernel"], c
         assert c["bound"] == ("compute" if c["peak_share"] > c["efficiency"] else "memory"), c
     else:
         assert c["peak_gops"] is None and c["bound"] is None, c
