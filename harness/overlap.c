@@ -21,8 +21,7 @@ static const struct {
 struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i)
 {
     const struct ulb_layout *layout = kernel->layout;
-    size_t slices = ulb_layout_slices(layout, shapes[i].k), steps = ulb_layout_steps(layout, shapes[i].k);
-    size_t k = slices * steps * layout->tile_k; /* no padding */
+    size_t k = ulb_layout_columns(layout, shapes[i].k); /* no padding */
     double tile_bytes = (double)(kernel->mr * k) / ULB_STEP_WEIGHTS * kernel->bytes_per_step;
     double tiles = fmax(1, round(shapes[i].bytes / tile_bytes));
     return (struct ulb_shape){(size_t)tiles * kernel->mr * threads, k};

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Of struct ulb_kernel and all that it points to: one more with every change. */
-enum { ULB_KERNEL_ABI = 4 };
+enum { ULB_KERNEL_ABI = 5 };
 
 /* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
  * single precision, bfloat16, and GGUF's int8 with a scale for each 32 columns, a number that half precision
@@ -56,7 +56,8 @@ struct ulb_format {
 /* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k; K into slices of
  * equally many tiles, each of which is stored for all rows before the next, so that a kernel that reads all
  * slices at once reads as many contiguous streams: [slices][ceil(M/tile_m)][steps][tile] with steps =
- * ceil(K/tile_k/slices); then, at a 64-byte boundary, fp32 scales: [ceil(M/tile_m)][groups][tile_m], one
+ * ceil(K/tile_k/slices). Where slice_tiles is less, slices are read so many at once, one after the other:
+ * struct ulb_slice. Then, at a 64-byte boundary, fp32 scales: [ceil(M/tile_m)][groups][tile_m], one
  * group per row or one for each so many columns of the format; slices hold whole groups. Behind them zeros of
  * formats that have them, fp32 too, in the same order. Rows and columns of padding hold the code of 0, or of
  * min where the format has no 0, with scale 0. */
@@ -64,7 +65,7 @@ struct ulb_layout {
     const char *name;
     const struct ulb_format *format;
     unsigned tile_m, tile_k;
-    unsigned slices; /* or a multiple of it; 0 means 1 */
+    unsigned slices; /* that are read at once; K has a multiple of it; 0 means 1 */
     /* The sums of rows lie behind the scales, fp32 [round_up(M, tile_m)], for activations with a zero point:
      * of value - zero, which is exact up to K = 65,536; of weights as integer sums take them where the format
      * has blocks. */
@@ -115,10 +116,19 @@ size_t ulb_block_row_bytes(const struct ulb_format *format, size_t k);
 size_t ulb_groups(const struct ulb_format *format, size_t k);
 /* Bytes of one tile. */
 size_t ulb_layout_tile_bytes(const struct ulb_layout *layout);
-/* Slices of K columns, and the tiles of one side by side. */
+/* Slices of K columns, the tiles of one side by side, at most, and the columns of all, padding included. */
 size_t ulb_layout_slices(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k);
-/* Bytes of a row of tiles in a slice, with scales that lie there; from a slice to the next. */
+size_t ulb_layout_columns(const struct ulb_layout *layout, size_t k);
+/* Slice i of a packed M x K matrix: its tiles side by side, as many as those have that are read at once with
+ * it, one more or less than others; tiles of the slices before, and the byte where it begins. i may be the
+ * number of slices: what lies before is all. */
+struct ulb_slice {
+    size_t steps, first, offset;
+};
+struct ulb_slice ulb_layout_slice(const struct ulb_layout *layout, size_t m, size_t k, size_t i);
+/* With slices of equally many tiles: bytes of a row of tiles in a slice, with scales that lie there; from a
+ * slice to the next. */
 size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Bytes of a packed M x K matrix, scales and padding included, and without what lies unused between slices.

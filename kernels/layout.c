@@ -38,18 +38,39 @@ size_t ulb_layout_tile_bytes(const struct ulb_layout *layout)
                : (size_t)layout->tile_m * layout->tile_k * field_bits(layout) / 8;
 }
 
+/* Slices that are read at once. */
+static size_t at_once(const struct ulb_layout *layout)
+{
+    return layout->slices ? layout->slices : 1;
+}
+
+/* Tiles side by side in those that take turns, together. */
+static size_t steps_of_turns(const struct ulb_layout *layout, size_t k)
+{
+    size_t columns = layout->tile_k * at_once(layout), steps = (k + columns - 1) / columns;
+    return layout->format->group ? ulb_round_up(steps, layout->format->group / layout->tile_k) : steps;
+}
+
+static size_t turns(const struct ulb_layout *layout, size_t k)
+{
+    size_t most = layout->slice_tiles;
+    return most ? (steps_of_turns(layout, k) + most - 1) / most : 1;
+}
+
 size_t ulb_layout_slices(const struct ulb_layout *layout, size_t k)
 {
-    size_t least = layout->slices ? layout->slices : 1;
-    size_t columns = layout->tile_k * least * layout->slice_tiles;
-    return columns ? least * ((k + columns - 1) / columns) : least;
+    return at_once(layout) * turns(layout, k);
 }
 
 size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k)
 {
-    size_t columns = layout->tile_k * ulb_layout_slices(layout, k);
-    size_t steps = (k + columns - 1) / columns;
-    return layout->format->group ? ulb_round_up(steps, layout->format->group / layout->tile_k) : steps;
+    size_t n = turns(layout, k);
+    return (steps_of_turns(layout, k) + n - 1) / n;
+}
+
+size_t ulb_layout_columns(const struct ulb_layout *layout, size_t k)
+{
+    return at_once(layout) * steps_of_turns(layout, k) * layout->tile_k;
 }
 
 size_t ulb_groups(const struct ulb_format *format, size_t k)
@@ -60,8 +81,7 @@ size_t ulb_groups(const struct ulb_format *format, size_t k)
 /* Groups of a packed row, those of padding included. */
 static size_t packed_groups(const struct ulb_layout *layout, size_t k)
 {
-    size_t columns = ulb_layout_slices(layout, k) * ulb_layout_steps(layout, k) * layout->tile_k;
-    return layout->format->group ? columns / layout->format->group : 1;
+    return layout->format->group ? ulb_layout_columns(layout, k) / layout->format->group : 1;
 }
 
 /* Scales of a group that lie in the slice, before its tiles. */
@@ -77,9 +97,15 @@ static size_t tile_offset(const struct ulb_layout *layout, size_t step)
     return step * ulb_layout_tile_bytes(layout) + groups * ahead_bytes(layout);
 }
 
+/* A row of so many tiles. */
+static size_t row_bytes(const struct ulb_layout *layout, size_t steps)
+{
+    return tile_offset(layout, steps) - ahead_bytes(layout);
+}
+
 size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k)
 {
-    return tile_offset(layout, ulb_layout_steps(layout, k)) - ahead_bytes(layout);
+    return row_bytes(layout, ulb_layout_steps(layout, k));
 }
 
 /* Slices are read side by side, and of most matrices in use their bytes are a multiple of a page: all streams
@@ -96,22 +122,38 @@ static size_t gap_bytes(const struct ulb_layout *layout, size_t slice)
     return gains && (slice + NEAR) % PAGE < 2 * NEAR ? APART : 0;
 }
 
-/* Of a slice, without the gap behind it. */
-static size_t used_bytes(const struct ulb_layout *layout, size_t m, size_t k)
+/* Of a slice of so many tiles side by side, without the gap behind it. */
+static size_t used_bytes(const struct ulb_layout *layout, size_t m, size_t steps)
 {
     size_t rows = padded_rows(layout, m) / layout->tile_m;
-    return ulb_round_up(rows * ulb_layout_row_bytes(layout, k), ULB_CACHE_LINE);
+    return ulb_round_up(rows * row_bytes(layout, steps), ULB_CACHE_LINE);
+}
+
+static size_t slice_bytes(const struct ulb_layout *layout, size_t m, size_t steps)
+{
+    size_t used = used_bytes(layout, m, steps);
+    return used + gap_bytes(layout, used);
 }
 
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    size_t used = used_bytes(layout, m, k);
-    return used + gap_bytes(layout, used);
+    return slice_bytes(layout, m, ulb_layout_steps(layout, k));
+}
+
+struct ulb_slice ulb_layout_slice(const struct ulb_layout *layout, size_t m, size_t k, size_t i)
+{
+    const size_t n = turns(layout, k), all = steps_of_turns(layout, k), side = at_once(layout);
+    const size_t turn = i / side, least = all / n, longer = side * (all % n); /* slices of one tile more */
+    const size_t before = i < longer ? i : longer, steps = least + (i < longer);
+    return (struct ulb_slice){
+        .steps = steps,
+        .first = side * turn * least + side * (turn < all % n ? turn : all % n) + i % side * steps,
+        .offset = before * slice_bytes(layout, m, least + 1) + (i - before) * slice_bytes(layout, m, least)};
 }
 
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    return ulb_layout_slices(layout, k) * ulb_layout_slice_bytes(layout, m, k);
+    return ulb_layout_slice(layout, m, k, ulb_layout_slices(layout, k)).offset;
 }
 
 /* Bytes of one fp32 for each scale. */
@@ -140,8 +182,10 @@ size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 
 size_t ulb_layout_read_bytes(const struct ulb_layout *layout, size_t m, size_t k)
 {
-    size_t gap = gap_bytes(layout, used_bytes(layout, m, k));
-    return ulb_layout_bytes(layout, m, k) - ulb_layout_slices(layout, k) * gap;
+    size_t gaps = 0;
+    for (size_t i = 0; i < ulb_layout_slices(layout, k); i++)
+        gaps += gap_bytes(layout, used_bytes(layout, m, ulb_layout_slice(layout, m, k, i).steps));
+    return ulb_layout_bytes(layout, m, k) - gaps;
 }
 
 static unsigned get_code(const uint8_t *tile, unsigned offset, unsigned bits)
@@ -343,14 +387,12 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
         map_tile(layout, &map);
         fill_codes(layout, &table);
     }
-    size_t steps = ulb_layout_steps(layout, matrix->k);
-    size_t row_bytes = ulb_layout_row_bytes(layout, matrix->k);
-    size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
-    for (size_t m = m0; m < m1; m += layout->tile_m) {
-        uint8_t *row = (uint8_t *)packed + m / layout->tile_m * row_bytes;
-        for (size_t i = 0; i < ulb_layout_slices(layout, matrix->k); i++)
-            pack_slice(layout, matrix, m, i * steps * layout->tile_k, steps, &map, &table,
-                       row + i * slice_bytes);
+    for (size_t i = 0; i < ulb_layout_slices(layout, matrix->k); i++) {
+        struct ulb_slice slice = ulb_layout_slice(layout, matrix->m, matrix->k, i);
+        for (size_t m = m0; m < m1; m += layout->tile_m)
+            pack_slice(layout, matrix, m, slice.first * layout->tile_k, slice.steps, &map, &table,
+                       (uint8_t *)packed + slice.offset +
+                           m / layout->tile_m * row_bytes(layout, slice.steps));
     }
     if (has_scales(layout->format))
         pack_scales(layout, matrix, m0, m1, packed);
@@ -393,27 +435,36 @@ static void unpack_tile(const struct ulb_layout *layout, const uint8_t *tile, in
         unpack_fields(layout, tile, panel);
 }
 
+/* One row of tiles of one slice, from row m on. */
+static void unpack_row(const struct ulb_layout *layout, const struct ulb_slice *slice, const void *packed,
+                       size_t m, struct ulb_matrix *matrix)
+{
+    const uint8_t *row =
+        (const uint8_t *)packed + slice->offset + m / layout->tile_m * row_bytes(layout, slice->steps);
+    const size_t words = ulb_words(layout->format);
+    for (size_t step = 0; step < slice->steps; step++) {
+        int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
+        size_t k = (slice->first + step) * layout->tile_k;
+        if (k >= matrix->k)
+            return;
+        unpack_tile(layout, row + tile_offset(layout, step), panel);
+        size_t columns = matrix->k - k < layout->tile_k ? matrix->k - k : layout->tile_k;
+        for (size_t r = 0; r < layout->tile_m && m + r < matrix->m; r++)
+            memcpy(matrix->values + ((m + r) * matrix->k + k) * words, panel + r * PANEL_STRIDE,
+                   columns * words * sizeof *panel);
+    }
+}
+
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix)
 {
     if (layout->format->block) {
         ulb_blocks_unpack(layout, packed, matrix);
         return;
     }
-    size_t steps = ulb_layout_steps(layout, matrix->k);
-    size_t slice_bytes = ulb_layout_slice_bytes(layout, matrix->m, matrix->k);
-    size_t words = ulb_words(layout->format), row_bytes = ulb_layout_row_bytes(layout, matrix->k);
-    for (size_t m = 0; m < matrix->m; m += layout->tile_m) {
-        for (size_t k = 0; k < matrix->k; k += layout->tile_k) {
-            int16_t panel[PANEL_ROWS_MAX * PANEL_STRIDE];
-            size_t step = k / layout->tile_k;
-            const uint8_t *tile = (const uint8_t *)packed + step / steps * slice_bytes +
-                                  m / layout->tile_m * row_bytes + tile_offset(layout, step % steps);
-            unpack_tile(layout, tile, panel);
-            size_t columns = matrix->k - k < layout->tile_k ? matrix->k - k : layout->tile_k;
-            for (size_t row = 0; row < layout->tile_m && m + row < matrix->m; row++)
-                memcpy(matrix->values + ((m + row) * matrix->k + k) * words, panel + row * PANEL_STRIDE,
-                       columns * words * sizeof *panel);
-        }
+    for (size_t i = 0; i < ulb_layout_slices(layout, matrix->k); i++) {
+        struct ulb_slice slice = ulb_layout_slice(layout, matrix->m, matrix->k, i);
+        for (size_t m = 0; m < matrix->m; m += layout->tile_m)
+            unpack_row(layout, &slice, packed, m, matrix);
     }
     if (has_scales(layout->format))
         unpack_scales(layout, packed, matrix);

@@ -42,8 +42,7 @@ static inline int32_t ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8
     {                                                                                                        \
         .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \
         .slices = ULB_TABLE_SLICES, .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP,           \
-        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum,   \
-        .combine = (combine_sums)                                                                            \
+        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum, .combine = (combine_sums)      \
     }
 
 #endif

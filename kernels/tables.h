@@ -70,13 +70,27 @@ static inline void ulb_ask_for_weights(const uint8_t *w, size_t bytes)
         __builtin_prefetch(w + i, 0, TO_L2);
 }
 
-/* Rows [m, end) of one token, for the slices read at once from slice on. */
+/* Slices that are read at once: the first of them, and whether the last of K is among them. */
+struct ulb_table_turn {
+    struct ulb_slice slice;
+    bool last;
+};
+
+static inline struct ulb_table_turn ulb_table_turn(const struct ulb_gemm *g, const struct ulb_table_row *row,
+                                                   size_t slice, struct ulb_tiles *tiles)
+{
+    struct ulb_slice this = ulb_layout_slice(row->layout, g->m, g->k, slice);
+    tiles->steps = this.steps;
+    tiles->slice_bytes = ulb_layout_slice(row->layout, g->m, g->k, slice + 1).offset - this.offset;
+    return (struct ulb_table_turn){this, slice + row->slices == ulb_layout_slices(row->layout, g->k)};
+}
+
+/* Rows [m, end) of one token. */
 static inline __attribute__((always_inline)) void
 ulb_table_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t m, size_t end, size_t n,
-               size_t slice, struct ulb_tiles *tiles, const uint8_t *tables)
+               const struct ulb_table_turn *turn, struct ulb_tiles *tiles, const uint8_t *tables)
 {
-    const uint8_t *w = (const uint8_t *)g->w + slice * tiles->slice_bytes;
-    bool last = slice + row->slices == ulb_layout_slices(row->layout, g->k);
+    const uint8_t *w = (const uint8_t *)g->w + turn->slice.offset;
     int32_t dots[ULB_BATCH_ROWS], origin;
     memcpy(&origin, tables + row->slices * tiles->steps * row->table_bytes, sizeof origin);
     for (size_t at = m; at < end; at += row->rows) {
@@ -87,15 +101,13 @@ ulb_table_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t
         row->sum(tiles, tables, sums);
         row->combine(sums, dots + (at - m));
     }
-    ulb_table_finish(g, row, m, end, n, slice == 0, last, dots);
+    ulb_table_finish(g, row, m, end, n, turn->slice.first == 0, turn->last, dots);
 }
 
-/* Tables of the slices read at once, from slice on; those behind the last column are of zeros. tiles: of the
- * first row. */
-static inline __attribute__((always_inline)) void ulb_build_tables(const struct ulb_gemm *g,
-                                                                   const struct ulb_table_row *row,
-                                                                   const struct ulb_tiles *tiles,
-                                                                   size_t slice, uint8_t *tables)
+/* Tables of one token; those behind the last column are of zeros. tiles: of the first row. */
+static inline __attribute__((always_inline)) void
+ulb_build_tables(const struct ulb_gemm *g, const struct ulb_table_row *row, const struct ulb_table_turn *turn,
+                 const struct ulb_tiles *tiles, uint8_t *tables)
 {
     enum { TURN = 16 /* steps */ };
     static const int8_t zeros[ULB_TABLE_STEP_COLUMNS_MAX];
@@ -103,8 +115,8 @@ static inline __attribute__((always_inline)) void ulb_build_tables(const struct 
     int32_t origin = 0;
     for (size_t i = 0; i < row->slices; i++) {
         const uint8_t *w = tiles->w + i * tiles->slice_bytes;
-        const int8_t *x = tiles->x + (slice + i) * tiles->steps * row->columns;
-        size_t begin = (slice + i) * tiles->steps, steps = tiles->steps;
+        size_t begin = turn->slice.first + i * tiles->steps, steps = tiles->steps;
+        const int8_t *x = tiles->x + begin * row->columns;
         size_t real = all < begin ? 0 : all - begin < steps ? all - begin : steps;
         for (size_t s = 0; s < real; s += TURN) {
             size_t some = real - s < TURN ? real - s : TURN;
@@ -134,15 +146,16 @@ static inline size_t ulb_table_batch(const struct ulb_table_row *row, const stru
     return (fit < 1 ? 1 : fit < most ? fit : most) * row->rows;
 }
 
-/* All rows of some tokens from n on, for the slices read at once from slice on; tables: [tokens][bytes]. */
+/* All rows of some tokens from n on; tables: [tokens][bytes]. */
 static inline __attribute__((always_inline)) void
 ulb_table_tokens(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t n, size_t tokens,
-                 size_t slice, struct ulb_tiles *tiles, const uint8_t *tables, size_t bytes)
+                 const struct ulb_table_turn *turn, struct ulb_tiles *tiles, const uint8_t *tables,
+                 size_t bytes)
 {
     size_t batch = tokens > 1 ? ulb_table_batch(row, tiles) : ulb_batch_rows(row->layout, g->k, row->rows);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         for (size_t i = 0; i < tokens; i++)
-            ulb_table_rows(g, row, m, ulb_batch_end(g, m, batch), n + i, slice, tiles, tables + i * bytes);
+            ulb_table_rows(g, row, m, ulb_batch_end(g, m, batch), n + i, turn, tiles, tables + i * bytes);
     }
 }
 
@@ -150,12 +163,10 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
                                                                  const struct ulb_table_row *row)
 {
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k),
-                              .l2_ahead = g->l2_ahead};
+    struct ulb_tiles tiles = {.l2_ahead = g->l2_ahead};
     size_t slices = ulb_layout_slices(row->layout, g->k);
     /* Of one token, of slices read at once. */
-    size_t bytes = row->slices * tiles.steps * row->table_bytes + ULB_TABLES_LINE;
+    size_t bytes = row->slices * ulb_layout_steps(row->layout, g->k) * row->table_bytes + ULB_TABLES_LINE;
     bool kept = g->n == 1 && slices / row->slices * bytes <= sizeof tables;
     size_t tokens, most = sizeof tables / bytes;
     struct ulb_gemm part = *g;
@@ -165,13 +176,14 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
         do {
             for (size_t slice = 0; slice < slices; slice += row->slices) {
                 uint8_t *of_slices = kept ? tables + slice / row->slices * bytes : tables;
-                tiles.w = (const uint8_t *)g->w + slice * tiles.slice_bytes +
+                struct ulb_table_turn turn = ulb_table_turn(g, row, slice, &tiles);
+                tiles.w = (const uint8_t *)g->w + turn.slice.offset +
                           part.m0 / row->rows * tiles.steps * row->step_bytes;
                 for (size_t i = 0; i < tokens && !built; i++) {
                     tiles.x = (const int8_t *)g->x + (n + i) * g->x_stride;
-                    ulb_build_tables(g, row, &tiles, slice, of_slices + i * bytes);
+                    ulb_build_tables(g, row, &turn, &tiles, of_slices + i * bytes);
                 }
-                ulb_table_tokens(&part, row, n, tokens, slice, &tiles, of_slices, bytes);
+                ulb_table_tokens(&part, row, n, tokens, &turn, &tiles, of_slices, bytes);
             }
             built = true;
         } while (ulb_table_more(&part, kept));

@@ -130,17 +130,17 @@ static void add_block(const struct ulb_gemm *g, const uint8_t *w, const struct p
 
 static void run(const struct ulb_gemm *g)
 {
-    const size_t steps = ulb_layout_steps(&LAYOUT, g->k), blocks = ulb_layout_slices(&LAYOUT, g->k);
-    const size_t bytes = ulb_layout_slice_bytes(&LAYOUT, g->m, g->k);
+    const size_t blocks = ulb_layout_slices(&LAYOUT, g->k);
     struct parts parts;
     for (size_t n = 0; n < g->n; n += TOKENS) {
         const size_t tokens = g->n - n < TOKENS ? g->n - n : TOKENS;
         for (size_t b = 0; b < blocks; b++) {
-            const size_t begin = b * steps * COLUMNS, columns = g->k > begin ? g->k - begin : 0;
+            const struct ulb_slice block = ulb_layout_slice(&LAYOUT, g->m, g->k, b);
+            const size_t begin = block.first * COLUMNS, columns = g->k > begin ? g->k - begin : 0;
             for (size_t t = 0; t < (tokens + 1) / 2 * 2; t++)
-                cut((const float *)g->x + (n + t) * g->x_stride + begin, t < tokens ? columns : 0, steps, t,
-                    &parts);
-            add_block(g, (const uint8_t *)g->w + b * bytes, &parts, steps, n, tokens, b == 0);
+                cut((const float *)g->x + (n + t) * g->x_stride + begin, t < tokens ? columns : 0,
+                    block.steps, t, &parts);
+            add_block(g, (const uint8_t *)g->w + block.offset, &parts, block.steps, n, tokens, b == 0);
         }
     }
 }

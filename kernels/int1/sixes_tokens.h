@@ -25,7 +25,7 @@ _Static_assert(ULB_INT1_SIXES_STEPS <= 2 * ULB_SIXES_PAIRS, "words hold the look
 struct ulb_sixes_batch {
     const struct ulb_gemm *g;
     size_t m, tiles, n, tokens;
-    size_t steps; /* of a slice */
+    struct ulb_slice slice; /* that is read */
     uint8_t *tables;
     int32_t *sums;                    /* [tokens][tiles][ULB_SIXES_ROWS] */
     int32_t origin[ULB_SIXES_TOKENS]; /* what tables add beside sums over the set bits */
@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) void ulb_sixes_tiles(struct ulb_tol
                                                                   const uint8_t *w, size_t first,
                                                                   size_t tokens)
 {
-    const size_t steps = batch->steps, stride = batch->tiles * ULB_SIXES_ROWS;
+    const size_t steps = batch->slice.steps, stride = batch->tiles * ULB_SIXES_ROWS;
     for (size_t tile = 0; tile < batch->tiles; tile++, w += steps * ULB_SIXES_STEP) {
         int32_t *sums = batch->sums + first * stride + tile * ULB_SIXES_ROWS;
         const uint8_t *tables = batch->tables;
@@ -72,32 +72,31 @@ static inline __attribute__((always_inline)) void ulb_sixes_tiles(struct ulb_tol
 }
 
 /* Tables of some columns of a token; those behind its last column are of zeros. */
-static inline void ulb_sixes_build_slice(struct ulb_sixes_batch *batch, size_t slice, size_t t,
-                                         uint8_t *tables)
+static inline void ulb_sixes_build_slice(struct ulb_sixes_batch *batch, size_t t, uint8_t *tables)
 {
     static const int8_t zeros[ULB_SIXES_COLUMNS];
     const struct ulb_gemm *g = batch->g;
     const int8_t *x = (const int8_t *)g->x + (batch->n + t) * g->x_stride;
-    const size_t begin = slice * batch->steps, all = (g->k + ULB_SIXES_COLUMNS - 1) / ULB_SIXES_COLUMNS;
-    size_t real = all < begin ? 0 : all - begin < batch->steps ? all - begin : batch->steps;
+    const size_t begin = batch->slice.first, steps = batch->slice.steps;
+    const size_t all = (g->k + ULB_SIXES_COLUMNS - 1) / ULB_SIXES_COLUMNS;
+    const size_t real = all < begin ? 0 : all - begin < steps ? all - begin : steps;
     batch->origin[t] += ulb_sixes_build(x + begin * ULB_SIXES_COLUMNS, real, tables);
-    for (size_t s = real; s < batch->steps; s++)
+    for (size_t s = real; s < steps; s++)
         batch->origin[t] += ulb_sixes_build(zeros, 1, tables + s * ULB_SIXES_TABLES);
 }
 
-/* One slice, for all tokens of the batch. */
-static inline void ulb_sixes_slice(struct ulb_sixes_batch *batch, size_t slice)
+/* The slice, for all tokens of the batch. */
+static inline void ulb_sixes_slice(struct ulb_sixes_batch *batch)
 {
     enum { ALL = ULB_INT1_SIXES_SLICES /* streams that a row for one token asks ahead in */ };
     const struct ulb_gemm *g = batch->g;
-    const size_t tile_bytes = batch->steps * ULB_SIXES_STEP;
-    const uint8_t *w = (const uint8_t *)g->w + slice * ulb_layout_slice_bytes(&ulb_int1_sixes, g->m, g->k) +
-                       batch->m / ULB_SIXES_ROWS * tile_bytes;
+    const size_t tile_bytes = batch->slice.steps * ULB_SIXES_STEP;
+    const uint8_t *w = (const uint8_t *)g->w + batch->slice.offset + batch->m / ULB_SIXES_ROWS * tile_bytes;
     ulb_ask_for_weights(w, batch->tiles > 1 ? 2 * tile_bytes : tile_bytes);
     for (size_t t = 0; t < batch->tokens; t += ULB_SIXES_IN_L1) {
         size_t some = batch->tokens - t < ULB_SIXES_IN_L1 ? batch->tokens - t : ULB_SIXES_IN_L1;
         for (size_t i = 0; i < some; i++)
-            ulb_sixes_build_slice(batch, slice, t + i, batch->tables + i * ULB_SIXES_SLICE);
+            ulb_sixes_build_slice(batch, t + i, batch->tables + i * ULB_SIXES_SLICE);
         if (t > 0)
             ulb_sixes_tiles(ULB_TOLD_L1, false, batch, w, t, some);
         else if (g->l2_ahead)
@@ -117,14 +116,15 @@ static inline void ulb_sixes_rows(const struct ulb_gemm *g, size_t n, size_t tok
                                     .tiles = (end - m + ULB_SIXES_ROWS - 1) / ULB_SIXES_ROWS,
                                     .n = n,
                                     .tokens = tokens,
-                                    .steps = ulb_layout_steps(&ulb_int1_sixes, g->k),
                                     .tables = tables,
                                     .sums = sums};
     const size_t stride = batch.tiles * ULB_SIXES_ROWS, slices = ulb_layout_slices(&ulb_int1_sixes, g->k);
     const float *scales = ulb_row_scales(g, &ulb_int1_sixes);
     memset(sums, 0, tokens * stride * sizeof *sums);
-    for (size_t slice = 0; slice < slices; slice++)
-        ulb_sixes_slice(&batch, slice);
+    for (size_t slice = 0; slice < slices; slice++) {
+        batch.slice = ulb_layout_slice(&ulb_int1_sixes, g->m, g->k, slice);
+        ulb_sixes_slice(&batch);
+    }
     for (size_t t = 0; t < tokens; t++, n++) {
         int32_t *of = sums + t * stride;
         for (size_t i = 0; i < end - m; i++)

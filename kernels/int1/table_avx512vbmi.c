@@ -32,18 +32,15 @@ static inline __attribute__((always_inline)) void
 sum_tiles_as(struct ulb_told told, const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
     __m512i words[1][2][2];
-    const size_t even = tiles->steps / 2 * 2;
-    size_t s = 0;
     ulb_sixes_clear(words[0]);
-    while (s < even) {
-        size_t full = even - s < 2 * BURSTS ? even : s + 2 * BURSTS;
-        for (; s < full; s += 2)
+    for (size_t s = 0; s < tiles->steps;) {
+        size_t full = tiles->steps - s < 2 * BURSTS ? tiles->steps : s + 2 * BURSTS;
+        for (; s + 2 <= full; s += 2)
             burst(told, 2, tiles->w + s * ULB_SIXES_STEP, tables + s * ULB_SIXES_TABLES, tiles, words);
+        if (s < full)
+            burst(told, 1, tiles->w + s * ULB_SIXES_STEP, tables + s * ULB_SIXES_TABLES, tiles, words);
         ulb_sixes_widen(words[0], sums);
-    }
-    if (s < tiles->steps) {
-        burst(told, 1, tiles->w + s * ULB_SIXES_STEP, tables + s * ULB_SIXES_TABLES, tiles, words);
-        ulb_sixes_widen(words[0], sums);
+        s = full;
     }
 }
 

@@ -113,7 +113,7 @@ static void test_no_size_is_padded(void **state)
         assert_int_equal(ulb_gamma_sizes_open(&sizes, ulb_kernels[i], 48 << 10, 1, 1, &err), ULB_OK);
         for (size_t l = 0; l < sizes.n; l++) {
             size_t k = sizes.loops[l].gemm.k;
-            assert_int_equal(k, layout->tile_k * ulb_layout_slices(layout, k) * ulb_layout_steps(layout, k));
+            assert_int_equal(k, ulb_layout_columns(layout, k));
         }
         ulb_gamma_sizes_close(&sizes);
     }
