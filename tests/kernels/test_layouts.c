@@ -48,6 +48,43 @@ static void tiles_are_covered_exactly(void **state)
     }
 }
 
+/* Slice after slice holds all tiles of K once and no more than the padding of one slice's last tile; those
+ * that are read at once are equally long, and a slice begins where the rows of the one before end. */
+static void expect_slices(const struct ulb_layout *layout, size_t m, size_t k)
+{
+    const size_t slices = ulb_layout_slices(layout, k), side = layout->slices ? layout->slices : 1;
+    const size_t most = ulb_layout_steps(layout, k), rows = (m + layout->tile_m - 1) / layout->tile_m;
+    const size_t grain = layout->format->group ? layout->format->group : layout->tile_k;
+    size_t first = 0;
+    for (size_t i = 0; i < slices; i++) {
+        const struct ulb_slice slice = ulb_layout_slice(layout, m, k, i);
+        const struct ulb_slice next = ulb_layout_slice(layout, m, k, i + 1);
+        assert_int_equal(slice.first, first);
+        assert_int_equal(slice.steps, ulb_layout_slice(layout, m, k, i / side * side).steps);
+        assert_in_range(slice.steps, most - 1, most);
+        assert_true(layout->slice_tiles == 0 || slice.steps <= layout->slice_tiles);
+        assert_true(next.offset >= slice.offset + rows * slice.steps * ulb_layout_tile_bytes(layout));
+        first += slice.steps;
+    }
+    assert_int_equal(first * layout->tile_k, ulb_layout_columns(layout, k));
+    assert_in_range(ulb_layout_columns(layout, k), k, k + side * grain - 1);
+    assert_int_equal(ulb_layout_slice(layout, m, k, slices).offset, ulb_layout_scales_offset(layout, m, k));
+}
+
+static void slices_hold_all_of_k(void **state)
+{
+    (void)state;
+    const size_t columns[] = {1, 24, 896, 1600, 4096, 5460, 8640, 14336, 65536};
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_layout *layout = ulb_kernels[i]->layout;
+        size_t block = layout->format->block ? layout->format->block->columns : 1;
+        if (!names_layout_first(i))
+            continue;
+        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++)
+            expect_slices(layout, 300, ulb_round_up(columns[j], block));
+    }
+}
+
 static size_t whole_blocks(const struct ulb_format *format, size_t k)
 {
     return format->block ? ulb_round_up(k, format->block->columns) : k;
@@ -316,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_covered_exactly),
+        cmocka_unit_test(slices_hold_all_of_k),
         cmocka_unit_test(pack_and_unpack_round_trip),
         cmocka_unit_test(random_rows_have_nothing_in_common),
         cmocka_unit_test(references_equal_dequantised_doubles),
