@@ -11,6 +11,7 @@
 
 #include "kernels/int1/sixes.h"
 #include "kernels/tables.h"
+#include "kernels/x86/streams.h"
 
 enum {
     ULB_SIXES_IN_L1 = 4,    /* tokens: 24 KiB of tables */
@@ -136,8 +137,9 @@ static inline void ulb_sixes_rows(const struct ulb_gemm *g, size_t n, size_t tok
 
 static inline void ulb_sixes_run_tokens(const struct ulb_gemm *g)
 {
-    for (size_t n = 0; n < g->n; n += ULB_SIXES_TOKENS) {
-        size_t tokens = g->n - n < ULB_SIXES_TOKENS ? g->n - n : ULB_SIXES_TOKENS;
+    size_t tokens;
+    for (size_t n = 0; n < g->n; n += tokens) {
+        tokens = ulb_next_block(g->n - n, ULB_SIXES_TOKENS);
         size_t batch = ULB_SIXES_SUMS / tokens / ULB_SIXES_ROWS * ULB_SIXES_ROWS;
         for (size_t m = g->m0; m < g->m1; m += batch)
             ulb_sixes_rows(g, n, tokens, m, ulb_batch_end(g, m, batch));

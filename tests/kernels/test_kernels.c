@@ -177,7 +177,7 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
         checks[n++] = (struct check){530, whole_blocks(kernel, 1600), ULB_FILL_RANDOM, 70};
     /* And where few tokens take many rows at once. */
     if (kernel->tables && kernel->nr > 1)
-        checks[n++] = (struct check){4200, whole_blocks(kernel, 100), ULB_FILL_RANDOM, 17};
+        checks[n++] = (struct check){4200, whole_blocks(kernel, 100), ULB_FILL_RANDOM, 16};
     expect_clean(kernel, checks, n);
 }
 
