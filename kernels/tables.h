@@ -104,29 +104,41 @@ ulb_table_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t
     ulb_table_finish(g, row, m, end, n, turn->slice.first == 0, turn->last, dots);
 }
 
-/* Tables of one token; those behind the last column are of zeros. tiles: of the first row. */
-static inline __attribute__((always_inline)) void
-ulb_build_tables(const struct ulb_gemm *g, const struct ulb_table_row *row, const struct ulb_table_turn *turn,
-                 const struct ulb_tiles *tiles, uint8_t *tables)
+/* Tables of a slice of one token, the first of its steps so many behind the beginning of K; those behind the
+ * last column are of zeros. w: the weights of the first row, asked for meanwhile, or NULL. Returns what they
+ * add beside products. */
+static inline __attribute__((always_inline)) int32_t
+ulb_build_slice(const struct ulb_gemm *g, const struct ulb_table_row *row, const int8_t *x, size_t first,
+                size_t steps, const uint8_t *w, uint8_t *tables)
 {
     enum { TURN = 16 /* steps */ };
     static const int8_t zeros[ULB_TABLE_STEP_COLUMNS_MAX];
     size_t all = (g->k + row->columns - 1) / row->columns;
+    size_t real = all < first ? 0 : all - first < steps ? all - first : steps;
     int32_t origin = 0;
-    for (size_t i = 0; i < row->slices; i++) {
-        const uint8_t *w = tiles->w + i * tiles->slice_bytes;
-        size_t begin = turn->slice.first + i * tiles->steps, steps = tiles->steps;
-        const int8_t *x = tiles->x + begin * row->columns;
-        size_t real = all < begin ? 0 : all - begin < steps ? all - begin : steps;
-        for (size_t s = 0; s < real; s += TURN) {
-            size_t some = real - s < TURN ? real - s : TURN;
+    x += first * row->columns;
+    for (size_t s = 0; s < real; s += TURN) {
+        size_t some = real - s < TURN ? real - s : TURN;
+        if (w)
             ulb_ask_for_weights(w + s * row->step_bytes, some * row->step_bytes);
-            origin += row->build(x + s * row->columns, some, tables + (i * steps + s) * row->table_bytes);
-        }
-        for (size_t s = real; s < steps; s++)
-            origin += row->build(zeros, 1, tables + (i * steps + s) * row->table_bytes);
+        origin += row->build(x + s * row->columns, some, tables + s * row->table_bytes);
     }
-    memcpy(tables + row->slices * tiles->steps * row->table_bytes, &origin, sizeof origin);
+    for (size_t s = real; s < steps; s++)
+        origin += row->build(zeros, 1, tables + s * row->table_bytes);
+    return origin;
+}
+
+/* Tables of one token. tiles: of the first row. */
+static inline __attribute__((always_inline)) void
+ulb_build_tables(const struct ulb_gemm *g, const struct ulb_table_row *row, const struct ulb_table_turn *turn,
+                 const struct ulb_tiles *tiles, uint8_t *tables)
+{
+    const size_t steps = tiles->steps, bytes = steps * row->table_bytes;
+    int32_t origin = 0;
+    for (size_t i = 0; i < row->slices; i++)
+        origin += ulb_build_slice(g, row, tiles->x, turn->slice.first + i * steps, steps,
+                                  tiles->w + i * tiles->slice_bytes, tables + i * bytes);
+    memcpy(tables + row->slices * bytes, &origin, sizeof origin);
 }
 
 /* Further rows, for which all tables of the one token were kept; they are m0 and m1 of g then. */

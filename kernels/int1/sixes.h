@@ -23,8 +23,7 @@ enum {
     ULB_SIXES_TABLES = ULB_SIXES_COLUMNS / 6 * 128, /* bytes of a step: 4 times 64 low parts, 64 high parts */
     ULB_SIXES_RADIX_BITS = 5,
     ULB_SIXES_RADIX = 1 << ULB_SIXES_RADIX_BITS,
-    ULB_SIXES_PAIRS = 10, /* of steps, that words hold */
-    ULB_SIXES_ZERO_POINT = -1
+    ULB_SIXES_PAIRS = 10 /* of steps, that words hold */
 };
 
 /* ---- tables ---- */

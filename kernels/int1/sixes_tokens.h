@@ -1,11 +1,13 @@
 /* Several tokens by tables of 64 entries (kernels/int1/sixes.h). Two at once share the indices of a tile, and
  * its rows the loads of a token's tables. Slices of K are read one after the other, so that the tables of one
  * for four tokens stay in L1, beside a tile of weights that all of them read; sums wait in L2. Weights come
- * from memory once for 16 tokens.
+ * from memory once for 16 tokens. With tables of two tokens in L1, 4 tokens of 14336x4096 took 1.2 times as
+ * long: the first pass waits for memory, the second has nothing to wait for.
  *
  * Registers: 8 indices, 4 byte sums and 4 word sums for each token. Ports: per 128 rows of 24 columns 36
  * operations for each token and 10 for indices, and 3 of widening: 43 for each of two tokens, on two ports
- * 0.22 cycle per 32 weights, where dp takes 0.25 and mask and load beside it. */
+ * 0.22 cycle per 32 weights, where dp alone takes 0.25. Zen 5, cold, 2 threads, 4 and 16 tokens: 1.3 to 1.5
+ * times as fast as dot products (maskn_avx512vnni.c). */
 #ifndef ULB_KERNELS_INT1_SIXES_TOKENS_H
 #define ULB_KERNELS_INT1_SIXES_TOKENS_H
 
@@ -25,6 +27,7 @@ _Static_assert(ULB_INT1_SIXES_STEPS <= 2 * ULB_SIXES_PAIRS, "words hold the look
 /* Rows of some tokens. */
 struct ulb_sixes_batch {
     const struct ulb_gemm *g;
+    const struct ulb_table_row *row;
     size_t m, tiles, n, tokens;
     struct ulb_slice slice; /* that is read */
     uint8_t *tables;
@@ -72,20 +75,6 @@ static inline __attribute__((always_inline)) void ulb_sixes_tiles(struct ulb_tol
     }
 }
 
-/* Tables of some columns of a token; those behind its last column are of zeros. */
-static inline void ulb_sixes_build_slice(struct ulb_sixes_batch *batch, size_t t, uint8_t *tables)
-{
-    static const int8_t zeros[ULB_SIXES_COLUMNS];
-    const struct ulb_gemm *g = batch->g;
-    const int8_t *x = (const int8_t *)g->x + (batch->n + t) * g->x_stride;
-    const size_t begin = batch->slice.first, steps = batch->slice.steps;
-    const size_t all = (g->k + ULB_SIXES_COLUMNS - 1) / ULB_SIXES_COLUMNS;
-    const size_t real = all < begin ? 0 : all - begin < steps ? all - begin : steps;
-    batch->origin[t] += ulb_sixes_build(x + begin * ULB_SIXES_COLUMNS, real, tables);
-    for (size_t s = real; s < steps; s++)
-        batch->origin[t] += ulb_sixes_build(zeros, 1, tables + s * ULB_SIXES_TABLES);
-}
-
 /* The slice, for all tokens of the batch. */
 static inline void ulb_sixes_slice(struct ulb_sixes_batch *batch)
 {
@@ -93,11 +82,12 @@ static inline void ulb_sixes_slice(struct ulb_sixes_batch *batch)
     const struct ulb_gemm *g = batch->g;
     const size_t tile_bytes = batch->slice.steps * ULB_SIXES_STEP;
     const uint8_t *w = (const uint8_t *)g->w + batch->slice.offset + batch->m / ULB_SIXES_ROWS * tile_bytes;
-    ulb_ask_for_weights(w, batch->tiles > 1 ? 2 * tile_bytes : tile_bytes);
     for (size_t t = 0; t < batch->tokens; t += ULB_SIXES_IN_L1) {
         size_t some = batch->tokens - t < ULB_SIXES_IN_L1 ? batch->tokens - t : ULB_SIXES_IN_L1;
         for (size_t i = 0; i < some; i++)
-            ulb_sixes_build_slice(batch, t + i, batch->tables + i * ULB_SIXES_SLICE);
+            batch->origin[t + i] += ulb_build_slice(
+                g, batch->row, (const int8_t *)g->x + (batch->n + t + i) * g->x_stride, batch->slice.first,
+                batch->slice.steps, t + i == 0 ? w : NULL, batch->tables + i * ULB_SIXES_SLICE);
         if (t > 0)
             ulb_sixes_tiles(ULB_TOLD_L1, false, batch, w, t, some);
         else if (g->l2_ahead)
@@ -108,22 +98,24 @@ static inline void ulb_sixes_slice(struct ulb_sixes_batch *batch)
 }
 
 /* Rows [m, end) of tokens [n, n + tokens). */
-static inline void ulb_sixes_rows(const struct ulb_gemm *g, size_t n, size_t tokens, size_t m, size_t end)
+static inline void ulb_sixes_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t n,
+                                  size_t tokens, size_t m, size_t end)
 {
     _Alignas(64) uint8_t tables[ULB_SIXES_IN_L1 * ULB_SIXES_SLICE];
     _Alignas(64) int32_t sums[ULB_SIXES_SUMS];
     struct ulb_sixes_batch batch = {.g = g,
+                                    .row = row,
                                     .m = m,
                                     .tiles = (end - m + ULB_SIXES_ROWS - 1) / ULB_SIXES_ROWS,
                                     .n = n,
                                     .tokens = tokens,
                                     .tables = tables,
                                     .sums = sums};
-    const size_t stride = batch.tiles * ULB_SIXES_ROWS, slices = ulb_layout_slices(&ulb_int1_sixes, g->k);
-    const float *scales = ulb_row_scales(g, &ulb_int1_sixes);
+    const size_t stride = batch.tiles * ULB_SIXES_ROWS, slices = ulb_layout_slices(row->layout, g->k);
+    const float *scales = ulb_row_scales(g, row->layout);
     memset(sums, 0, tokens * stride * sizeof *sums);
     for (size_t slice = 0; slice < slices; slice++) {
-        batch.slice = ulb_layout_slice(&ulb_int1_sixes, g->m, g->k, slice);
+        batch.slice = ulb_layout_slice(row->layout, g->m, g->k, slice);
         ulb_sixes_slice(&batch);
     }
     for (size_t t = 0; t < tokens; t++, n++) {
@@ -131,18 +123,18 @@ static inline void ulb_sixes_rows(const struct ulb_gemm *g, size_t n, size_t tok
         for (size_t i = 0; i < end - m; i++)
             of[i] = ulb_sixes_dot(of[i] - batch.origin[t]);
         ulb_finish_rows(g->y + n * g->y_stride + m, of, scales + m, end - m,
-                        (uint32_t)ULB_SIXES_ZERO_POINT * (uint32_t)g->x_sum[n], g->x_scale[n]);
+                        (uint32_t)row->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
     }
 }
 
-static inline void ulb_sixes_run_tokens(const struct ulb_gemm *g)
+static inline void ulb_sixes_run_tokens(const struct ulb_gemm *g, const struct ulb_table_row *row)
 {
     size_t tokens;
     for (size_t n = 0; n < g->n; n += tokens) {
         tokens = ulb_next_block(g->n - n, ULB_SIXES_TOKENS);
         size_t batch = ULB_SIXES_SUMS / tokens / ULB_SIXES_ROWS * ULB_SIXES_ROWS;
         for (size_t m = g->m0; m < g->m1; m += batch)
-            ulb_sixes_rows(g, n, tokens, m, ulb_batch_end(g, m, batch));
+            ulb_sixes_rows(g, row, n, tokens, m, ulb_batch_end(g, m, batch));
     }
 }
 

@@ -66,7 +66,7 @@ static const struct ulb_table_row row = {.layout = &ulb_int1_sixes,
                                          .slices = ULB_INT1_SIXES_SLICES,
                                          .step_bytes = ULB_SIXES_STEP,
                                          .table_bytes = ULB_SIXES_TABLES,
-                                         .zero_point = ULB_SIXES_ZERO_POINT,
+                                         .zero_point = -1,
                                          .build = ulb_sixes_build,
                                          .sum = sum_tiles,
                                          .combine = combine};
@@ -81,7 +81,7 @@ static void run(const struct ulb_gemm *g)
     if (g->n == 1)
         run_one(g);
     else
-        ulb_sixes_run_tokens(g);
+        ulb_sixes_run_tokens(g, &row);
 }
 
 /* For so many tokens, 96 times 32 weights a step; words are widened once for so many pairs of steps. */
