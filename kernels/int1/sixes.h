@@ -70,9 +70,9 @@ static inline void ulb_sixes_table(const int8_t *x, const int16_t *by8, const in
 static inline int32_t ulb_sixes_build(const int8_t *x, size_t steps, uint8_t *tables)
 {
     enum { TURN = 16 };
-    /* Broadcasts from memory take no port, those from a register the ports of permutations; but they wait for
-     * a wider store to leave its buffer, so that words are stored for several steps before they are read.
-     * Zen 5, cycles for 6 columns: 4.4, step by step 5.2, from registers 6.3. */
+    /* On Zen 5 broadcasts from memory take no port, those from a register one of permutations. Words are
+     * stored for several steps before they are read, presumably because a wider store must leave its buffer
+     * first: GCC, cycles for 6 columns, 4.4; step by step 5.2, from registers 6.3. */
     __m256i origin = _mm256_setzero_si256();
     for (size_t s = 0; s < steps; s += TURN) {
         _Alignas(64) int16_t by8[TURN][32], bias[TURN][16];
