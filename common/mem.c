@@ -53,6 +53,15 @@ enum ulb_status ulb_pages_map(struct ulb_pages *pages, size_t bytes, enum ulb_pa
     return ULB_OK;
 }
 
+void ulb_pages_back(void *part, size_t bytes)
+{
+#ifndef MADV_POPULATE_WRITE
+    enum { MADV_POPULATE_WRITE = 23 }; /* include/uapi/asm-generic/mman-common.h */
+#endif
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)part % page;
+    madvise((char *)part - before, bytes + before, MADV_POPULATE_WRITE);
+}
+
 void ulb_pages_unmap(struct ulb_pages *pages)
 {
     if (pages->map)

@@ -27,6 +27,7 @@ static void fill_part(void *arg, size_t thread)
     for (size_t begin = thread * PAGE_WORDS; begin < fill->n; begin += fill->threads * PAGE_WORDS) {
         struct ulb_rng rng = {0x9E3779B9u + begin};
         size_t end = begin + PAGE_WORDS < fill->n ? begin + PAGE_WORDS : fill->n;
+        ulb_pages_back(fill->words + begin, (end - begin) * sizeof *fill->words);
         for (size_t i = begin; i < end; i++)
             fill->words[i] = (ulb_rng_next(&rng) & 0x803F803F803F803Full) | 0x3F403F403F403F40ull;
     }

@@ -350,6 +350,7 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     enum ulb_status status = ulb_pages_map(&scratch, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
+    ulb_pages_back(scratch.data, bytes);
     work->kernel = reference;
     work->layout = reference->layout;
     work->packed = scratch.data;
@@ -407,6 +408,7 @@ static enum ulb_status map_storage(struct ulb_problem *problem, enum ulb_activat
     enum ulb_status status = ulb_pages_map(&problem->storage, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
+    ulb_pages_back(problem->storage.data, bytes);
     parts[0] = problem->storage.data;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
         parts[i] = parts[i - 1] + ulb_round_up(part_bytes[i - 1], ULB_CACHE_LINE);

@@ -66,7 +66,10 @@ static void fill_part(void *arg, size_t thread)
     enum { STRETCH = 512 };
     struct fill *fill = arg;
     size_t stretches = (fill->n + STRETCH - 1) / STRETCH;
-    for (size_t s = stretches * thread / fill->threads; s < stretches * (thread + 1) / fill->threads; s++) {
+    size_t first = stretches * thread / fill->threads, end = stretches * (thread + 1) / fill->threads;
+    size_t words = end * STRETCH < fill->n ? end * STRETCH : fill->n;
+    ulb_pages_back(fill->words + first * STRETCH, (words - first * STRETCH) * sizeof *fill->words);
+    for (size_t s = first; s < end; s++) {
         struct ulb_rng seeds = {fill->seed ^ s << 20}, rng = {ulb_rng_next(&seeds)};
         for (size_t i = s * STRETCH; i < (s + 1) * STRETCH && i < fill->n; i++) {
             uint64_t draw = ulb_rng_next(&rng), word = 0;
@@ -167,8 +170,11 @@ static void copy_part(void *arg, size_t thread)
     struct copy *copy = arg;
     size_t begin = copy->bytes / copy->threads * thread;
     size_t end = thread + 1 == copy->threads ? copy->bytes : copy->bytes / copy->threads * (thread + 1);
-    for (size_t i = 1; i < copy->count; i++)
-        memcpy(copy->from + i * copy->distance + begin, copy->from + begin, end - begin);
+    for (size_t i = 1; i < copy->count; i++) {
+        char *to = copy->from + i * copy->distance + begin;
+        ulb_pages_back(to, end - begin);
+        memcpy(to, copy->from + begin, end - begin);
+    }
 }
 
 static void copy_on(struct ulb_team *team, char *from, size_t bytes, size_t distance, size_t count)

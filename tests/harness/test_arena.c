@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -108,6 +110,27 @@ static void the_ring_holds_normal_numbers(void **state)
     ulb_team_stop(team);
 }
 
+/* Small pages, where a fault backs one alone; a part that begins and ends inside of a page. */
+static void parts_of_a_mapping_are_backed(void **state)
+{
+    (void)state;
+    enum { PAGES = 64, POPULATE_WRITE = 23 };
+    struct ulb_pages pages;
+    struct ulb_error err;
+    unsigned char resident[PAGES];
+    assert_int_equal(ulb_pages_map(&pages, PAGES * PAGE, ULB_PAGES_SMALL, &err), ULB_OK);
+    char *data = pages.data;
+    if (sysconf(_SC_PAGESIZE) != PAGE || madvise(data, PAGE, POPULATE_WRITE) != 0)
+        skip(); /* another size, or a kernel before 5.14 */
+    ulb_pages_back(data + 8 * PAGE + 100, 20 * PAGE);
+    assert_int_equal(mincore(data, PAGES * PAGE, resident), 0);
+    for (size_t i = 0; i < PAGES; i++) {
+        assert_int_equal(resident[i] & 1, i == 0 || (i >= 8 && i <= 28));
+        assert_int_equal(data[i * PAGE], 0);
+    }
+    ulb_pages_unmap(&pages);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +138,7 @@ int main(void)
         cmocka_unit_test(every_line_of_the_ring_is_used),
         cmocka_unit_test(pieces_that_do_not_fit_begin_anew),
         cmocka_unit_test(the_ring_holds_normal_numbers),
+        cmocka_unit_test(parts_of_a_mapping_are_backed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
