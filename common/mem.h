@@ -29,9 +29,9 @@ enum ulb_status ulb_pages_map(struct ulb_pages *pages, size_t bytes, enum ulb_pa
                               struct ulb_error *err);
 
 /* Has the kernel back a part of a mapping, whole pages, before the caller writes it, on the caller's memory
- * node: one call in the place of a fault for each page. In a guest whose page tables the host
- * keeps a copy of (bhyve), 1 GiB filled from huge pages takes 0.07 s in place of 1.6, from small ones 1.5 in
- * place of 3.2. Advice only: kernels before 5.14 do not know it, and pages are mapped as they are written. */
+ * node: one call in the place of a fault for each page. Seen in one guest (bhyve), where faults are dear, 1
+ * GiB filled by one thread: from huge pages 0.07 s in place of 1.6, from small ones 1.5 in place of 3.2.
+ * Advice only: kernels before 5.14 do not know it, and pages are mapped as they are written. */
 void ulb_pages_back(void *part, size_t bytes);
 
 /* Unmaps; a zeroed struct is allowed. */

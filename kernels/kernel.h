@@ -56,11 +56,11 @@ struct ulb_format {
 /* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k; K into slices of
  * equally many tiles, each of which is stored for all rows before the next, so that a kernel that reads all
  * slices at once reads as many contiguous streams: [slices][ceil(M/tile_m)][steps][tile] with steps =
- * ceil(K/tile_k/slices). Where slice_tiles is less, slices are read so many at once, one after the other:
- * struct ulb_slice. Then, at a 64-byte boundary, fp32 scales: [ceil(M/tile_m)][groups][tile_m], one
- * group per row or one for each so many columns of the format; slices hold whole groups. Behind them zeros of
- * formats that have them, fp32 too, in the same order. Rows and columns of padding hold the code of 0, or of
- * min where the format has no 0, with scale 0. */
+ * ceil(K/tile_k/slices). Where that is more than slice_tiles, K has more slices, which take turns (struct
+ * ulb_slice). Then, at a 64-byte boundary, fp32 scales: [ceil(M/tile_m)][groups][tile_m], one group per row
+ * or one for each so many columns of the format; slices hold whole groups. Behind them zeros of formats that
+ * have them, fp32 too, in the same order. Rows and columns of padding hold the code of 0, or of min where the
+ * format has no 0, with scale 0. */
 struct ulb_layout {
     const char *name;
     const struct ulb_format *format;

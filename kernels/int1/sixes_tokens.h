@@ -1,12 +1,12 @@
 /* Several tokens by tables of 64 entries (kernels/int1/sixes.h). Two at once share the indices of a tile, and
  * its rows the loads of a token's tables. Slices of K are read one after the other, so that the tables of one
  * for four tokens stay in L1, beside a tile of weights that all of them read; sums wait in L2. Weights come
- * from memory once for 16 tokens. With tables of two tokens in L1, 4 tokens of 14336x4096 took 1.2 times as
- * long: the first pass waits for memory, the second has nothing to wait for.
+ * from memory once for 16 tokens. With tables of two tokens in L1, 4 tokens of 14336x4096 took 1.2 to 1.3
+ * times as long: the first pass waits for memory, the second has nothing to wait for.
  *
  * Registers: 8 indices, 4 byte sums and 4 word sums for each token. Ports: per 128 rows of 24 columns 36
  * operations for each token and 10 for indices, and 3 of widening: 43 for each of two tokens, on two ports
- * 0.22 cycle per 32 weights, where dp alone takes 0.25. Zen 5, cold, 2 threads, 4 and 16 tokens: 1.3 to 1.5
+ * 0.22 cycle per 32 weights, where dp alone takes 0.25. Zen 5, cold, 2 threads, 4 and 16 tokens: 1.2 to 1.5
  * times as fast as dot products (maskn_avx512vnni.c). */
 #ifndef ULB_KERNELS_INT1_SIXES_TOKENS_H
 #define ULB_KERNELS_INT1_SIXES_TOKENS_H

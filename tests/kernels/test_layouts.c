@@ -48,8 +48,8 @@ static void tiles_are_covered_exactly(void **state)
     }
 }
 
-/* Slice after slice holds all tiles of K once and no more than the padding of one slice's last tile; those
- * that are read at once are equally long, and a slice begins where the rows of the one before end. */
+/* Slice after slice holds all tiles of K once, padded by less than a tile, or a group of columns, for each
+ * that is read at once; these are equally long, and a slice begins where the rows of the one before end. */
 static void expect_slices(const struct ulb_layout *layout, size_t m, size_t k)
 {
     const size_t slices = ulb_layout_slices(layout, k), side = layout->slices ? layout->slices : 1;
