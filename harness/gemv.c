@@ -75,9 +75,11 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     struct ulb_team_gemm job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
     enum ulb_status status = ULB_OK;
-    /* With prefetches into L2 too, where they may be timed so. */
-    for (int l2 = 0; l2 <= ulb_prefetch_chosen(cell->kernel, cell->n) && status == ULB_OK; l2++) {
-        job.gemm.l2_ahead = ulb_prefetch_places[l2];
+    /* With every piece of code that may be timed: the row's own, into L2, into L1. */
+    static const size_t pieces[] = {0, 1, ULB_PREFETCH_PLACES - 1};
+    size_t places = ulb_prefetch_count(cell->kernel, cell->n), n = places < 3 ? places : 3;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        job.gemm.ask_ahead = ulb_prefetch_places[pieces[i]];
         memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
         ulb_team_gemm_run(session->team, &job);
         status = ulb_problem_check(&part, cell->kernel, grid->y, err);

@@ -24,8 +24,8 @@ struct ulb_grid_cell {
     size_t bytes, packed_bytes; /* of the packed matrix: that a call reads, that it takes */
     size_t batch;
     double place_ratios[ULB_PREFETCH_PLACES]; /* struct ulb_prefetch_times's; NAN: not measured */
-    size_t l2_ahead; /* as chosen before the first sample, of a kernel with prefetch_choice */
-    double *us;      /* samples */
+    size_t ask_ahead; /* as chosen before the first sample, of a kernel with prefetch_choice */
+    double *us;       /* samples */
     size_t n_samples;
     double *disturbed; /* places of those that were taken although a core was not all ours */
     size_t n_disturbed;

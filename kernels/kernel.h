@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Of struct ulb_kernel and all that it points to: one more with every change. */
-enum { ULB_KERNEL_ABI = 5 };
+enum { ULB_KERNEL_ABI = 6 };
 
 /* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
  * single precision, bfloat16, and GGUF's int8 with a scale for each 32 columns, a number that half precision
@@ -146,6 +146,8 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
 /* The inverse, for the round-trip test: values and scales of all rows. */
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix);
 
+enum { ULB_INTO_L1 = 1 }; /* see ulb_gemm.ask_ahead */
+
 /* One call: y[n*y_stride + m] = sum over k of W[m][k] * x[n][k], for rows m0 <= m < m1.
  * m0 is a multiple of the row's mr; m1 is one too, or M. x holds round_up(K, kr) elements per token, zero
  * beyond K. */
@@ -168,10 +170,10 @@ struct ulb_gemm {
      * after m1; false once there are none left, and ever after. NULL: there are no more. */
     bool (*more)(void *rows, size_t *m0, size_t *m1);
     void *rows;
-    /* Of rows with prefetch_choice, how many bytes ahead in its stream a line of weights is asked for into L2
-     * (a multiple of 64), or, of rows with prefetch_none, that none is; 0: into L1, as near as the row says.
-     */
-    size_t l2_ahead;
+    /* Of rows with prefetch_choice, how many bytes ahead in its stream a line of weights is asked for, a
+     * multiple of 64: into L2, or with ULB_INTO_L1 added into L1, and nowhere else; or, of rows with
+     * prefetch_none, that none is. 0: as the row says, most into L1 near and into L2 far ahead. */
+    size_t ask_ahead;
 };
 
 struct ulb_kernel {
@@ -190,8 +192,8 @@ struct ulb_kernel {
     struct ulb_mix mix;      /* of one token */
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; not read where nr is 1 */
     bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */
-    bool prefetch_choice;     /* its prefetches go where ulb_gemm.l2_ahead says; others' always alike */
-    bool prefetch_none;       /* with prefetch_choice: told L2, it leaves all to the CPU's own prefetchers */
+    bool prefetch_choice;     /* its prefetches go where ulb_gemm.ask_ahead says; others' always alike */
+    bool prefetch_none;       /* with prefetch_choice: told, it leaves all to the CPU's own prefetchers */
     unsigned prefetch_tokens; /* with prefetch_choice: calls of more tokens ask always alike; 0: none do */
     bool tokens_round;        /* tokens of a call of several round in another order than one alone does */
     void (*run)(const struct ulb_gemm *args);

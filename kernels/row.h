@@ -99,7 +99,7 @@ struct ulb_tiles {
     size_t slice_bytes; /* to the same tiles of the next slice */
     size_t steps;       /* tiles of a slice */
     const int8_t *x;
-    size_t l2_ahead; /* ulb_gemm's */
+    size_t ask_ahead; /* ulb_gemm's */
 };
 
 /* Their dot products, one per row of a tile. */
@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
-                              .l2_ahead = g->l2_ahead};
+                              .ask_ahead = g->ask_ahead};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
     size_t batch = ulb_batch(g, layout, rows);
     const float *w_scale = ulb_row_scales(g, layout);

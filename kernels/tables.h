@@ -175,7 +175,7 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
                                                                  const struct ulb_table_row *row)
 {
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
-    struct ulb_tiles tiles = {.l2_ahead = g->l2_ahead};
+    struct ulb_tiles tiles = {.ask_ahead = g->ask_ahead};
     size_t slices = ulb_layout_slices(row->layout, g->k);
     /* Of one token, of slices read at once. */
     size_t bytes = row->slices * ulb_layout_steps(row->layout, g->k) * row->table_bytes + ULB_TABLES_LINE;

@@ -68,7 +68,8 @@ _Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "rea
 
 static const char *const levels[] = {"L1", "L2", "LLC", "mem", NULL};
 static const char *const modes[] = {"cold", "warm", NULL};
-static const char *const prefetches[] = {"L1", "L2+1024", "L2+2048", "L2+3072", "L2", "none", NULL};
+static const char *const prefetches[] = {"L1",      "L1+1024", "L1+2048", "L2+1024", "L2+2048",
+                                         "L2+3072", "L2",      "none",    NULL};
 static const char *const activations[] = {"a8", "f32", "bf16", NULL};
 static const char *const bounds[] = {"memory", "compute", "overhead", NULL};
 

@@ -77,7 +77,7 @@ static double time_trial(struct trial *trial)
     size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
     const size_t tokens = trial->job.gemm.n;
     if (ulb_prefetch_chosen(trial->job.kernel, tokens))
-        return ulb_prefetch_choose(&trial->job.gemm.l2_ahead, ulb_prefetch_count(trial->job.kernel, tokens),
+        return ulb_prefetch_choose(&trial->job.gemm.ask_ahead, ulb_prefetch_count(trial->job.kernel, tokens),
                                    n, sample_trial, trial);
     for (size_t i = 0; i < n; i++)
         samples[i] = sample_trial(trial);
@@ -127,7 +127,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
     trial.job.split = &split;
     double seconds = time_trial(&trial);
     if (!best->kernel || seconds < best->seconds)
-        *best = (struct ulb_row_choice){kernel, seconds, trial.job.gemm.l2_ahead};
+        *best = (struct ulb_row_choice){kernel, seconds, trial.job.gemm.ask_ahead};
     free(shares);
     free(tokens);
     return ULB_OK;

@@ -34,7 +34,7 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const 
     size_t threads = session->pus.n;
     kind->job = (struct ulb_team_gemm){
         .kernel = kernel,
-        .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .l2_ahead = grid->weights->l2_ahead[linear]},
+        .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .ask_ahead = grid->weights->ask_ahead[linear]},
         .split = &kind->split};
     kind->job.gemm.y = aligned_alloc(ULB_CACHE_LINE, ulb_round_up(m * sizeof(float), ULB_CACHE_LINE));
     kind->shares = aligned_alloc(ULB_CACHE_LINE, threads * sizeof *kind->shares);

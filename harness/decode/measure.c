@@ -273,9 +273,9 @@ static void set_kernels(const struct format_run *run, struct ulb_decoder_weights
 {
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
         weights->kernel[linear] = run->rows[linear].kernel;
-        weights->l2_ahead[linear] = run->rows[linear].l2_ahead;
+        weights->ask_ahead[linear] = run->rows[linear].ask_ahead;
         weights->many[linear] = run->many[linear].kernel;
-        weights->many_l2_ahead[linear] = run->many[linear].l2_ahead;
+        weights->many_ask_ahead[linear] = run->many[linear].ask_ahead;
     }
 }
 

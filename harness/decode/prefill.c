@@ -80,7 +80,7 @@ static void name_rows(const struct ulb_decoder_weights *weights, struct ulb_pref
         const struct ulb_kernel *kernel = weights->many[names[i].linear];
         ulb_kernel_name(kernel, names[i].kernel);
         snprintf(names[i].prefetch, sizeof prefill->prefetch_qkv, "%s",
-                 ulb_prefetch_name(kernel, TOKENS_TRIED, weights->many_l2_ahead[names[i].linear]));
+                 ulb_prefetch_name(kernel, TOKENS_TRIED, weights->many_ask_ahead[names[i].linear]));
     }
 }
 

@@ -18,7 +18,7 @@ struct product_job {
     const struct ulb_linear_call *call;
     const struct ulb_kernel *kernel;
     size_t m, k;
-    size_t l2_ahead;
+    size_t ask_ahead;
     bool apart; /* each thread makes the inputs for itself, which saves a join */
     void *inputs;
 };
@@ -86,7 +86,7 @@ static struct ulb_gemm gemm_of(const struct product_job *job, const struct ulb_a
                          .n = product->n,
                          .y = job->call->y + product->first_y * job->m,
                          .y_stride = job->m,
-                         .l2_ahead = job->l2_ahead};
+                         .ask_ahead = job->ask_ahead};
     struct ulb_activations mine = *a;
     size_t first = product->first_x;
     mine.x = (char *)a->x + first * a->stride * ulb_activation_bytes(a->kind);
@@ -175,7 +175,7 @@ void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *c
         .kernel = kernel,
         .m = ulb_linear_rows(&d->shape, call->linear),
         .k = ulb_linear_columns(&d->shape, call->linear),
-        .l2_ahead = (many ? weights->many_l2_ahead : weights->l2_ahead)[call->linear],
+        .ask_ahead = (many ? weights->many_ask_ahead : weights->ask_ahead)[call->linear],
         .apart = d->n == 1 || call->linear == ULB_HEAD,
         .inputs = d->inputs,
     };

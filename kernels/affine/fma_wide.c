@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_code
     for (size_t s = 0; s < tiles->steps; s++) {
         for (size_t i = 0; i < ULB_CODE_SLICES; i++)
             add_group(a, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
-                      (i * tiles->steps + s) * a->group, ulb_told(tiles->l2_ahead), results);
+                      (i * tiles->steps + s) * a->group, ulb_told(tiles->ask_ahead), results);
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)

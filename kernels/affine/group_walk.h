@@ -38,7 +38,7 @@ enum { ULB_PLANES_NEAR = 2048 };
 static inline __attribute__((always_inline)) struct ulb_ahead ulb_affine_ahead(const struct ulb_affine_row *a,
                                                                                const struct ulb_tiles *tiles)
 {
-    return (struct ulb_ahead){a->near, ulb_told(tiles->l2_ahead)};
+    return (struct ulb_ahead){a->near, ulb_told(tiles->ask_ahead)};
 }
 
 /* results += the sums of one group of the tile's rows, whose scales lie at scales. */
@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) void ulb_run_affine(const struct ul
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
-                              .l2_ahead = g->l2_ahead};
+                              .ask_ahead = g->ask_ahead};
     size_t batch = ulb_batch(g, a->layout, ULB_PLANE_ROWS);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t end = ulb_batch_end(g, m, batch);

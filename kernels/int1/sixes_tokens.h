@@ -89,11 +89,9 @@ static inline void ulb_sixes_slice(struct ulb_sixes_batch *batch)
                 g, batch->row, (const int8_t *)g->x + (batch->n + t + i) * g->x_stride, batch->slice.first,
                 batch->slice.steps, t + i == 0 ? w : NULL, batch->tables + i * ULB_SIXES_SLICE);
         if (t > 0)
-            ulb_sixes_tiles(ULB_TOLD_L1, false, batch, w, t, some);
-        else if (g->l2_ahead)
-            ulb_sixes_tiles(ulb_told_l2(ALL * g->l2_ahead), true, batch, w, t, some);
+            ulb_sixes_tiles(ULB_TOLD_NOTHING, false, batch, w, t, some);
         else
-            ulb_sixes_tiles(ULB_TOLD_L1, true, batch, w, t, some);
+            ULB_AS_TOLD(ALL * g->ask_ahead, ulb_sixes_tiles(told, true, batch, w, t, some));
     }
 }
 

@@ -44,13 +44,10 @@ sum_tiles_as(struct ulb_told told, const struct ulb_tiles *tiles, const uint8_t 
     }
 }
 
-/* Two pieces of code: see kernels/x86/streams.h. */
+/* Three pieces of code: see kernels/x86/streams.h. */
 static inline void sum_tiles(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
-    if (tiles->l2_ahead)
-        sum_tiles_as(ulb_told_l2(tiles->l2_ahead), tiles, tables, sums);
-    else
-        sum_tiles_as(ULB_TOLD_L1, tiles, tables, sums);
+    ULB_AS_TOLD(tiles->ask_ahead, sum_tiles_as(told, tiles, tables, sums));
 }
 
 static inline void combine(const int32_t *sums, int32_t *dots)

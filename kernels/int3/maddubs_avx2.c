@@ -85,14 +85,12 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     ulb_vec sums[SUMS];
     for (int i = 0; i < SUMS; i++)
         sums[i] = ulb_zero();
-    /* Two pieces of code: see kernels/x86/streams.h. */
-    size_t s = 0, even = tiles->steps / VISIT * VISIT;
-    for (; s < even && tiles->l2_ahead; s += VISIT)
-        visit(tiles, ulb_told_l2(tiles->l2_ahead), s, VISIT, sums);
-    for (; s < even; s += VISIT)
-        visit(tiles, ULB_TOLD_L1, s, VISIT, sums);
-    if (s < tiles->steps)
-        visit(tiles, ulb_told(tiles->l2_ahead), s, 1, sums);
+    size_t even = tiles->steps / VISIT * VISIT;
+    /* Three pieces of code: see kernels/x86/streams.h. */
+    ULB_AS_TOLD(tiles->ask_ahead,
+                for (size_t s = 0; s < even; s += VISIT) visit(tiles, told, s, VISIT, sums));
+    if (even < tiles->steps)
+        visit(tiles, ulb_told(tiles->ask_ahead), even, 1, sums);
     ulb_vec code6 = ulb_add32(sums[2], ulb_asr32(sums[8], 1));
     ulb_vec code7 = ulb_add32(sums[5], ulb_asr32(sums[9], 2));
     ulb_vec codes[ULB_INT3_FIELDS] = {sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], code6, code7};

@@ -181,12 +181,12 @@ static inline __attribute__((always_inline)) void add_tiles(const struct ulb_til
                  tables + (slice * tiles->steps + at) * TABLE_BYTES, told, words);
 }
 
-/* Told L2, slices are laid out one after the other: see ulb_visit_slices in kernels/x86/streams.h. */
+/* Told, slices are laid out one after the other: see ulb_visit_slices in kernels/x86/streams.h. */
 static inline __attribute__((always_inline)) void add_slices(const struct ulb_tiles *tiles,
                                                              struct ulb_told told, const uint8_t *tables,
                                                              size_t s, size_t end, ulb_vec words[4])
 {
-    if (told.l2) {
+    if (told.alone) {
         ULB_UNROLL(4)
         for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++)
             add_tiles(tiles, told, tables, slice, s, end, words);
@@ -213,10 +213,7 @@ static inline __attribute__((always_inline)) void sum_as(struct ulb_told told, c
 
 static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
-    if (tiles->l2_ahead)
-        sum_as(ulb_told_l2(tiles->l2_ahead), tiles, tables, sums);
-    else
-        sum_as(ULB_TOLD_L1, tiles, tables, sums);
+    ULB_AS_TOLD(tiles->ask_ahead, sum_as(told, tiles, tables, sums));
 }
 
 /* Rows from the order of words: those of half of the rows come as two vectors, of which one has the first,

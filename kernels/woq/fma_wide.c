@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void add_visit(const struct ulb_cod
         ulb_add_code_columns(a->bits, a->kind,
                              tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x,
                              (i * tiles->steps + s) * 4, steps,
-                             (struct ulb_ahead){NEAR, ulb_told(tiles->l2_ahead)}, sums, x_sums);
+                             (struct ulb_ahead){NEAR, ulb_told(tiles->ask_ahead)}, sums, x_sums);
 }
 
 /* Sums of products of all of K, codes as they are, and the sum of the activations. */

@@ -148,18 +148,22 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
         ulb_vec *held = &vectors[i % n_vectors];
         if (first + i >= end)
             break;
-        if (told.l2)
-            __asm__("prefetcht1 %c[line](%[at],%[ahead])"
+        if (told.alone && told.l1)
+            __asm__(ULB_ASM_ASK_ALONE(t0)
                     : [held] "+" ULB_REGISTER(*held)
-                    : [at] "r"(w), [line] "i"(line), [ahead] "r"(told.ahead));
+                    : ULB_ASK_ALONE_OPERANDS(w, line, told));
+        else if (told.alone)
+            __asm__(ULB_ASM_ASK_ALONE(t1)
+                    : [held] "+" ULB_REGISTER(*held)
+                    : ULB_ASK_ALONE_OPERANDS(w, line, told));
         else
-            __asm__("prefetcht0 %c[ahead](%[at])"
+            __asm__(ULB_ASM_ASK_NEAR
                     : [held] "+" ULB_REGISTER(*held)
-                    : [at] "r"(w), [ahead] "i"(line + row->near));
-        if (!told.l2 && row->far)
+                    : ULB_ASK_NEAR_OPERANDS(w, line + row->near));
+        if (!told.alone && row->far)
             __asm__("prefetcht1 %c[ahead](%[at])"
                     : [held] "+" ULB_REGISTER(*held)
-                    : [at] "r"(w), [ahead] "i"(line + row->far));
+                    : ULB_ASK_NEAR_OPERANDS(w, line + row->far));
     }
 }
 

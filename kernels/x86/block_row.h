@@ -39,10 +39,7 @@ enum { FIELD_TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
 /* Not inlined, as the next: the code of one token stays what it is without. */
 static __attribute__((noinline)) void run_fields(const struct ulb_gemm *g)
 {
-    if (g->l2_ahead)
-        ulb_run_token_blocks(&row, ulb_told_l2(g->l2_ahead), g, FIELD_TOKENS);
-    else
-        ulb_run_token_blocks(&row, ULB_TOLD_L1, g, FIELD_TOKENS);
+    ULB_AS_TOLD(g->ask_ahead, ulb_run_token_blocks(&row, told, g, FIELD_TOKENS));
 }
 
 #endif

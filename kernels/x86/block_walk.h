@@ -150,7 +150,7 @@ ulb_walk_blocks(const struct ulb_block_row *row, struct ulb_told told, const str
     ulb_store_results(row, results, y);
 }
 
-/* The loop over rows of tiles and tokens. told.l2: a constant. */
+/* The loop over rows of tiles and tokens. */
 static inline __attribute__((always_inline)) void
 ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, struct ulb_told told)
 {
@@ -176,14 +176,11 @@ ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, 
     }
 }
 
-/* Two pieces of code: a branch at every prefetch took up to 2 % of gamma. */
+/* Three pieces of code: a branch at every prefetch took up to 2 % of gamma. */
 static inline __attribute__((always_inline)) void ulb_run_blocks(const struct ulb_gemm *g,
                                                                  const struct ulb_block_row *row)
 {
-    if (g->l2_ahead)
-        ulb_run_blocks_ahead(g, row, ulb_told_l2(g->l2_ahead));
-    else
-        ulb_run_blocks_ahead(g, row, ULB_TOLD_L1);
+    ULB_AS_TOLD(g->ask_ahead, ulb_run_blocks_ahead(g, row, told));
 }
 
 #endif

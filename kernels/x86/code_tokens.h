@@ -365,7 +365,7 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k),
-                              .l2_ahead = g->l2_ahead};
+                              .ask_ahead = g->ask_ahead};
     const size_t tile_bytes = row->group ? row->layout->tile_bytes : row->bits * ULB_VEC_BYTES;
     for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
         tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * tile_bytes;

@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) void ulb_walk_columns(const struct 
                 size_t at = v * ULB_LANES * bytes;
                 add(&sums[v], w + at, one);
                 if (at % ULB_LINE == 0)
-                    ulb_ask(w, at, (struct ulb_ahead){near, ulb_told(tiles->l2_ahead)});
+                    ulb_ask(w, at, (struct ulb_ahead){near, ulb_told(tiles->ask_ahead)});
             }
         }
     }
@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) void ulb_run_columns(const struct u
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
-                              .l2_ahead = g->l2_ahead};
+                              .ask_ahead = g->ask_ahead};
     for (size_t m = g->m0; m < g->m1; m += ULB_COLUMN_ROWS) {
         tiles.w = (const uint8_t *)g->w + m * tiles.steps * bytes;
         float y[ULB_TILE_ROWS_MAX];

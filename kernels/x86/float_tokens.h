@@ -106,7 +106,7 @@ ulb_float_pass(const struct ulb_float_tokens *row, const struct ulb_float_chunk 
             ulb_float_step(row, w + i * chunk->stream_bytes, x + i * chunk->stream_columns, x_stride, tokens,
                            sums);
             for (size_t line = 0; line < chunk->ask_bytes; line += ULB_LINE)
-                ulb_ask_told(ask, i * chunk->stream_bytes, line);
+                ulb_ask_l2_from(ask, i * chunk->stream_bytes, line);
         }
     }
     ULB_UNROLL(24)

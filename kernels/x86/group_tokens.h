@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) void ulb_add_asking_step(const stru
                 continue;
             ulb_ask_l2(ask, i * ULB_LINE);
             if (near)
-                ulb_ask_from(w, i * ULB_LINE, (struct ulb_ahead){near, ULB_TOLD_L1});
+                ulb_ask_from(w, i * ULB_LINE, (struct ulb_ahead){near, ULB_TOLD_NOTHING});
         }
     }
 }

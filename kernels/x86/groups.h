@@ -141,15 +141,12 @@ ulb_run_groups_as(struct ulb_told told, const struct ulb_gemm *g, const struct u
     }
 }
 
-/* Two pieces of code: see kernels/x86/streams.h. */
+/* Three pieces of code: see kernels/x86/streams.h. */
 static inline __attribute__((always_inline)) void
 ulb_run_groups(const struct ulb_gemm *g, const struct ulb_layout *layout, const struct ulb_walk *walk,
                ulb_step_fn *step, ulb_split_fn *split, int32_t zero_point)
 {
-    if (g->l2_ahead)
-        ulb_run_groups_as(ulb_told_l2(g->l2_ahead), g, layout, walk, step, split, zero_point);
-    else
-        ulb_run_groups_as(ULB_TOLD_L1, g, layout, walk, step, split, zero_point);
+    ULB_AS_TOLD(g->ask_ahead, ulb_run_groups_as(told, g, layout, walk, step, split, zero_point));
 }
 
 #endif

@@ -236,7 +236,7 @@ static inline __attribute__((always_inline)) void ulb_run_long_as(bool asks, con
 static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
                                                                const struct ulb_long *format)
 {
-    if (g->l2_ahead)
+    if (g->ask_ahead)
         ulb_run_long_as(false, g, format);
     else
         ulb_run_long_as(true, g, format);

@@ -98,16 +98,18 @@ static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint
 {
     const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m512i packed, first, parts, swapped, found;
-    if (ULB_NIBBLE_FAR && !told.l2)
+    if (ULB_NIBBLE_FAR && !told.alone)
         ulb_ask_l2(w, ULB_FAR);
 #define ADD_LINE(ask, ...)                                                                                   \
     __asm__(ask "\n\t" ULB_NIBBLE_LOAD("") ULB_NIBBLE_ADDS                                                   \
             : ULB_NIBBLE_BYTES("+v"), [found] "=&v"(found)                                                   \
             : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP), __VA_ARGS__)
-    if (told.l2)
-        ADD_LINE(ULB_ASM_ASK_L2, ULB_ASK_L2_OPERANDS(w, 0, told.ahead));
+    if (told.alone && told.l1)
+        ADD_LINE(ULB_ASM_ASK_ALONE(t0), ULB_ASK_ALONE_OPERANDS(w, 0, told));
+    else if (told.alone)
+        ADD_LINE(ULB_ASM_ASK_ALONE(t1), ULB_ASK_ALONE_OPERANDS(w, 0, told));
     else
-        ADD_LINE(ULB_ASM_ASK_L1, ULB_ASK_L1_OPERANDS(w, ULB_NIBBLE_PREFETCH));
+        ADD_LINE(ULB_ASM_ASK_NEAR, ULB_ASK_NEAR_OPERANDS(w, ULB_NIBBLE_PREFETCH));
 #undef ADD_LINE
 }
 

@@ -35,7 +35,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
 
 enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the rows */
 
-/* Whether rows told L1 ask L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3, 4096x4096,
+/* Whether rows told nothing ask L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3, 4096x4096,
  * samples in turn: int1 0.87 of the best reader with it, 0.94 without, int2 0.87 and 0.965). */
 #ifdef __GFNI__
 enum { ULB_NIBBLE_FAR = true };
@@ -59,10 +59,10 @@ enum { ULB_NIBBLE_FAR = false };
 #include "kernels/x86/nibble_256.h"
 #endif
 
-/* Asks for what lies ahead of a line; told.l2: a constant. */
+/* Asks for what lies ahead of a line. */
 static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *w, struct ulb_told told)
 {
-    if (ULB_NIBBLE_FAR && !told.l2)
+    if (ULB_NIBBLE_FAR && !told.alone)
         ulb_ask_l2(w, ULB_FAR);
     ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, told});
 }
@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t 
 }
 
 /* words += a burst of each of four slices, from step on. A loop, which is shorter code: laid out one after
- * the other, bursts took 15 % longer on Zen 3, by how much more with which compiler was luck. Told L2 they
+ * the other, bursts took 15 % longer on Zen 3, by how much more with which compiler was luck. Told they
  * are laid out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5:
  * int1, int2 and TL1 at 0.63 to 0.78 of the best reader as a loop, 0.91 laid out, in L1 alike). */
 static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_told told,
@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_t
 {
     const uint8_t *w = tiles->w + step * ULB_NIBBLE_STEP, *table = tables + step * ULB_NIBBLE_STEP;
     const size_t next = tiles->steps * ULB_NIBBLE_STEP;
-    if (told.l2) {
+    if (told.alone) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < ULB_TABLE_SLICES; i++)
             ulb_nibble_burst(w + i * tiles->slice_bytes, table + i * next, told, words);
@@ -176,14 +176,11 @@ ulb_nibble_sum_as(struct ulb_told told, const struct ulb_tiles *tiles, const uin
     }
 }
 
-/* Two pieces of code: see kernels/x86/streams.h. */
+/* Three pieces of code: see kernels/x86/streams.h. */
 static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
                                                                  const uint8_t *tables, int32_t *sums)
 {
-    if (tiles->l2_ahead)
-        ulb_nibble_sum_as(ulb_told_l2(tiles->l2_ahead), tiles, tables, sums);
-    else
-        ulb_nibble_sum_as(ULB_TOLD_L1, tiles, tables, sums);
+    ULB_AS_TOLD(tiles->ask_ahead, ulb_nibble_sum_as(told, tiles, tables, sums));
 }
 
 #endif

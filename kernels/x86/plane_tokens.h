@@ -190,7 +190,7 @@ ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector,
                 x4[i] = ulb_broadcast4(x + i * ULB_PLANE_COLUMNS_MAX);
             ulb_add_token_step(bits, w, x4, tokens, sums);
             for (size_t line = 0; line < ask_bytes; line += ULB_LINE)
-                ulb_ask_told(ask, line, 0);
+                ulb_ask_l2_from(ask, line, 0);
             ask += ask_bytes;
         }
     }

@@ -36,11 +36,13 @@ static inline __attribute__((always_inline)) size_t ulb_plane_step(unsigned bits
 /* What a sum of 8-bit codes lacks: with AVX2 they are taken as code - 128. */
 enum { ULB_PLANE_BIAS_8 = ULB_WORD_SUMS ? 128 : 0 };
 
-/* Told L2, a line that is being loaded is asked for once more for nothing. */
+/* Told, of two requests one is for a line that is being loaded, for nothing. */
 static inline __attribute__((always_inline)) struct ulb_plane_ahead ulb_planes_ahead(struct ulb_ahead ahead)
 {
     const struct ulb_told told = ahead.told;
-    return (struct ulb_plane_ahead){told.l2 ? 0 : ahead.near, told.l2 ? told.ahead : ULB_FAR};
+    if (!told.alone)
+        return (struct ulb_plane_ahead){ahead.near, ULB_FAR};
+    return (struct ulb_plane_ahead){told.l1 ? told.ahead : 0, told.l1 ? 0 : told.ahead};
 }
 
 /* Adds steps of one plane to the sums, fields still at their places, words of 16 bits with AVX2. */

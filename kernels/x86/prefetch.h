@@ -1,22 +1,20 @@
-/* Weights are asked for ahead of their use, into L1 or into L2, as the caller says (ulb_gemm.l2_ahead). On
- * Golden Cove L1 was never the slower; on Zen 4 it is L2 for most (int8, 4096x4096, samples in turn: 0.86 of
- * the yardstick against 0.99) and L1 for a few. Presumably lines that wait for memory hold the miss buffers
- * of the L1 they are bound for.
+/* Weights are asked for ahead of their use, as the row says or as the caller does (ulb_gemm.ask_ahead).
  *
- * Told L1, most rows ask near, and L2 far ahead beside it, with the load of each line: a reader of four
- * streams on Golden Cove, L1 alone 34.8 GB/s, L2 alone 35.9, both 39.7. Told L2, they ask it alone, and how
- * far is the caller's choice: the distance is a register. On Zen 4 with memory at 57 GB/s, 4096x4096, 1024
- * bytes ahead and 2048 to 4096: int4 0.96 of the yardstick and 0.76, int2 0.95 and 0.77, Q4_K 0.85 and 0.74
- * (from 512 to 1024 it does not matter, nor whether every line or every other is asked for); Zen 5:
- * harness/prefetch.h.
+ * By themselves most rows ask L1 near, and L2 far ahead beside it, with the load of each line: a reader of
+ * four streams on Golden Cove, L1 alone 34.8 GB/s, L2 alone 35.9, both 39.7. Told, they ask one cache alone,
+ * and how far is the caller's choice: the distance is a register. On Zen 4 that is L2 for most (int8,
+ * 4096x4096, samples in turn: 0.86 of the yardstick near into L1, 0.99): presumably lines that wait for
+ * memory hold the miss buffers of the L1 they are bound for. With memory at 57 GB/s, 4096x4096, 1024 bytes
+ * ahead and 2048 to 4096: int4 0.96 of the yardstick and 0.76, int2 0.95 and 0.77, Q4_K 0.85 and 0.74 (from
+ * 512 to 1024 it does not matter, nor whether every line or every other is asked for). On Zen 5 it is L1,
+ * 1024 or 2048 bytes ahead, at least with memory at 65 to 70 GB/s: harness/prefetch.h.
  *
- * Prefetchers of Zen follow a stream by the instruction that reads it, or asks for it. So in the piece of
- * code that is told L2 every slice has instructions of its own, where the other one may be a loop over
- * slices.
+ * Prefetchers of Zen follow a stream by the instruction that reads it, or asks for it. So in the pieces of
+ * code that are told every slice has instructions of its own, where the other one may be a loop over slices.
  *
- * In the tightest loops which way it is is a constant of each of two pieces of code; elsewhere it is a branch
- * that is always predicted, inside the statement: compilers see one block of code, whose accumulators stay in
- * registers. */
+ * In the tightest loops which way it is is a constant of each of three pieces of code; elsewhere it is a
+ * branch that is always predicted, inside the statement: compilers see one block of code, whose accumulators
+ * stay in registers. */
 #ifndef ULB_KERNELS_X86_PREFETCH_H
 #define ULB_KERNELS_X86_PREFETCH_H
 
@@ -28,23 +26,38 @@ enum {
     ULB_FAR = 4096 /* bytes ahead into L2, beside near into L1, of rows without a distance of their own */
 };
 
-/* What the caller says (ulb_gemm.l2_ahead). l2 is a constant in rows of two pieces of code; ahead never. */
+/* What the caller says (ulb_gemm.ask_ahead). alone and l1 are constants in rows of three pieces of code;
+ * ahead never. */
 struct ulb_told {
-    bool l2;      /* into L2 */
-    size_t ahead; /* so many bytes */
+    bool alone;   /* at its distance into one cache; else as the row says */
+    bool l1;      /* alone, into L1; else into L2 */
+    size_t ahead; /* ask_ahead itself: with ULB_INTO_L1 the next byte, most often of the same line */
 };
 
-#define ULB_TOLD_L1 ((struct ulb_told){false, 0})
+#define ULB_TOLD_NOTHING ((struct ulb_told){false, false, 0})
 
-static inline __attribute__((always_inline)) struct ulb_told ulb_told_l2(size_t ahead)
+/* For rows of one piece of code, which the empty statement keeps one: GCC lays some out by what it is told.
+ */
+static inline __attribute__((always_inline)) struct ulb_told ulb_told(size_t ask_ahead)
 {
-    return (struct ulb_told){true, ahead};
+    __asm__("" : "+r"(ask_ahead));
+    return (struct ulb_told){ask_ahead > 0, ask_ahead & ULB_INTO_L1, ask_ahead};
 }
 
-static inline __attribute__((always_inline)) struct ulb_told ulb_told(size_t l2_ahead)
-{
-    return (struct ulb_told){l2_ahead > 0, l2_ahead};
-}
+/* Three pieces of code, a statement with told: as the row says, into L1, into L2. */
+#define ULB_AS_TOLD(ask_ahead, ...)                                                                          \
+    do {                                                                                                     \
+        if ((ask_ahead) == 0) {                                                                              \
+            const struct ulb_told told = ULB_TOLD_NOTHING;                                                   \
+            __VA_ARGS__;                                                                                     \
+        } else if ((ask_ahead)&ULB_INTO_L1) {                                                                \
+            const struct ulb_told told = {true, true, ask_ahead};                                            \
+            __VA_ARGS__;                                                                                     \
+        } else {                                                                                             \
+            const struct ulb_told told = {true, false, ask_ahead};                                           \
+            __VA_ARGS__;                                                                                     \
+        }                                                                                                    \
+    } while (0)
 
 /* How a row asks: bytes ahead into L1, a constant, and what the caller says. */
 struct ulb_ahead {
@@ -52,23 +65,35 @@ struct ulb_ahead {
     struct ulb_told told;
 };
 
-/* For statements that ask beside what else they do; w and line, a constant, make the line's own address. */
-#define ULB_ASM_ASK_L1                        "prefetcht0 %c[ahead](%[at])"
-#define ULB_ASM_ASK_L2                        "prefetcht1 %c[line](%[at],%[ahead])"
-#define ULB_ASK_L1_OPERANDS(w, ahead_)        [at] "r"(w), [ahead] "i"(ahead_)
-#define ULB_ASK_L2_OPERANDS(w, line_, ahead_) [at] "r"(w), [line] "i"(line_), [ahead] "r"(ahead_)
+/* For statements that ask beside what else they do; w and line, a constant, make the line's own address.
+ * NEAR: as the row says; ALONE: t0 or t1. */
+#define ULB_ASM_ASK_NEAR                       "prefetcht0 %c[ahead](%[at])"
+#define ULB_ASM_ASK_ALONE(t)                   "prefetch" #t " %c[line](%[at],%[ahead])"
+#define ULB_ASK_NEAR_OPERANDS(w, ahead_)       [at] "r"(w), [ahead] "i"(ahead_)
+#define ULB_ASK_ALONE_OPERANDS(w, line_, told) [at] "r"(w), [line] "i"(line_), [ahead] "r"((told).ahead)
 
-/* Into L1 near and into L2 ULB_FAR bytes ahead, or into L2 alone; that is a piece of code of its own, behind
- * the function. */
+/* Into L1 near and into L2 ULB_FAR bytes ahead, or as told; that is a piece of code of its own, behind the
+ * function. */
 #define ULB_ASM_ASK                                                                                          \
     "test %[ahead], %[ahead]\n\tjne 2f\n\tprefetcht0 %c[near](%[at])\n\tprefetcht1 %c[far](%[at])\n1:\n\t"   \
-    ".subsection 1\n2:\n\t" ULB_ASM_ASK_L2 "\n\tjmp 1b\n\t.previous"
+    ".subsection 1\n2:\n\ttest $1, %b[ahead]\n\tjne 3f\n\t" ULB_ASM_ASK_ALONE(                               \
+        t1) "\n\tjmp 1b\n3:\n\t" ULB_ASM_ASK_ALONE(t0) "\n\tjmp 1b\n\t.previous"
 
 /* Asks L2 for what lies ahead bytes behind w + line. The compiler chooses the address: one that is ahead in
  * the stream, where loops are laid out far. */
-static inline __attribute__((always_inline)) void ulb_ask_told(const void *w, size_t line, size_t ahead)
+static inline __attribute__((always_inline)) void ulb_ask_l2_from(const void *w, size_t line, size_t ahead)
 {
     __builtin_prefetch((const char *)w + line + ahead, 0, 2);
+}
+
+/* Asks as told, alone. */
+static inline __attribute__((always_inline)) void ulb_ask_alone(const void *w, size_t line,
+                                                                struct ulb_told told)
+{
+    if (told.l1)
+        __builtin_prefetch((const char *)w + line + told.ahead, 0, 3);
+    else
+        ulb_ask_l2_from(w, line, told.ahead);
 }
 
 /* Asks L2 for what lies ahead bytes behind w, a constant. Here and below addresses are a register and a
@@ -86,36 +111,36 @@ static inline __attribute__((always_inline)) void ulb_ask_l2(const void *w, size
 static inline __attribute__((always_inline)) void ulb_ask_from(const void *w, size_t line,
                                                                struct ulb_ahead ahead)
 {
-    if (ahead.told.l2)
-        ulb_ask_told(w, line, ahead.told.ahead);
+    if (ahead.told.alone)
+        ulb_ask_alone(w, line, ahead.told);
     else if (__builtin_constant_p(line + ahead.near))
-        __asm__ volatile(ULB_ASM_ASK_L1 ::ULB_ASK_L1_OPERANDS(w, line + ahead.near));
+        __asm__ volatile(ULB_ASM_ASK_NEAR ::ULB_ASK_NEAR_OPERANDS(w, line + ahead.near));
     else
         __builtin_prefetch((const char *)w + line + ahead.near, 0, 3);
 }
 
-/* The same, and with a second distance, of lines that L2 is asked for when the row is told L1, in rows of two
+/* The same, and with a second distance, of lines that L2 is asked for where nothing is told, in rows of three
  * pieces of code; 0: none, and the compiler chooses the address. Two distances from addresses of its own are
  * what GCC 12 adds up apart: 16 additions beside the 28 operations of int2 at 512 bits. */
 static inline __attribute__((always_inline)) void ulb_ask_both(const void *w, size_t line,
                                                                struct ulb_ahead ahead, size_t far)
 {
-    if (ahead.told.l2 || far)
+    if (ahead.told.alone || far)
         ulb_ask_from(w, line, ahead);
     else
         __builtin_prefetch((const char *)w + line + ahead.near, 0, 3);
-    if (far && !ahead.told.l2)
+    if (far && !ahead.told.alone)
         ulb_ask_l2(w, line + far);
 }
 
 /* The same in rows of one piece of code. */
 static inline __attribute__((always_inline)) void ulb_ask(const void *w, size_t line, struct ulb_ahead ahead)
 {
-    if (__builtin_constant_p(ahead.told.l2) || !__builtin_constant_p(line + ahead.near))
+    if (__builtin_constant_p(ahead.told.alone) || !__builtin_constant_p(line + ahead.near))
         ulb_ask_both(w, line, ahead, ULB_FAR);
     else
         __asm__ volatile(ULB_ASM_ASK ::[near] "i"(line + ahead.near), [far] "i"(line + ULB_FAR),
-                         ULB_ASK_L2_OPERANDS(w, line, ahead.told.ahead)
+                         ULB_ASK_ALONE_OPERANDS(w, line, ahead.told)
                          : "cc");
 }
 

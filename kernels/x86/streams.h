@@ -73,8 +73,8 @@ static inline size_t ulb_next_block(size_t left, size_t most)
     return left / ((left + most - 1) / most);
 }
 
-/* How the lines ahead of a step are asked for. All constants, but for the distance in told: told.l2, here and
- * below, is one in each of two pieces of code, because steps have no instruction to spare. */
+/* How the lines ahead of a step are asked for. All constants, but for the distance in told: the rest of it is
+ * one in each of three pieces of code, because steps have no instruction to spare. */
 struct ulb_asking {
     const struct ulb_walk *walk;
     size_t begin; /* of the step in its visit */
@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
 }
 
 /* The same of every slice. Accumulators are registers, so that slices are laid out one after the other; those
- * of 16-bit sums wait in memory, and a loop is shorter code, which is faster in L1. Told L2, slices are laid
+ * of 16-bit sums wait in memory, and a loop is shorter code, which is faster in L1. Told, slices are laid
  * out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5, 14336x4096:
  * int4 0.45 of the best reader with one instruction for four streams, 0.97 with four). */
 static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk,
@@ -143,7 +143,7 @@ static inline __attribute__((always_inline)) void ulb_visit_slices(const struct 
                                                                    const struct ulb_tiles *tiles, size_t s,
                                                                    size_t steps, bool whole, ulb_vec *sums)
 {
-    if (walk->widen && !told.l2) {
+    if (walk->widen && !told.alone) {
 #pragma GCC unroll 1
         for (size_t i = 0; i < walk->slices; i++)
             ulb_visit(walk, told, step, tiles, i, s, steps, whole, sums);
@@ -173,10 +173,7 @@ static inline __attribute__((always_inline)) void
 ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
     ulb_zero_all(sums, walk->sets * walk->vectors);
-    if (tiles->l2_ahead)
-        ulb_walk_steps(walk, ulb_told_l2(tiles->l2_ahead), step, tiles, 0, tiles->steps, sums);
-    else
-        ulb_walk_steps(walk, ULB_TOLD_L1, step, tiles, 0, tiles->steps, sums);
+    ULB_AS_TOLD(tiles->ask_ahead, ulb_walk_steps(walk, told, step, tiles, 0, tiles->steps, sums));
     ulb_add_sets(sums, walk->sets, walk->vectors);
 }
 

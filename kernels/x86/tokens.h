@@ -158,13 +158,13 @@ ulb_tokens_steps(const struct ulb_tokens *row, struct ulb_told told, unsigned to
     ulb_tokens_prefetch(row, told, w, steps * step_bytes);
 }
 
-/* The same of every slice, for a visit; told L2 laid out (see ulb_visit_slices in kernels/x86/streams.h). */
+/* The same of every slice, for a visit; told, laid out (see ulb_visit_slices in kernels/x86/streams.h). */
 static inline __attribute__((always_inline)) void ulb_tokens_slices(const struct ulb_tokens *row,
                                                                     struct ulb_told told, unsigned tokens,
                                                                     const struct ulb_tiles *tiles, size_t s,
                                                                     struct ulb_tokens_x x, ulb_vec *sums)
 {
-    if (told.l2) {
+    if (told.alone) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < row->slices; i++)
             ulb_tokens_steps(row, told, tokens, tiles, i, s, x, ULB_TOKENS_VISIT, sums);
@@ -311,7 +311,7 @@ static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb
     }
 }
 
-/* One piece of code: told.l2 and packed are constants. */
+/* One piece of code: told, but for its distance, and packed are constants. */
 static inline __attribute__((always_inline)) void
 ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const struct ulb_gemm *g, bool packed)
 {
@@ -341,10 +341,7 @@ ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const stru
 static inline __attribute__((always_inline)) void ulb_run_told_tokens(const struct ulb_tokens *row,
                                                                       const struct ulb_gemm *g, bool packed)
 {
-    if (g->l2_ahead)
-        ulb_run_tokens_as(ulb_told_l2(g->l2_ahead), row, g, packed);
-    else
-        ulb_run_tokens_as(ULB_TOLD_L1, row, g, packed);
+    ULB_AS_TOLD(g->ask_ahead, ulb_run_tokens_as(told, row, g, packed));
 }
 
 /* As activations lie. */

@@ -38,9 +38,9 @@ choice = {row["name"]: row["prefetch_choice"] for row in rows}
 of_many = {row["name"]: row["prefetch_choice"] and not row["prefetch_tokens"] for row in rows}
 for r in runs:
     for part, kernel in r["kernels"].items():
-        assert r["prefetch"][part] in (("L1", "L2+1024", "L2+2048", "L2+3072", "none") if choice[kernel] else (None,)), r
+        assert r["prefetch"][part] in (("L1", "L1+1024", "L1+2048", "L2+1024", "L2+2048", "L2+3072", "none") if choice[kernel] else (None,)), r
         many = r["prefill"].get("kernel_" + part)  # none of the head
-        assert not many or r["prefill"]["prefetch_" + part] in (("L1", "L2+1024", "L2+2048", "L2+3072", "none") if of_many[many] else (None,)), r
+        assert not many or r["prefill"]["prefetch_" + part] in (("L1", "L1+1024", "L1+2048", "L2+1024", "L2+2048", "L2+3072", "none") if of_many[many] else (None,)), r
 hidden, ffn, vocab = 768, 3072, 32002
 assert runs[0]["bytes_per_token"] > 2 * 11 * (4 * hidden * hidden) + 2 * hidden * vocab
 for r in runs:  # operations a second are of the layers that were run, the first token of all: here some 4 times as long

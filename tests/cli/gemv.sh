@@ -44,7 +44,7 @@ import json
 choice = {row["name"]: row["prefetch_choice"] for row in json.load(open("rows.json"))["kernels"]}
 for cell in json.load(open("out.json"))["cells"]:
     if choice[cell["kernel"]]:
-        assert cell["prefetch"] in ("L1", "L2+1024", "L2+2048", "L2+3072", "none") and "prefetch_reason" not in cell, cell
+        assert cell["prefetch"] in ("L1", "L1+1024", "L1+2048", "L2+1024", "L2+2048", "L2+3072", "none") and "prefetch_reason" not in cell, cell
     else:
         assert cell["prefetch"] is None and cell["prefetch_reason"] == "the row's prefetches have one place for so many tokens", cell
 P

@@ -117,7 +117,7 @@ def sampled(journal):
 def best_place(of_shapes):
     """Where prefetches go by the ratios of a row's shapes; of a row that asks L2 or not at all the second is none."""
     medians = [statistics.median(of) if None not in of else 9 for of in zip(*of_shapes)]
-    names = ("L1", "L2+1024", "L2+2048", "L2+3072") if 9 not in medians else ("L1", "none")
+    names = ("L1", "L2+1024", "L2+2048", "L2+3072", "L1+1024", "L1+2048") if 9 not in medians else ("L1", "none")
     best = medians.index(min(medians))
     return names[best] if medians[best] <= 0.98 else "L1"
 

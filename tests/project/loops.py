@@ -36,7 +36,7 @@ ALLOWED = [
     (r"(affine/planes|woq/planes|table4/lookup)_dot:avx2:(ulb_add_affine|add_chunk)_[456]", 10, "some of the sums of 32 bits, beside those of 16 bits or the codes of two steps"),
     (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
     (r"q[2-6]_k/in_place_dot256", 25, "activations that two rows share, scales, results"),
-    (r"(tq1_0|q5_0)/in_place_dot256", 8, "the results of two rows; masks"),
+    (r"(tq1_0|q5_0|q5_1)/in_place_dot256", 8, "the results of two rows; masks"),
 ]
 
 # The same for prefetches in a row; others: those of two lines into L1 and L2, or a third line into one of them.
@@ -78,7 +78,7 @@ def loop_begin(body, at, end):
     """Where the jump that is instruction end goes; None: no jump, or the way back from a prefetch that stands behind
     the function (kernels/x86/prefetch.h), which closes no loop."""
     text = body[end][1]
-    if text.startswith("jmp") and end and body[end - 1][1].startswith("prefetcht1"):
+    if text.startswith("jmp") and end and body[end - 1][1].startswith(("prefetcht0", "prefetcht1")):
         return None
     jump = JUMP.match(text)
     return at.get(int(jump[1], 16)) if jump else None

@@ -74,7 +74,8 @@ static void test_cell_faults_name_the_place(void **state)
         {"threads", json_integer(4294967296), "run.json: cells[0]: threads: 4294967296 is out of range"},
         {"mode", json_string("hot"), "run.json: cells[0]: mode: 'hot' is none of cold, warm"},
         {"prefetch", json_string("L3"),
-         "run.json: cells[0]: prefetch: 'L3' is none of L1, L2+1024, L2+2048, L2+3072, L2, none"},
+         "run.json: cells[0]: prefetch: 'L3' is none of L1, L1+1024, L1+2048, L2+1024, L2+2048, L2+3072, L2, "
+         "none"},
         {"prefetch_reason", NULL, "run.json: cells[0]: prefetch_reason: a text is needed, nothing is there"},
         {"split", json_string("a split with a long name"),
          "run.json: cells[0]: split: the text is longer than 15 bytes"},
