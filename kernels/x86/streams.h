@@ -41,7 +41,8 @@ struct ulb_walk {
     size_t near; /* bytes ahead, in the stream, of the prefetch into L1 */
     size_t far;  /* and of the one into L2 beside it; 0: none. Multiples of 64 */
     size_t gap;  /* from one prefetched line to the next: 64, or 128 to leave every other line to the
-                  * neighbour fetch of L2, where loads are what limits in L1 */
+                  * neighbour fetch of L2, where loads are what limits in L1. Told, every line is asked for:
+                  * Zen 5, int8 at 512 bits and AVX-VNNI, 14336x4096, 3 and 8 % faster */
 };
 
 /* Steps of a stream in turn. */
@@ -103,7 +104,8 @@ ulb_prefetch(const struct ulb_walk *walk, struct ulb_told told, const uint8_t *w
 static inline __attribute__((always_inline)) void ulb_ask_ahead(const struct ulb_asking *asking,
                                                                 const uint8_t *w, size_t at, ulb_vec *sum)
 {
-    if (asking->whole && (asking->begin + at) % asking->walk->gap == 0) {
+    const size_t gap = asking->told.alone ? ULB_LINE : asking->walk->gap;
+    if (asking->whole && (asking->begin + at) % gap == 0) {
         if (sum)
             __asm__ volatile("" : "+v"(*sum));
         ulb_prefetch(asking->walk, asking->told, w, at);

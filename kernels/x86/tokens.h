@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void
 ulb_tokens_prefetch(const struct ulb_tokens *row, struct ulb_told told, const uint8_t *w, size_t bytes)
 {
     ULB_UNROLL(16)
-    for (size_t line = 0; line < bytes; line += row->gap)
+    for (size_t line = 0; line < bytes; line += told.alone ? ULB_LINE : row->gap)
         ulb_ask_both(w, line, (struct ulb_ahead){row->near, told}, row->far);
 }
 
