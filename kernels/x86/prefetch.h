@@ -36,11 +36,9 @@ struct ulb_told {
 
 #define ULB_TOLD_NOTHING ((struct ulb_told){false, false, 0})
 
-/* For rows of one piece of code, which the empty statement keeps one: GCC lays some out by what it is told.
- */
+/* For rows of one piece of code. */
 static inline __attribute__((always_inline)) struct ulb_told ulb_told(size_t ask_ahead)
 {
-    __asm__("" : "+r"(ask_ahead));
     return (struct ulb_told){ask_ahead > 0, ask_ahead & ULB_INTO_L1, ask_ahead};
 }
 
