@@ -116,12 +116,9 @@ static inline void ulb_sixes_indices(const uint8_t *w, __m512i index[4])
 static inline __attribute__((always_inline)) void ulb_sixes_ask(__m512i *sum, const uint8_t *w, size_t line,
                                                                 struct ulb_told told, size_t near)
 {
-    if (told.alone && told.l1)
-        __asm__(ULB_ASM_ASK_ALONE(t0) : "+v"(*sum) : ULB_ASK_ALONE_OPERANDS(w, line, told));
-    else if (told.alone)
-        __asm__(ULB_ASM_ASK_ALONE(t1) : "+v"(*sum) : ULB_ASK_ALONE_OPERANDS(w, line, told));
-    else
-        __asm__(ULB_ASM_ASK_NEAR : "+v"(*sum) : ULB_ASK_NEAR_OPERANDS(w, line + near));
+#define ASK(ask, ...) __asm__(ask : "+v"(*sum) : __VA_ARGS__)
+    ULB_ASK_BY(ASK, w, line, near, told);
+#undef ASK
 }
 
 /* Byte sums of a step for one token: low and high parts of each 64 rows. The empty statements keep GCC from

@@ -148,22 +148,11 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
         ulb_vec *held = &vectors[i % n_vectors];
         if (first + i >= end)
             break;
-        if (told.alone && told.l1)
-            __asm__(ULB_ASM_ASK_ALONE(t0)
-                    : [held] "+" ULB_REGISTER(*held)
-                    : ULB_ASK_ALONE_OPERANDS(w, line, told));
-        else if (told.alone)
-            __asm__(ULB_ASM_ASK_ALONE(t1)
-                    : [held] "+" ULB_REGISTER(*held)
-                    : ULB_ASK_ALONE_OPERANDS(w, line, told));
-        else
-            __asm__(ULB_ASM_ASK_NEAR
-                    : [held] "+" ULB_REGISTER(*held)
-                    : ULB_ASK_NEAR_OPERANDS(w, line + row->near));
+#define ASK(ask, ...) __asm__(ask : [held] "+" ULB_REGISTER(*held) : __VA_ARGS__)
+        ULB_ASK_BY(ASK, w, line, row->near, told);
         if (!told.alone && row->far)
-            __asm__("prefetcht1 %c[ahead](%[at])"
-                    : [held] "+" ULB_REGISTER(*held)
-                    : ULB_ASK_NEAR_OPERANDS(w, line + row->far));
+            ASK("prefetcht1 %c[ahead](%[at])", ULB_ASK_NEAR_OPERANDS(w, line + row->far));
+#undef ASK
     }
 }
 

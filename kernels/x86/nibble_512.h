@@ -104,12 +104,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint
     __asm__(ask "\n\t" ULB_NIBBLE_LOAD("") ULB_NIBBLE_ADDS                                                   \
             : ULB_NIBBLE_BYTES("+v"), [found] "=&v"(found)                                                   \
             : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP), __VA_ARGS__)
-    if (told.alone && told.l1)
-        ADD_LINE(ULB_ASM_ASK_ALONE(t0), ULB_ASK_ALONE_OPERANDS(w, 0, told));
-    else if (told.alone)
-        ADD_LINE(ULB_ASM_ASK_ALONE(t1), ULB_ASK_ALONE_OPERANDS(w, 0, told));
-    else
-        ADD_LINE(ULB_ASM_ASK_NEAR, ULB_ASK_NEAR_OPERANDS(w, ULB_NIBBLE_PREFETCH));
+    ULB_ASK_BY(ADD_LINE, w, 0, ULB_NIBBLE_PREFETCH, told);
 #undef ADD_LINE
 }
 

@@ -70,6 +70,18 @@ struct ulb_ahead {
 #define ULB_ASK_NEAR_OPERANDS(w, ahead_)       [at] "r"(w), [ahead] "i"(ahead_)
 #define ULB_ASK_ALONE_OPERANDS(w, line_, told) [at] "r"(w), [line] "i"(line_), [ahead] "r"((told).ahead)
 
+/* STATEMENT(instruction, operands) that asks for what lies ahead of w + line: near, or as told; but for the
+ * distance told is a constant. */
+#define ULB_ASK_BY(STATEMENT, w, line, near, told)                                                           \
+    do {                                                                                                     \
+        if ((told).alone && (told).l1)                                                                       \
+            STATEMENT(ULB_ASM_ASK_ALONE(t0), ULB_ASK_ALONE_OPERANDS(w, line, told));                         \
+        else if ((told).alone)                                                                               \
+            STATEMENT(ULB_ASM_ASK_ALONE(t1), ULB_ASK_ALONE_OPERANDS(w, line, told));                         \
+        else                                                                                                 \
+            STATEMENT(ULB_ASM_ASK_NEAR, ULB_ASK_NEAR_OPERANDS(w, (line) + (near)));                          \
+    } while (0)
+
 /* Into L1 near and into L2 ULB_FAR bytes ahead, or as told; that is a piece of code of its own, behind the
  * function. */
 #define ULB_ASM_ASK                                                                                          \
