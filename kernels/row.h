@@ -98,12 +98,16 @@ struct ulb_tiles {
     const uint8_t *w;   /* of the first slice */
     size_t slice_bytes; /* to the same tiles of the next slice */
     size_t steps;       /* tiles of a slice */
+    size_t apart;       /* of two rows of tiles side by side, to the second */
     const int8_t *x;
     size_t ask_ahead; /* ulb_gemm's */
 };
 
 /* Their dot products, one per row of a tile. */
 typedef void ulb_tile_fn(const struct ulb_tiles *tiles, int32_t *dots);
+
+/* Of two rows of tiles, those of the second at beside. */
+typedef void ulb_pair_fn(const struct ulb_tiles *tiles, int32_t *dots, int32_t *beside);
 
 enum {
     ULB_TILE_ROWS_MAX = 128,
@@ -138,32 +142,55 @@ static inline size_t ulb_batch_end(const struct ulb_gemm *g, size_t row, size_t 
     return g->m1 - row < batch ? g->m1 : row + batch;
 }
 
-/* The loop over rows of tiles and tokens that every a8 kernel has round its tile function; inlined, so that
- * tile is a direct call. rows: of a tile, as a constant. */
-static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
+/* The dot products of a batch of count rows of tiles, the first at tiles. Its halves are read side by side,
+ * so that each runs on in its streams; a row of tiles that is left over, or any without a pair function,
+ * alone. */
+static inline __attribute__((always_inline)) void ulb_sum_batch(struct ulb_tiles tiles, size_t row_bytes,
+                                                                size_t rows, size_t count, ulb_tile_fn *tile,
+                                                                ulb_pair_fn *pair, int32_t *dots)
+{
+    const size_t half = pair ? count / 2 : 0;
+    tiles.apart = half * row_bytes;
+    for (size_t i = 0; i < half; i++, tiles.w += row_bytes)
+        pair(&tiles, dots + i * rows, dots + (i + half) * rows);
+    tiles.w += tiles.apart;
+    for (size_t i = 2 * half; i < count; i++, tiles.w += row_bytes)
+        tile(&tiles, dots + i * rows);
+}
+
+/* The loop over rows of tiles and tokens that every a8 kernel has round its tile function, and its pair
+ * function if it has one (NULL: it has none); inlined, so that they are direct calls. rows: of a tile, as a
+ * constant. */
+static inline __attribute__((always_inline)) void ulb_run_pairs(const struct ulb_gemm *g,
                                                                 const struct ulb_layout *layout, size_t rows,
-                                                                ulb_tile_fn *tile, int32_t zero_point)
+                                                                ulb_tile_fn *tile, ulb_pair_fn *pair,
+                                                                int32_t zero_point)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
                               .ask_ahead = g->ask_ahead};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
-    size_t batch = ulb_batch(g, layout, rows);
+    size_t batch = ulb_batch(g, layout, pair ? 2 * rows : rows);
     const float *w_scale = ulb_row_scales(g, layout);
     for (size_t row = g->m0; row < g->m1; row += batch) {
         size_t end = ulb_batch_end(g, row, batch);
+        tiles.w = (const uint8_t *)g->w + row / rows * row_bytes;
         for (size_t n = 0; n < g->n; n++) {
             int32_t dots[ULB_BATCH_ROWS];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;
-            for (size_t at = row; at < end; at += rows) {
-                tiles.w = (const uint8_t *)g->w + at / rows * row_bytes;
-                tile(&tiles, dots + (at - row));
-            }
+            ulb_sum_batch(tiles, row_bytes, rows, (end - row + rows - 1) / rows, tile, pair, dots);
             uint32_t correction = (uint32_t)zero_point * (uint32_t)g->x_sum[n];
             ulb_finish_rows(g->y + n * g->y_stride + row, dots, w_scale + row, end - row, correction,
                             g->x_scale[n]);
         }
     }
+}
+
+static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
+                                                                const struct ulb_layout *layout, size_t rows,
+                                                                ulb_tile_fn *tile, int32_t zero_point)
+{
+    ulb_run_pairs(g, layout, rows, tile, NULL, zero_point);
 }
 
 /* The same for single-precision kernels: y has room for a whole tile. */

@@ -179,4 +179,30 @@ ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_
     ulb_add_sets(sums, walk->sets, walk->vectors);
 }
 
+/* Adds all steps, whole lines, of two rows of tiles side by side to one set of accumulators each. */
+static inline __attribute__((always_inline)) void ulb_walk_pair_steps(const struct ulb_walk *walk,
+                                                                      struct ulb_told told, ulb_step_fn *step,
+                                                                      const struct ulb_tiles *tiles,
+                                                                      ulb_vec *sums)
+{
+    struct ulb_tiles beside = *tiles;
+    beside.w += tiles->apart;
+    for (size_t s = 0; s < tiles->steps; s++) {
+        ULB_UNROLL(8)
+        for (size_t i = 0; i < walk->slices; i++) {
+            ulb_visit(walk, told, step, tiles, i, s, 1, true, sums);
+            ulb_visit(walk, told, step, &beside, i, s, 1, true, sums + walk->vectors);
+        }
+    }
+}
+
+/* Sums of two rows of tiles, which are read side by side, into sums[2][vectors]: twice the streams, and as
+ * many chains as two sets have. walk: of one set. */
+static inline __attribute__((always_inline)) void
+ulb_walk_pair(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
+{
+    ulb_zero_all(sums, 2 * walk->vectors);
+    ULB_AS_TOLD(tiles->ask_ahead, ulb_walk_pair_steps(walk, told, step, tiles, sums));
+}
+
 #endif
