@@ -186,6 +186,7 @@ static inline __attribute__((always_inline)) void ulb_run_pairs(const struct ulb
     }
 }
 
+/* The same of kernels without a pair function. */
 static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
                                                                 const struct ulb_layout *layout, size_t rows,
                                                                 ulb_tile_fn *tile, int32_t zero_point)

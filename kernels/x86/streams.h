@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) void ulb_walk_pair_steps(const stru
 }
 
 /* Sums of two rows of tiles, which are read side by side, into sums[2][vectors]: twice the streams, and as
- * many chains as two sets have. walk: of one set. */
+ * many chains as two sets have. walk: of one set, with steps of whole lines. */
 static inline __attribute__((always_inline)) void
 ulb_walk_pair(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
