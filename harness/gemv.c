@@ -155,6 +155,7 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
             cell->disturbed[cell->n_disturbed++] = (double)cell->n_samples;
         cell->n_samples++;
     }
+    cell->peak_beside[cell->n_beside] = ulb_peak_beside(grid->peak, cell->kernel->activation, &grid->watch);
     cell->read_us[cell->n_beside] =
         session->settings.warm ? NAN : ulb_undisturbed(&grid->watch, sample_read, &sample);
     take_yardstick(session, grid);

@@ -216,8 +216,9 @@ static void share_samples(struct ulb_grid *grid, size_t per_round)
         grid->cells[i].us = at;
         grid->cells[i].disturbed = at + grid->plan.rounds * per_round;
         grid->cells[i].beside = at + 2 * grid->plan.rounds * per_round;
-        grid->cells[i].read_us = grid->cells[i].beside + grid->plan.rounds;
-        at += grid->plan.rounds * (2 * per_round + 2);
+        grid->cells[i].peak_beside = grid->cells[i].beside + grid->plan.rounds;
+        grid->cells[i].read_us = grid->cells[i].peak_beside + grid->plan.rounds;
+        at += grid->plan.rounds * (2 * per_round + 3);
         grid->cells[i].loop_s = grid->loops_beside + i * grid->plan.rounds * grid->classes;
         for (size_t place = 0; place < ULB_PREFETCH_PLACES; place++)
             grid->cells[i].place_ratios[place] = NAN;
@@ -284,7 +285,7 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     grid->n_kernels = n_kernels;
     grid->classes = session->topology.n_classes;
     grid->order = calloc(grid->n, sizeof *grid->order);
-    grid->samples = calloc(grid->n * rounds * (2 * grid->plan.per_round + 2), sizeof *grid->samples);
+    grid->samples = calloc(grid->n * rounds * (2 * grid->plan.per_round + 3), sizeof *grid->samples);
     grid->yardstick = calloc(rounds * (grid->n + 1), sizeof *grid->yardstick);
     grid->spells = calloc(rounds, sizeof *grid->spells);
     grid->hz = calloc(rounds, sizeof *grid->hz);

@@ -29,9 +29,10 @@ struct ulb_grid_cell {
     size_t n_samples;
     double *disturbed; /* places of those that were taken although a core was not all ours */
     size_t n_disturbed;
-    double *beside;  /* bytes/s: the yardstick around each round's samples */
-    double *read_us; /* of each round: a plain read of as many bytes; NAN with warm weights */
-    double *loop_s;  /* [round][class]: of the kernel's gamma sample right before them; 0 without */
+    double *beside;      /* bytes/s: the yardstick around each round's samples */
+    double *peak_beside; /* 1e9 operations/s: the compute limit right after them; NAN: there is none */
+    double *read_us;     /* of each round: a plain read of as many bytes; NAN with warm weights */
+    double *loop_s;      /* [round][class]: of the kernel's gamma sample right before them; 0 without */
     size_t n_beside, per_round;
 };
 

@@ -94,6 +94,7 @@ json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_ce
     if (grid->gamma)
         json_object_set_new(value, "gamma", ulb_team_gamma_kept(grid->gamma, cell->kernel_index));
     json_object_set_new(value, "us", ulb_journal_numbers(cell->us + first, cell->per_round));
+    json_object_set_new(value, "peak", ulb_journal_numbers(cell->peak_beside + cell->n_beside - 1, 1));
     json_object_set_new(value, "read", ulb_journal_numbers(cell->read_us + cell->n_beside - 1, 1));
     json_object_set_new(value, "disturbed",
                         ulb_journal_numbers(cell->disturbed + lost, cell->n_disturbed - lost));
@@ -111,6 +112,7 @@ bool ulb_grid_cell_replay(struct ulb_grid *grid, struct ulb_grid_cell *cell, con
          !ulb_team_gamma_replay(grid->gamma, cell->kernel_index, json_object_get(kept, "gamma"))) ||
         !ulb_journal_read_numbers(us, cell->us + cell->n_samples, n) ||
         !ulb_journal_read_numbers(disturbed, cell->disturbed + cell->n_disturbed, lost) ||
+        !ulb_journal_read_numbers(json_object_get(kept, "peak"), cell->peak_beside + cell->n_beside, 1) ||
         !ulb_journal_read_numbers(json_object_get(kept, "read"), cell->read_us + cell->n_beside, 1) ||
         !replay_turn(grid, kept))
         return false;

@@ -70,17 +70,24 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
              ulb_prefetch_name(from->kernel, from->n, from->ask_ahead));
 }
 
-double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
+/* Median over the samples of their own share of what a limit, sampled beside each round, does in a second.
+ */
+static double share_of(const struct ulb_grid_cell *cell, double work, const double *limit)
 {
-    double *ratios = malloc(cell->n_samples * sizeof *ratios);
-    if (!ratios)
+    double *shares = malloc(cell->n_samples * sizeof *shares);
+    if (!shares)
         return NAN;
     size_t n = 0;
     for (; n < cell->n_samples && n / cell->per_round < cell->n_beside; n++)
-        ratios[n] = (double)cell->bytes / (cell->us[n] * 1e-6) / cell->beside[n / cell->per_round];
-    double median = ulb_median(ratios, n);
-    free(ratios);
+        shares[n] = work / (cell->us[n] * 1e-6) / limit[n / cell->per_round];
+    double median = ulb_median(shares, n);
+    free(shares);
     return median;
+}
+
+double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
+{
+    return share_of(cell, (double)cell->bytes, cell->beside);
 }
 
 /* Of each round: the time over that predicted for the machine beside it, with the kernel's overlap and by the
@@ -166,6 +173,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
 {
     struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
     struct ulb_stats beside = ulb_stats_of(from->beside, from->n_beside, session->settings.seed);
+    double ops = 2 * (double)from->m * (double)from->k * (double)from->n;
     *cell = (struct ulb_cell){
         .m = from->m,
         .k = from->k,
@@ -177,9 +185,9 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .us_ci_lo = us.ci_lo,
         .us_ci_hi = us.ci_hi,
         .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
-        .gops = 2e-3 * (double)from->m * (double)from->k * (double)from->n / us.median,
+        .gops = 1e-3 * ops / us.median,
         .yardstick_gbps = beside.median / ULB_GB,
-        .peak_gops = grid->peak ? ulb_peak_gops(grid->peak, from->kernel->activation) : NAN,
+        .peak_gops = ulb_median_of(from->peak_beside, from->n_beside),
         .peak_reason = "no loop for the compute limit runs here",
         .weight_bytes = from->bytes,
         .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
@@ -195,7 +203,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
     cell->noise = medians_of(session, grid, from, medians);
     cell->efficiency = ulb_grid_efficiency(from);
     cell->read_share = medians[READ];
-    cell->peak_share = cell->gops / cell->peak_gops;
+    cell->peak_share = share_of(from, 1e-9 * ops, from->peak_beside);
     name_cell(session, from, cell);
     if (grid->plan.predicts)
         predict_result(session, grid, from, medians, cell);

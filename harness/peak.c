@@ -137,15 +137,36 @@ static bool limits(enum ulb_activation loop, enum ulb_activation activation)
     return loop == ULB_ACT_F32 || loop == activation;
 }
 
-double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation)
+/* The loop with the largest median, put in gops; NULL and NAN when none limits these activations. */
+static struct loop *best_loop(const struct ulb_peak_meter *meter, enum ulb_activation activation,
+                              double *gops)
 {
-    double best = NAN;
+    struct loop *best = NULL;
+    *gops = NAN;
     for (size_t i = 0; i < meter->n; i++) {
-        double gops = ulb_median_of(meter->loops[i].samples, meter->loops[i].n_samples);
-        if (limits(meter->loops[i].peak->activation, activation) && !isnan(gops) && !(gops <= best))
-            best = gops;
+        struct loop *loop = &meter->loops[i];
+        double median = ulb_median_of(loop->samples, loop->n_samples);
+        if (limits(loop->peak->activation, activation) && !isnan(median) && !(median <= *gops)) {
+            best = loop;
+            *gops = median;
+        }
     }
     return best;
+}
+
+double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation)
+{
+    double gops;
+    best_loop(meter, activation, &gops);
+    return gops;
+}
+
+double ulb_peak_beside(struct ulb_peak_meter *meter, enum ulb_activation activation,
+                       struct ulb_undisturbed *watch)
+{
+    double gops;
+    meter->running = best_loop(meter, activation, &gops);
+    return meter->running ? ulb_undisturbed(watch, run_loop, meter) : NAN;
 }
 
 enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, struct ulb_error *err)

@@ -19,6 +19,11 @@ void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_undisturbed *watch
 json_t *ulb_peak_kept(const struct ulb_peak_meter *meter);
 bool ulb_peak_replay(struct ulb_peak_meter *meter, const json_t *kept);
 
+/* 1e9 operations per second that the loop which ulb_peak_gops() takes for the best reaches just now; NAN when
+ * there is none. */
+double ulb_peak_beside(struct ulb_peak_meter *meter, enum ulb_activation activation,
+                       struct ulb_undisturbed *watch);
+
 /* 1e9 operations per second of the best loop for rows with these activations, median over the samples; NAN
  * when there is none. */
 double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation);

@@ -18,7 +18,7 @@
 enum { ROUNDS = 5, PER_ROUND = 3, JUDGED = 2, THREADS = 2 };
 
 static const double HZ = 3e9, GAMMA = 0.75, LOOP = 80e-6, YARDSTICK = 30e9, FORK_JOIN = 0.4e-6,
-                    READ_SHARE = 0.75;
+                    READ_SHARE = 0.75, PEAK_SHARE = 0.4;
 
 static struct ulb_error err;
 
@@ -31,7 +31,8 @@ struct scene {
     struct ulb_grid grid;
     struct ulb_grid_cell cells[JUDGED + ULB_OVERLAP_SHAPES];
     double us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS * PER_ROUND], beside[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS],
-        read_us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS], loop_s[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS];
+        peak_beside[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS], read_us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS],
+        loop_s[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS];
     struct ulb_core_rate rate;
     struct ulb_overlap overlap;
     struct ulb_share shares[THREADS];
@@ -82,6 +83,7 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
                                              .k = shape.k,
                                              .us = s->us[i],
                                              .beside = s->beside[i],
+                                             .peak_beside = s->peak_beside[i],
                                              .read_us = s->read_us[i],
                                              .loop_s = s->loop_s[i],
                                              .per_round = PER_ROUND,
@@ -103,6 +105,8 @@ static void fill_samples(struct scene *s, const struct ulb_overlap *truth)
             double seconds = ulb_predict_overlap(&p.plain, p.tiles, (double)cell->k, truth);
             assert_true(seconds > 0);
             cell->loop_s[cell->n_beside] = LOOP * slower;
+            cell->peak_beside[cell->n_beside] =
+                1e-9 * 2 * (double)cell->m * (double)cell->k / (PEAK_SHARE * seconds);
             cell->read_us[cell->n_beside] = READ_SHARE * 1e6 * seconds;
             cell->beside[cell->n_beside++] = yardstick;
             for (size_t j = 0; j < PER_ROUND; j++)
@@ -140,6 +144,7 @@ static void check_truth(bool tables, const struct ulb_overlap *truth)
         assert_true(fabs(cell.residual) < 0.005);
         assert_true(fabs(cell.residual_plain) > 0.02);
         assert_true(fabs(cell.read_share - READ_SHARE) < 1e-9);
+        assert_true(fabs(cell.peak_share - PEAK_SHARE) < 1e-9);
         if (strcmp(cell.bound, "memory") == 0)
             assert_non_null(strstr(cell.verdict, "75 % of a plain read of its size: loads do not run ahead"));
         assert_true(fabs(cell.us / cell.predicted_plain_us - 1 - cell.residual_plain) < 1e-12);
