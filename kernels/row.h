@@ -194,24 +194,48 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
     ulb_run_pairs(g, layout, rows, tile, NULL, zero_point);
 }
 
-/* The same for single-precision kernels: y has room for a whole tile. */
-typedef void ulb_float_tile_fn(const uint8_t *tile, const float *x, size_t steps, float *y);
+/* Of floating kernels: results of one row of tiles or of two side by side, count, a constant, and of one
+ * token, whose activations are x. */
+typedef void ulb_float_tiles_fn(const struct ulb_tiles *tiles, size_t count, const void *x,
+                                float (*y)[ULB_TILE_ROWS_MAX]);
 
+/* The same for all tokens; x_bytes: of an activation. apart: rows from the first row of tiles, which begins
+ * at row, to the second. */
 static inline __attribute__((always_inline)) void
-ulb_run_float_tiles(const struct ulb_gemm *g, const struct ulb_layout *layout, ulb_float_tile_fn *tile)
+ulb_sum_float_tiles(const struct ulb_gemm *g, const struct ulb_tiles *tiles, size_t count, size_t tile_m,
+                    size_t row, size_t apart, size_t x_bytes, ulb_float_tiles_fn *sum)
 {
-    size_t steps = (g->k + layout->tile_k - 1) / layout->tile_k;
-    size_t tile_bytes = steps * ulb_layout_tile_bytes(layout);
-    for (size_t row = g->m0; row < g->m1; row += layout->tile_m) {
-        const uint8_t *weights = (const uint8_t *)g->w + row / layout->tile_m * tile_bytes;
-        for (size_t n = 0; n < g->n; n++) {
-            float y[ULB_TILE_ROWS_MAX];
-            tile(weights, (const float *)g->x + n * g->x_stride, steps, y);
-            size_t rows = ulb_rows_left(g, row, layout->tile_m);
-            for (size_t i = 0; i < rows; i++)
-                g->y[n * g->y_stride + row + i] = y[i];
+    for (size_t n = 0; n < g->n; n++) {
+        float y[2][ULB_TILE_ROWS_MAX];
+        sum(tiles, count, (const char *)g->x + n * g->x_stride * x_bytes, y);
+        for (size_t i = 0; i < count; i++) {
+            const size_t m = row + i * apart, rows = ulb_rows_left(g, m, tile_m);
+            for (size_t j = 0; j < rows; j++)
+                g->y[n * g->y_stride + m + j] = y[i][j];
         }
     }
+}
+
+/* The loop over rows of tiles; pairs: the halves of all of them are read side by side. */
+static inline __attribute__((always_inline)) void ulb_run_float_tiles(const struct ulb_gemm *g,
+                                                                      const struct ulb_layout *layout,
+                                                                      bool pairs, size_t x_bytes,
+                                                                      ulb_float_tiles_fn *sum)
+{
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
+                              .steps = ulb_layout_steps(layout, g->k),
+                              .ask_ahead = g->ask_ahead};
+    const size_t tile_m = layout->tile_m, row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
+    const size_t count = (g->m1 - g->m0 + tile_m - 1) / tile_m, half = pairs ? count / 2 : 0;
+    size_t row = g->m0;
+    tiles.w = (const uint8_t *)g->w + row / tile_m * row_bytes;
+    tiles.apart = half * row_bytes;
+    for (size_t i = 0; i < half; i++, tiles.w += row_bytes, row += tile_m)
+        ulb_sum_float_tiles(g, &tiles, 2, tile_m, row, half * tile_m, x_bytes, sum);
+    tiles.w += tiles.apart;
+    row += half * tile_m;
+    for (; row < g->m1; tiles.w += row_bytes, row += tile_m)
+        ulb_sum_float_tiles(g, &tiles, 1, tile_m, row, 0, x_bytes, sum);
 }
 
 /* A chain of K FMA, each rounding by at most 2^-24: |error| <= K * 2^-24 * sum |w||x| to first order (Higham,

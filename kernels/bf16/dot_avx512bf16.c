@@ -2,8 +2,9 @@
  *
  * Two FMAs in turn, results below 2^-126 flushed to 0 (Intel SDM, VDPBF16PS); activations in bfloat16, which
  * is what its peers take for them. Per 2 columns of a tile of 32 rows: 1 broadcast, 2 loads, 2 products; two
- * halves of K as address streams and two steps in turn make 8 chains. 64 bytes are read for each product:
- * memory is what limits everywhere.
+ * halves of K as address streams and two steps in turn make 8 chains, of two rows of tiles side by side 16.
+ * 64 bytes are read for each product: memory is what limits everywhere. (Zen 5 at 68 GB/s, 14336x4096 and
+ * 2048x2048, share of the yardstick with one row of tiles 0.86 and 0.73, with two 0.95 and 0.93.)
  *
  * 4 tokens share the loads (kernels/x86/float_tokens.h), one half of K after the other, each in the order of
  * one token: of two steps 4 loads, 8 broadcasts, 16 products into 16 sums. */
@@ -13,59 +14,52 @@
 
 #include <immintrin.h>
 
-enum { ROWS = 32, STEP_BYTES = 128, STREAMS = 2, VECTORS = 2, PREFETCH = 1024, TOKENS = 4 };
+enum { ROWS = 32, STEP_BYTES = 128, STREAMS = 2, VECTORS = 2, NEAR = 1024, TOKENS = 4 };
 
-static inline __attribute__((always_inline)) void step(const uint8_t *w, const uint16_t *x, __m512 *sums)
+/* Step s of row i of tiles. */
+static inline __attribute__((always_inline)) void step(const struct ulb_tiles *tiles, size_t i,
+                                                       const uint16_t *x, size_t s, __m512 *sums)
 {
+    const uint8_t *w = tiles->w + i * tiles->apart + s * STEP_BYTES;
     int32_t pair;
-    __builtin_memcpy(&pair, x, sizeof pair);
+    __builtin_memcpy(&pair, x + 2 * s, sizeof pair);
     __m512bh both = (__m512bh)_mm512_set1_epi32(pair);
 #pragma GCC unroll 2
-    for (int i = 0; i < VECTORS; i++) {
-        __m512bh weights = (__m512bh)_mm512_loadu_si512(w + 64 * i);
-        sums[i] = _mm512_dpbf16_ps(sums[i], weights, both);
-        _mm_prefetch((const char *)w + 64 * i + PREFETCH, _MM_HINT_T0);
+    for (size_t v = 0; v < VECTORS; v++) {
+        __m512bh weights = (__m512bh)_mm512_loadu_si512(w + 64 * v);
+        sums[v] = _mm512_dpbf16_ps(sums[v], weights, both);
+        _mm_prefetch((const char *)w + 64 * v + NEAR, _MM_HINT_T0);
     }
 }
 
-/* One row of tiles and one token: y[32]. */
-static inline void tile(const uint8_t *w, const uint16_t *x, size_t steps, float *y)
+/* One row of tiles or two, of which each has sums of even and of odd steps of each half of K. */
+static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *tiles, size_t count,
+                                                      const void *x, float (*y)[ULB_TILE_ROWS_MAX])
 {
-    __m512 sums[2 * STREAMS][VECTORS];
-    size_t half = steps / STREAMS;
+    const size_t half = tiles->steps / STREAMS, even = half - half % 2;
+    __m512 sums[2][2 * STREAMS][VECTORS];
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count * 2 * STREAMS * VECTORS; i++)
+        sums[i / VECTORS / 2 / STREAMS][i / VECTORS % (2 * STREAMS)][i % VECTORS] = _mm512_setzero_ps();
+    for (size_t s = 0; s < even; s += 2) {
 #pragma GCC unroll 8
-    for (int i = 0; i < 2 * STREAMS * VECTORS; i++)
-        sums[i / VECTORS][i % VECTORS] = _mm512_setzero_ps();
-    for (size_t s = 0; s + 2 <= half; s += 2) {
-#pragma GCC unroll 4
-        for (size_t i = 0; i < 2 * STREAMS; i++) {
-            size_t at = i / 2 * half + s + i % 2;
-            step(w + at * STEP_BYTES, x + 2 * at, sums[i]);
+        for (size_t i = 0; i < count * 2 * STREAMS; i++) {
+            const size_t odd = i / count / STREAMS, stream = i / count % STREAMS;
+            step(tiles, i % count, x, stream * half + s + odd, sums[i % count][2 * stream + odd]);
         }
     }
-    if (half % 2) {
-        step(w + (half - 1) * STEP_BYTES, x + 2 * (half - 1), sums[0]);
-        step(w + (2 * half - 1) * STEP_BYTES, x + 2 * (2 * half - 1), sums[2]);
-    }
-    if (steps % STREAMS)
-        step(w + (steps - 1) * STEP_BYTES, x + 2 * (steps - 1), sums[1]);
 #pragma GCC unroll 2
-    for (int i = 0; i < VECTORS; i++)
-        _mm512_storeu_ps(y + 16 * i, _mm512_add_ps(_mm512_add_ps(sums[0][i], sums[1][i]),
-                                                   _mm512_add_ps(sums[2][i], sums[3][i])));
-}
-
-/* Tokens one by one. */
-static void run_one(const struct ulb_gemm *g)
-{
-    const size_t tile_m = ulb_bf16_vnni2.tile_m, steps = ulb_layout_steps(&ulb_bf16_vnni2, g->k);
-    for (size_t row = g->m0; row < g->m1; row += tile_m) {
-        const uint8_t *w = (const uint8_t *)g->w + row / tile_m * steps * STEP_BYTES;
-        for (size_t n = 0; n < g->n; n++) {
-            float y[ROWS];
-            tile(w, (const uint16_t *)g->x + n * g->x_stride, steps, y);
-            __builtin_memcpy(g->y + n * g->y_stride + row, y, ulb_rows_left(g, row, tile_m) * sizeof *y);
+    for (size_t i = 0; i < count; i++) {
+        if (half % 2) {
+            step(tiles, i, x, half - 1, sums[i][0]);
+            step(tiles, i, x, 2 * half - 1, sums[i][2]);
         }
+        if (tiles->steps % STREAMS)
+            step(tiles, i, x, tiles->steps - 1, sums[i][1]);
+#pragma GCC unroll 2
+        for (size_t v = 0; v < VECTORS; v++)
+            _mm512_storeu_ps(y[i] + 16 * v, _mm512_add_ps(_mm512_add_ps(sums[i][0][v], sums[i][1][v]),
+                                                          _mm512_add_ps(sums[i][2][v], sums[i][3][v])));
     }
 }
 
@@ -152,7 +146,7 @@ static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 static void run(const struct ulb_gemm *g)
 {
     if (g->n == 1 || g->x_stride % 2)
-        run_one(g);
+        ulb_run_float_tiles(g, &ulb_bf16_vnni2, true, sizeof(uint16_t), sum);
     else
         run_tokens(g);
 }

@@ -25,22 +25,25 @@ static inline __attribute__((always_inline)) void step(const uint8_t *w, float x
     __builtin_prefetch(w + PREFETCH + 64, 0, 3);
 }
 
-static inline void tile(const uint8_t *w, const float *x, size_t steps, float *y)
+static inline void sum(const struct ulb_tiles *tiles, size_t count, const void *x_,
+                       float (*y)[ULB_TILE_ROWS_MAX])
 {
+    const float *x = x_;
+    (void)count; /* 1 */
     float32x4_t even[VECTORS], odd[VECTORS];
 #pragma GCC unroll 8
     for (int i = 0; i < VECTORS; i++)
         even[i] = odd[i] = vdupq_n_f32(0);
-    for (size_t s = 0; s < steps; s++)
-        step(w + s * STEP_BYTES, x[2 * s], x[2 * s + 1], even, odd);
+    for (size_t s = 0; s < tiles->steps; s++)
+        step(tiles->w + s * STEP_BYTES, x[2 * s], x[2 * s + 1], even, odd);
 #pragma GCC unroll 8
     for (int i = 0; i < VECTORS; i++)
-        vst1q_f32(y + 4 * i, vaddq_f32(even[i], odd[i]));
+        vst1q_f32(y[0] + 4 * i, vaddq_f32(even[i], odd[i]));
 }
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_float_tiles(g, &ulb_bf16_vnni2, tile);
+    ulb_run_float_tiles(g, &ulb_bf16_vnni2, false, sizeof(float), sum);
 }
 
 const struct ulb_kernel ULB_ROW = {
