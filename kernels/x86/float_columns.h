@@ -6,9 +6,10 @@
 
 #include "kernels/x86/float_tokens.h"
 
-/* Four address streams: Zen 5, 512 bits, cold, share of the yardstick with two and with four: fp32 0.84 to
- * 0.92 and 0.98 to 1.05, fp16 0.86 and 1.0; Zen 3, AVX2, fp32 0.91 and 0.96. Where registers allow, that is
- * two slices of two rows of tiles: with four slices of one, 4 tokens take a fifth longer. */
+/* Four address streams: Zen 5, 512 bits, cold, share of the yardstick with two and with four: fp32 0.81 to
+ * 0.92 and 0.93 to 1.05, fp16 0.86 and 0.94 to 1.0; Zen 3, AVX2, fp32 0.91 and 0.96. Where registers allow,
+ * that is two slices of two rows of tiles: with four slices of one, 4 tokens take a fifth to a third longer.
+ */
 #ifdef ULB_DP_512
 enum { ULB_COLUMN_SLICES = 2, ULB_COLUMN_PAIRS = true };
 #else
