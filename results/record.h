@@ -96,7 +96,7 @@ struct ulb_cell {
     /* Time of a plain read of as many bytes / us, median over the rounds: what fork, join and the first
      * bytes' latency leave of the yardstick to so small a matrix is in both. NAN with warm weights. */
     double read_share;
-    double peak_gops, peak_share;       /* of the best loop for the kernel's activations; gops / peak_gops */
+    double peak_gops, peak_share; /* of the best loop for the kernel's activations, beside the samples */
     char peak_reason[ULB_REASON_BYTES]; /* of both */
     double gamma_cycles;                /* with the whole team at work: what the prediction uses */
     /* With the kernel's overlap. residual: median over the rounds of observed / predicted, each predicted for
