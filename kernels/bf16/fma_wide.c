@@ -4,8 +4,8 @@
  * Per 2 columns of a tile of 32 rows: 2 broadcasts, then for each vector a load, a shift, an and, and 2 FMA.
  * Even and odd columns have accumulators of their own, which the address streams, parts of K, share: at 256
  * bits 8, which hides FMA latency 4 on two ports: 2 cycles per 32 weights. At 512 bits 4, and 8 FMA in chains
- * of 2 take 8 cycles per 128 weights: 2 per 32, with 64 bytes read for each; of two rows of tiles side by
- * side, 8: 1 cycle.
+ * of 2 take 8 cycles per 128 weights: 2 per 32, with 64 bytes read for each. Two rows of tiles side by side
+ * have 8 chains; shifts, ands and FMA on two ports are 2 cycles as well.
  *
  * Four streams: Zen 5 at 60 to 70 GB/s, 14336x4096, share of the yardstick with two and with four: AVX2 0.76
  * to 0.79 and 0.83 to 0.96, 512 bits 0.82 and 0.96 to 1.06. Prefetches have one place: to choose it takes
