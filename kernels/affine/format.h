@@ -26,12 +26,14 @@
     X(u6z, 6, 1, 128)                                                                                        \
     X(u7z, 7, 1, 128)                                                                                        \
     X(u8z, 8, 1, 128)
-#define ULB_AFFINE_WOQ(X)                                                                                    \
+#define ULB_AFFINE_WOQ_4(X)                                                                                  \
     X(woq4g32, 4, 0, 32)                                                                                     \
     X(woq4g64, 4, 0, 64)                                                                                     \
     X(woq4g128, 4, 0, 128)                                                                                   \
     X(woq4g256, 4, 0, 256)                                                                                   \
-    X(woq4zg128, 4, 1, 128)                                                                                  \
+    X(woq4zg128, 4, 1, 128)
+#define ULB_AFFINE_WOQ(X)                                                                                    \
+    ULB_AFFINE_WOQ_4(X)                                                                                      \
     X(woq8g128, 8, 0, 128)                                                                                   \
     X(woq8zg128, 8, 1, 128)
 

@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_code
     memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof *y);
 }
 
-ULB_CODE_PASSES(4, true, COLUMNS)
+ULB_CODE_PASSES(4, .levels = true, .group = COLUMNS)
 
 #define ROW(of, kind_, symbol)                                                                               \
     ULB_CODE_RUN(symbol, run_tile, 4, .layout = &LAYOUT(of), .levels = true, .group = COLUMNS,               \
@@ -59,14 +59,14 @@ ULB_CODE_PASSES(4, true, COLUMNS)
         .layout = &LAYOUT(of),                                                                               \
         .activation = (kind_),                                                                               \
         .mr = ULB_CODE_ROWS,                                                                                 \
-        .nr = ULB_CODE_TILE(true),                                                                           \
+        .nr = ULB_CODE_TOKENS,                                                                               \
         .kr = ULB_CODE_SLICES * COLUMNS,                                                                     \
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_ONE_CHAIN_TOLERANCE,                                                                \
         .mix = {ULB_LEVEL_COLUMNS_MIX, .vector_bits = ULB_VEC_BITS},                                         \
         .tile_mix = {ULB_CODE_TOKENS_MIX(true, 4)},                                                          \
         .prefetch_choice = true,                                                                             \
-        .prefetch_tokens = ULB_CODE_TOLD(true),                                                              \
+        .prefetch_tokens = ULB_CODE_LEAST(4, false) - 1,                                                     \
         .run = run_##symbol,                                                                                 \
     };
 #define SINGLE(of) ROW(of, ULB_ACT_F32, of##_f32)

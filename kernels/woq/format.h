@@ -8,11 +8,13 @@
 #include "kernels/kernel.h"
 
 /* name, bits, whether there is a zero point. */
-#define ULB_WOQ(X)                                                                                           \
+#define ULB_WOQ_8(X)                                                                                         \
     X(woq8, 8, 0)                                                                                            \
+    X(woq8z, 8, 1)
+#define ULB_WOQ_4(X)                                                                                         \
     X(woq4, 4, 0)                                                                                            \
-    X(woq8z, 8, 1)                                                                                           \
     X(woq4z, 4, 1)
+#define ULB_WOQ(X) ULB_WOQ_8(X) ULB_WOQ_4(X)
 
 /* Row-major; and [M/64][K/4][m][k4], the fields of a byte of 4-bit codes rows 8 apart, in two slices: one
  * plane of kernels/x86/planes.h. The last for 512-bit vectors: 128 rows, fields 16 apart. */

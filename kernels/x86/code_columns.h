@@ -92,8 +92,7 @@ static inline __attribute__((always_inline)) void ulb_add_code_field(unsigned bi
         ULB_CODE_STATEMENT(ULB_CODE_MASKED);
 }
 
-/* sums[8] += column c of a step times x, those of upper nibbles 16 times as much (ulb_finish_code_columns).
- */
+/* sums[8] += column c of a step times x, those of upper nibbles 16 times as much. */
 static inline __attribute__((always_inline)) void ulb_add_code_column(unsigned bits, unsigned c,
                                                                       const ulb_vec *masks, const uint8_t *w,
                                                                       ulb_floats x, ulb_floats *sums)
@@ -109,14 +108,6 @@ static inline __attribute__((always_inline)) void ulb_add_code_column(unsigned b
         upper = ulb_mul(x, ulb_all_floats(16));
     ulb_add_code_field(bits, first, masks, w, lower, sums, stride);
     ulb_add_code_field(bits, bits == 4 ? first + 4 : first, masks, w2, upper, sums + next, stride);
-}
-
-/* The sums of all steps -> those of products. */
-static inline __attribute__((always_inline)) void ulb_finish_code_columns(unsigned bits, ulb_floats *sums)
-{
-    ULB_UNROLL(4)
-    for (size_t v = 1; v < ULB_CODE_VECTORS && bits == 4; v += 2)
-        sums[v] = ulb_mul(sums[v], ulb_all_floats(1.0f / 16));
 }
 
 /* Activations k to k + 3. */
@@ -135,25 +126,47 @@ static inline float ulb_sum_four(__m128 v)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehl_ps(two, two)));
 }
 
-/* sums[8] += products of so many steps of 4 columns, from activation at on, of upper nibbles 16 times as
- * much; *x_sums += these activations. */
+/* Slices whose steps are added in turn, each to 8 sums and a sum of activations of its own. */
+struct ulb_beside {
+    size_t slices;  /* 1 or 2, a constant */
+    size_t bytes;   /* from one to the next */
+    size_t columns; /* of the activations */
+};
+
+#define ULB_ALONE ((struct ulb_beside){1, 0, 0})
+
+/* One step of one slice, of upper nibbles 16 times as much. */
 static inline __attribute__((always_inline)) void
-ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, const void *x, size_t at,
-                     size_t steps, struct ulb_ahead ahead, ulb_floats *sums, __m128 *x_sums)
+ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *masks, const uint8_t *w,
+                     const void *x, size_t at, struct ulb_ahead ahead, ulb_floats *sums)
 {
-    const size_t step = (size_t)bits * ULB_VEC_BYTES;
+    ULB_UNROLL(4)
+    for (unsigned c = 0; c < 4; c++) {
+        ulb_floats one = ulb_load_activation(kind, x, at + c / 2 * 2, c % 2);
+        ulb_add_code_column(bits, c, masks, w, one, sums);
+        ULB_UNROLL(2)
+        for (size_t line = c * ULB_LINE; line < bits * ULB_VEC_BYTES; line += 4 * ULB_LINE)
+            ULB_ASK_BEHIND(sums[c], w, line, ahead);
+    }
+}
+
+/* sums[slices][8] += products of so many steps of 4 columns, from activation at on, of upper nibbles 16 times
+ * as much; x_sums[slices] += these activations. */
+static inline __attribute__((always_inline)) void
+ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, struct ulb_beside beside,
+                     const void *x, size_t at, size_t steps, struct ulb_ahead ahead, ulb_floats *sums,
+                     __m128 *x_sums)
+{
     ulb_vec masks[ULB_CODE_MASKS];
     ulb_set_code_masks(bits, masks);
 #pragma GCC unroll 1
-    for (size_t s = 0; s < steps; s++, w += step, at += 4) {
-        *x_sums = _mm_add_ps(*x_sums, ulb_load_four(kind, x, at));
-        ULB_UNROLL(4)
-        for (unsigned c = 0; c < 4; c++) {
-            ulb_floats one = ulb_load_activation(kind, x, at + c / 2 * 2, c % 2);
-            ulb_add_code_column(bits, c, masks, w, one, sums);
-            ULB_UNROLL(2)
-            for (size_t line = c * ULB_LINE; line < step; line += 4 * ULB_LINE)
-                ULB_ASK_BEHIND(sums[c], w, line, ahead);
+    for (size_t s = 0; s < steps; s++, w += bits * ULB_VEC_BYTES, at += 4) {
+        ULB_UNROLL(2)
+        for (size_t i = 0; i < beside.slices; i++) {
+            const size_t k = at + i * beside.columns;
+            x_sums[i] = _mm_add_ps(x_sums[i], ulb_load_four(kind, x, k));
+            ulb_add_columns_step(bits, kind, masks, w + i * beside.bytes, x, k, ahead,
+                                 sums + i * ULB_CODE_VECTORS);
         }
     }
 }

@@ -6,19 +6,19 @@
  * part of the next chunk in time.
  *
  * 512 bits: 4 vectors of rows times 4 tokens are 16 sums. 16 FMA share 4 masks and 4 conversions: on two
- * ports for all of them 12 cycles, with masks elsewhere 10, which is what Zen 5 takes. 256 bits: 2 times 4
- * for levels, whose look-ups cost more; numbers are taken one by one (3 times 4 was 1.0 to 1.2 times as fast
- * there).
+ * ports for all of them 12 cycles, with masks elsewhere 10, which is what Zen 5 takes. 256 bits: 2 times 4.
  *
- * Zen 5, cold, 4096x4096, 3, 4 and 16 tokens against one by one: 512 bits 4-bit codes 1.2 to 1.4, 1.25 to 1.4
- * and 1.35 to 1.5 times as fast, NF4 1.15, 1.3 and 1.35; 256 bits NF4 1.3, 1.4 and 1.6. Two tokens .9 to 1.1.
- */
+ * Zen 5, cold, 4096x4096, 2, 3, 4 and 16 tokens against one by one: 512 bits 4-bit codes in single precision
+ * 1.1 to 1.3, 1.1 to 1.3, 1.2 to 1.5 and 1.4 to 1.5 times as fast, 8-bit codes 1.0, 1.1, 1.3 and 1.6, pairs
+ * .8 to 1.0, 1.1, 1.1 and 1.3, NF4 1.0, 1.3, 1.4 and 1.4; 256 bits codes .8 to 1.0, 1.1, 1.2 to 1.3 and 1.3,
+ * NF4 .9, 1.2, 1.5 and 1.5. */
 #ifndef ULB_KERNELS_X86_CODE_TOKENS_H
 #define ULB_KERNELS_X86_CODE_TOKENS_H
 
 #include "kernels/activations.h"
 #include "kernels/block.h"
 #include "kernels/row.h"
+#include "kernels/x86/code_pairs.h"
 #include "kernels/x86/dot.h"
 #include "kernels/x86/level_columns.h"
 
@@ -30,10 +30,11 @@ enum {
     ULB_CODE_PASS_VECTORS = ULB_BY_WIDTH(2, 4), /* of rows */
     ULB_CODE_SUMS = ULB_CODE_TOKENS * ULB_CODE_PASS_VECTORS,
     ULB_CODE_COLUMNS_MAX = 256,
-    ULB_CODE_TURN_STEPS = 4, /* of a slice in turn, where a scale is a row's */
-    ULB_CODE_SLICES = 2,
-    ULB_CODE_LEAST = 3 /* tokens from which on this is faster than one by one */
+    ULB_CODE_SLICES = 2
 };
+
+/* Tokens from which on this is faster than one by one. */
+#define ULB_CODE_LEAST(bits, pairs) (ULB_BY_WIDTH(false, (bits) == 4 && !(pairs)) ? 2 : 3)
 
 /* Constants of a row. */
 struct ulb_code_row {
@@ -41,35 +42,67 @@ struct ulb_code_row {
     unsigned bits;
     bool zeros;  /* zero points are stored; without, codes are counted from the middle, if they are numbers */
     bool levels; /* of the format, that codes stand for; or else they are numbers */
+    bool pairs;  /* of columns, multiplied in bfloat16; or else each in single precision */
     size_t group; /* columns of a group; 0: a scale for each row */
     enum ulb_activation kind;
 };
 
-/* Tokens of a register tile, of levels or of numbers. */
-#define ULB_CODE_TILE(levels) ((levels) || ULB_BY_WIDTH(false, true) ? ULB_CODE_TOKENS : 1)
-
-/* prefetch_tokens of such a row. */
-#define ULB_CODE_TOLD(levels) (ULB_CODE_TILE(levels) > 1 ? ULB_CODE_LEAST - 1 : 0)
-
 /* The rows of a tile, a block of tokens, and a chunk: turns of so many steps of 4 columns of each slice. */
 struct ulb_code_block {
-    float x[ULB_CODE_BLOCK][ULB_CODE_COLUMNS_MAX]; /* in the chunk's order, as small as codes are large */
-    __m128 x_sums[ULB_CODE_BLOCK];                 /* of the group's activations, or of all there were */
-    float x_sum[ULB_CODE_BLOCK];                   /* theirs, of a group */
-    float results[ULB_CODE_BLOCK][ULB_CODE_ROWS];  /* of groups, or sums of codes of a row */
+    /* In the chunk's order, as small as codes are large; or pairs of bfloat16. */
+    float x[ULB_CODE_BLOCK][ULB_CODE_COLUMNS_MAX];
+    __m128 x_sums[ULB_CODE_BLOCK];                /* of the group's activations, or of all there were */
+    float x_sum[ULB_CODE_BLOCK];                  /* theirs, of a group */
+    float results[ULB_CODE_BLOCK][ULB_CODE_ROWS]; /* of groups, or sums of codes of a row */
     const uint8_t *w[ULB_CODE_SLICES];
-    size_t slices, turns, steps, columns;
+    size_t turns, steps;
+    size_t packed;                 /* activations or pairs of them, in x */
     ptrdiff_t ahead;               /* bytes to the next chunk */
     const uint8_t *scales, *zeros; /* of a group; zeros NULL: there are none */
     const float *levels;
 };
 
-/* Column c, field f of a vector of bytes: numbers are 2^(8 c) times too large in the first three columns, and
- * 16 times in an upper nibble. */
+/* Activations of a step, as they are packed. */
+static inline unsigned ulb_code_columns(const struct ulb_code_row *row)
+{
+    return row->pairs ? ULB_CODE_PAIRS : 4;
+}
+
+/* Slices that add to the same sums. */
+static inline size_t ulb_code_slices(const struct ulb_code_row *row)
+{
+    return row->group ? 1 : ULB_CODE_SLICES;
+}
+
+/* Steps of each of them in turn. Of pairs, Zen 5 at 65 GB/s: with 4 one token reaches 0.72 of the yardstick
+ * in place of 0.84; with 1 several tokens take a seventh longer. */
+static inline size_t ulb_code_turn(const struct ulb_code_row *row)
+{
+    return row->pairs ? 2 : 4;
+}
+
+/* Byte c, one of the first three, of the lanes at w. Lanes and mask come from memory for each, because
+ * compilers keep those of all columns in registers, which 256 bits lack, and a sum in memory. */
+static inline __attribute__((always_inline)) ulb_vec ulb_load_byte_of_lanes(const uint8_t *w, unsigned c)
+{
+    static const ulb_vec masks[3] = {ULB_INTS(0xFFU), ULB_INTS(0xFF00U), ULB_INTS(0xFF0000U)};
+    ulb_vec bytes;
+    __asm__(ULB_CODE_MOVE " %[w], %[bytes]\n\t" ULB_CODE_AND " %[mask], %[bytes], %[bytes]"
+            : [bytes] "=&v"(bytes)
+            : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [mask] "m"(masks[c]));
+    return bytes;
+}
+
+/* Column or pair c, field f of a vector of bytes: numbers in single precision are 2^(8 c) times too large in
+ * the first three columns, and 16 times in an upper nibble. */
 static inline __attribute__((always_inline)) ulb_floats
 ulb_code_value(const struct ulb_code_row *row, const float *levels, const uint8_t *w, unsigned c, unsigned f)
 {
     const uint32_t field = ((1u << row->bits) - 1) << 4 * f;
+    if (row->pairs)
+        return ulb_code_pair(ulb_load_pair_table(), w, c, f);
+    if (row->bits == 8 && c < 3 && ULB_BY_WIDTH(true, false))
+        return ulb_to_floats(ulb_load_byte_of_lanes(w, c));
     ulb_vec lane = ulb_load(w);
     if (row->levels)
         return ulb_look_up_levels(levels, ulb_shr32(lane, 8 * c + 4 * f));
@@ -78,8 +111,20 @@ ulb_code_value(const struct ulb_code_row *row, const float *levels, const uint8_
     return ulb_to_floats(ulb_and(lane, ulb_all32((int32_t)(c < 3 ? field << 8 * c : field))));
 }
 
-/* sums[tokens][vectors] += column c of a step. An assembler statement for Clang's sake: see ulb_add_rows_fn
+/* *sum += a column or pair. An assembler statement for Clang's sake: see ulb_add_rows_fn
  * (kernels/x86/float_columns.h). */
+static inline __attribute__((always_inline)) void
+ulb_add_code(const struct ulb_code_row *row, ulb_floats *sum, ulb_floats value, ulb_floats one)
+{
+    if (row->pairs)
+        ulb_add_pair(sum, value, one);
+    else
+        __asm__("vfmadd231ps %[one], %[value], %[sum]"
+                : [sum] "+v"(*sum)
+                : [value] "v"(value), [one] "v"(one));
+}
+
+/* sums[tokens][vectors] += column or pair c of a step. */
 static inline __attribute__((always_inline)) void ulb_add_token_column(const struct ulb_code_row *row,
                                                                        const float *levels, const uint8_t *w,
                                                                        const float *x, unsigned c,
@@ -95,14 +140,12 @@ static inline __attribute__((always_inline)) void ulb_add_token_column(const str
         const ulb_floats value = ulb_code_value(row, levels, w + v / fields * ULB_VEC_BYTES, c, v % fields);
         ULB_UNROLL(4)
         for (size_t t = 0; t < tokens; t++)
-            __asm__("vfmadd231ps %[one], %[value], %[sum]"
-                    : [sum] "+v"(sums[t * ULB_CODE_PASS_VECTORS + v])
-                    : [value] "v"(value), [one] "v"(ones[t]));
+            ulb_add_code(row, &sums[t * ULB_CODE_PASS_VECTORS + v], value, ones[t]);
     }
 }
 
-/* The chunk for so many vectors of rows from vector on, and tokens from t on: columns [c, end) of its steps.
- * Lines [first, last) of a step are asked for, of the next chunk. */
+/* The chunk for so many vectors of rows from vector on, and tokens from t on: columns or pairs [c, end) of
+ * its steps. Lines [first, last) of a step are asked for, of the next chunk. */
 static inline __attribute__((always_inline)) void ulb_sum_code_chunk(const struct ulb_code_row *row,
                                                                      const struct ulb_code_block *block,
                                                                      size_t vector, size_t t, unsigned tokens,
@@ -110,11 +153,13 @@ static inline __attribute__((always_inline)) void ulb_sum_code_chunk(const struc
                                                                      size_t last, ulb_floats *sums)
 {
     const size_t step = row->bits * ULB_VEC_BYTES, at = vector * row->bits / 8 * ULB_VEC_BYTES;
+    const size_t steps = block->steps;
     const float *x = block->x[t];
     for (size_t turn = 0; turn < block->turns; turn++) {
-        for (size_t i = 0; i < block->slices; i++) {
-            const uint8_t *w = block->w[i] + turn * block->steps * step;
-            for (size_t s = 0; s < block->steps; s++, w += step, x += 4) {
+        ULB_UNROLL(2)
+        for (size_t i = 0; i < ulb_code_slices(row); i++) {
+            const uint8_t *w = block->w[i] + turn * steps * step;
+            for (size_t s = 0; s < steps; s++, w += step, x += ulb_code_columns(row)) {
                 ULB_UNROLL(4)
                 for (unsigned column = c; column < end; column++)
                     ulb_add_token_column(row, block->levels, w + at, x, column, tokens, sums);
@@ -149,11 +194,12 @@ static inline __attribute__((always_inline)) void ulb_take_code_group(const stru
     }
 }
 
-/* The sum of a vector of rows -> that of products: of upper nibbles, odd vectors, it is 16 times as much. */
+/* The sum of a vector of rows -> that of products: in single precision that of upper nibbles, odd vectors, is
+ * 16 times as much. */
 static inline __attribute__((always_inline)) ulb_floats ulb_settle_nibble(const struct ulb_code_row *row,
                                                                           size_t vector, ulb_floats sum)
 {
-    const bool upper = !row->levels && row->bits == 4 && vector % 2;
+    const bool upper = !row->levels && !row->pairs && row->bits == 4 && vector % 2;
     return upper ? ulb_mul(sum, ulb_all_floats(1.0f / 16)) : sum;
 }
 
@@ -171,8 +217,8 @@ ulb_sum_code_group(const struct ulb_code_row *row, const struct ulb_code_block *
         ULB_UNROLL(16)
         for (size_t i = 0; i < n; i++)
             sums[i] = ulb_no_floats();
-        ulb_sum_code_chunk(row, block, vector, t, tokens, p, parts == 1 ? 4 : p + 1, first,
-                           p == 0 ? last : first, sums);
+        ulb_sum_code_chunk(row, block, vector, t, tokens, p, parts == 1 ? ulb_code_columns(row) : p + 1,
+                           first, p == 0 ? last : first, sums);
         ULB_UNROLL(16)
         for (size_t i = 0; i < n; i++)
             part[p][i] = sums[i];
@@ -201,7 +247,7 @@ ulb_pass_code_chunk(const struct ulb_code_row *row, struct ulb_code_block *block
     for (size_t i = 0; i < tokens * ULB_CODE_PASS_VECTORS; i++)
         sums[i] = ulb_load_floats(
             &block->results[t + i / ULB_CODE_PASS_VECTORS][(vector + i % ULB_CODE_PASS_VECTORS) * ULB_LANES]);
-    ulb_sum_code_chunk(row, block, vector, t, tokens, 0, 4, first, last, sums);
+    ulb_sum_code_chunk(row, block, vector, t, tokens, 0, ulb_code_columns(row), first, last, sums);
     ULB_UNROLL(16)
     for (size_t i = 0; i < tokens * ULB_CODE_PASS_VECTORS; i++)
         ulb_store_floats(
@@ -243,13 +289,20 @@ static inline __attribute__((always_inline)) void ulb_pack_code_x(const struct u
 {
     const __m128 small = _mm_setr_ps(1, 1.0f / 256, 1.0f / 65536, 1);
     for (size_t t = 0; t < tokens; t++) {
+        __m128 sum =
+            block->x_sums[t]; /* in memory it would wait for each step's stores, a quarter of the time */
         for (size_t s = 0; s < steps; s++) {
             const __m128 four = ulb_load_four(row->kind, g->x, (n + t) * g->x_stride + k + 4 * s);
-            block->x_sums[t] = _mm_add_ps(block->x_sums[t], four);
-            _mm_storeu_ps(&block->x[t][block->columns + 4 * s], row->levels ? four : _mm_mul_ps(four, small));
+            sum = _mm_add_ps(sum, four);
+            float *x = &block->x[t][block->packed + ulb_code_columns(row) * s];
+            if (row->pairs)
+                ulb_store_pairs(g->x, (n + t) * g->x_stride + k + 4 * s, x);
+            else
+                _mm_storeu_ps(x, row->levels ? four : _mm_mul_ps(four, small));
         }
+        block->x_sums[t] = sum;
     }
-    block->columns += 4 * steps;
+    block->packed += ulb_code_columns(row) * steps;
 }
 
 typedef void ulb_code_passes_fn(struct ulb_code_block *block, size_t tokens);
@@ -259,7 +312,7 @@ static inline __attribute__((always_inline)) void
 ulb_add_code_groups(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
                     size_t n, size_t tokens, ulb_code_passes_fn *passes, struct ulb_code_block *block)
 {
-    block->slices = block->turns = 1;
+    block->turns = 1;
     block->steps = row->group / 4;
     for (size_t i = 0; i < ULB_CODE_SLICES * tiles->steps; i++) {
         const size_t slice = i % ULB_CODE_SLICES, tile = i / ULB_CODE_SLICES, bytes = row->layout->tile_bytes;
@@ -272,7 +325,7 @@ ulb_add_code_groups(const struct ulb_code_row *row, const struct ulb_gemm *g, co
         block->zeros = row->zeros ? block->scales + ULB_CODE_ROWS * sizeof(float) : NULL;
         for (size_t line = codes; line < bytes; line += ULB_LINE)
             __builtin_prefetch(next + line, 0, 2);
-        block->columns = 0;
+        block->packed = 0;
         memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
         ulb_pack_code_x(row, g, n, tokens, (slice * tiles->steps + tile) * row->group, row->group / 4, block);
         for (size_t t = 0; t < tokens; t++)
@@ -287,16 +340,15 @@ static inline __attribute__((always_inline)) void
 ulb_add_code_rows(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
                   size_t n, size_t tokens, ulb_code_passes_fn *passes, struct ulb_code_block *block)
 {
-    const size_t step = row->bits * ULB_VEC_BYTES;
-    const size_t most = ULB_CODE_COLUMNS_MAX / (ULB_CODE_SLICES * 4 * ULB_CODE_TURN_STEPS);
-    block->slices = ULB_CODE_SLICES;
+    const size_t step = row->bits * ULB_VEC_BYTES, turn_steps = ulb_code_turn(row);
+    const size_t most = ULB_CODE_COLUMNS_MAX / (ULB_CODE_SLICES * 4 * turn_steps);
     memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
     for (size_t s = 0; s < tiles->steps; s += block->turns * block->steps) {
-        const size_t left = tiles->steps - s, turns = left / ULB_CODE_TURN_STEPS;
+        const size_t left = tiles->steps - s, turns = left / turn_steps;
         block->turns = turns == 0 ? 1 : turns < most ? turns : most;
-        block->steps = turns == 0 ? left : ULB_CODE_TURN_STEPS;
+        block->steps = turns == 0 ? left : turn_steps;
         block->ahead = (ptrdiff_t)(block->turns * block->steps * step);
-        block->columns = 0;
+        block->packed = 0;
         for (size_t i = 0; i < ULB_CODE_SLICES; i++)
             block->w[i] = tiles->w + i * tiles->slice_bytes + s * step;
         for (size_t i = 0; i < ULB_CODE_SLICES * block->turns; i++) {
@@ -348,6 +400,27 @@ ulb_run_code_block(const struct ulb_code_row *row, const struct ulb_gemm *g, con
                ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof **block.results);
 }
 
+/* Of one token alone: sums[slices][8] += products of so many steps of 4 columns, from activation at on, and
+ * x_sums[slices] += these activations. */
+static inline __attribute__((always_inline)) void
+ulb_add_codes(const struct ulb_code_row *row, struct ulb_beside beside, const uint8_t *w, const void *x,
+              size_t at, size_t steps, struct ulb_ahead ahead, ulb_floats *sums, __m128 *x_sums)
+{
+    if (row->pairs)
+        ulb_add_code_pairs(w, beside, x, at, steps, ahead, sums, x_sums);
+    else
+        ulb_add_code_columns(row->bits, row->kind, w, beside, x, at, steps, ahead, sums, x_sums);
+}
+
+/* The sums of all steps -> those of products. */
+static inline __attribute__((always_inline)) void ulb_finish_codes(const struct ulb_code_row *row,
+                                                                   ulb_floats *sums)
+{
+    ULB_UNROLL(8)
+    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+        sums[v] = ulb_settle_nibble(row, v, sums[v]);
+}
+
 /* The rows of a tile, from row m on, of token n alone. */
 typedef void ulb_code_tile_fn(const struct ulb_code_row *row, const struct ulb_gemm *g,
                               const struct ulb_tiles *tiles, size_t m, size_t n);
@@ -377,12 +450,12 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
     }
 }
 
-/* Function passes_<bits> of a file's rows; group_: whether they have groups. Functions, else GCC keeps what
- * the rest needs in registers, and sums in memory. */
-#define ULB_CODE_PASSES(bits_, levels_, group_)                                                              \
+/* Function passes_<bits> of a file's rows, of a struct ulb_code_row, where group is whether they have groups.
+ * Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+#define ULB_CODE_PASSES(bits_, ...)                                                                          \
     static __attribute__((noinline)) void passes_##bits_(struct ulb_code_block *block, size_t tokens)        \
     {                                                                                                        \
-        static const struct ulb_code_row row = {.bits = (bits_), .levels = (levels_), .group = (group_)};    \
+        static const struct ulb_code_row row = {.bits = (bits_), __VA_ARGS__};                               \
         ulb_pass_code_chunks(&row, block, tokens);                                                           \
     }
 
@@ -395,7 +468,7 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
     }                                                                                                        \
     static void run_##symbol(const struct ulb_gemm *g)                                                       \
     {                                                                                                        \
-        if (ULB_CODE_TILE(row_##symbol.levels) > 1 && g->n >= ULB_CODE_LEAST)                                \
+        if (g->n >= ULB_CODE_LEAST(bits_, row_##symbol.pairs))                                               \
             tokens_##symbol(g);                                                                              \
         else                                                                                                 \
             ulb_run_codes(&row_##symbol, g, run_tile, NULL);                                                 \
@@ -403,19 +476,18 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
 
 /* Instructions per 32 weights of a register tile, apart from packing, which is done once for all rows of a
  * tile. */
-#ifdef ULB_DP_512
-#define ULB_CODE_VALUES(levels, bits)                                                                        \
-    .logic = (levels) ? 0 : ULB_CODE_UNITS, .conversions = (levels) ? 0 : ULB_CODE_UNITS,                    \
-    .shifts = (levels) ? ULB_CODE_UNITS * 7 / 8 : ULB_CODE_UNITS * (bits) / 32,                              \
-    .permutes = (levels) ? ULB_CODE_UNITS : 0
-#else
-#define ULB_CODE_VALUES(levels, bits)                                                                        \
-    .logic = ULB_CODE_UNITS, .shifts = ULB_CODE_UNITS * 15 / 8, .permutes = 2 * ULB_CODE_UNITS
-#endif
+#define ULB_CODE_TOKENS_SHIFTS(levels, bits) ((levels) ? ULB_BY_WIDTH(15, 7) / 8.0 : (bits) / 32.0)
 #define ULB_CODE_TOKENS_MIX(levels, bits)                                                                    \
-    ULB_CODE_VALUES(levels, bits), .loads = ULB_CODE_UNITS * (bits) / 32,                                    \
-                                   .broadcasts = ULB_CODE_UNITS / ULB_CODE_PASS_VECTORS * ULB_CODE_TOKENS,   \
-                                   .prefetches = (bits) / 8.0, .fmas = ULB_CODE_UNITS * ULB_CODE_TOKENS,     \
-                                   .vector_bits = ULB_VEC_BITS, .chains = ULB_CODE_SUMS
+    .loads = ULB_CODE_UNITS * (bits) / 32,                                                                   \
+    .broadcasts = ULB_CODE_UNITS / ULB_CODE_PASS_VECTORS * ULB_CODE_TOKENS, .prefetches = (bits) / 8.0,      \
+    .logic = (levels) ? ULB_BY_WIDTH(ULB_CODE_UNITS, 0) : ULB_CODE_UNITS,                                    \
+    .shifts = ULB_CODE_UNITS * ULB_CODE_TOKENS_SHIFTS(levels, bits),                                         \
+    .permutes = (levels) ? ULB_BY_WIDTH(2, 1) * ULB_CODE_UNITS : 0,                                          \
+    .conversions = (levels) ? 0 : ULB_CODE_UNITS, .fmas = ULB_CODE_UNITS * ULB_CODE_TOKENS,                  \
+    .vector_bits = ULB_VEC_BITS, .chains = ULB_CODE_SUMS
+#define ULB_PAIR_TOKENS_MIX                                                                                  \
+    .loads = ULB_PAIR_UNITS / 4, .broadcasts = ULB_PAIR_UNITS / ULB_CODE_PASS_VECTORS * ULB_CODE_TOKENS,     \
+    .prefetches = 0.5, .shifts = ULB_PAIR_UNITS * 3 / 4, .permutes = ULB_PAIR_UNITS,                         \
+    .dot_products = ULB_PAIR_UNITS * ULB_CODE_TOKENS, .vector_bits = ULB_VEC_BITS, .chains = ULB_CODE_SUMS
 
 #endif

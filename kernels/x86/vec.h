@@ -240,20 +240,20 @@ enum {
     ULB_LANES = ULB_VEC_BYTES / 4 /* 32-bit lanes: rows of one vector */
 };
 
-/* A constant vector of equal bytes. */
-#define ULB_BYTES8(b) ((long long)(0x0101010101010101ULL * (b)))
+/* Constant vectors of equal parts: of 64 bits, of 32, of 8. */
 #ifdef ULB_DP_512
-#define ULB_BYTES(b)                                                                                         \
+#define ULB_LONGS(q)                                                                                         \
     {                                                                                                        \
-        ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b),            \
-            ULB_BYTES8(b), ULB_BYTES8(b)                                                                     \
+        (q), (q), (q), (q), (q), (q), (q), (q)                                                               \
     }
 #else
-#define ULB_BYTES(b)                                                                                         \
+#define ULB_LONGS(q)                                                                                         \
     {                                                                                                        \
-        ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b), ULB_BYTES8(b)                                           \
+        (q), (q), (q), (q)                                                                                   \
     }
 #endif
+#define ULB_INTS(i)  ULB_LONGS((long long)(0x0000000100000001ULL * (i)))
+#define ULB_BYTES(b) ULB_LONGS((long long)(0x0101010101010101ULL * (b)))
 
 /* 4 bytes, four activations for one, in every 32-bit lane. Through the assembler: Clang takes vbroadcastss,
  * whose result reaches integer operations later on Zen 4 (Q4_0: gamma 0.75 instead of 0.67), and GCC 12 may
@@ -262,6 +262,14 @@ static inline ulb_vec ulb_broadcast4(const void *p)
 {
     ulb_vec all;
     __asm__("vpbroadcastd %1, %0" : "=v"(all) : "m"(*(const uint8_t(*)[4])p));
+    return all;
+}
+
+/* The same of 8 bytes, in every 64-bit lane. */
+static inline ulb_vec ulb_broadcast8(const void *p)
+{
+    ulb_vec all;
+    __asm__("vpbroadcastq %1, %0" : "=v"(all) : "m"(*(const uint8_t(*)[8])p));
     return all;
 }
 
