@@ -75,15 +75,10 @@ static inline __attribute__((always_inline)) void load_two(const uint8_t *w, ulb
     values[1] = ulb_load_floats(w + STEP_BYTES);
 }
 
-static inline __attribute__((always_inline)) void add(ulb_floats *sum, ulb_floats value, ulb_floats one)
-{
-    __asm__("vdpbf16ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
-}
-
 #define TOKENS_ROW(steps, load_)                                                                             \
     {                                                                                                        \
         .rows = ROWS, .vector_bytes = ULB_VEC_BYTES, .step_bytes = (steps)*STEP_BYTES, .streams = 1,         \
-        .columns = (steps), .vectors = VECTORS, .tokens = TOKENS, .load = (load_), .add = add                \
+        .columns = (steps), .vectors = VECTORS, .tokens = TOKENS, .load = (load_), .add = ulb_add_pair       \
     }
 static const struct ulb_float_tokens pairs = TOKENS_ROW(2, load_two), single = TOKENS_ROW(1, load_one);
 

@@ -33,14 +33,6 @@ static inline __attribute__((always_inline)) ulb_floats ulb_code_pair(ulb_vec ta
     return ulb_as_floats(pairs);
 }
 
-/* *sum += products of pairs. A statement for Clang's sake: see ulb_add_rows_fn (kernels/x86/float_columns.h).
- */
-static inline __attribute__((always_inline)) void ulb_add_pair(ulb_floats *sum, ulb_floats value,
-                                                               ulb_floats one)
-{
-    __asm__("vdpbf16ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
-}
-
 /* Activations k to k + 3, two pairs, to p. */
 static inline __attribute__((always_inline)) void ulb_store_pairs(const void *x, size_t k, float *p)
 {

@@ -111,19 +111,6 @@ ulb_code_value(const struct ulb_code_row *row, const float *levels, const uint8_
     return ulb_to_floats(ulb_and(lane, ulb_all32((int32_t)(c < 3 ? field << 8 * c : field))));
 }
 
-/* *sum += a column or pair. An assembler statement for Clang's sake: see ulb_add_rows_fn
- * (kernels/x86/float_columns.h). */
-static inline __attribute__((always_inline)) void
-ulb_add_code(const struct ulb_code_row *row, ulb_floats *sum, ulb_floats value, ulb_floats one)
-{
-    if (row->pairs)
-        ulb_add_pair(sum, value, one);
-    else
-        __asm__("vfmadd231ps %[one], %[value], %[sum]"
-                : [sum] "+v"(*sum)
-                : [value] "v"(value), [one] "v"(one));
-}
-
 /* sums[tokens][vectors] += column or pair c of a step. */
 static inline __attribute__((always_inline)) void ulb_add_token_column(const struct ulb_code_row *row,
                                                                        const float *levels, const uint8_t *w,
@@ -139,8 +126,13 @@ static inline __attribute__((always_inline)) void ulb_add_token_column(const str
     for (unsigned v = 0; v < ULB_CODE_PASS_VECTORS; v++) {
         const ulb_floats value = ulb_code_value(row, levels, w + v / fields * ULB_VEC_BYTES, c, v % fields);
         ULB_UNROLL(4)
-        for (size_t t = 0; t < tokens; t++)
-            ulb_add_code(row, &sums[t * ULB_CODE_PASS_VECTORS + v], value, ones[t]);
+        for (size_t t = 0; t < tokens; t++) {
+            ulb_floats *sum = &sums[t * ULB_CODE_PASS_VECTORS + v];
+            if (row->pairs)
+                ulb_add_pair(sum, value, ones[t]);
+            else
+                ulb_add_product(sum, value, ones[t]);
+        }
     }
 }
 

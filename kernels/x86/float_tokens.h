@@ -59,14 +59,6 @@ static inline __attribute__((always_inline)) float *ulb_float_total(const struct
     return &totals[i / row->vectors / row->columns][c * row->rows + (vector + v) * ULB_LANES];
 }
 
-/* add of single precision. An assembler statement for Clang's sake: see ulb_add_rows_fn
- * (kernels/x86/float_columns.h). */
-static inline __attribute__((always_inline)) void ulb_add_product(ulb_floats *sum, ulb_floats value,
-                                                                  ulb_floats one)
-{
-    __asm__("vfmadd231ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
-}
-
 /* One step of one stream. */
 static inline __attribute__((always_inline)) void ulb_float_step(const struct ulb_float_tokens *row,
                                                                  const uint8_t *w, const float *x,

@@ -129,6 +129,20 @@ static inline ulb_vec ulb_load_signed_bytes(const void *p)
 
 #endif
 
+/* *sum += value * one; of bfloat16 both products of pairs. Assembler statements, because Clang moves sums
+ * from register to register, and one of them to memory. */
+static inline __attribute__((always_inline)) void ulb_add_product(ulb_floats *sum, ulb_floats value,
+                                                                  ulb_floats one)
+{
+    __asm__("vfmadd231ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
+}
+
+static inline __attribute__((always_inline)) void ulb_add_pair(ulb_floats *sum, ulb_floats value,
+                                                               ulb_floats one)
+{
+    __asm__("vdpbf16ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
+}
+
 /* Half precision from memory. Through the assembler, because Clang 14 may load the halves one by one, into
  * general registers, and put them together again: Q5_1's rows took 1.7 times as long. */
 static inline ulb_floats ulb_load_halves(const void *p)
