@@ -52,22 +52,13 @@ ULB_CODE_PASSES(4, .levels = true, .group = COLUMNS)
     ULB_CODE_RUN(symbol, run_tile, 4, .layout = &LAYOUT(of), .levels = true, .group = COLUMNS,               \
                  .kind = kind_)                                                                              \
     ULB_VARIANT_ROW(symbol) = {                                                                              \
-        .abi = ULB_KERNEL_ABI,                                                                               \
+        ULB_CODE_FIELDS(symbol, LAYOUT(of), kind_, 4, false),                                                \
         .variant = "lookup",                                                                                 \
-        .isa = ULB_ROW_ISA,                                                                                  \
-        .needs = ULB_ROW_NEEDS,                                                                              \
-        .layout = &LAYOUT(of),                                                                               \
-        .activation = (kind_),                                                                               \
-        .mr = ULB_CODE_ROWS,                                                                                 \
-        .nr = ULB_CODE_TOKENS,                                                                               \
         .kr = ULB_CODE_SLICES * COLUMNS,                                                                     \
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
         .tolerance = ULB_ONE_CHAIN_TOLERANCE,                                                                \
         .mix = {ULB_LEVEL_COLUMNS_MIX, .vector_bits = ULB_VEC_BITS},                                         \
         .tile_mix = {ULB_CODE_TOKENS_MIX(true, 4)},                                                          \
-        .prefetch_choice = true,                                                                             \
-        .prefetch_tokens = ULB_CODE_LEAST(4, false) - 1,                                                     \
-        .run = run_##symbol,                                                                                 \
     };
 #define SINGLE(of) ROW(of, ULB_ACT_F32, of##_f32)
 #define BFLOAT(of) ROW(of, ULB_ACT_BF16, of##_bf16)

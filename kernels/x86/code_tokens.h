@@ -282,7 +282,7 @@ static inline __attribute__((always_inline)) void ulb_pack_code_x(const struct u
     const __m128 small = _mm_setr_ps(1, 1.0f / 256, 1.0f / 65536, 1);
     for (size_t t = 0; t < tokens; t++) {
         __m128 sum =
-            block->x_sums[t]; /* in memory it would wait for each step's stores, a quarter of the time */
+            block->x_sums[t]; /* in memory it would wait for each step's stores, up to 1.4 times as long */
         for (size_t s = 0; s < steps; s++) {
             const __m128 four = ulb_load_four(row->kind, g->x, (n + t) * g->x_stride + k + 4 * s);
             sum = _mm_add_ps(sum, four);
@@ -465,6 +465,13 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
         else                                                                                                 \
             ulb_run_codes(&row_##symbol, g, run_tile, NULL);                                                 \
     }
+
+/* What every such row has, of struct ulb_kernel; the rest are variant, kr, bytes_per_step, tolerance, mixes.
+ */
+#define ULB_CODE_FIELDS(symbol, layout_, kind, bits, pairs)                                                  \
+    .abi = ULB_KERNEL_ABI, .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS, .layout = &(layout_),                 \
+    .activation = (kind), .mr = ULB_CODE_ROWS, .nr = ULB_CODE_TOKENS, .prefetch_choice = true,               \
+    .prefetch_tokens = ULB_CODE_LEAST(bits, pairs) - 1, .run = run_##symbol
 
 /* Instructions per 32 weights of a register tile, apart from packing, which is done once for all rows of a
  * tile. */
