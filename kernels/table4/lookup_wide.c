@@ -52,7 +52,7 @@ ULB_CODE_PASSES(4, .levels = true, .group = COLUMNS)
     ULB_CODE_RUN(symbol, run_tile, 4, .layout = &LAYOUT(of), .levels = true, .group = COLUMNS,               \
                  .kind = kind_)                                                                              \
     ULB_VARIANT_ROW(symbol) = {                                                                              \
-        ULB_CODE_FIELDS(symbol, LAYOUT(of), kind_, 4, false),                                                \
+        ULB_CODE_FIELDS(symbol, LAYOUT(of), kind_, true),                                                    \
         .variant = "lookup",                                                                                 \
         .kr = ULB_CODE_SLICES * COLUMNS,                                                                     \
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \

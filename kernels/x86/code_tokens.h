@@ -3,15 +3,19 @@
  * pass over them: a code that is made single precision serves all tokens of a tile. Columns come in the order
  * of one token's sums, and powers of two by which codes and sums are too large and activations too small
  * round nothing (above 2^-100), so that results are the same alone and together. Each pass asks L2 for its
- * part of the next chunk in time.
+ * part of the chunk that is read next; of the next one of the same tile 4 tokens took up to a third longer.
+ *
+ * Tiles of rows share the packed activations, for packing takes 16 to 21 % of the time of 16 tokens of 4 bits
+ * where each has its own (Zen 5). With 4 tiles 16 tokens take .95 of the time in single precision and .85 of
+ * it in pairs; with 8 no less.
  *
  * 512 bits: 4 vectors of rows times 4 tokens are 16 sums. 16 FMA share 4 masks and 4 conversions: on two
  * ports for all of them 12 cycles, with masks elsewhere 10, which is what Zen 5 takes. 256 bits: 2 times 4.
  *
- * Zen 5, cold, 4096x4096, 2, 3, 4 and 16 tokens against one by one: 512 bits 4-bit codes in single precision
- * 1.1 to 1.3, 1.1 to 1.3, 1.2 to 1.5 and 1.4 to 1.5 times as fast, 8-bit codes 1.0, 1.1, 1.3 and 1.6, pairs
- * .8 to 1.0, 1.1, 1.1 and 1.3, NF4 1.0, 1.3, 1.4 and 1.4; 256 bits codes .8 to 1.0, 1.1, 1.2 to 1.3 and 1.3,
- * NF4 .9, 1.2, 1.5 and 1.5. */
+ * Zen 5, cold, 4096x4096, 2, 4 and 16 tokens against one by one: 512 bits 4-bit codes in single precision
+ * 1.2, 1.3 and 1.6 times as fast, 8-bit codes 1.0, 1.3 and 1.7, pairs 1.0, 1.1 to 1.4 and 1.4, of groups of
+ * 32 columns .9, 1.1 and 1.35, NF4 1.25, 1.5 and 1.5; 256 bits codes .85 to 1.0, 1.3 and 1.35, NF4 1.0, 1.45
+ * and 1.5; three tokens of codes 1.1. */
 #ifndef ULB_KERNELS_X86_CODE_TOKENS_H
 #define ULB_KERNELS_X86_CODE_TOKENS_H
 
@@ -26,6 +30,7 @@
 
 enum {
     ULB_CODE_BLOCK = 16,                        /* tokens that share a chunk in L1 */
+    ULB_CODE_TILES = 4,                         /* of rows that share packed activations */
     ULB_CODE_TOKENS = 4,                        /* of a register tile */
     ULB_CODE_PASS_VECTORS = ULB_BY_WIDTH(2, 4), /* of rows */
     ULB_CODE_SUMS = ULB_CODE_TOKENS * ULB_CODE_PASS_VECTORS,
@@ -34,7 +39,7 @@ enum {
 };
 
 /* Tokens from which on this is faster than one by one. */
-#define ULB_CODE_LEAST(bits, pairs) (ULB_BY_WIDTH(false, (bits) == 4 && !(pairs)) ? 2 : 3)
+#define ULB_CODE_LEAST(levels) ULB_BY_WIDTH((levels) ? 2 : 3, 2)
 
 /* Constants of a row. */
 struct ulb_code_row {
@@ -47,19 +52,23 @@ struct ulb_code_row {
     enum ulb_activation kind;
 };
 
-/* The rows of a tile, a block of tokens, and a chunk: turns of so many steps of 4 columns of each slice. */
+/* Rows of some tiles, a block of tokens, and a chunk: turns of so many steps of 4 columns of each slice. */
 struct ulb_code_block {
     /* In the chunk's order, as small as codes are large; or pairs of bfloat16. */
     float x[ULB_CODE_BLOCK][ULB_CODE_COLUMNS_MAX];
-    __m128 x_sums[ULB_CODE_BLOCK];                /* of the group's activations, or of all there were */
-    float x_sum[ULB_CODE_BLOCK];                  /* theirs, of a group */
-    float results[ULB_CODE_BLOCK][ULB_CODE_ROWS]; /* of groups, or sums of codes of a row */
-    const uint8_t *w[ULB_CODE_SLICES];
+    __m128 x_sums[ULB_CODE_BLOCK]; /* of the group's activations, or of all there were */
+    float x_sum[ULB_CODE_BLOCK];   /* theirs, of a group */
+    /* Of groups, or sums of codes of a row. */
+    float results[ULB_CODE_TILES][ULB_CODE_BLOCK][ULB_CODE_ROWS];
+    size_t tiles;
     size_t turns, steps;
-    size_t packed;                 /* activations or pairs of them, in x */
-    ptrdiff_t ahead;               /* bytes to the next chunk */
-    const uint8_t *scales, *zeros; /* of a group; zeros NULL: there are none */
+    size_t packed; /* activations or pairs of them, in x */
     const float *levels;
+    /* Of the tile that is passed over. */
+    float (*sums)[ULB_CODE_ROWS]; /* results */
+    const uint8_t *w[ULB_CODE_SLICES];
+    ptrdiff_t ahead;               /* bytes to what is read next */
+    const uint8_t *scales, *zeros; /* of a group; zeros NULL: there are none */
 };
 
 /* Activations of a step, as they are packed. */
@@ -180,7 +189,7 @@ static inline __attribute__((always_inline)) void ulb_take_code_group(const stru
             ulb_floats sum = sums[i * ULB_CODE_PASS_VECTORS + v];
             if (!row->levels)
                 sum = ulb_fnma(zero, ulb_load_to_all(&block->x_sum[t + i]), sum);
-            float *result = &block->results[t + i][at];
+            float *result = &block->sums[t + i][at];
             ulb_store_floats(result, ulb_fma(sum, scale, ulb_load_floats(result)));
         }
     }
@@ -238,12 +247,12 @@ ulb_pass_code_chunk(const struct ulb_code_row *row, struct ulb_code_block *block
     ULB_UNROLL(16)
     for (size_t i = 0; i < tokens * ULB_CODE_PASS_VECTORS; i++)
         sums[i] = ulb_load_floats(
-            &block->results[t + i / ULB_CODE_PASS_VECTORS][(vector + i % ULB_CODE_PASS_VECTORS) * ULB_LANES]);
+            &block->sums[t + i / ULB_CODE_PASS_VECTORS][(vector + i % ULB_CODE_PASS_VECTORS) * ULB_LANES]);
     ulb_sum_code_chunk(row, block, vector, t, tokens, 0, ulb_code_columns(row), first, last, sums);
     ULB_UNROLL(16)
     for (size_t i = 0; i < tokens * ULB_CODE_PASS_VECTORS; i++)
         ulb_store_floats(
-            &block->results[t + i / ULB_CODE_PASS_VECTORS][(vector + i % ULB_CODE_PASS_VECTORS) * ULB_LANES],
+            &block->sums[t + i / ULB_CODE_PASS_VECTORS][(vector + i % ULB_CODE_PASS_VECTORS) * ULB_LANES],
             sums[i]);
 }
 
@@ -299,71 +308,91 @@ static inline __attribute__((always_inline)) void ulb_pack_code_x(const struct u
 
 typedef void ulb_code_passes_fn(struct ulb_code_block *block, size_t tokens);
 
-/* The groups of a tile of rows, in the order of one token. */
+/* The chunk of each tile; the first one's codes begin at w, of the second slice so many bytes behind, and
+ * what is read after the last one's at next. */
 static inline __attribute__((always_inline)) void
-ulb_add_code_groups(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
-                    size_t n, size_t tokens, ulb_code_passes_fn *passes, struct ulb_code_block *block)
+ulb_pass_code_tiles(const struct ulb_code_row *row, const uint8_t *w, size_t slice_bytes, size_t row_bytes,
+                    const uint8_t *next, size_t tokens, ulb_code_passes_fn *passes,
+                    struct ulb_code_block *block)
 {
-    block->turns = 1;
-    block->steps = row->group / 4;
-    for (size_t i = 0; i < ULB_CODE_SLICES * tiles->steps; i++) {
-        const size_t slice = i % ULB_CODE_SLICES, tile = i / ULB_CODE_SLICES, bytes = row->layout->tile_bytes;
-        const uint8_t *w = tiles->w + slice * tiles->slice_bytes + tile * bytes;
-        const uint8_t *next = ulb_next_tile(w, slice, tiles->slice_bytes, bytes);
-        const size_t codes = ULB_CODE_ROWS * row->group * row->bits / 8;
-        block->w[0] = w;
-        block->ahead = next - w;
-        block->scales = w + codes;
-        block->zeros = row->zeros ? block->scales + ULB_CODE_ROWS * sizeof(float) : NULL;
-        for (size_t line = codes; line < bytes; line += ULB_LINE)
-            __builtin_prefetch(next + line, 0, 2);
-        block->packed = 0;
-        memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
-        ulb_pack_code_x(row, g, n, tokens, (slice * tiles->steps + tile) * row->group, row->group / 4, block);
-        for (size_t t = 0; t < tokens; t++)
-            block->x_sum[t] = ulb_sum_four(block->x_sums[t]);
-        passes(block, tokens);
-    }
-}
-
-/* All columns of a tile of rows with a scale each, in the order of one token: turns of 4 steps of each slice,
- * then what is left of it. */
-static inline __attribute__((always_inline)) void
-ulb_add_code_rows(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
-                  size_t n, size_t tokens, ulb_code_passes_fn *passes, struct ulb_code_block *block)
-{
-    const size_t step = row->bits * ULB_VEC_BYTES, turn_steps = ulb_code_turn(row);
-    const size_t most = ULB_CODE_COLUMNS_MAX / (ULB_CODE_SLICES * 4 * turn_steps);
-    memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
-    for (size_t s = 0; s < tiles->steps; s += block->turns * block->steps) {
-        const size_t left = tiles->steps - s, turns = left / turn_steps;
-        block->turns = turns == 0 ? 1 : turns < most ? turns : most;
-        block->steps = turns == 0 ? left : turn_steps;
-        block->ahead = (ptrdiff_t)(block->turns * block->steps * step);
-        block->packed = 0;
-        for (size_t i = 0; i < ULB_CODE_SLICES; i++)
-            block->w[i] = tiles->w + i * tiles->slice_bytes + s * step;
-        for (size_t i = 0; i < ULB_CODE_SLICES * block->turns; i++) {
-            const size_t slice = i % ULB_CODE_SLICES, turn = i / ULB_CODE_SLICES;
-            ulb_pack_code_x(row, g, n, tokens, 4 * (slice * tiles->steps + s + turn * block->steps),
-                            block->steps, block);
+    const size_t codes = ULB_CODE_ROWS * row->group * row->bits / 8;
+    for (size_t tile = 0; tile < block->tiles; tile++, w += row_bytes) {
+        block->sums = block->results[tile];
+        for (size_t i = 0; i < ulb_code_slices(row); i++)
+            block->w[i] = w + i * slice_bytes;
+        block->ahead = tile + 1 < block->tiles ? (ptrdiff_t)row_bytes : next - w;
+        if (row->group) {
+            block->scales = w + codes;
+            block->zeros = row->zeros ? block->scales + ULB_CODE_ROWS * sizeof(float) : NULL;
+            for (size_t line = codes; line < row->layout->tile_bytes; line += ULB_LINE)
+                __builtin_prefetch(w + block->ahead + line, 0, 2);
         }
         passes(block, tokens);
     }
 }
 
-/* results = those of rows from their sums, row m on. */
-static inline __attribute__((always_inline)) void ulb_finish_code_rows(const struct ulb_code_row *row,
-                                                                       const struct ulb_gemm *g, size_t m,
-                                                                       size_t tokens,
-                                                                       struct ulb_code_block *block)
+/* The groups of the tiles, in the order of one token. */
+static inline __attribute__((always_inline)) void
+ulb_add_code_groups(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
+                    size_t n, size_t tokens, ulb_code_passes_fn *passes, struct ulb_code_block *block)
+{
+    const size_t bytes = row->layout->tile_bytes, row_bytes = tiles->steps * bytes;
+    const size_t groups = ULB_CODE_SLICES * tiles->steps;
+    block->turns = 1;
+    block->steps = row->group / 4;
+    for (size_t i = 0; i < groups; i++) {
+        const size_t slice = i % ULB_CODE_SLICES, step = i / ULB_CODE_SLICES;
+        const uint8_t *w = tiles->w + slice * tiles->slice_bytes + step * bytes;
+        const uint8_t *next = i + 1 < groups ? ulb_next_tile(w, slice, tiles->slice_bytes, bytes)
+                                             : tiles->w + block->tiles * row_bytes;
+        block->packed = 0;
+        memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
+        ulb_pack_code_x(row, g, n, tokens, (slice * tiles->steps + step) * row->group, row->group / 4, block);
+        for (size_t t = 0; t < tokens; t++)
+            block->x_sum[t] = ulb_sum_four(block->x_sums[t]);
+        ulb_pass_code_tiles(row, w, 0, row_bytes, next, tokens, passes, block);
+    }
+}
+
+/* All columns of tiles of rows with a scale each, in the order of one token: turns of 4 steps of each slice,
+ * then what is left of it. */
+static inline __attribute__((always_inline)) void
+ulb_add_code_rows(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
+                  size_t n, size_t tokens, ulb_code_passes_fn *passes, struct ulb_code_block *block)
+{
+    const size_t step = row->bits * ULB_VEC_BYTES, row_bytes = tiles->steps * step;
+    const size_t turn_steps = ulb_code_turn(row);
+    const size_t most = ULB_CODE_COLUMNS_MAX / (ULB_CODE_SLICES * 4 * turn_steps);
+    memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
+    for (size_t s = 0, end; s < tiles->steps; s = end) {
+        const size_t left = tiles->steps - s, turns = left / turn_steps;
+        const uint8_t *w = tiles->w + s * step;
+        block->turns = turns == 0 ? 1 : turns < most ? turns : most;
+        block->steps = turns == 0 ? left : turn_steps;
+        block->packed = 0;
+        end = s + block->turns * block->steps;
+        for (size_t i = 0; i < ULB_CODE_SLICES * block->turns; i++) {
+            const size_t slice = i % ULB_CODE_SLICES, turn = i / ULB_CODE_SLICES;
+            ulb_pack_code_x(row, g, n, tokens, 4 * (slice * tiles->steps + s + turn * block->steps),
+                            block->steps, block);
+        }
+        ulb_pass_code_tiles(row, w, tiles->slice_bytes, row_bytes,
+                            tiles->w + (end < tiles->steps ? end * step : block->tiles * row_bytes), tokens,
+                            passes, block);
+    }
+}
+
+/* The sums of a tile -> results, row m on. */
+static inline __attribute__((always_inline)) void
+ulb_finish_code_rows(const struct ulb_code_row *row, const struct ulb_gemm *g, size_t m, size_t tokens,
+                     const struct ulb_code_block *block, float (*results)[ULB_CODE_ROWS])
 {
     const float *scales = ulb_row_scales(g, row->layout) + m, *zeros = ulb_row_zeros(g, row->layout) + m;
     for (size_t t = 0; t < tokens; t++) {
         const ulb_floats x_sum = ulb_all_floats(ulb_sum_four(block->x_sums[t]));
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
-            float *result = &block->results[t][v * ULB_LANES];
+            float *result = &results[t][v * ULB_LANES];
             const ulb_floats sum = ulb_settle_nibble(row, v, ulb_load_floats(result));
             const ulb_floats zero = row->zeros ? ulb_load_floats(zeros + v * ULB_LANES)
                                                : ulb_all_floats((float)(1 << (row->bits - 1)));
@@ -373,23 +402,27 @@ static inline __attribute__((always_inline)) void ulb_finish_code_rows(const str
     }
 }
 
-/* Rows of the tile from row m on, of tokens [n, n + tokens). */
+/* Rows of so many tiles from row m on, of tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
 ulb_run_code_block(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
-                   size_t m, size_t n, size_t tokens, ulb_code_passes_fn *passes)
+                   size_t m, size_t count, size_t n, size_t tokens, ulb_code_passes_fn *passes)
 {
     struct ulb_code_block block;
-    memset(block.results, 0, tokens * sizeof *block.results);
+    block.tiles = count;
     block.levels = row->levels ? row->layout->format->block->levels : NULL;
-    if (row->group) {
+    for (size_t tile = 0; tile < count; tile++)
+        memset(block.results[tile], 0, tokens * sizeof *block.results[tile]);
+    if (row->group)
         ulb_add_code_groups(row, g, tiles, n, tokens, passes, &block);
-    } else {
+    else
         ulb_add_code_rows(row, g, tiles, n, tokens, passes, &block);
-        ulb_finish_code_rows(row, g, m, tokens, &block);
+    for (size_t tile = 0; tile < count; tile++, m += ULB_CODE_ROWS) {
+        if (!row->group)
+            ulb_finish_code_rows(row, g, m, tokens, &block, block.results[tile]);
+        for (size_t t = 0; t < tokens; t++)
+            memcpy(g->y + (n + t) * g->y_stride + m, block.results[tile][t],
+                   ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof ***block.results);
     }
-    for (size_t t = 0; t < tokens; t++)
-        memcpy(g->y + (n + t) * g->y_stride + m, block.results[t],
-               ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof **block.results);
 }
 
 /* Of one token alone: sums[slices][8] += products of so many steps of 4 columns, from activation at on, and
@@ -432,13 +465,15 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
                               .steps = ulb_layout_steps(row->layout, g->k),
                               .ask_ahead = g->ask_ahead};
     const size_t tile_bytes = row->group ? row->layout->tile_bytes : row->bits * ULB_VEC_BYTES;
-    for (size_t m = g->m0; m < g->m1; m += ULB_CODE_ROWS) {
+    for (size_t m = g->m0, count; m < g->m1; m += count * ULB_CODE_ROWS) {
+        const size_t left = (g->m1 - m + ULB_CODE_ROWS - 1) / ULB_CODE_ROWS;
+        count = run_tile ? 1 : left < ULB_CODE_TILES ? left : ULB_CODE_TILES;
         tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * tile_bytes;
         for (size_t n = 0; n < g->n && run_tile; n++)
             run_tile(row, g, &tiles, m, n);
         for (size_t n = 0; n < g->n && passes; n += ULB_CODE_BLOCK)
-            ulb_run_code_block(row, g, &tiles, m, n, g->n - n < ULB_CODE_BLOCK ? g->n - n : ULB_CODE_BLOCK,
-                               passes);
+            ulb_run_code_block(row, g, &tiles, m, count, n,
+                               g->n - n < ULB_CODE_BLOCK ? g->n - n : ULB_CODE_BLOCK, passes);
     }
 }
 
@@ -460,7 +495,7 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
     }                                                                                                        \
     static void run_##symbol(const struct ulb_gemm *g)                                                       \
     {                                                                                                        \
-        if (g->n >= ULB_CODE_LEAST(bits_, row_##symbol.pairs))                                               \
+        if (g->n >= ULB_CODE_LEAST(row_##symbol.levels))                                                     \
             tokens_##symbol(g);                                                                              \
         else                                                                                                 \
             ulb_run_codes(&row_##symbol, g, run_tile, NULL);                                                 \
@@ -468,13 +503,12 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
 
 /* What every such row has, of struct ulb_kernel; the rest are variant, kr, bytes_per_step, tolerance, mixes.
  */
-#define ULB_CODE_FIELDS(symbol, layout_, kind, bits, pairs)                                                  \
+#define ULB_CODE_FIELDS(symbol, layout_, kind, levels)                                                       \
     .abi = ULB_KERNEL_ABI, .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS, .layout = &(layout_),                 \
     .activation = (kind), .mr = ULB_CODE_ROWS, .nr = ULB_CODE_TOKENS, .prefetch_choice = true,               \
-    .prefetch_tokens = ULB_CODE_LEAST(bits, pairs) - 1, .run = run_##symbol
+    .prefetch_tokens = ULB_CODE_LEAST(levels) - 1, .run = run_##symbol
 
-/* Instructions per 32 weights of a register tile, apart from packing, which is done once for all rows of a
- * tile. */
+/* Instructions per 32 weights of a register tile, apart from packing, which tiles of rows share. */
 #define ULB_CODE_TOKENS_SHIFTS(levels, bits) ((levels) ? ULB_BY_WIDTH(15, 7) / 8.0 : (bits) / 32.0)
 #define ULB_CODE_TOKENS_MIX(levels, bits)                                                                    \
     .loads = ULB_CODE_UNITS * (bits) / 32,                                                                   \
