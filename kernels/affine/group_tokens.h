@@ -6,6 +6,8 @@
 #include "kernels/affine/group_walk.h"
 #include "kernels/x86/plane_tokens.h"
 
+#include <string.h>
+
 /* Tokens from which on that is faster (Zen 5, 4096x4096, cold, 3 tokens against one by one: 4 bits 1.1, 3
  * bits .85 and with 4 .9, with 8 1.35; groups of 32 columns with 4 .9, with 8 1.2). unpacks: takes codes
  * apart first. With AVX2 alone (Zen 4, 2 tokens): 3 to 8 bits 1.1 to 1.5, NF4 1.0; 1 and 2 bits .81 and .86,
@@ -49,6 +51,7 @@ static inline __attribute__((always_inline)) void ulb_take_affine_sums(void *of,
                                                                        unsigned tokens, const ulb_vec *sums)
 {
     struct ulb_affine_block *block = of;
+    __asm__("" : "+r"(block)); /* else GCC holds addresses of all results, some in vector registers */
     if (!ULB_WORD_SUMS || block->zeros)
         ulb_take_affine_sums_as(true, block, vector, t, tokens, sums);
     else
@@ -118,7 +121,8 @@ ulb_add_affine_group(const struct ulb_affine_row *a, const struct ulb_gemm *g, c
     block->chunk.w = a->unpack ? block->chunk.codes[0][0] : w;
     if (a->unpack)
         a->unpack(a->bits, w, a->columns / 4, block->chunk.codes);
-    ulb_pack_bytes(g, n, tokens, k, a->columns, &block->chunk);
+    block->chunk.x = (const int8_t *)g->x + n * g->x_stride + k;
+    block->chunk.x_stride = g->x_stride;
     ulb_add_affine(a, block, tokens);
 }
 

@@ -9,6 +9,8 @@
 #include "kernels/woq/format.h"
 #include "kernels/x86/plane_tokens.h"
 
+#include <string.h>
+
 #ifdef ULB_DP_512
 #define LAYOUT(of) ulb_##of##_plane_128
 #else
@@ -165,7 +167,8 @@ static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a
         block->chunk.steps = left < CHUNK ? left : CHUNK;
         block->chunk.next = from + (ULB_WORD_SUMS ? ULB_PLANE_FAR : block->chunk.steps * step);
         block->chunk.next_bytes = block->chunk.steps * step;
-        ulb_pack_bytes(g, n, tokens, 4 * at, 4 * block->chunk.steps, &block->chunk);
+        block->chunk.x = (const int8_t *)g->x + n * g->x_stride + 4 * at;
+        block->chunk.x_stride = g->x_stride;
         add_chunk(a, from, tokens, block);
     }
 }

@@ -11,12 +11,7 @@
 #include "kernels/x86/dot.h"
 #include "kernels/x86/prefetch.h"
 
-enum {
-    ULB_BYTE_TOKENS = 4,
-    ULB_BYTE_VECTORS = 2,
-    ULB_BYTE_SUMS = ULB_BYTE_TOKENS * ULB_BYTE_VECTORS,
-    ULB_BYTE_COLUMNS = 256 /* from a token's activations to the next one's */
-};
+enum { ULB_BYTE_TOKENS = 4, ULB_BYTE_VECTORS = 2, ULB_BYTE_SUMS = ULB_BYTE_TOKENS * ULB_BYTE_VECTORS };
 
 /* A constant vector of equal words. */
 #define ULB_WORDS4(n) ((long long)(0x0001000100010001ULL * (n)))
@@ -31,6 +26,7 @@ struct ulb_byte_steps {
     const uint8_t *w;
     size_t step_bytes;
     const int8_t *x;
+    size_t x_stride; /* from one token to the next */
     const uint8_t *ask;
     size_t ask_bytes, near;
     bool asked; /* before: nothing is asked for here. A constant */
@@ -117,7 +113,7 @@ static inline __attribute__((always_inline)) void ulb_add_wide_steps(struct ulb_
     }
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++)
-        ulb_add_wide_products(steps, codes, x + t * ULB_BYTE_COLUMNS, scales, sums + 2 * t);
+        ulb_add_wide_products(steps, codes, x + t * at->x_stride, scales, sums + 2 * t);
 }
 
 /* words[tokens][vectors] += a step; first: = one. */
@@ -130,7 +126,7 @@ ulb_add_byte_step(struct ulb_byte_steps *at, bool first, unsigned vectors, unsig
         codes[v] = ulb_load(at->w + v * ULB_VEC_BYTES);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++)
-        ulb_add_byte_products(vectors, first, codes, at->x + t * ULB_BYTE_COLUMNS, words + t * vectors);
+        ulb_add_byte_products(vectors, first, codes, at->x + t * at->x_stride, words + t * vectors);
     ulb_next_byte_step(at);
 }
 

@@ -1,6 +1,6 @@
 /* Several tokens of rows with a scale for each group of columns (kernels/x86/groups.h): each vector of
  * weights is loaded, and its fields masked, once for the tokens of a register tile. Some groups of both
- * slices, a chunk, stay in L1 with the activations that they meet, packed, while the tiles of a block of
+ * slices, a chunk, stay in L1 with the activations that they meet while the tiles of a block of
  * tokens pass over them, one after the other; results wait beside them. Groups come in the order of one
  * token. A single pass asks for what lies ahead of itself, one of several for its part of the next chunk.
  *
@@ -29,10 +29,8 @@ enum {
     ULB_GROUP_CHUNK_GROUPS = ULB_GROUP_CHUNK_COLUMNS / ULB_GROUP
 };
 
-/* Groups lie one after the other, in turn those of each slice: of a token what they have too much in each,
- * activations, and so far results. */
+/* Of a token results so far, and what sums have too much in each group, in turn those of each slice. */
 struct ulb_group_block {
-    _Alignas(64) int8_t x[ULB_GROUP_BLOCK][ULB_GROUP_CHUNK_COLUMNS];
     float results[ULB_GROUP_BLOCK][ULB_TILE_ROWS_MAX];
     int32_t lacking[ULB_GROUP_BLOCK][ULB_GROUP_CHUNK_GROUPS];
 };
@@ -41,7 +39,9 @@ struct ulb_group_block {
  * bytes behind its group on. */
 struct ulb_group_chunk {
     const uint8_t *w;
-    size_t slice_bytes, groups, ask, ask_bytes;
+    const int8_t *x; /* of its first column and token */
+    size_t x_stride; /* from one token to the next */
+    size_t slice_bytes, slice_columns, groups, ask, ask_bytes;
 };
 
 /* Vectors of rows, and bytes of a group of columns with its scales. */
@@ -91,17 +91,16 @@ ulb_finish_token_group(const struct ulb_tokens *row, const uint8_t *scales, size
     }
 }
 
-/* A step at w, whose activations begin at x, for so many tokens. Behind each vector its part of so many lines
+/* A step at w for so many tokens, whose activations begin at x. Behind each vector its part of so many lines
  * at ask is asked for; near: into L1 as well, those of w itself so far ahead. */
-static inline __attribute__((always_inline)) void ulb_add_asking_step(const struct ulb_tokens *row,
-                                                                      const uint8_t *w, const int8_t *x,
-                                                                      unsigned tokens, const uint8_t *ask,
-                                                                      size_t asks, size_t near, ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_add_asking_step(const struct ulb_tokens *row, const uint8_t *w, const int8_t *const *x, unsigned tokens,
+                    const uint8_t *ask, size_t asks, size_t near, ulb_vec *sums)
 {
     ulb_vec four[ULB_GROUP_TOKENS];
     ULB_UNROLL(4)
     for (size_t i = 0; i < tokens; i++)
-        four[i] = ulb_broadcast4(x + i * ULB_GROUP_CHUNK_COLUMNS);
+        four[i] = ulb_broadcast4(x[i]);
     ULB_UNROLL(6)
     for (unsigned v = 0; v < row->vectors; v++) {
         ulb_tokens_vector(row, tokens, w, four, v, sums);
@@ -117,23 +116,33 @@ static inline __attribute__((always_inline)) void ulb_add_asking_step(const stru
     }
 }
 
-/* A group of a chunk, at w, for so many tokens of the block from t on. */
+/* Group i of a slice in a chunk, for so many tokens of the block from t on. */
 static inline __attribute__((always_inline)) void
-ulb_add_token_group(const struct ulb_tokens *row, const struct ulb_group_chunk *chunk, const uint8_t *w,
-                    size_t group, size_t t, unsigned tokens, bool alone, struct ulb_group_block *block)
+ulb_add_token_group(const struct ulb_tokens *row, const struct ulb_group_chunk *chunk, size_t slice, size_t i,
+                    size_t t, unsigned tokens, bool alone, struct ulb_group_block *block)
 {
     const size_t vectors = ulb_group_vectors(row), step_bytes = row->vectors * ULB_VEC_BYTES;
+    const uint8_t *w = chunk->w + slice * chunk->slice_bytes + i * ulb_group_bytes(row);
     const uint8_t *at = w + vectors * ULB_VEC_BYTES, *ask = w + chunk->ask;
-    const int8_t *x = block->x[t] + group * ULB_GROUP;
+    const int8_t *x[ULB_GROUP_TOKENS];
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
     ulb_zero_all(sums, tokens * vectors);
-    for (size_t s = 0; s < ULB_GROUP_STEPS; s++, at += step_bytes, x += 4, ask += chunk->ask_bytes)
+    ULB_UNROLL(4)
+    for (size_t j = 0; j < tokens; j++) {
+        x[j] = chunk->x + (t + j) * chunk->x_stride + slice * chunk->slice_columns + i * ULB_GROUP;
+        __asm__("" : "+r"(x[j])); /* else Clang has each anew for every step */
+    }
+    for (size_t s = 0; s < ULB_GROUP_STEPS; s++, at += step_bytes, ask += chunk->ask_bytes) {
         ulb_add_asking_step(row, at, x, tokens, ask, ulb_group_asks(row, alone), alone ? ULB_GROUP_NEAR : 0,
                             sums);
+        ULB_UNROLL(4)
+        for (size_t j = 0; j < tokens; j++)
+            x[j] += 4;
+    }
     ULB_UNROLL(24)
-    for (size_t i = 0; i < tokens * vectors; i++)
-        __asm__("" : "+" ULB_REGISTER(sums[i]));
-    ulb_finish_token_group(row, w, group, t, tokens, sums, block);
+    for (size_t v = 0; v < tokens * vectors; v++)
+        __asm__("" : "+" ULB_REGISTER(sums[v]));
+    ulb_finish_token_group(row, w, i * ULB_GROUP_SLICES + slice, t, tokens, sums, block);
 }
 
 static inline __attribute__((always_inline)) void ulb_pass_groups(const struct ulb_tokens *row,
@@ -144,8 +153,7 @@ static inline __attribute__((always_inline)) void ulb_pass_groups(const struct u
     for (size_t i = 0; i < chunk->groups; i++) {
 #pragma GCC unroll 1
         for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-            ulb_add_token_group(row, chunk, chunk->w + slice * chunk->slice_bytes + i * ulb_group_bytes(row),
-                                i * ULB_GROUP_SLICES + slice, t, tokens, alone, block);
+            ulb_add_token_group(row, chunk, slice, i, t, tokens, alone, block);
     }
 }
 
@@ -168,18 +176,15 @@ static inline void ulb_pass_group_chunk(ulb_group_passes passes, struct ulb_grou
     }
 }
 
-/* Activations of the groups from group first of each slice on, which has slice_groups, of tokens from n on.
- */
-static inline void ulb_pack_groups(const struct ulb_tokens *row, const struct ulb_gemm *g,
+/* The groups from group first of each slice on, which has slice_groups, of tokens from n on. */
+static inline void ulb_meet_groups(const struct ulb_tokens *row, const struct ulb_gemm *g,
                                    size_t slice_groups, size_t first, size_t groups, size_t n, size_t tokens,
                                    struct ulb_group_block *block)
 {
     for (size_t t = 0; t < tokens; t++) {
-        const int8_t *x = (const int8_t *)g->x + (n + t) * g->x_stride;
         const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride;
         for (size_t i = 0; i < groups * ULB_GROUP_SLICES; i++) {
             const size_t group = i % ULB_GROUP_SLICES * slice_groups + first + i / ULB_GROUP_SLICES;
-            memcpy(block->x[t] + i * ULB_GROUP, x + group * ULB_GROUP, ULB_GROUP);
             block->lacking[t][i] =
                 row->zero_point * ulb_sum_of_x(x_sums + group * (ULB_GROUP / ULB_SUM_COLUMNS), ULB_GROUP);
         }
@@ -197,13 +202,16 @@ static inline __attribute__((always_inline)) void ulb_run_group_block(const stru
     const size_t most = ulb_chunk_groups(row), passes = (tokens + ULB_GROUP_TOKENS - 1) / ULB_GROUP_TOKENS;
     struct ulb_group_block block;
     struct ulb_group_chunk chunk = {.w = (const uint8_t *)g->w + m / rows * slice_groups * bytes,
+                                    .x_stride = g->x_stride,
                                     .slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
+                                    .slice_columns = slice_groups * ULB_GROUP,
                                     .ask_bytes = (bytes / ULB_GROUP_STEPS + passes - 1) / passes};
     memset(block.results, 0, tokens * sizeof *block.results);
     for (size_t i = 0; i < slice_groups; i += chunk.groups, chunk.w += chunk.groups * bytes) {
         chunk.groups = slice_groups - i < most ? slice_groups - i : most;
         chunk.ask = passes > 1 ? chunk.groups * bytes : ULB_GROUP_FAR;
-        ulb_pack_groups(row, g, slice_groups, i, chunk.groups, n, tokens, &block);
+        chunk.x = (const int8_t *)g->x + n * g->x_stride + i * ULB_GROUP;
+        ulb_meet_groups(row, g, slice_groups, i, chunk.groups, n, tokens, &block);
         ulb_pass_group_chunk(functions, &chunk, tokens, &block);
     }
     const size_t left = ulb_rows_left(g, m, rows);

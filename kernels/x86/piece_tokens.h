@@ -1,6 +1,6 @@
 /* Several tokens with AVX2 alone, of rows whose K is read in pieces of so many columns of a slice: a piece
- * stays in L1, its codes as bytes, with the activations that it meets, packed, while the register tiles of a
- * block of tokens pass over it, one after the other; what they come to waits beside them. Bytes are signed
+ * stays in L1, its codes as bytes, with the activations that it meets, while the register tiles of a block of
+ * tokens pass over it, one after the other; what they come to waits beside them. Bytes are signed
  * (kernels/x86/word_tile.h) or not (kernels/x86/byte_tile.h). A group with a scale of its own is a piece;
  * pieces come in the order of one token.
  *
@@ -55,14 +55,13 @@ struct ulb_piece_row {
     void (*finish)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
 };
 
-/* Activations of a piece, as words of each four columns 0, 2, 1, 3, or as bytes, with their scales and what
- * sums have too much, and results so far. */
+/* Activations of a piece, of the first token on, and for signed bytes packed as words, of each four columns
+ * 0, 2, 1, 3; what sums have too much, and results so far. */
 struct ulb_piece_block {
     _Alignas(64) uint8_t bytes[ULB_PIECE_STEPS_MAX * ULB_PIECE_ROW_VECTORS * ULB_VEC_BYTES];
-    union {
-        _Alignas(64) int16_t words[ULB_PIECE_BLOCK][ULB_WORD_COLUMNS];
-        int8_t bytes[ULB_PIECE_BLOCK][ULB_BYTE_COLUMNS];
-    } x;
+    _Alignas(64) int16_t words[ULB_PIECE_BLOCK][ULB_WORD_COLUMNS];
+    const int8_t *x;
+    size_t x_stride;
     int32_t lacking[ULB_PIECE_BLOCK];
     ulb_vec results[ULB_PIECE_BLOCK][ULB_PIECE_ROW_VECTORS];
 };
@@ -81,7 +80,7 @@ ulb_sum_signed_piece(const struct ulb_piece_row *row, const struct ulb_piece *pi
 {
     const struct ulb_word_steps from = {.w = piece->bytes + vector * ULB_VEC_BYTES,
                                         .step_bytes = row->vectors * ULB_VEC_BYTES,
-                                        .x = block->x.words[t],
+                                        .x = block->words[t],
                                         .ask = piece->ask,
                                         .ask_bytes = piece->ask_bytes};
     ulb_add_word_steps(&from, ulb_piece_steps(row, piece), ULB_PIECE_ASKS, tokens, sums);
@@ -97,7 +96,8 @@ ulb_sum_unsigned_piece(const struct ulb_piece_row *row, const struct ulb_piece *
     size_t s = 0;
     struct ulb_byte_steps at = {.w = piece->bytes + vector * ULB_VEC_BYTES,
                                 .step_bytes = row->vectors * ULB_VEC_BYTES,
-                                .x = block->x.bytes[t],
+                                .x = block->x + t * block->x_stride,
+                                .x_stride = block->x_stride,
                                 .ask = piece->ask,
                                 .ask_bytes = piece->ask_bytes};
     /* Else Clang keeps an address for each four activations. */
@@ -197,12 +197,11 @@ static inline __attribute__((always_inline)) void ulb_pack_piece(const struct ul
                                                                  size_t tokens, size_t k, size_t steps,
                                                                  struct ulb_piece_block *block)
 {
+    block->x = (const int8_t *)g->x + n * g->x_stride + k;
+    block->x_stride = g->x_stride;
     for (size_t t = 0; t < tokens; t++) {
-        const int8_t *x = (const int8_t *)g->x + (n + t) * g->x_stride + k;
-        if (row->full)
-            memcpy(block->x.bytes[t], x, 4 * steps);
-        else
-            ulb_pack_words(x, steps, block->x.words[t]);
+        if (!row->full)
+            ulb_pack_words(block->x + t * g->x_stride, steps, block->words[t]);
         if (row->zero_point)
             block->lacking[t] =
                 row->zero_point *

@@ -1,12 +1,12 @@
-/* Several tokens of codes and int8 activations. Those of a group of columns lie packed, beside the planes of
- * codes, in L1, while the register tiles of a block of tokens pass over them: 3 tokens share a load and what
- * takes fields apart, at 512 bits and in EVEX 8 vectors of rows a broadcast (28 of 32 registers), in VEX 4
- * (all 16); with AVX2 alone 4 tokens share 2 vectors of bytes (kernels/x86/byte_tile.h). Codes of several
- * planes, and with AVX2 all, are made bytes once for all tokens, so that a pass is loads, broadcasts
- * and products alone; codes of more than 8 bits, with AVX2 more than 7, are bytes in several parts, the
- * uppermost first. Each pass asks L2 for its part of the next chunk in time: of the one after it, in the same
- * slice, 4 tokens of 4 bits were .75 times as fast. AVX2 asks farther ahead, in the slice: 4 tokens of 4 bits
- * 1.2 times as fast as with the next chunk.
+/* Several tokens of codes and int8 activations. A group of columns stays in L1, with the activations that it
+ * meets (kernels/activations.h: those of many tokens lie in as many sets), while the register tiles of a
+ * block of tokens pass over it: 3 tokens share a load and what takes fields apart, at 512 bits and in EVEX 8
+ * vectors of rows a broadcast (28 of 32 registers), in VEX 4 (all 16); with AVX2 alone 4 tokens share 2
+ * vectors of bytes (kernels/x86/byte_tile.h). Codes of several planes, and with AVX2 all, are made bytes once
+ * for all tokens, so that a pass is loads, broadcasts and products alone; codes of more than 8 bits, with
+ * AVX2 more than 7, are bytes in several parts, the uppermost first. Each pass asks L2 for its part of the
+ * next chunk in time: of the one after it, in the same slice, 4 tokens of 4 bits were .75 times as fast. AVX2
+ * asks farther ahead, in the slice: 4 tokens of 4 bits 1.2 times as fast as with the next chunk.
  *
  * With dot products one plane of 1 bit, and at 256 bits any of less than 8, is faster one by one: fields cost
  * as little as loads.
@@ -27,8 +27,6 @@
 #if ULB_WORD_SUMS
 #include "kernels/x86/byte_tile.h"
 #endif
-
-#include <string.h>
 
 /* Bytes of a step of 4 columns: those of a row side by side. */
 typedef uint8_t ulb_plane_bytes[ULB_PLANE_VECTORS][ULB_VEC_BYTES];
@@ -99,22 +97,14 @@ enum {
 
 struct ulb_plane_chunk {
     _Alignas(64) ulb_plane_bytes codes[ULB_PLANE_STEPS_MAX]; /* [parts][steps] */
-    int8_t x[ULB_PLANE_BLOCK][ULB_PLANE_COLUMNS_MAX];
-    const uint8_t *w; /* planes, or the codes above */
+    const int8_t *x;                                         /* of its first column and token */
+    size_t x_stride;                                         /* from one token to the next */
+    const uint8_t *w;                                        /* planes, or the codes above */
     size_t steps;
     unsigned parts, part_bits;
     const uint8_t *next; /* what L2 is asked for, */
     size_t next_bytes;   /* so much in all */
 };
-
-/* Activations of so many columns from column k on, of tokens from n on. */
-static inline __attribute__((always_inline)) void ulb_pack_bytes(const struct ulb_gemm *g, size_t n,
-                                                                 size_t tokens, size_t k, size_t columns,
-                                                                 struct ulb_plane_chunk *chunk)
-{
-    for (size_t t = 0; t < tokens; t++)
-        memcpy(chunk->x[t], (const int8_t *)g->x + (n + t) * g->x_stride + k, columns);
-}
 
 #if ULB_WORD_SUMS
 
@@ -128,12 +118,13 @@ ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector,
     const size_t full = ULB_PLANE_FULL(bits);
     struct ulb_byte_steps at = {.w = chunk->w + vector * ULB_VEC_BYTES,
                                 .step_bytes = sizeof(ulb_plane_bytes),
+                                .x_stride = chunk->x_stride,
                                 .ask = ask,
                                 .ask_bytes = ask_bytes};
     ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
     for (unsigned part = 0; part < chunk->parts; part++) {
         size_t s = 0;
-        at.x = chunk->x[t];
+        at.x = chunk->x + t * chunk->x_stride;
         /* Else Clang keeps an address for each four activations. */
         __asm__("" : "+r"(at.x));
         if (part > 0) {
@@ -177,7 +168,7 @@ ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector,
     const uint8_t *w = chunk->w + vector * bits / 8 * ULB_VEC_BYTES;
     ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
     for (unsigned part = 0; part < (bits == 8 ? chunk->parts : 1); part++) {
-        const int8_t *x = chunk->x[t];
+        const int8_t *x = chunk->x + t * chunk->x_stride;
         if (bits == 8) {
             ULB_UNROLL(24)
             for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
@@ -187,7 +178,7 @@ ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector,
             ulb_vec x4[ULB_PLANE_TOKENS];
             ULB_UNROLL(3)
             for (size_t i = 0; i < tokens; i++)
-                x4[i] = ulb_broadcast4(x + i * ULB_PLANE_COLUMNS_MAX);
+                x4[i] = ulb_broadcast4(x + i * chunk->x_stride);
             ulb_add_token_step(bits, w, x4, tokens, sums);
             for (size_t line = 0; line < ask_bytes; line += ULB_LINE)
                 ulb_ask_l2_from(ask, line, 0);
@@ -258,8 +249,8 @@ static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
 #define ULB_PLANE_PART_BITS(bits) 0
 #endif
 
-/* Instructions per 32 weights of a register tile, apart from unpacking and packing, which a block of tokens
- * shares: of codes in so many parts of so many bits, so many loads and ands for a vector of bytes. */
+/* Instructions per 32 weights of a register tile, apart from unpacking, which a block of tokens shares: of
+ * codes in so many parts of so many bits, so many loads and ands for a vector of bytes. */
 #define ULB_PLANE_TOKENS_MIX(parts, part_bits, loads_, ands)                                                 \
     .loads = (loads_)*ULB_VECTORS_PER_STEP, .logic = (ands)*ULB_VECTORS_PER_STEP,                            \
     .broadcasts = (double)(parts)*ULB_PLANE_TOKENS / ULB_PLANE_PASS_VECTORS * ULB_VECTORS_PER_STEP,          \

@@ -22,15 +22,18 @@
 #include "kernels/x86/staged.h"
 #include "kernels/x86/word_tile.h"
 
-enum { ULB_STAGED_NEAR_CODES = 8192 /* bytes of a block's, beside which L1 has room for the next tile */ };
+enum {
+    ULB_STAGED_COLUMNS = 256,    /* of a block at most */
+    ULB_STAGED_NEAR_CODES = 8192 /* bytes of a block's, beside which L1 has room for the next tile */
+};
 
 /* A block of one slice, and what it meets. */
 struct ulb_staged {
-    _Alignas(64) uint8_t codes[ULB_BYTE_COLUMNS / 4 * ULB_STAGED_ROW_VECTORS * ULB_VEC_BYTES];
+    _Alignas(64) uint8_t codes[ULB_STAGED_COLUMNS / 4 * ULB_STAGED_ROW_VECTORS * ULB_VEC_BYTES];
     ulb_vec scales[ULB_SHORT_GROUPS][ULB_STAGED_ROW_VECTORS]; /* words, twice in a lane */
     struct ulb_staged_ends ends; /* minima of signed scales: one group after the other */
     union {
-        _Alignas(64) int8_t bytes[ULB_STAGED_BLOCK][ULB_BYTE_COLUMNS];
+        _Alignas(64) int8_t bytes[ULB_STAGED_BLOCK][ULB_STAGED_COLUMNS];
         int16_t words[ULB_STAGED_BLOCK][ULB_WORD_COLUMNS]; /* for signed codes */
     } x;
     int16_t x_sums[ULB_STAGED_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
@@ -121,6 +124,7 @@ static inline __attribute__((always_inline)) void ulb_add_staged_group(const str
     struct ulb_byte_steps at = {.w = staged->codes + g * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES,
                                 .step_bytes = step_bytes,
                                 .x = staged->x.bytes[t] + g * row->group,
+                                .x_stride = ULB_STAGED_COLUMNS,
                                 .ask = staged->ask,
                                 .ask_bytes = staged->ask_bytes,
                                 .near = room && row->tile_bytes ? ULB_STAGED_FAR - row->tile_bytes : 0,
