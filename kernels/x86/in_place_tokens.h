@@ -4,8 +4,9 @@
  * (kernels/x86/in_place_paired.h), results are its, bit by bit; blocks of 256 columns round in another order:
  * struct ulb_kernel's tokens_round.
  *
- * Ports, per 32 weights, once for 16 tokens: what one token has for its codes, two or three shuffles and a
- * store. With lanes of columns, as one token's of 256 columns, 16 tokens were 1.5 to 1.6 cycles for .9 to 1.
+ * Ports, per 32 weights, once for a block of tokens: what one token has for its codes, two or three shuffles
+ * and a store. With lanes of columns, as one token's of 256 columns, 16 tokens were 1.5 to 1.6 cycles for .9
+ * to 1.
  *
  * Zen 4, cold, 4096x4096, 3, 4 and 16 tokens against one by one, EVEX: Q4_0 1.25, 1.45 and 2.35 times as
  * fast, Q5_0 1.8, 2.2 and 4.1, Q8_0 1.25, 1.5 and 2.55, MXFP4 1.4, 1.65 and 2.8, Q4_K 1.4, 1.6 and 2.6, Q6_K

@@ -5,8 +5,8 @@
  *
  * Registers: 2 vectors of rows for 4 tokens: 8 sums of a group, 8 of the block, 2 of codes, activations; the
  * 16 of VEX leave those of the block in memory. Ports: for 32 columns, per vector and token, 8 dot products,
- * a subtraction and an FMA, or two where blocks have no groups. Bytes are a store a vector, which 16 tokens
- * share: on Zen 4, with one of 256 bits a cycle, 4 tokens spend more on it than on dot products.
+ * a subtraction and an FMA, or two where blocks have no groups. Bytes are a store a vector, which a block of
+ * tokens shares: on Zen 4, with one of 256 bits a cycle, 4 tokens spend more on it than on dot products.
  *
  * Zen 4, cold, 4096x4096, 4, 8 and 16 tokens against one by one or two by two: at 512 bits Q5_0 1.35, 1.45
  * and 1.5 times as fast, Q5_1 1.25, 1.4 and 1.5, Q5_K 1.45, 1.5 and 1.45, Q6_K 1.4, 1.5 and 1.4,

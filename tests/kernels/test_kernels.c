@@ -155,7 +155,7 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     static const size_t token_shapes[][2] = {{1, 1}, {33, 65}, {97, 516}, {130, 1600}};
     struct check checks[CHECKS_MAX];
     size_t n = 0;
-    size_t most_tokens = few ? 33 : kernel->nr > 1 ? 300 : 17;
+    size_t most_tokens = kernel->nr == 1 ? 17 : few ? 70 : 300;
     size_t n_shapes = sizeof token_shapes / sizeof *token_shapes - (few ? 1 : 0);
     /* A row that takes token after token has no tile of them to go wrong. */
     for (size_t t = 0; t < sizeof tokens / sizeof *tokens && tokens[t] <= most_tokens;
