@@ -86,8 +86,8 @@ static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bit
 #endif
 
 enum {
-    /* Tokens that share the bytes: with 16 of them 64 of 3 or 6 bits take 8 to 25 % more, of NF4 9 to 13,
-     * where codes are bytes or multiplied in place 1 to 8 (Zen 5). */
+    /* Tokens that share the bytes: with 16 of them 64 take 8 to 25 % more of 3 and 6 bits, 9 to 13 of NF4, -4
+     * to 14 of 4 and 8 bits (Zen 5). */
     ULB_PLANE_BLOCK = 64,
     ULB_PLANE_TOKENS = ULB_BY_SUMS(4, 3), /* of a register tile */
     ULB_PLANE_PASS_VECTORS = ULB_BY_SUMS(2, ULB_BY_ENCODING(4, 8)),
