@@ -3,11 +3,13 @@
  * pass over them: a code that is made single precision serves all tokens of a tile. Columns come in the order
  * of one token's sums, and powers of two by which codes and sums are too large and activations too small
  * round nothing (above 2^-100), so that results are the same alone and together. Each pass asks L2 for its
- * part of the chunk that is read next; of the next one of the same tile 4 tokens took up to a third longer.
+ * part of the chunk that is read next; of the next one of the same tile 4 tokens took up to 1.4 times as
+ * long.
  *
  * Tiles of rows share the packed activations, for packing takes 16 to 21 % of the time of 16 tokens of 4 bits
- * where each has its own (Zen 5). With 4 tiles 16 tokens take .95 of the time in single precision and .85 of
- * it in pairs; with 8 no less.
+ * where each has its own (Zen 5, woq4). With 4 tiles they take .92 of the time in single precision and .85 of
+ * it in pairs. With 8 these take 4 % less again, but 4 tokens of NF4 and of groups of 32 columns 4 to 17 %
+ * more.
  *
  * 512 bits: 4 vectors of rows times 4 tokens are 16 sums. 16 FMA share 4 masks and 4 conversions: on two
  * ports for all of them 12 cycles, with masks elsewhere 10, which is what Zen 5 takes. 256 bits: 2 times 4.

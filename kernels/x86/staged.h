@@ -7,8 +7,8 @@
 #include "kernels/x86/block_walk.h"
 
 enum {
-    /* Tokens that share what is staged: with 16 of them 64 take 8 % more at 512 bits, in place with AVX2 6 to
-     * 13, repacked at 256 bits 2 to 5 (Zen 5). */
+    /* Tokens that share what is staged: with 16 of them 64 take 6 to 9 % more at 512 bits, in place with AVX2
+     * 6 to 13, repacked at 256 bits 2 to 5 (Zen 5). */
     ULB_STAGED_BLOCK = 64,
     ULB_STAGED_TOKENS = 4, /* of a register tile */
     ULB_STAGED_ROW_VECTORS = 8,
