@@ -35,6 +35,7 @@ static const struct ulb_codes entries = {.bytes = 1,
                                          .sums = 2,
                                          .step = step,
                                          .operand = operand,
+                                         .byte = operand,
                                          .start = ulb_start_magic,
                                          .floats = ulb_floats_2,
                                          .shift = ulb_no_shift};
@@ -57,7 +58,10 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define NEAR       ULB_BY_SUMS(1536, 2048)
 #define FAR        ULB_BY_SUMS(0, 4096)
 #define SHUFFLES   1
-#define LEAST      4
+#define LEAST      ULB_BY_SUMS(4, 5)
 #define IS_SIGNED
+#ifdef ULB_DP_VEX
+#define STAGED 1
+#endif
 
 #include "kernels/x86/block_row.h"

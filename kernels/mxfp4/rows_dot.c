@@ -28,6 +28,7 @@ static const struct ulb_codes entries = {.bytes = 1,
                                          .word_steps = ULB_BY_SUMS(ULB_WORD_STEPS(24), 0),
                                          .step = step,
                                          .operand = operand,
+                                         .byte = operand,
                                          .start = ulb_start_magic,
                                          .floats = ulb_floats_2,
                                          .shift = ulb_no_shift};
@@ -49,5 +50,9 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define NEAR       2048
 #define FAR        4096
 #define SHUFFLES   1
+#define LEAST      ULB_BY_SUMS(2, 5)
+#ifdef ULB_DP_VEX
+#define STAGED 1
+#endif
 
 #include "kernels/x86/block_row.h"

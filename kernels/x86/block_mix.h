@@ -115,8 +115,9 @@
     {                                                                                                        \
         .loads = ULB_EACH(4) + ULB_EACH(GROUP) +                                                             \
                  (2 * ULB_HAS(SCALES) + ULB_MINIMA_DOTS(MINIMA)) * ULB_EACH(COLUMNS),                        \
-        .broadcasts = (ULB_EACH(4) + ((ZERO_POINT) != 0) * ULB_EACH(GROUP)) * TOKENS / ULB_STAGED_VECTORS +  \
-                      TOKENS * (1 + ULB_MINIMA_DOTS(MINIMA)) * ULB_EACH(COLUMNS),                            \
+        .broadcasts =                                                                                        \
+            (ULB_EACH(4) + ((ZERO_POINT) != 0) * ULB_EACH(GROUP)) * TOKENS * TOKENS / ULB_STAGED_SUMS +      \
+            TOKENS * (1 + ULB_MINIMA_DOTS(MINIMA)) * ULB_EACH(COLUMNS),                                      \
         .prefetches = BYTES_PER_STEP / 64.0,                                                                 \
         .dot_products = TOKENS * (ULB_EACH(4) + ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)),                \
         .float_adds = TOKENS * !ULB_SCALES_SUMS * ULB_EACH(GROUP),                                           \

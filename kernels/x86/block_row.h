@@ -46,7 +46,7 @@ static __attribute__((noinline)) void run_fields(const struct ulb_gemm *g)
 
 #if ULB_WORD_SUMS || defined(STAGED)
 
-enum { STAGES = true, TOKENS = ULB_STAGED_TOKENS };
+enum { STAGES = true, TOKENS = ULB_STAGED_TOKENS(ROWS / ULB_LANES) };
 #if ULB_WORD_SUMS && defined(IS_SIGNED)
 #define TILE_MIX ULB_SIGNED_MIX
 #else

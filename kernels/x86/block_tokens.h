@@ -1,11 +1,11 @@
 /* Repacked block formats for several tokens at once, as many as registers hold sums of: each vector of codes
  * is loaded and taken apart once for all of them, scales and minima are converted once. What groups and
  * blocks make of sums is as for one token (kernels/x86/block_walk.h). Codes whose bits lie in several bytes
- * are staged from 4 tokens on (kernels/x86/staged_dots.h): here are two or three of theirs. Zen 5, 1024x4096
- * from the caches, 12 tokens in one call, times as fast as one by one in 12: at 512 bits Q4_0 2.0, Q4_1 1.9,
- * Q4_K 2.0, Q8_0 3.3 (L2 does not hold its weights), Q2_K 1.5, TQ1_0 and TQ2_0 1.4, MXFP4 2.3, IQ4_NL 2.1.
- * The 16 registers of VEX hold two tokens of some: Q8_0 2.1, Q4_K 1.5, Q4_1 1.35, Q4_0, IQ4_NL, MXFP4, TQ1_0
- * and Q2_K 1.2 to 1.3. */
+ * are staged from 4 tokens on, with VEX those that are looked up from 5 (kernels/x86/staged_dots.h): here are
+ * fewer of theirs. Zen 5, 1024x4096 from the caches, 12 tokens in one call, times as fast as one by one in
+ * 12: at 512 bits Q4_0 2.0, Q4_1 1.9, Q4_K 2.0, Q8_0 3.3 (L2 does not hold its weights), Q2_K 1.5, TQ1_0 and
+ * TQ2_0 1.4, MXFP4 2.3, IQ4_NL 2.1. The 16 registers of VEX hold two tokens of some: Q8_0 2.1, Q4_K 1.5, Q4_1
+ * 1.35, Q4_0, TQ1_0 and Q2_K 1.2 to 1.3. */
 #ifndef ULB_KERNELS_X86_BLOCK_TOKENS_H
 #define ULB_KERNELS_X86_BLOCK_TOKENS_H
 

@@ -17,7 +17,7 @@
 #define TILE_MIX   ULB_STAGED_MIX(0, 0, 0, 0, 0, 0, 0, WORD_STEPS, 0)
 #endif
 
-enum { LEAST = ULB_IN_PLACE_LEAST, TOKENS = ULB_STAGED_TOKENS };
+enum { LEAST = ULB_IN_PLACE_LEAST, TOKENS = ULB_STAGED_TOKENS(ULB_IN_PLACE_VECTORS) };
 
 static const struct ulb_codes byte_codes = {
     .rows = ULB_IN_PLACE_VECTORS, .word_steps = WORD_STEPS, .shift = ulb_no_shift};

@@ -198,7 +198,7 @@ ulb_run_in_place_block(const struct ulb_block_row *row, ulb_stage_in_place_fn *s
         for (size_t i = 0; i < some; i++)
             stage(tile, b + i, i, &staged);
         ulb_meet_in_place(row, g, n, tokens, b, some, &staged);
-        ulb_pass_tokens(passes, tokens, &staged);
+        ulb_pass_tokens(passes, ULB_STAGED_TOKENS(ulb_block_vectors(row)), tokens, &staged);
     }
     for (size_t t = 0; t < tokens; t++)
         memcpy(g->y + (n + t) * g->y_stride + m, staged.results[t],

@@ -10,10 +10,16 @@ enum {
     /* Tokens that share what is staged: with 16 of them 64 take 6 to 9 % more at 512 bits, in place with AVX2
      * 6 to 13, repacked at 256 bits 2 to 5 (Zen 5). */
     ULB_STAGED_BLOCK = 64,
-    ULB_STAGED_TOKENS = 4, /* of a register tile */
+    ULB_STAGED_TOKENS_MAX = 4,
     ULB_STAGED_ROW_VECTORS = 8,
     ULB_STAGED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
 };
+
+/* A register tile of rows that have so many vectors: vectors and tokens. Constants. With VEX 12 sums, which
+ * are as many chains as the latency of dot products takes, leave registers for what the other side has and
+ * one more: 8 sums of 2 vectors took 7 to 20 % longer (Zen 5, 1024x4096 from the caches, 64 tokens). */
+#define ULB_STAGED_VECTORS(vectors) ULB_BY_SUMS(2U, ULB_BY_ENCODING((vectors) % 4 == 0 ? 4U : 3U, 2U))
+#define ULB_STAGED_TOKENS(vectors)  (ULB_BY_SUMS(8U, ULB_BY_ENCODING(12U, 8U)) / (ULB_STAGED_VECTORS(vectors)))
 
 /* Ends of a block: what its sums are multiplied by, and of minima words, two groups to a lane: of four, 0 and
  * 2, then 1 and 3. */
@@ -113,20 +119,20 @@ static inline __attribute__((always_inline)) void ulb_stage_x_sums(const struct 
 struct ulb_staged;
 typedef void ulb_pass_staged_fn(struct ulb_staged *staged, size_t t);
 
-/* passes of a row: of 2, 3 and 4 tokens. */
+/* passes of a row: of 2, 3 and, where register tiles have so many, 4 tokens. */
 #define ULB_STAGED_PASSES(row)                                                                               \
     ULB_STAGED_PASS(pass_2, row, 2)                                                                          \
     ULB_STAGED_PASS(pass_3, row, 3)                                                                          \
     ULB_STAGED_PASS(pass_4, row, 4)                                                                          \
-    static ulb_pass_staged_fn *const passes[] = {pass_2, pass_3, pass_4};
+    static ulb_pass_staged_fn *const passes[] = {pass_2, pass_3, TOKENS > 3 ? pass_4 : NULL};
 
-/* All tokens of the block. */
-static inline __attribute__((always_inline)) void ulb_pass_tokens(ulb_pass_staged_fn *const passes[],
-                                                                  size_t tokens, struct ulb_staged *staged)
+/* All tokens of the block; most: of a register tile. */
+static inline __attribute__((always_inline)) void
+ulb_pass_tokens(ulb_pass_staged_fn *const passes[], unsigned most, size_t tokens, struct ulb_staged *staged)
 {
     size_t some;
     for (size_t t = 0; t < tokens; t += some) {
-        some = ulb_next_tokens(tokens - t, ULB_STAGED_TOKENS);
+        some = ulb_next_tokens(tokens - t, most);
         passes[some - 2](staged, t);
     }
 }
@@ -135,8 +141,9 @@ static inline __attribute__((always_inline)) void ulb_pass_tokens(ulb_pass_stage
 static inline __attribute__((always_inline)) size_t ulb_staged_ask(const struct ulb_block_row *row,
                                                                    size_t tokens, size_t vectors)
 {
-    const size_t steps = (tokens + ULB_STAGED_TOKENS - 1) / ULB_STAGED_TOKENS *
-                         ((ulb_block_vectors(row) + vectors - 1) / vectors) * (row->columns / 4);
+    const size_t most = ULB_STAGED_TOKENS(ulb_block_vectors(row));
+    const size_t steps =
+        (tokens + most - 1) / most * ((ulb_block_vectors(row) + vectors - 1) / vectors) * (row->columns / 4);
     return (row->tile_bytes + steps - 1) / steps;
 }
 

@@ -1,12 +1,14 @@
 /* Several tokens of a repacked block format with dot products, where bits of a code lie in several bytes, so
- * that sums of fields take more dot products than codes: codes of a part of a visit are staged
- * (kernels/x86/staged.h), scales as floats. Sums of a group start with ULB_MAGIC; what is made of them is one
- * token's, bit by bit.
+ * that sums of fields take more dot products than codes, and with VEX of codes that are looked up: codes of a
+ * part of a visit are staged (kernels/x86/staged.h), scales as floats. Sums of a group start with ULB_MAGIC;
+ * what is made of them is one token's, bit by bit.
  *
- * Registers: 2 vectors of rows for 4 tokens: 8 sums of a group, 8 of the block, 2 of codes, activations; the
- * 16 of VEX leave those of the block in memory. Ports: for 32 columns, per vector and token, 8 dot products,
- * a subtraction and an FMA, or two where blocks have no groups. Bytes are a store a vector, which a block of
- * tokens shares: on Zen 4, with one of 256 bits a cycle, 4 tokens spend more on it than on dot products.
+ * Registers: 2 vectors of rows for 4 tokens: 8 sums of a group, 8 of the block, 2 of codes, activations. The
+ * 16 of VEX are 12 sums of a group, of 4 vectors or 3, what of vectors and tokens there is less of, and one
+ * of the other; sums of the block wait in memory. Ports: for 32 columns, per vector and token, 8 dot
+ * products, a subtraction and an FMA, or two where blocks have no groups. Bytes are a store a vector, which a
+ * block of tokens shares: on Zen 4, with one of 256 bits a cycle, 4 tokens spend more on it than on dot
+ * products.
  *
  * Zen 4, cold, 4096x4096, 4, 8 and 16 tokens against one by one or two by two: at 512 bits Q5_0 1.35, 1.45
  * and 1.5 times as fast, Q5_1 1.25, 1.4 and 1.5, Q5_K 1.45, 1.5 and 1.45, Q6_K 1.4, 1.5 and 1.4,
@@ -18,12 +20,13 @@
 
 #include "kernels/x86/staged.h"
 
+/* Codes are half of an L1 of 32 KiB: for a quarter of it, with twice as many passes, 64 tokens take up to 9 %
+ * more (Zen 5: Q3_K at 512 bits, IQ4_NL and MXFP4 with VEX). */
 enum {
-    ULB_STAGED_VECTORS = 2, /* of a register tile */
-    ULB_STAGED_SUMS = ULB_STAGED_TOKENS * ULB_STAGED_VECTORS,
-    ULB_STAGED_STEPS = 2, /* of all slices, of a visit of blocks without groups */
+    ULB_STAGED_SUMS = ULB_BY_ENCODING(12, 8), /* of a register tile */
+    ULB_STAGED_STEPS = 4,                     /* of all slices, of a visit of blocks without groups */
     ULB_STAGED_BLOCKS = 8,
-    ULB_STAGED_CODES = 8192
+    ULB_STAGED_CODES = 16384
 };
 
 /* A group, or a block that has none. */
@@ -109,14 +112,15 @@ static inline __attribute__((always_inline)) void ulb_stage_groups_token(const s
         ulb_stage_x_sums(row, sums, token->x_sums);
 }
 
-/* 4 bytes of the first step of both slices, at at and so far from there, then of the second; there: of the
- * steps that there are. */
-static inline __attribute__((always_inline)) __m128i ulb_load_steps(const void *at, size_t slice_bytes,
+/* 4 bytes of each of up to 4 steps of both slices, the second so far on, step by step; there: of the steps
+ * that there are. */
+static inline __attribute__((always_inline)) __m256i ulb_load_steps(const void *at, size_t slice_bytes,
                                                                     __m128i there)
 {
-    const char *first = at, *second = first + slice_bytes;
-    return _mm_unpacklo_epi32(_mm_maskload_epi32((const int *)(const void *)first, there),
-                              _mm_maskload_epi32((const int *)(const void *)second, there));
+    const char *second = (const char *)at + slice_bytes;
+    const __m128i a = _mm_maskload_epi32(at, there),
+                  b = _mm_maskload_epi32((const int *)(const void *)second, there);
+    return _mm256_setr_m128i(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
 }
 
 /* A token of up to 8 blocks without groups: their scales, and the sums of their activations. */
@@ -138,37 +142,64 @@ static inline __attribute__((always_inline)) void ulb_stage_steps_token(const st
                                                                         size_t s, size_t steps,
                                                                         struct ulb_staged_token *token)
 {
-    const __m128i there = _mm_setr_epi32(-1, steps > 1 ? -1 : 0, 0, 0);
+    const __m128i there = _mm_cmpgt_epi32(_mm_set1_epi32((int)steps), _mm_setr_epi32(0, 1, 2, 3));
     const size_t slice = ulb_layout_steps(row->layout, g->k) * 4;
-    const __m128i halves = ulb_load_steps(g->x_sums + n * g->x_sums_stride + 2 * s, slice, there);
-    const __m128i x_scale = ulb_load_steps(g->x_scale + n * g->x_scale_stride + s, slice, there);
-    ulb_stage_blocks_token(row, _mm256_castsi256_ps(_mm256_castsi128_si256(x_scale)),
-                           _mm256_castsi128_si256(_mm_madd_epi16(halves, _mm_set1_epi16(1))), token);
+    const __m256i halves = ulb_load_steps(g->x_sums + n * g->x_sums_stride + 2 * s, slice, there);
+    const __m256i x_scale = ulb_load_steps(g->x_scale + n * g->x_scale_stride + s, slice, there);
+    ulb_stage_blocks_token(row, _mm256_castsi256_ps(x_scale), _mm256_madd_epi16(halves, _mm256_set1_epi16(1)),
+                           token);
 }
 
-/* sums[tokens][2] of unit u, vectors of rows from v on; x: the first token's. */
+/* sums[tokens][vectors] += a step: what there is less of, vectors or tokens, is held. x: the first token's.
+ */
+static inline __attribute__((always_inline)) void ulb_add_staged_step(size_t vectors, const uint8_t *w,
+                                                                      const int8_t *x, size_t stride,
+                                                                      unsigned tokens, ulb_vec *sums)
+{
+    ulb_vec held[ULB_STAGED_TOKENS_MAX];
+    if (vectors > ULB_STAGED_TOKENS(vectors)) {
+        ULB_UNROLL(4)
+        for (unsigned i = 0; i < tokens; i++)
+            held[i] = ulb_broadcast4(x + i * stride);
+        ULB_UNROLL(4)
+        for (size_t v = 0; v < vectors; v++) {
+            const ulb_vec codes = ulb_load(w + v * ULB_VEC_BYTES);
+            ULB_UNROLL(4)
+            for (unsigned i = 0; i < tokens; i++)
+                ulb_dp(&sums[i * vectors + v], codes, held[i]);
+        }
+        return;
+    }
+    ULB_UNROLL(4)
+    for (size_t v = 0; v < vectors; v++)
+        held[v] = ulb_load(w + v * ULB_VEC_BYTES);
+    ULB_UNROLL(4)
+    for (unsigned i = 0; i < tokens; i++) {
+        const ulb_vec x4 = ulb_broadcast4(x + i * stride);
+        ULB_UNROLL(4)
+        for (size_t v = 0; v < vectors; v++)
+            ulb_dp(&sums[i * vectors + v], held[v], x4);
+    }
+}
+
+/* sums[tokens][vectors] of unit u, vectors of rows from v on; x: the first token's. */
 static inline __attribute__((always_inline)) void
 ulb_sum_unit(const struct ulb_block_row *row, struct ulb_staged *staged, size_t u, size_t v,
              const struct ulb_staged_token *token, const int8_t *x, unsigned tokens, ulb_vec *sums)
 {
-    const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES, stride = staged->x_stride;
+    const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES,
+                 vectors = ULB_STAGED_VECTORS(ulb_block_vectors(row));
     const uint8_t *w =
                       staged->codes + (u - staged->first) * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES,
                   *ask = staged->units[u].ask;
     x += staged->units[u].column;
-    ULB_UNROLL(4)
-    for (unsigned i = 0; i < tokens; i++)
-        sums[2 * i] = sums[2 * i + 1] = ulb_all32(row->scales_sums ? token[i].zeros[u] : ULB_MAGIC);
+    ULB_UNROLL(12)
+    for (size_t i = 0; i < tokens * vectors; i++)
+        sums[i] = ulb_all32(row->scales_sums ? token[i / vectors].zeros[u] : ULB_MAGIC);
     for (size_t s = 0; s < row->group / 4; s++, w += step_bytes, x += 4, ask += staged->ask_bytes) {
-        const ulb_vec first = ulb_load(w), second = ulb_load(w + ULB_VEC_BYTES);
-        ULB_UNROLL(4)
-        for (unsigned i = 0; i < tokens; i++) {
-            const ulb_vec x4 = ulb_broadcast4(x + i * stride);
-            ulb_dp(&sums[2 * i], first, x4);
-            ulb_dp(&sums[2 * i + 1], second, x4);
-        }
+        ulb_add_staged_step(vectors, w, x, staged->x_stride, tokens, sums);
         ULB_UNROLL(8)
-        for (size_t line = 0; line < ulb_pass_lines(row, ULB_STAGED_VECTORS); line++)
+        for (size_t line = 0; line < ulb_pass_lines(row, vectors); line++)
             ulb_ask_l2(ask, line * ULB_LINE);
     }
     staged->units[u].ask = ask;
@@ -207,10 +238,12 @@ static inline __attribute__((always_inline)) void ulb_end_block(const struct ulb
     *result = ulb_fma(sum, ulb_mul(ends->d[v], x_scale), *result);
     if (row->minima) {
         ulb_vec minima = ulb_zero();
+        const int16_t *x_sums = token->x_sums;
+        __asm__("" : "+r"(ends), "+r"(x_sums)); /* else GCC copies those of all tokens to the stack */
         for (size_t eight = 0; eight < row->columns / row->group / 8; eight++) {
             ULB_UNROLL(4)
             for (size_t i = 4 * eight; i < 4 * eight + 4; i++)
-                ulb_dp_words(&minima, ends->minima[i][v], ulb_broadcast4(token->x_sums + 2 * i));
+                ulb_dp_words(&minima, ends->minima[i][v], ulb_broadcast4(x_sums + 2 * i));
         }
         *result = ulb_fnma(ends->dmin[v], ulb_mul(ulb_to_floats(minima), x_scale), *result);
     }
@@ -222,29 +255,30 @@ ulb_pass_part(const struct ulb_block_row *row, struct ulb_staged *staged, size_t
 {
     const struct ulb_staged_token *token = staged->tokens + t;
     const int8_t *x = staged->x + t * staged->x_stride;
+    const size_t vectors = ULB_STAGED_VECTORS(ulb_block_vectors(row));
     ulb_floats(*at)[ULB_STAGED_ROW_VECTORS] = (row->scales ? staged->sums : staged->results) + t;
     ulb_floats all[ULB_STAGED_SUMS];
     __asm__("" : "+r"(token)); /* else GCC keeps an address for each token */
-    ULB_UNROLL(8)
-    for (unsigned i = 0; i < tokens * ULB_STAGED_VECTORS; i++)
-        all[i] = row->scales && staged->first == 0 ? ulb_no_floats() : at[i / 2][v + i % 2];
+    ULB_UNROLL(12)
+    for (size_t i = 0; i < tokens * vectors; i++)
+        all[i] = row->scales && staged->first == 0 ? ulb_no_floats() : at[i / vectors][v + i % vectors];
     for (size_t u = staged->first; u < staged->end; u++) {
         ulb_vec sums[ULB_STAGED_SUMS];
         ulb_sum_unit(row, staged, u, v, token, x, tokens, sums);
-        ULB_UNROLL(8)
-        for (unsigned i = 0; i < tokens * ULB_STAGED_VECTORS; i++) {
-            ulb_end_unit(row, staged, u, v + i % 2, &token[i / 2], sums[i], &all[i]);
+        ULB_UNROLL(12)
+        for (size_t i = 0; i < tokens * vectors; i++) {
+            ulb_end_unit(row, staged, u, v + i % vectors, &token[i / vectors], sums[i], &all[i]);
             if (ULB_BY_ENCODING(true, false))
                 __asm__("" : "+m"(all[i]));
         }
     }
-    ULB_UNROLL(8)
-    for (unsigned i = 0; i < tokens * ULB_STAGED_VECTORS; i++) {
+    ULB_UNROLL(12)
+    for (size_t i = 0; i < tokens * vectors; i++) {
         if (row->scales && staged->last)
-            ulb_end_block(row, staged->ends, v + i % 2, &token[i / 2], all[i],
-                          &staged->results[t + i / 2][v + i % 2]);
+            ulb_end_block(row, staged->ends, v + i % vectors, &token[i / vectors], all[i],
+                          &staged->results[t + i / vectors][v + i % vectors]);
         else
-            at[i / 2][v + i % 2] = all[i];
+            at[i / vectors][v + i % vectors] = all[i];
     }
 }
 
@@ -252,7 +286,8 @@ ulb_pass_part(const struct ulb_block_row *row, struct ulb_staged *staged, size_t
 #define ULB_STAGED_PASS(name, row, tokens)                                                                   \
     static __attribute__((noinline)) void name(struct ulb_staged *staged, size_t t)                          \
     {                                                                                                        \
-        for (size_t v = 0; v < ulb_block_vectors(&(row)); v += ULB_STAGED_VECTORS)                           \
+        for (size_t v = 0; v < ulb_block_vectors(&(row));                                                    \
+             v += ULB_STAGED_VECTORS(ulb_block_vectors(&(row))))                                             \
             ulb_pass_part(&(row), staged, v, t, tokens);                                                     \
     }
 
@@ -268,7 +303,7 @@ static inline __attribute__((always_inline)) void ulb_visit_units(const struct u
         staged->end = staged->last ? units : staged->first + part;
         for (size_t u = staged->first; u < staged->end; u++)
             ulb_stage_unit(row, tile, u, u - staged->first, staged);
-        ulb_pass_tokens(passes, tokens, staged);
+        ulb_pass_tokens(passes, ULB_STAGED_TOKENS(ulb_block_vectors(row)), tokens, staged);
     }
 }
 
@@ -328,7 +363,7 @@ static inline __attribute__((always_inline)) void ulb_run_staged_block(const str
     struct ulb_staged staged;
     staged.x = (const int8_t *)g->x + n * g->x_stride;
     staged.x_stride = g->x_stride;
-    staged.ask_bytes = ulb_staged_ask(row, tokens, ULB_STAGED_VECTORS);
+    staged.ask_bytes = ulb_staged_ask(row, tokens, ULB_STAGED_VECTORS(rows / ULB_LANES));
     memset(staged.results, 0, tokens * sizeof *staged.results);
     for (size_t s = 0; s < steps; s += visit, w += visit * row->tile_bytes) {
         if (!row->scales)

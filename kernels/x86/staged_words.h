@@ -254,7 +254,7 @@ ulb_add_staged_block(const struct ulb_block_row *row, ulb_pass_staged_fn *const 
     staged->bytes = row->codes->operand ? staged->codes : w;
     ulb_stage_block(row, w, staged);
     ulb_pack_staged(row, g, n, tokens, b, staged);
-    ulb_pass_tokens(passes, tokens, staged);
+    ulb_pass_tokens(passes, ULB_STAGED_TOKENS(ulb_block_vectors(row)), tokens, staged);
 }
 
 static inline __attribute__((always_inline)) void ulb_run_staged_block(const struct ulb_block_row *row,
