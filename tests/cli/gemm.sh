@@ -33,8 +33,9 @@ for c in cells:
         assert c["bound"] == ("compute" if c["peak_share"] > c["efficiency"] else "memory"), c
     else:
         assert c["peak_gops"] is None and c["bound"] is None, c
-# Single cells may have met a neighbour of the core's, not half of them.
-assert 0.8 < median(beside) < 1.25 and 0.9 < median(ratios) < 1.1, (median(beside), median(ratios))
+# Single cells may have met a neighbour of the core's, not half of them; all samples of the peak before them may have:
+# other units, or other threads, would be a factor of two.
+assert 0.55 < median(beside) < 1.8 and 0.9 < median(ratios) < 1.1, (median(beside), median(ratios))
 # No products beat registers alone.
 assert max(shares) < 2 and quantiles(shares, n=10)[-1] < 1, sorted(shares)
 formats = {c["format"] for c in cells}
