@@ -188,7 +188,8 @@ ulb_sum_unit(const struct ulb_block_row *row, struct ulb_staged *staged, size_t 
              const struct ulb_staged_token *token, const int8_t *x, unsigned tokens, ulb_vec *sums)
 {
     const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES,
-                 vectors = ULB_STAGED_VECTORS(ulb_block_vectors(row));
+                 vectors = ULB_STAGED_VECTORS(ulb_block_vectors(row)), x_stride = staged->x_stride,
+                 ask_bytes = staged->ask_bytes;
     const uint8_t *w =
                       staged->codes + (u - staged->first) * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES,
                   *ask = staged->units[u].ask;
@@ -196,8 +197,8 @@ ulb_sum_unit(const struct ulb_block_row *row, struct ulb_staged *staged, size_t 
     ULB_UNROLL(12)
     for (size_t i = 0; i < tokens * vectors; i++)
         sums[i] = ulb_all32(row->scales_sums ? token[i / vectors].zeros[u] : ULB_MAGIC);
-    for (size_t s = 0; s < row->group / 4; s++, w += step_bytes, x += 4, ask += staged->ask_bytes) {
-        ulb_add_staged_step(vectors, w, x, staged->x_stride, tokens, sums);
+    for (size_t s = 0; s < row->group / 4; s++, w += step_bytes, x += 4, ask += ask_bytes) {
+        ulb_add_staged_step(vectors, w, x, x_stride, tokens, sums);
         ULB_UNROLL(8)
         for (size_t line = 0; line < ulb_pass_lines(row, vectors); line++)
             ulb_ask_l2(ask, line * ULB_LINE);
@@ -205,27 +206,33 @@ ulb_sum_unit(const struct ulb_block_row *row, struct ulb_staged *staged, size_t 
     staged->units[u].ask = ask;
 }
 
-/* *all += unit u, for vector v of rows: as ulb_end_group() and ulb_finish_block() make it of one token's. */
-static inline __attribute__((always_inline)) void ulb_end_unit(const struct ulb_block_row *row,
-                                                               const struct ulb_staged *staged, size_t u,
-                                                               size_t v, const struct ulb_staged_token *token,
-                                                               ulb_vec sum, ulb_floats *all)
+/* all[vectors] += unit u of a token, vectors of rows from v on: as ulb_end_group() and ulb_finish_block()
+ * make it of one token's. */
+static inline __attribute__((always_inline)) void
+ulb_end_unit(const struct ulb_block_row *row, const struct ulb_staged *staged, size_t u, size_t v,
+             size_t vectors, const struct ulb_staged_token *token, const ulb_vec *sums, ulb_floats *all)
 {
-    const ulb_vec zero = ulb_all32(row->zero_point ? token->zeros[u] : ULB_MAGIC);
-    ulb_floats value = ulb_sub(ulb_as_floats(sum), ulb_as_floats(zero));
-    if (row->scales) {
-        *all = ulb_fma(value, staged->scales[u - staged->first][v], *all);
-        return;
+    const ulb_floats zero = ulb_as_floats(ulb_all32(row->zero_point ? token->zeros[u] : ULB_MAGIC)),
+                     *scales = staged->scales[u - staged->first] + v;
+    const struct ulb_staged_ends *ends = &staged->ends[row->scales ? 0 : u];
+    ULB_UNROLL(4)
+    for (size_t i = 0; i < vectors; i++) {
+        if (row->scales) {
+            all[i] = ulb_fma(ulb_sub(ulb_as_floats(sums[i]), zero), scales[i], all[i]);
+        } else {
+            const ulb_floats x_scale = ulb_all_floats(token->x_scale[u]);
+            if (row->scales_sums)
+                all[i] = ulb_fma(ulb_fma(ulb_as_floats(sums[i]), x_scale, ulb_all_floats(token->x_less[u])),
+                                 ends->d[v + i], all[i]);
+            else
+                all[i] =
+                    ulb_fma(ulb_sub(ulb_as_floats(sums[i]), zero), ulb_mul(ends->d[v + i], x_scale), all[i]);
+            if (row->minima)
+                all[i] = ulb_fnma(ends->dmin[v + i], ulb_all_floats(token->x_least[u]), all[i]);
+        }
+        if (ULB_BY_ENCODING(true, false))
+            __asm__("" : "+m"(all[i]));
     }
-    const ulb_floats x_scale = ulb_all_floats(token->x_scale[u]);
-    ulb_floats d = staged->ends[u].d[v];
-    if (row->scales_sums)
-        value = ulb_fma(ulb_as_floats(sum), x_scale, ulb_all_floats(token->x_less[u]));
-    else
-        d = ulb_mul(d, x_scale);
-    *all = ulb_fma(value, d, *all);
-    if (row->minima)
-        *all = ulb_fnma(staged->ends[u].dmin[v], ulb_all_floats(token->x_least[u]), *all);
 }
 
 /* *result += the sum of a block of groups, for vector v of rows. */
@@ -265,12 +272,9 @@ ulb_pass_part(const struct ulb_block_row *row, struct ulb_staged *staged, size_t
     for (size_t u = staged->first; u < staged->end; u++) {
         ulb_vec sums[ULB_STAGED_SUMS];
         ulb_sum_unit(row, staged, u, v, token, x, tokens, sums);
-        ULB_UNROLL(12)
-        for (size_t i = 0; i < tokens * vectors; i++) {
-            ulb_end_unit(row, staged, u, v + i % vectors, &token[i / vectors], sums[i], &all[i]);
-            if (ULB_BY_ENCODING(true, false))
-                __asm__("" : "+m"(all[i]));
-        }
+        ULB_UNROLL(4)
+        for (unsigned i = 0; i < tokens; i++)
+            ulb_end_unit(row, staged, u, v, vectors, &token[i], sums + i * vectors, all + i * vectors);
     }
     ULB_UNROLL(12)
     for (size_t i = 0; i < tokens * vectors; i++) {
