@@ -11,15 +11,16 @@ enum {
      * 6 to 13, repacked at 256 bits 2 to 5 (Zen 5). */
     ULB_STAGED_BLOCK = 64,
     ULB_STAGED_TOKENS_MAX = 4,
+    ULB_STAGED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
     ULB_STAGED_ROW_VECTORS = 8,
     ULB_STAGED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
 };
 
 /* A register tile of rows that have so many vectors: vectors and tokens. Constants. With VEX 12 sums, which
  * are as many chains as the latency of dot products takes, leave registers for what the other side has and
- * one more: 8 sums of 2 vectors took 7 to 20 % longer (Zen 5, 1024x4096 from the caches, 64 tokens). */
+ * one more: 8 sums of 2 vectors took 7 to 23 % longer (Zen 5, 512x4096 from the caches, 64 tokens). */
 #define ULB_STAGED_VECTORS(vectors) ULB_BY_SUMS(2U, ULB_BY_ENCODING((vectors) % 4 == 0 ? 4U : 3U, 2U))
-#define ULB_STAGED_TOKENS(vectors)  (ULB_BY_SUMS(8U, ULB_BY_ENCODING(12U, 8U)) / (ULB_STAGED_VECTORS(vectors)))
+#define ULB_STAGED_TOKENS(vectors)  ((unsigned)ULB_STAGED_SUMS / (ULB_STAGED_VECTORS(vectors)))
 
 /* Ends of a block: what its sums are multiplied by, and of minima words, two groups to a lane: of four, 0 and
  * 2, then 1 and 3. */

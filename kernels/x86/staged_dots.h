@@ -20,11 +20,10 @@
 
 #include "kernels/x86/staged.h"
 
-/* Codes are half of an L1 of 32 KiB: for a quarter of it, with twice as many passes, 64 tokens take up to 9 %
- * more (Zen 5: Q3_K at 512 bits, IQ4_NL and MXFP4 with VEX). */
+/* Codes are half of an L1 of 32 KiB: for a quarter of it, with twice as many passes, 64 tokens take 6 to 12 %
+ * more (Zen 5: Q5_0, Q3_K at 512 bits, IQ4_NL and MXFP4 with VEX). */
 enum {
-    ULB_STAGED_SUMS = ULB_BY_ENCODING(12, 8), /* of a register tile */
-    ULB_STAGED_STEPS = 4,                     /* of all slices, of a visit of blocks without groups */
+    ULB_STAGED_STEPS = 4, /* of all slices, of a visit of blocks without groups */
     ULB_STAGED_BLOCKS = 8,
     ULB_STAGED_CODES = 16384
 };
