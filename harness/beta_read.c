@@ -1,6 +1,8 @@
 #include "harness/beta_read.h"
 
+#include "common/emulation.h"
 #include "harness/counters/marker.h"
+#include "harness/lead_in.h"
 #include "harness/undisturbed.h"
 
 #include <math.h>
@@ -47,16 +49,40 @@ static double bytes_per_second(struct ulb_team *team, struct read_job *job)
     return (double)(job->bytes * job->passes * ulb_team_size(team)) / seconds;
 }
 
+/* Bytes that each thread reads of so many: whole grains, and no more than its share of the ring. */
+static size_t chunk_of(struct ulb_team *team, const struct ulb_arena *arena, size_t bytes)
+{
+    size_t threads = ulb_team_size(team);
+    size_t share = arena->ring_bytes / threads / ULB_READER_GRAIN * ULB_READER_GRAIN;
+    size_t most = share < ULB_MEMORY_CHUNK ? share : ULB_MEMORY_CHUNK;
+    size_t wanted = ulb_round_up(ulb_round_up(bytes, threads) / threads, ULB_READER_GRAIN);
+    return wanted < most ? wanted : most;
+}
+
+static struct read_job next_job(struct ulb_team *team, const struct ulb_reader *reader,
+                                struct ulb_arena *arena, size_t chunk)
+{
+    char *data = ulb_arena_next(arena, chunk * ulb_team_size(team), ULB_READER_GRAIN);
+    return (struct read_job){reader, data, chunk, chunk, 1, 0};
+}
+
+void ulb_read_lead_in(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena)
+{
+    size_t chunk = chunk_of(team, arena, ULB_LEAD_IN_BYTES * ulb_team_size(team));
+    const double begin = ulb_now();
+    if (ulb_emulator())
+        return;
+    do {
+        struct read_job job = next_job(team, reader, arena, chunk);
+        read_once(team, &job);
+    } while (ulb_now() - begin < ULB_LEAD_IN_SECONDS);
+}
+
 double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena,
                       size_t bytes)
 {
-    size_t share = arena->ring_bytes / ulb_team_size(team) / ULB_READER_GRAIN * ULB_READER_GRAIN;
-    size_t most = share < ULB_MEMORY_CHUNK ? share : ULB_MEMORY_CHUNK;
-    size_t wanted =
-        ulb_round_up(ulb_round_up(bytes, ulb_team_size(team)) / ulb_team_size(team), ULB_READER_GRAIN);
-    size_t chunk = wanted < most ? wanted : most;
-    char *data = ulb_arena_next(arena, chunk * ulb_team_size(team), ULB_READER_GRAIN);
-    struct read_job job = {reader, data, chunk, chunk, 1, 0};
+    ulb_read_lead_in(team, reader, arena);
+    struct read_job job = next_job(team, reader, arena, chunk_of(team, arena, bytes));
     return bytes_per_second(team, &job);
 }
 

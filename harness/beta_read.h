@@ -18,8 +18,11 @@ struct ulb_best_read {
     size_t n;
 };
 
-/* One sample from the ring of arena, its next bytes shared out equally, fork and join included; bytes/s. No
- * more than ULB_MEMORY_CHUNK for each thread. */
+/* Wakes memory up for a sample that follows at once (harness/lead_in.h). Nothing in an emulator. */
+void ulb_read_lead_in(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
+
+/* One sample from the ring of arena, led in to, its next bytes shared out equally, fork and join included;
+ * bytes/s. No more than ULB_MEMORY_CHUNK for each thread. */
 double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena,
                       size_t bytes);
 

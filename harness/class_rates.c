@@ -1,6 +1,7 @@
 #include "harness/class_rates.h"
 
 #include "common/stats.h"
+#include "harness/beta_read.h"
 #include "harness/team_gamma.h"
 
 #include <math.h>
@@ -42,6 +43,7 @@ static double sample_race(void *arg)
 {
     struct race *race = arg;
     struct ulb_session *session = race->session;
+    ulb_read_lead_in(session->team, session->yardstick, &session->arena);
     race->data = ulb_arena_next(&session->arena, race->part * session->pus.n, ULB_READER_GRAIN);
     atomic_store(&race->over, 0);
     ulb_team_run(session->team, run_race, race);

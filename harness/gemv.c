@@ -146,8 +146,8 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     ulb_cell_sample_open(&sample, session, grid, cell);
     if (grid->gamma)
         ulb_team_gamma_sample(grid->gamma, cell->kernel_index, &grid->watch);
-    /* One untimed call brings code, activations and the team back from whatever ran before. */
-    if (cell->per_round > 1)
+    /* An untimed call, where there is no lead-in. */
+    if (cell->per_round > 1 && session->settings.warm)
         ulb_cell_sample_time(&sample, 1);
     for (size_t i = 0; i < cell->per_round; i++) {
         cell->us[cell->n_samples] = ulb_undisturbed(&grid->watch, sample_cell, &sample);

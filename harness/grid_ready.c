@@ -32,6 +32,8 @@ void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *se
 double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch)
 {
     struct ulb_session *session = sample->session;
+    if (!session->settings.warm && sample->cell->per_round > 1)
+        ulb_team_gemm_lead_in(session->team, &sample->job, &session->arena);
     double begin = ulb_now();
     for (size_t i = 0; i < batch; i++) {
         sample->job.gemm.w =

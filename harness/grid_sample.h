@@ -16,7 +16,8 @@ struct ulb_cell_sample {
 void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *session, struct ulb_grid *grid,
                           struct ulb_grid_cell *cell);
 
-/* Seconds of one call, over batch of them on successive copies. */
+/* Seconds of one call, over batch of them on successive copies; cold weights of calls that are not long are
+ * led in to (harness/lead_in.h). */
 double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch);
 
 /* The same of a plain read of as many bytes, by the yardstick's reader; no more than a sample of the

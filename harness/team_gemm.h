@@ -2,6 +2,7 @@
 #ifndef ULB_HARNESS_TEAM_GEMM_H
 #define ULB_HARNESS_TEAM_GEMM_H
 
+#include "harness/arena.h"
 #include "harness/split.h"
 #include "harness/team.h"
 #include "kernels/kernel.h"
@@ -13,5 +14,10 @@ struct ulb_team_gemm {
 };
 
 void ulb_team_gemm_run(struct ulb_team *team, struct ulb_team_gemm *job);
+
+/* Wakes memory up for a call of job that follows at once (harness/lead_in.h): the same product on the next
+ * pieces of arena, of fewer rows where they are many, which also brings code, activations and the team back
+ * from whatever ran before. y is written. Nothing in an emulator. */
+void ulb_team_gemm_lead_in(struct ulb_team *team, const struct ulb_team_gemm *job, struct ulb_arena *arena);
 
 #endif

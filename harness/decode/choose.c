@@ -54,6 +54,7 @@ struct trial {
 static double run_trial(void *arg)
 {
     struct trial *trial = arg;
+    ulb_team_gemm_lead_in(trial->session->team, &trial->job, &trial->session->arena);
     trial->job.gemm.w = ulb_arena_next(&trial->session->arena, trial->bytes, ULB_CACHE_LINE);
     double begin = ulb_now();
     ulb_team_gemm_run(trial->session->team, &trial->job);

@@ -3,6 +3,7 @@
 #include "common/stats.h"
 #include "harness/clock.h"
 #include "harness/decode/choose.h"
+#include "harness/lead_in.h"
 #include "harness/team_gemm.h"
 
 #include <math.h>
@@ -89,18 +90,32 @@ static const char *weights_of(const struct ulb_cold_grid *grid, enum ulb_linear 
     return base + weights->offset[linear] + matrix * weights->bytes[linear];
 }
 
+static double run_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, size_t nth)
+{
+    struct ulb_team_gemm *job = &grid->kinds[linear].job;
+    job->gemm.w = weights_of(grid, linear, nth);
+    double begin = ulb_now();
+    ulb_team_gemm_run(grid->team, job);
+    return ulb_now() - begin;
+}
+
+/* Products of layers far from number nth. */
+static void lead_in(struct ulb_cold_grid *grid, size_t nth)
+{
+    double begin = ulb_now();
+    for (size_t i = grid->shape->layers / 2 + 1;
+         i < grid->shape->layers && ulb_now() - begin < ULB_LEAD_IN_SECONDS; i++)
+        run_kind(grid, ULB_QKV, nth + i);
+}
+
 void ulb_cold_grid_sample(struct ulb_cold_grid *grid, size_t nth)
 {
     if (grid->n == grid->most)
         return;
+    lead_in(grid, nth);
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
-        struct kind *kind = &grid->kinds[linear];
-        if (!kind->seconds)
-            continue;
-        kind->job.gemm.w = weights_of(grid, (enum ulb_linear)linear, nth);
-        double begin = ulb_now();
-        ulb_team_gemm_run(grid->team, &kind->job);
-        kind->seconds[grid->n] = ulb_now() - begin;
+        if (grid->kinds[linear].seconds)
+            grid->kinds[linear].seconds[grid->n] = run_kind(grid, (enum ulb_linear)linear, nth);
     }
     grid->n++;
 }
