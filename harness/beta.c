@@ -5,6 +5,7 @@
 #include "harness/cache_levels.h"
 #include "harness/counters/likwid.h"
 #include "harness/keep.h"
+#include "harness/wake.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -394,6 +395,8 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
     enum ulb_status status = ulb_session_arena(session, 0, err);
     if (status == ULB_OK)
         status = measure_whole_set(session, err);
+    if (status == ULB_OK)
+        status = ulb_wake_measure(session, err);
     if (status == ULB_OK)
         status = measure_classes(session, err);
     if (status == ULB_OK)

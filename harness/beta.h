@@ -7,8 +7,8 @@
 /* Measures L1, L2, LLC and memory of one core, of each class and of all cores, and the curve beta(n) at
  * memory level for n = 1..cores of the set, and, where there are several memory nodes, what the set's cores
  * of each read of their own node (set "node0" ...); appends the cells to the session's record. Chooses the
- * session's yardstick: the reader and the kind of pages that read memory fastest with the session's own team.
- */
+ * session's yardstick: the reader and the kind of pages that read memory fastest with the session's own team;
+ * and says what a rest costs (harness/wake.h). */
 enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *err);
 
 /* The same where no grid follows, whose rounds would be the record's yardstick: it is what the set read of

@@ -93,6 +93,16 @@ static void print_yardsticks(const struct ulb_record *record, FILE *out)
     ulb_yardsticks_free(yardsticks, n);
 }
 
+static void print_wake(const struct ulb_record *record, FILE *out)
+{
+    double lost = ulb_record_number(record, "beta.wake.lost_us");
+    if (isfinite(lost))
+        print_line(out, " after a rest of %.0f us: %.1f GB/s at first, %.1f awake; the rest costs %.0f us",
+                   ulb_record_number(record, "beta.wake.rest_us"),
+                   ulb_record_number(record, "beta.wake.first_gbps"),
+                   ulb_record_number(record, "beta.wake.awake_gbps"), lost);
+}
+
 /* LIKWID's opinion of the memory level, or why there is none. */
 static void print_likwid(const struct ulb_record *record, FILE *out)
 {
@@ -195,6 +205,7 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out)
     print_clusters(record, cells, n, out);
     ulb_beta_cells_free(cells, n);
     print_yardsticks(record, out);
+    print_wake(record, out);
     print_likwid(record, out);
 }
 

@@ -35,6 +35,9 @@ for cell in record["overlap"]["cells"]:
 for cell in record["cells"]:
     assert abs(cell["us"] / cell["predicted_us"] - 1 - cell["residual"]) < 1e-6, cell
     assert abs(cell["us"] / cell["predicted_plain_us"] - 1 - cell["residual_plain"]) < 1e-6, cell
+wake = record["beta"]["wake"]
+assert min(wake["rest_us"], wake["first_gbps"], wake["awake_gbps"]) > 0 and isinstance(wake["lost_us"], float), wake
+assert "after a rest of %.0f us" % wake["rest_us"] in open("report").read()
 summary = record["prediction"]
 assert summary["cells"] + summary["noisy_cells"] == len(record["cells"])
 judged = [abs(cell["residual"]) for cell in record["cells"] if cell["noise"] <= 0.15]
@@ -50,6 +53,12 @@ if command -v gnuplot >/dev/null; then
         done
     done
 fi
+
+# A ring of a MiB is too small to tell what a rest costs.
+"$bench" beta --quick --ring-mib 1 --json >out.json 2>notes || fail "beta with a small ring: $(cat notes)"
+python3 -c 'import json
+wake = json.load(open("out.json"))["wake"]
+assert wake["lost_us"] is None and "--ring-mib" in wake["lost_us_reason"], wake' || fail "a rest in a small ring"
 
 # JSON on stdout is the record and nothing else. A set with a long name is the same set everywhere.
 set=$("$bench" topology --json | python3 -c 'import json, sys; print("%048d" % json.load(sys.stdin)["allowed_pus"][0])')

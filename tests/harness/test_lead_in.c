@@ -1,9 +1,10 @@
 /* What runs before a sample of memory: the same row or reader on bytes inside the ring, all rows of a matrix
- * that is large enough and not much larger, for as long as memory takes to wake up. */
+ * that is large enough and not much larger, for as long as memory takes to wake up; and what that costs. */
 #include "harness/beta_read.h"
 #include "harness/clock.h"
 #include "harness/lead_in.h"
 #include "harness/team_gemm.h"
+#include "harness/wake.h"
 
 #include <math.h>
 #include <sched.h>
@@ -149,12 +150,26 @@ static void readers_stay_within_the_ring(void **state)
     }
 }
 
+/* Three slow pieces of 32, and a late one that is noise. */
+static void what_a_rest_costs(void **state)
+{
+    (void)state;
+    double seconds[32];
+    for (size_t i = 0; i < 32; i++)
+        seconds[i] = i < 3 ? 25e-6 : i == 30 ? 1e-3 : 10e-6;
+    struct ulb_wake wake = ulb_wake_of(seconds, 32, 1e6);
+    assert_true(fabs(wake.lost - 45e-6) < 1e-9);
+    assert_true(fabs(wake.first - 40e9) < 1);
+    assert_true(fabs(wake.awake - 100e9) < 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_matrices_are_led_in_to_by_themselves),
         cmocka_unit_test(large_ones_by_fewer_rows),
         cmocka_unit_test(readers_stay_within_the_ring),
+        cmocka_unit_test(what_a_rest_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
