@@ -4,7 +4,7 @@
 
 #include "kernels/kernel.h"
 
-enum { ULB_TL1_ZERO_POINT = 1, ULB_TL1_COLUMNS = 2 /* of an index */, ULB_TL1_APART_SLICES = 2 };
+enum { ULB_TL1_ZERO_POINT = 1, ULB_TL1_COLUMNS = 2 /* of an index */, ULB_TL1_APART_SLICES = 3 };
 
 extern const struct ulb_format ulb_tl1;
 /* Row after row, two indices a byte, the first in the low nibble. */

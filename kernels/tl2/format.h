@@ -9,7 +9,7 @@ enum {
     ULB_TL2_COLUMNS = 3,      /* of an index */
     ULB_TL2_BURST = 8,        /* indices whose signs share a byte */
     ULB_TL2_FIVES_BLOCKS = 4, /* of 16 rows */
-    ULB_TL2_FIVES_SLICES = 2
+    ULB_TL2_FIVES_SLICES = 3
 };
 
 extern const struct ulb_format ulb_tl2;
