@@ -57,6 +57,7 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define ACTIVATION ULB_ACT_Q8_0
 #define NEAR       ULB_BY_SUMS(1536, 2048)
 #define FAR        ULB_BY_SUMS(0, 4096)
+#define PAIRS      ULB_BY_WIDTH(0, 1)
 #define SHUFFLES   1
 #define LEAST      ULB_BY_SUMS(4, 5)
 #define IS_SIGNED

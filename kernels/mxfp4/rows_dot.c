@@ -49,6 +49,7 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define ACTIVATION ULB_ACT_Q8_0
 #define NEAR       2048
 #define FAR        4096
+#define PAIRS      ULB_BY_WIDTH(0, 1)
 #define SHUFFLES   1
 #define LEAST      ULB_BY_SUMS(2, 5)
 #ifdef ULB_DP_VEX

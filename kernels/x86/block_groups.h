@@ -87,6 +87,7 @@ struct ulb_block_row {
     enum ulb_group_scales scales;
     enum ulb_minima minima;
     bool powers; /* d is an exponent */
+    bool pairs;  /* of one token two rows of tiles are read side by side: four streams in place of two */
     /* Whether a block's sums are multiplied by its activations' scale as they lose ULB_MAGIC, in one FMA:
      * that of Q8_0 is a half, times 1.5 * 2^23 exact. Their zero point is taken off before the first product.
      */
