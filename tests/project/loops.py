@@ -25,6 +25,7 @@ ALLOWED = [
     (r"int8/dpn_vnnin:avxvnni", 5, "one of 12 sums, beside two activations and the weights"),
     (r"int4/mask_vnniu:avxvnni(32|64)|int8/dp_vnni:avxvnni32", 6, "results of groups beside the sums of two slices"),
     (r"int8/sign_avx2", 9, "results of groups beside the sums of two slices"),
+    (r"tl1/lookup_vnniu:avx512vnni", 2, "16 sums, 8 activations, 2 tables, a mask and what is looked up are all registers"),
     (r"tl2/table_wide", 12, "sums of 32 bits"),
     (r"tl2/permute_avx512vbmi", 2, "16 sums, 8 indices, 4 activations, masks and table are more than 32 registers"),
     (r"tern1_6/permute_avx512vbmi", 2, "20 sums, 4 activations, 3 tables, 3 masks and 3 of a step are more than 32 registers"),
