@@ -4,8 +4,8 @@
  * and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and FAR as in
  * struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; STAGED, of codes
  * that dot products, too, have staged for several tokens (struct ulb_codes' byte); LEAST, unless it is 2:
- * such tokens; PAIRS, if there are; and with AVX2 alone, STAGED_STEPS(word_steps) where struct ulb_codes has
- * operand_steps, and IS_SIGNED where codes are values. */
+ * such tokens; PAIRS, unless it is 0; and with AVX2 alone, STAGED_STEPS(word_steps) where struct ulb_codes
+ * has operand_steps, and IS_SIGNED where codes are values. */
 #ifndef ULB_KERNELS_X86_BLOCK_ROW_H
 #define ULB_KERNELS_X86_BLOCK_ROW_H
 
