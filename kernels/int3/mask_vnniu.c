@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
             for (unsigned v = 0; v < 3; v++) {
                 add_vector(w + v * ULB_VEC_BYTES, four, tokens, masks, v < 2 ? 2 : 3, 3 * v, all);
                 __asm__ volatile("" : "+" ULB_REGISTER(all[3 * v]));
-                ulb_ask_both(w, v * ULB_VEC_BYTES, (struct ulb_ahead){NEAR, told}, FAR);
+                ulb_ask_for_tokens(w, v * ULB_VEC_BYTES, (struct ulb_ahead){NEAR, told}, FAR);
             }
         }
     }

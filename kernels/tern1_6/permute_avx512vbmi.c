@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
         for (size_t i = 0; i < SLICES; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * ULB_VEC_BYTES;
             add_tokens(w, x, i * tiles->steps + s, tokens, sums);
-            ulb_ask_both(w, 0, (struct ulb_ahead){NEAR, told}, FAR);
+            ulb_ask_for_tokens(w, 0, (struct ulb_ahead){NEAR, told}, FAR);
         }
     }
 }

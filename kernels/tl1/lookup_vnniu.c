@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void add_slices(struct ulb_told tol
         for (size_t u = 0; u < steps; u++, at.at += COLUMNS * x.four)
             add(w + u * ULB_VEC_BYTES, at, tokens, i, sums);
         __asm__ volatile("" : "+" ULB_REGISTER(sums[0]));
-        ulb_ask_both(w, 0, (struct ulb_ahead){NEAR, told}, FAR);
+        ulb_ask_for_tokens(w, 0, (struct ulb_ahead){NEAR, told}, FAR);
     }
 }
 

@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS
                 ulb_dp(&set[t * BLOCKS + b], codes, four[t]);
             if (b == c && line + c < VECTORS) {
                 __asm__ volatile("" : "+v"(set[b]));
-                ulb_ask_both(w, (line + c) * ULB_LINE, (struct ulb_ahead){NEAR, told}, FAR);
+                ulb_ask_for_tokens(w, (line + c) * ULB_LINE, (struct ulb_ahead){NEAR, told}, FAR);
             }
         }
     }

@@ -150,6 +150,15 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
         if (first + i >= end)
             break;
 #define ASK(ask, ...) __asm__(ask : [held] "+" ULB_REGISTER(*held) : __VA_ARGS__)
+        if (ulb_told_late(told)) {
+            if (row->far)
+                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH), [near] "i"(line + row->near),
+                    [far] "i"(line + row->far), ULB_ASK_ALONE_OPERANDS(w, line, told));
+            else
+                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_NEAR), [near] "i"(line + row->near),
+                    ULB_ASK_ALONE_OPERANDS(w, line, told));
+            continue;
+        }
         ULB_ASK_BY(ASK, w, line, row->near, told);
         if (!told.alone && row->far)
             ASK("prefetcht1 %c[ahead](%[at])", ULB_ASK_NEAR_OPERANDS(w, line + row->far));

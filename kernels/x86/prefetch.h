@@ -36,6 +36,13 @@ struct ulb_told {
 
 #define ULB_TOLD_NOTHING ((struct ulb_told){false, false, 0})
 
+/* For code of several tokens, whose products hide a branch: ahead decides at run time, 0 as the row says. */
+#define ULB_TOLD_LATE(ask_ahead) ((struct ulb_told){false, true, ask_ahead})
+static inline __attribute__((always_inline)) bool ulb_told_late(struct ulb_told told)
+{
+    return told.l1 && !told.alone;
+}
+
 /* For rows of one piece of code. */
 static inline __attribute__((always_inline)) struct ulb_told ulb_told(size_t ask_ahead)
 {
@@ -82,12 +89,13 @@ struct ulb_ahead {
             STATEMENT(ULB_ASM_ASK_NEAR, ULB_ASK_NEAR_OPERANDS(w, (line) + (near)));                          \
     } while (0)
 
-/* Into L1 near and into L2 ULB_FAR bytes ahead, or as told; that is a piece of code of its own, behind the
- * function. */
-#define ULB_ASM_ASK                                                                                          \
-    "test %[ahead], %[ahead]\n\tjne 2f\n\tprefetcht0 %c[near](%[at])\n\tprefetcht1 %c[far](%[at])\n1:\n\t"   \
-    ".subsection 1\n2:\n\ttest $1, %b[ahead]\n\tjne 3f\n\t" ULB_ASM_ASK_ALONE(                               \
-        t1) "\n\tjmp 1b\n3:\n\t" ULB_ASM_ASK_ALONE(t0) "\n\tjmp 1b\n\t.previous"
+/* The instructions of own, or as told by a register, which is code behind the function. OWN_NEAR: into L1;
+ * OWN_BOTH: and into L2. */
+#define ULB_ASM_ASK_OR(own)                                                                                  \
+    "test %[ahead], %[ahead]\n\tjne 2f\n\t" own "\n1:\n\t.subsection 1\n2:\n\ttest $1, %b[ahead]\n\t"        \
+    "jne 3f\n\t" ULB_ASM_ASK_ALONE(t1) "\n\tjmp 1b\n3:\n\t" ULB_ASM_ASK_ALONE(t0) "\n\tjmp 1b\n\t.previous"
+#define ULB_ASM_OWN_NEAR "prefetcht0 %c[near](%[at])"
+#define ULB_ASM_OWN_BOTH ULB_ASM_OWN_NEAR "\n\tprefetcht1 %c[far](%[at])"
 
 /* Asks L2 for what lies ahead bytes behind w + line. The compiler chooses the address: one that is ahead in
  * the stream, where loops are laid out far. */
@@ -149,7 +157,37 @@ static inline __attribute__((always_inline)) void ulb_ask(const void *w, size_t 
     if (__builtin_constant_p(ahead.told.alone) || !__builtin_constant_p(line + ahead.near))
         ulb_ask_both(w, line, ahead, ULB_FAR);
     else
-        __asm__ volatile(ULB_ASM_ASK ::[near] "i"(line + ahead.near), [far] "i"(line + ULB_FAR),
+        __asm__ volatile(
+            ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH)::[near] "i"(line + ahead.near), [far] "i"(line + ULB_FAR),
+            ULB_ASK_ALONE_OPERANDS(w, line, ahead.told)
+            : "cc");
+}
+
+/* Asks as told late, where the row itself does not ask. */
+static inline __attribute__((always_inline)) void ulb_ask_late(const void *w, size_t line,
+                                                               struct ulb_told told)
+{
+    if (__builtin_constant_p(line))
+        __asm__ volatile(ULB_ASM_ASK_OR("")::ULB_ASK_ALONE_OPERANDS(w, line, told) : "cc");
+    else if (told.ahead)
+        ulb_ask_alone(w, line, (struct ulb_told){true, told.ahead & ULB_INTO_L1, told.ahead});
+}
+
+/* ulb_ask_both() of code that serves one token and several. */
+static inline __attribute__((always_inline)) void ulb_ask_for_tokens(const void *w, size_t line,
+                                                                     struct ulb_ahead ahead, size_t far)
+{
+    if (!ulb_told_late(ahead.told))
+        ulb_ask_both(w, line, ahead, far);
+    else if (!__builtin_constant_p(line + ahead.near))
+        ulb_ask_both(w, line, (struct ulb_ahead){ahead.near, ulb_told(ahead.told.ahead)}, far);
+    else if (far)
+        __asm__ volatile(
+            ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH)::[near] "i"(line + ahead.near), [far] "i"(line + far),
+            ULB_ASK_ALONE_OPERANDS(w, line, ahead.told)
+            : "cc");
+    else
+        __asm__ volatile(ULB_ASM_ASK_OR(ULB_ASM_OWN_NEAR)::[near] "i"(line + ahead.near),
                          ULB_ASK_ALONE_OPERANDS(w, line, ahead.told)
                          : "cc");
 }

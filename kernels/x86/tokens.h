@@ -69,13 +69,17 @@ static __attribute__((noinline, unused)) void ulb_pack_tokens(const struct ulb_g
     }
 }
 
-/* Lines ahead of a step's. */
+/* Lines ahead of a step's: each as told, else every row->gap bytes. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_prefetch(const struct ulb_tokens *row, struct ulb_told told, const uint8_t *w, size_t bytes)
 {
-    ULB_UNROLL(16)
-    for (size_t line = 0; line < bytes; line += told.alone ? ULB_LINE : row->gap)
-        ulb_ask_both(w, line, (struct ulb_ahead){row->near, told}, row->far);
+    ULB_UNROLL(32)
+    for (size_t line = 0; line < bytes; line += ULB_LINE) {
+        if (line % row->gap == 0 || told.alone)
+            ulb_ask_for_tokens(w, line, (struct ulb_ahead){row->near, told}, row->far);
+        else if (ulb_told_late(told))
+            ulb_ask_late(w, line, told);
+    }
 }
 
 #if ULB_WORD_SUMS
@@ -158,19 +162,13 @@ ulb_tokens_steps(const struct ulb_tokens *row, struct ulb_told told, unsigned to
     ulb_tokens_prefetch(row, told, w, steps * step_bytes);
 }
 
-/* The same of every slice, for a visit; told, laid out (see ulb_visit_slices in kernels/x86/streams.h). */
+/* The same of every slice, for a visit, laid out: see ulb_visit_slices() in kernels/x86/streams.h. */
 static inline __attribute__((always_inline)) void ulb_tokens_slices(const struct ulb_tokens *row,
                                                                     struct ulb_told told, unsigned tokens,
                                                                     const struct ulb_tiles *tiles, size_t s,
                                                                     struct ulb_tokens_x x, ulb_vec *sums)
 {
-    if (told.alone) {
-        ULB_UNROLL(4)
-        for (size_t i = 0; i < row->slices; i++)
-            ulb_tokens_steps(row, told, tokens, tiles, i, s, x, ULB_TOKENS_VISIT, sums);
-        return;
-    }
-#pragma GCC unroll 1
+    ULB_UNROLL(4)
     for (size_t i = 0; i < row->slices; i++)
         ulb_tokens_steps(row, told, tokens, tiles, i, s, x, ULB_TOKENS_VISIT, sums);
 }
@@ -291,19 +289,21 @@ ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct
 
 /* A single token, whose rows are finished in batches (ULB_BATCH_BYTES); fields of bytes have rows of their
  * own for it. */
-static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb_tokens *row,
-                                                                struct ulb_told told,
-                                                                const struct ulb_gemm *g, size_t rows,
-                                                                size_t row_bytes, struct ulb_tiles *tiles)
+static inline __attribute__((always_inline)) void
+ulb_one_token(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_gemm *g)
 {
+    const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(row->layout, g->k)};
+    const size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(row->layout);
     const size_t batch = ulb_batch_rows(row->layout, g->k, rows);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t end = ulb_batch_end(g, m, batch);
         int32_t dots[ULB_BATCH_ROWS];
         for (size_t at = m; at < end; at += rows) {
             ulb_vec sums[ULB_ACCUMULATORS_MAX];
-            tiles->w = (const uint8_t *)g->w + at / rows * row_bytes;
-            ulb_tokens_sums(row, told, tiles, ulb_tokens_x(false, g, 0, 1), 1, sums);
+            tiles.w = (const uint8_t *)g->w + at / rows * row_bytes;
+            ulb_tokens_sums(row, told, &tiles, ulb_tokens_x(false, g, 0, 1), 1, sums);
             ulb_store_all(dots + (at - m), sums, (int)(row->vectors * row->fields));
         }
         ulb_finish_rows(g->y + m, dots, ulb_row_scales(g, row->layout) + m, end - m,
@@ -311,18 +311,15 @@ static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb
     }
 }
 
-/* One piece of code: told, but for its distance, and packed are constants. */
+/* packed: a constant. One piece of code asks as it is told: a line serves several tokens' products. */
 static inline __attribute__((always_inline)) void
-ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const struct ulb_gemm *g, bool packed)
+ulb_run_tiles_of_tokens(const struct ulb_tokens *row, const struct ulb_gemm *g, bool packed)
 {
+    const struct ulb_told told = ULB_TOLD_LATE(g->ask_ahead);
     const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k)};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(row->layout);
-    if (row->sum && g->n == 1) {
-        ulb_one_token(row, told, g, rows, row_bytes, &tiles);
-        return;
-    }
     for (size_t panel = g->m0; panel < g->m1; panel += rows) {
         size_t n = 0;
         tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
@@ -337,18 +334,14 @@ ulb_run_tokens_as(struct ulb_told told, const struct ulb_tokens *row, const stru
     }
 }
 
-/* Where weights are asked for is a constant of each: see kernels/x86/streams.h. */
-static inline __attribute__((always_inline)) void ulb_run_told_tokens(const struct ulb_tokens *row,
-                                                                      const struct ulb_gemm *g, bool packed)
-{
-    ULB_AS_TOLD(g->ask_ahead, ulb_run_tokens_as(told, row, g, packed));
-}
-
-/* As activations lie. */
+/* As activations lie. A single token has three pieces of code: see kernels/x86/streams.h. */
 static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ulb_tokens *row,
                                                                  const struct ulb_gemm *g)
 {
-    ulb_run_told_tokens(row, g, false);
+    if (row->sum && g->n == 1)
+        ULB_AS_TOLD(g->ask_ahead, ulb_one_token(row, told, g));
+    else
+        ulb_run_tiles_of_tokens(row, g, false);
 }
 
 /* Activations of the tokens of one register tile are packed where those of every token and slice, each an
@@ -383,7 +376,7 @@ static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const st
     struct ulb_gemm tile = *g;
     ulb_pack_tokens(g, ulb_layout_steps(row->layout, g->k) * row->slices, x);
     tile.x = x;
-    ulb_run_told_tokens(row, &tile, true);
+    ulb_run_tiles_of_tokens(row, &tile, true);
 }
 
 /* A function run_packed() of calls that ulb_tokens_packed() holds for. Functions of their own, as below:

@@ -49,6 +49,7 @@ ALLOWED_IN_A_ROW = [
     (r"(q[458]_[01]|mxfp4|iq4_nl|tq1_0)/in_place_dot256", 8, "one for each of eight rows"),
     (r"affine/unpack3_dot", 6, "three lines that one step takes apart"),
     (r"q[0-9]_[01k]/rows_dot", 10, "scales and minima behind a group"),
+    (r"mxfp4/rows_dot:avx512vnni:run_fields", 6, "three lines of one step, for several tokens"),
     (r"fp32/fma_wide:avx512:run_tokens", 9, "a visit of several tokens, which are bound by products"),
 ]
 
