@@ -238,8 +238,9 @@ static json_t *build_json(void)
 {
     char id[ULB_BUILD_ID_MAX];
     json_t *build =
-        json_pack("{s:s, s:s, s:s, s:s, s:s}", "version", ULB_BUILD_VERSION, "commit", ULB_BUILD_COMMIT,
-                  "compiler", ULB_BUILD_COMPILER, "flags", ULB_BUILD_FLAGS, "build_type", ULB_BUILD_TYPE);
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I}", "version", ULB_BUILD_VERSION, "commit", ULB_BUILD_COMMIT,
+                  "compiler", ULB_BUILD_COMPILER, "flags", ULB_BUILD_FLAGS, "build_type", ULB_BUILD_TYPE,
+                  "kernels_left_out", (json_int_t)ulb_left_out_count);
     if (build)
         ulb_set_text(build, "id", ulb_build_id(id), "linked without --build-id");
     return build;

@@ -308,10 +308,11 @@ enum ulb_status ulb_session_kernels(const struct ulb_session *session, const str
     if (unable > 0)
         return refuse_rows(session, least, unable - 1, err);
     const char *formats = session->settings.formats, *regex = session->settings.kernels;
-    return ulb_fail(err, ULB_BAD_INPUT, "no kernel %s%s%smatches '%.200s'; see 'ulb-bench list kernels'",
+    return ulb_fail(err, ULB_BAD_INPUT, "no kernel %s%s%smatches '%.200s'; see 'ulb-bench list kernels'%s",
                     formats && regex ? "of " : "", formats && regex ? formats : "",
                     formats && regex ? " " : "",
                     regex     ? regex
                     : formats ? formats
-                              : "*");
+                              : "*",
+                    ulb_left_out_hint());
 }

@@ -204,6 +204,19 @@ struct ulb_kernel {
 extern const struct ulb_kernel *const *ulb_kernels;
 extern size_t ulb_kernel_count;
 
+/* What the build leaves out (ULB_KERNELS_FOR, ULB_ONLY, ULB_ISA_LEFT_OUT in kernels/CMakeLists.txt): a file
+ * of kernels, FORMAT/ALGORITHM_ISA without its .c, for one ISA word and one size of groups, 0 for none. */
+struct ulb_left_out {
+    const char *file, *isa;
+    unsigned group;
+};
+extern const struct ulb_left_out ulb_left_out[];
+extern const size_t ulb_left_out_count;
+
+/* What a message that finds no kernel ends with: "; this build leaves out N ..." and how to build them, or
+ * "". */
+const char *ulb_left_out_hint(void);
+
 enum { ULB_KERNEL_NAME_MAX = 64 };
 
 /* Writes the computed name, e.g. "int2a8-pshufb-avxvnni-32x1x4"; returns out. */

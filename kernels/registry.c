@@ -19,6 +19,13 @@ char *ulb_kernel_name(const struct ulb_kernel *kernel, char out[ULB_KERNEL_NAME_
     return out;
 }
 
+const char *ulb_left_out_hint(void)
+{
+    return ulb_left_out_count == 0
+               ? ""
+               : "; this build leaves some kernels out, 'scripts/bench --kernels REGEX' builds all";
+}
+
 const struct ulb_kernel *ulb_kernel_reference(const struct ulb_kernel *kernel)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {

@@ -68,18 +68,46 @@ static json_t *kernel_row(const struct ulb_kernel *kernel, ulb_isa_set isa)
 {
     char name[ULB_KERNEL_NAME_MAX];
     ulb_isa_set missing = kernel->needs & ~isa;
-    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:[iii], s:b, s:f, s:b, s:b, s:o, s:o}", "name",
-                            ulb_kernel_name(kernel, name), "format", kernel->layout->format->name, "isa",
-                            kernel->isa, "variant", kernel->variant, "layout", kernel->layout->name,
-                            "bytes_per_step", kernel->bytes_per_step, "tile", (int)kernel->mr,
-                            (int)kernel->nr, (int)kernel->kr, "exact", !(kernel->tolerance > 0), "tolerance",
-                            kernel->tolerance, "prefetch_choice", kernel->prefetch_choice, "runs_here",
-                            !missing, "needs", bit_names(kernel->needs), "missing", bit_names(missing));
+    json_t *row = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:f, s:[iii], s:b, s:f, s:b, s:b, s:b, s:o, s:o}", "name",
+        ulb_kernel_name(kernel, name), "format", kernel->layout->format->name, "isa", kernel->isa, "variant",
+        kernel->variant, "layout", kernel->layout->name, "bytes_per_step", kernel->bytes_per_step, "tile",
+        (int)kernel->mr, (int)kernel->nr, (int)kernel->kr, "exact", !(kernel->tolerance > 0), "tolerance",
+        kernel->tolerance, "prefetch_choice", kernel->prefetch_choice, "built", 1, "runs_here", !missing,
+        "needs", bit_names(kernel->needs), "missing", bit_names(missing));
     json_object_set_new(row, "prefetch_tokens",
                         kernel->prefetch_tokens ? json_integer((json_int_t)kernel->prefetch_tokens)
                                                 : json_null());
     describe_kernel(row, kernel, missing);
     return row;
+}
+
+/* A kernel that was not compiled is known by its file and ISA: its object alone knows its name. The table
+ * shows text in the place of the name. */
+static json_t *left_out_row(const struct ulb_left_out *kernel, const char *text, bool json)
+{
+    return json_pack("{s:o, s:s, s:b, s:s, s:s, s:i, s:s}", "name", json ? json_null() : json_string(text),
+                     "name_reason", ulb_left_out_hint() + 2, "built", 0, "source", kernel->file, "isa",
+                     kernel->isa, "group", (int)kernel->group, "here", "not built");
+}
+
+/* Adds those that the build leaves out and whose text, file and ISA, matches. */
+static enum ulb_status list_left_out(const struct options *options, const regex_t *filter, json_t *rows,
+                                     struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < ulb_left_out_count && status == ULB_OK; i++) {
+        const struct ulb_left_out *kernel = &ulb_left_out[i];
+        char text[128], group[16] = "";
+        bool matches;
+        if (kernel->group)
+            snprintf(group, sizeof group, " g%u", kernel->group);
+        snprintf(text, sizeof text, "%s %s%s", kernel->file, kernel->isa, group);
+        status = ulb_filter_match(filter, text, &matches, err);
+        if (status == ULB_OK && matches)
+            json_array_append_new(rows, left_out_row(kernel, text, options->json));
+    }
+    return status;
 }
 
 static enum ulb_status list_kernels(const struct options *options, json_t *rows, struct ulb_error *err)
@@ -98,6 +126,8 @@ static enum ulb_status list_kernels(const struct options *options, json_t *rows,
         if (matches)
             json_array_append_new(rows, kernel_row(ulb_kernels[i], isa));
     }
+    if (status == ULB_OK)
+        status = list_left_out(options, &filter, rows, err);
     regfree(&filter);
     if (status != ULB_OK)
         return status;

@@ -39,8 +39,9 @@ static enum ulb_status choose_word(const char *word, bool *chosen, struct ulb_er
     if (status != ULB_OK)
         return status;
     if (!found)
-        return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%.100s'; 'ulb-bench list kernels' names all",
-                        word);
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "no kernel matches '%.100s'; 'ulb-bench list kernels' names all%s", word,
+                        ulb_left_out_hint());
     return ULB_OK;
 }
 

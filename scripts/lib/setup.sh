@@ -22,9 +22,6 @@ optional  valgrind         header  valgrind/callgrind.h
 optional  libsqlite3-dev   library sqlite3
 test      libcmocka-dev    library cmocka
 test      hwloc            program hwloc-annotate
-test      clang            program clang
-test      libclang-rt-14-dev runtime tsan
-test      libomp-14-dev    openmp  clang
 test      clang-format-14  program clang-format-14
 test      qemu-user        program qemu-x86_64
 test      python3-jsonschema module jsonschema
@@ -37,6 +34,11 @@ test      sqlite3          program sqlite3
 test      cmark-gfm        program cmark-gfm
 test      libbenchmark-tools file  /usr/share/benchmark/compare.py
 test      python3-scipy    file    /usr/lib/python3/dist-packages/scipy/__init__.py
+configurations clang            program clang
+configurations libclang-rt-14-dev runtime tsan
+configurations libomp-14-dev    openmp  clang
+configurations llvm             program llvm-symbolizer
+bare      debootstrap      program debootstrap
 musl      musl-tools       program musl-gcc
 musl      gnulib           program gnulib-tool
 musl      autoconf         program autoconf
@@ -157,15 +159,27 @@ skip_python_shim() {
     PATH=$release/bin:$PATH
 }
 
+# What the build of this CPU's kernels depends on beside the sources.
+cpu() { grep -m 1 -E '^(flags|Features)' /proc/cpuinfo || true; }
+
+in_cache() { grep -qx "$1" "$release/CMakeCache.txt"; }
+
+# Whether build/release is of this tree and has what is asked for; more than that does no harm.
+configured() { # TESTING(ON|OFF) KERNELS(all|this-cpu)
+    [[ -f $release/build.ninja ]] && in_cache "CMAKE_HOME_DIRECTORY:INTERNAL=$root" || return 1
+    [[ $1 == OFF ]] || in_cache BUILD_TESTING:BOOL=ON || return 1
+    in_cache ULB_KERNELS_FOR:STRING=all || [[ $2 == this-cpu && $(<"$release/cpu") == "$(cpu)" ]]
+}
+
 # Configures once (CMake looks after later changes), builds what is out of date.
-build_release() { # TESTING(ON|OFF) NINJA-TARGET...
-    local testing=$1 cache=$release/CMakeCache.txt
-    shift
-    if [[ ! -f $release/build.ninja ]] || ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" ||
-        { [[ $testing == ON ]] && ! grep -qx 'BUILD_TESTING:BOOL=ON' "$cache"; }; then
+build_release() { # TESTING(ON|OFF) KERNELS(all|this-cpu) NINJA-TARGET...
+    local testing=$1 kernels=$2
+    shift 2
+    if ! configured "$testing" "$kernels"; then
         note "configuring build/release"
-        (cd "$root" && quietly cmake --fresh --preset release -DBUILD_TESTING="$testing") ||
+        (cd "$root" && quietly cmake --fresh --preset release -DBUILD_TESTING="$testing" -DULB_KERNELS_FOR="$kernels") ||
             die "configuring failed"
+        cpu >"$release/cpu"
     fi
     [[ $testing == OFF && -x $release/ulb-bench ]] || note "building build/release"
     quietly ninja -C "$release" "$@" || die "the build failed"
