@@ -8,7 +8,7 @@ allowed=$(python3 -c 'import os; print({0, 1} <= os.sched_getaffinity(0))')
 export HWLOC_XMLFILE=$ULB_SOURCE/tests/cli/hybrid-1p1e.xml HWLOC_THISSYSTEM=1
 cd "$scratch"
 small=(--quick --models mobilellm-1.5b --ring-mib 256)
-rows='int[124]a8-mask-'
+rows='int2a8-mask-(avx2|dotprod)-|int[14]a8-mask-(avxvnni|avx512vnni)-'
 
 "$bench" "${small[@]}" --kernels "$rows" --out all >/dev/null 2>notes || fail "hybrid run: $(cat notes)"
 record=$(find all -name '*.json')
