@@ -13,8 +13,7 @@ pack TGZ
 tar -xzf "$scratch"/TGZ/ulb-bench-*.tar.gz -C "$scratch"
 unpacked=$(compgen -G "$scratch/ulb-bench-*-linux-*")
 program=$unpacked/bin/ulb-bench
-version=$("$bench" --version)
-[[ $("$program" --version) == "$version" ]] || fail "the packed program is $("$program" --version), not $version"
+version=$("$program" --version)
 [[ $unpacked == */ulb-bench-"${version#ulb-bench }"-linux-* ]] || fail "the folder is $unpacked, the program $version"
 needed=$(readelf -d "$program" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' | grep -vE '^(lib(c|m|udev|pthread|dl|rt)|ld-linux.*)\.so\.[0-9]+$' || true)
 [[ ! $needed ]] || fail "the packed program needs ${needed//$'\n'/, }"
@@ -27,8 +26,9 @@ pack DEB
 package=$(compgen -G "$scratch/DEB/*.deb")
 depends=$(dpkg-deb -f "$package" Depends)
 [[ $depends == *'libc6 (>= '*')'* && ! $depends =~ (hwloc|jansson|gomp|papi|sqlite) ]] || fail "the .deb depends on $depends"
-for file in copyright changelog.gz changelog.Debian.gz; do
-    dpkg-deb -c "$package" | grep -q "/usr/share/doc/ulb-bench/$file$" || fail "the .deb has no $file"
+dpkg-deb -c "$package" >"$scratch/files"
+for file in doc/ulb-bench/{copyright,changelog.gz,changelog.Debian.gz} man/man1/ulb-bench.1.gz zsh/vendor-completions/_ulb-bench; do
+    grep -q "/usr/share/$file$" "$scratch/files" || fail "the .deb has no $file"
 done
 if command -v lintian >/dev/null; then
     lintian --allow-root --fail-on error "$package" || fail "lintian finds errors"
