@@ -35,6 +35,7 @@ set(CPACK_ULB_PROCESSOR ${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_ULB_BUILD_TYPE ${CMAKE_BUILD_TYPE})
 set(CPACK_ULB_SANITIZE ${ULB_SANITIZE})
 set(CPACK_ULB_ONLY ${ULB_ONLY})
+get_property(CPACK_ULB_MISSING GLOBAL PROPERTY ULB_STATIC_MISSING)
 include(CPack)
 
 # The committed files under one folder; they say by cmake/archive.txt which commit they are.

@@ -34,16 +34,11 @@ function(ulb_portable target)
         "$<IF:$<BOOL:$<TARGET_PROPERTY:ULB_PORTABLE>>,${libraries},${shared}>")
 endfunction()
 
-# ulb_portable_program(NAME LIBRARY): ${NAME}/ulb-bench in the build folder, made on demand; fails at build, with what to
-# install, where a static library is missing. Its own copies of the libraries are not seen by plug-ins and engines, which
-# bring theirs.
+# ulb_portable_program(NAME LIBRARY): ${NAME}/ulb-bench in the build folder, made on demand; there is none where a static
+# library is missing (cpack says which). Its own copies of the libraries are not seen by plug-ins and engines, which bring theirs.
 function(ulb_portable_program name library)
     get_property(missing GLOBAL PROPERTY ULB_STATIC_MISSING)
     if(missing)
-        list(JOIN missing ", lib" names)
-        add_custom_target(${name} COMMAND ${CMAKE_COMMAND} -E echo
-            "packages need the static libraries lib${names}: see docs/install.md for what to install, then configure again"
-            COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
         return()
     endif()
     list(TRANSFORM ULB_LINKED_IN REPLACE "(.+)" "lib\\1.a" OUTPUT_VARIABLE hidden)

@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 pack() { # GENERATOR
     cpack --config "$ULB_BUILD/CPackConfig.cmake" -G "$1" -B "$scratch/$1" >"$scratch/log" 2>&1 && return
-    grep -ohE 'packages need .*|cpack -G DEB needs .*' "$scratch/log" && exit 77
+    grep -hE 'packages need|cpack -G DEB needs' "$scratch/log" && exit 77
     tail -5 "$scratch/log"
     fail "cpack -G $1"
 }
