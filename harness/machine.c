@@ -234,6 +234,11 @@ enum ulb_status ulb_machine_warn_of_sleep(struct ulb_session *session, struct ul
         slept);
 }
 
+const char *ulb_build_version(void)
+{
+    return ULB_BUILD_VERSION;
+}
+
 static json_t *build_json(void)
 {
     char id[ULB_BUILD_ID_MAX];

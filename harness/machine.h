@@ -15,4 +15,7 @@ enum ulb_status ulb_machine_huge_pages(struct ulb_session *session, struct ulb_e
 /* Warns when the system was suspended since the session was opened; at the end of a run. */
 enum ulb_status ulb_machine_warn_of_sleep(struct ulb_session *session, struct ulb_error *err);
 
+/* The version of this build, by git's tags (cmake/version.cmake). */
+const char *ulb_build_version(void);
+
 #endif

@@ -1,87 +1,19 @@
-# fish completion for ulb-bench
-set -l commands run topology counters beta gamma gemv gemm decode formats verify shapes model simulate list plot report compare export history
-set -l runs 'not __fish_seen_subcommand_from topology counters shapes list plot report model simulate compare export history verify'
-set -l rows 'not __fish_seen_subcommand_from topology counters shapes plot report model simulate compare export history beta'
-set -l grid 'not __fish_seen_subcommand_from topology counters shapes list plot report model simulate compare export history verify beta gamma formats decode'
-
-complete -c ulb-bench -f
-complete -c ulb-bench -n "not __fish_seen_subcommand_from $commands" -a "$commands"
-complete -c ulb-bench -l json -d 'One JSON document'
-complete -c ulb-bench -l help -d 'Show the options'
-complete -c ulb-bench -l version -d 'Show the version'
-complete -c ulb-bench -n "$grid; or __fish_seen_subcommand_from model simulate" -l platform -x -a 'auto arl arlh lnl' -d 'Machine'
-complete -c ulb-bench -n "$grid; or __fish_seen_subcommand_from model" -l models -r -F \
-    -a 'falcon3-1b mobilellm-1.5b llama3-8b bitnet-2b-4t gptj-6b llama2-7b' -d 'Models'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l model -x -a 'falcon3-1b mobilellm-1.5b llama3-8b' -d 'To decode'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l weights -x -a 'bf16 int8 int4 int3 int2 tern2 tern1.6 int1' -d 'Formats of the blocks'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l tokens -x -d 'To decode'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l context -x -d 'Positions before them'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l prompt -x -d 'Of these, computed'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l threads -x -a 'each P E LP-E all' -d 'Cores to use'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l layers -x -a 'auto all' -d 'Layers to run'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l split-weights -x -d 'Rates of the threads'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l slow-thread -x -d 'For tests: THREAD:TIMES'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l import -r -F -d 'Runs of llama-bench'
-complete -c ulb-bench -n '__fish_seen_subcommand_from decode' -l energy-root -r -F -d 'For tests: a folder'
-complete -c ulb-bench -n $grid -l shapes -x -d 'Shapes of your own, MxK'
-complete -c ulb-bench -n '__fish_seen_subcommand_from gemm' -l n -x -d 'Numbers of tokens'
-complete -c ulb-bench -n "$rows; and not __fish_seen_subcommand_from list decode" -l formats -x -a 'fp32 fp16 bf16 int8 int4 int3 int2 tern2 tern1.6 int1 u1 u2 u3 u4 u5 u6 u7 u8 woq8 woq4 woq8z woq4z nf4 fp4' -d 'Weight formats'
-complete -c ulb-bench -n $rows -l kernel-library -r -F -d 'Shared objects with further kernels'
-complete -c ulb-bench -n $rows -l kernels -x -d 'Regular expression on names'
-complete -c ulb-bench -n $runs -l set -x -a 'P E LP-E all' -d 'Cores to use'
-complete -c ulb-bench -n "$grid; or __fish_seen_subcommand_from decode" -l split -x -a 'static dynamic weighted' -d 'Rows to threads'
-complete -c ulb-bench -l isa-mask -x -d 'Instruction sets not to use'
-complete -c ulb-bench -n "$runs; or __fish_seen_subcommand_from verify" -l seed -x -d 'Seed'
-complete -c ulb-bench -n $runs -l ring-mib -x -d 'Size of the cold ring'
-complete -c ulb-bench -n $runs -l progress -x -a 'auto on off' -d 'When to show progress'
-complete -c ulb-bench -n $grid -l warm -d 'Weights from the caches'
-complete -c ulb-bench -n $grid -l aa -d 'The grid twice: noise floor'
-complete -c ulb-bench -n $runs -l quick -d 'A shorter run'
-complete -c ulb-bench -n $runs -l full -d 'The complete run'
-complete -c ulb-bench -n $runs -l verbose -d 'More on standard error'
-complete -c ulb-bench -n $grid -l count -d 'Instructions instead of times'
-complete -c ulb-bench -n '__fish_seen_subcommand_from run gemv gemm' -l resume -r -F -d 'Go on with a run'
-complete -c ulb-bench -n '__fish_seen_subcommand_from gamma' -l explain -x -d 'Why it costs that'
-complete -c ulb-bench -l out -r -a '(__fish_complete_directories)' -d 'Directory'
-complete -c ulb-bench -n '__fish_seen_subcommand_from model run decode' -l record -r -F -d 'Of the 1-bit kernels'
-complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l measure -d 'Measure the 1-bit kernels now'
-complete -c ulb-bench -n '__fish_seen_subcommand_from model' -l check-paper -d 'Compare with published values'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l models -r -F -d 'Models'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l shapes -x -d 'Shapes of your own, MxK'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l formats -x -a 'int2 int1' -d 'Weight formats'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l split -x -a 'static dynamic weighted' -d 'Of the predicted time'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l sharing -x -a 'equal fair' -d 'Of the memory'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l tile -x -d 'Rows not parted'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l chunk -x -d 'Tiles taken at least'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l take-ns -x -d 'Cost of taking a piece'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l fork-join -x -d 'Cost of a parallel region'
-complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l check-paper -d 'Compare with published values'
-complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -F
-complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l separate -d 'As the files hold them'
-complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l csv -d 'Comma-separated values'
-complete -c ulb-bench -n '__fish_seen_subcommand_from list' -a 'kernels formats models shapes platforms cores counters figures'
-complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F
-complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy trend' -d 'Which'
-complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l format -x -a 'svg png pdf txt' -d 'File type'
-complete -c ulb-bench -n '__fish_seen_subcommand_from report' -F
-complete -c ulb-bench -n '__fish_seen_subcommand_from export' -F
-complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l to -x -a 'csv md sql googlebench gha-bigger gha-smaller bmf' -d 'Format'
-complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l section -x -a 'cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts decode.runs' -d 'Of a CSV'
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -a 'add list trend bisect'
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -F
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l db -r -F -d 'The history'
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l cell -x -d 'Regular expression on keys'
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l metric -x -a 'efficiency us gamma instructions' -d 'Figure'
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l last -x -d 'Newest records'
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l threshold -x -d 'Smallest change in per cent'
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l format -x -a 'svg png pdf txt' -d 'Of the figures'
-complete -c ulb-bench -n '__fish_seen_subcommand_from history' -l repo -r -a '(__fish_complete_directories)' -d 'Repository'
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -F
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l metric -x -a 'efficiency gbps us gamma instructions tps joule' -d 'Figure'
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l threshold -x -d 'Change that counts, percent'
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l confirm -d 'Run suspects again'
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l force -d 'Compare other machines and builds'
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l all -d 'What stayed the same too'
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l markdown -d 'Summary for a pull request'
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l junit -d 'JUnit XML'
-complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l github -d 'Annotations of a workflow'
+# fish completion for ulb-bench. The program itself is asked what may stand at the cursor.
+function __ulb_bench_words
+    set -l typed (commandline -opc)
+    set -l current (commandline -ct)
+    set -l lines ($typed[1] completion words -- $typed[2..-1] "$current" 2>/dev/null)
+    set -l stays $lines[1]
+    set -l begun (string sub -s (math 1 + (string length -- "$stays")) -- "$current")
+    for line in $lines[2..-1]
+        switch $line
+            case '\*/'
+                printf "$stays%s\n" (__fish_complete_directories "$begun" '')
+            case '\**'
+                printf "$stays%s\n" (__fish_complete_path "$begun" | string match -r -- '.*/(?:\t.*)?$|.*'(string replace -a . '\\.' -- (string sub -s 2 -- $line))'(?:\t.*)?$')
+            case '*'
+                echo $stays$line
+        end
+    end
+end
+complete -c ulb-bench -f -a '(__ulb_bench_words)'

@@ -15,6 +15,13 @@ struct ulb_command {
     enum ulb_status (*run)(int argc, char **argv, struct ulb_error *err);
 };
 
+/* All of them, in the order of --help; the first is the default. */
+extern const struct ulb_command *const ulb_commands[];
+extern const size_t ulb_command_count;
+
+/* The subcommand of that name, or NULL. */
+const struct ulb_command *ulb_find_command(const char *name);
+
 /* Writes a JSON document to stdout with a newline; takes the reference. NULL means out of memory.
  * A failed write (closed pipe, full disk) is ULB_ENVIRONMENT. */
 struct json_t;
@@ -25,6 +32,13 @@ enum ulb_status ulb_print_json(struct json_t *document, struct ulb_error *err);
 struct argp;
 enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **argv, void *input, bool *done,
                                     struct ulb_error *err);
+
+/* While reader is not NULL, ulb_parse_arguments shows it the parser instead of running it, and sets *done: a
+ * command that is run then tells its options and does nothing. */
+void ulb_read_parser(void (*reader)(const struct argp *parser, void *context), void *context);
+
+/* Adds to an array the rows of 'ulb-bench list WHAT --json'. */
+enum ulb_status ulb_list_rows(const char *what, struct json_t *rows, struct ulb_error *err);
 
 /* ULB_BAD_INPUT when a file's name cannot stand in JSON or XML. */
 enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err);

@@ -162,8 +162,8 @@ static enum ulb_status compare(const struct request *request, struct ulb_error *
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"metric", 'm', "NAME", 0, "efficiency (the default), gbps, us, gamma, instructions, tps or joule",
-         0},
+        {"metric", 'm', "efficiency|gbps|us|gamma|instructions|tps|joule", 0,
+         "figure to compare (default: efficiency)", 0},
         {"threshold", 't', "PERCENT", 0,
          "change from which on it counts; default: the larger of 5 (of instructions 1) and twice the noise "
          "floor of both records",

@@ -151,9 +151,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-    {"model", 'm', "NAME|FILE", 0,
+    {"model", 'm', "MODEL|FILE", 0,
      "the model to decode: a name, config.json or GGUF file (default: falcon3-1b)", 0},
-    {"weights", 'w', "A,B", 0, "formats of the blocks' matrices (default: bf16,int8,int4,int2,int1)", 0},
+    {"weights", 'w', "FORMAT,...", 0, "formats of the blocks' matrices (default: bf16,int8,int4,int2,int1)",
+     0},
     {"tokens", OPTION_TOKENS, "N", 0, "tokens to decode (default: 128; quick: 24)", 0},
     {"context", OPTION_CONTEXT, "N", 0, "positions in the cache before the first of them (default: 0)", 0},
     {"prompt", OPTION_PROMPT, "N", 0, "of these, computed in steps of many tokens: time to the first token",
@@ -164,7 +165,7 @@ static const struct argp_option argp_options[] = {
      "auto (the default): as many as fit into memory, the rest extrapolated", 0},
     {"record", 'r', "RECORD", 0, "put the runs into this record of 'ulb-bench run', instead of those it has",
      0},
-    {"split-weights", OPTION_RATES, "A,B", 0,
+    {"split-weights", OPTION_RATES, "RATE,...", 0,
      "relative rates of the threads for the weighted split (default: what their cores get done)", 0},
     {"slow-thread", OPTION_SLOW, "T:K", 0,
      "for tests of the splits: thread T runs each of its tiles K times, like a slow core", 0},

@@ -1,5 +1,6 @@
 /* ulb-bench export: a record in the formats of other programs. */
 #include "harness/cli/cli.h"
+#include "harness/cli/option.h"
 #include "results/export.h"
 
 #include <argp.h>
@@ -68,11 +69,8 @@ static enum ulb_status export_record(const struct request *request, const struct
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"to", 't', "FORMAT", 0, "csv, md, sql, googlebench, gha-bigger, gha-smaller or bmf", 0},
-        {"section", 'S', "NAME", 0,
-         "array that a CSV holds: cells (the default), gamma.cells, beta.cells, beta.yardstick, "
-         "overlap.cells, peak, counts, decode.runs",
-         0},
+        {"to", 't', "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf", 0, "the format", 0},
+        {"section", 'S', "SECTION", 0, "array that a CSV holds (default: cells): " ULB_EXPORT_SECTIONS, 0},
         {"json", 'j', NULL, 0, "the export inside one JSON document", 0},
         {0},
     };

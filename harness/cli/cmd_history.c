@@ -289,11 +289,11 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp_option options[] = {
         {"db", 'd', "FILE", 0, "the history (default: results/history.db)", 0},
         {"cell", 'c', "REGEX", 0, "only cells whose key matches", 0},
-        {"metric", 'm', "NAME", 0, "efficiency (the default), us, gamma or instructions", 0},
+        {"metric", 'm', "efficiency|us|gamma|instructions", 0, "figure to follow (default: efficiency)", 0},
         {"last", OPTION_LAST, "N", 0, "so many newest records; default: all with --cell, else 1000", 0},
         {"threshold", 't', "PERCENT", 0, "smallest change; default 5, of instructions 0.1", 0},
         {"out", 'o', "DIR", 0, "trend: draw a figure of each cell there", 0},
-        {"format", 'f', "NAME,...", 0, "of the figures: svg, png, pdf, txt; default: svg", 0},
+        {"format", 'f', "svg|png|pdf|txt,...", 0, "formats of the figures (default: svg)", 0},
         {"repo", OPTION_REPOSITORY, "DIR", 0,
          "git repository of the commits (default: the current directory)", 0},
         {"json", 'j', NULL, 0, "one JSON document on standard output", 0},

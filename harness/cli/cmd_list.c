@@ -375,6 +375,13 @@ static const struct part *find_part(const char *name, struct ulb_error *err)
     return NULL;
 }
 
+enum ulb_status ulb_list_rows(const char *what, struct json_t *rows, struct ulb_error *err)
+{
+    const struct options all = {.err = err};
+    const struct part *part = find_part(what, err);
+    return part ? part->rows(&all, rows, err) : ULB_BAD_INPUT;
+}
+
 static enum ulb_status print_part(const struct part *part, const struct options *options,
                                   struct ulb_error *err)
 {
@@ -392,8 +399,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option argp_options[] = {
         {"json", 'j', NULL, 0, "print one JSON document", 0},
-        {"kernels", 'k', "REGEX", 0, "only kernels whose name matches", 0},
-        {"kernel-library", OPTION_LIBRARY, "FILE,...", 0, "shared objects with further kernels", 0},
+        {"kernels", 'k', "KERNEL|REGEX", 0, "only kernels whose name matches", 0},
+        {"kernel-library", OPTION_LIBRARY, "LIBRARY,...", 0, "shared objects with further kernels", 0},
         {"isa-mask", 'm', "BIT,...", 0, "act as if the CPU lacked these instruction-set bits", 0},
         {0},
     };

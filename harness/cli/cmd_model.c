@@ -58,8 +58,9 @@ static enum ulb_status check_options(const struct options *options, struct ulb_e
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option argp_options[] = {
-        {"platform", 'p', "NAME|FILE", 0, "a built-in platform (see list platforms) or a platform file", 0},
-        {"models", 'm', "A,B", 0, "models whose GEMVs are listed, by name or file", 0},
+        {"platform", 'p', "PLATFORM|FILE", 0, "a built-in platform (see list platforms) or a platform file",
+         0},
+        {"models", 'm', "MODEL|FILE,...", 0, "models whose GEMVs are listed, by name or file", 0},
         {"record", 'r', "RECORD", 0, "model the fastest 1-bit row with gammas of this record", 0},
         {"measure", 'M', NULL, 0, "model the fastest 1-bit row with gammas measured now, some seconds", 0},
         {"out", 'o', "DIR", 0, "write the document and its figures there", 0},

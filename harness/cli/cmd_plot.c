@@ -201,8 +201,9 @@ static enum ulb_status draw_all(struct request *request, struct ulb_error *err)
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"figure", 'F', "NAME,...", 0, "see list figures; default: all that the record has the data for", 0},
-        {"format", 'f', "NAME,...", 0, "svg, png, pdf, txt; default: svg,png", 0},
+        {"figure", 'F', "FIGURE,...", 0, "see list figures; default: all that the record has the data for",
+         0},
+        {"format", 'f', "svg|png|pdf|txt,...", 0, "file formats; default: svg,png", 0},
         {"out", 'o', "DIR", 0, "where the figures go; default: beside the record", 0},
         {"json", 'j', NULL, 0, "print the files drawn as one JSON document", 0},
         {0},

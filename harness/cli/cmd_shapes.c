@@ -306,7 +306,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     };
     static const struct argp parser = {argp_options,
                                        parse_option,
-                                       "FILE|NAME",
+                                       "MODEL|FILE",
                                        "Shows the matrices of a model and what a token reads of them in each "
                                        "format: from a config.json of Hugging "
                                        "Face (or the folder that holds it), the header of a GGUF file, or a "

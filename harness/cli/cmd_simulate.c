@@ -97,15 +97,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-    {"platform", 'p', "NAME|FILE", 0, "a built-in platform or a platform file (default: all built-in ones)",
-     0},
-    {"models", 'm', "A,B", 0, "models to take shapes from: names or files", 0},
+    {"platform", 'p', "PLATFORM|FILE", 0,
+     "a built-in platform or a platform file (default: all built-in ones)", 0},
+    {"models", 'm', "MODEL|FILE,...", 0, "models to take shapes from: names or files", 0},
     {"shapes", OPTION_SHAPES, "MxK,...", 0, "shapes of your own", 0},
-    {"formats", 'f', "A,B", 0, "weight formats of the platform's gammas", 0},
-    {"split", 'S', "KIND", 0, "static, dynamic (the default) or weighted: of the predicted time", 0},
-    {"sharing", OPTION_SHARING, "KIND", 0,
-     "of the memory: equal (a fixed part for each core, the default) or fair (others take what one leaves)",
-     0},
+    {"formats", 'f', "FORMAT,...", 0, "weight formats of the platform's gammas", 0},
+    {"split", 'S', "static|dynamic|weighted", 0, "of the predicted time (default: dynamic)", 0},
+    {"sharing", OPTION_SHARING, "equal|fair", 0,
+     "of the memory: a fixed part for each core (the default), or others take what one leaves", 0},
     {"tile", OPTION_TILE, "ROWS", 0, "rows that are not parted (default: those of the suite's own kernel)",
      0},
     {"chunk", OPTION_CHUNK, "TILES", 0, "tiles that the dynamic split takes at least (default: 1)", 0},

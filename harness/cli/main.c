@@ -12,10 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct ulb_command *const ulb_commands[];
-extern const size_t ulb_command_count;
-
-static const struct ulb_command *find_command(const char *name)
+const struct ulb_command *ulb_find_command(const char *name)
 {
     for (size_t i = 0; i < ulb_command_count; i++) {
         if (strcmp(ulb_commands[i]->name, name) == 0)
@@ -56,7 +53,7 @@ static enum ulb_status dispatch(int argc, char **argv, struct ulb_error *err)
     }
     if (argc < 2 || argv[1][0] == '-')
         return ulb_commands[0]->run(argc, argv, err);
-    const struct ulb_command *command = find_command(argv[1]);
+    const struct ulb_command *command = ulb_find_command(argv[1]);
     if (!command)
         return unknown_command(argv[1], err);
     char name[64];

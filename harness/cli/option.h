@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The arrays of a record that can be exported by themselves: choices for --help and for completion. */
+#define ULB_EXPORT_SECTIONS                                                                                  \
+    "cells, gamma.cells, beta.cells, beta.yardstick, overlap.cells, peak, counts, decode.runs"
+
 /* "--OPTION 'VALUE': WANTED", for argp to return. */
 error_t ulb_refuse_option(struct ulb_error *err, const char *option, const char *value, const char *wanted);
 

@@ -1,5 +1,6 @@
 #include "harness/cli/cli.h"
 
+#include "harness/machine.h"
 #include "results/json_memory.h"
 
 #include <argp.h>
@@ -13,8 +14,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-const char *argp_program_version = "ulb-bench " ULB_VERSION;
 
 enum ulb_status ulb_print_json(struct json_t *document, struct ulb_error *err)
 {
@@ -32,15 +31,30 @@ enum ulb_status ulb_print_json(struct json_t *document, struct ulb_error *err)
     return ULB_OK;
 }
 
+static struct {
+    void (*read)(const struct argp *parser, void *context);
+    void *context;
+} reader;
+
+void ulb_read_parser(void (*read)(const struct argp *parser, void *context), void *context)
+{
+    reader.read = read;
+    reader.context = context;
+}
+
 /* argp prints its own messages; they are turned off so that an error is one line in the suite's form. --help,
  * --usage and --version are handled here for the same reason: argp would exit. */
 enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **argv, void *input, bool *done,
                                     struct ulb_error *err)
 {
-    *done = false;
+    *done = reader.read != NULL;
+    if (reader.read) {
+        reader.read(parser, reader.context);
+        return ULB_OK;
+    }
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) {
-            printf("%s\n", argp_program_version);
+            printf("ulb-bench %s\n", ulb_build_version());
             *done = true;
             return ULB_OK;
         }

@@ -101,8 +101,11 @@ enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
 {
     const char *xml = getenv("HWLOC_XMLFILE");
     xml = xml && *xml ? xml : NULL;
-    if (setenv("HWLOC_HIDE_ERRORS", "2", 0) != 0) /* what it would print is in ulb_topology's note */
-        return ulb_fail(err, ULB_ENVIRONMENT, "HWLOC_HIDE_ERRORS could not be set: %s", strerror(errno));
+    /* What hwloc would print is in ulb_topology's note. Plug-ins of an installed hwloc belong to that
+     * version, which need not be the one linked in; they find devices, caches and cores are found without. */
+    if (setenv("HWLOC_HIDE_ERRORS", "2", 0) != 0 || setenv("HWLOC_PLUGINS_PATH", "", 0) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "the environment of hwloc could not be set: %s",
+                        strerror(errno));
     hwloc_topology_t again = NULL;
     enum ulb_status status = open_once(xml, hw, err);
     if (status != ULB_OK || xml)

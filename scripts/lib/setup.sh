@@ -34,6 +34,11 @@ test      sqlite3          program sqlite3
 test      cmark-gfm        program cmark-gfm
 test      libbenchmark-tools file  /usr/share/benchmark/compare.py
 test      python3-scipy    file    /usr/lib/python3/dist-packages/scipy/__init__.py
+test      libpfm4-dev      header  perfmon/pfmlib.h
+test      dpkg-dev         program dpkg-shlibdeps
+test      file             program file
+test      zsh              program zsh
+test      fish             program fish
 configurations clang            program clang
 configurations libclang-rt-14-dev runtime tsan
 configurations libomp-14-dev    openmp  clang

@@ -27,11 +27,11 @@ kernels = {cell["kernel"] for cell in record["cells"]}
 assert {cell["kernel"] for cell in record["overlap"]["cells"]} == kernels
 assert {row["kernel"] for row in record["port_bounds"]} == kernels
 assert all(row["bound_cycles"] or row["bound_cycles_reason"] for row in record["port_bounds"])
-gammas = {cell["kernel"] for cell in record["gamma"]["cells"] if cell["gamma_cycles"]}
-assert len(gammas) > len(kernels) / 2, record["gamma"]["cells"]
+unknown = {cell["kernel"] for cell in record["overlap"]["cells"] if cell["overlap"] is None}
+assert len(unknown) <= len(kernels) / 4, unknown  # of those noise left no gamma of all cores
 for cell in record["overlap"]["cells"]:
-    if cell["kernel"] not in gammas:  # noise left none
-        assert cell["overlap"] is None and "no gamma" in cell["overlap_reason"], cell
+    if cell["kernel"] in unknown:
+        assert "no gamma" in cell["overlap_reason"], cell
         continue
     assert isinstance(cell["overlap"], float) and len(cell["overlap_samples"]) >= 5, cell
     assert cell["tile_us"] >= 0 and cell["call_us"] >= 0 and cell["column_ns"] >= 0, cell
@@ -39,7 +39,7 @@ for cell in record["overlap"]["cells"]:
     assert len(shapes) == 3 and not shapes & {(c["m"], c["k"]) for c in record["cells"]}, cell
 for cell in record["cells"]:
     if cell["predicted_us"] is None:
-        assert cell["kernel"] not in gammas, cell
+        assert cell["kernel"] in unknown, cell
         continue
     assert abs(cell["us"] / cell["predicted_us"] - 1 - cell["residual"]) < 1e-6, cell
     assert abs(cell["us"] / cell["predicted_plain_us"] - 1 - cell["residual_plain"]) < 1e-6, cell

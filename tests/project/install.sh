@@ -17,3 +17,20 @@ for file in man/man1/ulb-bench.1 bash-completion/completions/ulb-bench zsh/site-
 done
 grep -q 'BSD 3-Clause' doc/ulb-bench/LICENSE || fail "the licence is another one"
 bash -n bash-completion/completions/ulb-bench
+
+# Links from one file of the documentation to another, as [text](FILE) or [text](FILE#PLACE).
+links=0
+while IFS=: read -r file link; do
+    target=${link%%#*}
+    [[ -e $(dirname "$file")/$target ]] || fail "$file links to $target, which is not installed"
+    links=$((links + 1))
+done < <(grep -oRE --include='*.md' '\]\([^)]*\)' doc/ulb-bench | sed -E 's/\]\((.*)\)/\1/' | grep -vE ':(https?:|#)')
+((links > 10)) || fail "only $links links in the installed documentation"
+
+# The example of a kernel library is built with nothing but the installed headers, and loads.
+cc -O2 -shared -fPIC -I"$scratch/prefix/include/ulb-bench" doc/ulb-bench/examples/library_row.c -o "$scratch/mine.so"
+"$installed" list kernels --kernel-library "$scratch/mine.so" --kernels mine | grep -q mine || fail "the example does not load"
+find "$scratch/prefix/include/ulb-bench" -name '*.h' -printf '%P\n' >"$scratch/headers"
+while IFS=: read -r file header; do
+    grep -qxF "$header" "$scratch/headers" || fail "$file includes $header, which is not installed"
+done < <(cd "$scratch/prefix/include/ulb-bench" && grep -RoE '^# *include "[^"]+"' . | sed -E 's/# *include "(.*)"/\1/')

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The man page and the completions know every command and every option that the program has, and no other.
+# The man page knows every command and every option that the program has, and no other; completion offers them, their
+# values, and in each shell that is installed the same.
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 docs=$ULB_SOURCE/docs
@@ -16,22 +17,51 @@ mapfile -t commands < <("$bench" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]\+
 options=$(for command in "${commands[@]}"; do "$bench" "$command" --help; done | grep -oE -- ' --[a-z-]+' | sort -u)
 options+=$'\n --help\n --version'
 
-for file in ulb-bench.1 completions/ulb-bench.bash completions/_ulb-bench completions/ulb-bench.fish; do
-    for command in "${commands[@]}"; do
-        grep -qwE -- "$command" "$docs/$file" || fail "$file does not know the command $command"
-    done
-    for option in $options; do
-        name=${option#--}
-        grep -qE -- "(--|Fl -|-l )$name([^a-z-]|$)" "$docs/$file" || fail "$file does not know $option"
-    done
-    while read -r name; do
-        grep -qx -- " --$name" <<<"$options" || fail "$file knows --$name, which no command has"
-    done < <(grep -v '^set -l' "$docs/$file" | grep -oE -- "('--|\)--| --|^.It Fl -|, Fl -|-l )[a-z-]+" |
-        sed -E 's/.*(--|-l |Fl -)//' | sort -u)
+man=$docs/ulb-bench.1
+for command in "${commands[@]}"; do
+    grep -qwE -- "$command" "$man" || fail "the man page does not know the command $command"
+done
+for option in $options; do
+    grep -qE -- "Fl -${option#--}([^a-z-]|$)" "$man" || fail "the man page does not know $option"
+done
+while read -r name; do
+    grep -qx -- " --$name" <<<"$options" || fail "the man page knows --$name, which no command has"
+done < <(grep -oE -- "(^.It Fl -|, Fl -)[a-z-]+" "$man" | sed -E 's/.*Fl -//' | sort -u)
+
+# words WORD...: what the program offers a shell for the last word, without what that is.
+words() { "$bench" completion words -- "$@" | tail -n +2 | cut -f1; }
+[[ $(words '') == "$(printf '%s\n' "${commands[@]}")"* ]] || fail "not every command is offered: $(words '')"
+
+# The options offered are those of --help, and each value is known to completion or free.
+free='N|N,|PERCENT|REGEX|NS|US|ROWS|TILES|T:K|RATE,'
+for command in "${commands[@]}"; do
+    "$bench" "$command" --help >"$scratch/help"
+    offered=$(words "$command" -- | sort -u) shown=$(grep -oE -- ' --[a-z-]+' "$scratch/help" | sed 's/^ //' || true)
+    shown=$(printf '%s\n' $shown --help --version | sort -u)
+    [[ $offered == "$shown" ]] || fail "$command: $(diff <(echo "$shown") <(echo "$offered"))"
+    while IFS='=' read -r option value; do
+        [[ $value =~ ^($free)(\.\.\.)?$ || $(words "$command" "$option" '') ]] ||
+            fail "$command: nothing completes $option=$value; harness/cli/completion.c knows which names can be"
+    done < <(grep -oE -- '--[a-z-]+=[^ ]+' "$scratch/help" || true)
 done
 
-# shellcheck source=docs/completions/ulb-bench.bash
-source "$docs/completions/ulb-bench.bash"
-COMP_WORDS=(ulb-bench list mo) COMP_CWORD=2 COMPREPLY=()
-_ulb_bench
-[[ ${COMPREPLY[*]} == models ]] || fail "bash completes 'list mo' as '${COMPREPLY[*]}'"
+expect_words() { # WORDS-EXPECTED WORD...
+    local wanted=$1 got
+    shift
+    got=$(words "$@" | xargs)
+    [[ $got == "$wanted" ]] || fail "completion of '$*' is '$got', not '$wanted'"
+}
+expect_words models list mo
+expect_words 'static dynamic weighted' gemv --split ''
+expect_words 'dynamic' decode --split static,d
+expect_words 'auto on off' --progress = ''
+expect_words 'png pdf' plot --format=svg,p
+expect_words '*.json' history add ''
+expect_words '' history list ''
+expect_words '*/' gemv -o ''
+[[ $("$bench" completion words -- gemv --formats=int8,bf | tr '\n\t' '; ') == '--formats=int8,;bf16 '* ]] || fail "what stays of a list"
+[[ $(words gamma --kernels '' | wc -l) == "$("$bench" list kernels --json | grep -c '"name"')" ]] || fail "not every kernel is offered"
+expect 2 "no completion for the shell 'csh'" "$bench" completion csh
+for script in bash:ulb-bench.bash zsh:_ulb-bench fish:ulb-bench.fish; do
+    cmp "$docs/completions/${script#*:}" <("$bench" completion "${script%:*}") || fail "another script is printed for $script"
+done
