@@ -50,7 +50,7 @@ _ulb_bench() {
         formats)  words="--formats --kernels --kernel-library $timed $common" ;;
         verify)   words="--formats --kernels --kernel-library --isa-mask --seed $common" ;;
         shapes)
-            words="--separate --csv $common falcon3-1b llama3-8b"
+            words="--separate --context --csv $common falcon3-1b llama3-8b"
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             ;;
         model)    words="--platform --models --record --measure --out --check-paper $common" ;;

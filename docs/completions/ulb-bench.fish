@@ -58,6 +58,7 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l fork-join -x 
 complete -c ulb-bench -n '__fish_seen_subcommand_from simulate' -l check-paper -d 'Compare with published values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l separate -d 'As the files hold them'
+complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l context -x -d 'Positions of keys and values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from shapes' -l csv -d 'Comma-separated values'
 complete -c ulb-bench -n '__fish_seen_subcommand_from list' -a 'kernels formats models shapes platforms cores counters figures'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F

@@ -1,6 +1,7 @@
 /* ulb-bench shapes: the matrices of a model from a file or the catalogue, and what a token reads of them. */
 #include "harness/cli/cli.h"
 #include "common/units.h"
+#include "harness/cli/option.h"
 #include "harness/cli/table.h"
 #include "harness/json_figure.h"
 #include "kernels/block.h"
@@ -14,10 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Positions in the cache of keys and values unless --context says otherwise. */
+enum { CONTEXT = 4096, CONTEXT_MAX = 1000000000, OPTION_CONTEXT = 256 };
+static const double CACHE_ELEMENT_BYTES = 2; /* bfloat16 */
+
 struct options {
     const char *model;
+    uint64_t context;
     enum ulb_form form;
     bool json, csv;
+    struct ulb_error *err;
 };
 
 /* --- formats --- */
@@ -129,6 +136,11 @@ static void add_file_bytes(json_t *document, const struct ulb_model *model)
     ulb_set_figure(document, "file_bytes_per_token", model->stored_bytes_per_token * none, reason);
 }
 
+static double kv_bytes(const struct ulb_model *model, const struct options *options)
+{
+    return ulb_model_kv_bytes(model, (double)options->context, CACHE_ELEMENT_BYTES);
+}
+
 /* NULL without memory. */
 static json_t *document_of(const struct ulb_model *model, const struct options *options,
                            const struct ulb_shape_list *list)
@@ -138,13 +150,14 @@ static json_t *document_of(const struct ulb_model *model, const struct options *
     for (size_t i = 0; i < list->n; i++)
         json_array_append_new(matrices, matrix_json(&list->items[i]));
     json_t *document = json_pack(
-        "{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:s, s:o}", "model", model->name,
+        "{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:o}", "model", model->name,
         "title", model->title, "source", model->source, "derived", derived_json(model), "layers",
         (json_int_t)model->layers, "hidden", (json_int_t)model->hidden, "heads", (json_int_t)model->heads,
         "kv_heads", (json_int_t)model->kv_heads, "head_dim", (json_int_t)model->head_dim, "tied_head",
-        model->tied_head, "params", (json_int_t)ulb_model_parameters(model, list),
-        "weights_per_token_without_head", (json_int_t)weights.active, "form",
-        options->form == ULB_FORM_FUSED ? "fused" : "separate", "matrices", matrices);
+        model->tied_head, "params", (json_int_t)ulb_model_parameters(model, list), "active_params",
+        (json_int_t)ulb_model_active_parameters(model, list), "weights_per_token_without_head",
+        (json_int_t)weights.active, "form", options->form == ULB_FORM_FUSED ? "fused" : "separate",
+        "matrices", matrices);
     if (!document)
         return NULL;
     if (model->vocab > 0)
@@ -153,6 +166,9 @@ static json_t *document_of(const struct ulb_model *model, const struct options *
         ulb_set_figure(document, "vocab", NAN, "not published");
     add_bytes(document, list);
     add_file_bytes(document, model);
+    json_object_set_new(document, "kv_context", json_integer((json_int_t)options->context));
+    ulb_set_figure(document, "kv_bytes", kv_bytes(model, options),
+                   "the file does not say what a position takes");
     return document;
 }
 
@@ -208,19 +224,39 @@ static void print_bytes(const struct ulb_shape_list *list)
     json_decref(rows);
 }
 
-static void print_text(const struct ulb_model *model, const struct ulb_shape_list *list)
+static void print_size(const struct ulb_model *model, const struct options *options,
+                       const struct ulb_shape_list *list)
 {
     struct ulb_weights weights = ulb_shape_weights(list);
-    printf("%s: %u layer%s, hidden size %u, %u head%s (%u of keys) of %u\n", model->title, model->layers,
-           ULB_S(model->layers), model->hidden, model->heads, ULB_S(model->heads), model->kv_heads,
-           model->head_dim);
-    printf("%.3fe9 parameters; a token reads %.1fe6 weights of the blocks",
-           ulb_model_parameters(model, list) / 1e9, weights.active / 1e6);
-    if (model->vocab > 0)
+    double parameters = ulb_model_parameters(model, list), active = ulb_model_active_parameters(model, list);
+    double cache = kv_bytes(model, options);
+    printf("%.3fe9 parameters", parameters / 1e9);
+    if (active != parameters)
+        printf(", %.3fe9 active", active / 1e9);
+    printf("; a token reads %.1fe6 weights of the blocks", weights.active / 1e6);
+    if (model->headless)
+        printf("; no head\n");
+    else if (model->vocab > 0)
         printf(" and the %s head of %.1fe6\n", model->tied_head ? "tied" : "untied",
                (double)model->vocab * model->hidden / 1e6);
     else
         printf("\nthe vocabulary is not published: without the head\n");
+    if (isfinite(cache))
+        printf("keys and values of %" PRIu64 " positions in bf16: %.1f MB\n", options->context, cache / 1e6);
+}
+
+static void print_text(const struct ulb_model *model, const struct options *options,
+                       const struct ulb_shape_list *list)
+{
+    printf("%s: %u layer%s, hidden size %u", model->title, model->layers, ULB_S(model->layers),
+           model->hidden);
+    if (model->heads > 0)
+        printf(", %u head%s (%u of keys) of %u", model->heads, ULB_S(model->heads), model->kv_heads,
+               model->head_dim);
+    if (model->without_attention > 0)
+        printf(", %u layer%s without attention", model->without_attention, ULB_S(model->without_attention));
+    putchar('\n');
+    print_size(model, options, list);
     ulb_print_wrapped(stdout, "source: ", model->source);
     if (model->derived[0])
         ulb_print_wrapped(stdout, "derived: ", model->derived);
@@ -265,6 +301,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'c':
         options->csv = true;
         return 0;
+    case OPTION_CONTEXT:
+        return ulb_read_count(argument, 1, CONTEXT_MAX, &options->context)
+                   ? 0
+                   : ulb_refuse_option(options->err, "context", argument, "must be 1 to 1000000000");
     case 's':
         options->form = ULB_FORM_STORED;
         return 0;
@@ -290,7 +330,7 @@ static enum ulb_status show(const struct ulb_model *model, const struct options 
     else if (options->csv)
         print_csv(model, &list);
     else
-        print_text(model, &list);
+        print_text(model, options, &list);
     free(list.items);
     return status;
 }
@@ -300,6 +340,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp_option argp_options[] = {
         {"separate", 's', NULL, 0, "q, k, v, gate and up by themselves where the model's files hold them so",
          0},
+        {"context", OPTION_CONTEXT, "N", 0, "positions that the keys and values are of (default: 4096)", 0},
         {"csv", 'c', NULL, 0, "print comma-separated values, a line for each kind of layer", 0},
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {0},
@@ -314,7 +355,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
                                        NULL,
                                        NULL,
                                        NULL};
-    struct options options = {.form = ULB_FORM_FUSED};
+    struct options options = {.form = ULB_FORM_FUSED, .context = CONTEXT, .err = err};
     struct ulb_model model;
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
