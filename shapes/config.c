@@ -288,8 +288,11 @@ static enum ulb_status read_architecture(struct ulb_config_reader *r, struct ulb
         r->model->sub_norms = true;
     for (size_t i = 0; i < sizeof headless / sizeof *headless && !ends_in(name, "LMHeadModel"); i++)
         r->model->headless |= ends_in(name, headless[i]);
-    if (r->model->headless)
-        ulb_model_note(r->model, "no lm_head: architectures %.60s", name);
+    if (!r->model->headless)
+        return ULB_OK;
+    r->model->without_cache = r->model->layers - r->model->without_attention; /* nothing is decoded */
+    r->model->windowed = 0;
+    ulb_model_note(r->model, "no lm_head: architectures %.60s", name);
     return ULB_OK;
 }
 

@@ -194,7 +194,7 @@ double ulb_model_kv_bytes(const struct ulb_model *model, double positions, doubl
     if (model->mla_kv_rank > 0)
         element = (double)model->mla_kv_rank + model->mla_rope;
     element += model->index_dim;
-    if (layers == 0)
+    if (layers == model->without_cache)
         return 0;
     if (model->kv_heads == 0 || model->head_dim == 0)
         return NAN;

@@ -24,6 +24,10 @@ struct ulb_gguf_tensors {
     uint64_t n_tensors; /* all that were read */
     size_t vocab;       /* rows of token_embd; 0: none */
     double embedding_bytes, other_bytes;
+    double other_parameters; /* of further embeddings, filters, state matrices */
+    unsigned cached;         /* blocks with keys of their own */
+    uint64_t alignment;      /* of the data of tensors */
+    bool headless;           /* an encoder: the embedding is no head */
     bool head, qk_norm, sub_norms, post_norms;
 };
 

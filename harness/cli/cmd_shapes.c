@@ -58,23 +58,38 @@ static double matrix_bytes(const struct ulb_format *format, size_t m, size_t k)
     return least;
 }
 
-/* What a token reads of the blocks and of the head; NAN where the format cannot hold it, and for a head that
- * is not known. */
+/* What a token reads of the blocks and of the head. Matrices whose rows the format's blocks do not divide
+ * stay in 16 bits, as engines leave them; NAN where those are too many to call it the format's, and for a
+ * head that is not known. */
 struct reads {
     double blocks, head;
+    const struct ulb_layer_shape *kept; /* the first matrix in 16 bits; NULL: none */
 };
+
+static const double KEPT_SHARE_MAX = 0.05, KEPT_BYTES = 2;
 
 static struct reads reads_of(const struct ulb_shape_list *list, const struct ulb_format *format)
 {
-    struct reads sum = {0, NAN};
+    struct reads sum = {0, NAN, NULL};
+    double kept = 0, all = 0;
     for (size_t i = 0; i < list->n; i++) {
         const struct ulb_layer_shape *shape = &list->items[i];
+        double weights = (double)shape->m * (double)shape->k * shape->active;
         double bytes = matrix_bytes(format, shape->m, shape->k) * shape->active;
-        if (ulb_shape_is_head(shape))
+        if (ulb_shape_is_head(shape)) {
             sum.head = bytes;
-        else
-            sum.blocks += bytes;
+            continue;
+        }
+        all += weights;
+        if (isnan(bytes)) {
+            kept += weights;
+            bytes = KEPT_BYTES * weights;
+            sum.kept = sum.kept ? sum.kept : shape;
+        }
+        sum.blocks += bytes;
     }
+    if (kept > KEPT_SHARE_MAX * all)
+        sum.blocks = NAN;
     return sum;
 }
 
@@ -105,15 +120,18 @@ static void set_bytes(json_t *object, const struct ulb_format *format, double by
 
 static void add_bytes(json_t *document, const struct ulb_shape_list *list)
 {
-    json_t *all = json_object(), *blocks = json_object();
+    json_t *all = json_object(), *blocks = json_object(), *kept = json_object();
     const struct ulb_format *format;
     for (size_t f = 0; (format = format_at(f)); f++) {
         struct reads reads = reads_of(list, format);
+        if (reads.kept && isfinite(reads.blocks))
+            json_object_set_new(kept, format->name, json_string(reads.kept->layer));
         set_bytes(all, format, reads.blocks + reads.head);
         set_bytes(blocks, format, reads.blocks);
     }
     json_object_set_new(document, "bytes_per_token", all);
     json_object_set_new(document, "bytes_per_token_without_head", blocks);
+    json_object_set_new(document, "kept_in_16_bits", kept);
 }
 
 static json_t *derived_json(const struct ulb_model *model)
@@ -211,8 +229,10 @@ static void print_bytes(const struct ulb_shape_list *list)
                                                 {"all", "together MB", 1}};
     json_t *rows = json_array();
     const struct ulb_format *format;
+    const struct ulb_layer_shape *kept = NULL;
     for (size_t f = 0; (format = format_at(f)); f++) {
         struct reads reads = reads_of(list, format);
+        kept = isfinite(reads.blocks) && reads.kept ? reads.kept : kept;
         json_t *row = json_pack("{s:s}", "format", format->name);
         ulb_set_figure(row, "blocks", reads.blocks / 1e6, "");
         ulb_set_figure(row, "head", reads.head / 1e6, "");
@@ -221,6 +241,9 @@ static void print_bytes(const struct ulb_shape_list *list)
     }
     printf("\nWeights that one token reads, scales and padding included\n");
     ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    if (kept)
+        printf("%s stays in 16 bits in formats whose blocks do not divide its rows of %zu.\n", kept->layer,
+               kept->k);
     json_decref(rows);
 }
 
@@ -232,8 +255,10 @@ static void print_size(const struct ulb_model *model, const struct options *opti
     double cache = kv_bytes(model, options);
     printf("%.3fe9 parameters", parameters / 1e9);
     if (active != parameters)
-        printf(", %.3fe9 active", active / 1e9);
-    printf("; a token reads %.1fe6 weights of the blocks", weights.active / 1e6);
+        printf(", %.3fe9 active\n", active / 1e9);
+    else
+        printf("; ");
+    printf("a token reads %.1fe6 weights of the blocks", weights.active / 1e6);
     if (model->headless)
         printf("; no head\n");
     else if (model->vocab > 0)
