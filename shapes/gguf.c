@@ -325,13 +325,13 @@ static enum ulb_status read_parts(struct reader *r, const char *path, struct ulb
 
 static size_t rows_of(const struct reader *r, const char *layer)
 {
-    const struct ulb_gguf_row *row = ulb_gguf_tensors_find(&r->tensors, layer);
+    const struct ulb_matrix_row *row = ulb_matrix_rows_find(&r->tensors.rows, layer);
     return row ? row->shape.m : 0;
 }
 
 static size_t columns_of(const struct reader *r, const char *layer)
 {
-    const struct ulb_gguf_row *row = ulb_gguf_tensors_find(&r->tensors, layer);
+    const struct ulb_matrix_row *row = ulb_matrix_rows_find(&r->tensors.rows, layer);
     return row ? row->shape.k : 0;
 }
 
@@ -402,7 +402,7 @@ static void fill_cache(struct reader *r, const struct ulb_family *family)
 static void fill_network(struct reader *r)
 {
     struct ulb_model *model = r->model;
-    const struct ulb_gguf_row *down = ulb_gguf_tensors_find(&r->tensors, "down");
+    const struct ulb_matrix_row *down = ulb_matrix_rows_find(&r->tensors.rows, "down");
     bool tensors = r->tensors.n_tensors > 0;
     unsigned given = count(r, INTERMEDIATE, 0);
     model->intermediate = down ? (unsigned)down->shape.k : given;
@@ -498,9 +498,9 @@ static enum ulb_status judge_regular(const struct reader *r, bool *regular, stru
     if (!*regular)
         return ULB_OK;
     enum ulb_status status = ulb_model_shapes(r->model, ULB_FORM_STORED, &list, err);
-    *regular = status == ULB_OK && list.n == t->n;
-    for (size_t i = 0; i < t->n && *regular; i++)
-        *regular = holds(&list, &t->rows[i].shape);
+    *regular = status == ULB_OK && list.n == t->rows.n;
+    for (size_t i = 0; i < t->rows.n && *regular; i++)
+        *regular = holds(&list, &t->rows.items[i].shape);
     free(list.items);
     return status;
 }
@@ -509,22 +509,14 @@ static enum ulb_status store_tensors(struct reader *r, struct ulb_error *err)
 {
     struct ulb_model *model = r->model;
     const struct ulb_gguf_tensors *t = &r->tensors;
-    model->stored_bytes = t->other_bytes + (t->head ? t->embedding_bytes : 0);
-    for (size_t i = 0; i < t->n; i++) {
-        const struct ulb_gguf_row *row = &t->rows[i];
-        model->stored_bytes += row->bytes;
-        model->stored_bytes_per_token += row->bytes / row->shape.count * row->shape.active;
-    }
+    ulb_matrix_rows_sum(&t->rows, t->other_bytes + (t->head ? t->embedding_bytes : 0), model);
     bool regular;
     enum ulb_status status = judge_regular(r, &regular, err);
     if (status != ULB_OK || regular)
         return status;
-    model->stored = calloc(t->n, sizeof *model->stored);
-    if (!model->stored)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its %zu kinds of matrices", t->n);
-    for (size_t i = 0; i < t->n; i++)
-        model->stored[i] = t->rows[i].shape;
-    model->n_stored = t->n;
+    status = ulb_matrix_rows_store(&t->rows, model, err);
+    if (status != ULB_OK)
+        return status;
     model->without_attention = t->cached < model->layers ? model->layers - t->cached : 0;
     ulb_model_note(model, "blocks that differ or hold other layers: shapes as its tensors have them");
     return ULB_OK;

@@ -2,7 +2,6 @@
 
 #include "shapes/shapes.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -65,25 +64,16 @@ enum ulb_status ulb_gguf_tensors_open(struct ulb_gguf_tensors *t, unsigned block
                                       unsigned hidden, struct ulb_error *err)
 {
     *t = (struct ulb_gguf_tensors){.blocks = blocks, .nextn = nextn, .hidden = hidden};
-    t->rows = calloc(ULB_GGUF_ROWS, sizeof *t->rows);
+    bool rows = ulb_matrix_rows_open(&t->rows);
     t->seen = calloc(blocks, sizeof *t->seen);
-    return t->rows && t->seen ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its tensors");
+    return rows && t->seen ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its tensors");
 }
 
 void ulb_gguf_tensors_close(struct ulb_gguf_tensors *t)
 {
-    free(t->rows);
+    ulb_matrix_rows_close(&t->rows);
     free(t->seen);
     *t = (struct ulb_gguf_tensors){0};
-}
-
-const struct ulb_gguf_row *ulb_gguf_tensors_find(const struct ulb_gguf_tensors *t, const char *layer)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        if (strcmp(t->rows[i].shape.layer, layer) == 0)
-            return &t->rows[i];
-    }
-    return NULL;
 }
 
 /* --- one tensor --- */
@@ -187,37 +177,11 @@ static void settle_bytes(const struct ulb_gguf_tensors *t, struct ulb_gguf_strea
 
 /* --- purposes --- */
 
-/* The row of that purpose and size, a new one if need be; NULL when there are too many. */
-static struct ulb_gguf_row *row_of(struct ulb_gguf_tensors *t, const char *layer, uint64_t m, uint64_t k)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        const struct ulb_layer_shape *shape = &t->rows[i].shape;
-        if (shape->m == m && shape->k == k && strcmp(shape->layer, layer) == 0)
-            return &t->rows[i];
-    }
-    if (t->n == ULB_GGUF_ROWS)
-        return NULL;
-    struct ulb_gguf_row *row = &t->rows[t->n++];
-    *row = (struct ulb_gguf_row){.shape = {.m = (size_t)m, .k = (size_t)k}};
-    snprintf(row->shape.layer, sizeof row->shape.layer, "%s", layer);
-    for (char *at = row->shape.layer; *at; at++) {
-        if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
-            *at = '?'; /* names go into tables and CSV */
-    }
-    return row;
-}
-
 static void add(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, const struct tensor *tensor,
                 const char *layer, uint64_t m, uint64_t k, uint64_t count, bool expert)
 {
-    struct ulb_gguf_row *row = m <= ULB_SIZE_MAX ? row_of(t, layer, m, k) : NULL;
-    if (!row || row->shape.count + count > INT32_MAX) {
+    if (!ulb_matrix_rows_add(&t->rows, layer, m, k, count, expert, tensor->bytes))
         ulb_gguf_fail(s, "tensor %s: more matrices than a model has; the file is damaged", tensor->name);
-        return;
-    }
-    row->shape.count += (unsigned)count;
-    row->bytes += tensor->bytes;
-    row->expert = expert;
 }
 
 static const struct kind *kind_of(const char *name)
@@ -381,20 +345,16 @@ void ulb_gguf_tensors_read(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s
 
 /* --- all together --- */
 
-static struct ulb_gguf_row *find(struct ulb_gguf_tensors *t, const char *layer)
-{
-    return (struct ulb_gguf_row *)ulb_gguf_tensors_find(t, layer);
-}
-
 static void join_latent(struct ulb_gguf_tensors *t)
 {
-    struct ulb_gguf_row *keys = find(t, KEYS_OF_LATENT), *values = find(t, VALUES_OF_LATENT);
+    struct ulb_matrix_row *keys = ulb_matrix_rows_find(&t->rows, KEYS_OF_LATENT),
+                          *values = ulb_matrix_rows_find(&t->rows, VALUES_OF_LATENT);
     if (!keys || !values || keys->shape.k != values->shape.k || keys->shape.count != values->shape.count)
         return;
     keys->shape.m += values->shape.m;
     keys->bytes += values->bytes;
     snprintf(keys->shape.layer, sizeof keys->shape.layer, "kv_b");
-    *values = t->rows[--t->n];
+    *values = t->rows.items[--t->rows.n];
 }
 
 /* "up" without a gate and with twice as many rows as "down" reads holds both. */
@@ -404,8 +364,9 @@ static void name_gates(struct ulb_gguf_tensors *t)
                                            {"shared.gate", "shared.up", "shared.down", "shared.gate_up"},
                                            {"expert.gate", "expert.up", "expert.down", "expert.gate_up"}};
     for (size_t i = 0; i < 3; i++) {
-        struct ulb_gguf_row *up = find(t, names[i][1]), *down = find(t, names[i][2]);
-        if (up && down && !find(t, names[i][0]) && up->shape.m == 2 * down->shape.k)
+        struct ulb_matrix_row *up = ulb_matrix_rows_find(&t->rows, names[i][1]),
+                              *down = ulb_matrix_rows_find(&t->rows, names[i][2]);
+        if (up && down && !ulb_matrix_rows_find(&t->rows, names[i][0]) && up->shape.m == 2 * down->shape.k)
             snprintf(up->shape.layer, sizeof up->shape.layer, "%s", names[i][3]);
     }
 }
@@ -420,19 +381,10 @@ enum ulb_status ulb_gguf_tensors_finish(struct ulb_gguf_tensors *t, unsigned exp
     }
     join_latent(t);
     name_gates(t);
-    for (size_t i = 0; i < t->n; i++) {
-        struct ulb_layer_shape *shape = &t->rows[i].shape;
-        shape->active = shape->count;
-        if (!t->rows[i].expert)
-            continue;
-        if (experts == 0 || experts_active == 0 || experts_active > experts || shape->count % experts != 0)
-            return ulb_fail(err, ULB_BAD_INPUT,
-                            "%u matrices %s do not go with %u experts of which %u are active", shape->count,
-                            shape->layer, experts, experts_active);
-        shape->active = shape->count / experts * experts_active;
-    }
-    if (!t->head && !t->headless && t->vocab > 0 && t->n < ULB_GGUF_ROWS) {
-        t->rows[t->n++] = (struct ulb_gguf_row){
+    if (ulb_matrix_rows_activate(&t->rows, experts, experts_active, err) != ULB_OK)
+        return ULB_BAD_INPUT;
+    if (!t->head && !t->headless && t->vocab > 0 && t->rows.n < ULB_MATRIX_ROWS) {
+        t->rows.items[t->rows.n++] = (struct ulb_matrix_row){
             .bytes = t->embedding_bytes,
             .shape = {.layer = "lm_head", .m = t->vocab, .k = t->hidden, .count = 1, .active = 1}};
     }
