@@ -264,12 +264,21 @@ static bool ends_in(const char *text, const char *end)
     return length >= tail && strcasecmp(text + length - tail, end) == 0;
 }
 
+bool ulb_class_is_headless(const char *name)
+{
+    static const char *const headless[] = {"Model", "ForSequenceClassification", "ForTokenClassification",
+                                           "ForQuestionAnswering", "RewardModel"};
+    for (size_t i = 0; i < sizeof headless / sizeof *headless && !ends_in(name, "LMHeadModel"); i++) {
+        if (ends_in(name, headless[i]))
+            return true;
+    }
+    return false;
+}
+
 /* The class says whether there is a head, and tells drafts of speculative decoding from models. The BitNet of
  * 1bitLLM calls itself a Llama; its class tells. */
 static enum ulb_status read_architecture(struct ulb_config_reader *r, struct ulb_error *err)
 {
-    static const char *const headless[] = {"Model", "ForSequenceClassification", "ForTokenClassification",
-                                           "ForQuestionAnswering", "RewardModel"};
     static const char *const drafts[] = {"Eagle", "Medusa", "MTP", "NextN", "Draft", "Speculator"};
     const json_t *list;
     enum ulb_status status = ulb_config_value(&r->config, ULB_KEY_ARCHITECTURES, &list, NULL, err);
@@ -286,8 +295,7 @@ static enum ulb_status read_architecture(struct ulb_config_reader *r, struct ulb
     }
     if (strcasecmp(name, "BitnetForCausalLM") == 0)
         r->model->sub_norms = true;
-    for (size_t i = 0; i < sizeof headless / sizeof *headless && !ends_in(name, "LMHeadModel"); i++)
-        r->model->headless |= ends_in(name, headless[i]);
+    r->model->headless = ulb_class_is_headless(name);
     if (!r->model->headless)
         return ULB_OK;
     r->model->without_cache = r->model->layers - r->model->without_attention; /* nothing is decoded */

@@ -158,7 +158,7 @@ for name in [*DAMAGED, "sparse-strings.gguf"]:
     slowest, largest = max(slowest, seconds), max(largest, mib)
 
 for arguments, text in ((), "say which model"), (("falcon.json", "x"), "surplus argument 'x'"), (("gpt-9",), "unknown model 'gpt-9'"), \
-        (("nosuch.gguf",), "cannot be opened"), ((".",), "its config.json cannot be opened"), (("falcon.json", "--json", "--csv"), "either --json or --csv"):
+        (("nosuch.gguf",), "cannot be opened"), ((".",), "models and no config.json"), (("falcon.json", "--json", "--csv"), "either --json or --csv"):
     code, out, err, _, _ = run("shapes", *arguments)
     assert code == 2 and out == "" and text in err and err.count("\n") == 1, (arguments, err)
 print(f"{len(DAMAGED) + 1} damaged files refused, each in {slowest:.2f} s and {largest:.0f} MiB at most")

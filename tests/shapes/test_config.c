@@ -432,7 +432,7 @@ static void names(void **state)
     assert_string_equal(model.title, "My-Model-2");
     unlink(other);
     assert_int_equal(ulb_model_load(folder, &model, &err), ULB_BAD_INPUT);
-    assert_non_null(strstr(err.message, "cannot be opened"));
+    assert_non_null(strstr(err.message, "holds no config.json"));
     assert_int_equal(ulb_model_load("/dev/zero", &model, &err), ULB_BAD_INPUT);
     assert_non_null(strstr(err.message, "no regular file"));
     rmdir(folder);
