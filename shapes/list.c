@@ -5,15 +5,50 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A URL, or OWNER/NAME of a hub, where no such file is. */
+static bool is_remote(const char *name)
+{
+    const char *slash = strchr(name, '/'), *dot = strrchr(name, '.');
+    bool file =
+        dot && (strcmp(dot, ".json") == 0 || strcmp(dot, ".gguf") == 0 || strcmp(dot, ".safetensors") == 0);
+    if (strstr(name, "://"))
+        return true;
+    return slash && slash != name && !strchr(slash + 1, '/') && slash[1] && name[0] != '.' &&
+           name[0] != '~' && !file && access(name, F_OK) != 0;
+}
+
+static enum ulb_status refuse_remote(const char *name, struct ulb_error *err)
+{
+    const char *slash = strrchr(name, '/');
+    const struct ulb_model *known = ulb_model_find(slash + 1);
+    if (known)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "'%.150s' is on the network, and nothing is downloaded; the catalogue has it as '%s'",
+                        name, known->name);
+    return ulb_fail(
+        err, ULB_BAD_INPUT,
+        "'%.150s' is on the network, and nothing is downloaded; download its config.json or GGUF file and "
+        "give the path",
+        name);
+}
+
 enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct ulb_error *err)
 {
-    const struct ulb_model *known = ulb_model_find(name);
+    const struct ulb_model *known = strchr(name, '/') ? NULL : ulb_model_find(name);
     if (known) {
         *model = *known;
         return ULB_OK;
     }
-    if (strchr(name, '/') || strchr(name, '.') || access(name, F_OK) == 0)
+    if (is_remote(name))
+        return refuse_remote(name, err);
+    const char *near = ulb_model_suggest(name);
+    if (strchr(name, '/') || access(name, F_OK) == 0 || (!near && strchr(name, '.')))
         return ulb_model_load_file(name, model, err);
+    if (near)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "unknown model '%.150s'; did you mean '%s'? See 'ulb-bench list models', or give a file", name,
+            near);
     return ulb_fail(err, ULB_BAD_INPUT,
                     "unknown model '%.200s'; see 'ulb-bench list models', or give a config.json or GGUF file",
                     name);
