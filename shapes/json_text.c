@@ -8,10 +8,12 @@
 /* Memory of the parse in progress. jansson's allocator is the process's, so that it is set for one parse and
  * put back; blocks come from malloc() either way. */
 static size_t used;
+static bool exhausted;
 
 static void *bounded_malloc(size_t bytes)
 {
-    if (bytes > ULB_JSON_MEMORY_MAX || used > ULB_JSON_MEMORY_MAX - bytes)
+    exhausted |= bytes > ULB_JSON_MEMORY_MAX || used > ULB_JSON_MEMORY_MAX - bytes;
+    if (exhausted)
         return NULL;
     void *block = malloc(bytes);
     used += block ? malloc_usable_size(block) : 0;
@@ -69,12 +71,13 @@ enum ulb_status ulb_json_parse(char *text, size_t bytes, size_t flags, json_t **
     json_get_alloc_funcs(&old_malloc, &old_free);
     json_set_alloc_funcs(bounded_malloc, bounded_free);
     used = 0;
+    exhausted = false;
     *out = json_loadb(text, bytes, flags, &why);
     json_set_alloc_funcs(old_malloc, old_free);
     *repeated = !*out && json_error_code(&why) == json_error_duplicate_key;
     if (*out)
         return ULB_OK;
-    if (json_error_code(&why) == json_error_out_of_memory)
+    if (exhausted || json_error_code(&why) == json_error_out_of_memory)
         return ulb_fail(err, ULB_BAD_INPUT, "holds more values than %d MiB of memory have room for",
                         ULB_JSON_MEMORY_MAX >> 20);
     return ulb_fail(err, ULB_BAD_INPUT, "line %d: %.150s; not the JSON of a config.json", why.line, why.text);
