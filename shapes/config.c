@@ -158,8 +158,8 @@ static enum ulb_status read_sizes(struct ulb_config_reader *r, struct ulb_error 
 {
     struct ulb_model *model = r->model;
     const struct ulb_family *family = r->family;
-    bool found = false;
-    unsigned projection = 0;
+    bool found = false, said = false;
+    unsigned projection = 0, experts = 0;
     enum ulb_status status = ulb_config_take(r, ULB_KEY_HIDDEN, family->defaults.hidden, &model->hidden, err);
     if (status == ULB_OK)
         status = ulb_config_take(r, ULB_KEY_LAYERS, family->defaults.layers, &model->layers, err);
@@ -173,6 +173,10 @@ static enum ulb_status read_sizes(struct ulb_config_reader *r, struct ulb_error 
         r->config.read[ULB_KEY_EXPANSION] = r->config.read[ULB_KEY_MULTIPLE] =
             r->config.read[ULB_KEY_FFN_FACTOR] = true;
     if (status == ULB_OK && !found && !r->family->attentionless)
+        status = ulb_config_count(&r->config, ULB_KEY_EXPERTS, &experts, &said, err);
+    bool needless =
+        said && experts > 0 && r->family->experts_own_size; /* ulb_model_check() asks where it is not */
+    if (status == ULB_OK && !found && !r->family->attentionless && !needless)
         status = derive_intermediate(r, err);
     if (status == ULB_OK && found && r->family->mixer == ULB_MIXER_CONV)
         status = adjust_intermediate(r, err);

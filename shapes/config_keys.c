@@ -67,11 +67,10 @@ static const char *const names[ULB_KEYS][SPELLINGS] = {
     [ULB_KEY_WINDOW_PATTERN] = {"sliding_window_pattern", "_sliding_window_pattern", "layer_switch"},
     [ULB_KEY_WINDOW_LAYERS] = {"max_window_layers"},
     [ULB_KEY_CHUNK] = {"attention_chunk_size"},
-    [ULB_KEY_POSITIONS] = {"n_positions", "max_position_embeddings"},
     [ULB_KEY_LAYER_TYPES] = {"layer_types"},
     [ULB_KEY_FULL_INTERVAL] = {"full_attention_interval"},
     [ULB_KEY_FULL_LAYERS] = {"full_attn_idxs"},
-    [ULB_KEY_HYBRID_PATTERN] = {"hybrid_override_pattern"},
+    [ULB_KEY_HYBRID_PATTERN] = {"hybrid_override_pattern", "layers_block_type"},
     [ULB_KEY_MOE_ENABLED] = {"moe_enabled"},
     [ULB_KEY_MOE_LAYERS] = {"moe_layers"},
     [ULB_KEY_MOE_LAST] = {"moe_layer_end_index"},
@@ -189,10 +188,15 @@ static enum ulb_status find_parts(struct ulb_config *config, struct ulb_error *e
     bool enabled = true, found;
     enum ulb_status status = ulb_config_bool_of(config->model, ULB_KEY_MOE_ENABLED, &enabled, &found, err);
     config->read[ULB_KEY_MOE_ENABLED] = true;
+    config->read[ULB_KEY_EXPERT_INTERMEDIATE] = found && !enabled; /* a size of nothing */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const json_t *object = json_object_get(config->model, parts[i]);
-        if (!json_is_object(object) || (!enabled && strcmp(parts[i], "moe_args") == 0))
+        if (!json_is_object(object))
             continue;
+        if (!enabled && strcmp(parts[i], "moe_args") == 0) {
+            config->off = parts[i];
+            continue;
+        }
         config->part_names[config->n_parts] = parts[i];
         config->parts[config->n_parts++] = object;
     }

@@ -59,7 +59,6 @@ enum ulb_config_key {
     ULB_KEY_WINDOW_PATTERN,
     ULB_KEY_WINDOW_LAYERS,
     ULB_KEY_CHUNK,
-    ULB_KEY_POSITIONS,
     ULB_KEY_LAYER_TYPES,
     ULB_KEY_FULL_INTERVAL,
     ULB_KEY_FULL_LAYERS,
@@ -103,6 +102,7 @@ struct ulb_config {
     const json_t
         *parts[ULB_CONFIG_PARTS]; /* objects with more keys of the model's level: "moe", "attn_config" */
     const char *part_names[ULB_CONFIG_PARTS];
+    const char *off; /* an object that another key switches off; NULL: none */
     unsigned n_parts;
     bool read[ULB_KEYS]; /* keys of the model's level that were asked for */
 };

@@ -125,7 +125,8 @@ static enum ulb_status read_mamba_sizes(struct ulb_config_reader *r, double size
         status = size_of(r, ULB_KEY_SSM_GROUPS, &groups, err);
     if (status == ULB_OK)
         status = size_of(r, ULB_KEY_SSM_EXPAND, &expand, err);
-    if (status == ULB_OK)
+    r->config.read[ULB_KEY_SSM_RANK] = true; /* of Mamba 1 alone; others write "auto" */
+    if (status == ULB_OK && r->family->mixer == ULB_MIXER_MAMBA)
         status = size_of(r, ULB_KEY_SSM_RANK, &sizes[RANK], err);
     if (status != ULB_OK)
         return status;
@@ -195,23 +196,40 @@ static enum ulb_status count_types(struct ulb_config_reader *r, const json_t *li
     return ULB_OK;
 }
 
-/* Nemotron-H: a letter for each layer, which is one thing. */
+/* Nemotron-H: a letter or a word for each layer, which is one thing. */
+static char letter_of(const json_t *value, size_t layer)
+{
+    static const struct {
+        const char *word;
+        char letter;
+    } words[] = {{"mamba", 'M'}, {"attention", '*'}, {"mlp", '-'}, {"moe", 'E'}};
+    if (json_is_string(value))
+        return json_string_value(value)[layer];
+    const char *word = json_string_value(json_array_get(value, layer));
+    for (size_t i = 0; word && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i].word, word) == 0)
+            return words[i].letter;
+    }
+    return '?';
+}
+
 static enum ulb_status count_letters(struct ulb_config_reader *r, const json_t *value, struct kinds *kinds,
                                      struct ulb_error *err)
 {
-    const char *letters = json_string_value(value);
+    size_t n = json_is_string(value) ? json_string_length(value) : json_array_size(value);
     *kinds = (struct kinds){.said = true};
-    if (!letters || strlen(letters) != r->model->layers)
-        return ulb_fail(err, ULB_BAD_INPUT, "hybrid_override_pattern has no letter for each of %u layers",
-                        r->model->layers);
-    for (const char *at = letters; *at; at++) {
-        if (!strchr("M*-E", *at))
-            return ulb_fail(err, ULB_BAD_INPUT, "hybrid_override_pattern: '%c' is none of M, *, - and E",
-                            *at);
-        kinds->mixer += *at == 'M';
-        kinds->attention += *at == '*';
-        kinds->network += *at == '-' || *at == 'E';
-        kinds->experts += *at == 'E';
+    if (n != r->model->layers)
+        return ulb_fail(err, ULB_BAD_INPUT, "hybrid_override_pattern has %zu layers, num_hidden_layers is %u",
+                        n, r->model->layers);
+    for (size_t i = 0; i < n; i++) {
+        char letter = letter_of(value, i);
+        if (!letter || !strchr("M*-E", letter))
+            return ulb_fail(err, ULB_BAD_INPUT, "hybrid_override_pattern: layer %zu is none of M, *, - and E",
+                            i);
+        kinds->mixer += letter == 'M';
+        kinds->attention += letter == '*';
+        kinds->network += letter == '-' || letter == 'E';
+        kinds->experts += letter == 'E';
     }
     r->model->dense_layers = kinds->network - kinds->experts;
     return ULB_OK;
@@ -256,6 +274,8 @@ static enum ulb_status count_kinds(struct ulb_config_reader *r, struct kinds *ki
         status = count_letters(r, letters, kinds, err);
     if (status != ULB_OK || kinds->said)
         return status;
+    if (family->one_part_a_layer && !family->attentionless)
+        return ulb_config_missing(ULB_KEY_HYBRID_PATTERN, err);
     kinds->attention = family->attentionless ? 0 : layers;
     kinds->mixer = family->mixer_everywhere ? layers : 0;
     if (family->mixer != ULB_MIXER_NONE && !family->mixer_everywhere)

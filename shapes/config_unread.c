@@ -33,7 +33,6 @@ static const char *const harmless[] = {
     "*_token_id",
     "*_token_ids",
     "*_token_index",
-    "*_token",
     "top_k",
     "top_p",
     "temperature",
@@ -59,14 +58,12 @@ static const char *const harmless[] = {
     "*_cache_implementation",
     "pre_allocate_kv_cache",
     "max_batch_size",
-    "*_kernel",
     "*_kernels",
     "use_mamba_kernels",
     "fused_*",
     "masked_softmax_fusion",
     "*_logits_to_keep",
     "*_router_logits",
-    "custom_*",
     "transformers.js_config",
     "_*",
     /* scalars, vectors, switches that are no matrix */
@@ -102,15 +99,27 @@ static const char *const harmless[] = {
     "num_ln_in_parallel_attn",
     "normalization_function",
     "normalize_*",
-    "attention_*multiplier",
     "attention_multiplier",
+    "attention_in_multiplier",
+    "attention_out_multiplier",
+    "ssm_in_multiplier",
+    "ssm_out_multiplier",
+    "rescale_prenorm_residual",
+    "moe_shared_expert_overlap",
+    "do_layer_norm_before",
+    "*_loss_weight",
+    "*_file",
+    "compression_ratio",
+    "moe_group",
+    "dual_chunk_attention_config",
+    "ffn_type",
+    "neuron",
     "embedding_multiplier",
     "residual_multiplier",
     "logits_scaling",
     "key_multiplier",
     "lm_head_multiplier",
     "mlp_multipliers",
-    "ssm_*multiplier",
     "ssm_multipliers",
     "mlp_expansion_factor",
     "mamba_use_mlp",
@@ -141,7 +150,6 @@ static const char *const harmless[] = {
     "block_out_init_scale",
     "block_use_swiglu",
     "block_use_xavier_init",
-    "use_swiglu",
     "block_norm_eps",
     /* routing, which experts are chosen */
     "n_group",
@@ -180,7 +188,6 @@ static const char *const harmless[] = {
     "no_rope_*",
     "query_pre_attn_scalar",
     "order_of_interleaved_layers",
-    "attn_type_list",
     "attn_impl",
     "attn_uses_sequence_id",
     "prefix_lm",
@@ -205,7 +212,6 @@ static const char *const harmless[] = {
     "spatial_merge_size",
     "projection_dim",
     "tie_encoder_decoder",
-    "moe_inter_dim",
     "use_sliding_window",
     "reorder_and_qk_norm",
     "vision_*",
@@ -214,10 +220,8 @@ static const char *const harmless[] = {
     "video_*",
     "*_tower",
     "*projector*",
-    "full_attn_idxs",
     "use_post_norm",
     "post_norm",
-    "ffn_config",
     "fc_type",
     "mlp_type",
     "verbose",
@@ -235,7 +239,7 @@ static const char weight_words[] =
     "expand expansion "
     "ratio share shared sharing residual adapter memory engram hyper mtp nextn medusa eagle step frequency "
     "freq "
-    "multiplier multipliers hybrid vocab types cross loop loops repeat recursion ";
+    "multiplier multipliers hybrid vocab types list cross loop loops repeat recursion ";
 
 /* Words of keys that are worth a word and change nothing. */
 static const char noted_words[] = " steps config cfg args ";
@@ -279,9 +283,24 @@ static bool has_word(const char *list, const char *name)
     return list == weight_words && strncmp(name, "d_", 2) == 0;
 }
 
+/* MiniMax: 1 for each layer with attention, 0 for each without. */
+static bool is_attention_everywhere(const char *name, const json_t *value)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach((json_t *)value, i, item)
+    {
+        if (!json_is_integer(item) || json_integer_value(item) != 1)
+            return false;
+    }
+    return strcmp(name, "attn_type_list") == 0 && json_is_array(value);
+}
+
 /* Values that leave a model as it is without the key. A tie that is off may be on by default. */
 static bool is_neutral(const char *name, const json_t *value)
 {
+    if (is_attention_everywhere(name, value))
+        return true;
     bool tie = has_word(" tie tied tying ", name);
     return json_is_null(value) || (json_is_false(value) && !tie) ||
            (json_is_number(value) && json_number_value(value) == 0) ||
@@ -303,8 +322,11 @@ static enum ulb_status refuse_unread(const char *name, const char *inside, const
     return ULB_BAD_INPUT;
 }
 
+/* Judged by itself, or switched off. */
 static bool is_part(const struct ulb_config *config, const char *name)
 {
+    if (config->off && strcmp(config->off, name) == 0)
+        return true;
     for (unsigned i = 0; i < config->n_parts; i++) {
         if (strcmp(config->part_names[i], name) == 0)
             return true;
@@ -318,21 +340,22 @@ struct unread {
     size_t used;
 };
 
-/* Judges all keys of an object; inside: its name, "" for the model's own level. An object that is not known
- * is judged by what it holds. */
+/* Judges all keys of an object; inside: its name, "" for the model's own level. level: keys of the model are
+ * read in it. An object that is not known is judged by what it holds. */
 static enum ulb_status judge(const struct ulb_config *config, const json_t *object, const char *inside,
-                             struct unread *unread, struct ulb_error *err)
+                             bool level, struct unread *unread, struct ulb_error *err)
 {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)object, name, value)
     {
         enum ulb_config_key key = ulb_config_key_of(name, strlen(name));
-        bool read = key != ULB_KEYS && config->read[key];
-        if (read || is_neutral(name, value) || is_harmless(name) || (!inside[0] && is_part(config, name)))
+        bool known = key != ULB_KEYS; /* one that was not read is never harmless */
+        if ((known && level && config->read[key]) || is_neutral(name, value) ||
+            (!known && is_harmless(name)) || (!inside[0] && is_part(config, name)))
             continue;
         if (json_is_object(value) && !inside[0]) {
-            enum ulb_status status = judge(config, value, name, unread, err);
+            enum ulb_status status = judge(config, value, name, false, unread, err);
             if (status != ULB_OK)
                 return status;
         } else if (has_word(weight_words, name) || json_is_object(value)) {
@@ -350,9 +373,9 @@ static enum ulb_status judge(const struct ulb_config *config, const json_t *obje
 enum ulb_status ulb_config_check_unread(struct ulb_config_reader *r, struct ulb_error *err)
 {
     struct unread unread = {.used = 0};
-    enum ulb_status status = judge(&r->config, r->config.model, "", &unread, err);
+    enum ulb_status status = judge(&r->config, r->config.model, "", true, &unread, err);
     for (unsigned i = 0; i < r->config.n_parts && status == ULB_OK; i++)
-        status = judge(&r->config, r->config.parts[i], r->config.part_names[i], &unread, err);
+        status = judge(&r->config, r->config.parts[i], r->config.part_names[i], true, &unread, err);
     if (status == ULB_OK && unread.names[0])
         ulb_model_note(r->model, "not read: %s", unread.names);
     return status;

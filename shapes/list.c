@@ -23,13 +23,13 @@ static enum ulb_status refuse_remote(const char *name, struct ulb_error *err)
     const struct ulb_model *known = ulb_model_find(slash + 1);
     if (known)
         return ulb_fail(err, ULB_BAD_INPUT,
-                        "'%.150s' is on the network, and nothing is downloaded; the catalogue has it as '%s'",
+                        "'%.150s' is no file here, and nothing is downloaded; the catalogue has it as '%s'",
                         name, known->name);
-    return ulb_fail(
-        err, ULB_BAD_INPUT,
-        "'%.150s' is on the network, and nothing is downloaded; download its config.json or GGUF file and "
-        "give the path",
-        name);
+    return ulb_fail(err, ULB_BAD_INPUT,
+                    "'%.150s' is no file here, and nothing is downloaded; download its config.json, GGUF or "
+                    "safetensors and "
+                    "give the path",
+                    name);
 }
 
 enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct ulb_error *err)
@@ -50,7 +50,7 @@ enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct
             "unknown model '%.150s'; did you mean '%s'? See 'ulb-bench list models', or give a file", name,
             near);
     return ulb_fail(err, ULB_BAD_INPUT,
-                    "unknown model '%.200s'; see 'ulb-bench list models', or give a config.json or GGUF file",
+                    "unknown model '%.200s'; see 'ulb-bench list models', or give a model's file or folder",
                     name);
 }
 

@@ -193,6 +193,82 @@ static const struct {
          64, 8, 64) "\"intermediate_size\": 2880, \"num_local_experts\": 32, \"experts_per_token\": 4, "
                     "\"num_experts_per_tok\": 4, \"sliding_window\": 128, \"swiglu_limit\": 7.0, " UNTIED,
      20.91, 3.61, "router 32x2880 24; ", 12 * 2 * 512 * 2.0 * (32768 + 128)},
+    /* Of the last year. */
+    {"Qwen3.5-397B-A17B",
+     "{\"model_type\": \"qwen3_5_moe\", \"text_config\": {\"model_type\": \"qwen3_5_moe_text\", " SIZES(
+         4096, 60, 248320)
+         HEADS(32, 2, 256) "\"moe_intermediate_size\": 1024, "
+                           "\"shared_expert_intermediate_size\": 1024, \"num_experts\": 512, "
+                           "\"num_experts_per_tok\": 10, "
+                           "\"full_attention_interval\": 4, \"attn_output_gate\": true, "
+                           "\"linear_conv_kernel_dim\": 4, "
+                           "\"linear_key_head_dim\": 128, \"linear_num_key_heads\": 16, "
+                           "\"linear_num_value_heads\": 64, "
+                           "\"linear_value_head_dim\": 128, \"mtp_num_hidden_layers\": 1, " UNTIED "}",
+     397, 17, "q 16384x4096 15; delta.qkv 12288x4096 45; delta.z 8192x4096 45; shared.up 1024x4096 60; ", 0},
+    {"GLM-5",
+     "{\"model_type\": \"glm_moe_dsa\", " SIZES(
+         6144, 78,
+         154880) "\"num_attention_heads\": 64, \"num_key_value_heads\": 64, \"intermediate_size\": 12288, "
+                 "\"kv_lora_rank\": 512, \"q_lora_rank\": 2048, \"qk_nope_head_dim\": 192, "
+                 "\"qk_rope_head_dim\": 64, "
+                 "\"qk_head_dim\": 256, \"v_head_dim\": 256, \"first_k_dense_replace\": 3, "
+                 "\"n_routed_experts\": 256, "
+                 "\"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"moe_intermediate_size\": 2048, "
+                 "\"index_head_dim\": 128, \"index_n_heads\": 32, \"index_topk\": 2048, "
+                 "\"num_nextn_predict_layers\": 1, " UNTIED,
+     744, 40, "q_b 16384x2048 78; kv_b 28672x512 78; index.q_b 4096x2048 78; gate 12288x6144 3; ", 0},
+    {"GLM-4.7-Flash",
+     "{\"model_type\": \"glm4_moe_lite\", " SIZES(
+         2048, 47,
+         154880) "\"num_attention_heads\": 20, \"num_key_value_heads\": 20, \"intermediate_size\": 10240, "
+                 "\"kv_lora_rank\": 512, \"q_lora_rank\": 768, \"qk_nope_head_dim\": 192, "
+                 "\"qk_rope_head_dim\": 64, "
+                 "\"v_head_dim\": 256, \"first_k_dense_replace\": 1, \"n_routed_experts\": 64, "
+                 "\"n_shared_experts\": 1, "
+                 "\"num_experts_per_tok\": 4, \"moe_intermediate_size\": 1536, \"num_nextn_predict_layers\": "
+                 "1, " UNTIED,
+     30, 0, "q_b 5120x768 47; o 2048x5120 47; expert.up 1536x2048 2944; ", 47 * (512 + 64) * 2.0 * 32768},
+    {"Nemotron-3-Nano-30B-A3B",
+     "{\"model_type\": \"nemotron_h\", " SIZES(2688, 52, 131072) HEADS(
+         32, 2, 128) "\"intermediate_size\": 1856, \"hybrid_override_pattern\": "
+                     "\"MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME\", \"mamba_num_heads\": 64, "
+                     "\"mamba_head_dim\": 64, \"ssm_state_size\": 128, \"n_groups\": 8, \"conv_kernel\": 4, "
+                     "\"expand\": 2, "
+                     "\"n_routed_experts\": 128, \"n_shared_experts\": 1, \"num_experts_per_tok\": 6, "
+                     "\"moe_intermediate_size\": 1856, \"moe_shared_expert_intermediate_size\": 3712, "
+                     "\"mlp_hidden_act\": \"relu2\", \"routed_scaling_factor\": 2.5, " UNTIED,
+     31.6, 3.2, "ssm.in 10304x2688 23; q 4096x2688 6; expert.up 1856x2688 2944; shared.down 2688x3712 23; ",
+     6 * 2 * 256 * 2.0 * 32768},
+    {"Olmo-3-7B",
+     "{\"model_type\": \"olmo3\", " SIZES(
+         4096, 32,
+         100278) "\"num_attention_heads\": 32, \"num_key_value_heads\": 32, \"intermediate_size\": 11008, "
+                 "\"sliding_window\": 4096, \"layer_types\": [" LIST4(
+                     "\"sliding_attention\", \"sliding_attention\", \"sliding_attention\", "
+                     "\"full_attention\"") ", " LIST4("\"sliding_attention\", \"sliding_attention\", "
+                                                      "\"sliding_attention\", \"full_attention\"") "],"
+                                                                                                   " " UNTIED,
+     7.298, 0, "down 4096x11008 32; ", 8 * 2 * 4096 * 2.0 * 32768 + 24 * 2 * 4096 * 2.0 * 4096},
+    {"Ministral-3-3B",
+     "{\"model_type\": \"mistral3\", \"text_config\": {\"model_type\": \"ministral3\", " SIZES(3072, 26,
+                                                                                               131072)
+         HEADS(32, 8, 128) "\"intermediate_size\": 9216, \"sliding_window\": null, " TIED ", "
+                           "\"vision_config\": {\"hidden_size\": 1024, \"intermediate_size\": 4096, "
+                           "\"num_hidden_layers\": 24}}",
+     3.429, 0, "q 4096x3072 26; ", 0},
+    {"Kimi-K2.5",
+     "{\"model_type\": \"kimi_k25\", \"text_config\": {\"model_type\": \"kimi_k2\", " SIZES(
+         7168, 61,
+         163840) "\"num_attention_heads\": 64, \"num_key_value_heads\": 64, \"intermediate_size\": 18432, "
+                 "\"kv_lora_rank\": 512, \"q_lora_rank\": 1536, \"qk_nope_head_dim\": 128, "
+                 "\"qk_rope_head_dim\": 64, "
+                 "\"v_head_dim\": 128, \"first_k_dense_replace\": 1, \"moe_layer_freq\": 1, "
+                 "\"n_routed_experts\": 384, "
+                 "\"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"moe_intermediate_size\": 2048, "
+                 "\"num_nextn_predict_layers\": 0, " UNTIED
+                 ", \"vision_config\": {\"vt_hidden_size\": 1152}}",
+     1026.4, 32, "q_b 12288x1536 61; ", 0},
 };
 
 static bool holds(const struct ulb_shape_list *list, const char *text, size_t length)
@@ -249,6 +325,10 @@ static void unread_keys(void **state)
     } cases[] = {
         {LLAMA ", \"mamba_d_ssm\": 96}", "mamba_d_ssm is 96", true},
         {LLAMA ", \"d_conv\": 4}", "d_conv is 4", true},
+        {LLAMA ", \"conv_kernel\": 4}", "conv_kernel is 4", true},
+        {LLAMA ", \"experts_per_token\": 2}", "experts_per_token is 2", true},
+        {LLAMA ", \"ffn_config\": {\"moe_num_experts\": 16}}", "ffn_config.moe_num_experts", true},
+        {LLAMA ", \"attn_type_list\": [1, 0]}", "attn_type_list", true},
         {LLAMA ", \"engram_layers\": [1, 2]}", "engram_layers", true},
         {LLAMA ", \"loop_count\": 2}", "loop_count", true},
         {LLAMA ", \"ffn_gated\": {\"layers\": 3}}", "ffn_gated.layers", true},
@@ -263,11 +343,21 @@ static void unread_keys(void **state)
          "moe.hyper_dim", true},
         {LLAMA ", \"moe\": {\"num_experts\": 4}, \"num_local_experts\": 8}", "disagree", true},
         {LLAMA ", \"architectures\": [\"LlamaForCausalLMEagle3\"]}", "draft", true},
+        /* Of the last year, with layers that are not known: refused by type, or by key where the type is
+           changed. */
+        {"{\"model_type\": \"mimo_v2_flash\", " PLAIN "}", "\"mimo_v2_flash\" is not known", true},
+        {LLAMA ", \"swa_num_attention_heads\": 64, \"hybrid_layer_pattern\": [0, 1]}", "is not read", true},
+        {"{\"model_type\": \"gemma4\", \"text_config\": {\"model_type\": \"gemma4_text\", " PLAIN "}}",
+         "\"gemma4_text\" is not known", true},
+        {"{\"model_type\": \"kimi_linear\", " PLAIN "}", "\"kimi_linear\" is not known", true},
+        {LLAMA ", \"linear_attn_config\": {\"num_heads\": 32, \"kda_layers\": [1]}}", "linear_attn_config",
+         true},
+        {LLAMA ", \"attn_res_block_size\": 4}", "attn_res_block_size", true},
         {"{\"model_type\": \"qwen3_next\", " PLAIN "}", "head_dim is missing, which every", true},
         {"{\"model_type\": \"nemotron_h\", " PLAIN
          ", \"hybrid_override_pattern\": \"MX\", \"mamba_num_heads\": 2, "
          "\"ssm_state_size\": 8, \"moe_intermediate_size\": 8}",
-         "'X' is none", true},
+         "layer 1 is none", true},
         {LLAMA ", \"mamba_d_ssm\": 0, \"num_extra_experts\": null, \"use_layer_x\": false}", "", false},
         {LLAMA ", \"warmup_steps\": 20}", "not read: warmup_steps", false},
         {LLAMA ", \"trainer\": {\"note\": \"x\"}}", "not read: trainer", false},
