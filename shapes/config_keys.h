@@ -110,8 +110,8 @@ struct ulb_config {
 /* How NaN and Infinity stand in parsed JSON, as json_dumps() writes it. */
 #define ULB_JSON_NOT_FINITE "\"?\""
 
-/* Longest text that is read, and the memory that its values may take. */
-enum { ULB_JSON_BYTES_MAX = 8 << 20, ULB_JSON_MEMORY_MAX = 40 << 20 };
+/* Longest text of a configuration or header and of an index, and the memory that its values may take. */
+enum { ULB_JSON_BYTES_MAX = 8 << 20, ULB_INDEX_BYTES_MAX = 16 << 20, ULB_JSON_MEMORY_MAX = 40 << 20 };
 
 /* Parses JSON of a file. A byte order mark is passed over; NaN and Infinity become a string, so that only a
  * key that is read refuses them. The text may be changed. Too much memory is ULB_BAD_INPUT. */

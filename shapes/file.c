@@ -99,19 +99,25 @@ static void name_model(const char *path, struct ulb_model *model)
         *at = (char)tolower((unsigned char)*at);
 }
 
+static enum ulb_status refuse_long(size_t bytes, struct ulb_error *err)
+{
+    return ulb_fail(err, ULB_BAD_INPUT,
+                    "is no GGUF or safetensors file, and its %zu bytes are more than a config.json has (%d)",
+                    bytes, ULB_JSON_BYTES_MAX);
+}
+
 static enum ulb_status text_of(int fd, size_t bytes, char **text, struct ulb_error *err)
 {
-    if (bytes > ULB_JSON_BYTES_MAX)
-        return ulb_fail(
-            err, ULB_BAD_INPUT,
-            "is no GGUF or safetensors file, and its %zu bytes are more than a config.json has (%d)", bytes,
-            ULB_JSON_BYTES_MAX);
+    *text = NULL;
+    if (bytes > ULB_INDEX_BYTES_MAX)
+        return refuse_long(bytes, err);
     *text = malloc(bytes + 1);
     if (!*text)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read it");
     if (pread(fd, *text, bytes, 0) == (ssize_t)bytes)
         return ULB_OK;
     free(*text);
+    *text = NULL;
     return ulb_fail(err, ULB_BAD_INPUT, "cannot be read: %s", strerror(errno));
 }
 
@@ -125,6 +131,7 @@ enum ulb_status ulb_file_text(const char *path, char **text, size_t *bytes, stru
                                  ? ULB_OK
                                  : ulb_fail(err, ULB_BAD_INPUT, "is no regular file");
     *bytes = (size_t)info.st_size;
+    *text = NULL;
     if (status == ULB_OK)
         status = text_of(fd, *bytes, text, err);
     close(fd);
@@ -143,18 +150,18 @@ static enum ulb_status read_config(int fd, const char *path, size_t bytes, struc
                                    struct ulb_error *err)
 {
     static const char index[] = "\"weight_map\"";
-    char *text = NULL;
+    char *text;
     enum ulb_status status = text_of(fd, bytes, &text, err);
-    if (status != ULB_OK)
+    if (!text)
         return status;
-    if (memmem(text, bytes, index, sizeof index - 1)) {
-        status = ulb_safetensors_model(path, true, model, err);
-    } else {
+    bool is_index = memmem(text, bytes, index, sizeof index - 1);
+    if (!is_index && bytes > ULB_JSON_BYTES_MAX)
+        status = refuse_long(bytes, err);
+    else if (!is_index)
         status = ulb_config_parse(text, bytes, model, err);
-        snprintf(model->source, sizeof model->source, "config.json");
-    }
-    free(text);
-    return status;
+    free(text); /* the tensors' reader needs the room */
+    snprintf(model->source, sizeof model->source, "config.json");
+    return is_index ? ulb_safetensors_model(path, true, model, err) : status;
 }
 
 static enum ulb_status read_file(int fd, const char *path, struct ulb_model *model, struct ulb_error *err)

@@ -12,7 +12,7 @@ void ulb_model_note(struct ulb_model *model, const char *format, ...) __attribut
  * named after the file, and messages begin with the path. */
 enum ulb_status ulb_model_load_file(const char *path, struct ulb_model *model, struct ulb_error *err);
 
-/* The bytes of a file of at most ULB_JSON_BYTES_MAX, to be freed. */
+/* The bytes of a file of at most ULB_INDEX_BYTES_MAX, to be freed. */
 enum ulb_status ulb_file_text(const char *path, char **text, size_t *bytes, struct ulb_error *err);
 
 /* A safetensors file, or the index of several in one folder. What lies beside it in config.json is used. */

@@ -374,9 +374,9 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
                                        parse_option,
                                        "FILE|NAME",
                                        "Shows the matrices of a model and what a token reads of them in each "
-                                       "format: from a config.json of Hugging "
-                                       "Face (or the folder that holds it), the header of a GGUF file, or a "
-                                       "name of 'ulb-bench list models'.",
+                                       "format: from a config.json of Hugging Face, the headers of GGUF and "
+                                       "safetensors files, a folder with one of these, or a name of "
+                                       "'ulb-bench list models'.",
                                        NULL,
                                        NULL,
                                        NULL};
@@ -388,7 +388,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return status;
     if (!options.model)
         return ulb_fail(err, ULB_BAD_INPUT,
-                        "say which model: a config.json, a GGUF file, or a name of 'ulb-bench list models'");
+                        "say which model: a config.json, a GGUF or safetensors file, a folder, or a name of "
+                        "'ulb-bench list models'");
     if (options.json && options.csv)
         return ulb_fail(err, ULB_BAD_INPUT, "give either --json or --csv");
     status = ulb_model_load(options.model, &model, err);
@@ -400,4 +401,4 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 }
 
 const struct ulb_command ulb_command_shapes = {
-    "shapes", "a model's matrices, from a config.json, a GGUF file or the catalogue", run};
+    "shapes", "a model's matrices, from a config.json, a GGUF or safetensors file or the catalogue", run};
