@@ -390,6 +390,9 @@ static double tower_weights(const json_t *object)
     unsigned hidden = 0, layers = 0, intermediate = 0;
     bool found;
     struct ulb_error unused;
+    const json_t *depth = json_object_get(object, "depth"); /* Qwen's towers */
+    if (json_is_integer(depth) && json_integer_value(depth) > 0 && json_integer_value(depth) < 1000)
+        layers = (unsigned)json_integer_value(depth);
     bool said = ulb_config_count_of(object, ULB_KEY_HIDDEN, &hidden, &found, &unused) == ULB_OK &&
                 ulb_config_count_of(object, ULB_KEY_LAYERS, &layers, &found, &unused) == ULB_OK &&
                 ulb_config_count_of(object, ULB_KEY_INTERMEDIATE, &intermediate, &found, &unused) == ULB_OK;

@@ -213,7 +213,8 @@ static enum ulb_status refuse_others(const struct reader *r, struct ulb_error *e
 static bool is_encoder(const struct reader *r)
 {
     static const char words[] =
-        " bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert ";
+        " bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert "
+        "gemma-embedding ";
     char word[ULB_GGUF_STRING_MAX + 2];
     snprintf(word, sizeof word, " %s ", r->architecture);
     return r->architecture[0] && strstr(words, word);

@@ -80,5 +80,6 @@ enum ulb_status ulb_json_parse(char *text, size_t bytes, size_t flags, json_t **
     if (exhausted || json_error_code(&why) == json_error_out_of_memory)
         return ulb_fail(err, ULB_BAD_INPUT, "holds more values than %d MiB of memory have room for",
                         ULB_JSON_MEMORY_MAX >> 20);
-    return ulb_fail(err, ULB_BAD_INPUT, "line %d: %.150s; not the JSON of a config.json", why.line, why.text);
+    return ulb_fail(err, ULB_BAD_INPUT, "line %d: %.150s; not the JSON that it should be", why.line,
+                    why.text);
 }

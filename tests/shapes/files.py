@@ -220,6 +220,9 @@ assert os.path.getsize("big.json") > 2 << 20 and shown("big.json")["params"] == 
 refused("Qwen/Qwen3-8B", text="the catalogue has it as 'qwen3-8b'")
 refused("https://example.com/owner/model", text="nothing is downloaded")
 refused("qwen3-8bb", text="did you mean 'qwen3-8b'")
+refused("falcon3.json", text="cannot be opened")
+write("Qwen3-8B/config.json", plain)  # a folder goes before a name of the catalogue that is only alike
+assert shown("Qwen3-8B")["params"] == parameters and shown("qwen3-8b")["params"] > 8 * 10**9
 
 # --- GGUF ---
 
