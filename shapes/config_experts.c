@@ -3,6 +3,8 @@
 #include "shapes/load.h"
 #include "shapes/shapes.h"
 
+#include <string.h>
+
 /* Llama 4 lists the layers with experts. */
 static enum ulb_status read_moe_layers(struct ulb_config_reader *r, bool *found, struct ulb_error *err)
 {
@@ -18,12 +20,36 @@ static enum ulb_status read_moe_layers(struct ulb_config_reader *r, bool *found,
     return ULB_OK;
 }
 
+/* transformers 5: "dense" or "sparse" for each layer. */
+static enum ulb_status read_mlp_types(struct ulb_config_reader *r, bool *found, struct ulb_error *err)
+{
+    struct ulb_model *model = r->model;
+    const json_t *list, *item;
+    size_t i;
+    unsigned dense = 0;
+    enum ulb_status status = ulb_config_list(&r->config, ULB_KEY_MLP_TYPES, &list, found, err);
+    if (status != ULB_OK || !*found)
+        return status;
+    json_array_foreach((json_t *)list, i, item)
+    {
+        const char *word = json_string_value(item);
+        if (!word || (strcmp(word, "dense") != 0 && strcmp(word, "sparse") != 0))
+            return ulb_fail(err, ULB_BAD_INPUT, "mlp_layer_types: layer %zu is neither dense nor sparse", i);
+        dense += strcmp(word, "dense") == 0;
+    }
+    if (json_array_size(list) != model->layers)
+        return ulb_fail(err, ULB_BAD_INPUT, "mlp_layer_types names %zu layers, num_hidden_layers is %u",
+                        json_array_size(list), model->layers);
+    model->dense_layers = dense;
+    return ULB_OK;
+}
+
 /* The numbers that say which layers have no experts. */
 struct dense_rules {
     bool leading;             /* the first so many are dense */
     unsigned step, frequency; /* one in so many has experts */
     const json_t *list;       /* of dense layers; NULL: none */
-    bool listed;              /* moe_layers gave them */
+    bool listed;              /* a list of layers gave them */
 };
 
 static enum ulb_status read_rules(struct ulb_config_reader *r, struct dense_rules *rules,
@@ -47,7 +73,9 @@ static enum ulb_status read_rules(struct ulb_config_reader *r, struct dense_rule
         return ulb_fail(err, ULB_BAD_INPUT,
                         "moe_layer_end_index is %u of %u layers: layers behind are not known", last,
                         model->layers);
-    return status == ULB_OK ? read_moe_layers(r, &rules->listed, err) : status;
+    if (status == ULB_OK)
+        status = read_moe_layers(r, &rules->listed, err);
+    return status == ULB_OK && !rules->listed ? read_mlp_types(r, &rules->listed, err) : status;
 }
 
 /* Layers without experts: the first so many, those of a list, or all but every so-manieth. */
@@ -59,7 +87,7 @@ static enum ulb_status read_dense_layers(struct ulb_config_reader *r, struct ulb
     if (status != ULB_OK)
         return status;
     size_t dense = json_array_size(rules.list);
-    if (model->mla_kv_rank > 0 && !rules.leading)
+    if (model->mla_kv_rank > 0 && !rules.leading && !rules.listed)
         return ulb_config_missing(ULB_KEY_DENSE_LAYERS, err);
     if (rules.step == 0 || rules.frequency != 1)
         return ulb_fail(

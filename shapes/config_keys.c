@@ -73,6 +73,7 @@ static const char *const names[ULB_KEYS][SPELLINGS] = {
     [ULB_KEY_HYBRID_PATTERN] = {"hybrid_override_pattern", "layers_block_type"},
     [ULB_KEY_MOE_ENABLED] = {"moe_enabled"},
     [ULB_KEY_MOE_LAYERS] = {"moe_layers"},
+    [ULB_KEY_MLP_TYPES] = {"mlp_layer_types"},
     [ULB_KEY_MOE_LAST] = {"moe_layer_end_index"},
     [ULB_KEY_MLP_SIZE] = {"intermediate_size_mlp"},
     [ULB_KEY_SHARED_ABSOLUTE] = {"shared_intermediate_size"},

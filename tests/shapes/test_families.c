@@ -328,6 +328,11 @@ static void unread_keys(void **state)
         {LLAMA ", \"conv_kernel\": 4}", "conv_kernel is 4", true},
         {LLAMA ", \"experts_per_token\": 2}", "experts_per_token is 2", true},
         {LLAMA ", \"ffn_config\": {\"moe_num_experts\": 16}}", "ffn_config.moe_num_experts", true},
+        {LLAMA ", \"num_experts\": 4, \"num_experts_per_tok\": 1, \"mlp_layer_types\": [\"dense\", \"odd\"]}",
+         "layer 1 is neither dense nor sparse", true},
+        {LLAMA
+         ", \"num_experts\": 4, \"num_experts_per_tok\": 1, \"mlp_layer_types\": [\"sparse\", \"dense\"]}",
+         "1 layers are dense", false},
         {LLAMA ", \"attn_type_list\": [1, 0]}", "attn_type_list", true},
         {LLAMA ", \"engram_layers\": [1, 2]}", "engram_layers", true},
         {LLAMA ", \"loop_count\": 2}", "loop_count", true},
