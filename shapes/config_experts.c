@@ -123,6 +123,11 @@ static enum ulb_status read_shared_experts(struct ulb_config_reader *r, struct u
                                   &found, err);
     if (status == ULB_OK)
         status = ulb_config_count(&r->config, ULB_KEY_EXPERTS_SHARED, &shared, &said, err);
+    if (status == ULB_OK && found && said && shared > 1 &&
+        (double)shared * model->expert_intermediate != model->shared_intermediate)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "%u shared experts and a shared size of %u: whether it is that of each is not known",
+                        shared, model->shared_intermediate);
     if (status != ULB_OK || found || !said)
         return status;
     if ((double)shared * model->expert_intermediate > ULB_SIZE_MAX)

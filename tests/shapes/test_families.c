@@ -333,6 +333,9 @@ static void unread_keys(void **state)
         {LLAMA
          ", \"num_experts\": 4, \"num_experts_per_tok\": 1, \"mlp_layer_types\": [\"sparse\", \"dense\"]}",
          "1 layers are dense", false},
+        {LLAMA ", \"num_experts\": 4, \"num_experts_per_tok\": 1, \"num_shared_experts\": 2, "
+               "\"shared_expert_intermediate_size\": 64}",
+         "whether it is that of each", true},
         {LLAMA ", \"attn_type_list\": [1, 0]}", "attn_type_list", true},
         {LLAMA ", \"engram_layers\": [1, 2]}", "engram_layers", true},
         {LLAMA ", \"loop_count\": 2}", "loop_count", true},
