@@ -90,6 +90,7 @@ static const char *const names[ULB_KEYS][SPELLINGS] = {
     [ULB_KEY_SSM_RANK] = {"time_step_rank"},
     [ULB_KEY_SSM_EXPAND] = {"mamba_expand", "expand"},
     [ULB_KEY_CONV] = {"mamba_d_conv", "conv_kernel", "linear_conv_kernel_dim", "conv_L_cache"},
+    [ULB_KEY_CONV_DIM] = {"conv_dim", "conv_dim_out", "block_dim"},
     [ULB_KEY_DELTA_K_HEADS] = {"linear_num_key_heads"},
     [ULB_KEY_DELTA_V_HEADS] = {"linear_num_value_heads"},
     [ULB_KEY_DELTA_K_DIM] = {"linear_key_head_dim"},

@@ -81,6 +81,7 @@ enum ulb_config_key {
     ULB_KEY_SSM_RANK,
     ULB_KEY_SSM_EXPAND,
     ULB_KEY_CONV,
+    ULB_KEY_CONV_DIM,
     ULB_KEY_DELTA_K_HEADS,
     ULB_KEY_DELTA_V_HEADS,
     ULB_KEY_DELTA_K_DIM,

@@ -139,6 +139,18 @@ static enum ulb_status read_mamba_sizes(struct ulb_config_reader *r, double size
     return ULB_OK;
 }
 
+/* LFM2 writes the hidden size under three more names. */
+static enum ulb_status check_conv(struct ulb_config_reader *r, struct ulb_error *err)
+{
+    double size;
+    enum ulb_status status = size_of(r, ULB_KEY_CONV_DIM, &size, err);
+    if (status == ULB_OK && size > 0 && size != r->model->hidden)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "conv_dim is %.0f and hidden_size %u: what lies between is not known", size,
+                        r->model->hidden);
+    return status;
+}
+
 static enum ulb_status add_mixer(struct ulb_config_reader *r, unsigned layers, struct ulb_error *err)
 {
     struct ulb_model *model = r->model;
@@ -150,6 +162,8 @@ static enum ulb_status add_mixer(struct ulb_config_reader *r, unsigned layers, s
         status = read_delta_sizes(r, sizes, err);
     else if (status == ULB_OK && r->family->mixer != ULB_MIXER_CONV)
         status = read_mamba_sizes(r, sizes, err);
+    if (status == ULB_OK && r->family->mixer == ULB_MIXER_CONV)
+        status = check_conv(r, err);
     for (size_t i = 0; i < 5 && mixer->matrices[i].layer && status == ULB_OK && layers > 0; i++)
         status = ulb_config_add_extra(model, mixer->matrices[i].layer, side_of(&mixer->matrices[i].m, sizes),
                                       side_of(&mixer->matrices[i].k, sizes), layers, err);

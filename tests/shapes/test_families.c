@@ -69,7 +69,7 @@ static const struct {
          65536) "\"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"block_auto_adjust_ff_dim\": "
                 "true, "
                 "\"block_ff_dim\": 12288, \"block_ffn_dim_multiplier\": 1.0, \"block_multiple_of\": 256, "
-                "\"conv_L_cache\": 3, "
+                "\"conv_L_cache\": 3, \"conv_dim\": 2048, \"block_dim\": 2048, "
                 "\"conv_bias\": false, \"full_attn_idxs\": [2, 5, 8, 10, 12, 14], \"tie_embedding\": true}",
      1.17, 0, "q 2048x2048 6; gate 8192x2048 16; conv.in 6144x2048 10; conv.out 2048x2048 10; ",
      6 * 2 * 512 * 2.0 * 32768},
@@ -324,6 +324,9 @@ static void unread_keys(void **state)
         bool refused;
     } cases[] = {
         {LLAMA ", \"mamba_d_ssm\": 96}", "mamba_d_ssm is 96", true},
+        {LLAMA ", \"conv_dim\": 64}", "conv_dim is 64", true},
+        {LLAMA ", \"mlp_type\": \"gated\"}", "mlp_type is", true},
+        {LLAMA ", \"mlp_type\": \"default\"}", "", false},
         {LLAMA ", \"d_conv\": 4}", "d_conv is 4", true},
         {LLAMA ", \"conv_kernel\": 4}", "conv_kernel is 4", true},
         {LLAMA ", \"experts_per_token\": 2}", "experts_per_token is 2", true},
