@@ -208,7 +208,8 @@ static enum ulb_status read_folder(const char *path, struct ulb_model *model, st
         return status;
     ulb_model_free(model);
     *model = (struct ulb_model){.layers = 0};
-    ulb_model_note(model, "by its tensors, as %.160s", err->message);
+    int reason = (int)strcspn(err->message, ";"); /* which parts notes; the remedy is not needed */
+    ulb_model_note(model, "by its tensors, as %.*s", reason, err->message);
     return open_and_read(folder.tensors, model, &why) == ULB_OK ? ULB_OK : status;
 }
 

@@ -98,7 +98,7 @@ static void read_config(struct collector *c, const char *folder, struct ulb_mode
         free(text);
     }
     if (status != ULB_OK) {
-        ulb_model_note(model, "config.json not read: %.80s", why.message);
+        ulb_model_note(model, "config.json not read: %.*s", (int)strcspn(why.message, ";"), why.message);
         ulb_config_close(&c->config);
         return;
     }
