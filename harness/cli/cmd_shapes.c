@@ -68,9 +68,10 @@ struct reads {
 
 static const double KEPT_SHARE_MAX = 0.05, KEPT_BYTES = 2;
 
-static struct reads reads_of(const struct ulb_shape_list *list, const struct ulb_format *format)
+static struct reads reads_of(const struct ulb_model *model, const struct ulb_shape_list *list,
+                             const struct ulb_format *format)
 {
-    struct reads sum = {0, NAN, NULL};
+    struct reads sum = {0, model->headless ? 0 : NAN, NULL};
     double kept = 0, all = 0;
     for (size_t i = 0; i < list->n; i++) {
         const struct ulb_layer_shape *shape = &list->items[i];
@@ -118,12 +119,12 @@ static void set_bytes(json_t *object, const struct ulb_format *format, double by
         ulb_set_figure(object, format->name, bytes, reason);
 }
 
-static void add_bytes(json_t *document, const struct ulb_shape_list *list)
+static void add_bytes(json_t *document, const struct ulb_model *model, const struct ulb_shape_list *list)
 {
     json_t *all = json_object(), *blocks = json_object(), *kept = json_object();
     const struct ulb_format *format;
     for (size_t f = 0; (format = format_at(f)); f++) {
-        struct reads reads = reads_of(list, format);
+        struct reads reads = reads_of(model, list, format);
         if (reads.kept && isfinite(reads.blocks))
             json_object_set_new(kept, format->name, json_string(reads.kept->layer));
         set_bytes(all, format, reads.blocks + reads.head);
@@ -182,7 +183,7 @@ static json_t *document_of(const struct ulb_model *model, const struct options *
         json_object_set_new(document, "vocab", json_integer((json_int_t)model->vocab));
     else
         ulb_set_figure(document, "vocab", NAN, "not published");
-    add_bytes(document, list);
+    add_bytes(document, model, list);
     add_file_bytes(document, model);
     json_object_set_new(document, "kv_context", json_integer((json_int_t)options->context));
     ulb_set_figure(document, "kv_bytes", kv_bytes(model, options),
@@ -221,7 +222,7 @@ static void print_matrices(const struct ulb_shape_list *list)
     json_decref(rows);
 }
 
-static void print_bytes(const struct ulb_shape_list *list)
+static void print_bytes(const struct ulb_model *model, const struct ulb_shape_list *list)
 {
     static const struct ulb_column columns[] = {{"format", "format", 0},
                                                 {"blocks", "blocks MB", 1},
@@ -231,7 +232,7 @@ static void print_bytes(const struct ulb_shape_list *list)
     const struct ulb_format *format;
     const struct ulb_layer_shape *kept = NULL;
     for (size_t f = 0; (format = format_at(f)); f++) {
-        struct reads reads = reads_of(list, format);
+        struct reads reads = reads_of(model, list, format);
         kept = isfinite(reads.blocks) && reads.kept ? reads.kept : kept;
         json_t *row = json_pack("{s:s}", "format", format->name);
         ulb_set_figure(row, "blocks", reads.blocks / 1e6, "");
@@ -287,7 +288,7 @@ static void print_text(const struct ulb_model *model, const struct options *opti
         ulb_print_wrapped(stdout, "derived: ", model->derived);
     putchar('\n');
     print_matrices(list);
-    print_bytes(list);
+    print_bytes(model, list);
     if (model->stored_bytes > 0)
         printf("\nIn the file: %.1f MB, of which a token reads %.1f MB\n", model->stored_bytes / 1e6,
                model->stored_bytes_per_token / 1e6);

@@ -217,6 +217,9 @@ with open("big.json", "w") as file:
         file.write(f'"model.layers.{i}.mlp.gate": {{"bits": 16, "data_type": "float"}}, ')
     file.write('"last": 1}}}')
 assert os.path.getsize("big.json") > 2 << 20 and shown("big.json")["params"] == parameters
+document = shown(write("headless.json", plain[:-1] + ', "architectures": ["LlamaModel"]}'))
+assert document["params"] == parameters - 64000 and document["kv_bytes"] == 0
+assert document["bytes_per_token"]["bf16"] == document["bytes_per_token_without_head"]["bf16"] > 0
 refused("Qwen/Qwen3-8B", text="the catalogue has it as 'qwen3-8b'")
 refused("https://example.com/owner/model", text="nothing is downloaded")
 refused("qwen3-8bb", text="did you mean 'qwen3-8b'")
