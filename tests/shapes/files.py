@@ -267,6 +267,9 @@ document = shown(write("bert.gguf", gguf(bert, TENSORS)))
 assert "lm_head" not in {m["layer"] for m in document["matrices"]} and document["kv_bytes"] == 0
 assert any("an encoder" in d for d in document["derived"])
 
+window = write("window.gguf", gguf([*META, u32("llama.attention.sliding_window", 8)], TENSORS))
+assert shown(window)["kv_bytes"] == 4 * (16 + 16) * 2 * 8 and shown("one")["kv_bytes"] == 4 * (16 + 16) * 2 * 4096
+
 # --- layers that the decoder cannot compute ---
 
 hybrid = dict(model_type="lfm2", hidden_size=64, num_hidden_layers=3, vocab_size=1000, num_attention_heads=4,
