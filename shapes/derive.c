@@ -2,11 +2,12 @@
 #include "shapes/model.h"
 #include "shapes/shapes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DERIVED_MAX = 24, LAYERS_MAX = 1 << 16, EXPERTS_MAX = 1 << 16 };
+enum { DERIVED_MAX = 24 + ULB_EXTRAS, LAYERS_MAX = 1 << 16, EXPERTS_MAX = 1 << 16 };
 /* 1000 times what the largest models have. */
 static const double PARAMETERS_MAX = 1e15;
 
@@ -53,7 +54,7 @@ static void add_latent_attention(struct builder *b, const struct ulb_model *mode
 
 static void add_attention(struct builder *b, const struct ulb_model *model, bool fused)
 {
-    size_t query = (size_t)model->heads * model->head_dim;
+    size_t query = (size_t)model->heads * model->head_dim * (model->gated_query ? 2 : 1);
     size_t key = (size_t)model->kv_heads * model->head_dim;
     size_t value = (size_t)model->kv_heads * model->v_head_dim;
     if (fused) {
@@ -86,11 +87,12 @@ static void add_network(struct builder *b, const struct ulb_model *model, bool f
 
 static void add_networks(struct builder *b, const struct ulb_model *model, bool fused)
 {
-    unsigned dense = model->experts > 0 ? model->dense_layers : model->layers;
+    unsigned networks = model->layers - model->without_network;
+    unsigned dense = model->experts > 0 ? model->dense_layers : networks;
     b->layers = dense;
     if (dense > 0)
         add_network(b, model, fused, "", model->intermediate);
-    b->layers = model->layers - dense;
+    b->layers = networks - dense;
     if (b->layers == 0)
         return;
     add(b, "", "router", model->experts, model->hidden);
@@ -103,14 +105,18 @@ static void add_networks(struct builder *b, const struct ulb_model *model, bool 
 
 static void derive(const struct ulb_model *model, enum ulb_form form, struct ulb_shape_list *list)
 {
-    struct builder b = {list, model->layers, 1, 1};
+    struct builder b = {list, model->layers - model->without_attention, 1, 1};
     bool fused = form == ULB_FORM_FUSED;
-    if (model->mla_kv_rank > 0)
+    if (b.layers > 0 && model->mla_kv_rank > 0)
         add_latent_attention(&b, model);
-    else
+    else if (b.layers > 0)
         add_attention(&b, model, fused || model->stored_qkv);
     add_networks(&b, model, fused || model->stored_gate_up);
-    if (model->vocab > 0) {
+    for (unsigned i = 0; i < model->n_extra; i++) {
+        b = (struct builder){list, model->extra[i].count, 1, 1};
+        add(&b, "", model->extra[i].layer, model->extra[i].m, model->extra[i].k);
+    }
+    if (model->vocab > 0 && !model->headless) {
         b = (struct builder){list, 1, 1, 1};
         add(&b, "", HEAD, model->vocab, model->hidden);
     }
@@ -160,13 +166,47 @@ struct ulb_weights ulb_shape_weights(const struct ulb_shape_list *list)
 
 double ulb_model_parameters(const struct ulb_model *model, const struct ulb_shape_list *list)
 {
-    double head = (double)model->vocab * model->hidden;
-    return ulb_shape_weights(list).total + (model->tied_head ? head : 2 * head);
+    double table = (double)model->vocab * model->hidden;
+    bool own_head = !model->tied_head && !model->headless;
+    return ulb_shape_weights(list).total + (own_head ? 2 * table : table) + model->other_parameters;
+}
+
+double ulb_model_active_parameters(const struct ulb_model *model, const struct ulb_shape_list *list)
+{
+    struct ulb_weights weights = ulb_shape_weights(list);
+    if (weights.active == weights.total)
+        return ulb_model_parameters(model, list);
+    if (model->active_rule == ULB_ACTIVE_ALL)
+        return ulb_model_parameters(model, list) - weights.total + weights.active;
+    double sum = weights.active + (model->headless ? 0 : (double)model->vocab * model->hidden);
+    for (size_t i = 0; i < list->n && model->active_rule == ULB_ACTIVE_NO_ROUTERS; i++) {
+        const struct ulb_layer_shape *shape = &list->items[i];
+        if (strcmp(shape->layer, "router") == 0)
+            sum -= (double)shape->m * (double)shape->k * shape->active;
+    }
+    return sum;
+}
+
+double ulb_model_kv_bytes(const struct ulb_model *model, double positions, double bytes_per_element)
+{
+    unsigned layers = model->layers - model->without_attention;
+    double element = (double)model->kv_heads * (model->head_dim + (double)model->v_head_dim);
+    if (model->mla_kv_rank > 0)
+        element = (double)model->mla_kv_rank + model->mla_rope;
+    element += model->index_dim;
+    if (layers == model->without_cache)
+        return 0;
+    if (model->kv_heads == 0 || model->head_dim == 0)
+        return NAN;
+    double windowed = model->windowed, whole = layers - model->without_cache - windowed;
+    return bytes_per_element * element * (whole * positions + windowed * fmin(positions, model->window));
 }
 
 static enum ulb_status check_attention(const struct ulb_model *model, struct ulb_error *err)
 {
     bool latent = model->mla_kv_rank > 0;
+    if (model->without_attention == model->layers)
+        return ULB_OK;
     if (model->heads % model->kv_heads != 0)
         return ulb_fail(err, ULB_BAD_INPUT, "%u key heads do not divide %u heads", model->kv_heads,
                         model->heads);
@@ -197,6 +237,28 @@ static enum ulb_status check_experts(const struct ulb_model *model, struct ulb_e
     return ULB_OK;
 }
 
+/* Layers that differ, and matrices beside attention and network. */
+static enum ulb_status check_layers(const struct ulb_model *model, struct ulb_error *err)
+{
+    if (model->without_attention > model->layers || model->without_network > model->layers ||
+        model->without_cache > model->layers - model->without_attention ||
+        model->windowed > model->layers - model->without_attention - model->without_cache ||
+        (model->experts > 0 && model->dense_layers > model->layers - model->without_network))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "of %u layers %u have no attention, %u no network, %u no cache, %u a window: that "
+                        "cannot be",
+                        model->layers, model->without_attention, model->without_network, model->without_cache,
+                        model->windowed);
+    for (unsigned i = 0; i < model->n_extra; i++) {
+        const struct ulb_extra *extra = &model->extra[i];
+        if (extra->m == 0 || extra->m > ULB_SIZE_MAX || extra->k == 0 || extra->k > ULB_SIZE_MAX ||
+            extra->count > ULB_SIZE_MAX)
+            return ulb_fail(err, ULB_BAD_INPUT, "matrices %s of %ux%u cannot be", extra->layer, extra->m,
+                            extra->k);
+    }
+    return ULB_OK;
+}
+
 /* The numbers that hold whatever the blocks are made of. */
 static enum ulb_status check_stored(const struct ulb_model *model, struct ulb_error *err)
 {
@@ -211,7 +273,8 @@ enum ulb_status ulb_model_check(const struct ulb_model *model, struct ulb_error 
 {
     if (model->stored)
         return check_stored(model, err);
-    bool experts = model->experts > 0;
+    bool experts = model->experts > 0, heads = model->without_attention < model->layers;
+    bool dense = model->without_network < model->layers && (!experts || model->dense_layers > 0);
     const struct {
         const char *what;
         size_t value, min, max;
@@ -219,15 +282,14 @@ enum ulb_status ulb_model_check(const struct ulb_model *model, struct ulb_error 
         {"layers", model->layers, 1, LAYERS_MAX},
         {"the hidden size", model->hidden, 1, ULB_SIZE_MAX},
         {"the vocabulary", model->vocab, 0, ULB_SIZE_MAX},
-        {"heads", model->heads, 1, ULB_SIZE_MAX},
-        {"key heads", model->kv_heads, 1, ULB_SIZE_MAX},
-        {"the size of a head", model->head_dim, 1, ULB_SIZE_MAX},
-        {"the size of a value head", model->v_head_dim, 1, ULB_SIZE_MAX},
-        {"all heads together", (size_t)model->heads * model->head_dim, 1, ULB_SIZE_MAX},
-        {"all value heads together", (size_t)model->heads * model->v_head_dim, 1, ULB_SIZE_MAX},
+        {"heads", model->heads, heads, ULB_SIZE_MAX},
+        {"key heads", model->kv_heads, heads, ULB_SIZE_MAX},
+        {"the size of a head", model->head_dim, heads, ULB_SIZE_MAX},
+        {"the size of a value head", model->v_head_dim, heads, ULB_SIZE_MAX},
+        {"all heads together", (size_t)model->heads * model->head_dim, heads, ULB_SIZE_MAX},
+        {"all value heads together", (size_t)model->heads * model->v_head_dim, heads, ULB_SIZE_MAX},
         {"the latent rank", model->mla_kv_rank, 0, ULB_SIZE_MAX},
-        {"the intermediate size", model->intermediate, !experts || model->dense_layers > 0 ? 1 : 0,
-         ULB_SIZE_MAX},
+        {"the intermediate size", model->intermediate, dense, ULB_SIZE_MAX},
         {"experts", model->experts, 0, EXPERTS_MAX},
         {"the intermediate size of an expert", model->expert_intermediate, experts, ULB_SIZE_MAX},
         {"the intermediate size of the shared experts", model->shared_intermediate, 0, ULB_SIZE_MAX},
@@ -237,7 +299,9 @@ enum ulb_status ulb_model_check(const struct ulb_model *model, struct ulb_error 
             return ulb_fail(err, ULB_BAD_INPUT, "%s: %zu; %zu to %zu is possible", sizes[i].what,
                             sizes[i].value, sizes[i].min, sizes[i].max);
     }
-    enum ulb_status status = check_attention(model, err);
+    enum ulb_status status = check_layers(model, err);
+    if (status == ULB_OK)
+        status = check_attention(model, err);
     return status == ULB_OK ? check_experts(model, err) : status;
 }
 

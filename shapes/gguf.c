@@ -40,6 +40,9 @@ enum field {
     SHARED_INTERMEDIATE,
     DENSE_BLOCKS,
     NEXTN,
+    WINDOW,
+    WINDOW_PATTERN,
+    SHARED_CACHE,
     VOCAB,
     PARALLEL,
     OF_ARCHITECTURE,
@@ -47,6 +50,7 @@ enum field {
     PART,
     PARTS,
     PARTS_TENSORS,
+    DATA_ALIGNMENT,
     FIELDS
 };
 
@@ -73,19 +77,24 @@ static const char *const names[FIELDS] = {
     [SHARED_INTERMEDIATE] = "expert_shared_feed_forward_length",
     [DENSE_BLOCKS] = "leading_dense_block_count",
     [NEXTN] = "nextn_predict_layers",
+    [WINDOW] = "attention.sliding_window",
+    [WINDOW_PATTERN] = "attention.sliding_window_pattern",
+    [SHARED_CACHE] = "attention.shared_kv_layers",
     [VOCAB] = "vocab_size",
     [PARALLEL] = "use_parallel_residual",
     [TOKENS] = "tokenizer.ggml.tokens",
     [PART] = "split.no",
     [PARTS] = "split.count",
     [PARTS_TENSORS] = "split.tensors.count",
+    [DATA_ALIGNMENT] = "general.alignment",
 };
 
 struct reader {
     struct ulb_gguf_stream *stream;
-    char architecture[ULB_GGUF_STRING_MAX];
+    char architecture[ULB_GGUF_STRING_MAX], type[ULB_GGUF_STRING_MAX];
     double values[FIELDS]; /* NAN: not there; of a list the largest */
     bool varies;           /* one of them differs between blocks */
+    bool windows_listed;   /* the pattern is a list: its value is how many layers have a window */
     struct ulb_gguf_tensors tensors;
     struct ulb_model *model;
 };
@@ -114,8 +123,9 @@ static void read_field(struct reader *r, enum field field, uint32_t type)
         struct ulb_gguf_list list = ulb_gguf_list(s);
         if (field != TOKENS && (!list.numbers || list.n == 0))
             ulb_gguf_fail(s, "%s is no number", names[field]);
-        value = field == TOKENS ? (double)list.n : list.largest;
-        r->varies |= field != TOKENS && !list.same;
+        value = field == TOKENS ? (double)list.n : (field == WINDOW_PATTERN ? list.sum : list.largest);
+        r->varies |= field != TOKENS && field != WINDOW_PATTERN && !list.same;
+        r->windows_listed |= field == WINDOW_PATTERN;
     } else {
         value = ulb_gguf_number(s, type);
     }
@@ -136,11 +146,14 @@ static void read_pairs(struct reader *r)
         ulb_gguf_string(s, key);
         uint32_t type = ulb_gguf_u32(s);
         bool architecture = strcmp(key, "general.architecture") == 0 && type == ULB_GGUF_STRING;
+        bool kind = strcmp(key, "general.type") == 0 && type == ULB_GGUF_STRING;
         enum field field = field_of(r, key);
         if (s->status != ULB_OK)
             return;
         if (architecture && !r->architecture[0])
             ulb_gguf_string(s, r->architecture);
+        else if (kind)
+            ulb_gguf_string(s, r->type);
         else if (field < FIELDS)
             read_field(r, field, type);
         else
@@ -152,13 +165,13 @@ static void forget(struct reader *r)
 {
     for (int f = 0; f < FIELDS; f++)
         r->values[f] = NAN;
-    r->varies = false;
+    r->varies = r->windows_listed = false;
 }
 
 static void read_metadata(struct reader *r)
 {
     uint64_t begin = r->stream->at;
-    r->architecture[0] = '\0';
+    r->architecture[0] = r->type[0] = '\0';
     forget(r);
     read_pairs(r);
     forget(r);
@@ -171,10 +184,48 @@ static unsigned count(const struct reader *r, enum field field, unsigned by_defa
     return isnan(r->values[field]) ? by_default : (unsigned)r->values[field];
 }
 
+/* Files that hold no language model, by general.type and by general.architecture. */
+static enum ulb_status refuse_others(const struct reader *r, struct ulb_error *err)
+{
+    static const struct {
+        const char *words, *what;
+    } types[] = {{" adapter ", "a LoRA adapter; give its base model"},
+                 {" mmproj ", "a vision or audio projector (mmproj); give the language model beside it"},
+                 {" imatrix ", "an importance matrix; give the model"}},
+      architectures[] = {
+          {" clip ", "a vision or audio projector (mmproj); give the language model beside it"},
+          {" t5 t5encoder ", "an encoder-decoder model, whose layers are not known here"},
+          {" wan flux sd1 sd3 sdxl aura hidream cosmos ltxv hyvid lumina2 qwen_image pig ",
+           "a diffusion model, no language model"},
+          {" wavtokenizer-dec ", "an audio decoder, no language model"},
+      };
+    char word[ULB_GGUF_STRING_MAX + 2];
+    const char *what = NULL;
+    snprintf(word, sizeof word, " %s ", r->architecture);
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures && r->architecture[0]; i++)
+        what = strstr(architectures[i].words, word) ? architectures[i].what : what;
+    snprintf(word, sizeof word, " %s ", r->type);
+    for (size_t i = 0; i < sizeof types / sizeof *types && r->type[0]; i++)
+        what = strstr(types[i].words, word) ? types[i].what : what;
+    return what ? ulb_fail(err, ULB_BAD_INPUT, "is %s", what) : ULB_OK;
+}
+
+static bool is_encoder(const struct reader *r)
+{
+    static const char words[] =
+        " bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert "
+        "gemma-embedding ";
+    char word[ULB_GGUF_STRING_MAX + 2];
+    snprintf(word, sizeof word, " %s ", r->architecture);
+    return r->architecture[0] && strstr(words, word);
+}
+
 /* The numbers that the tensors are sorted by. */
 static enum ulb_status open_tensors(struct reader *r, struct ulb_error *err)
 {
     unsigned blocks = count(r, BLOCKS, 0), nextn = count(r, NEXTN, 0), hidden = count(r, HIDDEN, 0);
+    if (refuse_others(r, err) != ULB_OK)
+        return ULB_BAD_INPUT;
     if (!r->architecture[0])
         return ulb_fail(err, ULB_BAD_INPUT, "general.architecture is missing; is it a language model?");
     if (blocks == 0 || blocks > BLOCKS_MAX || nextn >= blocks)
@@ -185,7 +236,10 @@ static enum ulb_status open_tensors(struct reader *r, struct ulb_error *err)
     if (hidden == 0 || hidden > ULB_SIZE_MAX)
         return ulb_fail(err, ULB_BAD_INPUT, "%.40s.embedding_length is %u; is it a language model?",
                         r->architecture, hidden);
-    return ulb_gguf_tensors_open(&r->tensors, blocks, nextn, hidden, err);
+    enum ulb_status status = ulb_gguf_tensors_open(&r->tensors, blocks, nextn, hidden, err);
+    r->tensors.alignment = count(r, DATA_ALIGNMENT, 0);
+    r->tensors.headless = is_encoder(r);
+    return status;
 }
 
 /* --- a model in several files --- */
@@ -272,13 +326,13 @@ static enum ulb_status read_parts(struct reader *r, const char *path, struct ulb
 
 static size_t rows_of(const struct reader *r, const char *layer)
 {
-    const struct ulb_gguf_row *row = ulb_gguf_tensors_find(&r->tensors, layer);
+    const struct ulb_matrix_row *row = ulb_matrix_rows_find(&r->tensors.rows, layer);
     return row ? row->shape.m : 0;
 }
 
 static size_t columns_of(const struct reader *r, const char *layer)
 {
-    const struct ulb_gguf_row *row = ulb_gguf_tensors_find(&r->tensors, layer);
+    const struct ulb_matrix_row *row = ulb_matrix_rows_find(&r->tensors.rows, layer);
     return row ? row->shape.k : 0;
 }
 
@@ -308,7 +362,7 @@ static void fill_attention(struct reader *r, const struct ulb_family *family)
     struct ulb_model *model = r->model;
     model->heads = count(r, HEADS, 0);
     model->kv_heads = count(r, KV_HEADS, model->heads);
-    if (isnan(r->values[KV_HEADS]))
+    if (isnan(r->values[KV_HEADS]) && model->heads > 0)
         ulb_model_note(model, "head_count_kv = head_count");
     model->mla_kv_rank = count(r, KV_RANK, 0);
     if (model->mla_kv_rank > 0) {
@@ -327,10 +381,29 @@ static void fill_attention(struct reader *r, const struct ulb_family *family)
     model->rope_dims = count(r, ROPE_DIMS, model->head_dim);
 }
 
+/* Layers whose cache holds a window, and those that read another layer's. */
+static void fill_cache(struct reader *r, const struct ulb_family *family)
+{
+    struct ulb_model *model = r->model;
+    unsigned attention = model->layers - model->without_attention;
+    unsigned shared = count(r, SHARED_CACHE, 0), every = family ? family->full_every : 1;
+    model->without_cache = model->headless ? attention : (shared < attention ? shared : 0);
+    unsigned cached = attention - model->without_cache;
+    model->window = count(r, WINDOW, 0);
+    if (model->window == 0)
+        return;
+    if (r->windows_listed && attention > 0)
+        model->windowed = (unsigned)(fmin(r->values[WINDOW_PATTERN], attention) * cached / attention);
+    else
+        every = count(r, WINDOW_PATTERN, every);
+    if (!r->windows_listed)
+        model->windowed = every == 0 ? cached : cached - cached / every;
+}
+
 static void fill_network(struct reader *r)
 {
     struct ulb_model *model = r->model;
-    const struct ulb_gguf_row *down = ulb_gguf_tensors_find(&r->tensors, "down");
+    const struct ulb_matrix_row *down = ulb_matrix_rows_find(&r->tensors.rows, "down");
     bool tensors = r->tensors.n_tensors > 0;
     unsigned given = count(r, INTERMEDIATE, 0);
     model->intermediate = down ? (unsigned)down->shape.k : given;
@@ -357,6 +430,12 @@ static void fill_block(struct reader *r, const struct ulb_family *family)
     const struct ulb_gguf_tensors *t = &r->tensors;
     if (family)
         ulb_family_apply(family, model);
+    model->headless = t->headless;
+    if (t->headless)
+        ulb_model_note(model, "an encoder: no head");
+    if (r->tensors.nextn > 0)
+        ulb_model_note(model, "%u block%s that predict further tokens left out", r->tensors.nextn,
+                       r->tensors.nextn == 1 ? "" : "s");
     if (!isnan(r->values[PARALLEL]))
         model->parallel_block = r->values[PARALLEL] > 0;
     if (!isnan(r->values[RMS_EPSILON]) || !isnan(r->values[NORM_EPSILON]))
@@ -370,6 +449,7 @@ static void fill_block(struct reader *r, const struct ulb_family *family)
     model->sub_norms = t->sub_norms;
     model->post_norms = t->post_norms;
     model->tied_head = !t->head;
+    model->other_parameters = t->other_parameters;
     if (!family) {
         model->function = model->gated ? ULB_FFN_SILU : ULB_FFN_GELU;
         ulb_model_note(model, "architecture %s is not known: form of its blocks by its tensors",
@@ -419,9 +499,9 @@ static enum ulb_status judge_regular(const struct reader *r, bool *regular, stru
     if (!*regular)
         return ULB_OK;
     enum ulb_status status = ulb_model_shapes(r->model, ULB_FORM_STORED, &list, err);
-    *regular = status == ULB_OK && list.n == t->n;
-    for (size_t i = 0; i < t->n && *regular; i++)
-        *regular = holds(&list, &t->rows[i].shape);
+    *regular = status == ULB_OK && list.n == t->rows.n;
+    for (size_t i = 0; i < t->rows.n && *regular; i++)
+        *regular = holds(&list, &t->rows.items[i].shape);
     free(list.items);
     return status;
 }
@@ -430,22 +510,15 @@ static enum ulb_status store_tensors(struct reader *r, struct ulb_error *err)
 {
     struct ulb_model *model = r->model;
     const struct ulb_gguf_tensors *t = &r->tensors;
-    model->stored_bytes = t->other_bytes + (t->head ? t->embedding_bytes : 0);
-    for (size_t i = 0; i < t->n; i++) {
-        const struct ulb_gguf_row *row = &t->rows[i];
-        model->stored_bytes += row->bytes;
-        model->stored_bytes_per_token += row->bytes / row->shape.count * row->shape.active;
-    }
+    ulb_matrix_rows_sum(&t->rows, t->other_bytes + (t->head ? t->embedding_bytes : 0), model);
     bool regular;
     enum ulb_status status = judge_regular(r, &regular, err);
     if (status != ULB_OK || regular)
         return status;
-    model->stored = calloc(t->n, sizeof *model->stored);
-    if (!model->stored)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its %zu kinds of matrices", t->n);
-    for (size_t i = 0; i < t->n; i++)
-        model->stored[i] = t->rows[i].shape;
-    model->n_stored = t->n;
+    status = ulb_matrix_rows_store(&t->rows, model, err);
+    if (status != ULB_OK)
+        return status;
+    model->without_attention = t->cached < model->layers ? model->layers - t->cached : 0;
     ulb_model_note(model, "blocks that differ or hold other layers: shapes as its tensors have them");
     return ULB_OK;
 }
@@ -466,7 +539,10 @@ static enum ulb_status fill_model(struct reader *r, struct ulb_error *err)
     fill_block(r, family);
     fill_attention(r, family);
     fill_network(r);
-    return r->tensors.n_tensors > 0 ? store_tensors(r, err) : ULB_OK;
+    if (r->tensors.n_tensors > 0)
+        status = store_tensors(r, err);
+    fill_cache(r, family);
+    return status;
 }
 
 enum ulb_status ulb_gguf_read(int fd, const char *path, struct ulb_model *model, struct ulb_error *err)

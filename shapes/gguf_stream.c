@@ -126,7 +126,7 @@ enum ulb_status ulb_gguf_open(struct ulb_gguf_stream *s, int fd, struct ulb_erro
     *s = (struct ulb_gguf_stream){.fd = fd, .err = err};
     if (fstat(fd, &info) != 0)
         return ulb_fail(err, ULB_BAD_INPUT, "its size is not known: %s", strerror(errno));
-    s->size = (uint64_t)info.st_size;
+    s->size = s->file_bytes = (uint64_t)info.st_size;
     s->cut = s->size > ULB_GGUF_HEADER_MAX;
     if (s->cut)
         s->size = ULB_GGUF_HEADER_MAX;
@@ -248,6 +248,7 @@ struct ulb_gguf_list ulb_gguf_list(struct ulb_gguf_stream *s)
         double value = ulb_gguf_number(s, type);
         first = i == 0 ? value : first;
         list.same &= value == first;
+        list.sum += value;
         list.largest = value > list.largest ? value : list.largest;
     }
     return list;

@@ -32,8 +32,9 @@ enum ulb_gguf_type {
 struct ulb_gguf_stream {
     int fd;
     uint64_t size; /* of the file, or of the longest header that is read */
-    bool cut;      /* size is the latter */
-    bool swapped;  /* big-endian */
+    uint64_t file_bytes;
+    bool cut;     /* size is the latter */
+    bool swapped; /* big-endian */
     unsigned version;
     uint64_t tensors, pairs;
     uint64_t at; /* of the next byte */
@@ -62,11 +63,11 @@ double ulb_gguf_number(struct ulb_gguf_stream *s, uint32_t type);
 /* Passes over a value of that type; arrays may nest a few levels. */
 void ulb_gguf_skip(struct ulb_gguf_stream *s, uint32_t type);
 
-/* An array of numbers: the largest, how many there are, and whether all are the same; an array of strings is
- * passed over and counted. */
+/* An array of numbers: the largest, the sum, how many there are, and whether all are the same; an array of
+ * strings is passed over and counted. */
 struct ulb_gguf_list {
     uint64_t n;
-    double largest;
+    double largest, sum;
     bool same, numbers;
 };
 struct ulb_gguf_list ulb_gguf_list(struct ulb_gguf_stream *s);

@@ -2,14 +2,13 @@
 
 #include "shapes/shapes.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPES_MAX = 1024 };
+enum { TYPES_MAX = 1024, ALIGNMENT = 32 };
 
 /* What the hidden state passes through: one side of the matrix is its size. */
 enum side { ANY, READS_HIDDEN, WRITES_HIDDEN };
@@ -45,36 +44,36 @@ static const struct kind {
 /* The two halves of kv_b, one matrix a head: the keys' is stored transposed. */
 static const char KEYS_OF_LATENT[] = "k_b", VALUES_OF_LATENT[] = "v_b";
 
+/* Names, or their ends, of tensors with two sides that no vector is multiplied by: norms in groups, depthwise
+ * filters, matrices of the state, weights of a mean of two tokens. */
+static const char *const no_matrices[] = {
+    "norm",       "conv1d", "shortconv.conv", "ssm_a",  "ssm_d",  "time_mix_first", "time_mix_decay",
+    "lerp_w",     "lerp_k", "lerp_v",         "lerp_r", "lerp_g", "lerp_fused",     "channel_mix_lerp_k",
+    "token_shift"};
+
 struct tensor {
     char name[ULB_GGUF_STRING_MAX];
+    uint64_t offset;
+    uint32_t type;
     uint64_t dims[ULB_GGUF_DIMS]; /* 1 beyond the last */
     unsigned n_dims;              /* without those of 1 at the end */
-    double bytes;
+    double elements, bytes;
 };
 
 enum ulb_status ulb_gguf_tensors_open(struct ulb_gguf_tensors *t, unsigned blocks, unsigned nextn,
                                       unsigned hidden, struct ulb_error *err)
 {
     *t = (struct ulb_gguf_tensors){.blocks = blocks, .nextn = nextn, .hidden = hidden};
-    t->rows = calloc(ULB_GGUF_ROWS, sizeof *t->rows);
+    bool rows = ulb_matrix_rows_open(&t->rows);
     t->seen = calloc(blocks, sizeof *t->seen);
-    return t->rows && t->seen ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its tensors");
+    return rows && t->seen ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its tensors");
 }
 
 void ulb_gguf_tensors_close(struct ulb_gguf_tensors *t)
 {
-    free(t->rows);
+    ulb_matrix_rows_close(&t->rows);
     free(t->seen);
     *t = (struct ulb_gguf_tensors){0};
-}
-
-const struct ulb_gguf_row *ulb_gguf_tensors_find(const struct ulb_gguf_tensors *t, const char *layer)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        if (strcmp(t->rows[i].shape.layer, layer) == 0)
-            return &t->rows[i];
-    }
-    return NULL;
 }
 
 /* --- one tensor --- */
@@ -99,47 +98,90 @@ static void read_tensor(struct ulb_gguf_stream *s, struct tensor *tensor)
         elements *= (double)tensor->dims[i];
         tensor->n_dims = tensor->dims[i] > 1 ? i + 1 : tensor->n_dims;
     }
-    uint32_t type = ulb_gguf_u32(s);
-    ulb_gguf_u64(s); /* offset of the data */
-    if (s->status != ULB_OK)
-        return;
-    tensor->bytes = ulb_ggml_bytes(type, tensor->dims[0], elements);
-    if (type >= TYPES_MAX || tensor->bytes < 0)
-        ulb_gguf_fail(s, "tensor %s of type %u cannot have rows of %" PRIu64 "; the file is damaged",
-                      tensor->name, type, tensor->dims[0]);
+    tensor->type = ulb_gguf_u32(s);
+    tensor->offset = ulb_gguf_u64(s);
+    tensor->elements = elements;
+    if (s->status == ULB_OK)
+        tensor->bytes = ulb_ggml_bytes(tensor->type, tensor->dims[0], elements);
 }
 
-/* The row of that purpose and size, a new one if need be; NULL when there are too many. */
-static struct ulb_gguf_row *row_of(struct ulb_gguf_tensors *t, const char *layer, uint64_t m, uint64_t k)
+/* --- offsets --- */
+
+/* Where the tensors' data begin, in order. They tell bytes where the number of a type is that of another
+ * fork, or is not known. n 0: no two may be the same, else they say nothing. */
+struct offsets {
+    uint64_t *at;
+    size_t n;
+    uint64_t end;              /* of the last tensor's data; 0: the file has none */
+    double of_type[TYPES_MAX]; /* bytes a weight that tensors of a type take here; 0: not seen */
+};
+
+static int compare_offsets(const void *a, const void *b)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        const struct ulb_layer_shape *shape = &t->rows[i].shape;
-        if (shape->m == m && shape->k == k && strcmp(shape->layer, layer) == 0)
-            return &t->rows[i];
-    }
-    if (t->n == ULB_GGUF_ROWS)
-        return NULL;
-    struct ulb_gguf_row *row = &t->rows[t->n++];
-    *row = (struct ulb_gguf_row){.shape = {.m = (size_t)m, .k = (size_t)k}};
-    snprintf(row->shape.layer, sizeof row->shape.layer, "%s", layer);
-    for (char *at = row->shape.layer; *at; at++) {
-        if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
-            *at = '?'; /* names go into tables and CSV */
-    }
-    return row;
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
+
+static uint64_t align(uint64_t value, uint64_t alignment)
+{
+    return (value + alignment - 1) / alignment * alignment;
+}
+
+/* Reads all offsets and goes back. */
+static struct offsets read_offsets(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s)
+{
+    struct offsets offsets = {.at = calloc((size_t)s->tensors + 1, sizeof *offsets.at)};
+    struct tensor tensor;
+    uint64_t begin = s->at;
+    if (!offsets.at) {
+        ulb_gguf_fail(s, "not enough memory for its tensors");
+        return offsets;
+    }
+    for (; offsets.n < s->tensors && s->status == ULB_OK; offsets.n++) {
+        read_tensor(s, &tensor);
+        offsets.at[offsets.n] = tensor.offset;
+    }
+    uint64_t alignment = t->alignment > 0 ? t->alignment : ALIGNMENT, data = align(s->at, alignment);
+    qsort(offsets.at, offsets.n, sizeof *offsets.at, compare_offsets);
+    for (size_t i = 1; i < offsets.n; i++) {
+        if (offsets.at[i] == offsets.at[i - 1])
+            offsets.n = 0;
+    }
+    offsets.end = s->file_bytes > data ? s->file_bytes - data : 0;
+    s->at = begin;
+    return offsets;
+}
+
+/* The bytes of a tensor: by its type where that fits the place up to the next tensor, else that place. */
+static void settle_bytes(const struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, struct offsets *offsets,
+                         struct tensor *tensor)
+{
+    uint64_t alignment = t->alignment > 0 ? t->alignment : ALIGNMENT;
+    const uint64_t *own = offsets->n == 0 ? NULL
+                                          : bsearch(&tensor->offset, offsets->at, offsets->n,
+                                                    sizeof *offsets->at, compare_offsets);
+    bool last = own && own + 1 == offsets->at + offsets->n;
+    uint64_t next = !own ? 0 : (last ? offsets->end : own[1]);
+    double place = next > tensor->offset ? (double)(next - tensor->offset) : 0;
+    bool fits = tensor->bytes >= 0 && tensor->bytes <= place && place - tensor->bytes < (double)alignment;
+    if (place > 0 && !fits)
+        tensor->bytes = place;
+    if (place > 0 && tensor->type < TYPES_MAX)
+        offsets->of_type[tensor->type] = tensor->bytes / tensor->elements;
+    else if (last && tensor->type < TYPES_MAX && offsets->of_type[tensor->type] > 0)
+        tensor->bytes = offsets->of_type[tensor->type] * tensor->elements;
+    if (tensor->type >= TYPES_MAX || tensor->bytes < 0)
+        ulb_gguf_fail(s, "tensor %s of type %u cannot have rows of %" PRIu64 "; the file is damaged",
+                      tensor->name, tensor->type, tensor->dims[0]);
+}
+
+/* --- purposes --- */
 
 static void add(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, const struct tensor *tensor,
                 const char *layer, uint64_t m, uint64_t k, uint64_t count, bool expert)
 {
-    struct ulb_gguf_row *row = m <= ULB_SIZE_MAX ? row_of(t, layer, m, k) : NULL;
-    if (!row || row->shape.count + count > INT32_MAX) {
+    if (!ulb_matrix_rows_add(&t->rows, layer, m, k, count, expert, tensor->bytes))
         ulb_gguf_fail(s, "tensor %s: more matrices than a model has; the file is damaged", tensor->name);
-        return;
-    }
-    row->shape.count += (unsigned)count;
-    row->bytes += tensor->bytes;
-    row->expert = expert;
 }
 
 static const struct kind *kind_of(const char *name)
@@ -197,6 +239,8 @@ static void add_of_block(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, 
                       stack);
     } else {
         add(t, s, tensor, kind->layer, dims[1], dims[0], stack, kind->expert);
+        t->cached += strcmp(name, "attn_k") == 0 || strcmp(name, "attn_qkv") == 0 ||
+                     strcmp(name, "attn_kv_a_mqa") == 0;
     }
 }
 
@@ -215,8 +259,9 @@ static void add_outside(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, c
     } else if (head) {
         t->head = true;
         add(t, s, tensor, "lm_head", dims[1], dims[0], 1, false);
-    } else if (length > 4 && strcmp(name + length - 4, "embd") == 0) {
+    } else if ((length > 4 && strcmp(name + length - 4, "embd") == 0) || strcmp(name, "token_types") == 0) {
         t->other_bytes += tensor->bytes; /* looked up, a row a token */
+        t->other_parameters += tensor->elements;
     } else {
         add(t, s, tensor, name, dims[1], dims[0], dims[2] * dims[3], false);
     }
@@ -233,10 +278,33 @@ static bool block_of(const char *name, unsigned long *block, const char **rest)
     return *end == '.';
 }
 
+/* A tensor of two sides or more that no vector is multiplied by. */
+static bool is_no_matrix(const struct tensor *tensor, const char *name, bool weight)
+{
+    size_t length = strlen(name);
+    bool side = tensor->dims[0] == 1 || tensor->dims[1] == 1;
+    for (size_t i = 0; i < sizeof no_matrices / sizeof *no_matrices; i++) {
+        size_t tail = strlen(no_matrices[i]);
+        if (length >= tail && strcmp(name + length - tail, no_matrices[i]) == 0)
+            return true;
+    }
+    return !weight || side;
+}
+
+/* Parameters of tensors that are no vectors; biases are none that are counted. */
+static void add_other(struct ulb_gguf_tensors *t, const struct tensor *tensor, const char *name)
+{
+    size_t length = strlen(name);
+    bool bias = length > 5 && strcmp(name + length - 5, ".bias") == 0;
+    t->other_bytes += tensor->bytes;
+    if (tensor->n_dims >= 2 && !bias)
+        t->other_parameters += tensor->elements;
+}
+
 static void add_tensor(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, const struct tensor *tensor)
 {
     char name[ULB_GGUF_STRING_MAX];
-    const char *rest;
+    const char *rest = name;
     unsigned long block;
     size_t length = strlen(tensor->name);
     bool weight = length > 7 && strcmp(tensor->name + length - 7, ".weight") == 0;
@@ -246,8 +314,10 @@ static void add_tensor(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, co
         ulb_gguf_fail(s, "tensor %s lies behind the last of %u blocks; the file is damaged", tensor->name,
                       t->blocks);
     bool further = in_block && block >= t->blocks - t->nextn;
-    if (!weight || tensor->n_dims < 2 || further) {
+    if (further) {
         t->other_bytes += tensor->bytes;
+    } else if (tensor->n_dims < 2 || is_no_matrix(tensor, name, weight)) {
+        add_other(t, tensor, name);
         if (in_block && weight)
             note_vector(t, rest);
     } else if (in_block && s->status == ULB_OK) {
@@ -261,30 +331,30 @@ static void add_tensor(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s, co
 void ulb_gguf_tensors_read(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s)
 {
     struct tensor tensor;
+    struct offsets offsets = read_offsets(t, s);
     for (uint64_t i = 0; i < s->tensors && s->status == ULB_OK; i++) {
         read_tensor(s, &tensor);
         if (s->status == ULB_OK)
+            settle_bytes(t, s, &offsets, &tensor);
+        if (s->status == ULB_OK)
             add_tensor(t, s, &tensor);
     }
+    free(offsets.at);
     t->n_tensors += s->tensors;
 }
 
 /* --- all together --- */
 
-static struct ulb_gguf_row *find(struct ulb_gguf_tensors *t, const char *layer)
-{
-    return (struct ulb_gguf_row *)ulb_gguf_tensors_find(t, layer);
-}
-
 static void join_latent(struct ulb_gguf_tensors *t)
 {
-    struct ulb_gguf_row *keys = find(t, KEYS_OF_LATENT), *values = find(t, VALUES_OF_LATENT);
+    struct ulb_matrix_row *keys = ulb_matrix_rows_find(&t->rows, KEYS_OF_LATENT),
+                          *values = ulb_matrix_rows_find(&t->rows, VALUES_OF_LATENT);
     if (!keys || !values || keys->shape.k != values->shape.k || keys->shape.count != values->shape.count)
         return;
     keys->shape.m += values->shape.m;
     keys->bytes += values->bytes;
     snprintf(keys->shape.layer, sizeof keys->shape.layer, "kv_b");
-    *values = t->rows[--t->n];
+    *values = t->rows.items[--t->rows.n];
 }
 
 /* "up" without a gate and with twice as many rows as "down" reads holds both. */
@@ -294,8 +364,9 @@ static void name_gates(struct ulb_gguf_tensors *t)
                                            {"shared.gate", "shared.up", "shared.down", "shared.gate_up"},
                                            {"expert.gate", "expert.up", "expert.down", "expert.gate_up"}};
     for (size_t i = 0; i < 3; i++) {
-        struct ulb_gguf_row *up = find(t, names[i][1]), *down = find(t, names[i][2]);
-        if (up && down && !find(t, names[i][0]) && up->shape.m == 2 * down->shape.k)
+        struct ulb_matrix_row *up = ulb_matrix_rows_find(&t->rows, names[i][1]),
+                              *down = ulb_matrix_rows_find(&t->rows, names[i][2]);
+        if (up && down && !ulb_matrix_rows_find(&t->rows, names[i][0]) && up->shape.m == 2 * down->shape.k)
             snprintf(up->shape.layer, sizeof up->shape.layer, "%s", names[i][3]);
     }
 }
@@ -310,19 +381,10 @@ enum ulb_status ulb_gguf_tensors_finish(struct ulb_gguf_tensors *t, unsigned exp
     }
     join_latent(t);
     name_gates(t);
-    for (size_t i = 0; i < t->n; i++) {
-        struct ulb_layer_shape *shape = &t->rows[i].shape;
-        shape->active = shape->count;
-        if (!t->rows[i].expert)
-            continue;
-        if (experts == 0 || experts_active == 0 || experts_active > experts || shape->count % experts != 0)
-            return ulb_fail(err, ULB_BAD_INPUT,
-                            "%u matrices %s do not go with %u experts of which %u are active", shape->count,
-                            shape->layer, experts, experts_active);
-        shape->active = shape->count / experts * experts_active;
-    }
-    if (!t->head && t->vocab > 0 && t->n < ULB_GGUF_ROWS) {
-        t->rows[t->n++] = (struct ulb_gguf_row){
+    if (ulb_matrix_rows_activate(&t->rows, experts, experts_active, err) != ULB_OK)
+        return ULB_BAD_INPUT;
+    if (!t->head && !t->headless && t->vocab > 0 && t->rows.n < ULB_MATRIX_ROWS) {
+        t->rows.items[t->rows.n++] = (struct ulb_matrix_row){
             .bytes = t->embedding_bytes,
             .shape = {.layer = "lm_head", .m = t->vocab, .k = t->hidden, .count = 1, .active = 1}};
     }

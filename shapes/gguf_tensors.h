@@ -3,20 +3,10 @@
 #define ULB_SHAPES_GGUF_TENSORS_H
 
 #include "shapes/gguf_stream.h"
-#include "shapes/model.h"
-
-enum { ULB_GGUF_ROWS = 512 };
-
-/* Matrices of one purpose and size. */
-struct ulb_gguf_row {
-    struct ulb_layer_shape shape; /* active is set at the end */
-    bool expert;                  /* a token reads some of them */
-    double bytes;                 /* of all of them; NAN for a type whose size is not known */
-};
+#include "shapes/matrix_rows.h"
 
 struct ulb_gguf_tensors {
-    struct ulb_gguf_row *rows; /* ULB_GGUF_ROWS; allocated by ulb_gguf_tensors_open() */
-    size_t n;
+    struct ulb_matrix_rows rows;
     unsigned blocks, nextn; /* of the metadata: blocks in all, and those at the end that predict further
                                tokens, which are left out */
     unsigned hidden;
@@ -24,6 +14,10 @@ struct ulb_gguf_tensors {
     uint64_t n_tensors; /* all that were read */
     size_t vocab;       /* rows of token_embd; 0: none */
     double embedding_bytes, other_bytes;
+    double other_parameters; /* of further embeddings, filters, state matrices */
+    unsigned cached;         /* blocks with keys of their own */
+    uint64_t alignment;      /* of the data of tensors */
+    bool headless;           /* an encoder: the embedding is no head */
     bool head, qk_norm, sub_norms, post_norms;
 };
 
@@ -37,9 +31,6 @@ void ulb_gguf_tensors_read(struct ulb_gguf_tensors *t, struct ulb_gguf_stream *s
 /* After the last file: joins what the converter took apart, sets active and adds the head. */
 enum ulb_status ulb_gguf_tensors_finish(struct ulb_gguf_tensors *t, unsigned experts, unsigned experts_active,
                                         struct ulb_error *err);
-
-/* The row of a layer; NULL when there is none. */
-const struct ulb_gguf_row *ulb_gguf_tensors_find(const struct ulb_gguf_tensors *t, const char *layer);
 
 /* Bytes of a tensor with rows of k elements, n in all, by ggml's number of its type; NAN when the type is not
  * known, -1 when rows of k are impossible. */

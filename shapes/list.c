@@ -5,17 +5,59 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool names_a_file(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot &&
+           (strcmp(dot, ".json") == 0 || strcmp(dot, ".gguf") == 0 || strcmp(dot, ".safetensors") == 0);
+}
+
+/* A URL, or OWNER/NAME of a hub, where no such file is. */
+static bool is_remote(const char *name)
+{
+    const char *slash = strchr(name, '/');
+    bool path = name[0] == '.' || name[0] == '~' || names_a_file(name);
+    return strstr(name, "://") || (slash && slash != name && !strchr(slash + 1, '/') && slash[1] && !path);
+}
+
+static enum ulb_status refuse_remote(const char *name, struct ulb_error *err)
+{
+    const char *slash = strrchr(name, '/');
+    const struct ulb_model *known = ulb_model_find(slash + 1);
+    if (known)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "'%.150s' is no file here, and nothing is downloaded; the catalogue has it as '%s'",
+                        name, known->name);
+    return ulb_fail(err, ULB_BAD_INPUT,
+                    "'%.150s' is no file here, and nothing is downloaded; download its config.json, GGUF or "
+                    "safetensors and "
+                    "give the path",
+                    name);
+}
+
 enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct ulb_error *err)
 {
-    const struct ulb_model *known = ulb_model_find(name);
-    if (known) {
+    const struct ulb_model *known = strchr(name, '/') ? NULL : ulb_model_find(name);
+    bool exact = known && (strcmp(known->name, name) == 0 || strcmp(known->alias, name) == 0);
+    bool here = access(name, F_OK) == 0;
+    if (known && (exact || !here)) { /* a file or folder goes before a name that is only alike */
         *model = *known;
         return ULB_OK;
     }
-    if (strchr(name, '/') || strchr(name, '.') || access(name, F_OK) == 0)
+    if (here || names_a_file(name))
+        return ulb_model_load_file(name, model, err);
+    if (is_remote(name))
+        return refuse_remote(name, err);
+    const char *near = strchr(name, '/') ? NULL : ulb_model_suggest(name);
+    if (near)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "unknown model '%.150s'; did you mean '%s'? See 'ulb-bench list models', or give a file", name,
+            near);
+    if (strchr(name, '/') || strchr(name, '.'))
         return ulb_model_load_file(name, model, err);
     return ulb_fail(err, ULB_BAD_INPUT,
-                    "unknown model '%.200s'; see 'ulb-bench list models', or give a config.json or GGUF file",
+                    "unknown model '%.200s'; see 'ulb-bench list models', or give a model's file or folder",
                     name);
 }
 

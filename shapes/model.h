@@ -11,20 +11,43 @@
 enum ulb_norm { ULB_NORM_RMS, ULB_NORM_LAYER };
 
 /* Between up (and gate) and down; with a gate it is applied to the gate. */
-enum ulb_ffn_function { ULB_FFN_SILU, ULB_FFN_GELU, ULB_FFN_RELU, ULB_FFN_RELU2 /* relu squared */ };
+enum ulb_ffn_function {
+    ULB_FFN_SILU,
+    ULB_FFN_GELU,
+    ULB_FFN_RELU,
+    ULB_FFN_RELU2, /* relu squared */
+    ULB_FFN_OTHER, /* matrices are known, the decoder cannot compute it */
+};
+
+/* Which parameters the publishers of a family count as active. */
+enum ulb_active {
+    ULB_ACTIVE_READ,       /* of the blocks what one token reads, and the head */
+    ULB_ACTIVE_ALL,        /* the embedding too: all parameters but those of idle experts */
+    ULB_ACTIVE_NO_ROUTERS, /* as ULB_ACTIVE_READ without routers */
+};
+
+/* Matrices of one size: of layers with a recurrent state, of indexers, of per-layer inputs. */
+struct ulb_extra {
+    char layer[20];
+    unsigned m, k, count;
+};
+enum { ULB_EXTRAS = 12 };
 
 struct ulb_layer_shape;
 
 struct ulb_model {
-    char name[64];     /* as on the command line and in records, lower case: "falcon3-1b" */
-    char title[40];    /* as in figures: "Falcon3-1B" */
-    char alias[40];    /* another name it is known by, lower case; "": none */
-    char source[128];  /* where the numbers come from */
-    char derived[256]; /* what the source leaves out and how it was derived; "": nothing */
+    char name[64];      /* as on the command line and in records, lower case: "falcon3-1b" */
+    char title[40];     /* as in figures: "Falcon3-1B" */
+    char alias[40];     /* another name it is known by, lower case; "": none */
+    char source[128];   /* where the numbers come from */
+    char derived[1024]; /* what the source leaves out and how it was derived, and what was left out or not
+                           read;
+                           "": nothing */
 
     unsigned layers, hidden;
     unsigned vocab; /* 0: not published, so that the head is left out */
     bool tied_head; /* the head's vocab x hidden matrix is the embedding itself */
+    bool headless;  /* there is no head: embedding models, encoders, reward models */
 
     /* Attention. Queries and keys have head_dim elements per head, values v_head_dim. */
     unsigned heads, kv_heads, head_dim, v_head_dim;
@@ -33,6 +56,16 @@ struct ulb_model {
                                                    and the elements of head_dim that carry the position */
     double rope_base;                           /* 0: positions are not rotated in */
     unsigned rope_dims;                         /* elements of a head that are rotated, at most head_dim */
+    bool gated_query;                           /* q has a gate beside each head's query: twice the rows */
+
+    /* Layers that differ. 0: every layer has attention with a cache of all positions, and a network. */
+    unsigned without_attention, without_network;
+    unsigned without_cache;    /* layers with attention that read the keys and values of another layer */
+    unsigned windowed, window; /* layers whose cache holds the last `window` positions only */
+    unsigned index_dim;        /* elements a position and layer that the indexer of sparse attention caches */
+    struct ulb_extra extra[ULB_EXTRAS]; /* matrices beside attention and network */
+    unsigned n_extra;
+    double other_parameters; /* tables beside the embedding, filters, state matrices: no GEMVs */
 
     /* Feed-forward network. */
     unsigned intermediate; /* of dense layers; unused where every layer has experts */
@@ -42,6 +75,7 @@ struct ulb_model {
     unsigned expert_intermediate;
     unsigned shared_intermediate; /* of the network beside the experts that every token uses; 0: none */
     unsigned dense_layers; /* of a model with experts: layers without, in front unless derived says else */
+    enum ulb_active active_rule;
 
     /* Block. */
     enum ulb_norm norm;
@@ -98,9 +132,16 @@ struct ulb_weights {
 };
 struct ulb_weights ulb_shape_weights(const struct ulb_shape_list *list);
 
-/* Parameters of the linear layers and the embedding (norms, biases and positions excluded; a tied head
- * counted once). The list is the model's, in whatever form. */
+/* Parameters of the linear layers, the embedding and other_parameters. Norms and biases are excluded, a tied
+ * head is counted once. The list is the model's, in whatever form. */
 double ulb_model_parameters(const struct ulb_model *model, const struct ulb_shape_list *list);
+
+/* Active parameters as the model's publisher counts them (active_rule); without experts: all. */
+double ulb_model_active_parameters(const struct ulb_model *model, const struct ulb_shape_list *list);
+
+/* Bytes of keys and values after so many positions: of layers with a cache of their own, windows and latent
+ * sizes included. NAN when the model's numbers do not give them. */
+double ulb_model_kv_bytes(const struct ulb_model *model, double positions, double bytes_per_element);
 
 /* ULB_BAD_INPUT names the first number that no model can have: sizes of 1 to 2^24, heads that kv_heads does
  * not divide, more active experts than experts... */
@@ -112,8 +153,11 @@ void ulb_model_free(struct ulb_model *model);
 extern const struct ulb_model ulb_models[];
 extern const size_t ulb_model_count;
 
-/* By name or alias; NULL when unknown. */
+/* By name or alias in any case and with any separators; NULL when unknown. */
 const struct ulb_model *ulb_model_find(const char *name);
+
+/* The name that is spelled most alike; NULL when none is near. */
+const char *ulb_model_suggest(const char *name);
 
 /* A model of the catalogue or, when no name fits, of a file: a config.json of Hugging Face or a folder with
  * one, or a GGUF file. ULB_BAD_INPUT when there is none, and when a file leaves out what nothing gives or

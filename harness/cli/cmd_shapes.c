@@ -1,6 +1,7 @@
 /* ulb-bench shapes: the matrices of a model from a file or the catalogue, and what a token reads of them. */
 #include "harness/cli/cli.h"
 #include "common/units.h"
+#include "harness/cli/option.h"
 #include "harness/cli/table.h"
 #include "harness/json_figure.h"
 #include "kernels/block.h"
@@ -14,10 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Positions in the cache of keys and values unless --context says otherwise. */
+enum { CONTEXT = 4096, CONTEXT_MAX = 1000000000, OPTION_CONTEXT = 256 };
+static const double CACHE_ELEMENT_BYTES = 2; /* bfloat16 */
+
 struct options {
     const char *model;
+    uint64_t context;
     enum ulb_form form;
     bool json, csv;
+    struct ulb_error *err;
 };
 
 /* --- formats --- */
@@ -51,23 +58,39 @@ static double matrix_bytes(const struct ulb_format *format, size_t m, size_t k)
     return least;
 }
 
-/* What a token reads of the blocks and of the head; NAN where the format cannot hold it, and for a head that
- * is not known. */
+/* What a token reads of the blocks and of the head. Matrices whose rows the format's blocks do not divide
+ * stay in 16 bits, as engines leave them; NAN where those are too many to call it the format's, and for a
+ * head that is not known. */
 struct reads {
     double blocks, head;
+    const struct ulb_layer_shape *kept; /* the first matrix in 16 bits; NULL: none */
 };
 
-static struct reads reads_of(const struct ulb_shape_list *list, const struct ulb_format *format)
+static const double KEPT_SHARE_MAX = 0.05, KEPT_BYTES = 2;
+
+static struct reads reads_of(const struct ulb_model *model, const struct ulb_shape_list *list,
+                             const struct ulb_format *format)
 {
-    struct reads sum = {0, NAN};
+    struct reads sum = {0, model->headless ? 0 : NAN, NULL};
+    double kept = 0, all = 0;
     for (size_t i = 0; i < list->n; i++) {
         const struct ulb_layer_shape *shape = &list->items[i];
+        double weights = (double)shape->m * (double)shape->k * shape->active;
         double bytes = matrix_bytes(format, shape->m, shape->k) * shape->active;
-        if (ulb_shape_is_head(shape))
+        if (ulb_shape_is_head(shape)) {
             sum.head = bytes;
-        else
-            sum.blocks += bytes;
+            continue;
+        }
+        all += weights;
+        if (isnan(bytes)) {
+            kept += weights;
+            bytes = KEPT_BYTES * weights;
+            sum.kept = sum.kept ? sum.kept : shape;
+        }
+        sum.blocks += bytes;
     }
+    if (kept > KEPT_SHARE_MAX * all)
+        sum.blocks = NAN;
     return sum;
 }
 
@@ -96,17 +119,20 @@ static void set_bytes(json_t *object, const struct ulb_format *format, double by
         ulb_set_figure(object, format->name, bytes, reason);
 }
 
-static void add_bytes(json_t *document, const struct ulb_shape_list *list)
+static void add_bytes(json_t *document, const struct ulb_model *model, const struct ulb_shape_list *list)
 {
-    json_t *all = json_object(), *blocks = json_object();
+    json_t *all = json_object(), *blocks = json_object(), *kept = json_object();
     const struct ulb_format *format;
     for (size_t f = 0; (format = format_at(f)); f++) {
-        struct reads reads = reads_of(list, format);
+        struct reads reads = reads_of(model, list, format);
+        if (reads.kept && isfinite(reads.blocks))
+            json_object_set_new(kept, format->name, json_string(reads.kept->layer));
         set_bytes(all, format, reads.blocks + reads.head);
         set_bytes(blocks, format, reads.blocks);
     }
     json_object_set_new(document, "bytes_per_token", all);
     json_object_set_new(document, "bytes_per_token_without_head", blocks);
+    json_object_set_new(document, "kept_in_16_bits", kept);
 }
 
 static json_t *derived_json(const struct ulb_model *model)
@@ -129,6 +155,11 @@ static void add_file_bytes(json_t *document, const struct ulb_model *model)
     ulb_set_figure(document, "file_bytes_per_token", model->stored_bytes_per_token * none, reason);
 }
 
+static double kv_bytes(const struct ulb_model *model, const struct options *options)
+{
+    return ulb_model_kv_bytes(model, (double)options->context, CACHE_ELEMENT_BYTES);
+}
+
 /* NULL without memory. */
 static json_t *document_of(const struct ulb_model *model, const struct options *options,
                            const struct ulb_shape_list *list)
@@ -138,21 +169,25 @@ static json_t *document_of(const struct ulb_model *model, const struct options *
     for (size_t i = 0; i < list->n; i++)
         json_array_append_new(matrices, matrix_json(&list->items[i]));
     json_t *document = json_pack(
-        "{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:s, s:o}", "model", model->name,
+        "{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:o}", "model", model->name,
         "title", model->title, "source", model->source, "derived", derived_json(model), "layers",
         (json_int_t)model->layers, "hidden", (json_int_t)model->hidden, "heads", (json_int_t)model->heads,
         "kv_heads", (json_int_t)model->kv_heads, "head_dim", (json_int_t)model->head_dim, "tied_head",
-        model->tied_head, "params", (json_int_t)ulb_model_parameters(model, list),
-        "weights_per_token_without_head", (json_int_t)weights.active, "form",
-        options->form == ULB_FORM_FUSED ? "fused" : "separate", "matrices", matrices);
+        model->tied_head, "params", (json_int_t)ulb_model_parameters(model, list), "active_params",
+        (json_int_t)ulb_model_active_parameters(model, list), "weights_per_token_without_head",
+        (json_int_t)weights.active, "form", options->form == ULB_FORM_FUSED ? "fused" : "separate",
+        "matrices", matrices);
     if (!document)
         return NULL;
     if (model->vocab > 0)
         json_object_set_new(document, "vocab", json_integer((json_int_t)model->vocab));
     else
         ulb_set_figure(document, "vocab", NAN, "not published");
-    add_bytes(document, list);
+    add_bytes(document, model, list);
     add_file_bytes(document, model);
+    json_object_set_new(document, "kv_context", json_integer((json_int_t)options->context));
+    ulb_set_figure(document, "kv_bytes", kv_bytes(model, options),
+                   "the file does not say what a position takes");
     return document;
 }
 
@@ -187,7 +222,7 @@ static void print_matrices(const struct ulb_shape_list *list)
     json_decref(rows);
 }
 
-static void print_bytes(const struct ulb_shape_list *list)
+static void print_bytes(const struct ulb_model *model, const struct ulb_shape_list *list)
 {
     static const struct ulb_column columns[] = {{"format", "format", 0},
                                                 {"blocks", "blocks MB", 1},
@@ -195,8 +230,10 @@ static void print_bytes(const struct ulb_shape_list *list)
                                                 {"all", "together MB", 1}};
     json_t *rows = json_array();
     const struct ulb_format *format;
+    const struct ulb_layer_shape *kept = NULL;
     for (size_t f = 0; (format = format_at(f)); f++) {
-        struct reads reads = reads_of(list, format);
+        struct reads reads = reads_of(model, list, format);
+        kept = isfinite(reads.blocks) && reads.kept ? reads.kept : kept;
         json_t *row = json_pack("{s:s}", "format", format->name);
         ulb_set_figure(row, "blocks", reads.blocks / 1e6, "");
         ulb_set_figure(row, "head", reads.head / 1e6, "");
@@ -205,28 +242,53 @@ static void print_bytes(const struct ulb_shape_list *list)
     }
     printf("\nWeights that one token reads, scales and padding included\n");
     ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    if (kept)
+        printf("%s stays in 16 bits in formats whose blocks do not divide its rows of %zu.\n", kept->layer,
+               kept->k);
     json_decref(rows);
 }
 
-static void print_text(const struct ulb_model *model, const struct ulb_shape_list *list)
+static void print_size(const struct ulb_model *model, const struct options *options,
+                       const struct ulb_shape_list *list)
 {
     struct ulb_weights weights = ulb_shape_weights(list);
-    printf("%s: %u layer%s, hidden size %u, %u head%s (%u of keys) of %u\n", model->title, model->layers,
-           ULB_S(model->layers), model->hidden, model->heads, ULB_S(model->heads), model->kv_heads,
-           model->head_dim);
-    printf("%.3fe9 parameters; a token reads %.1fe6 weights of the blocks",
-           ulb_model_parameters(model, list) / 1e9, weights.active / 1e6);
-    if (model->vocab > 0)
+    double parameters = ulb_model_parameters(model, list), active = ulb_model_active_parameters(model, list);
+    double cache = kv_bytes(model, options);
+    printf("%.3fe9 parameters", parameters / 1e9);
+    if (active != parameters)
+        printf(", %.3fe9 active\n", active / 1e9);
+    else
+        printf("; ");
+    printf("a token reads %.1fe6 weights of the blocks", weights.active / 1e6);
+    if (model->headless)
+        printf("; no head\n");
+    else if (model->vocab > 0)
         printf(" and the %s head of %.1fe6\n", model->tied_head ? "tied" : "untied",
                (double)model->vocab * model->hidden / 1e6);
     else
         printf("\nthe vocabulary is not published: without the head\n");
+    if (isfinite(cache))
+        printf("keys and values of %" PRIu64 " positions in bf16: %.1f MB\n", options->context, cache / 1e6);
+}
+
+static void print_text(const struct ulb_model *model, const struct options *options,
+                       const struct ulb_shape_list *list)
+{
+    printf("%s: %u layer%s, hidden size %u", model->title, model->layers, ULB_S(model->layers),
+           model->hidden);
+    if (model->heads > 0)
+        printf(", %u head%s (%u of keys) of %u", model->heads, ULB_S(model->heads), model->kv_heads,
+               model->head_dim);
+    if (model->without_attention > 0)
+        printf(", %u layer%s without attention", model->without_attention, ULB_S(model->without_attention));
+    putchar('\n');
+    print_size(model, options, list);
     ulb_print_wrapped(stdout, "source: ", model->source);
     if (model->derived[0])
         ulb_print_wrapped(stdout, "derived: ", model->derived);
     putchar('\n');
     print_matrices(list);
-    print_bytes(list);
+    print_bytes(model, list);
     if (model->stored_bytes > 0)
         printf("\nIn the file: %.1f MB, of which a token reads %.1f MB\n", model->stored_bytes / 1e6,
                model->stored_bytes_per_token / 1e6);
@@ -265,6 +327,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'c':
         options->csv = true;
         return 0;
+    case OPTION_CONTEXT:
+        return ulb_read_count(argument, 1, CONTEXT_MAX, &options->context)
+                   ? 0
+                   : ulb_refuse_option(options->err, "context", argument, "must be 1 to 1000000000");
     case 's':
         options->form = ULB_FORM_STORED;
         return 0;
@@ -290,7 +356,7 @@ static enum ulb_status show(const struct ulb_model *model, const struct options 
     else if (options->csv)
         print_csv(model, &list);
     else
-        print_text(model, &list);
+        print_text(model, options, &list);
     free(list.items);
     return status;
 }
@@ -300,6 +366,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp_option argp_options[] = {
         {"separate", 's', NULL, 0, "q, k, v, gate and up by themselves where the model's files hold them so",
          0},
+        {"context", OPTION_CONTEXT, "N", 0, "positions that the keys and values are of (default: 4096)", 0},
         {"csv", 'c', NULL, 0, "print comma-separated values, a line for each kind of layer", 0},
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {0},
@@ -308,13 +375,13 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
                                        parse_option,
                                        "MODEL|FILE",
                                        "Shows the matrices of a model and what a token reads of them in each "
-                                       "format: from a config.json of Hugging "
-                                       "Face (or the folder that holds it), the header of a GGUF file, or a "
-                                       "name of 'ulb-bench list models'.",
+                                       "format: from a config.json of Hugging Face, the headers of GGUF and "
+                                       "safetensors files, a folder with one of these, or a name of "
+                                       "'ulb-bench list models'.",
                                        NULL,
                                        NULL,
                                        NULL};
-    struct options options = {.form = ULB_FORM_FUSED};
+    struct options options = {.form = ULB_FORM_FUSED, .context = CONTEXT, .err = err};
     struct ulb_model model;
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
@@ -322,7 +389,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return status;
     if (!options.model)
         return ulb_fail(err, ULB_BAD_INPUT,
-                        "say which model: a config.json, a GGUF file, or a name of 'ulb-bench list models'");
+                        "say which model: a config.json, a GGUF or safetensors file, a folder, or a name of "
+                        "'ulb-bench list models'");
     if (options.json && options.csv)
         return ulb_fail(err, ULB_BAD_INPUT, "give either --json or --csv");
     status = ulb_model_load(options.model, &model, err);
@@ -334,4 +402,4 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 }
 
 const struct ulb_command ulb_command_shapes = {
-    "shapes", "a model's matrices, from a config.json, a GGUF file or the catalogue", run};
+    "shapes", "a model's matrices, from a config.json, a GGUF or safetensors file or the catalogue", run};

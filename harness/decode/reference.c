@@ -134,6 +134,8 @@ static double function_of(enum ulb_ffn_function function, double v)
         return v > 0 ? v : 0;
     case ULB_FFN_RELU2:
         return v > 0 ? v * v : 0;
+    case ULB_FFN_OTHER: /* ulb_decoder_shape_of() refuses it */
+        break;
     }
     return NAN;
 }

@@ -9,6 +9,14 @@ static const char *lacking(const struct ulb_model *model)
         return "blocks of different kinds";
     if (model->mla_kv_rank > 0 || model->v_head_dim != model->head_dim)
         return "latent attention";
+    if (model->n_extra > 0 || model->without_attention > 0 || model->without_network > 0)
+        return "layers other than attention and MLP";
+    if (model->headless)
+        return "no head";
+    if (model->gated_query)
+        return "gated attention";
+    if (model->function == ULB_FFN_OTHER)
+        return "another activation function";
     if (model->post_norms)
         return "norms behind attention and MLP";
     if (model->experts > 0 && (model->shared_intermediate > 0 || model->dense_layers > 0))

@@ -9,29 +9,16 @@ import os
 import struct
 import sys
 import tempfile
-import time
 
 from gguf_file import META, TENSORS, gguf, string, u32
+from runner import runner
 
 bench, most_mib = sys.argv[1], int(sys.argv[2])
 os.chdir(tempfile.mkdtemp())
+run = runner(bench)
 
 FALCON = dict(model_type="llama", head_dim=256, hidden_size=2048, intermediate_size=8192, num_attention_heads=8,
               num_hidden_layers=18, num_key_value_heads=4, tie_word_embeddings=False, vocab_size=131072)
-
-
-def run(*arguments):
-    """Exit code, standard output, standard error, seconds, MiB."""
-    out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-    begin = time.monotonic()
-    actions = [(os.POSIX_SPAWN_DUP2, out.fileno(), 1), (os.POSIX_SPAWN_DUP2, err.fileno(), 2)]
-    pid = os.posix_spawn(bench, [bench, *arguments], os.environ, file_actions=actions)
-    _, status, usage = os.wait4(pid, 0)
-    seconds = time.monotonic() - begin
-    for stream in out, err:
-        stream.seek(0)
-    return (os.waitstatus_to_exitcode(status), out.read().decode(), err.read().decode(errors="replace"), seconds,
-            usage.ru_maxrss / 1024)
 
 
 def shown(*arguments):
@@ -158,7 +145,7 @@ for name in [*DAMAGED, "sparse-strings.gguf"]:
     slowest, largest = max(slowest, seconds), max(largest, mib)
 
 for arguments, text in ((), "say which model"), (("falcon.json", "x"), "surplus argument 'x'"), (("gpt-9",), "unknown model 'gpt-9'"), \
-        (("nosuch.gguf",), "cannot be opened"), ((".",), "its config.json cannot be opened"), (("falcon.json", "--json", "--csv"), "either --json or --csv"):
+        (("nosuch.gguf",), "cannot be opened"), ((".",), "models and no config.json"), (("falcon.json", "--json", "--csv"), "either --json or --csv"):
     code, out, err, _, _ = run("shapes", *arguments)
     assert code == 2 and out == "" and text in err and err.count("\n") == 1, (arguments, err)
 print(f"{len(DAMAGED) + 1} damaged files refused, each in {slowest:.2f} s and {largest:.0f} MiB at most")

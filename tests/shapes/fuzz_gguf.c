@@ -20,9 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
         abort();
     enum ulb_status status = ulb_gguf_read(fd, "input", &model, &err);
-    if (status == ULB_OK && ulb_model_check(&model, &err) == ULB_OK) {
-        if (ulb_model_shapes(&model, ULB_FORM_FUSED, &list, &err) != ULB_OK)
-            abort();
+    if (status == ULB_OK && ulb_model_check(&model, &err) == ULB_OK &&
+        ulb_model_shapes(&model, ULB_FORM_FUSED, &list, &err) == ULB_OK) {
         if (!isfinite(ulb_model_parameters(&model, &list)))
             abort();
         free(list.items);

@@ -120,6 +120,72 @@ static const struct truth truths[] = {
     {"mt-nlg-530b", 528.482, 528482.3, NULL, NULL},
 };
 
+/* Published sizes in 1e9, to the digits that are published. */
+static const struct {
+    const char *name;
+    double parameters, active; /* 0: not published */
+} published[] = {
+    {"falcon3-3b", 3.228, 0},
+    {"falcon3-7b", 7.456, 0},
+    {"falcon3-10b", 10.306, 0},
+    {"falcon-e-1b", 1.59, 0},
+    {"falcon-e-3b", 3.05, 0},
+    {"trilm-99m", 0.0998, 0},
+    {"trilm-190m", 0.190, 0},
+    {"trilm-390m", 0.392, 0},
+    {"trilm-560m", 0.569, 0},
+    {"trilm-830m", 0.834, 0},
+    {"trilm-1.1b", 1.149, 0},
+    {"trilm-1.5b", 1.515, 0},
+    {"trilm-2.4b", 2.461, 0},
+    {"trilm-3.9b", 3.99, 0},
+    {"bonsai-1.7b", 1.72, 0},
+    {"bonsai-4b", 4.02, 0},
+    {"bonsai-8b", 8.19, 0},
+    {"qwen3-1.7b", 1.72, 0},
+    {"qwen3-8b", 8.19, 0},
+    {"qwen3-14b", 14.77, 0},
+    {"qwen3-32b", 32.76, 0},
+    {"llama3.2-1b", 1.236, 0},
+    {"llama3.2-3b", 3.213, 0},
+    {"llama3.3-70b", 70.55, 0},
+    {"gemma3-270m", 0.268, 0},
+    {"gemma3-12b", 11.77, 0},
+    {"gemma3-27b", 27.01, 0},
+    {"phi4", 14.66, 0},
+    {"smollm3-3b", 3.075, 0},
+    {"mistral-small-24b", 23.57, 0},
+    {"mistral-nemo-12b", 12.25, 0},
+    {"olmo2-1b", 1.485, 0},
+    {"olmo2-7b", 7.299, 0},
+    {"granite3.3-8b", 8.171, 0},
+    {"qwen3-235b-a22b", 235.09, 22.2},
+    {"gpt-oss-20b", 20.91, 3.61},
+    {"gpt-oss-120b", 116.83, 5.13},
+    {"glm4.5-air", 106.85, 0},
+    {"kimi-k2", 1026.4, 32},
+    {"minimax-m2", 228.7, 10},
+};
+
+static void published_sizes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        const struct ulb_model *model = ulb_model_find(published[i].name);
+        struct ulb_shape_list list;
+        struct ulb_error err;
+        assert_non_null(model);
+        assert_int_equal(ulb_model_shapes(model, ULB_FORM_FUSED, &list, &err), ULB_OK);
+        double parameters = ulb_model_parameters(model, &list) / 1e9;
+        double active = ulb_model_active_parameters(model, &list) / 1e9;
+        if (fabs(parameters / published[i].parameters - 1) > 0.005)
+            fail_msg("%s: %.4f of %.4f", model->name, parameters, published[i].parameters);
+        if (published[i].active > 0 && fabs(active / published[i].active - 1) > 0.05)
+            fail_msg("%s: %.3f active of %.3f", model->name, active, published[i].active);
+        free(list.items);
+    }
+}
+
 static void expect_near(const char *name, double value, double wanted, double relative)
 {
     if (!(fabs(value - wanted) <= relative * wanted))
@@ -171,8 +237,8 @@ static void expect_shapes(const struct ulb_model *model, enum ulb_form form, con
 static void test_sizes(void **state)
 {
     (void)state;
-    assert_int_equal(ulb_model_count, sizeof truths / sizeof *truths);
-    for (size_t i = 0; i < ulb_model_count; i++) {
+    assert_int_equal(ulb_model_count, sizeof truths / sizeof *truths + sizeof published / sizeof *published);
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
         const struct truth *truth = &truths[i];
         const struct ulb_model *model = ulb_model_find(truth->name);
         struct ulb_shape_list list;
@@ -202,8 +268,40 @@ static void test_rows_are_complete(void **state)
         if (ulb_model_check(model, &err) != ULB_OK)
             fail_msg("%s: %s", model->name, err.message);
     }
-    assert_null(ulb_model_find("Falcon3-1B")); /* names are lower case */
     assert_null(ulb_model_find(""));
+}
+
+static void names_in_any_spelling(void **state)
+{
+    (void)state;
+    static const char *const same[][2] = {{"Falcon3-1B", "falcon3-1b"},
+                                          {"Qwen 3_8B", "qwen3-8b"},
+                                          {"Llama-3.2-1B-Instruct", "llama3.2-1b"},
+                                          {"gemma-3-27b-it", "gemma3-27b"},
+                                          {"Phi-4", "phi4"},
+                                          {"BitNet-b1.58-2B-4T", "bitnet-2b-4t"},
+                                          {"llama2-7b-chat", "llama2-7b-chat"},
+                                          {"GLM 4.5 Air", "glm4.5-air"}};
+    static const char *const other[] = {"qwen38b", "bitnet-1.3b", "qwen3-80b", "llama3.2-11b", "instruct"};
+    struct ulb_error err;
+    struct ulb_model model;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        const struct ulb_model *found = ulb_model_find(same[i][0]);
+        if (!found || strcmp(found->name, same[i][1]) != 0)
+            fail_msg("%s is %s", same[i][0], found ? found->name : "nothing");
+    }
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        if (ulb_model_find(other[i]))
+            fail_msg("%s is %s", other[i], ulb_model_find(other[i])->name);
+    }
+    assert_string_equal(ulb_model_suggest("qwen3-8bb"), "qwen3-8b");
+    assert_null(ulb_model_suggest("perceiver"));
+    static const char *const remote[] = {"Qwen/Qwen3-8B", "https://huggingface.co/some/where",
+                                         "some/model-9b"};
+    for (size_t i = 0; i < sizeof remote / sizeof *remote; i++) {
+        assert_int_equal(ulb_model_load(remote[i], &model, &err), ULB_BAD_INPUT);
+        assert_non_null(strstr(err.message, "nothing is downloaded"));
+    }
 }
 
 static void test_parts_make_the_whole(void **state)
@@ -328,7 +426,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(published_sizes),
         cmocka_unit_test(test_rows_are_complete),
+        cmocka_unit_test(names_in_any_spelling),
         cmocka_unit_test(test_parts_make_the_whole),
         cmocka_unit_test(test_tied_head_counts_once),
         cmocka_unit_test(test_impossible_models),
