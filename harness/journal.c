@@ -1,5 +1,7 @@
 #include "harness/journal.h"
 
+#include "common/json.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -130,9 +132,11 @@ static enum ulb_status parse_lines(struct ulb_journal *journal, char *text, size
         json_error_t why;
         json_t *line = json_loadb(text + *whole, (size_t)(end - text) - *whole, 0, &why);
         number++;
-        if (json_array_append_new(journal->lines, line) != 0)
+        if (!line && !ulb_json_lacks_memory(&why))
             return ulb_fail(err, ULB_BAD_INPUT, "%s: line %zu is damaged (%.100s); measure anew",
                             journal->path, number, why.text);
+        if ((line && !ulb_json_printable(line)) || json_array_append_new(journal->lines, line) != 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read %s", journal->path);
     }
     if (number == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "%s holds no whole line; measure anew", journal->path);

@@ -2,6 +2,7 @@
 #include "results/record.h"
 
 #include "common/file.h"
+#include "common/json.h"
 #include "results/json_memory.h"
 #include "results/record_fields.h"
 
@@ -91,13 +92,12 @@ static enum ulb_status check_arrays(const json_t *root, struct ulb_error *err)
 enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, size_t bytes, const char *name,
                                  struct ulb_error *err)
 {
-    json_error_t wrong;
+    json_t *root;
     record->root = NULL;
-    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &wrong);
-    if (!root)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s: line %d, column %d: %s", name, wrong.line, wrong.column,
-                        wrong.text);
-    enum ulb_status status = check_version(root, err);
+    enum ulb_status status = ulb_json_load(&root, text, bytes, JSON_REJECT_DUPLICATES, name, err);
+    if (status != ULB_OK)
+        return status;
+    status = check_version(root, err);
     if (status == ULB_OK)
         status = check_sections(root, err);
     if (status == ULB_OK)

@@ -1,5 +1,7 @@
 #include "shapes/config_keys.h"
 
+#include "common/json.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -143,11 +145,13 @@ enum ulb_status ulb_config_open(struct ulb_config *config, const char *text, siz
         if (config->root && refuse_repeated(text, bytes, err) != ULB_OK)
             return ULB_BAD_INPUT;
     }
-    if (!config->root && json_error_code(&why) == json_error_out_of_memory)
+    if (!config->root && ulb_json_lacks_memory(&why))
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read it");
     if (!config->root)
         return ulb_fail(err, ULB_BAD_INPUT, "line %d: %.150s; not the JSON of a config.json", why.line,
                         why.text);
+    if (!ulb_json_printable(config->root))
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read it");
     return find_model(config, err);
 }
 

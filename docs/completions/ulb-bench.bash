@@ -67,7 +67,7 @@ _ulb_bench() {
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
             ;;
         compare)
-            words="--metric --threshold --confirm --force --all --markdown --junit --github $common"
+            words="--metric --threshold --confirm --kernel-library --force --all --markdown --junit --github $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
             ;;
         export)

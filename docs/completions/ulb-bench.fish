@@ -80,6 +80,7 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l metric -x -a 'efficiency gbps us gamma instructions tps joule' -d 'Figure'
 complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l threshold -x -d 'Change that counts, percent'
 complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l confirm -d 'Run suspects again'
+complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l kernel-library -r -F -d 'With --confirm: shared objects'
 complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l force -d 'Compare other machines and builds'
 complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l all -d 'What stayed the same too'
 complete -c ulb-bench -n '__fish_seen_subcommand_from compare' -l markdown -d 'Summary for a pull request'

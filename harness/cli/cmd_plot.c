@@ -1,4 +1,5 @@
 /* ulb-bench plot: draws the figures of records. */
+#include "common/json.h"
 #include "common/words.h"
 #include "harness/cli/cli.h"
 #include "plots/figure.h"
@@ -121,7 +122,8 @@ static enum ulb_status read_document(struct ulb_record *record, const char *path
     if (status != ULB_BAD_INPUT)
         return status;
     record->root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    if (record->root && (ulb_is_model(record) || ulb_is_trend(record)))
+    bool drawn = record->root && (ulb_is_model(record) || ulb_is_trend(record));
+    if (drawn && ulb_json_printable(record->root))
         return ULB_OK;
     ulb_record_free(record);
     return status;

@@ -249,11 +249,16 @@ enum ulb_status ulb_compare_can_confirm(const struct ulb_compare_settings *setti
 }
 
 enum ulb_status ulb_compare_confirm(const struct ulb_record *base, const struct ulb_record *fresh,
-                                    const struct ulb_compare_settings *settings,
+                                    const struct ulb_compare_settings *settings, const char *libraries,
                                     struct ulb_comparison *comparison, struct ulb_error *err)
 {
     enum ulb_status status = ulb_compare_can_confirm(settings, err);
-    const char *libraries = ulb_record_text(fresh, "settings.kernel_library");
+    const char *wanted = ulb_record_text(fresh, "settings.kernel_library");
+    if (status == ULB_OK && wanted && !libraries)
+        status = ulb_fail(err, ULB_BAD_INPUT,
+                          "--confirm: the new record was measured with --kernel-library %s, which no record "
+                          "loads; name it again beside --confirm",
+                          wanted);
     if (status == ULB_OK && libraries)
         status = ulb_kernels_load(libraries, err);
     if (status != ULB_OK)

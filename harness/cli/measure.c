@@ -428,9 +428,11 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *o, const char *r
     settings->tokens = setting(from, "tokens");
     settings->formats = setting(from, "formats");
     settings->kernels = setting(from, "kernels");
-    settings->libraries = setting(from, "kernel_library");
-    if (settings->libraries && ulb_kernels_load(settings->libraries, err) != ULB_OK)
-        return ULB_BAD_INPUT;
+    if (!settings->libraries && setting(from, "kernel_library"))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--resume %s: it was measured with --kernel-library %s, which no record loads; name "
+                        "it again beside --resume",
+                        resume, setting(from, "kernel_library"));
     settings->quick = is_set(from, "quick");
     settings->warm = is_set(from, "warm");
     settings->aa = is_set(from, "aa");

@@ -1,0 +1,22 @@
+/* JSON from files: its texts are printed, so that they hold nothing a terminal obeys. */
+#ifndef ULB_COMMON_JSON_H
+#define ULB_COMMON_JSON_H
+
+#include "common/status.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Parses a document that a file holds; texts and keys are made printable (common/text.h). ULB_BAD_INPUT names
+ * the place, "NAME: line 3, column 7: ...", ULB_ENVIRONMENT the want of memory; *document is then NULL. */
+enum ulb_status ulb_json_load(json_t **document, const char *text, size_t bytes, size_t flags,
+                              const char *name, struct ulb_error *err);
+
+/* Whether jansson gave no document for want of memory, which is no fault of the text. */
+bool ulb_json_lacks_memory(const json_error_t *error);
+
+/* Makes every text and key of a document printable; false: no memory. */
+bool ulb_json_printable(json_t *document);
+
+#endif

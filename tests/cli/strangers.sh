@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# What strangers hand in is data: nothing is loaded or obeyed that the command line does not name.
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+cd "$scratch"
+export LC_ALL=C.UTF-8 PATH=$PATH
+mkdir samples
+"$ULB_BUILD/tests/results/sample_record" samples
+cp "$(find samples -name "*.json" | sort | tail -1)" record.json
+
+# ---- names that a terminal would obey ----
+python3 - <<'P'
+import json
+forged = "x\nulb-bench: forged\033[2J\u009b31m\u202e\u2066\r\u2028"
+record = json.load(open("record.json"))
+record["machine"]["cpu_model"] = record["machine"]["kernel_release"] = forged
+record["warnings"] = [forged]
+for cell in record["cells"] + record["gamma"]["cells"]:
+    cell["kernel"] = cell["kernel"][:30] + forged[:12]
+for cell in record["cells"]:
+    cell["model"] = forged
+    cell["us"] *= 1.5
+record[forged] = {forged: forged}
+json.dump(record, open("hostile.json", "w"))
+json.dump({**record, "cells": [{forged: forged}]}, open("broken.json", "w"))
+json.dump({"name": forged, "classes": [{forged: 1}]}, open("platform.json", "w"))
+P
+cat >is_clean.py <<'P'
+import sys, unicodedata
+for name in sys.argv[1:]:
+    text = open(name, "rb").read().decode().replace("\r\n", "\n") # as CSV ends lines
+    bad = {c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
+    assert not bad, (name, bad)
+    assert not any(line.startswith("ulb-bench: forged") for line in text.split("\n")), name
+P
+clean() { # COMMAND...: it ends in good order, and prints nothing that is obeyed
+    local status=0
+    "$@" >out 2>err || status=$?
+    ((status <= 3)) || fail "exit $status: $*: $(head -3 err)"
+    python3 is_clean.py out err || fail "what a terminal obeys is printed: $*"
+}
+for json in '' --json; do
+    for file in hostile.json broken.json; do
+        clean "$bench" compare record.json $file --force --all $json
+        clean "$bench" report $file --out page.html $json
+        clean "$bench" plot $file --figure bars --format txt --out figures $json
+        clean "$bench" history --db h.db add $file $json
+        clean "$bench" decode --model bitnet-125m --record $file $json
+        clean "$bench" gemv --resume $file $json
+    done
+    clean "$bench" history --db h.db list $json
+    clean "$bench" history --db h.db trend $json
+    clean "$bench" model --platform platform.json $json
+done
+for form in --markdown --junit --github; do clean "$bench" compare record.json hostile.json --force $form; done
+for to in csv md sql; do clean "$bench" export hostile.json --to $to; done
+name=$'a\nulb-bench: forged\033[2J.json'
+clean "$bench" report "$name"
+cp hostile.json "$name"
+clean "$bench" compare record.json "$name" --force
+
+# ---- a library that a record names ----
+echo '__attribute__((constructor)) static void run(void) { __builtin_trap(); }' >evil.c
+if command -v cc >/dev/null; then
+    cc -shared -fPIC evil.c -o evil.so
+    python3 - <<'P'
+import json
+record = json.load(open("record.json"))
+record["settings"] = {**record.get("settings", {}), "kernel_library": "./evil.so"}
+json.dump(record, open("plugged.json", "w"))
+for cell in record["cells"]:
+    for key in ("us", "us_min", "us_ci_lo", "us_ci_hi"): cell[key] *= 3
+    cell["us_samples"] = [3 * us for us in cell["us_samples"]]
+    cell["gbps"] /= 3
+    cell["efficiency"] = cell["efficiency"] and cell["efficiency"] / 3
+json.dump(record, open("slower.json", "w"))
+P
+    touch plugged.journal
+    for command in run gemv gemm; do
+        expect 2 "measured with --kernel-library ./evil.so.*name it again beside --resume" "$bench" $command --resume plugged.json
+    done
+    expect 2 "measured with --kernel-library ./evil.so.*name it again beside --confirm" \
+        "$bench" compare plugged.json slower.json --confirm --metric us --threshold 20
+    expect 2 "no effect without --confirm" "$bench" compare plugged.json slower.json --kernel-library ./evil.so
+fi
+echo "strangers: what is handed in is data"
