@@ -23,9 +23,10 @@ struct ulb_journal;         /* harness/journal.h */
 
 /* Where a run keeps what it has measured so far (harness/keep.h). */
 struct ulb_keeping {
-    const char *record; /* the file; NULL: nothing is kept */
-    const char *pass;   /* "" or "-aa": which journal of the record */
-    bool resume;        /* go on with the record that is there */
+    char *record; /* the file, the caller's; NULL: nothing is kept. A new run changes a name that is taken */
+    size_t record_bytes; /* room for it */
+    const char *pass;    /* "" or "-aa": which journal of the record */
+    bool resume;         /* go on with the record that is there */
 };
 
 struct ulb_settings {

@@ -1,5 +1,6 @@
 #include "plots/html_report.h"
 
+#include "common/file.h"
 #include "common/text.h"
 #include "plots/canvas.h"
 #include "plots/figure.h"
@@ -205,7 +206,8 @@ static void put_figures(FILE *out, const struct ulb_report_record *records, size
 
 static void put_head(FILE *out, const struct ulb_report_record *records, size_t n)
 {
-    fprintf(out, "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+    fprintf(out, "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=generator "
+                 "content=\"" ULB_FILE_MARK "\">\n"
                  "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
                  /* Nothing is loaded, by nobody. */
                  "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "

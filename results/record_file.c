@@ -20,16 +20,35 @@ static const size_t LARGEST_FILE = (size_t)64 << 20;
 
 /* --- writing --- */
 
-enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err)
+/* To be freed; NULL with the message when there is no memory. */
+static char *text_of(const struct ulb_record *record, const char *path, size_t *bytes, struct ulb_error *err)
 {
     char *text = json_dumps(record->root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    size_t length = text ? strlen(text) : 0;
-    if (!text || ulb_json_memory_short()) {
-        free(text);
-        return ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: not enough memory", path);
+    if (text && !ulb_json_memory_short()) {
+        *bytes = strlen(text) + 1;
+        text[*bytes - 1] = '\n'; /* in the place of the closing zero byte */
+        return text;
     }
-    text[length] = '\n'; /* in the place of the closing zero byte */
-    enum ulb_status status = ulb_write_file(path, text, length + 1, err);
+    free(text);
+    ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: not enough memory", path);
+    return NULL;
+}
+
+enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err)
+{
+    size_t bytes;
+    char *text = text_of(record, path, &bytes, err);
+    enum ulb_status status = text ? ulb_write_file(path, text, bytes, err) : ULB_ENVIRONMENT;
+    free(text);
+    return status;
+}
+
+enum ulb_status ulb_record_write_new(const struct ulb_record *record, char *path, size_t path_bytes,
+                                     struct ulb_error *err)
+{
+    size_t bytes;
+    char *text = text_of(record, path, &bytes, err);
+    enum ulb_status status = text ? ulb_write_new_file(path, path_bytes, text, bytes, err) : ULB_ENVIRONMENT;
     free(text);
     return status;
 }

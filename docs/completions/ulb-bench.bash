@@ -59,11 +59,11 @@ _ulb_bench() {
             ;;
         list)     words="kernels formats models shapes platforms cores counters figures --kernels --kernel-library --isa-mask $common" ;;
         plot)
-            words="--figure --format --out $common"
+            words="--figure --format --out --force $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
             ;;
         report)
-            words="--out $common"
+            words="--out --force $common"
             mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
             ;;
         compare)

@@ -64,6 +64,7 @@ complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l figure -x -a 'roofline bars kernels gemm tokens speedup beta gamma prediction groups errors split energy trend' -d 'Which'
 complete -c ulb-bench -n '__fish_seen_subcommand_from plot' -l format -x -a 'svg png pdf txt' -d 'File type'
 complete -c ulb-bench -n '__fish_seen_subcommand_from report' -F
+complete -c ulb-bench -n '__fish_seen_subcommand_from plot report' -l force -d 'Replace any file'
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -F
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l to -x -a 'csv md sql googlebench gha-bigger gha-smaller bmf' -d 'Format'
 complete -c ulb-bench -n '__fish_seen_subcommand_from export' -l section -x -a 'cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts decode.runs' -d 'Of a CSV'

@@ -45,6 +45,7 @@ struct options {
     double rates[THREADS_MAX];
     struct ulb_llama_runs imported;
     char path[4128];                  /* of the record; "" when none is written */
+    bool written;                     /* it is there */
     const struct ulb_record *earlier; /* runs of the sets before this one; NULL: none */
 };
 
@@ -235,7 +236,7 @@ static json_t *decode_section(const struct options *o, const struct ulb_record *
 
 /* The runs replace those of a record that is there, to whose warnings theirs are added, or the whole record
  * goes into a file of its own. */
-static enum ulb_status store_record(const struct options *o, const struct ulb_record *record, bool complete,
+static enum ulb_status store_record(struct options *o, const struct ulb_record *record, bool complete,
                                     struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
@@ -252,10 +253,15 @@ static enum ulb_status store_record(const struct options *o, const struct ulb_re
         }
         ulb_record_free(&there);
     }
-    return status == ULB_OK && o->path[0] ? ulb_record_write(record, o->path, err) : status;
+    if (status != ULB_OK || !o->path[0])
+        return status;
+    status = o->written ? ulb_record_write(record, o->path, err)
+                        : ulb_record_write_new(record, o->path, sizeof o->path, err);
+    o->written = o->written || status == ULB_OK;
+    return status;
 }
 
-static enum ulb_status write_record(const struct options *o, const struct ulb_record *record, bool complete,
+static enum ulb_status write_record(struct options *o, const struct ulb_record *record, bool complete,
                                     struct ulb_error *err)
 {
     enum ulb_status status = store_record(o, record, complete, err);
@@ -313,7 +319,7 @@ static enum ulb_status add_runs(struct ulb_record *record, const struct ulb_reco
 /* The runs so far go to disk after each of them, so that a process that is killed loses the one at work. */
 static enum ulb_status keep_runs(void *context, const struct ulb_record *record, struct ulb_error *err)
 {
-    const struct options *o = context;
+    struct options *o = context;
     struct ulb_record copy = {json_deep_copy(o->earlier ? o->earlier->root : record->root)};
     enum ulb_status status =
         copy.root ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
@@ -357,8 +363,8 @@ static void show_nothing(void)
 }
 
 /* Of what was measured; an error of this is told where the measurement had none. */
-static enum ulb_status keep_and_show(const struct options *o, struct ulb_record *record,
-                                     enum ulb_status status, struct ulb_error *err)
+static enum ulb_status keep_and_show(struct options *o, struct ulb_record *record, enum ulb_status status,
+                                     struct ulb_error *err)
 {
     struct ulb_error unwritten, unshown;
     ulb_print_warnings(record);

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPTION_FORCE = 0x100 };
+
 struct request {
     const char *figures, *formats, *folder; /* NULL: all that there are; beside the record */
     char **records;                         /* what is left of argv */
     size_t n_records;
-    bool json;
+    bool json, force;
     json_t *paths;
 };
 
@@ -33,6 +35,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case 'j':
         request->json = true;
+        return 0;
+    case OPTION_FORCE:
+        request->force = true;
         return 0;
     case ARGP_KEY_ARGS:
         request->records = state->argv + state->next;
@@ -75,7 +80,12 @@ static enum ulb_status draw_format(const char *format, struct request *request, 
     const struct drawing *drawing = context;
     char path[PATH_MAX];
     enum ulb_status status =
-        ulb_figure_draw(drawing->record, drawing->figure, format, drawing->prefix, path, sizeof path, err);
+        request->force ? ULB_OK
+                       : ulb_figure_may_replace(drawing->figure, format, drawing->prefix,
+                                                "name another folder with --out, or give --force", err);
+    if (status == ULB_OK)
+        status = ulb_figure_draw(drawing->record, drawing->figure, format, drawing->prefix, path, sizeof path,
+                                 err);
     if (status == ULB_OK && !request->json)
         printf("%s\n", path);
     else if (status == ULB_OK && json_array_append_new(request->paths, json_string(path)) != 0)
@@ -206,6 +216,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"figure", 'F', "NAME,...", 0, "see list figures; default: all that the record has the data for", 0},
         {"format", 'f', "NAME,...", 0, "svg, png, pdf, txt; default: svg,png", 0},
         {"out", 'o', "DIR", 0, "where the figures go; default: beside the record", 0},
+        {"force", OPTION_FORCE, NULL, 0, "replace also files that ulb-bench has not drawn", 0},
         {"json", 'j', NULL, 0, "print the files drawn as one JSON document", 0},
         {0},
     };

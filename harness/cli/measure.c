@@ -445,7 +445,8 @@ enum ulb_status ulb_measure_keep(struct ulb_measure_options *o, const char *word
                                  struct ulb_error *err)
 {
     char stem[4096];
-    o->settings.keep = (struct ulb_keeping){.record = path, .pass = "", .resume = o->resume != NULL};
+    o->settings.keep =
+        (struct ulb_keeping){.record = path, .record_bytes = bytes, .pass = "", .resume = o->resume != NULL};
     if (o->resume) {
         if (o->out_given)
             return ulb_fail(err, ULB_BAD_INPUT,
@@ -460,10 +461,13 @@ enum ulb_status ulb_measure_keep(struct ulb_measure_options *o, const char *word
     return status;
 }
 
-void ulb_measure_kept(const struct ulb_measure_options *o, enum ulb_status status)
+void ulb_measure_kept(const struct ulb_measure_options *o, const struct ulb_record *record,
+                      enum ulb_status status)
 {
     static const char *const passes[] = {"", "-aa"};
     char journal[4200];
+    if (!json_object_get(record->root, "sessions"))
+        return; /* it ended before it had files of its own */
     for (size_t i = 0; i < 2; i++) {
         ulb_keep_journal_path(o->settings.keep.record, passes[i], journal, sizeof journal);
         if (status == ULB_OK || status == ULB_FINDING)

@@ -83,4 +83,56 @@ P
         "$bench" compare plugged.json slower.json --confirm --metric us --threshold 20
     expect 2 "no effect without --confirm" "$bench" compare plugged.json slower.json --kernel-library ./evil.so
 fi
+
+# ---- nothing measured is lost ----
+# Every process of a container may have the same PID: six runs of one second have a record each.
+small=(--quick --shapes 64x128 --ring-mib 64 --kernels '^int8a8-sign|^int8a8-ref' --set 0 --progress off)
+if unshare --user --map-root-user -pf true 2>/dev/null; then
+    for i in 1 2 3 4 5 6; do
+        unshare --user --map-root-user -pf "$bench" beta --quick --ring-mib 64 --set 0 --out six >/dev/null 2>"six$i" &
+    done
+    wait
+    [[ $(find six -name '*.json' | wc -l) == 6 ]] || fail "six runs, records: $(ls six) $(cat six?)"
+    for i in 1 2 3; do
+        unshare --user --map-root-user -pf "$bench" gemv "${small[@]}" --out three >/dev/null 2>"three$i" &
+    done
+    wait
+    [[ $(find three -name '*.json' | wc -l) == 3 ]] || fail "three runs, records: $(ls three) $(cat three?)"
+    [[ -z $(find three -name '*.journal') ]] || fail "journals are left: $(ls three)"
+    for record in six/*.json three/*.json; do
+        python3 "$ULB_SOURCE/tests/results/validate_record.py" "$record" || fail "$record"
+    done
+    [[ $(cat three? | grep '^record: ' | sort -u | wc -l) == 3 ]] || fail "names told: $(cat three?)"
+fi
+
+# What ulb-bench drew is replaced, and nothing else unless told so.
+echo "my notes" >notes.html
+expect 2 "notes.html is there and nothing that ulb-bench drew; name another file with --out, or give --force" \
+    "$bench" report record.json -o notes.html
+[[ $(cat notes.html) == "my notes" ]] || fail "notes are gone"
+"$bench" report record.json -o notes.html --force >/dev/null 2>err || fail "report --force: $(cat err)"
+"$bench" report record.json -o notes.html >/dev/null 2>err || fail "a report over a report: $(cat err)"
+expect 2 "is a record" "$bench" report record.json -o hostile.json --force
+if command -v gnuplot >/dev/null; then
+    for format in svg png pdf txt; do
+        draw=("$bench" plot record.json --figure beta --format "$format" --out drawn)
+        "${draw[@]}" >/dev/null 2>err || fail "$format: $(cat err)"
+        "${draw[@]}" >/dev/null 2>err || fail "$format again: $(cat err)"
+        head -c 70000 /dev/zero >"drawn/record-beta.$format"
+        expect 2 "record-beta.$format is there and nothing that ulb-bench drew.*--force" "${draw[@]}"
+        "${draw[@]}" --force >/dev/null 2>err || fail "$format --force: $(cat err)"
+    done
+    python3 - <<'P' || fail "a PNG's or an SVG's mark"
+import struct, xml.dom.minidom, zlib
+png = open("drawn/record-beta.png", "rb").read()
+at, kinds = 8, []
+while at < len(png):
+    size, kind = struct.unpack(">I4s", png[at:at + 8])
+    assert zlib.crc32(png[at + 4:at + 8 + size]) == struct.unpack(">I", png[at + 8 + size:at + 12 + size])[0], kind
+    kinds.append(kind)
+    at += 12 + size
+assert kinds[:2] == [b"IHDR", b"tEXt"] and kinds[-1] == b"IEND", kinds
+xml.dom.minidom.parse("drawn/record-beta.svg")
+P
+fi
 echo "strangers: what is handed in is data"
