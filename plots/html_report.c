@@ -250,8 +250,10 @@ static enum ulb_status put_page(FILE *out, const struct ulb_report_record *recor
             "id=filter "
             "placeholder=\"int2 llama3 down\" autocomplete=off></label> <output id=count></output></div>\n");
     status = ulb_html_cells(out, records, n, err);
-    fprintf(out, "</section>\n%s</main>\n<script>\n%s</script>\n</body>\n</html>\n",
-            text_of(ulb_report_method_html), text_of(ulb_report_js));
+    fprintf(out, "</section>\n");
+    ulb_html_imported(out, records, n);
+    fprintf(out, "%s</main>\n<script>\n%s</script>\n</body>\n</html>\n", text_of(ulb_report_method_html),
+            text_of(ulb_report_js));
     return status;
 }
 

@@ -3,17 +3,13 @@
 
 #include "common/file.h"
 #include "common/json.h"
+#include "common/slurp.h"
 #include "results/json_memory.h"
 #include "results/record_fields.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A full run is a few MB; what is larger than this is no record. */
 static const size_t LARGEST_FILE = (size_t)64 << 20;
@@ -129,47 +125,12 @@ enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, si
     return ULB_OK;
 }
 
-/* The whole file in memory, up to LARGEST_FILE; also from a pipe, whose size nobody knows. */
-static enum ulb_status slurp(FILE *file, const char *path, char **out, size_t *bytes, struct ulb_error *err)
-{
-    size_t room = (size_t)1 << 16, used = 0;
-    char *text = malloc(room);
-    while (text) {
-        size_t got = fread(text + used, 1, room - used, file);
-        used += got;
-        if (used < room)
-            break;
-        if (room >= LARGEST_FILE) {
-            free(text);
-            return ulb_fail(err, ULB_BAD_INPUT, "%s is larger than %zu MiB and no record", path,
-                            LARGEST_FILE >> 20);
-        }
-        char *larger = realloc(text, room *= 2);
-        if (!larger)
-            free(text);
-        text = larger;
-    }
-    if (!text)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read %s", path);
-    if (ferror(file)) {
-        free(text);
-        return ulb_fail(err, ULB_BAD_INPUT, "%s could not be read: %s", path, strerror(errno));
-    }
-    *out = text;
-    *bytes = used;
-    return ULB_OK;
-}
-
 enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err)
 {
-    record->root = NULL;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s could not be opened: %s", path, strerror(errno));
     char *text = NULL;
     size_t bytes = 0;
-    enum ulb_status status = slurp(file, path, &text, &bytes, err);
-    fclose(file);
+    record->root = NULL;
+    enum ulb_status status = ulb_slurp(path, LARGEST_FILE, &text, &bytes, err);
     if (status == ULB_OK)
         status = ulb_record_parse(record, text, bytes, path, err);
     free(text);

@@ -34,13 +34,16 @@ enum {
     POSITIONS_MAX = 1 << 20,
     LAYERS_MAX = 10000,
     THREADS_MAX = 1024,
+    IMPORTS_MAX = 64,
     TIMES_MAX = 1000
 };
 
 struct options {
     struct ulb_measure_options measure;
     struct ulb_decode_settings decode;
-    const char *record, *import, *threads;
+    const char *record, *threads;
+    const char *imports[IMPORTS_MAX]; /* files of llama-bench */
+    size_t n_imports;
     struct ulb_record into; /* what --record names, as it was before; root NULL: none */
     double rates[THREADS_MAX];
     struct ulb_llama_runs imported;
@@ -109,6 +112,20 @@ static error_t parse_rates(struct options *o, const char *text)
     return ulb_refuse_option(o->measure.err, "split-weights", text, "must be positive numbers, e.g. 3,1");
 }
 
+static error_t parse_import(struct options *o, const char *text)
+{
+    char wanted[64];
+    for (size_t i = 0; i < o->n_imports; i++) {
+        if (strcmp(o->imports[i], text) == 0)
+            return ulb_refuse_option(o->measure.err, "import", text, "is named twice");
+    }
+    snprintf(wanted, sizeof wanted, "is one file too many: %d at most", IMPORTS_MAX);
+    if (o->n_imports == IMPORTS_MAX)
+        return ulb_refuse_option(o->measure.err, "import", text, wanted);
+    o->imports[o->n_imports++] = text;
+    return 0;
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -144,8 +161,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->decode.energy_root = text;
         return 0;
     case OPTION_IMPORT:
-        o->import = text;
-        return 0;
+        return parse_import(o, text);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -172,7 +188,9 @@ static const struct argp_option argp_options[] = {
     {"energy-root", OPTION_ENERGY_ROOT, "DIR", 0,
      "for tests of the energy: a folder with sys/class/powercap, in place of this machine's", 0},
     {"import", OPTION_IMPORT, "FILE", 0,
-     "set the runs that llama-bench wrote with -o json or -o jsonl beside ours and the bounds", 0},
+     "set the runs that llama-bench wrote with -o json or -o jsonl beside ours and the bounds; -: from "
+     "standard input; as often as there are files",
+     0},
     {0},
 };
 
@@ -282,6 +300,21 @@ static enum ulb_status show(const struct options *o, const struct ulb_record *re
     return status;
 }
 
+static enum ulb_status import(struct options *o, const char *path, struct ulb_error *err)
+{
+    struct ulb_llama_runs *runs = &o->imported;
+    const size_t left = runs->prompts + runs->mixed, cut = runs->cut;
+    enum ulb_status status = ulb_llama_bench_read(path, runs, err);
+    if (status != ULB_OK)
+        return status;
+    const size_t now = runs->prompts + runs->mixed - left;
+    if (now > 0)
+        fprintf(stderr, "note: --import: %zu %s with a prompt left out\n", now, now == 1 ? "run" : "runs");
+    if (runs->cut > cut)
+        fprintf(stderr, "note: --import: a file ends inside a run, which is left out\n");
+    return ULB_OK;
+}
+
 /* Before anything is measured: files that cannot be read, a folder that cannot be written. */
 static enum ulb_status check_files(struct options *o, struct ulb_error *err)
 {
@@ -291,11 +324,8 @@ static enum ulb_status check_files(struct options *o, struct ulb_error *err)
         ulb_output_stem(o->measure.out, "decode", stem, sizeof stem);
         snprintf(o->path, sizeof o->path, "%s.json", stem);
     }
-    if (status == ULB_OK && o->import)
-        status = ulb_llama_bench_read(o->import, &o->imported, err);
-    if (status == ULB_OK && o->imported.prompts > 0)
-        fprintf(stderr, "%s: %zu %s with a prompt left out\n", o->import, o->imported.prompts,
-                o->imported.prompts == 1 ? "run" : "runs");
+    for (size_t i = 0; i < o->n_imports && status == ULB_OK; i++)
+        status = import(o, o->imports[i], err);
     if (status != ULB_OK || !o->record)
         return status;
     o->decode.into = &o->into;
@@ -369,7 +399,7 @@ static enum ulb_status keep_and_show(struct options *o, struct ulb_record *recor
     struct ulb_error unwritten, unshown;
     ulb_print_warnings(record);
     enum ulb_status written =
-        o->import ? ulb_decode_import(record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
+        o->n_imports > 0 ? ulb_decode_import(record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
     if (status == ULB_INTERRUPTED && written == ULB_OK)
         written = ulb_record_warn(record, &unwritten, "interrupted: more runs were to come");
     if (written == ULB_OK)
