@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+atomic_bool ulb_json_ran_out;
+
 /* A copy to be freed; NULL: no memory. */
 static char *printable(const char *text)
 {
@@ -76,7 +78,8 @@ bool ulb_json_printable(json_t *document)
 /* What fails before the first character is looked at has no place. */
 bool ulb_json_lacks_memory(const json_error_t *error)
 {
-    return json_error_code(error) == json_error_out_of_memory || error->line < 0;
+    return json_error_code(error) == json_error_out_of_memory || error->line < 0 ||
+           atomic_load(&ulb_json_ran_out);
 }
 
 enum ulb_status ulb_json_load(json_t **document, const char *text, size_t bytes, size_t flags,

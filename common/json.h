@@ -5,6 +5,7 @@
 #include "common/status.h"
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,6 +13,10 @@
  * the place, "NAME: line 3, column 7: ...", ULB_ENVIRONMENT the want of memory; *document is then NULL. */
 enum ulb_status ulb_json_load(json_t **document, const char *text, size_t bytes, size_t flags,
                               const char *name, struct ulb_error *err);
+
+/* Set by whoever allocates for jansson (results/json_memory.h) when there was no memory: jansson may call the
+ * text wrong then. */
+extern atomic_bool ulb_json_ran_out;
 
 /* Whether jansson gave no document for want of memory, which is no fault of the text. */
 bool ulb_json_lacks_memory(const json_error_t *error);

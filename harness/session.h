@@ -99,6 +99,9 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
 enum ulb_status ulb_session_kernels(const struct ulb_session *session, const struct ulb_kernel **kernels,
                                     size_t *n, struct ulb_error *err);
 
+/* ULB_BAD_INPUT for a word of that length that is no format, with the one it may mean: "q4_k" of "q4_k_m". */
+enum ulb_status ulb_refuse_format(const char *word, size_t length, struct ulb_error *err);
+
 void ulb_session_progress(const struct ulb_session *session, const char *stage, double done);
 
 /* ULB_INTERRUPTED with its message when a signal came, else ULB_OK. */

@@ -137,7 +137,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->decode.model = text;
         return 0;
     case 'w':
-        o->decode.formats = text;
+        o->decode.formats = ulb_lower(text);
         return 0;
     case 't':
         o->threads = text;

@@ -162,7 +162,7 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         o->settings.shapes = text;
         return 0;
     case 'f':
-        o->settings.formats = text;
+        o->settings.formats = ulb_lower(text);
         return 0;
     case 'k':
         o->settings.kernels = text;

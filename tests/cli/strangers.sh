@@ -135,4 +135,53 @@ assert kinds[:2] == [b"IHDR", b"tEXt"] and kinds[-1] == b"IEND", kinds
 xml.dom.minidom.parse("drawn/record-beta.svg")
 P
 fi
+
+# ---- the environment ----
+# A gnuplot that writes without end (300 MB, so that the machine survives a limit that fails), itself or by a child.
+mkdir fake
+for how in 'exec head -c 300000000 /dev/zero' 'head -c 300000000 /dev/zero; sleep 100'; do
+    printf '#!/bin/sh\n%s\n' "$how" >fake/gnuplot
+    chmod +x fake/gnuplot
+    expect 3 "gnuplot was ended: it writes more than 64 MiB" env PATH="$scratch/fake:$PATH" "$bench" plot record.json --figure beta --out fake
+done
+
+# Another machine by hwloc's environment: what is wrong is named.
+python3 - <<P
+source = open("$ULB_SOURCE/tests/cli/hybrid-1p1e.xml").read().split("\n")
+first = next(i for i, line in enumerate(source) if 'type="Machine"' in line)
+open("no-machine.xml", "w").write("\n".join(source[:first] + source[first + 1:]))
+P
+for bad in HWLOC_XMLFILE=no-machine.xml HWLOC_XMLFILE=record.json HWLOC_SYNTHETIC=garbage HWLOC_FSROOT=/nonexistent; do
+    status=0
+    env "$bad" "$bench" topology >out 2>err || status=$?
+    [[ $status == 2 || $status == 3 ]] && grep -q "^ulb-bench: .*${bad%%=*}=" err || fail "$bad: exit $status, $(cat err)"
+done
+expect 2 "HWLOC_SYNTHETIC describes another machine" env HWLOC_SYNTHETIC='core:2 pu:1' "$bench" beta
+
+# Names of formats as others write them.
+expect 2 "unknown format 'int8_k_m'; did you mean int8" "$bench" gemv --formats INT8_K_M --shapes 64x128
+"$bench" list kernels --json >kernels.json
+"$bench" gamma --quick --formats INT8 --kernels '^int8a8-ref|^int8a8-scalar' >/dev/null 2>err || fail "INT8: $(cat err)"
+
+# Numbers that no machine measures.
+for change in 'record["cells"][0]["gbps"] = 1e300' 'record["cells"][0]["us"] = -5' \
+    'record["cells"][0]["us_samples"][0] = -1e9' 'record["gamma"]["cells"][0]["gamma_cycles"] = -1'; do
+    python3 -c "import json; record = json.load(open('record.json')); $change; json.dump(record, open('odd.json', 'w'))"
+    for command in "report -o odd.html" "plot --out odd" "compare record.json"; do
+        # shellcheck disable=SC2086
+        expect 2 "odd.json: [a-z.]*cells.0.: [a-z_]+: [-0-9.e+]+ is (out of range|below 0)" "$bench" $command odd.json
+    done
+done
+
+# Too little memory for a document that is sound: the environment's fault, and named as that.
+python3 - <<'P'
+import json
+record = json.load(open("record.json"))
+record["warnings"] = ["x" * 100] * 200000
+json.dump(record, open("large.json", "w"))
+P
+status=0
+(ulimit -v 60000 && exec "$bench" export large.json --to csv) >out 2>err || status=$?
+[[ $status == 0 || $status == 3 ]] || fail "too little memory: exit $status, $(cat err)"
+[[ $status == 0 ]] || grep -qE 'memory' err || fail "too little memory is not named: $(cat err)"
 echo "strangers: what is handed in is data"

@@ -1,0 +1,50 @@
+#include "common/doing.h"
+
+#include "common/text.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STACK_BYTES = 64 << 10 };
+
+struct ulb_doing ulb_doing;
+volatile uint64_t ulb_calls;
+
+void ulb_doing_set(const char *what, const char *remedy, double limit_s, const char *format, ...)
+{
+    va_list args;
+    ulb_doing.what[0] = '\0'; /* a handler that comes in between sees nothing rather than halves */
+    va_start(args, format);
+    vsnprintf(ulb_doing.where, sizeof ulb_doing.where, format, args);
+    va_end(args);
+    ulb_text_mend(ulb_doing.where);
+    ulb_text_printable(ulb_doing.where);
+    snprintf(ulb_doing.remedy, sizeof ulb_doing.remedy, "%s", remedy);
+    ulb_doing.limit_s = limit_s;
+    snprintf(ulb_doing.what, sizeof ulb_doing.what, "%s", what);
+}
+
+void ulb_doing_end(void)
+{
+    ulb_doing.what[0] = '\0';
+}
+
+bool ulb_signal_stack_open(void)
+{
+    stack_t stack = {.ss_sp = malloc(STACK_BYTES), .ss_size = STACK_BYTES};
+    if (!stack.ss_sp)
+        return false;
+    if (sigaltstack(&stack, NULL) == 0)
+        return true;
+    free(stack.ss_sp);
+    return false;
+}
+
+void ulb_signal_stack_close(void)
+{
+    stack_t stack, none = {.ss_flags = SS_DISABLE};
+    if (sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_DISABLE) && sigaltstack(&none, NULL) == 0)
+        free(stack.ss_sp);
+}
