@@ -10,12 +10,14 @@
 enum { STACK_BYTES = 64 << 10 };
 
 struct ulb_doing ulb_doing;
-volatile uint64_t ulb_calls;
+volatile uint64_t ulb_calls, ulb_calls_at_work;
 
-void ulb_doing_set(const char *what, const char *remedy, double limit_s, const char *format, ...)
+void ulb_doing_set(const void *about, const char *what, const char *remedy, double limit_s,
+                   const char *format, ...)
 {
     va_list args;
-    ulb_doing.what[0] = '\0'; /* a handler that comes in between sees nothing rather than halves */
+    ulb_doing.active = false; /* a handler that comes in between sees nothing rather than halves */
+    ulb_doing.about = about;
     va_start(args, format);
     vsnprintf(ulb_doing.where, sizeof ulb_doing.where, format, args);
     va_end(args);
@@ -24,11 +26,7 @@ void ulb_doing_set(const char *what, const char *remedy, double limit_s, const c
     snprintf(ulb_doing.remedy, sizeof ulb_doing.remedy, "%s", remedy);
     ulb_doing.limit_s = limit_s;
     snprintf(ulb_doing.what, sizeof ulb_doing.what, "%s", what);
-}
-
-void ulb_doing_end(void)
-{
-    ulb_doing.what[0] = '\0';
+    ulb_doing.active = true;
 }
 
 bool ulb_signal_stack_open(void)

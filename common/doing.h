@@ -7,8 +7,10 @@
 #include <stdint.h>
 
 struct ulb_doing {
-    char what[96];   /* "kernel int8a8-mine-any-1x1x1", "hwloc"; "": nothing of others */
-    char where[192]; /* "at 64x128", "reading HWLOC_XMLFILE=m.xml" */
+    volatile bool active;
+    const void *about; /* what it was set for, so that to set it again is cheap */
+    char what[96];     /* "kernel int8a8-mine-any-1x1x1", "hwloc" */
+    char where[192];   /* "at 64x128", "reading HWLOC_XMLFILE=m.xml" */
     char remedy[128];
     double limit_s; /* that one call of it may take; 0: any time */
 };
@@ -16,22 +18,29 @@ struct ulb_doing {
 /* One at a time, set by the main thread; read in signal handlers and by the watch. */
 extern struct ulb_doing ulb_doing;
 
-/* what and where as above; the format gives where. */
-void ulb_doing_set(const char *what, const char *remedy, double limit_s, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-void ulb_doing_end(void);
+/* about may be NULL; what, remedy and limit as above; the format gives where. Becomes active. */
+void ulb_doing_set(const void *about, const char *what, const char *remedy, double limit_s,
+                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Odd while a call is at work: counted where it begins and where it ends. */
-extern volatile uint64_t ulb_calls;
+static inline void ulb_doing_end(void)
+{
+    ulb_doing.active = false;
+}
+
+/* Calls of others' code that have begun or ended, and those at work; one may be part of another. Counted by
+ * the main thread. */
+extern volatile uint64_t ulb_calls, ulb_calls_at_work;
 
 static inline void ulb_call_begin(void)
 {
     ulb_calls = ulb_calls + 1;
+    ulb_calls_at_work = ulb_calls_at_work + 1;
 }
 
 static inline void ulb_call_end(void)
 {
     ulb_calls = ulb_calls + 1;
+    ulb_calls_at_work = ulb_calls_at_work - 1;
 }
 
 /* Another stack for the signal handlers of the calling thread, of which overflowing its own is one cause;

@@ -44,7 +44,8 @@ struct ulb_settings {
     bool aa;             /* the grid is measured a second time; said in the record */
     const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
     struct ulb_keeping keep;
-    ulb_isa_set isa_mask; /* bits not to be used */
+    ulb_isa_set isa_mask;  /* bits not to be used */
+    double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar truth's */
     uint64_t seed;
     size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
     const struct ulb_decode_settings *decode; /* of ULB_STAGE_DECODE */

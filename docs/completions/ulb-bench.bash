@@ -4,7 +4,7 @@ _ulb_bench() {
     local commands='run topology counters beta gamma gemv gemm decode formats verify shapes model simulate list plot report compare export history'
     local common='--json --help --version'
     local timed='--quick --full --set --isa-mask --seed --ring-mib --out --progress --verbose'
-    local grid="--models --shapes --formats --kernels --kernel-library --split --warm --aa --resume $timed"
+    local grid="--models --shapes --formats --kernels --kernel-library --call-timeout --split --warm --aa --resume $timed"
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=run words=''
     [[ ${COMP_WORDS[1]} == -* || $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
     case $previous in
@@ -25,7 +25,7 @@ _ulb_bench() {
     --to)        words='csv md sql googlebench gha-bigger gha-smaller bmf' ;;
     --section)   words='cells gamma.cells beta.cells beta.yardstick overlap.cells peak counts decode.runs' ;;
     --metric)    words='efficiency gbps us gamma instructions tps joule' ;;
-    --n | --threshold | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask | --tokens | --context | --prompt | \
+    --n | --threshold | --call-timeout | --cell | --last | --shapes | --kernels | --explain | --seed | --ring-mib | --isa-mask | --tokens | --context | --prompt | \
         --slow-thread | --split-weights | --tile | --chunk | --take-ns | --fork-join) return ;;
     --db)        mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --record | --resume) mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current"); return ;;
@@ -39,16 +39,16 @@ _ulb_bench() {
         ;;
     *)
         case $command in
-        gamma)    words="--formats --kernels --kernel-library --explain $timed $common" ;;
+        gamma)    words="--formats --kernels --kernel-library --call-timeout --explain $timed $common" ;;
         run)      words="--platform --record --count $grid $common" ;;
         decode)
-            words="--model --weights --tokens --context --prompt --threads --layers --record --split-weights --slow-thread --import --energy-root --kernels --kernel-library --split $timed $common"
+            words="--model --weights --tokens --context --prompt --threads --layers --record --split-weights --slow-thread --import --energy-root --kernels --kernel-library --call-timeout --split $timed $common"
             ;;
         gemm)     words="--n $grid $common" ;;
         gemv)     words="$grid $common" ;;
         beta)     words="$timed $common" ;;
-        formats)  words="--formats --kernels --kernel-library $timed $common" ;;
-        verify)   words="--formats --kernels --kernel-library --isa-mask --seed $common" ;;
+        formats)  words="--formats --kernels --kernel-library --call-timeout $timed $common" ;;
+        verify)   words="--formats --kernels --kernel-library --call-timeout --isa-mask --seed $common" ;;
         shapes)
             words="--separate --csv $common falcon3-1b llama3-8b"
             mapfile -t COMPREPLY < <(compgen -f -- "$current")

@@ -1,7 +1,7 @@
 #include "harness/cli/compare_confirm.h"
 
+#include "harness/cli/guests.h"
 #include "harness/cli/measure.h"
-#include "kernels/library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,7 +260,7 @@ enum ulb_status ulb_compare_confirm(const struct ulb_record *base, const struct 
                           "loads; name it again beside --confirm",
                           wanted);
     if (status == ULB_OK && libraries)
-        status = ulb_kernels_load(libraries, err);
+        status = ulb_guests_load(libraries, err);
     if (status != ULB_OK)
         return status;
     if (settings->metric == ULB_METRIC_GAMMA)

@@ -60,12 +60,12 @@ static bool memory_is_short(void)
 static int describe(int number, const char *module, char *line, size_t bytes)
 {
     const struct ulb_doing *doing = &ulb_doing;
-    const char *what = doing->what[0] ? doing->what : module;
+    const char *what = doing->active ? doing->what : module;
     if (memory_is_short())
         return snprintf(line, bytes,
                         "ulb-bench: %.95s failed (%s) for want of memory; free memory or raise ulimit -v\n",
                         what, sigdescr_np(number));
-    if (!doing->what[0])
+    if (!doing->active)
         return snprintf(line, bytes, "ulb-bench: %.95s crashed (%s); leave out what needs it\n", what,
                         sigdescr_np(number));
     return snprintf(line, bytes, "ulb-bench: %.95s %s (%s) %.191s; %.127s\n", what,
@@ -78,7 +78,7 @@ static void on_crash(int number)
 {
     alarm(2);
     const char *module = culprit();
-    if (!module && !ulb_doing.what[0]) {
+    if (!module && !ulb_doing.active) {
         signal(number, SIG_DFL);
         raise(number);
         return;

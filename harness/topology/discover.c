@@ -160,7 +160,7 @@ enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
     if (is_from(&source, "HWLOC_FSROOT") && check_root(source.value, err) != ULB_OK)
         return ULB_BAD_INPUT;
     if (source.variable)
-        ulb_doing_set("hwloc", "what it names is damaged or no topology", 0, "reading %s=%.150s",
+        ulb_doing_set(NULL, "hwloc", "what it names is damaged or no topology", 0, "reading %s=%.150s",
                       source.variable, source.value);
     hwloc_topology_t again = NULL;
     enum ulb_status status = open_once(&source, hw, err);
