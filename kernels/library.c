@@ -217,11 +217,23 @@ static bool is_loaded(const struct ulb_kernel_library *library)
     return false;
 }
 
+/* What the loader says; want of memory, for which it has several words, is no fault of the file. */
+static enum ulb_status refuse_object(const char *path, struct ulb_error *err)
+{
+    static const char *const words[] = {"llocate memory", "out of memory", "cannot create", "failed to map"};
+    const char *said = dlerror();
+    for (size_t i = 0; said && i < sizeof words / sizeof *words; i++) {
+        if (strstr(said, words[i]))
+            return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to load %.100s: %.300s", path, said);
+    }
+    return ulb_fail(err, ULB_BAD_INPUT, "no library of kernels: %.400s", said ? said : path);
+}
+
 static enum ulb_status load(const char *path, struct ulb_error *err)
 {
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!object)
-        return ulb_fail(err, ULB_BAD_INPUT, "no library of kernels: %.400s", dlerror());
+        return refuse_object(path, err);
     const struct ulb_kernel_library *library = dlsym(object, "ulb_kernel_library");
     enum ulb_status status = ULB_OK;
     if (!library)

@@ -7,9 +7,14 @@
 #include "harness/decode/measure.h"
 #include "harness/keep.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char doc[] = "Decodes with synthetic weights: the complete step of a model from a token to the "
                           "next, on the suite's own "
@@ -49,6 +54,7 @@ struct options {
     struct ulb_llama_runs imported;
     char path[4128];                  /* of the record; "" when none is written */
     bool written;                     /* it is there */
+    json_t *warned;                   /* what was last put among the warnings of --record's */
     const struct ulb_record *earlier; /* runs of the sets before this one; NULL: none */
 };
 
@@ -234,43 +240,112 @@ static bool same_run(const json_t *a, const json_t *b)
     return true;
 }
 
-/* The decode section of a record; of one that is not complete followed by the runs there were before and that
- * it has not measured anew. */
-static json_t *decode_section(const struct options *o, const struct ulb_record *record, bool complete)
+/* Whether the array holds that run. */
+static bool holds_run(const json_t *runs, const json_t *run, bool (*alike)(const json_t *, const json_t *))
 {
-    json_t *decode = json_deep_copy(json_object_get(record->root, "decode")), *before;
-    json_t *runs = json_object_get(decode, "runs");
-    size_t n = json_array_size(runs), i;
-    json_array_foreach(json_object_get(json_object_get(o->into.root, "decode"), "runs"), i, before)
+    size_t i;
+    const json_t *each;
+    json_array_foreach(runs, i, each)
     {
-        size_t at = 0;
-        while (at < n && !same_run(json_array_get(runs, at), before))
-            at++;
-        if (!complete && at == n)
-            json_array_append(runs, before);
+        if (alike(each, run))
+            return true;
+    }
+    return false;
+}
+
+static bool equal_run(const json_t *a, const json_t *b)
+{
+    return json_equal(a, b);
+}
+
+static const json_t *runs_of(const struct ulb_record *record)
+{
+    return json_object_get(json_object_get(record->root, "decode"), "runs");
+}
+
+/* The decode section of a record, followed by runs that are there and that it has not measured anew: those of
+ * another process, and until it is complete those there were before. */
+static json_t *decode_section(const struct options *o, const struct ulb_record *there,
+                              const struct ulb_record *record, bool complete)
+{
+    json_t *decode = json_deep_copy(json_object_get(record->root, "decode")), *run;
+    json_t *runs = json_object_get(decode, "runs");
+    size_t i;
+    json_array_foreach(runs_of(there), i, run)
+    {
+        bool before = holds_run(runs_of(&o->into), run, equal_run);
+        if (!holds_run(runs_of(record), run, same_run) && !(complete && before))
+            json_array_append(runs, run);
     }
     return decode;
 }
 
-/* The runs replace those of a record that is there, to whose warnings theirs are added, or the whole record
- * goes into a file of its own. */
+/* The record's file, as nobody else changes it until fd is closed: whoever replaced it meanwhile had another.
+ */
+static enum ulb_status lock_record(const char *path, int *fd, struct ulb_error *err)
+{
+    struct stat locked, named;
+    for (;;) {
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (*fd < 0 || fstat(*fd, &locked) != 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "%s: %s", path, strerror(errno));
+        while (flock(*fd, LOCK_EX) != 0 && errno == EINTR)
+            ; /* a writer holds it for a moment; a file system without locks lets all pass */
+        if (stat(path, &named) != 0 || (named.st_dev == locked.st_dev && named.st_ino == locked.st_ino))
+            return ULB_OK;
+        close(*fd);
+    }
+}
+
+/* Warnings of the decoding, in the place of those that were written last. */
+static int replace_warnings(struct options *o, struct ulb_record *there, const json_t *warnings)
+{
+    json_t *all = json_object_get(there->root, "warnings");
+    size_t i;
+    const json_t *old;
+    json_array_foreach(o->warned, i, old)
+    {
+        for (size_t at = json_array_size(all); at-- > 0;) {
+            if (json_equal(json_array_get(all, at), old)) {
+                json_array_remove(all, at);
+                break;
+            }
+        }
+    }
+    json_decref(o->warned);
+    o->warned = json_deep_copy(warnings);
+    return o->warned ? json_array_extend(all, o->warned) : -1;
+}
+
+/* The runs replace those of a record that is there, to whose warnings theirs are added. What another process
+ * has put there since stays. */
+static enum ulb_status store_into(struct options *o, const struct ulb_record *record, bool complete,
+                                  struct ulb_error *err)
+{
+    struct ulb_record there = {NULL};
+    int fd = -1;
+    enum ulb_status status = lock_record(o->record, &fd, err);
+    if (status == ULB_OK)
+        status = ulb_record_read(&there, o->record, err);
+    if (status == ULB_OK && replace_warnings(o, &there, json_object_get(record->root, "warnings")) != 0)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    if (status == ULB_OK)
+        status = ulb_record_set(&there, "decode", decode_section(o, &there, record, complete), err);
+    if (status == ULB_OK) {
+        json_object_del(there.root, "decode_reason");
+        status = ulb_record_write(&there, o->record, err);
+    }
+    ulb_record_free(&there);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* Into the record that --record names, and into a file of its own. */
 static enum ulb_status store_record(struct options *o, const struct ulb_record *record, bool complete,
                                     struct ulb_error *err)
 {
-    enum ulb_status status = ULB_OK;
-    if (o->record) {
-        struct ulb_record there = {json_deep_copy(o->into.root)};
-        if (!there.root || json_array_extend(json_object_get(there.root, "warnings"),
-                                             json_object_get(record->root, "warnings")) != 0)
-            status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
-        if (status == ULB_OK)
-            status = ulb_record_set(&there, "decode", decode_section(o, record, complete), err);
-        if (status == ULB_OK) {
-            json_object_del(there.root, "decode_reason");
-            status = ulb_record_write(&there, o->record, err);
-        }
-        ulb_record_free(&there);
-    }
+    enum ulb_status status = o->record ? store_into(o, record, complete, err) : ULB_OK;
     if (status != ULB_OK || !o->path[0])
         return status;
     status = o->written ? ulb_record_write(record, o->path, err)
@@ -432,6 +507,7 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
         show_nothing();
     ulb_record_free(&record);
     ulb_record_free(&o->into);
+    json_decref(o->warned);
     ulb_llama_bench_free(&o->imported);
     return status;
 }

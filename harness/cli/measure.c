@@ -209,7 +209,8 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
 static error_t load_libraries(const struct ulb_measure_options *o)
 {
     const char *libraries = o->settings.libraries;
-    return !libraries || ulb_guests_load(libraries, o->err) == ULB_OK ? 0 : EINVAL;
+    enum ulb_status status = libraries ? ulb_guests_load(libraries, o->err) : ULB_OK;
+    return status == ULB_OK ? 0 : status == ULB_ENVIRONMENT ? ENOMEM : EINVAL;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
