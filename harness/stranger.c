@@ -191,27 +191,59 @@ static void work(const struct ulb_kernel *kernel, uint64_t seed, double timeout_
 
 /* ---- the parent ---- */
 
-/* Until the child ends; false: it was ended because a call does not return, or by a signal to us. */
-static bool wait_for(pid_t child, const struct report *from, int *result)
+/* Seconds of the processor that a process has had; NAN: it is not told. */
+static double seconds_worked(pid_t child)
 {
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(child, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return NAN;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Whether the call at work has had all the time it may take: of the processor, for a machine with other work
+ * is slow and no kernel's fault, or ten times as long where it waits for something. */
+struct patience {
+    size_t call;
+    double worked, waited; /* when it began; since then */
+};
+
+static bool is_over(struct patience *patience, pid_t child, double passed)
+{
+    const size_t call = report->calls;
+    const double worked = seconds_worked(child);
+    if (call != patience->call || call % 2 == 0) {
+        *patience = (struct patience){call, worked, 0};
+        return false;
+    }
+    patience->waited += passed;
+    return worked - patience->worked > report->limit_s || patience->waited > 10 * report->limit_s;
+}
+
+static void end_child(pid_t child, int *result)
+{
+    kill(child, SIGKILL);
+    while (waitpid(child, result, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* Until the child ends; false: it was ended because a call does not return, or by a signal to us. */
+static bool wait_for(pid_t child, int *result)
+{
+    static const double longest_look = 0.05; /* what is more we were stopped ourselves */
     const struct timespec pause = {0, 2000000};
-    size_t last = 0;
-    double since = ulb_now();
+    struct patience patience = {0};
+    double last = ulb_now();
     for (;;) {
         pid_t ended = waitpid(child, result, WNOHANG);
         if (ended == child || (ended < 0 && errno != EINTR))
             return true;
         const double now = ulb_now();
-        if (from->calls != last || from->calls % 2 == 0) {
-            last = from->calls;
-            since = now;
-        }
-        if (ulb_interrupted || now - since > from->limit_s) {
-            kill(child, SIGKILL);
-            while (waitpid(child, result, 0) < 0 && errno == EINTR)
-                ;
+        if (ulb_interrupted || is_over(&patience, child, fmin(now - last, longest_look))) {
+            end_child(child, result);
             return false;
         }
+        last = now;
         nanosleep(&pause, NULL);
     }
 }
@@ -276,7 +308,7 @@ enum ulb_status ulb_stranger_check(const struct ulb_kernel *kernel, uint64_t see
         status = ulb_fail(err, ULB_ENVIRONMENT,
                           "no process could be started to check kernels of others in: %s", strerror(errno));
     } else {
-        bool ended = wait_for(child, report, &result);
+        bool ended = wait_for(child, &result);
         *cases = report->passed;
         status = ulb_check_interrupted(err);
         if (status == ULB_OK)

@@ -105,27 +105,40 @@ static struct {
     atomic_bool stop;
 } watch;
 
+/* Seconds of the call at work, and those of them since a signal; what passes between two looks beyond twice
+ * their distance is the time that the program was stopped. */
+struct patience {
+    uint64_t call;
+    double seconds, after_signal;
+};
+
+static void go_on(struct patience *patience, double passed)
+{
+    if (ulb_calls_at_work == 0 || !ulb_doing.active || ulb_calls != patience->call) {
+        *patience = (struct patience){ulb_calls, 0, 0};
+        return;
+    }
+    patience->seconds += passed;
+    patience->after_signal += ulb_interrupted ? passed : 0;
+}
+
 /* Looks ten times a second; the threads that measure it leaves alone. */
 static void *look(void *unused)
 {
     const struct timespec pause = {0, 100000000};
-    uint64_t last = 0;
-    double since = ulb_now(), signalled = 0;
+    struct patience patience = {0};
+    double last = ulb_now();
     (void)unused;
     while (!atomic_load(&watch.stop)) {
         const double now = ulb_now();
-        const bool at_work = ulb_calls_at_work > 0 && ulb_doing.active;
-        if (!at_work || ulb_calls != last)
-            since = now;
-        last = ulb_calls;
-        if (!ulb_interrupted)
-            signalled = now;
-        if (at_work && ulb_doing.limit_s > 0 && now - since > ulb_doing.limit_s) {
+        go_on(&patience, fmin(now - last, 0.2));
+        last = now;
+        if (ulb_doing.limit_s > 0 && patience.seconds > ulb_doing.limit_s) {
             say("ulb-bench: %s did not return within %.3g s %s; %s, or raise --call-timeout\n",
                 ulb_doing.what, ulb_doing.limit_s, ulb_doing.where, ulb_doing.remedy);
             _exit(EXIT_FINDING);
         }
-        if (at_work && now - fmax(since, signalled) > LEFT_AFTER_SIGNAL && ulb_interrupted) {
+        if (patience.after_signal > LEFT_AFTER_SIGNAL) {
             say("ulb-bench: interrupted in %s, which does not return, %s; what was measured so far is kept\n",
                 ulb_doing.what, ulb_doing.where);
             _exit(EXIT_INTERRUPTED);
