@@ -29,20 +29,28 @@ void ulb_doing_set(const void *about, const char *what, const char *remedy, doub
     ulb_doing.active = true;
 }
 
+static _Thread_local void *own_stack;
+
 bool ulb_signal_stack_open(void)
 {
-    stack_t stack = {.ss_sp = malloc(STACK_BYTES), .ss_size = STACK_BYTES};
-    if (!stack.ss_sp)
+    stack_t there, stack = {.ss_size = STACK_BYTES};
+    if (sigaltstack(NULL, &there) == 0 && !(there.ss_flags & SS_DISABLE))
+        return true; /* a sanitizer has made one */
+    stack.ss_sp = own_stack = malloc(STACK_BYTES);
+    if (!own_stack)
         return false;
     if (sigaltstack(&stack, NULL) == 0)
         return true;
-    free(stack.ss_sp);
+    free(own_stack);
+    own_stack = NULL;
     return false;
 }
 
 void ulb_signal_stack_close(void)
 {
-    stack_t stack, none = {.ss_flags = SS_DISABLE};
-    if (sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_DISABLE) && sigaltstack(&none, NULL) == 0)
-        free(stack.ss_sp);
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    if (own_stack && sigaltstack(&none, NULL) == 0) {
+        free(own_stack);
+        own_stack = NULL;
+    }
 }

@@ -86,7 +86,10 @@ T
 # Mistakes of newcomers: each is named in one line, with the kernel and the shape, and none passes.
 "$bench" verify --kernel-library fault_none.so --kernels newcomer >out 2>err || fail "a sound kernel: $(cat out err)"
 grep -q 'equal over 80 cases' out && [[ ! -s err ]] || fail "a sound kernel: $(cat out err)"
+sanitized=$(sed -n 's/^ULB_SANITIZE:[A-Z]*=//p' "$ULB_BUILD/CMakeCache.txt")
 while read -r fault code message; do
+    # A sanitizer looks for leaks at exit(), by a process of its own.
+    [[ -z $sanitized || $fault != leaves ]] || continue
     for form in "" --json; do
         # shellcheck disable=SC2086
         expect "$code" "kernel int8a8-newcomer-any-1x1x1 $message at [0-9]+x[0-9]+(,.*)?$" \
@@ -150,7 +153,7 @@ timed 1 "kernel int8a8-newcomer-any-1x1x1 writes behind its results at [0-9]+x[0
 timed 1 "kernel int8a8-newcomer-any-1x1x1 did not return within 1.5 s at [0-9]+x[0-9]+; .*--call-timeout" late_forever.so --call-timeout 1.5
 timed 3 "kernel int8a8-newcomer-any-1x1x1 ended the program by exit\(\) at [0-9]+x[0-9]+" late_leaves.so
 # A sanitizer has its own words for a crash.
-grep -q 'ULB_SANITIZE:STRING=.' "$ULB_BUILD/CMakeCache.txt" ||
+[[ -n $sanitized ]] ||
     timed 3 "kernel int8a8-newcomer-any-1x1x1 crashed \(Segmentation fault\) at [0-9]+x[0-9]+" late_crashes.so
 "$bench" gemv --kernel-library late_prints.so "${late[@]}" --json >out 2>err || fail "a kernel that prints: $(tail -3 err)"
 python3 -c 'import json; json.load(open("out"))' && grep -q 'hello from the kernel' err || fail "what a kernel prints is among the results"
