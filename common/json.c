@@ -90,10 +90,8 @@ enum ulb_status ulb_json_load(json_t **document, const char *text, size_t bytes,
     if (!*document && !ulb_json_lacks_memory(&why))
         return ulb_fail(err, ULB_BAD_INPUT, "%.200s: line %d, column %d: %s", name, why.line, why.column,
                         why.text);
-    if (*document && ulb_json_printable(*document))
+    if (*document)
         return ULB_OK;
-    json_decref(*document);
-    *document = NULL;
     return ulb_fail(err, ULB_ENVIRONMENT,
                     "%.200s: not enough memory to read it; free memory or raise ulimit -v", name);
 }

@@ -1,4 +1,4 @@
-/* JSON from files: its texts are printed, so that they hold nothing a terminal obeys. */
+/* JSON from files: texts that will be printed may hold nothing that a terminal obeys. */
 #ifndef ULB_COMMON_JSON_H
 #define ULB_COMMON_JSON_H
 
@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Parses a document that a file holds; texts and keys are made printable (common/text.h). ULB_BAD_INPUT names
- * the place, "NAME: line 3, column 7: ...", ULB_ENVIRONMENT the want of memory; *document is then NULL. */
+/* Parses a document that a file holds. Its reader makes it printable, or refuses texts that are not.
+ * ULB_BAD_INPUT names the place, "NAME: line 3, column 7: ...", ULB_ENVIRONMENT the want of memory; *document
+ * is then NULL. */
 enum ulb_status ulb_json_load(json_t **document, const char *text, size_t bytes, size_t flags,
                               const char *name, struct ulb_error *err);
 

@@ -112,7 +112,10 @@ enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, si
     enum ulb_status status = ulb_json_load(&root, text, bytes, JSON_REJECT_DUPLICATES, name, err);
     if (status != ULB_OK)
         return status;
-    status = check_version(root, err);
+    if (!ulb_json_printable(root))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its texts");
+    if (status == ULB_OK)
+        status = check_version(root, err);
     if (status == ULB_OK)
         status = check_sections(root, err);
     if (status == ULB_OK)

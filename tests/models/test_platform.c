@@ -192,6 +192,8 @@ static void test_strings(void **state)
     expect_refused(&bad, "name is", "1 to 31");
     bad.head = "\"name\": \"a\\u001b[31m\", \"title\": \"X\", \"source\": \"s\"";
     expect_refused(&bad, "name is", "printable");
+    bad.head = "\"name\": \"a\\u009b31m\", \"title\": \"X\", \"source\": \"s\"";
+    expect_refused(&bad, "name is", "printable");
     bad.head = "\"name\": \"x\", \"title\": \"X\", \"source\": \"s\", \"cores\": 3";
     expect_refused(&bad, "cores is an unknown key", "known here are name, title");
     bad.head = "\"name\": \"x\", \"name\": \"y\", \"title\": \"X\", \"source\": \"s\"";
