@@ -12,4 +12,17 @@
  * link to nothing. */
 enum ulb_status ulb_write_file(const char *path, const char *text, size_t bytes, struct ulb_error *err);
 
+/* The same under a name that no file has yet: where PATH.json is there, path becomes PATH-2.json and so on.
+ * Two processes that name the same file at the same moment get one each. ULB_ENVIRONMENT also when path has
+ * no room for the number. */
+enum ulb_status ulb_write_new_file(char *path, size_t path_bytes, const char *text, size_t bytes,
+                                   struct ulb_error *err);
+
+/* What a page or a figure holds, near its begin or its end, so that a later one may replace it. */
+#define ULB_FILE_MARK "drawn by ulb-bench"
+
+/* Whether path may be written: nothing is there, or what bears the mark. ULB_BAD_INPUT for all else, with the
+ * remedy. */
+enum ulb_status ulb_file_may_replace(const char *path, const char *remedy, struct ulb_error *err);
+
 #endif

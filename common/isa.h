@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef uint64_t ulb_isa_set;
 
 /* name, bit number. Names are those of --isa-mask and of the topology's "isa" list. */
@@ -71,5 +75,9 @@ char *ulb_isa_names(ulb_isa_set set, char *out, size_t out_bytes);
 
 /* Parses a comma-separated list of names. ULB_BAD_INPUT names the unknown word and lists the known ones. */
 enum ulb_status ulb_isa_parse(const char *list, ulb_isa_set *set, struct ulb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

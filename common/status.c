@@ -1,8 +1,17 @@
 #include "common/status.h"
 
+#include "common/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* A message is one line of printable characters, whatever the names in it are. */
+static void make_line(struct ulb_error *err)
+{
+    ulb_text_mend(err->message);
+    ulb_text_printable(err->message);
+}
 
 enum ulb_status ulb_fail(struct ulb_error *err, enum ulb_status status, const char *format, ...)
 {
@@ -10,6 +19,7 @@ enum ulb_status ulb_fail(struct ulb_error *err, enum ulb_status status, const ch
     va_start(args, format);
     vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
+    make_line(err);
     return status;
 }
 
@@ -24,6 +34,7 @@ enum ulb_status ulb_fail_prefix(struct ulb_error *err, enum ulb_status status, c
     int left = (int)sizeof err->message - used;
     if (used >= 0 && left > 0)
         snprintf(err->message + used, (size_t)left, ": %.*s", left, old);
+    make_line(err);
     return status;
 }
 

@@ -6,6 +6,10 @@
 #ifndef ULB_COMMON_STATUS_H
 #define ULB_COMMON_STATUS_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ulb_status {
     ULB_OK = 0,
     ULB_FINDING,   /* the work was done and its finding is bad: a kernel differs, a value is out of bounds */
@@ -28,5 +32,9 @@ enum ulb_status ulb_fail_prefix(struct ulb_error *err, enum ulb_status status, c
 
 /* Process exit code of a status: 0, 1, 2, 3 or 130. */
 int ulb_exit_code(enum ulb_status status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

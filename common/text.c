@@ -1,5 +1,6 @@
 #include "common/text.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -58,12 +59,62 @@ bool ulb_text_close(struct ulb_text *text)
     return !text->failed;
 }
 
+/* Bytes of the character of UTF-8 at text, and its number; 0: there is none. */
+static size_t read_character(const char *text, uint32_t *number)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char first = (unsigned char)text[0];
+    size_t length = first < 0x80   ? 1
+                    : first < 0xC0 ? 0
+                    : first < 0xE0 ? 2
+                    : first < 0xF0 ? 3
+                    : first < 0xF8 ? 4
+                                   : 0;
+    *number = length < 2 ? first : first & (0x7Fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if (((unsigned char)text[i] & 0xC0) != 0x80)
+            return 0;
+        *number = *number << 6 | ((unsigned char)text[i] & 0x3F);
+    }
+    bool valid = length < 2 ||
+                 (*number >= least[length] && *number <= 0x10FFFF && (*number < 0xD800 || *number > 0xDFFF));
+    return valid ? length : 0;
+}
+
+/* Control characters, separators of lines, and what turns the direction of writing. */
+static bool is_obeyed(uint32_t number)
+{
+    return number < 0x20 || (number >= 0x7F && number < 0xA0) || number == 0x61C || number == 0x200E ||
+           number == 0x200F || (number >= 0x2028 && number <= 0x202E) ||
+           (number >= 0x2066 && number <= 0x2069);
+}
+
+bool ulb_text_is_printable(const char *text)
+{
+    uint32_t number;
+    for (size_t length; *text; text += length) {
+        length = read_character(text, &number);
+        if (length == 0 || is_obeyed(number))
+            return false;
+    }
+    return true;
+}
+
 void ulb_text_printable(char *text)
 {
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == 0x7F)
-            *text = '?';
+    uint32_t number;
+    char *to = text;
+    for (size_t length; *text; text += length) {
+        length = read_character(text, &number);
+        bool shown = length > 0 && !is_obeyed(number);
+        length = length > 0 ? length : 1;
+        if (shown)
+            memmove(to, text, length);
+        else
+            *to = '?';
+        to += shown ? length : 1;
     }
+    *to = '\0';
 }
 
 void ulb_text_mend(char *text)

@@ -21,7 +21,12 @@ bool ulb_text_open(struct ulb_text *text);
 /* Closes the stream. data is to be freed; false and data NULL when some of it found no room. */
 bool ulb_text_close(struct ulb_text *text);
 
-/* '?' in place of control characters, which a terminal would obey. */
+/* Whether a text holds nothing but whole characters of UTF-8, none of which a terminal obeys: control
+ * characters (C0, C1, DEL), separators of lines, and those that turn the direction of writing. */
+bool ulb_text_is_printable(const char *text);
+
+/* '?' in the place of each that it must not hold; the text becomes shorter where they had several bytes.
+ * Names and texts of files pass through this before they are printed, once, where they are read. */
 void ulb_text_printable(char *text);
 
 /* Two texts in short, for a message that says what differs: where they are too long, what is around the first

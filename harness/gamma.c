@@ -1,5 +1,6 @@
 #include "harness/gamma.h"
 
+#include "common/doing.h"
 #include "harness/beta.h"
 #include "harness/gamma_loop.h"
 #include "harness/keep.h"
@@ -30,7 +31,9 @@ struct turn {
 static void run_loop(void *arg)
 {
     const struct turn *turn = arg;
+    ulb_call_begin();
     ulb_gamma_loop_run(turn->loop, 0, turn->i);
+    ulb_call_end();
 }
 
 /* Cycles of one call, the best of three runs as in the chain's calibration: an interrupt is not the kernel's.

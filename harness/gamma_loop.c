@@ -1,5 +1,6 @@
 #include "harness/gamma_loop.h"
 
+#include "common/doing.h"
 #include "harness/clock.h"
 #include "harness/counters/marker.h"
 #include "models/models.h"
@@ -82,10 +83,14 @@ void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread, size_t
     mine.y += thread * loop->y_stride + turn * RESULT_STEP % PAGE / sizeof *mine.y;
     char *above = __builtin_alloca(turn * STACK_STEP % PAGE + 1);
     __asm__ volatile("" ::"r"(above) : "memory"); /* keeps it */
+    if (thread == 0)
+        ulb_kernel_doing(loop->kernel, mine.m, mine.k, mine.n);
     ulb_marker_start("gamma");
     for (size_t i = 0; i < loop->calls; i++)
         loop->kernel->run(&mine);
     ulb_marker_stop("gamma");
+    if (thread == 0)
+        ulb_doing_end();
 }
 
 void ulb_gamma_loop_warm(const struct ulb_gamma_loop *loop, size_t thread)
@@ -99,7 +104,9 @@ static void run_calls(void *arg, size_t calls)
 {
     struct ulb_gamma_loop *loop = arg;
     loop->calls = calls;
+    ulb_call_begin();
     ulb_gamma_loop_run(loop, 0, 0);
+    ulb_call_end();
 }
 
 static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_kernel *kernel,
@@ -122,7 +129,11 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
     ulb_problem_pack(&loop->problem, kernel->layout, loop->pages.data, NULL);
     loop->gemm = ulb_problem_gemm(&loop->problem, loop->pages.data,
                                   (float *)(void *)((char *)loop->pages.data + results));
+    ulb_kernel_doing(kernel, size.rows, size.k, 1);
+    ulb_call_begin();
     kernel->run(&loop->gemm);
+    ulb_call_end();
+    ulb_doing_end();
     loop->calls = ulb_repetitions(RUN_SECONDS, CALLS_MAX, run_calls, loop);
     return ulb_problem_check(&loop->problem, kernel, loop->gemm.y, err);
 }

@@ -162,6 +162,26 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     ulb_grid_set_beside(grid, cell);
 }
 
+/* What lies behind a cell's results, set before its samples and looked at after them. */
+enum { CANARY = 0x5A };
+
+static unsigned char *canary_of(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)
+{
+    return (unsigned char *)(grid->y + cell->n * cell->m);
+}
+
+static enum ulb_status check_canary(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,
+                                    struct ulb_error *err)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    for (size_t i = 0; i < ULB_CACHE_LINE; i++) {
+        if (canary_of(grid, cell)[i] != CANARY)
+            return ulb_fail(err, ULB_FINDING, "kernel %s writes behind its results at %zux%zu",
+                            ulb_kernel_name(cell->kernel, name), cell->m, cell->k);
+    }
+    return ULB_OK;
+}
+
 /* A cell's turn in a round: timed, or kept from a process before. */
 static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *grid, size_t round,
                                   struct ulb_grid_cell *cell, double *hz, struct ulb_error *err)
@@ -175,9 +195,12 @@ static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *
         return status;
     if (kept)
         return ulb_grid_cell_replay(grid, cell, kept, hz) ? ULB_OK : ulb_unit_damaged(&unit, err);
+    memset(canary_of(grid, cell), CANARY, ULB_CACHE_LINE);
     time_cell(session, grid, cell);
     *hz = ulb_team_last_hz(session->team);
-    status = ulb_team_check(session->team, err);
+    status = check_canary(grid, cell, err);
+    if (status == ULB_OK)
+        status = ulb_team_check(session->team, err);
     if (status != ULB_OK || !session->journal)
         return status;
     return ulb_unit_end(session, &unit, ulb_grid_cell_kept(grid, cell, *hz), err);

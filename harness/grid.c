@@ -243,7 +243,8 @@ static void fill_activations(struct ulb_grid *grid, size_t k, float *token, uint
 static enum ulb_status allocate_tokens(struct ulb_grid *grid, size_t m, size_t k, uint64_t seed,
                                        struct ulb_error *err)
 {
-    size_t n = grid->tokens, y_bytes = ulb_round_up(n * m * sizeof *grid->y, ULB_CACHE_LINE), bytes = y_bytes;
+    size_t n = grid->tokens, y_bytes = ulb_round_up(n * m * sizeof *grid->y, ULB_CACHE_LINE) + ULB_CACHE_LINE;
+    size_t bytes = y_bytes;
     bool used[ULB_ACTIVATIONS] = {false};
     for (size_t i = 0; i < grid->n; i++)
         used[grid->cells[i].kernel->activation] = true;

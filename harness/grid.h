@@ -68,7 +68,7 @@ struct ulb_grid {
     double *loops_beside;         /* storage of the cells' loop_s */
     struct ulb_peak_meter *peak;  /* closed with the grid */
     size_t tokens;                /* the largest N */
-    float *y;                     /* room for the largest M and N */
+    float *y;                     /* room for the largest M and N, and a cache line */
     struct ulb_pages tokens_storage;
     struct ulb_activations x[ULB_ACTIVATIONS]; /* those of the kernels' formats, for the largest K and N */
     struct ulb_share *shares;                  /* one per thread */

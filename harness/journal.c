@@ -1,5 +1,7 @@
 #include "harness/journal.h"
 
+#include "common/json.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -20,6 +22,15 @@ struct ulb_journal {
     size_t next;   /* of these */
     size_t units;  /* in the file */
 };
+
+/* Whether the file under the journal's name is the one that was locked: a process that ends its run removes
+ * its journal, and may have done so between the two. */
+static bool is_still_there(const struct ulb_journal *journal)
+{
+    struct stat named, locked;
+    return stat(journal->path, &named) == 0 && fstat(journal->fd, &locked) == 0 &&
+           named.st_dev == locked.st_dev && named.st_ino == locked.st_ino;
+}
 
 static enum ulb_status open_file(struct ulb_journal **out, const char *path, int flags, struct ulb_error *err)
 {
@@ -42,6 +53,10 @@ static enum ulb_status open_file(struct ulb_journal **out, const char *path, int
     if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         ulb_journal_close(journal);
         return ulb_fail(err, ULB_ENVIRONMENT, "another process is writing %s; wait for it or end it", path);
+    }
+    if (!is_still_there(journal)) {
+        ulb_journal_close(journal);
+        return ulb_fail(err, ULB_BAD_INPUT, "%s was removed by the process that has finished its run", path);
     }
     *out = journal;
     return ULB_OK;
@@ -79,9 +94,7 @@ static enum ulb_status append_line(struct ulb_journal *journal, const json_t *li
 enum ulb_status ulb_journal_create(struct ulb_journal **out, const char *path, const json_t *header,
                                    struct ulb_error *err)
 {
-    enum ulb_status status = open_file(out, path, O_WRONLY | O_CREAT, err);
-    if (status == ULB_OK && ftruncate((*out)->fd, 0) != 0)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "%s cannot be written: %s", path, strerror(errno));
+    enum ulb_status status = open_file(out, path, O_WRONLY | O_CREAT | O_EXCL, err);
     if (status == ULB_OK)
         status = append_line(*out, header, err);
     if (status != ULB_OK) {
@@ -130,9 +143,11 @@ static enum ulb_status parse_lines(struct ulb_journal *journal, char *text, size
         json_error_t why;
         json_t *line = json_loadb(text + *whole, (size_t)(end - text) - *whole, 0, &why);
         number++;
-        if (json_array_append_new(journal->lines, line) != 0)
+        if (!line && !ulb_json_lacks_memory(&why))
             return ulb_fail(err, ULB_BAD_INPUT, "%s: line %zu is damaged (%.100s); measure anew",
                             journal->path, number, why.text);
+        if ((line && !ulb_json_printable(line)) || json_array_append_new(journal->lines, line) != 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read %s", journal->path);
     }
     if (number == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "%s holds no whole line; measure anew", journal->path);

@@ -14,7 +14,8 @@
 
 struct ulb_journal;
 
-/* A new journal with this header; one that is there is replaced. ULB_ENVIRONMENT names path and reason. */
+/* A new journal with this header. ULB_ENVIRONMENT names path and reason: one that is there is another run's.
+ */
 enum ulb_status ulb_journal_create(struct ulb_journal **journal, const char *path, const json_t *header,
                                    struct ulb_error *err);
 

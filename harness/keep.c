@@ -129,21 +129,26 @@ static enum ulb_status write_unfinished(struct ulb_session *session, struct ulb_
     if (!copy.root)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
     enum ulb_status status = ulb_record_warn(
-        &copy, err, "unfinished: what was measured is in the journal; --resume %s goes on", keep->record);
+        &copy, err, "unfinished: what was measured is in the journal; --resume with this file goes on");
     if (status == ULB_OK)
-        status = ulb_record_write(&copy, keep->record, err);
+        status = ulb_record_write_new(&copy, keep->record, keep->record_bytes, err);
     ulb_record_free(&copy);
     return status;
 }
 
-static enum ulb_status begin_anew(struct ulb_session *session, const char *path, struct ulb_error *err)
+/* The record's name is taken first: no other process has it, and what is beside it is ours to make. */
+static enum ulb_status begin_anew(struct ulb_session *session, struct ulb_error *err)
 {
-    bool first = session->settings.keep.pass[0] == '\0';
+    const struct ulb_keeping *keep = &session->settings.keep;
+    char path[4200];
+    bool first = keep->pass[0] == '\0';
     enum ulb_status status = first ? write_unfinished(session, err) : ULB_OK;
-    if (status == ULB_OK)
-        status = ulb_journal_create(&session->journal, path, session->record->root, err);
+    if (status != ULB_OK)
+        return status;
+    ulb_keep_journal_path(keep->record, keep->pass, path, sizeof path);
+    status = ulb_journal_create(&session->journal, path, session->record->root, err);
     if (status != ULB_OK && first)
-        unlink(session->settings.keep.record);
+        unlink(keep->record);
     return status;
 }
 
@@ -183,7 +188,7 @@ enum ulb_status ulb_keep_begin(struct ulb_session *session, struct ulb_error *er
     if (keep->resume && (keep->pass[0] == '\0' || access(path, F_OK) == 0))
         return go_on(session, path, err);
     enum ulb_status status = add_session(session, created, err);
-    return status == ULB_OK ? begin_anew(session, path, err) : status;
+    return status == ULB_OK ? begin_anew(session, err) : status;
 }
 
 void ulb_keep_end(struct ulb_session *session)

@@ -1,9 +1,12 @@
 #include "harness/problem.h"
 
+#include "common/doing.h"
 #include "common/fp16.h"
 #include "common/rng.h"
+#include "harness/clock.h"
 #include "kernels/block.h"
 #include "kernels/floating.h"
+#include "kernels/library.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -337,6 +340,38 @@ static void drop_signs(struct ulb_problem *problem)
     }
 }
 
+static double longest_truth_s, call_timeout_s;
+
+void ulb_kernel_timeout(double seconds)
+{
+    call_timeout_s = seconds;
+}
+
+void ulb_kernel_doing(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n)
+{
+    static const double least_s = 10, times_the_truth = 1000;
+    static size_t last[3];
+    const size_t now[3] = {m, k, n};
+    char name[ULB_KERNEL_NAME_MAX], what[ULB_KERNEL_NAME_MAX + 8], tokens[32] = "";
+    if (!ulb_kernels_have_foreign())
+        return;
+    if (!ulb_kernel_is_foreign(kernel)) {
+        ulb_doing_end();
+        return;
+    }
+    if (ulb_doing.about == kernel && memcmp(last, now, sizeof now) == 0) {
+        ulb_doing.active = true;
+        return;
+    }
+    memcpy(last, now, sizeof now);
+    snprintf(what, sizeof what, "kernel %s", ulb_kernel_name(kernel, name));
+    if (n > 1)
+        snprintf(tokens, sizeof tokens, ", %zu tokens", n);
+    ulb_doing_set(kernel, what, "mend it, or leave it out by --kernels",
+                  call_timeout_s > 0 ? call_timeout_s : fmax(least_s, times_the_truth * longest_truth_s),
+                  "at %zux%zu%s", m, k, tokens);
+}
+
 /* The scalar row's result, and for floating formats that of |w| and |x| (the error bound), from scratch
  * memory. */
 static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team *team, struct ulb_error *err)
@@ -364,7 +399,10 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     }
     on_team(team, pack_part, work);
     work->y = problem->expected;
+    const double begin = ulb_now();
     on_team(team, run_part, work);
+    problem->truth_s = ulb_now() - begin;
+    longest_truth_s = fmax(longest_truth_s, problem->truth_s);
     if (problem->magnitude && !problem->format->floating) {
         work->x_magnitudes = (double *)(void *)((char *)scratch.data + packed);
         for (size_t n = 0; n < bases_of(problem); n++)

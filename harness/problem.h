@@ -42,6 +42,7 @@ struct ulb_problem {
                        * |w| = (|value| + |zero| + offset) scale, of a block format |d scale| (|value| +
                        * offset) + |dmin min|, where offset is that of the codes if activations are floating,
                        * else 0; |x| plus the zero point's, times the scale */
+    double truth_s;   /* that the scalar row took for the bases */
     struct ulb_pages storage;
 };
 
@@ -77,5 +78,11 @@ enum ulb_status ulb_problem_check(const struct ulb_problem *problem, const struc
  * problem. */
 enum ulb_status ulb_problem_verify(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
                                    struct ulb_error *err);
+
+/* Says that a kernel of others is about to be called at that shape (common/doing.h), with the seconds that a
+ * call may take: settings', or 1000 times what the longest truth so far took, at least ten. For the suite's
+ * own rows, and where the last call said the same, it costs nothing. ulb_doing_end() ends it. */
+void ulb_kernel_doing(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n);
+void ulb_kernel_timeout(double seconds);
 
 #endif

@@ -9,6 +9,9 @@
 #include "harness/keep.h"
 #include "harness/machine.h"
 #include "harness/port_bounds.h"
+#include "harness/problem.h"
+#include "harness/stranger.h"
+#include "kernels/library.h"
 #include "results/compare.h"
 
 #include <stdlib.h>
@@ -98,6 +101,36 @@ static enum ulb_status decode(struct ulb_session *session, struct ulb_error *err
     return status == ULB_OK ? ulb_decode_measure(session, session->settings.decode, err) : status;
 }
 
+static enum ulb_status run_stage(struct ulb_session *session, enum ulb_stage stage,
+                                 const struct ulb_kernel **kernels, struct ulb_error *err)
+{
+    switch (stage) {
+    case ULB_STAGE_COUNT:
+        return count(session, err);
+    case ULB_STAGE_DECODE:
+        return decode(session, err);
+    default:
+        return measure(session, stage, kernels, err);
+    }
+}
+
+/* Kernels of others are timed in this process, where they can do harm: those that are wanted prove sound in
+ * another one first. */
+static enum ulb_status check_strangers(const struct ulb_session *session, struct ulb_error *err)
+{
+    const struct ulb_settings *settings = &session->settings;
+    enum ulb_status status = ULB_OK;
+    size_t cases;
+    ulb_kernel_timeout(settings->call_timeout_s);
+    for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
+        const struct ulb_kernel *kernel = ulb_kernels[i];
+        if (ulb_kernel_is_foreign(kernel) && ulb_session_wants(session, kernel) &&
+            ulb_session_can_run(session, kernel->needs))
+            status = ulb_stranger_check(kernel, settings->seed, settings->call_timeout_s, &cases, err);
+    }
+    return status;
+}
+
 enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stage, struct ulb_record *record,
                         struct ulb_error *err)
 {
@@ -108,12 +141,10 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
     const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
     if (!kernels)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
-    else if (stage == ULB_STAGE_COUNT)
-        status = count(&session, err);
-    else if (stage == ULB_STAGE_DECODE)
-        status = decode(&session, err);
-    else
-        status = measure(&session, stage, kernels, err);
+    else if (needs_kernels(stage))
+        status = check_strangers(&session, err);
+    if (status == ULB_OK)
+        status = run_stage(&session, stage, kernels, err);
     struct ulb_error unsaid;
     if (record->root && ulb_machine_warn_of_sleep(&session, &unsaid) != ULB_OK && status == ULB_OK) {
         *err = unsaid;

@@ -79,6 +79,22 @@ static enum ulb_status match_kernels(struct ulb_session *session, struct ulb_err
     return status;
 }
 
+enum ulb_status ulb_refuse_format(const char *word, size_t length, struct ulb_error *err)
+{
+    const char *nearest = NULL;
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const char *name = ulb_kernels[i]->layout->format->name;
+        bool begins = strlen(name) < length && strncmp(name, word, strlen(name)) == 0;
+        if (begins && (!nearest || strlen(name) > strlen(nearest)))
+            nearest = name;
+    }
+    if (nearest)
+        return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%.*s'; did you mean %s?", (int)length, word,
+                        nearest);
+    return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%.*s'; see 'ulb-bench list formats'", (int)length,
+                    word);
+}
+
 /* Every name in a comma list must be a format of some kernel, and none may come twice; empty words are
  * skipped. */
 static enum ulb_status check_formats(const char *list, struct ulb_error *err)
@@ -93,8 +109,7 @@ static enum ulb_status check_formats(const char *list, struct ulb_error *err)
             found = strlen(name) == length && strncmp(name, word, length) == 0;
         }
         if (!found)
-            return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%.*s'; see 'ulb-bench list formats'",
-                            (int)length, word);
+            return ulb_refuse_format(word, length, err);
         word += length + (word[length] == ',');
     }
     return list ? ulb_words_differ("format", list, err) : ULB_OK;
@@ -132,9 +147,9 @@ static enum ulb_status open_machine(struct ulb_session *session, struct ulb_erro
     if (status != ULB_OK)
         return status;
     if (!session->topology.this_system)
-        return ulb_fail(
-            err, ULB_BAD_INPUT,
-            "HWLOC_XMLFILE describes another machine; unset it to measure, or use 'ulb-bench topology'");
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "%s describes another machine; unset it to measure, or use 'ulb-bench topology'",
+                        ulb_topology_variable());
     session->isa = session->topology.isa & ~session->settings.isa_mask;
     if (session->settings.set && strlen(session->settings.set) > ULB_SET_MOST)
         return ulb_fail(err, ULB_BAD_INPUT,

@@ -23,9 +23,10 @@ struct ulb_journal;         /* harness/journal.h */
 
 /* Where a run keeps what it has measured so far (harness/keep.h). */
 struct ulb_keeping {
-    const char *record; /* the file; NULL: nothing is kept */
-    const char *pass;   /* "" or "-aa": which journal of the record */
-    bool resume;        /* go on with the record that is there */
+    char *record; /* the file, the caller's; NULL: nothing is kept. A new run changes a name that is taken */
+    size_t record_bytes; /* room for it */
+    const char *pass;    /* "" or "-aa": which journal of the record */
+    bool resume;         /* go on with the record that is there */
 };
 
 struct ulb_settings {
@@ -43,7 +44,8 @@ struct ulb_settings {
     bool aa;             /* the grid is measured a second time; said in the record */
     const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
     struct ulb_keeping keep;
-    ulb_isa_set isa_mask; /* bits not to be used */
+    ulb_isa_set isa_mask;  /* bits not to be used */
+    double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar truth's */
     uint64_t seed;
     size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
     const struct ulb_decode_settings *decode; /* of ULB_STAGE_DECODE */
@@ -97,6 +99,9 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
  * message names the missing bits): a fast kernel never silently gives way to another. */
 enum ulb_status ulb_session_kernels(const struct ulb_session *session, const struct ulb_kernel **kernels,
                                     size_t *n, struct ulb_error *err);
+
+/* ULB_BAD_INPUT for a word of that length that is no format, with the one it may mean: "q4_k" of "q4_k_m". */
+enum ulb_status ulb_refuse_format(const char *word, size_t length, struct ulb_error *err);
 
 void ulb_session_progress(const struct ulb_session *session, const char *stage, double done);
 

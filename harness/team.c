@@ -2,6 +2,7 @@
 
 #include "common/affinity.h"
 #include "common/child.h"
+#include "common/doing.h"
 #include "common/mem.h"
 #include "harness/clock.h"
 #include "common/stats.h"
@@ -87,10 +88,13 @@ static void *member_main(void *argument)
 {
     struct member *member = argument;
     struct ulb_team *team = member->team;
+    ulb_signal_stack_open();
     for (uint32_t number = 1;; number++) {
         wait_for_job(team, number);
-        if (team->stopping)
+        if (team->stopping) {
+            ulb_signal_stack_close();
             return NULL;
+        }
         team->job(team->arg, member->index);
         atomic_store_explicit(&member->done, number, memory_order_release);
     }
@@ -190,6 +194,7 @@ void ulb_team_run(struct ulb_team *team, void (*job)(void *arg, size_t thread), 
     team->job = job;
     team->arg = arg;
     uint32_t number = atomic_load_explicit(&team->job_number, memory_order_relaxed) + 1;
+    ulb_call_begin();
     publish_job(team, number);
     job(arg, 0);
     for (size_t i = 1; i < team->n; i++) {
@@ -200,6 +205,7 @@ void ulb_team_run(struct ulb_team *team, void (*job)(void *arg, size_t thread), 
                 pause_cpu();
         }
     }
+    ulb_call_end();
 }
 
 size_t ulb_team_size(const struct ulb_team *team)

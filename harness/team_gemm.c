@@ -1,9 +1,11 @@
 #include "harness/team_gemm.h"
 
+#include "common/doing.h"
 #include "common/emulation.h"
 #include "harness/clock.h"
 #include "harness/counters/marker.h"
 #include "harness/lead_in.h"
+#include "harness/problem.h"
 
 static void run_part(void *arg, size_t thread)
 {
@@ -21,7 +23,9 @@ static void run_part(void *arg, size_t thread)
 void ulb_team_gemm_run(struct ulb_team *team, struct ulb_team_gemm *job)
 {
     ulb_split_reset(job->split);
+    ulb_kernel_doing(job->kernel, job->gemm.m, job->gemm.k, job->gemm.n);
     ulb_team_run(team, run_part, job);
+    ulb_doing_end();
 }
 
 /* Rows of a call that each thread reads ULB_LEAD_IN_BYTES in. */

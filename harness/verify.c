@@ -1,6 +1,8 @@
 #include "harness/verify.h"
 
+#include "harness/stranger.h"
 #include "kernels/block.h"
+#include "kernels/library.h"
 
 /* Around every tile edge, real shapes small enough to be quick, K = 5460 (no divisor of 8), and the largest K
  * for which the layouts' overflow bounds are stated. */
@@ -9,10 +11,12 @@ static const struct {
 } shapes[] = {{1, 1},    {1, 4},    {7, 3},     {31, 31},    {32, 4},    {33, 5},    {63, 64},   {64, 127},
               {65, 129}, {96, 256}, {129, 513}, {200, 1600}, {320, 896}, {48, 5460}, {40, 8640}, {32, 65536}};
 
-enum ulb_status ulb_verify_kernel(const struct ulb_kernel *kernel, uint64_t seed, size_t *cases,
-                                  struct ulb_error *err)
+enum ulb_status ulb_verify_kernel(const struct ulb_kernel *kernel, uint64_t seed, double timeout_s,
+                                  size_t *cases, struct ulb_error *err)
 {
     *cases = 0;
+    if (ulb_kernel_is_foreign(kernel))
+        return ulb_stranger_check(kernel, seed, timeout_s, cases, err);
     const struct ulb_block *block = kernel->layout->format->block;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         size_t k = block ? ulb_round_up(shapes[i].k, block->columns) : shapes[i].k;

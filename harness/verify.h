@@ -5,8 +5,8 @@
 #include "harness/problem.h"
 
 /* Runs the whole list of shapes and fills on one kernel; *cases counts them. ULB_FINDING names the first that
- * differs. */
-enum ulb_status ulb_verify_kernel(const struct ulb_kernel *kernel, uint64_t seed, size_t *cases,
-                                  struct ulb_error *err);
+ * differs. A kernel of a library of others is checked as harness/stranger.h says; timeout_s: of one call. */
+enum ulb_status ulb_verify_kernel(const struct ulb_kernel *kernel, uint64_t seed, double timeout_s,
+                                  size_t *cases, struct ulb_error *err);
 
 #endif

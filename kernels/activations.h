@@ -5,6 +5,10 @@
 
 #include "kernels/kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { ULB_SUM_COLUMNS = 16 /* columns of one sum of int8 activations */ };
 
 /* "a8", "f32", "q8_0" ...: as in the names of kernels. */
@@ -60,5 +64,9 @@ double ulb_activations_at(const struct ulb_activations *a, size_t token, size_t 
 
 /* Points a call's arguments at the tokens. */
 void ulb_activations_give(const struct ulb_activations *a, struct ulb_gemm *g);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+#define _Static_assert static_assert
+extern "C" {
+#endif
+
 /* Of struct ulb_kernel and all that it points to: one more with every change. */
 enum { ULB_KERNEL_ABI = 6 };
 
@@ -255,5 +260,9 @@ struct ulb_peak {
 
 /* Peak loops 0, 1, ... in table order; NULL behind the last. */
 const struct ulb_peak *ulb_peak_at(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #include "common/status.h"
 #include "kernels/kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What the shared object exports, under the name ulb_kernel_library. Its rows may use formats and layouts of
  * the suite, which its references then find in the program, or bring their own with a scalar row each (isa
  * "ref"). They are what any other row is: listed, verified against the scalar truth, timed. */
@@ -19,7 +23,15 @@ struct ulb_kernel_library {
  * a row that is not complete, a name that there is already, no scalar row to be checked against. */
 enum ulb_status ulb_kernels_load(const char *files, struct ulb_error *err);
 
+/* Whether any library is loaded; whether the row is of one. */
+bool ulb_kernels_have_foreign(void);
+bool ulb_kernel_is_foreign(const struct ulb_kernel *kernel);
+
 /* Takes all of them out again; the libraries stay in memory until the process ends. */
 void ulb_kernels_unload(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

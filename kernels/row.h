@@ -39,10 +39,9 @@ struct ulb_reader_set {
 /* One tile of a8 results: y = ((float)(D - origin * sum(x)) * row scale) * token scale, where D is the dot
  * product with codes instead of values and value = code + origin' (D exact modulo 2^32). All rows use this
  * expression, so results are bit-equal. rows may be less than the tile at the lower edge of the matrix. */
-static inline __attribute__((always_inline)) void ulb_finish_rows(float *restrict y,
-                                                                  const int32_t *restrict dots,
-                                                                  const float *restrict w_scale, size_t rows,
-                                                                  uint32_t correction, float x_scale)
+static inline __attribute__((always_inline)) void
+ulb_finish_rows(float *__restrict y, const int32_t *__restrict dots, const float *__restrict w_scale,
+                size_t rows, uint32_t correction, float x_scale)
 {
     for (size_t i = 0; i < rows; i++)
         y[i] = (float)(int32_t)((uint32_t)dots[i] - correction) * w_scale[i] * x_scale;
@@ -65,7 +64,7 @@ static inline __attribute__((always_inline)) void ulb_finish_tile(const struct u
 
 /* y of so many rows whose sums have their weights' scales already. */
 static inline __attribute__((always_inline)) void
-ulb_scale_rows(float *restrict y, const float *restrict sums, size_t rows, float x_scale)
+ulb_scale_rows(float *__restrict y, const float *__restrict sums, size_t rows, float x_scale)
 {
     for (size_t i = 0; i < rows; i++)
         y[i] = sums[i] * x_scale;
@@ -125,9 +124,10 @@ enum {
 static inline size_t ulb_batch_rows(const struct ulb_layout *layout, size_t k, size_t rows)
 {
     size_t row_bytes = ulb_layout_row_bytes(layout, k) * ulb_layout_slices(layout, k) / layout->tile_m;
-    size_t fit = ULB_BATCH_BYTES / (row_bytes + 1);
-    size_t least = fit < ULB_BATCH_ROWS_LEAST ? ULB_BATCH_ROWS_LEAST : fit;
-    return (least < ULB_BATCH_ROWS ? least : ULB_BATCH_ROWS) / rows * rows;
+    const size_t fit = ULB_BATCH_BYTES / (row_bytes + 1), fewest = ULB_BATCH_ROWS_LEAST,
+                 most = ULB_BATCH_ROWS;
+    const size_t least = fit < fewest ? fewest : fit;
+    return (least < most ? least : most) / rows * rows;
 }
 
 /* The same; of several tokens one tile, whose weights are still in a cache for the next token. */

@@ -7,6 +7,7 @@
 #include "plots/svg.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -231,15 +232,56 @@ enum ulb_status ulb_figure_text(const struct ulb_record *record, const char *fig
     return status;
 }
 
+/* PNG: a chunk of text "Software" right behind the header chunk, with its checksum; others: a comment or a
+ * line at their end. */
+static const char png_mark[] = "\0\0\0\x1BtEXtSoftware\0" ULB_FILE_MARK "\x25\x5D\x15\xDE";
+enum { PNG_HEADER = 33 };
+
+static bool add_mark(const char *format, char **text, size_t *bytes)
+{
+    bool png = strcmp(format, "png") == 0;
+    const char *mark = png                          ? png_mark
+                       : strcmp(format, "svg") == 0 ? "<!-- " ULB_FILE_MARK " -->\n"
+                       : strcmp(format, "pdf") == 0 ? "% " ULB_FILE_MARK "\n"
+                                                    : ULB_FILE_MARK "\n";
+    size_t length = png ? sizeof png_mark - 1 : strlen(mark), at = png ? PNG_HEADER : *bytes;
+    char *more = at <= *bytes ? realloc(*text, *bytes + length) : NULL;
+    if (!more)
+        return false;
+    memmove(more + at + length, more + at, *bytes - at);
+    memcpy(more + at, mark, length);
+    *text = more;
+    *bytes += length;
+    return true;
+}
+
+static enum ulb_status make_path(const char *prefix, const char *figure, const char *format, char *path,
+                                 size_t path_bytes, struct ulb_error *err)
+{
+    int used = snprintf(path, path_bytes, "%s-%s.%s", prefix, figure, format);
+    if (used < 0 || (size_t)used >= path_bytes)
+        return ulb_fail(err, ULB_BAD_INPUT, "the name of the figure is too long: %.200s...", prefix);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_figure_may_replace(const char *figure, const char *format, const char *prefix,
+                                       const char *remedy, struct ulb_error *err)
+{
+    char path[PATH_MAX];
+    enum ulb_status status = make_path(prefix, figure, format, path, sizeof path, err);
+    return status == ULB_OK ? ulb_file_may_replace(path, remedy, err) : status;
+}
+
 enum ulb_status ulb_figure_draw(const struct ulb_record *record, const char *figure, const char *format,
                                 const char *prefix, char *path, size_t path_bytes, struct ulb_error *err)
 {
     char *text = NULL;
     size_t bytes = 0;
-    int used = snprintf(path, path_bytes, "%s-%s.%s", prefix, figure, format);
-    if (used < 0 || (size_t)used >= path_bytes)
-        return ulb_fail(err, ULB_BAD_INPUT, "the name of the figure is too long: %.200s...", prefix);
-    enum ulb_status status = ulb_figure_text(record, figure, format, figure, &text, &bytes, err);
+    enum ulb_status status = make_path(prefix, figure, format, path, path_bytes, err);
+    if (status == ULB_OK)
+        status = ulb_figure_text(record, figure, format, figure, &text, &bytes, err);
+    if (status == ULB_OK && !add_mark(format, &text, &bytes))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
     if (status == ULB_OK)
         status = ulb_write_file(path, text, bytes, err);
     free(text);

@@ -41,4 +41,9 @@ enum ulb_status ulb_figure_text(const struct ulb_record *record, const char *fig
 enum ulb_status ulb_figure_draw(const struct ulb_record *record, const char *figure, const char *format,
                                 const char *prefix, char *path, size_t path_bytes, struct ulb_error *err);
 
+/* Whether ulb_figure_draw() would write where nothing is, or over what it drew itself. ULB_BAD_INPUT names
+ * what is there, and the remedy. */
+enum ulb_status ulb_figure_may_replace(const char *figure, const char *format, const char *prefix,
+                                       const char *remedy, struct ulb_error *err);
+
 #endif

@@ -1,5 +1,6 @@
 #include "plots/html_report.h"
 
+#include "common/file.h"
 #include "common/text.h"
 #include "plots/canvas.h"
 #include "plots/figure.h"
@@ -205,7 +206,8 @@ static void put_figures(FILE *out, const struct ulb_report_record *records, size
 
 static void put_head(FILE *out, const struct ulb_report_record *records, size_t n)
 {
-    fprintf(out, "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+    fprintf(out, "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=generator "
+                 "content=\"" ULB_FILE_MARK "\">\n"
                  "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
                  /* Nothing is loaded, by nobody. */
                  "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
@@ -248,8 +250,10 @@ static enum ulb_status put_page(FILE *out, const struct ulb_report_record *recor
             "id=filter "
             "placeholder=\"int2 llama3 down\" autocomplete=off></label> <output id=count></output></div>\n");
     status = ulb_html_cells(out, records, n, err);
-    fprintf(out, "</section>\n%s</main>\n<script>\n%s</script>\n</body>\n</html>\n",
-            text_of(ulb_report_method_html), text_of(ulb_report_js));
+    fprintf(out, "</section>\n");
+    ulb_html_imported(out, records, n);
+    fprintf(out, "%s</main>\n<script>\n%s</script>\n</body>\n</html>\n", text_of(ulb_report_method_html),
+            text_of(ulb_report_js));
     return status;
 }
 

@@ -381,3 +381,49 @@ enum ulb_status ulb_html_cells(FILE *out, const struct ulb_report_record *record
     fprintf(out, "</tbody></table></div>\n");
     return ULB_OK;
 }
+
+static const json_t *imported_of(const struct ulb_record *record)
+{
+    return json_object_get(json_object_get(record->root, "decode"), "imported");
+}
+
+static void put_imported(FILE *out, const json_t *row, const char *name)
+{
+    const char *reason = ulb_row_text(row, "possible_reason");
+    fprintf(out, "<tr>");
+    if (name)
+        ulb_html_cell(out, name);
+    ulb_html_cell(out, ulb_row_text(row, "model"));
+    ulb_html_cell(out, ulb_row_text(row, "build"));
+    ulb_html_number(out, "%.1f", ulb_row_number(row, "bits"));
+    ulb_html_number(out, "%.0f", ulb_row_number(row, "threads"));
+    ulb_html_number(out, "%.2f", ulb_row_number(row, "tokens_per_s"));
+    ulb_html_number(out, "%.2f", ulb_row_number(row, "roofline_tokens_per_s"));
+    ulb_html_number(out, "%.2f", ulb_row_number(row, "roofline_share"));
+    ulb_html_cell(out, ulb_row_text(row, "our_format"));
+    ulb_html_number(out, "%.2f", ulb_row_number(row, "our_tokens_per_s"));
+    ulb_html_cell(out, json_is_false(json_object_get(row, "possible")) ? "impossible" : reason);
+    fprintf(out, "\n");
+}
+
+void ulb_html_imported(FILE *out, const struct ulb_report_record *records, size_t n)
+{
+    size_t all = 0, r;
+    json_t *row;
+    for (size_t i = 0; i < n; i++)
+        all += json_array_size(imported_of(records[i].record));
+    if (all == 0)
+        return;
+    fprintf(out,
+            "<section id=imported>\n<h2>Runs of llama-bench</h2>\n<div class=scroll><table "
+            "class=sortable><thead><tr>%s"
+            "<th>model<th>build<th data-type=number>bits<th data-type=number>threads<th "
+            "data-type=number>tokens/s<th data-type=number>roofline<th data-type=number>share<th>ours"
+            "<th data-type=number>tokens/s<th>note</thead><tbody>\n",
+            n > 1 ? "<th>record" : "");
+    for (size_t i = 0; i < n; i++) {
+        json_array_foreach(imported_of(records[i].record), r, row)
+            put_imported(out, row, n > 1 ? records[i].name : NULL);
+    }
+    fprintf(out, "</tbody></table></div>\n</section>\n");
+}

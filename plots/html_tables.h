@@ -21,4 +21,7 @@ enum ulb_status ulb_html_comparison(FILE *out, const struct ulb_report_record *r
 enum ulb_status ulb_html_cells(FILE *out, const struct ulb_report_record *records, size_t n,
                                struct ulb_error *err);
 
+/* Runs of llama-bench beside ours; nothing where no record has any. */
+void ulb_html_imported(FILE *out, const struct ulb_report_record *records, size_t n);
+
 #endif

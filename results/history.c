@@ -3,7 +3,9 @@
 #include "common/filter.h"
 #include "results/history_place.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <regex.h>
 #include <sqlite3.h>
@@ -191,17 +193,55 @@ static enum ulb_status use_write_ahead_log(struct ulb_history *history, struct u
     for (int waited = 0; waited < BUSY_MS; waited++) {
         int code = sqlite3_exec(history->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
                                 NULL, NULL);
-        if (code == SQLITE_READONLY)
-            return ulb_fail(
-                err, ULB_ENVIRONMENT,
-                "%s: may not be written, which reading it needs too: its log lies beside it; copy it "
-                "to a folder of yours",
-                history->path);
         if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
             return code == SQLITE_OK ? ULB_OK : fail(history, err);
         usleep(1000);
     }
     return fail(history, err);
+}
+
+/* Whether the file may be read alone: another user's, or on a mount that is read-only. Writing needs the
+ * folder, too, where the log lies. */
+static bool is_read_only(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return access(path, W_OK) != 0 || access(folder, W_OK | X_OK) != 0;
+}
+
+/* A log with something in it, which a reader must not pass over. */
+static bool has_log(const char *path)
+{
+    char log[PATH_MAX];
+    struct stat is;
+    int used = snprintf(log, sizeof log, "%s-wal", path);
+    return used > 0 && (size_t)used < sizeof log && stat(log, &is) == 0 && is.st_size > 0;
+}
+
+/* Without a log beside it nobody writes the file, and SQLite need not make one to read it. */
+static int open_to_read(const char *path, sqlite3 **db)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    const char *how = has_log(path) ? "?mode=ro" : "?immutable=1";
+    char *uri = malloc(3 * strlen(path) + strlen("file:") + strlen(how) + 1), *to = uri;
+    *db = NULL;
+    if (!uri)
+        return SQLITE_NOMEM;
+    to = stpcpy(to, "file:");
+    for (const unsigned char *at = (const unsigned char *)path; *at; at++) {
+        if (isalnum(*at) || strchr("/._-", *at)) {
+            *to++ = (char)*at;
+        } else {
+            *to++ = '%';
+            *to++ = hex[*at >> 4];
+            *to++ = hex[*at & 15];
+        }
+    }
+    strcpy(to, how);
+    int code = sqlite3_open_v2(uri, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    free(uri);
+    return code;
 }
 
 enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, bool create,
@@ -219,15 +259,23 @@ enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, boo
         return no_memory(err);
     strcpy(history->path, path);
     enum ulb_status status = ULB_OK;
-    if (sqlite3_open_v2(path, &history->db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0),
-                        NULL) != SQLITE_OK)
+    const bool read_only = !create && is_read_only(path);
+    const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+    if ((read_only ? open_to_read(path, &history->db) : sqlite3_open_v2(path, &history->db, flags, NULL)) !=
+        SQLITE_OK)
         status = fail(history, err);
     if (status == ULB_OK)
         sqlite3_busy_timeout(history->db, BUSY_MS);
     if (status == ULB_OK)
         status = check_or_make(history, create, err);
-    if (status == ULB_OK)
+    if (status == ULB_OK && !read_only)
         status = use_write_ahead_log(history, err);
+    if (status != ULB_OK && read_only && has_log(path))
+        status =
+            ulb_fail(err, ULB_ENVIRONMENT,
+                     "%s: may not be written, and its log %s-wal is not in it yet; copy both to a folder "
+                     "of yours",
+                     path, path);
     if (status != ULB_OK) {
         ulb_history_close(history);
         return status;

@@ -1,5 +1,7 @@
 #include "results/json_memory.h"
 
+#include "common/json.h"
+
 #include <jansson.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -9,7 +11,6 @@
 static const size_t RESERVE = (size_t)8 << 20;
 
 static void *_Atomic reserve;
-static atomic_bool ran_out;
 
 static void *allocate(size_t bytes)
 {
@@ -22,7 +23,7 @@ static void *allocate(size_t bytes)
         memory = malloc(bytes);
     }
     if (!memory)
-        atomic_store(&ran_out, true);
+        atomic_store(&ulb_json_ran_out, true);
     return memory;
 }
 
@@ -34,7 +35,7 @@ void ulb_json_memory_open(void)
 
 bool ulb_json_memory_short(void)
 {
-    return atomic_load(&ran_out);
+    return atomic_load(&ulb_json_ran_out);
 }
 
 void ulb_json_memory_close(void)

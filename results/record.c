@@ -1,6 +1,8 @@
 #include "results/record.h"
 #include "results/record_fields.h"
 
+#include "common/text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -120,14 +122,9 @@ enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    json_t *warning = json_string(text);
-    if (!warning) {
-        /* A file name that is not UTF-8, or a character that the cut went through. */
-        for (char *c = text; *c; c++)
-            *c = (unsigned char)*c < 0x80 ? *c : '?';
-        warning = json_string(text);
-    }
-    if (json_array_append_new(json_object_get(record->root, "warnings"), warning) != 0)
+    ulb_text_mend(text); /* a file's name in it may be anything */
+    ulb_text_printable(text);
+    if (json_array_append_new(json_object_get(record->root, "warnings"), json_string(text)) != 0)
         return no_memory(err);
     return ULB_OK;
 }

@@ -286,6 +286,9 @@ double ulb_record_number(const struct ulb_record *record, const char *place);
 /* Atomic: written to a temporary file beside path, synced, renamed. On failure path is as it was before.
  * ULB_ENVIRONMENT names the path and the reason (full disk, permission). */
 enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err);
+/* The same under a name that no file has yet, which path is afterwards: see ulb_write_new_file(). */
+enum ulb_status ulb_record_write_new(const struct ulb_record *record, char *path, size_t path_bytes,
+                                     struct ulb_error *err);
 
 /* Reads and checks a record: missing or broken file, unknown schema version or wrong types are ULB_BAD_INPUT
  * with a message that names the file and the place; one that a newer version wrote is ULB_ENVIRONMENT: the

@@ -261,6 +261,31 @@ static enum ulb_status read_absent(const struct ulb_field *field, const json_t *
                      ULB_REASON_BYTES, err);
 }
 
+/* Times, speeds and sizes, which are never below 0; the others are differences. */
+static bool is_amount(const char *key)
+{
+    static const char *const keys[] = {
+        "us",           "us_min",       "us_ci_lo",     "us_ci_hi",     "us_samples",    "gbps",
+        "gbps_samples", "gops",         "efficiency",   "gamma_cycles", "hz_samples",    "bytes_per_step",
+        "ms_samples",   "tokens_per_s", "ms_per_token", "predicted_us", "yardstick_gbps"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* No machine measures what is refused here, and no table or figure has room for it. */
+static enum ulb_status check_number(const char *key, double value, struct ulb_error *err)
+{
+    static const double most = 1e18;
+    if (fabs(value) > most)
+        return ulb_fail(err, ULB_BAD_INPUT, "%s: %g is out of range, which ends at %g", key, value, most);
+    if (value < 0 && is_amount(key))
+        return ulb_fail(err, ULB_BAD_INPUT, "%s: %g is below 0, which it cannot be", key, value);
+    return ULB_OK;
+}
+
 static enum ulb_status read_field(const struct ulb_field *field, const json_t *object, int version,
                                   char *item, struct ulb_error *err)
 {
@@ -297,7 +322,7 @@ static enum ulb_status read_field(const struct ulb_field *field, const json_t *o
         if (!json_is_number(value))
             return wrong_type(field->key, "a number", value, err);
         *(double *)(void *)at = json_number_value(value);
-        return ULB_OK;
+        return check_number(field->key, json_number_value(value), err);
     }
     return status;
 }
@@ -322,6 +347,9 @@ static enum ulb_status read_list(const struct ulb_list *list, const json_t *obje
         if (!json_is_number(value))
             return wrong_type(key, "an array of numbers", value, err);
         values[i] = json_number_value(value);
+        enum ulb_status status = check_number(key, values[i], err);
+        if (status != ULB_OK)
+            return status;
     }
     return ULB_OK;
 }

@@ -2,33 +2,49 @@
 #include "results/record.h"
 
 #include "common/file.h"
+#include "common/json.h"
+#include "common/slurp.h"
 #include "results/json_memory.h"
 #include "results/record_fields.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A full run is a few MB; what is larger than this is no record. */
 static const size_t LARGEST_FILE = (size_t)64 << 20;
 
 /* --- writing --- */
 
-enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err)
+/* To be freed; NULL with the message when there is no memory. */
+static char *text_of(const struct ulb_record *record, const char *path, size_t *bytes, struct ulb_error *err)
 {
     char *text = json_dumps(record->root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    size_t length = text ? strlen(text) : 0;
-    if (!text || ulb_json_memory_short()) {
-        free(text);
-        return ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: not enough memory", path);
+    if (text && !ulb_json_memory_short()) {
+        *bytes = strlen(text) + 1;
+        text[*bytes - 1] = '\n'; /* in the place of the closing zero byte */
+        return text;
     }
-    text[length] = '\n'; /* in the place of the closing zero byte */
-    enum ulb_status status = ulb_write_file(path, text, length + 1, err);
+    free(text);
+    ulb_fail(err, ULB_ENVIRONMENT, "%s could not be written: not enough memory", path);
+    return NULL;
+}
+
+enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err)
+{
+    size_t bytes;
+    char *text = text_of(record, path, &bytes, err);
+    enum ulb_status status = text ? ulb_write_file(path, text, bytes, err) : ULB_ENVIRONMENT;
+    free(text);
+    return status;
+}
+
+enum ulb_status ulb_record_write_new(const struct ulb_record *record, char *path, size_t path_bytes,
+                                     struct ulb_error *err)
+{
+    size_t bytes;
+    char *text = text_of(record, path, &bytes, err);
+    enum ulb_status status = text ? ulb_write_new_file(path, path_bytes, text, bytes, err) : ULB_ENVIRONMENT;
     free(text);
     return status;
 }
@@ -91,13 +107,15 @@ static enum ulb_status check_arrays(const json_t *root, struct ulb_error *err)
 enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, size_t bytes, const char *name,
                                  struct ulb_error *err)
 {
-    json_error_t wrong;
+    json_t *root;
     record->root = NULL;
-    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &wrong);
-    if (!root)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s: line %d, column %d: %s", name, wrong.line, wrong.column,
-                        wrong.text);
-    enum ulb_status status = check_version(root, err);
+    enum ulb_status status = ulb_json_load(&root, text, bytes, JSON_REJECT_DUPLICATES, name, err);
+    if (status != ULB_OK)
+        return status;
+    if (!ulb_json_printable(root))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its texts");
+    if (status == ULB_OK)
+        status = check_version(root, err);
     if (status == ULB_OK)
         status = check_sections(root, err);
     if (status == ULB_OK)
@@ -110,47 +128,12 @@ enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, si
     return ULB_OK;
 }
 
-/* The whole file in memory, up to LARGEST_FILE; also from a pipe, whose size nobody knows. */
-static enum ulb_status slurp(FILE *file, const char *path, char **out, size_t *bytes, struct ulb_error *err)
-{
-    size_t room = (size_t)1 << 16, used = 0;
-    char *text = malloc(room);
-    while (text) {
-        size_t got = fread(text + used, 1, room - used, file);
-        used += got;
-        if (used < room)
-            break;
-        if (room >= LARGEST_FILE) {
-            free(text);
-            return ulb_fail(err, ULB_BAD_INPUT, "%s is larger than %zu MiB and no record", path,
-                            LARGEST_FILE >> 20);
-        }
-        char *larger = realloc(text, room *= 2);
-        if (!larger)
-            free(text);
-        text = larger;
-    }
-    if (!text)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read %s", path);
-    if (ferror(file)) {
-        free(text);
-        return ulb_fail(err, ULB_BAD_INPUT, "%s could not be read: %s", path, strerror(errno));
-    }
-    *out = text;
-    *bytes = used;
-    return ULB_OK;
-}
-
 enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err)
 {
-    record->root = NULL;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s could not be opened: %s", path, strerror(errno));
     char *text = NULL;
     size_t bytes = 0;
-    enum ulb_status status = slurp(file, path, &text, &bytes, err);
-    fclose(file);
+    record->root = NULL;
+    enum ulb_status status = ulb_slurp(path, LARGEST_FILE, &text, &bytes, err);
     if (status == ULB_OK)
         status = ulb_record_parse(record, text, bytes, path, err);
     free(text);

@@ -1,5 +1,7 @@
 #include "shapes/config_keys.h"
 
+#include "common/json.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

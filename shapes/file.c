@@ -227,7 +227,5 @@ enum ulb_status ulb_model_load_file(const char *path, struct ulb_model *model, s
     if (status == ULB_OK)
         return ULB_OK;
     ulb_model_free(model);
-    ulb_fail_prefix(err, status, "%.250s", path);
-    ulb_text_printable(err->message);
-    return status;
+    return ulb_fail_prefix(err, status, "%.250s", path);
 }

@@ -1,4 +1,5 @@
 /* JSON from files: bounded memory, and the oddities of what Python writes. */
+#include "common/json.h"
 #include "shapes/config_keys.h"
 
 #include <malloc.h>
@@ -75,9 +76,14 @@ enum ulb_status ulb_json_parse(char *text, size_t bytes, size_t flags, json_t **
     *out = json_loadb(text, bytes, flags, &why);
     json_set_alloc_funcs(old_malloc, old_free);
     *repeated = !*out && json_error_code(&why) == json_error_duplicate_key;
-    if (*out)
+    if (*out && ulb_json_printable(*out))
         return ULB_OK;
-    if (exhausted || json_error_code(&why) == json_error_out_of_memory)
+    if (!exhausted && (*out || ulb_json_lacks_memory(&why))) {
+        json_decref(*out);
+        *out = NULL;
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read it");
+    }
+    if (exhausted)
         return ulb_fail(err, ULB_BAD_INPUT, "holds more values than %d MiB of memory have room for",
                         ULB_JSON_MEMORY_MAX >> 20);
     return ulb_fail(err, ULB_BAD_INPUT, "line %d: %.150s; not the JSON that it should be", why.line,

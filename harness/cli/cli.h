@@ -50,8 +50,9 @@ enum ulb_status ulb_make_folder(const char *folder, const char *option, struct u
 /* At the end: removes the folder made if nothing was written into it, as when the input is refused. */
 void ulb_leave_no_empty_folder(void);
 
-/* FOLDER/WORD-2026-01-31T120000Z-PID: the common part of the names of what a command writes, unique and
- * sorted by time. What a file name should not hold becomes '_'. */
+/* FOLDER/WORD-2026-01-31T120000Z-PID: the common part of the names of what a command writes, sorted by time.
+ * In a container every process may have the same PID: ulb_record_write_new() finds a name that is free. What
+ * a file name should not hold becomes '_'. */
 void ulb_output_stem(const char *folder, const char *word, char *stem, size_t bytes);
 
 #endif

@@ -1,4 +1,5 @@
 /* ulb-bench compare: what became slower from one record to the next. */
+#include "common/text.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/compare_confirm.h"
 #include "harness/cli/compare_print.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_MARKDOWN = 0x100, OPTION_JUNIT, OPTION_GITHUB, OPTION_ALL };
+enum { OPTION_MARKDOWN = 0x100, OPTION_JUNIT, OPTION_GITHUB, OPTION_ALL, OPTION_LIBRARY };
 
 enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
 
@@ -18,7 +19,8 @@ struct request {
     struct ulb_compare_settings settings;
     enum form form;
     bool all, confirm;
-    char **records; /* what is left of argv */
+    const char *libraries; /* of kernels, which --confirm loads */
+    char **records;        /* what is left of argv */
     size_t n_records;
     struct ulb_error *err;
 };
@@ -58,6 +60,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_ALL:
         request->all = true;
+        return 0;
+    case OPTION_LIBRARY:
+        request->libraries = argument;
         return 0;
     case 'j':
         return set_form(request, FORM_JSON);
@@ -110,7 +115,7 @@ static enum ulb_status compare_one(const struct request *request, const struct u
     if (status != ULB_OK)
         ulb_fail_prefix(err, status, "%s against %s", path, request->records[0]);
     if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
-        status = ulb_compare_confirm(base, &fresh, &request->settings, comparison, err);
+        status = ulb_compare_confirm(base, &fresh, &request->settings, request->libraries, comparison, err);
     ulb_record_free(&fresh);
     return status;
 }
@@ -127,6 +132,10 @@ static enum ulb_status compare_all(const struct request *request, const struct u
         files[i] = (struct ulb_compared_files){request->records[0], path, &comparisons[i]};
         regressions += comparisons[i].count[ULB_REGRESSED];
     }
+    /* The files were read: where people read their names, these are what a terminal may show. */
+    bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
+    for (size_t i = 0; i <= n && !strict; i++)
+        ulb_text_printable(request->records[i]);
     if (status == ULB_OK)
         status = show(request, files, n, err);
     if (status == ULB_OK && regressions > 0)
@@ -170,6 +179,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          0},
         {"confirm", 'c', NULL, 0,
          "run suspects again by themselves, now and here, before they are called regressed", 0},
+        {"kernel-library", OPTION_LIBRARY, "FILE,...", 0,
+         "with --confirm: the shared objects whose kernels the new record was measured with", 0},
         {"force", 'f', NULL, 0, "compare records of different machines, builds or schemas all the same", 0},
         {"all", OPTION_ALL, NULL, 0, "list also what stayed the same", 0},
         {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
@@ -196,6 +207,11 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return status;
     if (request.n_records < 2)
         return ulb_fail(err, ULB_BAD_INPUT, "name two records: ulb-bench compare BASE NEW");
+    if (request.libraries && !request.confirm)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "--kernel-library has no effect without --confirm, which alone runs kernels; leave it "
+            "out");
     if (request.confirm)
         status = ulb_compare_can_confirm(&request.settings, err);
     return status == ULB_OK ? compare(&request, err) : status;

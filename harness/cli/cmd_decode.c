@@ -7,9 +7,14 @@
 #include "harness/decode/measure.h"
 #include "harness/keep.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char doc[] = "Decodes with synthetic weights: the complete step of a model from a token to the "
                           "next, on the suite's own "
@@ -34,17 +39,22 @@ enum {
     POSITIONS_MAX = 1 << 20,
     LAYERS_MAX = 10000,
     THREADS_MAX = 1024,
+    IMPORTS_MAX = 64,
     TIMES_MAX = 1000
 };
 
 struct options {
     struct ulb_measure_options measure;
     struct ulb_decode_settings decode;
-    const char *record, *import, *threads;
+    const char *record, *threads;
+    const char *imports[IMPORTS_MAX]; /* files of llama-bench */
+    size_t n_imports;
     struct ulb_record into; /* what --record names, as it was before; root NULL: none */
     double rates[THREADS_MAX];
     struct ulb_llama_runs imported;
     char path[4128];                  /* of the record; "" when none is written */
+    bool written;                     /* it is there */
+    json_t *warned;                   /* what was last put among the warnings of --record's */
     const struct ulb_record *earlier; /* runs of the sets before this one; NULL: none */
 };
 
@@ -108,6 +118,20 @@ static error_t parse_rates(struct options *o, const char *text)
     return ulb_refuse_option(o->measure.err, "split-weights", text, "must be positive numbers, e.g. 3,1");
 }
 
+static error_t parse_import(struct options *o, const char *text)
+{
+    char wanted[64];
+    for (size_t i = 0; i < o->n_imports; i++) {
+        if (strcmp(o->imports[i], text) == 0)
+            return ulb_refuse_option(o->measure.err, "import", text, "is named twice");
+    }
+    snprintf(wanted, sizeof wanted, "is one file too many: %d at most", IMPORTS_MAX);
+    if (o->n_imports == IMPORTS_MAX)
+        return ulb_refuse_option(o->measure.err, "import", text, wanted);
+    o->imports[o->n_imports++] = text;
+    return 0;
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -119,7 +143,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->decode.model = text;
         return 0;
     case 'w':
-        o->decode.formats = text;
+        o->decode.formats = ulb_lower(text);
         return 0;
     case 't':
         o->threads = text;
@@ -143,8 +167,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->decode.energy_root = text;
         return 0;
     case OPTION_IMPORT:
-        o->import = text;
-        return 0;
+        return parse_import(o, text);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -172,7 +195,9 @@ static const struct argp_option argp_options[] = {
     {"energy-root", OPTION_ENERGY_ROOT, "DIR", 0,
      "for tests of the energy: a folder with sys/class/powercap, in place of this machine's", 0},
     {"import", OPTION_IMPORT, "FILE", 0,
-     "set the runs that llama-bench wrote with -o json or -o jsonl beside ours and the bounds", 0},
+     "set the runs that llama-bench wrote with -o json or -o jsonl beside ours and the bounds; -: from "
+     "standard input; as often as there are files",
+     0},
     {0},
 };
 
@@ -216,47 +241,121 @@ static bool same_run(const json_t *a, const json_t *b)
     return true;
 }
 
-/* The decode section of a record; of one that is not complete followed by the runs there were before and that
- * it has not measured anew. */
-static json_t *decode_section(const struct options *o, const struct ulb_record *record, bool complete)
+/* Whether the array holds that run. */
+static bool holds_run(const json_t *runs, const json_t *run, bool (*alike)(const json_t *, const json_t *))
 {
-    json_t *decode = json_deep_copy(json_object_get(record->root, "decode")), *before;
-    json_t *runs = json_object_get(decode, "runs");
-    size_t n = json_array_size(runs), i;
-    json_array_foreach(json_object_get(json_object_get(o->into.root, "decode"), "runs"), i, before)
+    size_t i;
+    const json_t *each;
+    json_array_foreach(runs, i, each)
     {
-        size_t at = 0;
-        while (at < n && !same_run(json_array_get(runs, at), before))
-            at++;
-        if (!complete && at == n)
-            json_array_append(runs, before);
+        if (alike(each, run))
+            return true;
+    }
+    return false;
+}
+
+static bool equal_run(const json_t *a, const json_t *b)
+{
+    return json_equal(a, b);
+}
+
+static const json_t *runs_of(const struct ulb_record *record)
+{
+    return json_object_get(json_object_get(record->root, "decode"), "runs");
+}
+
+/* The decode section of a record, followed by runs that are there and that it has not measured anew: those of
+ * another process, and until it is complete those there were before. */
+static json_t *decode_section(const struct options *o, const struct ulb_record *there,
+                              const struct ulb_record *record, bool complete)
+{
+    json_t *decode = json_deep_copy(json_object_get(record->root, "decode")), *run;
+    json_t *runs = json_object_get(decode, "runs");
+    size_t i;
+    json_array_foreach(runs_of(there), i, run)
+    {
+        bool before = holds_run(runs_of(&o->into), run, equal_run);
+        if (!holds_run(runs_of(record), run, same_run) && !(complete && before))
+            json_array_append(runs, run);
     }
     return decode;
 }
 
-/* The runs replace those of a record that is there, to whose warnings theirs are added, or the whole record
- * goes into a file of its own. */
-static enum ulb_status store_record(const struct options *o, const struct ulb_record *record, bool complete,
-                                    struct ulb_error *err)
+/* The record's file, as nobody else changes it until fd is closed: whoever replaced it meanwhile had another.
+ */
+static enum ulb_status lock_record(const char *path, int *fd, struct ulb_error *err)
 {
-    enum ulb_status status = ULB_OK;
-    if (o->record) {
-        struct ulb_record there = {json_deep_copy(o->into.root)};
-        if (!there.root || json_array_extend(json_object_get(there.root, "warnings"),
-                                             json_object_get(record->root, "warnings")) != 0)
-            status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
-        if (status == ULB_OK)
-            status = ulb_record_set(&there, "decode", decode_section(o, record, complete), err);
-        if (status == ULB_OK) {
-            json_object_del(there.root, "decode_reason");
-            status = ulb_record_write(&there, o->record, err);
-        }
-        ulb_record_free(&there);
+    struct stat locked, named;
+    for (;;) {
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (*fd < 0 || fstat(*fd, &locked) != 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "%s: %s", path, strerror(errno));
+        while (flock(*fd, LOCK_EX) != 0 && errno == EINTR)
+            ; /* a writer holds it for a moment; a file system without locks lets all pass */
+        if (stat(path, &named) != 0 || (named.st_dev == locked.st_dev && named.st_ino == locked.st_ino))
+            return ULB_OK;
+        close(*fd);
     }
-    return status == ULB_OK && o->path[0] ? ulb_record_write(record, o->path, err) : status;
 }
 
-static enum ulb_status write_record(const struct options *o, const struct ulb_record *record, bool complete,
+/* Warnings of the decoding, in the place of those that were written last. */
+static int replace_warnings(struct options *o, struct ulb_record *there, const json_t *warnings)
+{
+    json_t *all = json_object_get(there->root, "warnings");
+    size_t i;
+    const json_t *old;
+    json_array_foreach(o->warned, i, old)
+    {
+        for (size_t at = json_array_size(all); at-- > 0;) {
+            if (json_equal(json_array_get(all, at), old)) {
+                json_array_remove(all, at);
+                break;
+            }
+        }
+    }
+    json_decref(o->warned);
+    o->warned = json_deep_copy(warnings);
+    return o->warned ? json_array_extend(all, o->warned) : -1;
+}
+
+/* The runs replace those of a record that is there, to whose warnings theirs are added. What another process
+ * has put there since stays. */
+static enum ulb_status store_into(struct options *o, const struct ulb_record *record, bool complete,
+                                  struct ulb_error *err)
+{
+    struct ulb_record there = {NULL};
+    int fd = -1;
+    enum ulb_status status = lock_record(o->record, &fd, err);
+    if (status == ULB_OK)
+        status = ulb_record_read(&there, o->record, err);
+    if (status == ULB_OK && replace_warnings(o, &there, json_object_get(record->root, "warnings")) != 0)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    if (status == ULB_OK)
+        status = ulb_record_set(&there, "decode", decode_section(o, &there, record, complete), err);
+    if (status == ULB_OK) {
+        json_object_del(there.root, "decode_reason");
+        status = ulb_record_write(&there, o->record, err);
+    }
+    ulb_record_free(&there);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* Into the record that --record names, and into a file of its own. */
+static enum ulb_status store_record(struct options *o, const struct ulb_record *record, bool complete,
+                                    struct ulb_error *err)
+{
+    enum ulb_status status = o->record ? store_into(o, record, complete, err) : ULB_OK;
+    if (status != ULB_OK || !o->path[0])
+        return status;
+    status = o->written ? ulb_record_write(record, o->path, err)
+                        : ulb_record_write_new(record, o->path, sizeof o->path, err);
+    o->written = o->written || status == ULB_OK;
+    return status;
+}
+
+static enum ulb_status write_record(struct options *o, const struct ulb_record *record, bool complete,
                                     struct ulb_error *err)
 {
     enum ulb_status status = store_record(o, record, complete, err);
@@ -277,6 +376,21 @@ static enum ulb_status show(const struct options *o, const struct ulb_record *re
     return status;
 }
 
+static enum ulb_status import(struct options *o, const char *path, struct ulb_error *err)
+{
+    struct ulb_llama_runs *runs = &o->imported;
+    const size_t left = runs->prompts + runs->mixed, cut = runs->cut;
+    enum ulb_status status = ulb_llama_bench_read(path, runs, err);
+    if (status != ULB_OK)
+        return status;
+    const size_t now = runs->prompts + runs->mixed - left;
+    if (now > 0)
+        fprintf(stderr, "note: --import: %zu %s with a prompt left out\n", now, now == 1 ? "run" : "runs");
+    if (runs->cut > cut)
+        fprintf(stderr, "note: --import: a file ends inside a run, which is left out\n");
+    return ULB_OK;
+}
+
 /* Before anything is measured: files that cannot be read, a folder that cannot be written. */
 static enum ulb_status check_files(struct options *o, struct ulb_error *err)
 {
@@ -286,11 +400,8 @@ static enum ulb_status check_files(struct options *o, struct ulb_error *err)
         ulb_output_stem(o->measure.out, "decode", stem, sizeof stem);
         snprintf(o->path, sizeof o->path, "%s.json", stem);
     }
-    if (status == ULB_OK && o->import)
-        status = ulb_llama_bench_read(o->import, &o->imported, err);
-    if (status == ULB_OK && o->imported.prompts > 0)
-        fprintf(stderr, "%s: %zu %s with a prompt left out\n", o->import, o->imported.prompts,
-                o->imported.prompts == 1 ? "run" : "runs");
+    for (size_t i = 0; i < o->n_imports && status == ULB_OK; i++)
+        status = import(o, o->imports[i], err);
     if (status != ULB_OK || !o->record)
         return status;
     o->decode.into = &o->into;
@@ -314,7 +425,7 @@ static enum ulb_status add_runs(struct ulb_record *record, const struct ulb_reco
 /* The runs so far go to disk after each of them, so that a process that is killed loses the one at work. */
 static enum ulb_status keep_runs(void *context, const struct ulb_record *record, struct ulb_error *err)
 {
-    const struct options *o = context;
+    struct options *o = context;
     struct ulb_record copy = {json_deep_copy(o->earlier ? o->earlier->root : record->root)};
     enum ulb_status status =
         copy.root ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
@@ -358,13 +469,13 @@ static void show_nothing(void)
 }
 
 /* Of what was measured; an error of this is told where the measurement had none. */
-static enum ulb_status keep_and_show(const struct options *o, struct ulb_record *record,
-                                     enum ulb_status status, struct ulb_error *err)
+static enum ulb_status keep_and_show(struct options *o, struct ulb_record *record, enum ulb_status status,
+                                     struct ulb_error *err)
 {
     struct ulb_error unwritten, unshown;
     ulb_print_warnings(record);
     enum ulb_status written =
-        o->import ? ulb_decode_import(record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
+        o->n_imports > 0 ? ulb_decode_import(record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
     if (status == ULB_INTERRUPTED && written == ULB_OK)
         written = ulb_record_warn(record, &unwritten, "interrupted: more runs were to come");
     if (written == ULB_OK)
@@ -397,6 +508,7 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
         show_nothing();
     ulb_record_free(&record);
     ulb_record_free(&o->into);
+    json_decref(o->warned);
     ulb_llama_bench_free(&o->imported);
     return status;
 }

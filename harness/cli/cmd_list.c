@@ -1,12 +1,13 @@
 /* ulb-bench list WHAT: the tables that the suite is made of. */
 #include "harness/cli/cli.h"
+#include "harness/cli/guests.h"
 #include "common/filter.h"
 #include "harness/cli/table.h"
 #include "common/isa.h"
 #include "common/units.h"
 #include "harness/platform/cores.h"
 #include "harness/platform/platform.h"
-#include "kernels/library.h"
+#include "kernels/kernel.h"
 #include "plots/figure.h"
 #include "shapes/model.h"
 
@@ -425,7 +426,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--kernel-library only goes with 'list kernels' and 'list formats'");
     if (options.libraries)
-        status = ulb_kernels_load(options.libraries, err);
+        status = ulb_guests_load(options.libraries, err);
     return status == ULB_OK ? print_part(part, &options, err) : status;
 }
 

@@ -1,4 +1,5 @@
 /* ulb-bench plot: draws the figures of records. */
+#include "common/json.h"
 #include "common/words.h"
 #include "harness/cli/cli.h"
 #include "plots/figure.h"
@@ -9,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPTION_FORCE = 0x100 };
+
 struct request {
     const char *figures, *formats, *folder; /* NULL: all that there are; beside the record */
     char **records;                         /* what is left of argv */
     size_t n_records;
-    bool json;
+    bool json, force;
     json_t *paths;
 };
 
@@ -32,6 +35,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case 'j':
         request->json = true;
+        return 0;
+    case OPTION_FORCE:
+        request->force = true;
         return 0;
     case ARGP_KEY_ARGS:
         request->records = state->argv + state->next;
@@ -74,7 +80,12 @@ static enum ulb_status draw_format(const char *format, struct request *request, 
     const struct drawing *drawing = context;
     char path[PATH_MAX];
     enum ulb_status status =
-        ulb_figure_draw(drawing->record, drawing->figure, format, drawing->prefix, path, sizeof path, err);
+        request->force ? ULB_OK
+                       : ulb_figure_may_replace(drawing->figure, format, drawing->prefix,
+                                                "name another folder with --out, or give --force", err);
+    if (status == ULB_OK)
+        status = ulb_figure_draw(drawing->record, drawing->figure, format, drawing->prefix, path, sizeof path,
+                                 err);
     if (status == ULB_OK && !request->json)
         printf("%s\n", path);
     else if (status == ULB_OK && json_array_append_new(request->paths, json_string(path)) != 0)
@@ -121,7 +132,8 @@ static enum ulb_status read_document(struct ulb_record *record, const char *path
     if (status != ULB_BAD_INPUT)
         return status;
     record->root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    if (record->root && (ulb_is_model(record) || ulb_is_trend(record)))
+    bool drawn = record->root && (ulb_is_model(record) || ulb_is_trend(record));
+    if (drawn && ulb_json_printable(record->root))
         return ULB_OK;
     ulb_record_free(record);
     return status;
@@ -205,6 +217,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          0},
         {"format", 'f', "svg|png|pdf|txt,...", 0, "file formats; default: svg,png", 0},
         {"out", 'o', "DIR", 0, "where the figures go; default: beside the record", 0},
+        {"force", OPTION_FORCE, NULL, 0, "replace also files that ulb-bench has not drawn", 0},
         {"json", 'j', NULL, 0, "print the files drawn as one JSON document", 0},
         {0},
     };

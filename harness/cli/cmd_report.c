@@ -1,4 +1,5 @@
 /* ulb-bench report: one page of one or more records. */
+#include "common/file.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/figures.h"
 
@@ -9,11 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { OPTION_FORCE = 0x100 };
+
 struct request {
     const char *out;
     char **paths; /* of records */
     size_t n;
-    bool json;
+    bool json, force;
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -25,6 +28,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case 'j':
         request->json = true;
+        return 0;
+    case OPTION_FORCE:
+        request->force = true;
         return 0;
     case ARGP_KEY_ARGS:
         request->paths = state->argv + state->next;
@@ -72,7 +78,9 @@ static enum ulb_status refuse_to_overwrite(const struct request *request, struct
     }
     struct ulb_record there;
     if (ulb_record_read(&there, request->out, &(struct ulb_error){""}) != ULB_OK)
-        return ULB_OK;
+        return request->force
+                   ? ULB_OK
+                   : ulb_file_may_replace(request->out, "name another file with --out, or give --force", err);
     ulb_record_free(&there);
     return ulb_fail(err, ULB_BAD_INPUT, "--out %s is a record; name another file, or remove it",
                     request->out);
@@ -102,6 +110,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
         {"out", 'o', "FILE", 0, "the page; default: report.html", 0},
+        {"force", OPTION_FORCE, NULL, 0, "replace also a file that ulb-bench has not drawn", 0},
         {"json", 'j', NULL, 0, "print the name of the page as a JSON document", 0},
         {0},
     };

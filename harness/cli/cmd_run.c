@@ -59,11 +59,11 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
     enum ulb_status shown = show(options, record, status == ULB_OK ? err : &kept);
     fflush(stdout); /* before what follows on stderr */
     if (status != ULB_OK) {
-        ulb_measure_kept(options, status);
+        ulb_measure_kept(options, record, status);
         return status;
     }
     fprintf(stderr, "record: %s\n", path);
-    ulb_measure_kept(options, measured);
+    ulb_measure_kept(options, record, measured);
     if (measured == ULB_OK && shown == ULB_OK)
         draw(record, path);
     if (measured != ULB_OK)
@@ -107,7 +107,7 @@ static enum ulb_status measure_machine(struct ulb_measure_options *options, stru
     if (has_cells(&record))
         status = finish(options, &record, status, err);
     else
-        ulb_measure_kept(options, status);
+        ulb_measure_kept(options, &record, status);
     ulb_record_free(&record);
     return status;
 }

@@ -65,7 +65,7 @@ static error_t parse_text(struct options *o, int key, char *text)
         o->request.shapes = text;
         return 0;
     case 'f':
-        o->request.formats = text;
+        o->request.formats = ulb_lower(text);
         return 0;
     case 'S':
         return parse_split(o, text);

@@ -3,6 +3,7 @@
 #include "harness/cli/measure.h"
 #include "harness/cli/table.h"
 #include "harness/verify.h"
+#include "kernels/library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,17 +26,23 @@ static json_t *row_json(const char *name, size_t cases, const char *skipped, con
 
 static void print_row(const char *name, size_t cases, const char *skipped, const char *difference)
 {
-    char head[ULB_KERNEL_NAME_MAX + 2], text[192];
+    char head[ULB_KERNEL_NAME_MAX + 2], text[sizeof(struct ulb_error) + 8];
     if (skipped)
         snprintf(text, sizeof text, "skipped: %s", skipped);
     else
-        snprintf(text, sizeof text, "%s over %zu cases", difference ? "DIFFERS" : "equal", cases);
+        snprintf(text, sizeof text, "equal over %zu cases", cases);
+    if (difference) {
+        /* Its message begins with the kernel, which the line does already. */
+        size_t named = strncmp(difference, "kernel ", 7) == 0 ? 7 + strlen(name) : 0;
+        snprintf(text, sizeof text, "FAILS:%s%s", named ? "" : " ", difference + named);
+    }
     snprintf(head, sizeof head, "%-40s ", name);
     ulb_print_wrapped(stdout, head, text);
     fflush(stdout); /* all of them take a minute */
 }
 
-/* One row of the result; a difference is kept in err and does not end the list. */
+/* One row of the result; a difference is kept in err and does not end the list, nor does a kernel of others
+ * that ends its process. */
 static enum ulb_status verify_row(const struct ulb_session *session, const struct ulb_kernel *kernel,
                                   bool json, json_t *rows, struct ulb_error *err)
 {
@@ -45,10 +52,13 @@ static enum ulb_status verify_row(const struct ulb_session *session, const struc
     bool can = ulb_session_can_run(session, kernel->needs);
     snprintf(skipped, sizeof skipped, "this CPU lacks %s",
              ulb_isa_names(kernel->needs & ~session->isa, missing, sizeof missing));
-    enum ulb_status status = can ? ulb_verify_kernel(kernel, session->settings.seed, &cases, err) : ULB_OK;
-    if (status != ULB_OK && status != ULB_FINDING)
+    const struct ulb_settings *settings = &session->settings;
+    enum ulb_status status =
+        can ? ulb_verify_kernel(kernel, settings->seed, settings->call_timeout_s, &cases, err) : ULB_OK;
+    bool fails = status == ULB_FINDING || (status == ULB_ENVIRONMENT && ulb_kernel_is_foreign(kernel));
+    if (status != ULB_OK && !fails)
         return status;
-    const char *why = can ? NULL : skipped, *difference = status == ULB_FINDING ? err->message : NULL;
+    const char *why = can ? NULL : skipped, *difference = fails ? err->message : NULL;
     if (json)
         json_array_append_new(rows, row_json(name, cases, why, difference));
     else
@@ -78,7 +88,8 @@ static enum ulb_status verify_all(const struct ulb_session *session, bool json, 
             worst = status;
             *err = now;
         }
-        if (status != ULB_OK && status != ULB_FINDING)
+        if (status == ULB_INTERRUPTED ||
+            (status != ULB_OK && !ulb_kernel_is_foreign(ulb_kernels[i]) && status != ULB_FINDING))
             break;
     }
     return worst;

@@ -1,7 +1,7 @@
 #include "harness/cli/compare_confirm.h"
 
+#include "harness/cli/guests.h"
 #include "harness/cli/measure.h"
-#include "kernels/library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,13 +249,18 @@ enum ulb_status ulb_compare_can_confirm(const struct ulb_compare_settings *setti
 }
 
 enum ulb_status ulb_compare_confirm(const struct ulb_record *base, const struct ulb_record *fresh,
-                                    const struct ulb_compare_settings *settings,
+                                    const struct ulb_compare_settings *settings, const char *libraries,
                                     struct ulb_comparison *comparison, struct ulb_error *err)
 {
     enum ulb_status status = ulb_compare_can_confirm(settings, err);
-    const char *libraries = ulb_record_text(fresh, "settings.kernel_library");
+    const char *wanted = ulb_record_text(fresh, "settings.kernel_library");
+    if (status == ULB_OK && wanted && !libraries)
+        status = ulb_fail(err, ULB_BAD_INPUT,
+                          "--confirm: the new record was measured with --kernel-library %s, which no record "
+                          "loads; name it again beside --confirm",
+                          wanted);
     if (status == ULB_OK && libraries)
-        status = ulb_kernels_load(libraries, err);
+        status = ulb_guests_load(libraries, err);
     if (status != ULB_OK)
         return status;
     if (settings->metric == ULB_METRIC_GAMMA)

@@ -8,10 +8,11 @@
 enum ulb_status ulb_compare_can_confirm(const struct ulb_compare_settings *settings, struct ulb_error *err);
 
 /* Measures the regressed figures of fresh again on this machine with this program and takes those back that
- * do not show again. ULB_BAD_INPUT as above; ULB_ENVIRONMENT when this machine or
+ * do not show again. libraries: of kernels, those that the command line names; NULL: none, which a record
+ * measured with some refuses (ULB_BAD_INPUT). ULB_BAD_INPUT as above; ULB_ENVIRONMENT when this machine or
  * this build is not what fresh was made with (the message names the field), or as measuring gives it. */
 enum ulb_status ulb_compare_confirm(const struct ulb_record *base, const struct ulb_record *fresh,
-                                    const struct ulb_compare_settings *settings,
+                                    const struct ulb_compare_settings *settings, const char *libraries,
                                     struct ulb_comparison *comparison, struct ulb_error *err);
 
 #endif

@@ -51,7 +51,7 @@ static enum ulb_status finish(const struct ulb_measure_options *options, const s
     char stem[4096], path[4128];
     ulb_output_stem(options->out, "count", stem, sizeof stem);
     snprintf(path, sizeof path, "%s.json", stem);
-    enum ulb_status status = ulb_record_write(record, path, err);
+    enum ulb_status status = ulb_record_write_new(record, path, sizeof path, err);
     if (status != ULB_OK)
         return status;
     fprintf(stderr, "record: %s\n", path);

@@ -1,5 +1,7 @@
 #include "harness/cli/crash.h"
 
+#include "common/doing.h"
+
 #if __has_include(<execinfo.h>)
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,6 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { FRAMES = 48, EXIT_ENVIRONMENT = 3 };
@@ -44,22 +47,44 @@ static const char *culprit(void)
     return strcmp(module, own) == 0 ? NULL : module;
 }
 
+/* Whether an allocation fails that anybody may ask for: then a library's crash is want of memory. */
+static bool memory_is_short(void)
+{
+    enum { SOME_BYTES = 16 << 20 };
+    void *some = mmap(NULL, SOME_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (some != MAP_FAILED)
+        munmap(some, SOME_BYTES);
+    return some == MAP_FAILED;
+}
+
+static int describe(int number, const char *module, char *line, size_t bytes)
+{
+    const struct ulb_doing *doing = &ulb_doing;
+    const char *what = doing->active ? doing->what : module;
+    if (memory_is_short())
+        return snprintf(line, bytes,
+                        "ulb-bench: %.95s failed (%s) for want of memory; free memory or raise ulimit -v\n",
+                        what, sigdescr_np(number));
+    if (!doing->active)
+        return snprintf(line, bytes, "ulb-bench: %.95s crashed (%s); leave out what needs it\n", what,
+                        sigdescr_np(number));
+    return snprintf(line, bytes, "ulb-bench: %.95s %s (%s) %.191s; %.127s\n", what,
+                    number == SIGILL ? "uses an instruction that this CPU lacks" : "crashed",
+                    sigdescr_np(number), doing->where, doing->remedy);
+}
+
 /* Not all of this is safe in a handler; the alarm ends what hangs. */
 static void on_crash(int number)
 {
     alarm(2);
     const char *module = culprit();
-    if (!module) {
+    if (!module && !ulb_doing.active) {
         signal(number, SIG_DFL);
         raise(number);
         return;
     }
-    char line[256];
-    int length =
-        snprintf(line, sizeof line,
-                 "ulb-bench: %.64s failed (%s), which it does when it gets no memory; free memory, raise "
-                 "ulimit -v, or leave it out\n",
-                 module, sigdescr_np(number));
+    char line[640];
+    int length = describe(number, module ? module : "ulb-bench", line, sizeof line);
     while (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0 && errno == EINTR)
         ;
     _exit(EXIT_ENVIRONMENT);
@@ -69,9 +94,10 @@ void ulb_catch_crashes(void)
 {
     void *frames[2];
     backtrace(frames, 2); /* loads the unwinder while there is memory */
+    ulb_signal_stack_open();
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction old;
-        const struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_NODEFER};
+        const struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_NODEFER | SA_ONSTACK};
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(signals[i], &action, NULL);
     }

@@ -10,15 +10,28 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Norms, and what a file counts besides matrices, are well below this share of the weights. */
 static const double SAME_WEIGHTS = 0.02;
 
-/* The model that was decoded: all its weights, and those of the embedding that no token reads. */
+/* The model that was decoded: all its weights and those that a token reads, which the embedding and experts
+ * that are not active are not among; elements of keys and of values that a position has in the cache. */
 struct sizes {
     const char *model;
-    double weights, unread;
+    double weights, read, keys, values;
 };
+
+static void add_cache(const struct ulb_model *model, struct sizes *sizes)
+{
+    double layers = model->layers, heads = model->kv_heads;
+    if (model->mla_kv_rank > 0) { /* one latent vector stands for both */
+        sizes->keys = layers * (model->mla_kv_rank + model->mla_rope);
+        return;
+    }
+    sizes->keys = layers * heads * model->head_dim;
+    sizes->values = layers * heads * model->v_head_dim;
+}
 
 static enum ulb_status sizes_of(const char *name, struct sizes *sizes, struct ulb_error *err)
 {
@@ -28,11 +41,15 @@ static enum ulb_status sizes_of(const char *name, struct sizes *sizes, struct ul
     enum ulb_status status = ulb_model_load(name, &model, err);
     if (status == ULB_OK)
         status = ulb_model_shapes(&model, ULB_FORM_FUSED, &shapes, err);
-    for (size_t s = 0; s < shapes.n; s++)
-        sizes->weights += (double)shapes.items[s].m * (double)shapes.items[s].k * shapes.items[s].count;
+    for (size_t s = 0; s < shapes.n; s++) {
+        const struct ulb_layer_shape *shape = &shapes.items[s];
+        sizes->weights += (double)shape->m * (double)shape->k * shape->count;
+        sizes->read += (double)shape->m * (double)shape->k * shape->active;
+    }
     if (status == ULB_OK && !model.tied_head)
-        sizes->unread = (double)model.vocab * model.hidden;
-    sizes->weights += sizes->unread;
+        sizes->weights += (double)model.vocab * model.hidden;
+    if (status == ULB_OK)
+        add_cache(&model, sizes);
     free(shapes.items);
     ulb_model_free(&model);
     return status;
@@ -49,41 +66,114 @@ static const struct ulb_decode_run *nearest(const struct ulb_decode_run *runs, s
     return best;
 }
 
-static double bandwidth_of(const struct ulb_decode_run *runs, size_t n)
+/* What this machine is, and how fast our runs found it to read. */
+struct machine {
+    const char *cpu; /* NULL: its name is not known */
+    size_t pus, cores;
+    const struct ulb_decode_run *runs;
+    size_t n;
+};
+
+static struct machine machine_of(const struct ulb_record *record, const struct ulb_decode_run *runs, size_t n)
 {
+    const json_t *classes = ulb_record_at(record, "topology.classes");
+    struct machine machine = {.cpu = ulb_record_text(record, "machine.cpu_model"), .runs = runs, .n = n};
+    for (size_t i = 0; i < json_array_size(classes); i++) {
+        const json_t *class = json_array_get(classes, i);
+        machine.pus += json_array_size(json_object_get(class, "pus"));
+        machine.cores += (size_t)json_integer_value(json_object_get(class, "cores"));
+    }
+    return machine;
+}
+
+/* Whether one of the names that the file gives its devices is this machine's; where either is not told, no
+ * other machine is known of. */
+static bool same_cpu(const char *file, const char *here)
+{
+    if (!*file || strcmp(file, "CPU") == 0 || !here || !*here)
+        return true;
+    for (size_t length; *file; file += length + strspn(file + length, ", ")) {
+        length = strcspn(file, ",");
+        while (length > 0 && file[length - 1] == ' ')
+            length--;
+        if (strlen(here) == length && strncasecmp(file, here, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The best yardstick of the fewest threads of ours that read at least as fast as so many: as many, or more,
+ * or one on each core; NAN: none do. */
+static double bandwidth_of(const struct machine *machine, unsigned threads)
+{
+    unsigned fewest = 0;
     double gbps = NAN;
-    for (size_t i = 0; i < n; i++)
-        gbps = fmax(gbps, runs[i].yardstick_gbps);
+    for (size_t i = 0; i < machine->n; i++) {
+        const struct ulb_decode_run *ours = &machine->runs[i];
+        if (ours->threads < threads && ours->threads < machine->cores)
+            continue;
+        if (isnan(gbps) || ours->threads < fewest)
+            gbps = ours->yardstick_gbps;
+        else if (ours->threads == fewest)
+            gbps = fmax(gbps, ours->yardstick_gbps);
+        fewest = isnan(gbps) || fewest == 0 || ours->threads < fewest ? ours->threads : fewest;
+    }
     return gbps * ULB_GB;
 }
 
+/* Why a run has no bound here; "": it has one. */
+static void find_reason(const struct ulb_llama_run *run, const struct sizes *sizes,
+                        const struct machine *machine, char *reason, size_t bytes)
+{
+    if (run->gpu)
+        snprintf(reason, bytes, "layers were on a GPU, whose bandwidth is not known here");
+    else if (!same_cpu(run->cpu, machine->cpu))
+        snprintf(reason, bytes, "measured on another CPU, %.60s; import it there", run->cpu);
+    else if (machine->pus > 0 && run->threads > machine->pus)
+        snprintf(reason, bytes, "its %u threads are more than this machine's %zu: import it where it ran",
+                 run->threads, machine->pus);
+    else if (fabs(run->weights / sizes->weights - 1) > SAME_WEIGHTS)
+        snprintf(reason, bytes, "the file has %.3g weights, %.31s %.3g: take its model with --model",
+                 run->weights, sizes->model, sizes->weights);
+    else if (isnan(bandwidth_of(machine, run->threads)))
+        snprintf(reason, bytes, "its %u threads are more than ours: decode with as many, --set all",
+                 run->threads);
+}
+
+/* Bytes of the cache that a token reads, mean over the tokens generated. */
+static double cache_bytes(const struct ulb_llama_run *run, const struct sizes *sizes)
+{
+    double positions = run->depth + (run->tokens - 1) / 2.0;
+    double values = sizes->values > 0 ? sizes->values * run->value_bytes : 0;
+    return positions * (sizes->keys * run->key_bytes + values);
+}
+
 static json_t *run_json(const struct ulb_llama_run *run, const struct sizes *sizes,
-                        const struct ulb_decode_run *ours, double bandwidth)
+                        const struct ulb_decode_run *ours, const struct machine *machine)
 {
     char reason[128] = "";
     double bits = 8 * run->weight_bytes / run->weights;
-    double bytes = run->weight_bytes * (1 - sizes->unread / sizes->weights);
-    if (run->gpu)
-        snprintf(reason, sizeof reason, "layers were on a GPU, whose bandwidth is not known here");
-    else if (fabs(run->weights / sizes->weights - 1) > SAME_WEIGHTS)
-        snprintf(reason, sizeof reason, "the file has %.3g weights, %.31s %.3g: take its model with --model",
-                 run->weights, sizes->model, sizes->weights);
-    if (*reason)
-        bytes = NAN;
+    double weights = run->weight_bytes * sizes->read / sizes->weights, cache = cache_bytes(run, sizes);
+    find_reason(run, sizes, machine, reason, sizeof reason);
+    double bandwidth = *reason ? (double)NAN : bandwidth_of(machine, run->threads);
+    double bytes = *reason ? (double)NAN : weights + (isnan(cache) ? 0 : cache);
     double bound = ulb_decode_roofline(bandwidth, bytes);
     json_t *row =
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:s, s:f}", "model", run->model, "build", run->build,
-                  "threads", (json_int_t)run->threads, "tokens", (json_int_t)run->tokens, "context",
-                  (json_int_t)run->depth, "bits", bits, "tokens_per_s", run->tokens_per_s, "our_format",
-                  ours->format, "our_tokens_per_s", ours->tokens_per_s);
+        json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:s, s:f}", "model", run->model, "build",
+                  run->build, "cpu", run->cpu, "threads", (json_int_t)run->threads, "tokens",
+                  (json_int_t)run->tokens, "context", (json_int_t)run->depth, "bits", bits, "tokens_per_s",
+                  run->tokens_per_s, "our_format", ours->format, "our_tokens_per_s", ours->tokens_per_s);
     ulb_set_figure(row, "tokens_per_s_stddev", run->stddev, "llama-bench wrote none");
+    ulb_set_figure(row, "kv_bytes_per_token", *reason ? (double)NAN : cache,
+                   *reason ? reason : "the cache's type is not known");
     ulb_set_figure(row, "bytes_per_token", bytes, reason);
     ulb_set_figure(row, "roofline_tokens_per_s", bound, reason);
     ulb_set_figure(row, "roofline_share", run->tokens_per_s / bound, reason);
-    json_object_set_new(
-        row, "possible",
-        *reason ? json_null()
-                : json_boolean(ulb_speed_possible(run->tokens_per_s, bound, ULB_BANDWIDTH_MEASURED)));
+    /* A model may look at a window of the cache alone: what is beyond the bound of the weights is not true.
+     */
+    bool possible = ulb_speed_possible(run->tokens_per_s, ulb_decode_roofline(bandwidth, weights),
+                                       ULB_BANDWIDTH_MEASURED);
+    json_object_set_new(row, "possible", *reason ? json_null() : json_boolean(possible));
     if (*reason)
         json_object_set_new(row, "possible_reason", json_string(reason));
     return row;
@@ -102,11 +192,11 @@ enum ulb_status ulb_decode_import(struct ulb_record *record, const struct ulb_ll
         ulb_decode_runs_free(ours, n);
         return status;
     }
+    const struct machine machine = machine_of(record, ours, n);
     json_t *imported = json_array();
     for (size_t i = 0; i < runs->n; i++) {
         double bits = 8 * runs->items[i].weight_bytes / runs->items[i].weights;
-        json_array_append_new(
-            imported, run_json(&runs->items[i], &sizes, nearest(ours, n, bits), bandwidth_of(ours, n)));
+        json_array_append_new(imported, run_json(&runs->items[i], &sizes, nearest(ours, n, bits), &machine));
     }
     ulb_decode_runs_free(ours, n);
     if (json_object_set_new(json_object_get(record->root, "decode"), "imported", imported) != 0)
@@ -145,8 +235,9 @@ void ulb_print_imported(const struct ulb_record *record, FILE *out)
     json_t *row;
     if (json_array_size(rows) == 0)
         return;
-    fprintf(out,
-            "llama-bench, beside the bandwidth's bound on its weights and our run of the nearest bits\n");
+    fprintf(
+        out,
+        "llama-bench, beside the bandwidth's bound on what a token reads and our run of the nearest bits\n");
     fprintf(out, " %-26s %4s %7s %8s %7s %8s %5s | %8s %8s\n", "model", "bits", "", "tokens/s", "", "roof",
             "share", "ours", "tokens/s");
     json_array_foreach(rows, i, row) print_row(row, out);

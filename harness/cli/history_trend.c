@@ -148,7 +148,9 @@ static enum ulb_status draw_document(const struct ulb_history_request *request, 
     enum ulb_status status = ULB_OK;
     for (char *format = strtok_r(formats, ",", &rest); format && status == ULB_OK;
          format = strtok_r(NULL, ",", &rest)) {
-        status = ulb_figure_draw(&record, "trend", format, prefix, path, sizeof path, err);
+        status = ulb_figure_may_replace("trend", format, prefix, "name another folder with --out", err);
+        if (status == ULB_OK)
+            status = ulb_figure_draw(&record, "trend", format, prefix, path, sizeof path, err);
         if (status == ULB_OK)
             json_array_append_new(paths, json_string(path));
     }

@@ -2,6 +2,7 @@
 #include "harness/cli/affinity.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/crash.h"
+#include "harness/cli/guests.h"
 #include "harness/cli/stack.h"
 #include "kernels/library.h"
 #include "results/json_memory.h"
@@ -85,5 +86,6 @@ int main(int argc, char **argv)
                           "not enough memory: the result may lack parts; free memory or raise ulimit -v");
     if (status != ULB_OK)
         fprintf(stderr, "ulb-bench: %s\n", err.message[0] ? err.message : "failed without a message");
+    ulb_guests_leave();
     return ulb_exit_code(status);
 }

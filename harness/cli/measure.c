@@ -1,13 +1,13 @@
 #include "harness/cli/measure.h"
 
 #include "common/units.h"
+#include "harness/cli/guests.h"
 #include "harness/cli/interrupt.h"
 #include "harness/cli/option.h"
 #include "harness/cli/progress.h"
 #include "harness/cli/table.h"
 #include "harness/counters/marker.h"
 #include "harness/keep.h"
-#include "kernels/library.h"
 #include "results/noise.h"
 
 #include <errno.h>
@@ -22,6 +22,7 @@ enum {
     OPTION_FULL = 0x100,
     OPTION_ISA_MASK,
     OPTION_LIBRARY,
+    OPTION_TIMEOUT,
     OPTION_SEED,
     OPTION_RING,
     OPTION_PROGRESS,
@@ -66,6 +67,10 @@ static const struct {
     {{"formats", 'f', "FORMAT,...", 0, "weight formats, see list formats (default: all)", 0}, ALL_FORMATS, 0},
     {{"kernels", 'k', "KERNEL|REGEX", 0, "kernels by name", 0}, ROWS | ULB_FOR_DECODE, 0},
     {{"kernel-library", OPTION_LIBRARY, "LIBRARY,...", 0, "shared objects with further kernels", 0},
+     ROWS | ULB_FOR_DECODE,
+     0},
+    {{"call-timeout", OPTION_TIMEOUT, "SECONDS", 0,
+      "that one call of such a kernel may take (default: 1000 times the scalar row's)", 0},
      ROWS | ULB_FOR_DECODE,
      0},
     {{"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0}, TIMED, 0},
@@ -165,7 +170,7 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         o->settings.shapes = text;
         return 0;
     case 'f':
-        o->settings.formats = text;
+        o->settings.formats = ulb_lower(text);
         return 0;
     case 'k':
         o->settings.kernels = text;
@@ -192,6 +197,10 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
     case OPTION_LIBRARY:
         o->settings.libraries = text;
         return 0;
+    case OPTION_TIMEOUT:
+        return ulb_read_number(text, 0.001, 1e6, &o->settings.call_timeout_s)
+                   ? 0
+                   : ulb_refuse_option(o->err, "call-timeout", text, "must be 0.001 to 1000000 seconds");
     case OPTION_SEED:
     case OPTION_RING:
         return parse_number(o, key, text);
@@ -203,7 +212,8 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
 static error_t load_libraries(const struct ulb_measure_options *o)
 {
     const char *libraries = o->settings.libraries;
-    return !libraries || ulb_kernels_load(libraries, o->err) == ULB_OK ? 0 : EINVAL;
+    enum ulb_status status = libraries ? ulb_guests_load(libraries, o->err) : ULB_OK;
+    return status == ULB_OK ? 0 : status == ULB_ENVIRONMENT ? ENOMEM : EINVAL;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -377,10 +387,12 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     ulb_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* the record is written all the same */
     enum ulb_status status = ulb_marker_init(err);
+    ulb_guests_begin();
     if (status == ULB_OK)
         status = run_once(o, stage, record, err);
     if (status == ULB_OK && o->settings.aa)
         status = run_second_pass(o, stage, record, err);
+    ulb_guests_end();
     ulb_marker_close();
     if (o->verbose)
         print_conditions(record);
@@ -431,9 +443,11 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *o, const char *r
     settings->tokens = setting(from, "tokens");
     settings->formats = setting(from, "formats");
     settings->kernels = setting(from, "kernels");
-    settings->libraries = setting(from, "kernel_library");
-    if (settings->libraries && ulb_kernels_load(settings->libraries, err) != ULB_OK)
-        return ULB_BAD_INPUT;
+    if (!settings->libraries && setting(from, "kernel_library"))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--resume %s: it was measured with --kernel-library %s, which no record loads; name "
+                        "it again beside --resume",
+                        resume, setting(from, "kernel_library"));
     settings->quick = is_set(from, "quick");
     settings->warm = is_set(from, "warm");
     settings->aa = is_set(from, "aa");
@@ -446,7 +460,8 @@ enum ulb_status ulb_measure_keep(struct ulb_measure_options *o, const char *word
                                  struct ulb_error *err)
 {
     char stem[4096];
-    o->settings.keep = (struct ulb_keeping){.record = path, .pass = "", .resume = o->resume != NULL};
+    o->settings.keep =
+        (struct ulb_keeping){.record = path, .record_bytes = bytes, .pass = "", .resume = o->resume != NULL};
     if (o->resume) {
         if (o->out_given)
             return ulb_fail(err, ULB_BAD_INPUT,
@@ -461,10 +476,13 @@ enum ulb_status ulb_measure_keep(struct ulb_measure_options *o, const char *word
     return status;
 }
 
-void ulb_measure_kept(const struct ulb_measure_options *o, enum ulb_status status)
+void ulb_measure_kept(const struct ulb_measure_options *o, const struct ulb_record *record,
+                      enum ulb_status status)
 {
     static const char *const passes[] = {"", "-aa"};
     char journal[4200];
+    if (!json_object_get(record->root, "sessions"))
+        return; /* it ended before it had files of its own */
     for (size_t i = 0; i < 2; i++) {
         ulb_keep_journal_path(o->settings.keep.record, passes[i], journal, sizeof journal);
         if (status == ULB_OK || status == ULB_FINDING)

@@ -44,7 +44,8 @@ enum ulb_status ulb_measure_parse(int argc, char **argv, enum ulb_measuring comm
 void ulb_measure_defaults(struct ulb_measure_options *options, struct ulb_error *err);
 
 /* Of --resume: the options that the record was made with, over which argv is to be parsed again; they point
- * into from, which the caller frees. ULB_BAD_INPUT when it is no record, or has no journal. */
+ * into from, which the caller frees. Libraries of kernels alone must be named again: what a record names is
+ * not loaded. ULB_BAD_INPUT when it is no record, or has no journal. */
 enum ulb_status ulb_measure_restore(struct ulb_measure_options *options, const char *resume,
                                     struct ulb_record *from, struct ulb_error *err);
 
@@ -55,7 +56,8 @@ enum ulb_status ulb_measure_keep(struct ulb_measure_options *options, const char
 
 /* After the record was written: a run that is done needs its journal no more, of any other it is said how to
  * go on. */
-void ulb_measure_kept(const struct ulb_measure_options *options, enum ulb_status status);
+void ulb_measure_kept(const struct ulb_measure_options *options, const struct ulb_record *record,
+                      enum ulb_status status);
 
 /* ULB_BAD_INPUT when --platform names another machine, which cannot be measured here. */
 enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, struct ulb_error *err);

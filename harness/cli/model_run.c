@@ -93,10 +93,11 @@ static enum ulb_status write_files(const char *folder, const struct ulb_platform
     snprintf(word, sizeof word, "model-%s", platform->name);
     ulb_output_stem(folder, word, stem, sizeof stem);
     snprintf(path, sizeof path, "%s.json", stem);
-    enum ulb_status status = ulb_record_write(&record, path, err);
+    enum ulb_status status = ulb_record_write_new(&record, path, sizeof path, err);
     if (status != ULB_OK)
         return status;
     fprintf(stderr, "model: %s\n", path);
+    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(path) - strlen(".json")), path);
     ulb_draw_all_figures(&record, stem);
     return ULB_OK;
 }

@@ -1,5 +1,6 @@
 #include "harness/cli/option.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,4 +60,11 @@ size_t ulb_read_word(const char *text, const char *const *words, size_t n)
     while (i < n && strcmp(text, words[i]) != 0)
         i++;
     return i;
+}
+
+char *ulb_lower(char *text)
+{
+    for (char *at = text; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return text;
 }

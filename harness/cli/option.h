@@ -31,4 +31,7 @@ bool ulb_read_percent(const char *text, double least, double most, double *share
 /* The place of the text among n words; n when it is none of them. */
 size_t ulb_read_word(const char *text, const char *const *words, size_t n);
 
+/* Lower case, in place: formats are written TQ2_0 and Q4_K elsewhere. Returns text. */
+char *ulb_lower(char *text);
+
 #endif

@@ -73,7 +73,8 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
     if (code == 0)
         return ULB_OK;
     if (code == ENOMEM)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read the command line");
+        return err->message[0] ? ULB_ENVIRONMENT
+                               : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read the command line");
     if (err->message[0])
         return ULB_BAD_INPUT; /* the parser left its own message */
     int at = index > 1 && index <= argc ? index - 1 : 1;

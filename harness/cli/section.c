@@ -27,10 +27,13 @@ static bool has_cells(const struct ulb_record *record, const struct ulb_section_
     return json_array_size(json_is_object(value) ? json_object_get(value, "cells") : value) > 0;
 }
 
-/* Where --out says; what was measured of an interrupted run too. */
-static enum ulb_status write_record(const char *path, const struct ulb_record *record, struct ulb_error *err)
+/* Where --out says; what was measured of an interrupted run too. A record that was kept from the beginning is
+ * there already. */
+static enum ulb_status write_record(const struct ulb_record *record, bool kept, char *path, size_t bytes,
+                                    struct ulb_error *err)
 {
-    enum ulb_status status = ulb_record_write(record, path, err);
+    enum ulb_status status =
+        kept ? ulb_record_write(record, path, err) : ulb_record_write_new(record, path, bytes, err);
     if (status == ULB_OK)
         fprintf(stderr, "record: %s\n", path);
     return status;
@@ -68,7 +71,9 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
             ulb_record_warn(&record, &unwritten, "interrupted: %s what was measured until then",
                             writes ? "the record holds" : "this is");
         ulb_print_warnings(&record);
-        if (writes && write_record(path, &record, &unwritten) != ULB_OK && status == ULB_OK) {
+        bool kept = json_object_get(record.root, "sessions") != NULL;
+        if (writes && write_record(&record, kept, path, sizeof path, &unwritten) != ULB_OK &&
+            status == ULB_OK) {
             *err = unwritten;
             status = ULB_ENVIRONMENT;
         }
@@ -82,7 +87,7 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
         }
     }
     if (writes && command->keeps)
-        ulb_measure_kept(options, status);
+        ulb_measure_kept(options, &record, status);
     ulb_record_free(&record);
     return status;
 }

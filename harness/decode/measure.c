@@ -146,8 +146,7 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
     for (size_t i = 0; i < m->n_formats && status == ULB_OK; i++) {
         const struct ulb_format *format = ulb_row_format(m->formats[i].format);
         if (!format)
-            return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%s'; see 'ulb-bench list formats'",
-                            m->formats[i].format);
+            return ulb_refuse_format(m->formats[i].format, strlen(m->formats[i].format), err);
         cause = fits(m, format, &why) ? ulb_row_check(m->session, format->name, &why) : ULB_BAD_INPUT;
         if (cause == ULB_OK)
             m->formats[kept++] = m->formats[i];

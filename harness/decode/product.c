@@ -1,6 +1,7 @@
 /* The decoder's matrix products: inputs made and quantised, rows shared out. */
 #include "harness/decode/internal.h"
 
+#include "common/doing.h"
 #include "harness/problem.h"
 
 #include <string.h>
@@ -186,5 +187,7 @@ void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *c
                                     d->shares + i * d->threads);
         ulb_split_reset(&d->splits[i]);
     }
+    ulb_kernel_doing(kernel, job.m, job.k, d->n);
     ulb_team_run(d->options.team, product_part, &job);
+    ulb_doing_end();
 }

@@ -1,5 +1,6 @@
 #include "harness/platform/cores.h"
 
+#include "common/json.h"
 #include "harness/platform/json_read.h"
 
 #include <ctype.h>
@@ -334,12 +335,10 @@ enum ulb_status ulb_core_list_parse(const char *text, size_t bytes, const char *
                                     struct ulb_core_list *list, struct ulb_error *err)
 {
     *list = (struct ulb_core_list){0};
-    json_error_t place;
-    json_t *document = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &place);
-    if (!document)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s, line %d: %s; correct the JSON", origin, place.line,
-                        place.text);
-    enum ulb_status status;
+    json_t *document;
+    enum ulb_status status = ulb_json_load(&document, text, bytes, JSON_REJECT_DUPLICATES, origin, err);
+    if (status != ULB_OK)
+        return status;
     if (json_is_object(document)) {
         struct ulb_place root = {.origin = origin, .object = document};
         status = parse_document(&root, list, err);

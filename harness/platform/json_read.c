@@ -1,5 +1,7 @@
 #include "harness/platform/json_read.h"
 
+#include "common/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,10 +48,8 @@ enum ulb_status ulb_json_string(const struct ulb_place *place, const char *key, 
     if (length == 0 || length >= out_bytes)
         return ulb_json_refuse(place, key, wanted, value, err);
     const char *text = json_string_value(value);
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
-            return ulb_json_refuse(place, key, wanted, value, err);
-    }
+    if (!ulb_text_is_printable(text))
+        return ulb_json_refuse(place, key, wanted, value, err);
     memcpy(out, text, length + 1);
     return ULB_OK;
 }

@@ -1,5 +1,6 @@
 #include "harness/platform/platform.h"
 
+#include "common/json.h"
 #include "common/units.h"
 #include "harness/platform/cores.h"
 #include "harness/platform/json_read.h"
@@ -222,12 +223,10 @@ enum ulb_status ulb_platform_parse(const char *text, size_t bytes, const char *o
                                    struct ulb_platform *platform, struct ulb_error *err)
 {
     memset(platform, 0, sizeof *platform);
-    json_error_t place;
-    json_t *document = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &place);
-    if (!document)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s, line %d: %s; correct the JSON", origin, place.line,
-                        place.text);
-    enum ulb_status status;
+    json_t *document;
+    enum ulb_status status = ulb_json_load(&document, text, bytes, JSON_REJECT_DUPLICATES, origin, err);
+    if (status != ULB_OK)
+        return status;
     if (json_is_object(document)) {
         struct ulb_place root = {.origin = origin, .object = document};
         status = parse_document(&root, platform, err);

@@ -1,6 +1,8 @@
 /* From classified cores to struct ulb_topology. */
 #include "harness/topology/internal.h"
 
+#include "common/text.h"
+
 #include "common/emulation.h"
 
 #include <stdio.h>
@@ -177,6 +179,7 @@ static void copy_model(hwloc_topology_t hw, char *out, size_t out_bytes)
     snprintf(out, out_bytes, "%s", model ? model + strspn(model, " ") : "");
     for (size_t length = strlen(out); length > 0 && out[length - 1] == ' '; length--)
         out[length - 1] = '\0';
+    ulb_text_printable(out); /* an XML file says what it likes */
 }
 
 /* The running system's own figure; hwloc sums up the nodes', which leave out memory that was plugged in later

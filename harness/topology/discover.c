@@ -2,12 +2,15 @@
 #include "harness/topology/internal.h"
 
 #include "common/affinity.h"
+#include "common/doing.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Format version that the head of an XML export states; 0 when there is none. */
 static int xml_format(const char *path)
@@ -62,29 +65,81 @@ static enum ulb_status load(hwloc_topology_t hw, int *cause, struct ulb_error *e
     return ULB_OK;
 }
 
-/* The file is set by hand: where hwloc itself follows HWLOC_XMLFILE and the file is broken, it goes on with
- * the running machine without a word. */
-static enum ulb_status open_once(const char *xml, hwloc_topology_t *hw, struct ulb_error *err)
+/* What the environment has hwloc read in the place of the running machine. */
+struct source {
+    const char *variable, *value; /* NULL: the running machine */
+};
+
+static struct source find_source(void)
+{
+    static const char *const variables[] = {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        if (value && *value)
+            return (struct source){variables[i], value};
+    }
+    return (struct source){NULL, NULL};
+}
+
+static bool is_from(const struct source *source, const char *variable)
+{
+    return source->variable && strcmp(source->variable, variable) == 0;
+}
+
+const char *ulb_topology_variable(void)
+{
+    struct source source = find_source();
+    return source.variable ? source.variable : "hwloc's environment";
+}
+
+/* hwloc itself passes over a folder that is not there. */
+static enum ulb_status check_root(const char *root, struct ulb_error *err)
+{
+    char path[PATH_MAX];
+    int used = snprintf(path, sizeof path, "%s/sys/devices/system/cpu", root);
+    if (used > 0 && (size_t)used < sizeof path && access(path, R_OK | X_OK) == 0)
+        return ULB_OK;
+    return ulb_fail(
+        err, ULB_BAD_INPUT,
+        "HWLOC_FSROOT=%.200s: it has no sys/devices/system/cpu; give the root of a copied system, "
+        "or unset it",
+        root);
+}
+
+static enum ulb_status refused(const struct source *source, int cause, struct ulb_error *err)
+{
+    if (cause == ENOMEM)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the topology");
+    if (is_from(source, "HWLOC_XMLFILE"))
+        return xml_refused(source->value, cause, err);
+    if (is_from(source, "HWLOC_SYNTHETIC"))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "HWLOC_SYNTHETIC='%.200s': hwloc cannot read it as a machine; write one such as "
+                        "'core:4 pu:2', or unset it",
+                        source->value);
+    return ulb_fail(err, ULB_ENVIRONMENT,
+                    "hwloc could not discover the machine: %s; are /sys and /proc mounted?", strerror(cause));
+}
+
+/* The file or the description is set by hand: where hwloc itself follows the environment and what it names is
+ * broken, it goes on with the running machine without a word. */
+static enum ulb_status open_once(const struct source *source, hwloc_topology_t *hw, struct ulb_error *err)
 {
     if (hwloc_topology_init(hw) < 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "hwloc could not start: %s", strerror(errno));
     int failed = hwloc_topology_set_flags(*hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     errno = 0;
-    failed = failed || (xml && hwloc_topology_set_xml(*hw, xml) < 0);
+    if (!failed && is_from(source, "HWLOC_XMLFILE"))
+        failed = hwloc_topology_set_xml(*hw, source->value) < 0;
+    else if (!failed && is_from(source, "HWLOC_SYNTHETIC"))
+        failed = hwloc_topology_set_synthetic(*hw, source->value) < 0;
     int cause = errno;
     err->message[0] = '\0';
     if (!failed && load(*hw, &cause, err) == ULB_OK)
         return ULB_OK;
     hwloc_topology_destroy(*hw);
     *hw = NULL;
-    if (err->message[0])
-        return ULB_ENVIRONMENT;
-    if (cause == ENOMEM)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the topology");
-    if (xml)
-        return xml_refused(xml, cause, err);
-    return ulb_fail(err, ULB_ENVIRONMENT,
-                    "hwloc could not discover the machine: %s; are /sys and /proc mounted?", strerror(cause));
+    return err->message[0] ? ULB_ENVIRONMENT : refused(source, cause, err);
 }
 
 static bool same_topology(hwloc_topology_t a, hwloc_topology_t b)
@@ -99,18 +154,23 @@ static bool same_topology(hwloc_topology_t a, hwloc_topology_t b)
  * out without a word, and nothing tells a machine without it from one that was half read. */
 enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
 {
-    const char *xml = getenv("HWLOC_XMLFILE");
-    xml = xml && *xml ? xml : NULL;
+    const struct source source = find_source(), here = {NULL, NULL};
     /* What hwloc would print is in ulb_topology's note. Plug-ins of an installed hwloc belong to that
      * version, which need not be the one linked in; they find devices, caches and cores are found without. */
     if (setenv("HWLOC_HIDE_ERRORS", "2", 0) != 0 || setenv("HWLOC_PLUGINS_PATH", "", 0) != 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "the environment of hwloc could not be set: %s",
                         strerror(errno));
+    if (is_from(&source, "HWLOC_FSROOT") && check_root(source.value, err) != ULB_OK)
+        return ULB_BAD_INPUT;
+    if (source.variable)
+        ulb_doing_set(NULL, "hwloc", "what it names is damaged or no topology", 0, "reading %s=%.150s",
+                      source.variable, source.value);
     hwloc_topology_t again = NULL;
-    enum ulb_status status = open_once(xml, hw, err);
-    if (status != ULB_OK || xml)
+    enum ulb_status status = open_once(&source, hw, err);
+    ulb_doing_end();
+    if (status != ULB_OK || source.variable)
         return status;
-    status = open_once(NULL, &again, err);
+    status = open_once(&here, &again, err);
     if (status == ULB_OK && !same_topology(*hw, again))
         status = ulb_fail(err, ULB_ENVIRONMENT,
                           "hwloc, asked twice, told of two different machines; run again, with more memory "

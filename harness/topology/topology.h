@@ -97,4 +97,7 @@ char *ulb_pu_list_text(const struct ulb_pu_list *list, char *out, size_t out_byt
 /* Class of a PU, or NULL. */
 const struct ulb_core_class *ulb_topology_class_of(const struct ulb_topology *topology, unsigned pu);
 
+/* The variable that has hwloc describe another machine than this one. */
+const char *ulb_topology_variable(void);
+
 #endif

@@ -171,6 +171,18 @@ formats = [r["format"] for r in record["decode"]["runs"]]
 assert formats[0] == "bf16" and formats[-1] == "int8" and "int1" not in formats, formats
 assert record["warnings"][-1].startswith("interrupted"), record["warnings"]' || fail "what an interrupted decode --record leaves"
 
+# Two at once into one record: the runs of both are there, and warnings of neither's way.
+cp "$record" shared.json
+"$bench" decode "${small[@]}" --weights int2 --record shared.json >/dev/null 2>&1 &
+"$bench" decode "${small[@]}" --weights bf16 --record shared.json >/dev/null 2>&1
+wait
+python3 "$ULB_SOURCE/tests/results/validate_record.py" shared.json || fail "a record that two processes wrote"
+python3 -c 'import json
+record = json.load(open("shared.json"))
+formats = sorted(r["format"] for r in record["decode"]["runs"])
+assert formats == ["bf16", "int2"], formats
+assert not any("unfinished" in w for w in record["warnings"]), record["warnings"]' || fail "two at once"
+
 # Interrupted before the first run is complete: a document all the same, which has none, and no folder for it.
 rm -f notes # those of the run before would have this one interrupted before it is a run
 "$bench" decode "${small[@]}" --tokens 60000 --weights bf16 --out early --json --progress on >one.json 2>notes &

@@ -43,7 +43,18 @@ J
 # 11 layers of width 768, feed-forward 3072, 32002 words; the embedding is the head.
 blocks=$((11 * (4 * 768 * 768 + 3 * 768 * 3072))) words=$((32002 * 768))
 sed -i "s/MINE/$((blocks + words))/" runs.json
-decode --energy-root root --import runs.json
+# Elsewhere, on too many threads, with a cache of 1000 positions in q8_0; read from standard input beside the file.
+cat >more.jsonl <<'J'
+a loader's message
+{"cpu_info": "Some Other CPU", "model_type": "x", "model_size": 50000000, "model_n_params": MINE, "n_threads": 2, "n_prompt": 0, "n_gen": 64, "avg_ts": 9e6}
+{"model_type": "x", "model_size": 50000000, "model_n_params": MINE, "n_threads": 5000, "n_prompt": 0, "n_gen": 64, "avg_ts": 9e6}
+{"model_type": "x", "model_size": 50000000, "model_n_params": MINE, "n_threads": 1, "n_prompt": 0, "n_gen": 1, "n_depth": 1000, "type_k": "q8_0", "avg_ts": 3}
+J
+sed -i "s/MINE/$((blocks + words))/" more.jsonl
+decode --energy-root root --import runs.json --import - --out written <more.jsonl
+python3 "$ULB_SOURCE/tests/results/validate_record.py" written/*.json || fail "the record with imported runs"
+"$bench" report written/*.json -o page.html >/dev/null 2>&1 && grep -q 'Some Other CPU' page.html || fail "the report has no imported runs"
+expect 2 "import 'runs.json': is named twice" "$bench" decode --import runs.json --import runs.json
 grep -q '1 run with a prompt left out' notes || fail "nothing is said of the prompt: $(cat notes)"
 python3 - <<'P' || fail "figures: $(cat out.json)"
 import json
@@ -54,8 +65,13 @@ assert 0 < run["watts"] < 25 and 0 < run["idle_watts"] < 25, run
 seconds = run["joule_per_token_gross"] / run["watts"]
 assert abs(run["joule_per_token"] - (run["joule_per_token_gross"] - run["idle_watts"] * seconds)) < 1e-6 * (1 + run["joule_per_token_gross"]), run
 assert len(run["joule_samples"]) == run["tokens"] and all(j > -25 for j in run["joule_samples"]), run["joule_samples"]
-sound, wild, other = decode["imported"]
-assert abs(sound["bytes_per_token"] - 50000000) < 1, sound
+sound, wild, other, elsewhere, many, deep = decode["imported"]
+position = 11 * 2 * 768 * 2
+assert abs(sound["kv_bytes_per_token"] - 31.5 * position) < 1, sound
+assert abs(sound["bytes_per_token"] - 50000000 - 31.5 * position) < 1, sound
+assert abs(deep["kv_bytes_per_token"] - 1000 * 11 * 768 * (34 / 32 + 2)) < 1 and deep["possible"], deep
+for run_of, reason in (elsewhere, "another CPU, Some Other CPU"), (many, "5000 threads"):
+    assert run_of["possible"] is None and run_of["roofline_tokens_per_s"] is None and reason in run_of["possible_reason"], run_of
 assert abs(sound["roofline_tokens_per_s"] * sound["bytes_per_token"] / 1e9 - run["yardstick_gbps"]) < 1e-6, sound
 assert sound["possible"] and sound["our_format"] == "int2" and sound["our_tokens_per_s"] == run["tokens_per_s"], sound
 assert sound["build"] == "1a2b" and sound["tokens_per_s_stddev"] == 0.5 and wild["tokens_per_s_stddev"] is None

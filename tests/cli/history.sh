@@ -198,4 +198,21 @@ touch records/02.journal
 expect 2 "records/02.json: its run is not finished; go on with it by --resume" add records/02.json
 rm records/02.journal
 expect 3 "/proc/nowhere" add records/02.json --db /proc/nowhere/history.db
+
+# A history that may be read alone, of another user or on a mount that is read-only: it is read as it is.
+mkdir locked
+cp h.db locked 2>/dev/null || cp "$(find . -maxdepth 1 -name '*.db' | head -1)" locked/h.db
+reader=()
+[[ $(id -u) != 0 ]] || { command -v setpriv >/dev/null && reader=(setpriv --reuid=65534 --clear-groups); }
+if [[ $(id -u) != 0 || ${#reader[@]} -gt 0 ]] && "${reader[@]}" "$bench" --version >/dev/null 2>&1; then
+    "$bench" history list --db locked/h.db >whole
+    rm -f locked/h.db-*
+    chmod 444 locked/h.db
+    chmod 555 locked
+    chmod 755 .
+    "${reader[@]}" "$bench" history list --db "$PWD/locked/h.db" >out 2>err || fail "a history to be read alone: $(cat err)"
+    cmp -s out whole || fail "a history to be read alone differs: $(diff out whole | head -5)"
+    "${reader[@]}" "$bench" history trend --db "$PWD/locked/h.db" >/dev/null 2>err || fail "its trend: $(cat err)"
+    chmod 755 locked
+fi
 echo "history: changes found where they were planted"

@@ -1,6 +1,8 @@
 /* Text in memory: what is written is there, and what found no room is known. */
 #include "common/text.h"
 
+#include "common/status.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,13 +103,59 @@ static void test_differing(void **state)
     assert_true(strlen(other) < sizeof other && strcmp(other + strlen(other) - 5, "\xC3\x9C...") == 0);
 }
 
+/* What a terminal obeys, and bytes that are no character, become '?'; all else stays. */
+static void test_printable(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"", ""},
+        {"plain, caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
+         "plain, caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"},
+        {"a\033[31mb", "a?[31mb"},
+        {"a\nulb-bench: b\r\t\177", "a?ulb-bench: b???"},
+        {"a\xC2\x9B"
+         "31m",
+         "a?31m"}, /* C1: a CSI in two bytes */
+        {"\x9B"
+         "31m",
+         "?31m"}, /* and in one, no UTF-8 */
+        {"a\xE2\x80\xAE"
+         "b\xE2\x81\xA6"
+         "c\xE2\x80\x8F\xD8\x9C",
+         "a?b?c??"}, /* direction */
+        {"a\xE2\x80\xA8"
+         "b",
+         "a?b"},                                     /* line separator */
+        {"\xC0\x8A\xE0\x80\x8A", "?????"},           /* newlines, overlong */
+        {"\xED\xA0\x80\xF5\x80\x80\x80", "???????"}, /* a surrogate; above U+10FFFF */
+        {"ab\xE2\x82", "ab??"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[64];
+        strcpy(text, texts[i][0]);
+        assert_int_equal(ulb_text_is_printable(text), strcmp(texts[i][0], texts[i][1]) == 0);
+        ulb_text_printable(text);
+        assert_string_equal(text, texts[i][1]);
+        assert_true(ulb_text_is_printable(text));
+    }
+}
+
+static void test_messages_are_one_line(void **state)
+{
+    (void)state;
+    struct ulb_error err;
+    assert_int_equal(ulb_fail(&err, ULB_BAD_INPUT, "no %s", "x\nulb-bench: y\033[2J"), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "no x?ulb-bench: y?[2J");
+    ulb_fail_prefix(&err, ULB_BAD_INPUT, "a\rb");
+    assert_string_equal(err.message, "a?b: no x?ulb-bench: y?[2J");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_mend),
-        cmocka_unit_test(test_differing),
+        cmocka_unit_test(test_text),      cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_mend),      cmocka_unit_test(test_differing),
+        cmocka_unit_test(test_printable), cmocka_unit_test(test_messages_are_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,7 @@ HASTE = {"ULB_FAULTS_CLOCK": "50"}
 ONE = ["--kernels", "int2a8-scalar"]
 TINY = ["--quick", "--ring-mib", "8", "--set", PU, *ONE]
 CELL = TINY + ["--shapes", "64x256"]
+LIBRARY = ["--kernel-library", "library_sound.so", "--kernels", "int8a8-mine"]  # a kernel of others
 DECODE = ["decode", "--quick", "--model", "gpt-117m", "--layers", "1", "--tokens", "2", "--weights", "int2",
           "--ring-mib", "8", "--set", PU]
 # What the commands read stands in their folder: see prepare().
@@ -63,6 +64,8 @@ COMMANDS = {
     "decode-beside": [*DECODE, "--energy-root", "root", "--import", "runs.json", "--json"],
     "formats": ["formats", *TINY, "--json"],
     "verify": ["verify", *ONE, "--json"],
+    "verify-library": ["verify", *LIBRARY, "--json"],
+    "gemv-library": ["gemv", "--quick", "--ring-mib", "8", "--set", PU, *LIBRARY, "--shapes", "64x256", "--json"],
     "shapes": ["shapes", "llama3-8b", "--json"],
     "shapes-file": ["shapes", "config.json", "--json"],
     "shapes-gguf": ["shapes", "model.gguf", "--json"],
@@ -86,7 +89,7 @@ COMMANDS = {
     "history-bisect": ["history", "bisect", "--db", "history.db", "--json"],
 }
 MEASURED = {"run", "count", "beta", "gamma", "explain", "gemv", "resume", "gemm", "decode", "decode-beside", "formats",
-            "counters", "verify"}
+            "counters", "verify", "verify-library", "gemv-library"}
 # What people read of those whose output is the same each time.
 COMMANDS.update({f"{name}-text": words[:-1] for name, words in COMMANDS.items()
                  if words[-1] == "--json" and name not in MEASURED})
@@ -132,6 +135,7 @@ class Bench:
         (self.template / "config.json").write_text(json.dumps(config))
         (self.template / "model.gguf").write_bytes(gguf_file.gguf(gguf_file.META, gguf_file.TENSORS))
         shutil.copy(SOURCE / "models" / "platforms" / "arlh.json", self.template / "platform.json")
+        shutil.copy(build / "tests" / "kernels" / "library_sound.so", self.template)
         (self.template / "runs.json").write_text(json.dumps([IMPORTED]))
         zone = self.template / "root" / "sys" / "class" / "powercap" / "intel-rapl:0"
         zone.mkdir(parents=True)

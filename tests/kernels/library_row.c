@@ -17,7 +17,36 @@
 #define TOO_MUCH 0
 #endif
 
-static void run(const struct ulb_gemm *g)
+/* Fields of the row. */
+#ifndef ISA
+#define ISA "any"
+#endif
+#ifndef MR
+#define MR 1
+#endif
+#ifndef NR
+#define NR 1
+#endif
+#ifndef KR
+#define KR 1
+#endif
+#ifndef BYTES
+#define BYTES 32
+#endif
+#ifndef TOLERANCE
+#define TOLERANCE 0
+#endif
+#ifndef LAYOUT
+#define LAYOUT &ulb_int8_rows
+#endif
+#ifndef ROW_ABI
+#define ROW_ABI ULB_KERNEL_ABI
+#endif
+#ifndef RUN
+#define RUN run
+#endif
+
+static void __attribute__((unused)) run(const struct ulb_gemm *g)
 {
     const float *scales = ulb_row_scales(g, &ulb_int8_rows);
     for (size_t n = 0; n < g->n; n++) {
@@ -33,16 +62,17 @@ static void run(const struct ulb_gemm *g)
 }
 
 static const struct ulb_kernel mine = {
-    .abi = ULB_KERNEL_ABI,
+    .abi = ROW_ABI,
     .variant = VARIANT,
-    .isa = "any",
-    .layout = &ulb_int8_rows,
+    .isa = ISA,
+    .layout = LAYOUT,
     .activation = ULB_ACT_A8,
-    .mr = 1,
-    .nr = 1,
-    .kr = 1,
-    .bytes_per_step = 32,
-    .run = run,
+    .mr = MR,
+    .nr = NR,
+    .kr = KR,
+    .bytes_per_step = BYTES,
+    .tolerance = TOLERANCE,
+    .run = RUN,
 };
 
 extern const struct ulb_kernel_library EXPORTED;

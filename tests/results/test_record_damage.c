@@ -212,7 +212,7 @@ static void test_files_that_are_no_records(void **state)
     assert_int_equal(ulb_record_read(&record, "/tmp", &err), ULB_BAD_INPUT);
     assert_int_equal(ulb_record_read(&record, "/dev/null", &err), ULB_BAD_INPUT);
     assert_int_equal(ulb_record_read(&record, "/dev/zero", &err), ULB_BAD_INPUT);
-    assert_string_equal(err.message, "/dev/zero is larger than 64 MiB and no record");
+    assert_string_equal(err.message, "/dev/zero is larger than 64 MiB, more than any file of its kind");
     static const char *const texts[] = {"",
                                         "[]",
                                         "{",

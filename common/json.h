@@ -1,0 +1,28 @@
+/* JSON from files: texts that will be printed may hold nothing that a terminal obeys. */
+#ifndef ULB_COMMON_JSON_H
+#define ULB_COMMON_JSON_H
+
+#include "common/status.h"
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Parses a document that a file holds. Its reader makes it printable, or refuses texts that are not.
+ * ULB_BAD_INPUT names the place, "NAME: line 3, column 7: ...", ULB_ENVIRONMENT the want of memory; *document
+ * is then NULL. */
+enum ulb_status ulb_json_load(json_t **document, const char *text, size_t bytes, size_t flags,
+                              const char *name, struct ulb_error *err);
+
+/* Set by whoever allocates for jansson (results/json_memory.h) when there was no memory: jansson may call the
+ * text wrong then. */
+extern atomic_bool ulb_json_ran_out;
+
+/* Whether jansson gave no document for want of memory, which is no fault of the text. */
+bool ulb_json_lacks_memory(const json_error_t *error);
+
+/* Makes every text and key of a document printable; false: no memory. */
+bool ulb_json_printable(json_t *document);
+
+#endif
