@@ -16,15 +16,15 @@ enum { FIT_STEPS = 5 };
 static const struct {
     size_t k;
     double bytes;
-} shapes[ULB_OVERLAP_SHAPES] = {{1280, 2 << 20}, {7680, 2 << 20}, {3328, 256 << 10}};
+} shapes[ULB_OVERLAP_SHAPES] = {{1216, 2 << 20}, {8704, 2 << 20}, {3328, 256 << 10}};
 
 struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i)
 {
     const struct ulb_layout *layout = kernel->layout;
     size_t k = ulb_layout_columns(layout, shapes[i].k); /* no padding */
     double tile_bytes = (double)(kernel->mr * k) / ULB_STEP_WEIGHTS * kernel->bytes_per_step;
-    double tiles = fmax(1, round(shapes[i].bytes / tile_bytes));
-    return (struct ulb_shape){(size_t)tiles * kernel->mr * threads, k};
+    size_t tiles = (size_t)(shapes[i].bytes / tile_bytes) | 1; /* models have even counts */
+    return (struct ulb_shape){tiles * kernel->mr * threads, k};
 }
 
 /* Over all rounds: the median of what was measured over what the model gives, as it is so far, for the

@@ -69,7 +69,7 @@ static const struct {
     {{"kernel-library", OPTION_LIBRARY, "LIBRARY,...", 0, "shared objects with further kernels", 0},
      ROWS | ULB_FOR_DECODE,
      0},
-    {{"call-timeout", OPTION_TIMEOUT, "SECONDS", 0,
+    {{"call-timeout", OPTION_TIMEOUT, "N", 0,
       "that one call of such a kernel may take (default: 1000 times the scalar row's)", 0},
      ROWS | ULB_FOR_DECODE,
      0},
