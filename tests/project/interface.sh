@@ -4,6 +4,7 @@
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 docs=$ULB_SOURCE/docs
+cd "$scratch"
 
 # argp leaves a line of blanks behind a text that fills its line, and no end of the last one.
 for command in $("$bench" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
