@@ -134,7 +134,7 @@ expect 3 "no row of int4 can run here .missing avxvnni" \
     "$bench" decode "${small[@]}" --weights int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni
 
 # Into a record that is there, warnings too; without a 16-bit run there is no alpha, with the reason.
-"$bench" decode "${small[@]}" --weights int8,int4 --kernels 'int8|int4a8-.*-avxvnni-' --isa-mask avxvnni \
+"$bench" decode "${small[@]}" --weights int8,int4 --kernels '^int8a8|int4a8-.*-avxvnni-' --isa-mask avxvnni \
     --record "$record" >table 2>notes || fail "--record: $(cat notes)"
 python3 -c 'import json, sys
 runs = json.load(open(sys.argv[1]))["decode"]["runs"]
