@@ -12,6 +12,10 @@ if(CPACK_ULB_MISSING)
     message(FATAL_ERROR "packages need ${missing}: apt-get install libpfm4-dev and what else docs/install.md names, then "
                         "configure again")
 endif()
+if(CPACK_ULB_KERNELS_FOR STREQUAL this-cpu)
+    message(FATAL_ERROR "this build has the kernels of this CPU alone, packages have all: "
+                        "cmake -DULB_KERNELS_FOR=all build/release, then cpack again")
+endif()
 if(CPACK_ULB_ONLY)
     message(WARNING "this build has only the kernels that match ULB_ONLY=${CPACK_ULB_ONLY}, and so has the package")
 endif()
