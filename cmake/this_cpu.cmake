@@ -28,7 +28,8 @@ int main(void)
 }
 ")
     try_run(code compiled SOURCES ${source} ${CMAKE_SOURCE_DIR}/common/isa.c ${CMAKE_SOURCE_DIR}/common/status.c
-        CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR}
+        ${CMAKE_SOURCE_DIR}/common/text.c
+        COMPILE_DEFINITIONS -D_GNU_SOURCE CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR}
         COMPILE_OUTPUT_VARIABLE said RUN_OUTPUT_VARIABLE words NO_CACHE)
     if(NOT compiled OR NOT code EQUAL 0)
         message(FATAL_ERROR "what this CPU runs cannot be found out: ${said}")
