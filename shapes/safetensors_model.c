@@ -295,7 +295,7 @@ static enum ulb_status list_files(const char *path, bool index, json_t **files, 
     char *text;
     size_t bytes;
     bool repeated;
-    json_t *root;
+    json_t *root = NULL;
     const char *slash = strrchr(path, '/');
     *files = NULL;
     if (!index && is_part(path))
@@ -312,8 +312,7 @@ static enum ulb_status list_files(const char *path, bool index, json_t **files, 
     free(text);
     if (status == ULB_OK)
         status = ulb_st_index_files(root, files, err);
-    if (status == ULB_OK)
-        json_decref(root);
+    json_decref(root);
     return status;
 }
 
