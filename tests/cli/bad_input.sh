@@ -59,7 +59,7 @@ expect 2 "wrong or incomplete option near .*gemv --help" "$bench" gemv --n 4
 expect 2 "no shape" "$bench" gemm --shapes 4096
 expect 2 "unknown model 'gpt-9'.*list models" "$bench" decode --model gpt-9
 expect 2 "deepseek-v3 has latent attention" "$bench" decode --model deepseek-v3
-expect 2 "--threads and --set both name cores" "$bench" decode --threads each --set 0
+expect 2 "--threads and --set both name cores" "$bench" decode --threads each --set "$pu"
 expect 2 "unknown format 'int9'.*list formats" "$bench" decode --model bitnet-125m --weights int9 --ring-mib 128
 expect 2 "one model with --model" "$bench" decode --models falcon3-1b
 expect 2 "with --weights" "$bench" decode --formats int8
@@ -78,7 +78,7 @@ expect 2 "no kernel of int8,int4 matches 'int2'.*list kernels" "$bench" gamma --
 expect 2 "no kernel of ,int8,,int4, matches 'int2'.*list kernels" "$bench" gamma --formats ,int8,,int4, --kernels int2
 expect 2 "no kernel of --weights int8 matches 'int2'.*list kernels" "$bench" decode --model bitnet-125m --weights int8 \
     --kernels int2
-expect 2 "names thread 9, and the last one is 0" "$bench" decode --model bitnet-125m --weights int8 --set 0 --slow-thread 9:2
+expect 2 "names thread 9, and the last one is 0" "$bench" decode --model bitnet-125m --weights int8 --set "$pu" --slow-thread 9:2
 expect 2 "names no shape" "$bench" simulate --shapes ,
 expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
 expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways

@@ -34,11 +34,11 @@ counter=$!
 trap 'kill $counter 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
 cat >runs.json <<'J'
-[{"backends": "CPU", "build_commit": "1a2b", "model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 2,
+[{"backends": "CPU", "build_commit": "1a2b", "model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 1,
   "n_prompt": 0, "n_gen": 64, "avg_ts": 3.5, "stddev_ts": 0.5},
- {"model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 2, "n_prompt": 0, "n_gen": 64, "avg_ts": 9e6},
- {"model_type": "another", "model_size": 5e9, "model_n_params": 7e9, "n_threads": 2, "n_prompt": 0, "n_gen": 64, "avg_ts": 5},
- {"model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 2, "n_prompt": 512, "n_gen": 0, "avg_ts": 90}]
+ {"model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 1, "n_prompt": 0, "n_gen": 64, "avg_ts": 9e6},
+ {"model_type": "another", "model_size": 5e9, "model_n_params": 7e9, "n_threads": 1, "n_prompt": 0, "n_gen": 64, "avg_ts": 5},
+ {"model_type": "bitnet 125M Q2", "model_size": 50000000, "model_n_params": MINE, "n_threads": 1, "n_prompt": 512, "n_gen": 0, "avg_ts": 90}]
 J
 # 11 layers of width 768, feed-forward 3072, 32002 words; the embedding is the head.
 blocks=$((11 * (4 * 768 * 768 + 3 * 768 * 3072))) words=$((32002 * 768))
@@ -46,7 +46,7 @@ sed -i "s/MINE/$((blocks + words))/" runs.json
 # Elsewhere, on too many threads, with a cache of 1000 positions in q8_0; read from standard input beside the file.
 cat >more.jsonl <<'J'
 a loader's message
-{"cpu_info": "Some Other CPU", "model_type": "x", "model_size": 50000000, "model_n_params": MINE, "n_threads": 2, "n_prompt": 0, "n_gen": 64, "avg_ts": 9e6}
+{"cpu_info": "Some Other CPU", "model_type": "x", "model_size": 50000000, "model_n_params": MINE, "n_threads": 1, "n_prompt": 0, "n_gen": 64, "avg_ts": 9e6}
 {"model_type": "x", "model_size": 50000000, "model_n_params": MINE, "n_threads": 5000, "n_prompt": 0, "n_gen": 64, "avg_ts": 9e6}
 {"model_type": "x", "model_size": 50000000, "model_n_params": MINE, "n_threads": 1, "n_prompt": 0, "n_gen": 1, "n_depth": 1000, "type_k": "q8_0", "avg_ts": 3}
 J

@@ -23,8 +23,8 @@ shorten() { # WORD...
     ' beta '*) echo --ring-mib 64 ;;
     ' gamma '*) echo --kernels int1a8-mask ;;
     ' formats '*) echo --formats int8,q4_0 ;;
-    ' gemv '* | ' gemm '*) echo --ring-mib 64 ;;
-    ' decode '*) echo --ring-mib 64 ;;
+    ' gemv '* | ' gemm '*) echo --ring-mib 64 --kernels '-(avx2|neon)-' ;;
+    ' decode '*) echo --ring-mib 64 --layers 2 --kernels '-(avx2|neon)-' ;;
     esac
 }
 count=0

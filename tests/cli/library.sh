@@ -138,7 +138,7 @@ ends() { # SIGNAL COMMAND...: within two seconds of the signal
     (($(date +%s%N) - begin < 2000000000)) && [[ $status == 130 ]] || fail "$signal: exit $status, $(cat err): $*"
 }
 ends TERM "$bench" verify --kernel-library fault_forever.so --kernels newcomer --call-timeout 100
-late=(--quick --shapes 1024x64 --ring-mib 64 --set 0 --kernels newcomer)
+late=(--quick --shapes 1024x64 --ring-mib 64 --set "$pu" --kernels newcomer)
 ends INT "$bench" gemv --kernel-library late_forever.so "${late[@]}"
 
 # Kernels that go wrong when they are timed alone: a mistake that verify shows is never timed.

@@ -86,10 +86,10 @@ fi
 
 # ---- nothing measured is lost ----
 # Every process of a container may have the same PID: six runs of one second have a record each.
-small=(--quick --shapes 64x128 --ring-mib 64 --kernels '^int8a8-sign|^int8a8-ref' --set 0 --progress off)
+small=(--quick --shapes 64x128 --ring-mib 64 --kernels '^int8a8-sign|^int8a8-ref' --set "$pu" --progress off)
 if unshare --user --map-root-user -pf true 2>/dev/null; then
     for i in 1 2 3 4 5 6; do
-        unshare --user --map-root-user -pf "$bench" beta --quick --ring-mib 64 --set 0 --out six >/dev/null 2>"six$i" &
+        unshare --user --map-root-user -pf "$bench" beta --quick --ring-mib 64 --set "$pu" --out six >/dev/null 2>"six$i" &
     done
     wait
     [[ $(find six -name '*.json' | wc -l) == 6 ]] || fail "six runs, records: $(ls six) $(cat six?)"

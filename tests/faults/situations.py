@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs ulb-bench in places that stand in its way, and compares with the table of docs/PLATFORMS.md.
 
-usage: situations.py BUILD [--write] [--only WORD] [--verbose]
+usage: situations.py BUILD [--write] [--only WORD] [--pus one|two] [--verbose]
 
 Each situation is real where this system allows it to be made; where it does not, the situation is left out here and
 the table keeps what it was elsewhere. Numbers that vary are written as N. Exit code 1 when what is printed, or the
-exit code, is not the table's; --write puts it there instead.
+exit code, is not the table's; --write puts it there instead. --pus selects those that one PU is enough for, or the rest.
 """
 import argparse
 import os
@@ -23,9 +23,9 @@ TABLE = SOURCE / "docs" / "PLATFORMS.md"
 CPU = pathlib.Path("/sys/fs/cgroup/cpu")
 CPUSET = pathlib.Path("/sys/fs/cgroup/cpuset")
 MEMORY = pathlib.Path("/sys/fs/cgroup/memory")
-KERNEL = ["--kernels", "int2a8-(pshufb-avx2|scalar)"]
+KERNEL = ["--kernels", "int2a8-(pshufb|mask)-avx2"]
 BETA = ["beta", "--quick", "--ring-mib", "64"]
-GEMV = ["gemv", "--quick", "--ring-mib", "64", "--shapes", "2048x2048", *KERNEL]
+GEMV = ["gemv", "--quick", "--ring-mib", "64", "--shapes", "2048x2048,4096x4096", *KERNEL]
 RUN = ["--quick", "--ring-mib", "64", "--shapes", "256x256", *KERNEL]
 
 
@@ -150,7 +150,7 @@ def no_affinity(place):
 
 
 def no_affinity_set(place):
-    return place.deny("sched_setaffinity"), [*BETA, "--set", "0"], {}, None
+    return place.deny("sched_setaffinity"), [*BETA, "--set", str(min(os.sched_getaffinity(0)))], {}, None
 
 
 def no_huge_pages(place):
@@ -221,7 +221,7 @@ def signalled(number, environment=None, after=None):
         def act(process):
             while process.poll() is None and not any('"3: ' in journal.read_text()
                                                      for journal in place.folder.glob("out/*.journal")):
-                time.sleep(0.05)
+                time.sleep(0.01)
             process.send_signal(number)
             return after(place, process) if after else process
         return [], [*GEMV, "--out", "out"], environment(place) if environment else {}, act
@@ -312,6 +312,8 @@ SITUATIONS = [
     ("disk full in mid-run", "file system of 12 KiB over the folder of records", full_disk, r"^ulb-bench: .*"),
 ]
 
+OF_TWO_PUS = {cpuset, quota_v1, quota_v2, narrowed, moved, offline_upset, shared_l2, two_nodes}
+
 
 def normalised(text):
     text = re.sub(r"/tmp/\S+?(?=/out)", "FOLDER", text)
@@ -356,6 +358,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--pus", choices=("one", "two"))
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     text = TABLE.read_text()
@@ -363,7 +366,7 @@ def main():
     lines = []
     for situation, how, make, wanted in SITUATIONS:
         row = known.get((f"| {situation}", how))
-        if options.only not in situation:
+        if options.only not in situation or options.pus == ("one" if make in OF_TWO_PUS else "two"):
             lines.append(row)
             continue
         begin = time.monotonic()

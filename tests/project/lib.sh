@@ -4,6 +4,8 @@ set -euo pipefail
 : "${ULB_SOURCE:?the root of the source tree}" "${ULB_BUILD:?the build folder}"
 # shellcheck disable=SC2034
 bench=$ULB_BUILD/ulb-bench
+# shellcheck disable=SC2034
+pu=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))') # one that may be used
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
