@@ -10,11 +10,12 @@ install(FILES docs/completions/ulb-bench.fish DESTINATION ${CMAKE_INSTALL_DATADI
 install(DIRECTORY kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ulb-bench FILES_MATCHING PATTERN *.h PATTERN embedding EXCLUDE)
 install(FILES common/bf16.h common/fp16.h common/isa.h common/mem.h common/mix.h common/status.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ulb-bench/common)
-install(FILES tests/kernels/library_row.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES tests/kernels/plugin_kernel.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 install(FILES results/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ulb-bench)
-install(FILES models/cores.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ulb-bench)
-install(DIRECTORY results/reference models/platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/ulb-bench)
+install(FILES models/data/cores.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ulb-bench)
+install(DIRECTORY results/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/ulb-bench FILES_MATCHING PATTERN *.csv)
+install(DIRECTORY models/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/ulb-bench/platforms PATTERN cores.json EXCLUDE)
 
 # Their links to one another are those of the source tree.
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -15,8 +15,8 @@
 enum ulb_status ulb_json_load(json_t **document, const char *text, size_t bytes, size_t flags,
                               const char *name, struct ulb_error *err);
 
-/* Set by whoever allocates for jansson (results/json_memory.h) when there was no memory: jansson may call the
- * text wrong then. */
+/* Set by whoever allocates for jansson (results/record/json_reserve.h) when there was no memory: jansson may
+ * call the text wrong then. */
 extern atomic_bool ulb_json_ran_out;
 
 /* Whether jansson gave no document for want of memory, which is no fault of the text. */

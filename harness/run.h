@@ -2,7 +2,7 @@
 #ifndef ULB_HARNESS_RUN_H
 #define ULB_HARNESS_RUN_H
 
-#include "harness/session.h"
+#include "harness/session/session.h"
 
 /* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs and decoding. */
 enum ulb_stage {

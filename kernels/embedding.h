@@ -3,7 +3,7 @@
 #ifndef ULB_KERNELS_EMBEDDING_H
 #define ULB_KERNELS_EMBEDDING_H
 
-#include "kernels/block.h"
+#include "kernels/gguf_block.h"
 
 struct ulb_embedding_call {
     const struct ulb_format *format; /* a block format */

@@ -33,9 +33,9 @@ enum ulb_activation {
     ULB_ACTIVATIONS
 };
 
-struct ulb_block;        /* kernels/block.h */
+struct ulb_block;        /* kernels/gguf_block.h */
 struct ulb_block_values; /* a block of weights, decoded */
-struct ulb_row_tile;     /* kernels/interleave.h */
+struct ulb_row_tile;     /* kernels/pack/block_interleave.h */
 
 /* What a number of a floating format is. */
 enum ulb_float_kind { ULB_BF16, ULB_FP16, ULB_FP32 };
@@ -91,8 +91,8 @@ struct ulb_layout {
     void (*pack_tile)(const int16_t *values, size_t stride, uint8_t *tile);
     void (*unpack_tile)(const uint8_t *tile, int16_t *values, size_t stride);
     /* Block formats: tile_bytes, and how tile_m rows of one block each are interleaved, in vectors of so many
-     * lanes (kernels/interleave.h). NULL: in place, blocks as files hold them, in a layout of one row and one
-     * block a tile. */
+     * lanes (kernels/pack/block_interleave.h). NULL: in place, blocks as files hold them, in a layout of one
+     * row and one block a tile. */
     const struct ulb_row_tile *rows;
     unsigned lanes;
     /* Or their whole conversion, scales included, row r at values + r. */
@@ -104,7 +104,7 @@ struct ulb_layout {
 };
 
 /* Logical weights, row-major: values[m*K + k], scales[m*groups + g]; of a floating format its patterns
- * (kernels/floating.h), values[(m*K + k)*words] with words of 16 bits, the lower first; of a block format,
+ * (kernels/float_words.h), values[(m*K + k)*words] with words of 16 bits, the lower first; of a block format,
  * instead of both, its blocks as a file holds them, [m][K / columns]. */
 struct ulb_matrix {
     size_t m, k;
@@ -205,7 +205,7 @@ struct ulb_kernel {
 };
 
 /* Every row, those this CPU cannot run included; the table is generated from the list in
- * kernels/CMakeLists.txt, and ulb_kernels_load() (kernels/library.h) alone adds to it. */
+ * kernels/CMakeLists.txt, and ulb_kernels_load() (kernels/plugin.h) alone adds to it. */
 extern const struct ulb_kernel *const *ulb_kernels;
 extern size_t ulb_kernel_count;
 

@@ -1,7 +1,7 @@
 #include "kernels/activations.h"
 #include "kernels/embedding.h"
 #include "kernels/kernel.h"
-#include "kernels/row.h"
+#include "kernels/microkernel.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Bounds of a whole token. */
 #include "models/models.h"
 
-#include "models/domain.h"
+#include "models/valid_argument.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "models/models.h"
 
-#include "models/domain.h"
+#include "models/valid_argument.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-#include "models/cores.h"
+#include "models/ports.h"
 
-#include "models/domain.h"
+#include "models/valid_argument.h"
 
 #include <math.h>
 

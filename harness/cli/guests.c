@@ -1,9 +1,9 @@
 #include "harness/cli/guests.h"
 
 #include "common/doing.h"
-#include "harness/clock.h"
-#include "harness/session.h"
-#include "kernels/library.h"
+#include "harness/timing/clock.h"
+#include "harness/session/session.h"
+#include "kernels/plugin.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 #include "common/status.h"
 
-/* Loads the files of a comma list (kernels/library.h); what their constructors print goes to standard error,
+/* Loads the files of a comma list (kernels/plugin.h); what their constructors print goes to standard error,
  * and an exit() from here on, of them or of a kernel, ends the program with a line that says so and exit
  * code 3. */
 enum ulb_status ulb_guests_load(const char *files, struct ulb_error *err);

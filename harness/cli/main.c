@@ -1,11 +1,11 @@
 /* ulb-bench: dispatches to the subcommand named first; without one, to run. */
-#include "harness/cli/affinity.h"
+#include "harness/cli/undo_omp_binding.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/crash.h"
 #include "harness/cli/guests.h"
-#include "harness/cli/stack.h"
-#include "kernels/library.h"
-#include "results/json_memory.h"
+#include "harness/cli/stack_limit.h"
+#include "kernels/plugin.h"
+#include "results/record/json_reserve.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "harness/cli/cli.h"
 
-#include "harness/machine.h"
-#include "results/json_memory.h"
+#include "harness/session/describe_machine.h"
+#include "results/record/json_reserve.h"
 
 #include <argp.h>
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #ifndef ULB_HARNESS_CLI_PROGRESS_H
 #define ULB_HARNESS_CLI_PROGRESS_H
 
-#include "harness/cli/measure.h"
+#include "harness/cli/measure_options.h"
 
 struct ulb_progress {
     bool shown, terminal;

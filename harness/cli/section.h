@@ -2,7 +2,7 @@
 #ifndef ULB_HARNESS_CLI_SECTION_H
 #define ULB_HARNESS_CLI_SECTION_H
 
-#include "harness/cli/measure.h"
+#include "harness/cli/measure_options.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 
 #include "common/isa.h"
 #include "harness/counters/backend.h"
-#include "harness/counters/program.h"
+#include "harness/counters/run_program.h"
 
 #include <math.h>
 #include <stdio.h>

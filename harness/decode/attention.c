@@ -1,4 +1,4 @@
-#include "harness/decode/internal.h"
+#include "harness/decode/decoder_private.h"
 
 #include <math.h>
 #include <string.h>

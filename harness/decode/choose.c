@@ -1,13 +1,13 @@
 #include "harness/decode/choose.h"
 
 #include "common/rng.h"
-#include "harness/clock.h"
+#include "harness/timing/clock.h"
 #include "kernels/activations.h"
-#include "harness/prefetch.h"
-#include "harness/problem.h"
+#include "harness/compute/prefetch_tuning.h"
+#include "harness/verify/test_problem.h"
 #include "common/stats.h"
-#include "harness/team_gemm.h"
-#include "harness/undisturbed.h"
+#include "harness/compute/parallel_gemm.h"
+#include "harness/threads/retry_noisy.h"
 
 #include <stdlib.h>
 #include <string.h>

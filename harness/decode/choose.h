@@ -2,7 +2,7 @@
 #ifndef ULB_HARNESS_DECODE_CHOOSE_H
 #define ULB_HARNESS_DECODE_CHOOSE_H
 
-#include "harness/session.h"
+#include "harness/session/session.h"
 #include "kernels/kernel.h"
 
 struct ulb_row_choice {

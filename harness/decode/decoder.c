@@ -1,9 +1,10 @@
-#include "harness/decode/internal.h"
+#include "harness/decode/decoder_private.h"
 
 #include "common/bf16.h"
 #include "common/rng.h"
 #include "common/units.h"
-#include "harness/problem.h"
+#include "harness/session/session.h"
+#include "harness/verify/test_problem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -16,8 +16,8 @@
 #define ULB_HARNESS_DECODE_DECODER_H
 
 #include "common/mem.h"
-#include "harness/split.h"
-#include "harness/team.h"
+#include "harness/threads/split.h"
+#include "harness/threads/team.h"
 #include "kernels/kernel.h"
 #include "kernels/vector/vector.h"
 #include "shapes/model.h"

@@ -3,9 +3,9 @@
 #include "common/rng.h"
 #include "common/stats.h"
 #include "common/units.h"
-#include "harness/beta.h"
-#include "harness/peak.h"
-#include "harness/prefetch.h"
+#include "harness/bandwidth/beta.h"
+#include "harness/compute/peak.h"
+#include "harness/compute/prefetch_tuning.h"
 
 #include <math.h>
 #include <stdio.h>

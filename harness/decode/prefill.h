@@ -4,7 +4,7 @@
 
 #include "harness/decode/choose.h"
 #include "harness/decode/decoder.h"
-#include "results/record.h"
+#include "results/record/record.h"
 
 enum { ULB_PREFILL_BATCH = 512 /* tokens of one step */ };
 

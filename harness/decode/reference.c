@@ -2,7 +2,7 @@
 
 #include "common/bf16.h"
 #include "kernels/activations.h"
-#include "harness/problem.h"
+#include "harness/verify/test_problem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* One step of the decoder: what happens to x, layer by layer. */
-#include "harness/decode/internal.h"
+#include "harness/decode/decoder_private.h"
 
 #include "common/bf16.h"
 

@@ -1,9 +1,9 @@
 #include "harness/decode/token_loop.h"
 
 #include "common/stats.h"
-#include "harness/beta.h"
-#include "harness/decode/cold_grid.h"
-#include "harness/undisturbed.h"
+#include "harness/bandwidth/beta.h"
+#include "harness/decode/isolated_products.h"
+#include "harness/threads/retry_noisy.h"
 
 #include <math.h>
 #include <stdlib.h>

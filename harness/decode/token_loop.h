@@ -3,7 +3,7 @@
 #ifndef ULB_HARNESS_DECODE_TOKEN_LOOP_H
 #define ULB_HARNESS_DECODE_TOKEN_LOOP_H
 
-#include "harness/decode/report.h"
+#include "harness/decode/summary.h"
 
 enum { ULB_TOKENS_WARM_UP = 2 };
 

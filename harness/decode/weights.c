@@ -2,8 +2,8 @@
 
 #include "common/bf16.h"
 #include "common/rng.h"
-#include "harness/problem.h"
-#include "harness/team_gemm.h"
+#include "harness/verify/test_problem.h"
+#include "harness/compute/parallel_gemm.h"
 
 #include <math.h>
 #include <stdlib.h>

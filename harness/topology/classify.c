@@ -6,7 +6,7 @@
  * across a gap of more than MIN_GAP. Base frequency is no evidence (Intel SST-BF raises it on cores of the
  * same kind), nor is the L3 (AMD's X3D parts stack it on one die of two), nor hwloc's efficiency (an order of
  * kinds, without a distance). */
-#include "harness/topology/internal.h"
+#include "harness/topology/topology_private.h"
 
 #include <stdio.h>
 #include <string.h>

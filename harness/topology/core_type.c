@@ -1,6 +1,6 @@
 /* Core types from three sources that check one another: hwloc's CoreType, the lists of the kernel's PMUs in
  * sysfs (which hwloc 2.9 does not read), CPUID on each allowed PU. */
-#include "harness/topology/internal.h"
+#include "harness/topology/topology_private.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What the CPU itself says: the type of each core, read on it, and the hypervisor. */
-#include "harness/topology/internal.h"
+#include "harness/topology/topology_private.h"
 
 #include <errno.h>
 #include <stdbool.h>

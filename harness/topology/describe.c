@@ -1,5 +1,5 @@
 /* From classified cores to struct ulb_topology. */
-#include "harness/topology/internal.h"
+#include "harness/topology/topology_private.h"
 
 #include "common/text.h"
 

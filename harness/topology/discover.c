@@ -1,5 +1,5 @@
 /* What hwloc knows: opening the topology, the PUs that may be used, the facts about each core. */
-#include "harness/topology/internal.h"
+#include "harness/topology/topology_private.h"
 
 #include "common/affinity.h"
 #include "common/doing.h"

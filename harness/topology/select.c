@@ -1,5 +1,5 @@
 /* Sets of PUs by name or by number. */
-#include "harness/topology/internal.h"
+#include "harness/topology/topology_private.h"
 
 #include <ctype.h>
 #include <errno.h>

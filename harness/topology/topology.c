@@ -1,4 +1,4 @@
-#include "harness/topology/internal.h"
+#include "harness/topology/topology_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

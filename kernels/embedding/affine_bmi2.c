@@ -1,10 +1,10 @@
-/* Groups of kernels/affine in their row-major order: 8 codes of any number of bits lie in as many whole
- * bytes, and one pdep spreads them to a byte each; then a widening, a subtraction of the zero point, a
+/* Groups of kernels/formats/affine in their row-major order: 8 codes of any number of bits lie in as many
+ * whole bytes, and one pdep spreads them to a byte each; then a widening, a subtraction of the zero point, a
  * conversion and a multiplication for 8 weights.
  *
  * Bound by one store of 8 floats a cycle and one pdep a cycle on every core with a fast one (Zen 2 and
  * earlier have it in microcode). scale * (code - zero) is rounded once, as in the truth. */
-#include "kernels/affine/format.h"
+#include "kernels/formats/affine/format.h"
 #include "kernels/embedding.h"
 
 #include <immintrin.h>

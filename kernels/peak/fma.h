@@ -6,7 +6,7 @@
 #define ULB_KERNELS_PEAK_FMA_H
 
 #define ULB_ROW_IS_PEAK
-#include "kernels/row.h"
+#include "kernels/microkernel.h"
 
 enum { CHAINS = 12, UNROLLED = 4 };
 

@@ -3,4 +3,4 @@
 #define PEAK_ACTIVATION  ULB_ACT_F32
 #define PEAK_OPS         2 * 4
 
-#include "kernels/arm/peak.h"
+#include "kernels/arm/peak_loop.h"

@@ -1,7 +1,7 @@
 /* vpmaddubsw and the vpaddw that collects its sums, the least that a dot product of bytes needs without VNNI:
  * 16 bits hold a few steps of it, and what widens them later is left out here. 12 chains of the addition. */
 #define ULB_ROW_IS_PEAK
-#include "kernels/row.h"
+#include "kernels/microkernel.h"
 
 #include <immintrin.h>
 

@@ -3,4 +3,4 @@
 #define PEAK_ACTIVATION  ULB_ACT_A8
 #define PEAK_OPS         2 * 8
 
-#include "kernels/arm/peak.h"
+#include "kernels/arm/peak_loop.h"

@@ -4,8 +4,8 @@
 #define ULB_KERNELS_PEAK_TILE_H
 
 #define ULB_ROW_IS_PEAK
-#include "kernels/row.h"
-#include "kernels/x86/tile_config.h"
+#include "kernels/microkernel.h"
+#include "kernels/x86/simd/amx_tiles.h"
 
 enum { CHAINS = 6 };
 

@@ -13,7 +13,7 @@
 
 #define ULB_ROW_IS_READER
 #include "common/mem.h"
-#include "kernels/row.h"
+#include "kernels/microkernel.h"
 #include "kernels/unroll.h"
 
 enum { ULB_STREAM_SKEW = 1024 + 64, ULB_SKEWED_FROM = 65536, ULB_PAGE_MASK = 4095 };

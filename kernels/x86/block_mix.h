@@ -1,8 +1,15 @@
-/* The instruction mixes of a row that kernels/x86/block_row.h makes, of its constants. */
+/* The instruction mixes of a row that kernels/x86/block_kernel.h makes, of its constants. */
 #ifndef ULB_KERNELS_X86_BLOCK_MIX_H
 #define ULB_KERNELS_X86_BLOCK_MIX_H
 
-#include "kernels/x86/codes.h"
+#include "kernels/x86/codes/codes.h"
+
+#if ULB_WORD_SUMS
+#include "kernels/x86/gemm/block_unpacked_avx2.h"
+#else
+#include "kernels/x86/gemm/block_tile.h"
+#include "kernels/x86/gemm/block_unpacked_vnni.h"
+#endif
 
 #ifndef STAGED_STEPS
 #define STAGED_STEPS(word_steps) (word_steps)

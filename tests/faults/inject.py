@@ -3,7 +3,7 @@
 
 usage: inject.py BUILD [--commands A,B] [--limit N | --places] [--jobs N] [--keep FOLDER [--seconds N]] [--verbose]
 
-A first run of each command lists its calls by kind and call stack (faults.c). Files, threads, affinity, perf and mmap:
+A first run of each command lists its calls by kind and call stack (fail_nth_call.c). Files, threads, affinity, perf and mmap:
 every call fails once. Allocations: of each distinct stack the first call and the middle one. With --limit only some
 of these; with --places only those allocations whose place, the three functions around them, no command before has.
 Good ends are: an exit code of 2 or 3 with exactly one line that says what happened, and exit code 0
@@ -134,7 +134,7 @@ class Bench:
                   "num_key_value_heads": 2, "vocab_size": 512, "tie_word_embeddings": False}
         (self.template / "config.json").write_text(json.dumps(config))
         (self.template / "model.gguf").write_bytes(gguf_file.gguf(gguf_file.META, gguf_file.TENSORS))
-        shutil.copy(SOURCE / "models" / "platforms" / "arlh.json", self.template / "platform.json")
+        shutil.copy(SOURCE / "models" / "data" / "arlh.json", self.template / "platform.json")
         shutil.copy(build / "tests" / "kernels" / "library_sound.so", self.template)
         (self.template / "runs.json").write_text(json.dumps([IMPORTED]))
         zone = self.template / "root" / "sys" / "class" / "powercap" / "intel-rapl:0"

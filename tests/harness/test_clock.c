@@ -1,6 +1,6 @@
 /* Repetitions that fill a time are counted by the work, not by a pause of the machine in the middle of it.
  * Where PAPI is built in: a counter that can be had once at a time, and one that stops counting. */
-#include "harness/clock.h"
+#include "harness/timing/clock.h"
 
 #include "common/emulation.h"
 

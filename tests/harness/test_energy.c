@@ -1,7 +1,7 @@
 /* Energy by a made-up powercap folder: what is added up, a counter that begins anew, rest, and what is
  * refused. */
-#include "harness/energy.h"
-#include "harness/energy_source.h"
+#include "harness/energy/energy.h"
+#include "harness/energy/energy_source.h"
 
 #include <fcntl.h>
 #include <math.h>

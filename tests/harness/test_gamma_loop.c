@@ -1,6 +1,6 @@
 /* What gamma is of: steps alone. A row is wrapped so that its calls have a known cost, with a part for the
  * call and one for each tile; both must cancel, whatever L1 holds of the sizes. */
-#include "harness/gamma_loop.h"
+#include "harness/compute/gamma_loop.h"
 #include "models/models.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 #include "harness/counters/backend.h"
 #include "harness/counters/likwid.h"
 #include "harness/counters/marker.h"
-#include "harness/counters/program.h"
+#include "harness/counters/run_program.h"
 
 #include <dlfcn.h>
 #include <sched.h>

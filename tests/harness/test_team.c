@@ -1,9 +1,9 @@
 /* The team and the splits: every job on every thread, every row exactly once, whatever the number of threads.
  */
-#include "harness/clock.h"
-#include "harness/core_watch.h"
-#include "harness/split.h"
-#include "harness/team.h"
+#include "harness/timing/clock.h"
+#include "harness/timing/smt_interference.h"
+#include "harness/threads/split.h"
+#include "harness/threads/team.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,9 +1,9 @@
 /* A library of one kernel, int8 weights by a plain loop, with one of the mistakes that newcomers make:
  * MISTAKE is its word, AT the M from which on it shows, so that a kernel may pass its check and go wrong when
  * it is timed. */
-#include "kernels/int8/format.h"
-#include "kernels/library.h"
-#include "kernels/row.h"
+#include "kernels/formats/int8/format.h"
+#include "kernels/plugin.h"
+#include "kernels/microkernel.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -6,9 +6,9 @@
  * REGEX: only the rows whose names it matches; exit code 77 when none of them can run here. --few: fewer and
  * smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: the rows of each N-th
  * truth alone, from the I-th on, so that processes can share the table. */
-#include "kernels/block.h"
-#include "kernels/int2/format.h"
-#include "tests/kernels/checker.h"
+#include "kernels/gguf_block.h"
+#include "kernels/formats/int2/format.h"
+#include "tests/kernels/check_kernel.h"
 #include "tests/kernels/emulate.h"
 
 #include <regex.h>

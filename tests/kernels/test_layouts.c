@@ -1,8 +1,8 @@
 /* Layouts, quantisation and the scalar truths themselves. */
 #include "common/fp16.h"
-#include "harness/problem.h"
-#include "kernels/block.h"
-#include "kernels/floating.h"
+#include "harness/verify/test_problem.h"
+#include "kernels/gguf_block.h"
+#include "kernels/float_words.h"
 
 #include <math.h>
 #include <setjmp.h>

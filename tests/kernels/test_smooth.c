@@ -1,7 +1,7 @@
 /* SmoothQuant's scaling: the product stays, the error of int8 falls. */
 #include "common/rng.h"
 #include "kernels/activations.h"
-#include "kernels/smooth.h"
+#include "kernels/quantise/smooth.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -65,7 +65,7 @@ query "all({'avx2', 'fma'} <= set(k['missing']) for k in d['kernels'] if k['isa'
 
 for platform in arl arlh lnl; do
     table model --platform $platform
-    table model --platform "$root/models/platforms/$platform.json"
+    table model --platform "$root/models/data/$platform.json"
 done
 query "d['platform']['name'] == 'lnl' and abs(d['totals'][1]['gibps'] - 37.16) < 0.01" model --platform lnl
 query "[r['bound'] for r in d['ceilings']] == ['memory', 'memory', 'memory', 'compute']" model --platform arlh

@@ -1,5 +1,5 @@
 /* Port bounds: the table of cores, the arithmetic, and bounds worked out by hand for known sequences. */
-#include "harness/platform/cores.h"
+#include "models/platform/cores.h"
 #include "kernels/kernel.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The file of cores: what is read from it, what is refused, and damaged ones. */
-#include "harness/platform/cores.h"
+#include "models/platform/cores.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 #ifndef ULB_TESTS_PLOTS_DRAWN_H
 #define ULB_TESTS_PLOTS_DRAWN_H
 
-#include "plots/figure.h"
-#include "tests/results/sample.h"
+#include "plots/draw/figure.h"
+#include "tests/results/sample_record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Figures when gnuplot is not there, fails, or its output cannot be written: one clear line, no partial file.
  */
-#include "plots/figure.h"
-#include "tests/results/sample.h"
+#include "plots/draw/figure.h"
+#include "tests/results/sample_record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

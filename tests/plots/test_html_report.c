@@ -1,8 +1,8 @@
 /* The report says what the record says, whatever its names hold, with and without gnuplot. That it works in a
  * browser is test_report_page.py's. */
-#include "plots/html_report.h"
-#include "plots/verdict.h"
-#include "tests/results/sample.h"
+#include "plots/report/report.h"
+#include "results/summary/verdict.h"
+#include "tests/results/sample_record.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -28,7 +28,7 @@ done < <(grep -oRE --include='*.md' '\]\([^)]*\)' doc/ulb-bench | sed -E 's/\]\(
 ((links > 10)) || fail "only $links links in the installed documentation"
 
 # The example of a kernel library is built with nothing but the installed headers, and loads.
-cc -O2 -shared -fPIC -I"$scratch/prefix/include/ulb-bench" doc/ulb-bench/examples/library_row.c -o "$scratch/mine.so"
+cc -O2 -shared -fPIC -I"$scratch/prefix/include/ulb-bench" doc/ulb-bench/examples/plugin_kernel.c -o "$scratch/mine.so"
 "$installed" list kernels --kernel-library "$scratch/mine.so" --kernels mine | grep mine >/dev/null || fail "the example does not load"
 find "$scratch/prefix/include/ulb-bench" -name '*.h' -printf '%P\n' >"$scratch/headers"
 while IFS=: read -r file header; do

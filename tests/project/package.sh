@@ -19,7 +19,7 @@ needed=$(readelf -d "$program" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' | grep -vE 
 [[ ! $needed ]] || fail "the packed program needs ${needed//$'\n'/, }"
 ! readelf -Ws --dyn-syms "$program" | grep -E ' DEFAULT +[0-9]+ (hwloc|json|sqlite3|PAPI|GOMP|omp)_' ||
     fail "plug-ins see the program's own copy of a library"
-cc -O2 -shared -fPIC -I"$unpacked/include/ulb-bench" "$unpacked/share/doc/ulb-bench/examples/library_row.c" -o "$scratch/mine.so"
+cc -O2 -shared -fPIC -I"$unpacked/include/ulb-bench" "$unpacked/share/doc/ulb-bench/examples/plugin_kernel.c" -o "$scratch/mine.so"
 "$program" verify --kernel-library "$scratch/mine.so" --kernels mine >"$scratch/out" || fail "verify: $(tail -3 "$scratch/out")"
 
 pack DEB

@@ -1,8 +1,8 @@
 /* libFuzzer: any bytes are read as a record; what passes is compared with itself and with a sample, by every
  * metric, and written in every form. */
-#include "results/compare_write.h"
-#include "results/noise.h"
-#include "tests/results/sample.h"
+#include "results/compare/compare_write.h"
+#include "results/compare/noise_floor.h"
+#include "tests/results/sample_record.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* libFuzzer: any bytes are read as a record; what passes is read in full, written and read again. */
-#include "results/record.h"
+#include "results/record/record.h"
 
 #include <stdint.h>
 #include <stdlib.h>

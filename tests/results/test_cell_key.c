@@ -1,5 +1,5 @@
 /* Keys tell apart whatever changes a figure, and nothing else. */
-#include "results/cell_key.h"
+#include "results/record/cell_key.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

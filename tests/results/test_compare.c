@@ -1,8 +1,8 @@
 /* Comparing records: what was changed in a copy is found, nothing else is. */
-#include "results/compare.h"
-#include "results/compare_write.h"
-#include "results/noise.h"
-#include "tests/results/sample.h"
+#include "results/compare/compare.h"
+#include "results/compare/compare_write.h"
+#include "results/compare/noise_floor.h"
+#include "tests/results/sample_record.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The history: many writers, killed writers, files that are none. */
-#include "results/history.h"
-#include "tests/results/sample.h"
+#include "results/history/history.h"
+#include "tests/results/sample_record.h"
 
 #include <setjmp.h>
 #include <signal.h>

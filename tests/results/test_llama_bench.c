@@ -1,5 +1,5 @@
 /* What llama-bench writes, as an array, as lines, and damaged. */
-#include "results/llama_bench.h"
+#include "results/reference/llama_bench.h"
 
 #include <math.h>
 #include <setjmp.h>

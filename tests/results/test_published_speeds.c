@@ -1,6 +1,6 @@
 /* No published decode speed lies above what the bandwidth of its machine and the bytes of its weights allow,
  * but those that came from a build known to be broken. */
-#include "results/published_speeds.h"
+#include "results/reference/published_speeds.h"
 
 #include "models/models.h"
 #include "shapes/model.h"

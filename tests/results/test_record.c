@@ -1,5 +1,5 @@
 /* The record's API: what goes in comes out. */
-#include "tests/results/sample.h"
+#include "tests/results/sample_record.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Reading survives garbage: named faults are found with their place, random damage never crashes. */
 #include "common/rng.h"
-#include "tests/results/sample.h"
+#include "tests/results/sample_record.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Records on disk: written and read again, and what happens where they cannot be written. */
-#include "tests/results/sample.h"
+#include "tests/results/sample_record.h"
 
 #include <dirent.h>
 #include <math.h>

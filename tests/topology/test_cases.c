@@ -1,5 +1,5 @@
 /* Small made-up machines, each with a trap that real ones hold (written by make_cases.py). */
-#include "tests/topology/check.h"
+#include "tests/topology/topology_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* ulb-bench topology as scripts see it: exit code, one JSON document, a table within 100 columns. */
-#include "tests/topology/check.h"
+#include "tests/topology/topology_check.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Core types besides hwloc's: a made-up sysfs tree and a made-up CPUID, and the real ones of this machine. */
-#include "tests/topology/check.h"
+#include "tests/topology/topology_check.h"
 
 #include <sched.h>
 #include <stdio.h>

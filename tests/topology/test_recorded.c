@@ -1,5 +1,5 @@
 /* Dumps of real hybrid chips. They are not part of this tree: without them the tests are skipped. */
-#include "tests/topology/check.h"
+#include "tests/topology/topology_check.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "tests/topology/check.h"
+#include "tests/topology/topology_check.h"
 
 #include <stdlib.h>
 #include <string.h>

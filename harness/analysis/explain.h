@@ -1,0 +1,26 @@
+/* Why a kernel's gamma is what it is, and where that matters: its instruction mix, the lower limit that each
+ * known core's ports set to it, what was measured here, and where memory takes over on every platform. */
+#ifndef ULB_HARNESS_ANALYSIS_EXPLAIN_H
+#define ULB_HARNESS_ANALYSIS_EXPLAIN_H
+
+#include "common/isa.h"
+#include "models/platform/cores.h"
+#include "kernels/kernel.h"
+#include "results/record/record.h"
+
+#include <jansson.h>
+
+struct ulb_explain {
+    const struct ulb_core_list *cores;
+    const struct ulb_record *record; /* topology, gamma and beta of this machine, as far as measured */
+    ulb_isa_set isa;                 /* of this CPU */
+    ulb_isa_set masked;              /* not to be used */
+};
+
+/* One object: kernel, mix, "bounds" by core, "tile" with mix and bounds of the tokens that the row takes at
+ * once (null where that is one), "measured" by class, "turning_points" by platform and class.
+ * What could not be had is null with its reason. The caller frees *out whatever the status. */
+enum ulb_status ulb_explain_kernel(const struct ulb_explain *explain, const struct ulb_kernel *kernel,
+                                   json_t **out, struct ulb_error *err);
+
+#endif

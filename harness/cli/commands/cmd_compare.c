@@ -1,0 +1,221 @@
+/* ulb-bench compare: what became slower from one record to the next. */
+#include "common/text.h"
+#include "harness/cli/cli.h"
+#include "harness/cli/commands/compare_confirm.h"
+#include "harness/cli/commands/compare_print.h"
+#include "harness/cli/option.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_MARKDOWN = 0x100, OPTION_JUNIT, OPTION_GITHUB, OPTION_ALL, OPTION_LIBRARY };
+
+enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
+
+struct request {
+    struct ulb_compare_settings settings;
+    enum form form;
+    bool all, confirm;
+    const char *libraries; /* of kernels, which --confirm loads */
+    char **records;        /* what is left of argv */
+    size_t n_records;
+    struct ulb_error *err;
+};
+
+static error_t parse_threshold(struct request *request, const char *text)
+{
+    return ulb_read_percent(text, 0.1, 1000, &request->settings.threshold)
+               ? 0
+               : ulb_refuse_option(request->err, "threshold", text, "must be a percentage, 0.1 to 1000");
+}
+
+static error_t set_form(struct request *request, enum form form)
+{
+    if (request->form != FORM_TABLE && request->form != form) {
+        ulb_fail(
+            request->err, ULB_BAD_INPUT,
+            "--json, --markdown, --junit and --github each take the whole of standard output; choose one");
+        return EINVAL;
+    }
+    request->form = form;
+    return 0;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct request *request = state->input;
+    switch (key) {
+    case 'm':
+        return ulb_metric_find(argument, &request->settings.metric, request->err) == ULB_OK ? 0 : EINVAL;
+    case 't':
+        return parse_threshold(request, argument);
+    case 'f':
+        request->settings.force = true;
+        return 0;
+    case 'c':
+        request->confirm = true;
+        return 0;
+    case OPTION_ALL:
+        request->all = true;
+        return 0;
+    case OPTION_LIBRARY:
+        request->libraries = argument;
+        return 0;
+    case 'j':
+        return set_form(request, FORM_JSON);
+    case OPTION_MARKDOWN:
+        return set_form(request, FORM_MARKDOWN);
+    case OPTION_JUNIT:
+        return set_form(request, FORM_JUNIT);
+    case OPTION_GITHUB:
+        return set_form(request, FORM_GITHUB);
+    case ARGP_KEY_ARGS:
+        request->records = state->argv + state->next;
+        request->n_records = (size_t)(state->argc - state->next);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum ulb_status show(const struct request *request, const struct ulb_compared_files *files, size_t n,
+                            struct ulb_error *err)
+{
+    switch (request->form) {
+    case FORM_TABLE:
+        ulb_compare_print(files, n, request->all);
+        return ULB_OK;
+    case FORM_JSON:
+        return ulb_print_json(ulb_comparison_json(files, n), err);
+    case FORM_MARKDOWN:
+        ulb_comparison_markdown(files, n, stdout);
+        return ULB_OK;
+    case FORM_JUNIT:
+        ulb_comparison_junit(files, n, stdout);
+        return ULB_OK;
+    case FORM_GITHUB:
+        ulb_comparison_github(files, n, stdout);
+        return ULB_OK;
+    }
+    return ULB_OK;
+}
+
+/* One new record against the base; suspects are run again where that is asked for. */
+static enum ulb_status compare_one(const struct request *request, const struct ulb_record *base,
+                                   const char *path, struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    struct ulb_record fresh;
+    enum ulb_status status = ulb_record_read(&fresh, path, err);
+    if (status != ULB_OK)
+        return status;
+    status = ulb_compare(base, &fresh, &request->settings, comparison, err);
+    if (status != ULB_OK)
+        ulb_fail_prefix(err, status, "%s against %s", path, request->records[0]);
+    if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
+        status = ulb_compare_confirm(base, &fresh, &request->settings, request->libraries, comparison, err);
+    ulb_record_free(&fresh);
+    return status;
+}
+
+static enum ulb_status compare_all(const struct request *request, const struct ulb_record *base,
+                                   struct ulb_comparison *comparisons, struct ulb_compared_files *files,
+                                   struct ulb_error *err)
+{
+    size_t n = request->n_records - 1, regressions = 0;
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        const char *path = request->records[i + 1];
+        status = compare_one(request, base, path, &comparisons[i], err);
+        files[i] = (struct ulb_compared_files){request->records[0], path, &comparisons[i]};
+        regressions += comparisons[i].count[ULB_REGRESSED];
+    }
+    /* The files were read: where people read their names, these are what a terminal may show. */
+    bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
+    for (size_t i = 0; i <= n && !strict; i++)
+        ulb_text_printable(request->records[i]);
+    if (status == ULB_OK)
+        status = show(request, files, n, err);
+    if (status == ULB_OK && regressions > 0)
+        return ulb_fail(err, ULB_FINDING, "%zu %s regressed", regressions,
+                        regressions == 1 ? "figure has" : "figures have");
+    return status;
+}
+
+static enum ulb_status compare(const struct request *request, struct ulb_error *err)
+{
+    size_t n = request->n_records - 1;
+    struct ulb_comparison *comparisons = calloc(n, sizeof *comparisons);
+    struct ulb_compared_files *files = calloc(n, sizeof *files);
+    struct ulb_record base = {NULL};
+    enum ulb_status status = comparisons && files
+                                 ? ULB_OK
+                                 : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu records", n);
+    bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
+    for (size_t i = 0; i <= n && strict && status == ULB_OK; i++)
+        status = ulb_need_utf8(request->records[i], err);
+    if (status == ULB_OK)
+        status = ulb_record_read(&base, request->records[0], err);
+    if (status == ULB_OK)
+        status = compare_all(request, &base, comparisons, files, err);
+    for (size_t i = 0; i < n && comparisons; i++)
+        ulb_comparison_free(&comparisons[i]);
+    free(comparisons);
+    free(files);
+    ulb_record_free(&base);
+    return status;
+}
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    static const struct argp_option options[] = {
+        {"metric", 'm', "efficiency|gbps|us|gamma|instructions|tps|joule", 0,
+         "figure to compare (default: efficiency)", 0},
+        {"threshold", 't', "PERCENT", 0,
+         "change from which on it counts; default: the larger of 5 (of instructions 1) and twice the noise "
+         "floor of both records",
+         0},
+        {"confirm", 'c', NULL, 0,
+         "run suspects again by themselves, now and here, before they are called regressed", 0},
+        {"kernel-library", OPTION_LIBRARY, "FILE,...", 0,
+         "with --confirm: the shared objects whose kernels the new record was measured with", 0},
+        {"force", 'f', NULL, 0, "compare records of different machines, builds or schemas all the same", 0},
+        {"all", OPTION_ALL, NULL, 0, "list also what stayed the same", 0},
+        {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
+        {"markdown", OPTION_MARKDOWN, NULL, 0, "a summary for a pull request", 0},
+        {"junit", OPTION_JUNIT, NULL, 0, "JUnit XML", 0},
+        {"github", OPTION_GITHUB, NULL, 0, "annotations of a GitHub workflow", 0},
+        {0},
+    };
+    static const struct argp parser = {
+        options,
+        parse_option,
+        "BASE NEW...",
+        "Compares records, figure by figure, with the machine's own changes taken out.\vExit codes: 0 "
+        "nothing "
+        "regressed, 1 something did, 2 wrong usage or a broken record, 3 not comparable: another machine, "
+        "build or schema (the message names the field).",
+        NULL,
+        NULL,
+        NULL};
+    struct request request = {.settings = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN}, .err = err};
+    bool done;
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    if (request.n_records < 2)
+        return ulb_fail(err, ULB_BAD_INPUT, "name two records: ulb-bench compare BASE NEW");
+    if (request.libraries && !request.confirm)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "--kernel-library has no effect without --confirm, which alone runs kernels; leave it "
+            "out");
+    if (request.confirm)
+        status = ulb_compare_can_confirm(&request.settings, err);
+    return status == ULB_OK ? compare(&request, err) : status;
+}
+
+const struct ulb_command ulb_command_compare = {"compare", "what became slower from one record to the next",
+                                                run};

@@ -1,0 +1,544 @@
+/* ulb-bench decode: a whole model, token by token. */
+#include "harness/cli/commands/decode_import.h"
+#include "harness/cli/commands/decode_print.h"
+#include "harness/cli/commands/decode_sets.h"
+#include "harness/cli/measure_options.h"
+#include "harness/cli/option.h"
+#include "harness/decode/measure_decode.h"
+#include "harness/session/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char doc[] = "Decodes with synthetic weights: the complete step of a model from a token to the "
+                          "next, on the suite's own "
+                          "kernels and threads. For each weight format: tokens per second, where the time of "
+                          "a token goes, and beside "
+                          "them Amdahl's bound from the 16-bit run and the roofline of the bandwidth.\vThe "
+                          "matrices of the blocks come "
+                          "in each format, head and router in bf16, the cache of keys and values in bf16. "
+                          "Exit code 1 when a kernel or "
+                          "the whole step differs from its scalar truth.";
+
+enum {
+    OPTION_TOKENS = 0x200,
+    OPTION_CONTEXT,
+    OPTION_PROMPT,
+    OPTION_LAYERS,
+    OPTION_SLOW,
+    OPTION_RATES,
+    OPTION_ENERGY_ROOT,
+    OPTION_IMPORT,
+    TOKENS_MAX = 65536,
+    POSITIONS_MAX = 1 << 20,
+    LAYERS_MAX = 10000,
+    THREADS_MAX = 1024,
+    IMPORTS_MAX = 64,
+    TIMES_MAX = 1000
+};
+
+struct options {
+    struct ulb_measure_options measure;
+    struct ulb_decode_settings decode;
+    const char *record, *threads;
+    const char *imports[IMPORTS_MAX]; /* files of llama-bench */
+    size_t n_imports;
+    struct ulb_record into; /* what --record names, as it was before; root NULL: none */
+    double rates[THREADS_MAX];
+    struct ulb_llama_runs imported;
+    char path[4128];                  /* of the record; "" when none is written */
+    bool written;                     /* it is there */
+    json_t *warned;                   /* what was last put among the warnings of --record's */
+    const struct ulb_record *earlier; /* runs of the sets before this one; NULL: none */
+};
+
+static error_t parse_count(const struct options *o, const char *option, const char *text, uint64_t least,
+                           uint64_t most, size_t *value)
+{
+    char wanted[64];
+    uint64_t count;
+    if (ulb_read_count(text, least, most, &count)) {
+        *value = (size_t)count;
+        return 0;
+    }
+    snprintf(wanted, sizeof wanted, "must be %llu to %llu", (unsigned long long)least,
+             (unsigned long long)most);
+    return ulb_refuse_option(o->measure.err, option, text, wanted);
+}
+
+static error_t parse_layers(struct options *o, const char *text)
+{
+    uint64_t count = ULB_LAYERS_AUTO;
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "must be auto, all or 1 to %d", LAYERS_MAX);
+    if (strcmp(text, "all") == 0)
+        count = SIZE_MAX;
+    else if (strcmp(text, "auto") != 0 && !ulb_read_count(text, 1, LAYERS_MAX, &count))
+        return ulb_refuse_option(o->measure.err, "layers", text, wanted);
+    o->decode.layers = (size_t)count;
+    return 0;
+}
+
+static error_t parse_slow(struct options *o, const char *text)
+{
+    const char *at = text;
+    uint64_t thread, times;
+    if (!ulb_take_count(&at, 0, THREADS_MAX, &thread) || *at++ != ':' ||
+        !ulb_read_count(at, 1, TIMES_MAX, &times))
+        return ulb_refuse_option(o->measure.err, "slow-thread", text, "must be THREAD:TIMES, e.g. 1:3");
+    o->decode.slow_thread = (size_t)thread;
+    o->decode.slow_times = (size_t)times;
+    return 0;
+}
+
+static error_t parse_rates(struct options *o, const char *text)
+{
+    const char *at = text;
+    size_t n = 0;
+    for (; n < THREADS_MAX; n++) {
+        char *end;
+        o->rates[n] = strtod(at, &end);
+        if (end == at || !(o->rates[n] > 0 && o->rates[n] < 1e9))
+            break;
+        at = end;
+        if (*at++ != ',') {
+            o->decode.rates = o->rates;
+            o->decode.n_rates = n + 1;
+            return at[-1] == '\0' ? 0
+                                  : ulb_refuse_option(o->measure.err, "split-weights", text,
+                                                      "must be positive numbers, e.g. 3,1");
+        }
+    }
+    return ulb_refuse_option(o->measure.err, "split-weights", text, "must be positive numbers, e.g. 3,1");
+}
+
+static error_t parse_import(struct options *o, const char *text)
+{
+    char wanted[64];
+    for (size_t i = 0; i < o->n_imports; i++) {
+        if (strcmp(o->imports[i], text) == 0)
+            return ulb_refuse_option(o->measure.err, "import", text, "is named twice");
+    }
+    snprintf(wanted, sizeof wanted, "is one file too many: %d at most", IMPORTS_MAX);
+    if (o->n_imports == IMPORTS_MAX)
+        return ulb_refuse_option(o->measure.err, "import", text, wanted);
+    o->imports[o->n_imports++] = text;
+    return 0;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->measure;
+        return 0;
+    case 'm':
+        o->decode.model = text;
+        return 0;
+    case 'w':
+        o->decode.formats = ulb_lower(text);
+        return 0;
+    case 't':
+        o->threads = text;
+        return 0;
+    case 'r':
+        o->record = text;
+        return 0;
+    case OPTION_TOKENS:
+        return parse_count(o, "tokens", text, 1, TOKENS_MAX, &o->decode.tokens);
+    case OPTION_CONTEXT:
+        return parse_count(o, "context", text, 0, POSITIONS_MAX, &o->decode.context);
+    case OPTION_PROMPT:
+        return parse_count(o, "prompt", text, 1, POSITIONS_MAX, &o->decode.prompt);
+    case OPTION_LAYERS:
+        return parse_layers(o, text);
+    case OPTION_RATES:
+        return parse_rates(o, text);
+    case OPTION_SLOW:
+        return parse_slow(o, text);
+    case OPTION_ENERGY_ROOT:
+        o->decode.energy_root = text;
+        return 0;
+    case OPTION_IMPORT:
+        return parse_import(o, text);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option argp_options[] = {
+    {"model", 'm', "MODEL|FILE", 0,
+     "the model to decode: a name, config.json or GGUF file (default: falcon3-1b)", 0},
+    {"weights", 'w', "FORMAT,...", 0, "formats of the blocks' matrices (default: bf16,int8,int4,int2,int1)",
+     0},
+    {"tokens", OPTION_TOKENS, "N", 0, "tokens to decode (default: 128; quick: 24)", 0},
+    {"context", OPTION_CONTEXT, "N", 0, "positions in the cache before the first of them (default: 0)", 0},
+    {"prompt", OPTION_PROMPT, "N", 0, "of these, computed in steps of many tokens: time to the first token",
+     0},
+    {"threads", 't', "SET|each", 0,
+     "the same as --set; each: one core, two cores, each class and all, one after the other", 0},
+    {"layers", OPTION_LAYERS, "auto|all|N", 0,
+     "auto (the default): as many as fit into memory, the rest extrapolated", 0},
+    {"record", 'r', "RECORD", 0, "put the runs into this record of 'ulb-bench run', instead of those it has",
+     0},
+    {"split-weights", OPTION_RATES, "RATE,...", 0,
+     "relative rates of the threads for the weighted split (default: what their cores get done)", 0},
+    {"slow-thread", OPTION_SLOW, "T:K", 0,
+     "for tests of the splits: thread T runs each of its tiles K times, like a slow core", 0},
+    {"energy-root", OPTION_ENERGY_ROOT, "DIR", 0,
+     "for tests of the energy: a folder with sys/class/powercap, in place of this machine's", 0},
+    {"import", OPTION_IMPORT, "FILE", 0,
+     "set the runs that llama-bench wrote with -o json or -o jsonl beside ours and the bounds; -: from "
+     "standard input; as often as there are files",
+     0},
+    {0},
+};
+
+/* Unless told otherwise dynamic: many short products have a join after each, so that what disturbs one core
+ * is then shared by all. Rates alone ask for the weighted split. */
+static void default_split(struct options *o)
+{
+    struct ulb_settings *settings = &o->measure.settings;
+    if (settings->n_splits == 0)
+        settings->splits[settings->n_splits++] =
+            o->decode.n_rates > 0 ? ULB_SPLIT_WEIGHTED : ULB_SPLIT_DYNAMIC;
+}
+
+static enum ulb_status check_options(const struct options *o, struct ulb_error *err)
+{
+    const struct ulb_settings *settings = &o->measure.settings;
+    if (settings->models || settings->shapes)
+        return ulb_fail(err, ULB_BAD_INPUT, "decode takes one model with --model NAME");
+    if (settings->formats)
+        return ulb_fail(err, ULB_BAD_INPUT, "decode takes its formats with --weights A,B");
+    if (settings->warm)
+        return ulb_fail(err, ULB_BAD_INPUT, "decode has no --warm: a token reads all weights once");
+    if (o->decode.context > 0 && o->decode.prompt > o->decode.context)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--prompt %zu is more than --context %zu, whose positions it computes",
+                        o->decode.prompt, o->decode.context);
+    if (o->decode.n_rates > 0 && !ulb_takes_split(settings, ULB_SPLIT_WEIGHTED))
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--split-weights is for the weighted split, which --split does not name");
+    return ulb_refuse_platform(&o->measure, err);
+}
+
+/* Whether two runs measured the same. */
+static bool same_run(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"model", "format", "set", "split", "context", "prompt"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the array holds that run. */
+static bool holds_run(const json_t *runs, const json_t *run, bool (*alike)(const json_t *, const json_t *))
+{
+    size_t i;
+    const json_t *each;
+    json_array_foreach(runs, i, each)
+    {
+        if (alike(each, run))
+            return true;
+    }
+    return false;
+}
+
+static bool equal_run(const json_t *a, const json_t *b)
+{
+    return json_equal(a, b);
+}
+
+static const json_t *runs_of(const struct ulb_record *record)
+{
+    return json_object_get(json_object_get(record->root, "decode"), "runs");
+}
+
+/* The decode section of a record, followed by runs that are there and that it has not measured anew: those of
+ * another process, and until it is complete those there were before. */
+static json_t *decode_section(const struct options *o, const struct ulb_record *there,
+                              const struct ulb_record *record, bool complete)
+{
+    json_t *decode = json_deep_copy(json_object_get(record->root, "decode")), *run;
+    json_t *runs = json_object_get(decode, "runs");
+    size_t i;
+    json_array_foreach(runs_of(there), i, run)
+    {
+        bool before = holds_run(runs_of(&o->into), run, equal_run);
+        if (!holds_run(runs_of(record), run, same_run) && !(complete && before))
+            json_array_append(runs, run);
+    }
+    return decode;
+}
+
+/* The record's file, as nobody else changes it until fd is closed: whoever replaced it meanwhile had another.
+ */
+static enum ulb_status lock_record(const char *path, int *fd, struct ulb_error *err)
+{
+    struct stat locked, named;
+    for (;;) {
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (*fd < 0 || fstat(*fd, &locked) != 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "%s: %s", path, strerror(errno));
+        while (flock(*fd, LOCK_EX) != 0 && errno == EINTR)
+            ; /* a writer holds it for a moment; a file system without locks lets all pass */
+        if (stat(path, &named) != 0 || (named.st_dev == locked.st_dev && named.st_ino == locked.st_ino))
+            return ULB_OK;
+        close(*fd);
+    }
+}
+
+/* Warnings of the decoding, in the place of those that were written last. */
+static int replace_warnings(struct options *o, struct ulb_record *there, const json_t *warnings)
+{
+    json_t *all = json_object_get(there->root, "warnings");
+    size_t i;
+    const json_t *old;
+    json_array_foreach(o->warned, i, old)
+    {
+        for (size_t at = json_array_size(all); at-- > 0;) {
+            if (json_equal(json_array_get(all, at), old)) {
+                json_array_remove(all, at);
+                break;
+            }
+        }
+    }
+    json_decref(o->warned);
+    o->warned = json_deep_copy(warnings);
+    return o->warned ? json_array_extend(all, o->warned) : -1;
+}
+
+/* The runs replace those of a record that is there, to whose warnings theirs are added. What another process
+ * has put there since stays. */
+static enum ulb_status store_into(struct options *o, const struct ulb_record *record, bool complete,
+                                  struct ulb_error *err)
+{
+    struct ulb_record there = {NULL};
+    int fd = -1;
+    enum ulb_status status = lock_record(o->record, &fd, err);
+    if (status == ULB_OK)
+        status = ulb_record_read(&there, o->record, err);
+    if (status == ULB_OK && replace_warnings(o, &there, json_object_get(record->root, "warnings")) != 0)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    if (status == ULB_OK)
+        status = ulb_record_set(&there, "decode", decode_section(o, &there, record, complete), err);
+    if (status == ULB_OK) {
+        json_object_del(there.root, "decode_reason");
+        status = ulb_record_write(&there, o->record, err);
+    }
+    ulb_record_free(&there);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* Into the record that --record names, and into a file of its own. */
+static enum ulb_status store_record(struct options *o, const struct ulb_record *record, bool complete,
+                                    struct ulb_error *err)
+{
+    enum ulb_status status = o->record ? store_into(o, record, complete, err) : ULB_OK;
+    if (status != ULB_OK || !o->path[0])
+        return status;
+    status = o->written ? ulb_record_write(record, o->path, err)
+                        : ulb_record_write_new(record, o->path, sizeof o->path, err);
+    o->written = o->written || status == ULB_OK;
+    return status;
+}
+
+static enum ulb_status write_record(struct options *o, const struct ulb_record *record, bool complete,
+                                    struct ulb_error *err)
+{
+    enum ulb_status status = store_record(o, record, complete, err);
+    if (status == ULB_OK && o->record)
+        fprintf(stderr, "record: %s\n", o->record);
+    if (status == ULB_OK && o->path[0])
+        fprintf(stderr, "record: %s\n", o->path);
+    return status;
+}
+
+static enum ulb_status show(const struct options *o, const struct ulb_record *record, struct ulb_error *err)
+{
+    if (o->measure.json)
+        return ulb_print_json(json_incref(json_object_get(record->root, "decode")), err);
+    enum ulb_status status = ulb_print_decode(record, stdout, err);
+    if (status == ULB_OK)
+        ulb_print_imported(record, stdout);
+    return status;
+}
+
+static enum ulb_status import(struct options *o, const char *path, struct ulb_error *err)
+{
+    struct ulb_llama_runs *runs = &o->imported;
+    const size_t left = runs->prompts + runs->mixed, cut = runs->cut;
+    enum ulb_status status = ulb_llama_bench_read(path, runs, err);
+    if (status != ULB_OK)
+        return status;
+    const size_t now = runs->prompts + runs->mixed - left;
+    if (now > 0)
+        fprintf(stderr, "note: --import: %zu %s with a prompt left out\n", now, now == 1 ? "run" : "runs");
+    if (runs->cut > cut)
+        fprintf(stderr, "note: --import: a file ends inside a run, which is left out\n");
+    return ULB_OK;
+}
+
+/* Before anything is measured: files that cannot be read, a folder that cannot be written. */
+static enum ulb_status check_files(struct options *o, struct ulb_error *err)
+{
+    enum ulb_status status = o->measure.out ? ulb_make_folder(o->measure.out, "out", err) : ULB_OK;
+    if (o->measure.out) {
+        char stem[4096];
+        ulb_output_stem(o->measure.out, "decode", stem, sizeof stem);
+        snprintf(o->path, sizeof o->path, "%s.json", stem);
+    }
+    for (size_t i = 0; i < o->n_imports && status == ULB_OK; i++)
+        status = import(o, o->imports[i], err);
+    if (status != ULB_OK || !o->record)
+        return status;
+    o->decode.into = &o->into;
+    status = ulb_record_read(&o->into, o->record, err);
+    return status == ULB_OK ? ulb_keep_refuse_unfinished(o->record, err) : status;
+}
+
+/* Adds the runs and the warnings of another record. */
+static enum ulb_status add_runs(struct ulb_record *record, const struct ulb_record *more,
+                                struct ulb_error *err)
+{
+    const json_t *from = json_object_get(json_object_get(more->root, "decode"), "runs");
+    json_t *to = json_object_get(json_object_get(record->root, "decode"), "runs");
+    int failed =
+        from ? json_array_extend(to, json_object_get(json_object_get(more->root, "decode"), "runs")) : 0;
+    failed |=
+        json_array_extend(json_object_get(record->root, "warnings"), json_object_get(more->root, "warnings"));
+    return failed ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record") : ULB_OK;
+}
+
+/* The runs so far go to disk after each of them, so that a process that is killed loses the one at work. */
+static enum ulb_status keep_runs(void *context, const struct ulb_record *record, struct ulb_error *err)
+{
+    struct options *o = context;
+    struct ulb_record copy = {json_deep_copy(o->earlier ? o->earlier->root : record->root)};
+    enum ulb_status status =
+        copy.root ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    if (status == ULB_OK && o->earlier)
+        status = add_runs(&copy, record, err);
+    if (status == ULB_OK)
+        status = ulb_record_warn(&copy, err, "unfinished: more runs were to come");
+    if (status == ULB_OK)
+        status = store_record(o, &copy, false, err);
+    ulb_record_free(&copy);
+    return status;
+}
+
+/* One set after the other, all into one record. */
+static enum ulb_status measure_each(struct options *o, struct ulb_record *record, struct ulb_error *err)
+{
+    struct ulb_decode_sets sets;
+    enum ulb_status status = ulb_decode_list_sets(&sets, err);
+    for (size_t i = 0; i < sets.n && status == ULB_OK; i++) {
+        struct ulb_record next;
+        o->measure.settings.set = sets.names[i];
+        o->earlier = i == 0 ? NULL : record;
+        status = ulb_measure_run(&o->measure, ULB_STAGE_DECODE, i == 0 ? record : &next, err);
+        if (i == 0)
+            continue;
+        struct ulb_error unmade;
+        if (next.root && add_runs(record, &next, &unmade) != ULB_OK && status == ULB_OK) {
+            *err = unmade;
+            status = ULB_ENVIRONMENT;
+        }
+        ulb_record_free(&next);
+    }
+    return status;
+}
+
+/* A run that ended before its first format was measured. */
+static void show_nothing(void)
+{
+    struct ulb_error unshown;
+    ulb_print_json(json_pack("{s:[]}", "runs"), &unshown);
+}
+
+/* Of what was measured; an error of this is told where the measurement had none. */
+static enum ulb_status keep_and_show(struct options *o, struct ulb_record *record, enum ulb_status status,
+                                     struct ulb_error *err)
+{
+    struct ulb_error unwritten, unshown;
+    ulb_print_warnings(record);
+    enum ulb_status written =
+        o->n_imports > 0 ? ulb_decode_import(record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
+    if (status == ULB_INTERRUPTED && written == ULB_OK)
+        written = ulb_record_warn(record, &unwritten, "interrupted: more runs were to come");
+    if (written == ULB_OK)
+        written = write_record(o, record, status == ULB_OK, &unwritten);
+    if (show(o, record, &unshown) != ULB_OK && written == ULB_OK) {
+        unwritten = unshown;
+        written = ULB_ENVIRONMENT;
+    }
+    if (status != ULB_OK || written == ULB_OK)
+        return status;
+    *err = unwritten;
+    return written;
+}
+
+static enum ulb_status measure(struct options *o, struct ulb_error *err)
+{
+    struct ulb_record record = {NULL};
+    const char *set = o->measure.settings.set;
+    o->measure.settings.decode = &o->decode;
+    o->decode.done = keep_runs;
+    o->decode.done_context = o;
+    enum ulb_status status = check_files(o, err);
+    if (status == ULB_OK && set && strcmp(set, "each") == 0)
+        status = measure_each(o, &record, err);
+    else if (status == ULB_OK)
+        status = ulb_measure_run(&o->measure, ULB_STAGE_DECODE, &record, err);
+    if (record.root && json_is_object(json_object_get(record.root, "decode")))
+        status = keep_and_show(o, &record, status, err);
+    else if (record.root && status == ULB_INTERRUPTED && o->measure.json)
+        show_nothing();
+    ulb_record_free(&record);
+    ulb_record_free(&o->into);
+    json_decref(o->warned);
+    ulb_llama_bench_free(&o->imported);
+    return status;
+}
+
+/* --threads is another name of --set. */
+static enum ulb_status take_threads(struct options *o, struct ulb_error *err)
+{
+    if (o->threads && o->measure.settings.set)
+        return ulb_fail(err, ULB_BAD_INPUT, "--threads and --set both name cores: leave one out");
+    if (o->threads)
+        o->measure.settings.set = o->threads;
+    return ULB_OK;
+}
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    const struct argp_child children[] = {{ulb_measure_argp(ULB_FOR_DECODE), 0, NULL, 0}, {0}};
+    const struct argp parser = {argp_options, parse_option, NULL, doc, children, NULL, NULL};
+    struct options options = {.decode = {.model = "falcon3-1b", .formats = "bf16,int8,int4,int2,int1"}};
+    bool done;
+    ulb_measure_defaults(&options.measure, err);
+    options.measure.out = NULL;
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    if (status == ULB_OK)
+        status = take_threads(&options, err);
+    default_split(&options);
+    if (status == ULB_OK && !done)
+        status = check_options(&options, err);
+    return status == ULB_OK && !done ? measure(&options, err) : status;
+}
+
+const struct ulb_command ulb_command_decode = {
+    "decode", "a whole model token by token, beside Amdahl's bound and the roofline", run};

@@ -1,0 +1,93 @@
+/* ulb-bench export: a record in the formats of other programs. */
+#include "harness/cli/cli.h"
+#include "harness/cli/option.h"
+#include "results/export/export.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct request {
+    const char *record, *format, *section;
+    bool json;
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct request *request = state->input;
+    switch (key) {
+    case 't':
+        request->format = argument;
+        return 0;
+    case 'S':
+        request->section = argument;
+        return 0;
+    case 'j':
+        request->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (request->record)
+            return ARGP_ERR_UNKNOWN;
+        request->record = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The text in an object of its own: as it is where it is JSON itself. */
+static json_t *wrapped(const struct ulb_export_format *format, const char *text, size_t bytes)
+{
+    if (format->json)
+        return json_pack("{s:s, s:o}", "format", format->name, "document", json_loadb(text, bytes, 0, NULL));
+    return json_pack("{s:s, s:s%}", "format", format->name, "text", text, bytes);
+}
+
+static enum ulb_status export_record(const struct request *request, const struct ulb_export_format *format,
+                                     struct ulb_error *err)
+{
+    struct ulb_record record;
+    char *text;
+    size_t bytes;
+    enum ulb_status status = ulb_record_read(&record, request->record, err);
+    if (status != ULB_OK)
+        return status;
+    status = ulb_export(&record, format, request->section, &text, &bytes, err);
+    ulb_record_free(&record);
+    if (status != ULB_OK)
+        return status;
+    if (request->json)
+        status = ulb_print_json(wrapped(format, text, bytes), err);
+    else if (fwrite(text, 1, bytes, stdout) != bytes)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "standard output could not be written: %s", strerror(errno));
+    free(text);
+    return status;
+}
+
+static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
+{
+    static const struct argp_option options[] = {
+        {"to", 't', "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf", 0, "the format", 0},
+        {"section", 'S', "SECTION", 0, "array that a CSV holds (default: cells): " ULB_EXPORT_SECTIONS, 0},
+        {"json", 'j', NULL, 0, "the export inside one JSON document", 0},
+        {0},
+    };
+    static const struct argp parser = {
+        options, parse_option, "RECORD", "Writes a record in another program's format to standard output.",
+        NULL,    NULL,         NULL};
+    struct request request = {0};
+    bool done;
+    enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
+    if (status != ULB_OK || done)
+        return status;
+    if (!request.record || !request.format)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "name a record and a format; try 'ulb-bench export RECORD --to csv'");
+    const struct ulb_export_format *format = ulb_export_find(request.format, err);
+    return format ? export_record(&request, format, err) : ULB_BAD_INPUT;
+}
+
+const struct ulb_command ulb_command_export = {
+    "export", "a record as CSV, Markdown, SQL, or input of benchmark services", run};

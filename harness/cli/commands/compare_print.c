@@ -1,0 +1,134 @@
+#include "harness/cli/commands/compare_print.h"
+
+#include "common/text.h"
+#include "harness/cli/table.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KERNEL_WIDTH = 34, PLACE_WIDTH = 18, UNSURE_ROWS = 10, REASONS = 3 };
+
+/* At most width columns; what does not fit is cut, which '~' shows. */
+static void fit(char *text, size_t width)
+{
+    if (strlen(text) <= width)
+        return;
+    text[width - 1] = '\0';
+    ulb_text_mend(text);
+    strcat(text, "~");
+}
+
+/* What tells the figures of one kernel apart: model, layer and N of a cell's key (its words 3 and 5), else
+ * all behind the first word. */
+static void name_place(const char *key, char out[64])
+{
+    char words[ULB_CELL_KEY_MAX], *word[9] = {NULL}, *rest = NULL;
+    size_t n = 0;
+    snprintf(words, sizeof words, "%s", key);
+    for (char *at = strtok_r(words, " ", &rest); at && n < 9; at = strtok_r(NULL, " ", &rest))
+        word[n++] = at;
+    if (n < 9)
+        snprintf(out, 64, "%.63s", strchr(key, ' ') ? strchr(key, ' ') + 1 : "");
+    else if (strcmp(word[4], "n1") == 0)
+        snprintf(out, 64, "%.63s", word[2]);
+    else
+        snprintf(out, 64, "%.50s %.12s", word[2], word[4]);
+    fit(out, PLACE_WIDTH);
+}
+
+static json_t *row_json(const struct ulb_compared *cell)
+{
+    char kernel[64], place[64], change[ULB_CHANGE_TEXT], base[32] = "-", fresh[32] = "-";
+    snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(cell->key, " "), cell->key);
+    fit(kernel, KERNEL_WIDTH);
+    name_place(cell->key, place);
+    if (isfinite(cell->base))
+        snprintf(base, sizeof base, "%.3g", cell->base);
+    if (isfinite(cell->fresh))
+        snprintf(fresh, sizeof fresh, "%.3g", cell->fresh);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "verdict", ulb_verdict_name(cell->verdict), "kernel",
+                     kernel, "place", place, "base", base, "new", fresh, "change",
+                     ulb_change_text(cell, change));
+}
+
+/* Whether an unsure figure before this one has the same reason. */
+static bool is_told(const struct ulb_comparison *comparison, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (comparison->cells[i].verdict == ULB_UNSURE &&
+            strcmp(comparison->cells[i].reason, comparison->cells[at].reason) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Why figures are unsure: how many rounds would tell, and some of the other reasons. */
+static void print_unsure(const struct ulb_comparison *comparison)
+{
+    size_t least = 0, most = 0, reasons = 0;
+    for (size_t i = 0; i < comparison->n; i++) {
+        const struct ulb_compared *cell = &comparison->cells[i];
+        size_t needed = cell->rounds_needed;
+        if (cell->verdict != ULB_UNSURE)
+            continue;
+        if (needed == 0 && reasons < REASONS && !is_told(comparison, i)) {
+            ulb_print_wrapped(stdout, "unsure: ", cell->reason);
+            reasons++;
+        }
+        least = needed > 0 && (least == 0 || needed < least) ? needed : least;
+        most = needed > most ? needed : most;
+    }
+    if (most > 0)
+        printf("unsure: too noisy; %zu to %zu rounds would tell (a quick run has up to 21, a full one 31)\n",
+               least, most);
+}
+
+/* Whether a figure gets a line: what stayed the same and most of what is unsure does only with all. */
+static bool is_listed(const struct ulb_compared *cell, bool all, size_t *unsure)
+{
+    if (cell->verdict == ULB_UNSURE)
+        return all || ++*unsure <= UNSURE_ROWS;
+    return all || cell->verdict != ULB_SAME;
+}
+
+static void print_one(const struct ulb_compared_files *file, bool all)
+{
+    static const struct ulb_column columns[] = {
+        {"verdict", "verdict", 0}, {"kernel", "kernel", 0}, {"place", "what", 0},
+        {"base", "base", 0},       {"new", "new", 0},       {"change", "change [95%]", 0},
+    };
+    const struct ulb_comparison *comparison = file->comparison;
+    json_t *rows = json_array();
+    double widest = 0;
+    size_t unsure = 0;
+    for (size_t i = 0; i < comparison->n; i++) {
+        const struct ulb_compared *cell = &comparison->cells[i];
+        widest = fmax(widest, cell->threshold);
+        if (is_listed(cell, all, &unsure))
+            json_array_append_new(rows, row_json(cell));
+    }
+    ulb_print_wrapped(stdout, "base: ", file->base);
+    ulb_print_wrapped(stdout, "new:  ", file->fresh);
+    if (json_array_size(rows) > 0)
+        ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    json_decref(rows);
+    char verdicts[128];
+    if (unsure > UNSURE_ROWS)
+        printf("and %zu more that are unsure; --all lists them\n", unsure - UNSURE_ROWS);
+    ulb_verdict_text(file, 1, verdicts);
+    printf("%s: %s; thresholds up to %.1f %%\n", ulb_metrics[comparison->metric].name, verdicts,
+           100 * widest);
+    if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
+        printf("memory ran at %.1f and %.1f GB/s; changes are corrected for that\n", comparison->base_gbps,
+               comparison->fresh_gbps);
+    print_unsure(comparison);
+}
+
+void ulb_compare_print(const struct ulb_compared_files *files, size_t n, bool all)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            putchar('\n');
+        print_one(&files[i], all);
+    }
+}

@@ -1,0 +1,94 @@
+/* ulb-bench model --check-paper */
+#include "harness/cli/cli.h"
+#include "harness/cli/commands/model.h"
+#include "harness/cli/table.h"
+#include "harness/analysis/check_paper.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static json_t *row_json(const struct ulb_paper_row *row)
+{
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:b, s:b}", "id", row->id, "section",
+                               row->section, "platform", row->platform, "quantity", row->quantity, "unit",
+                               row->unit, "published", row->published, "lo", row->lo, "hi", row->hi, "inside",
+                               row->inside, "as_printed", row->as_printed);
+    if (isfinite(row->modelled)) {
+        json_object_set_new(object, "modelled", json_real(row->modelled));
+    } else {
+        json_object_set_new(object, "modelled", json_null());
+        json_object_set_new(object, "modelled_reason", json_string("outside the domain of its model"));
+    }
+    return object;
+}
+
+static json_t *rows_of(const struct ulb_paper_check *check, enum ulb_paper_kind kind)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < check->n; i++) {
+        if (check->rows[i].kind == kind)
+            json_array_append_new(rows, row_json(&check->rows[i]));
+    }
+    return rows;
+}
+
+static json_t *as_json(const struct ulb_paper_check *check)
+{
+    return json_pack("{s:o, s:o, s:I, s:I}", "rows", rows_of(check, ULB_PAPER_DERIVED), "inputs",
+                     rows_of(check, ULB_PAPER_INPUT), "other_values", (json_int_t)check->n_other, "outside",
+                     (json_int_t)check->n_outside);
+}
+
+static void print_notes(const struct ulb_paper_check *check)
+{
+    printf("\n%zu values that follow from beta, gamma, alpha and the core counts were modelled; %zu "
+           "come\n"
+           "out as printed, the others stay inside intervals that allow for figures rounded on the way.\n",
+           check->n_derived, check->n_as_printed);
+    printf("Not in the table: %zu inputs of the models and %zu values that were measured or specified.\n",
+           check->n_inputs, check->n_other);
+    printf(
+        "The paper prints GB/s and means GiB/s: its figures only follow from each other with 2^30 bytes.\n");
+    for (size_t i = 0; i < check->n; i++) {
+        const struct ulb_paper_row *row = &check->rows[i];
+        if (row->kind == ULB_PAPER_INPUT && row->inside &&
+            fabs(row->modelled - row->published) > 1e-9 * row->published)
+            printf("%s: %.4f is used, which is printed as %g and gives both Amdahl bounds.\n", row->id,
+                   row->modelled, row->published);
+        else if (row->kind == ULB_PAPER_INPUT && !row->inside)
+            printf("%s: %g is used, but %g is published.\n", row->id, row->modelled, row->published);
+    }
+}
+
+static void print_text(const json_t *document, const struct ulb_paper_check *check)
+{
+    static const struct ulb_column columns[] = {
+        {"id", "id", 0},  {"quantity", "quantity", 0}, {"published", "paper", -1}, {"lo", "lo", -1},
+        {"hi", "hi", -1}, {"modelled", "model", 3},    {"unit", "unit", 0},        {"inside", "inside", 0},
+    };
+    ulb_print_table(json_object_get(document, "rows"), columns, sizeof columns / sizeof *columns);
+    print_notes(check);
+}
+
+enum ulb_status ulb_print_paper_check(const char *platform, bool json, struct ulb_error *err)
+{
+    static struct ulb_paper_check check;
+    size_t bytes;
+    const char *csv = ulb_paper_values(&bytes);
+    enum ulb_status status = ulb_paper_parse(csv, bytes, "paper-values.csv", &check, err);
+    if (status == ULB_OK)
+        status = ulb_paper_check(&check, platform, err);
+    if (status != ULB_OK)
+        return status;
+    json_t *document = as_json(&check);
+    if (json || !document) {
+        status = ulb_print_json(document, err);
+    } else {
+        print_text(document, &check);
+        json_decref(document);
+    }
+    if (status == ULB_OK && check.n_outside > 0)
+        status =
+            ulb_fail(err, ULB_FINDING, "%zu published values are outside their interval", check.n_outside);
+    return status;
+}

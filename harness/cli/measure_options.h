@@ -1,0 +1,82 @@
+/* Options that every measuring command shares, and what happens round a measurement. */
+#ifndef ULB_HARNESS_CLI_MEASURE_OPTIONS_H
+#define ULB_HARNESS_CLI_MEASURE_OPTIONS_H
+
+#include "harness/cli/cli.h"
+#include "harness/run.h"
+
+#include <argp.h>
+
+enum ulb_progress_mode { ULB_PROGRESS_AUTO, ULB_PROGRESS_ON, ULB_PROGRESS_OFF };
+
+struct ulb_measure_options {
+    struct ulb_settings settings;
+    const char *platform; /* NULL or "auto": this machine */
+    const char *out;      /* folder of records and figures */
+    bool out_given;       /* it was named: commands that measure a part write a record too */
+    const char *resume;   /* the record to go on with; NULL: a new one */
+    bool json, verbose;
+    enum ulb_progress_mode progress;
+    struct ulb_error *err; /* where the parser leaves its message */
+};
+
+/* Commands that measure, as sets: who takes an option. */
+enum ulb_measuring {
+    ULB_FOR_RUN = 1,
+    ULB_FOR_BETA = 2,
+    ULB_FOR_GAMMA = 4,
+    ULB_FOR_GEMV = 8,
+    ULB_FOR_GEMM = 16,
+    ULB_FOR_DECODE = 32,
+    ULB_FOR_FORMATS = 64,
+    ULB_FOR_VERIFY = 128
+};
+
+/* The options of one of them as a child parser for argp; its input is a struct ulb_measure_options. It lies
+ * in static storage: one command a process. */
+const struct argp *ulb_measure_argp(enum ulb_measuring command);
+
+/* Parses argv of a measuring command that has no other options, with a usage text of its own. */
+enum ulb_status ulb_measure_parse(int argc, char **argv, enum ulb_measuring command, const char *doc,
+                                  struct ulb_measure_options *options, bool *done, struct ulb_error *err);
+
+/* The options before any is given. */
+void ulb_measure_defaults(struct ulb_measure_options *options, struct ulb_error *err);
+
+/* Of --resume: the options that the record was made with, over which argv is to be parsed again; they point
+ * into from, which the caller frees. Libraries of kernels alone must be named again: what a record names is
+ * not loaded. ULB_BAD_INPUT when it is no record, or has no journal. */
+enum ulb_status ulb_measure_restore(struct ulb_measure_options *options, const char *resume,
+                                    struct ulb_record *from, struct ulb_error *err);
+
+/* Where the record lies from the beginning of the run, with its journal beside it: --resume, or a new file
+ * FOLDER/WORD-... The path outlives the measurement. */
+enum ulb_status ulb_measure_keep(struct ulb_measure_options *options, const char *word, char *path,
+                                 size_t bytes, struct ulb_error *err);
+
+/* After the record was written: a run that is done needs its journal no more, of any other it is said how to
+ * go on. */
+void ulb_measure_kept(const struct ulb_measure_options *options, const struct ulb_record *record,
+                      enum ulb_status status);
+
+/* ULB_BAD_INPUT when --platform names another machine, which cannot be measured here. */
+enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, struct ulb_error *err);
+
+/* ULB_BAD_INPUT when one of these options (names without dashes, NULL-terminated) was given: "--OPTION has no
+ * effect REASON; leave it out". */
+enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *options, const char *const *names,
+                                const char *reason, struct ulb_error *err);
+
+/* A regular expression of exactly the chosen rows (one flag per row of the table) that these instruction sets
+ * can run, to be freed; "" when they can run none, NULL without memory. */
+char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa);
+
+/* Makes a record and measures up to stage, with progress on stderr, signals caught and LIKWID's markers set.
+ * The record is the caller's to free whatever the status (root NULL when it could not be made). */
+enum ulb_status ulb_measure_run(struct ulb_measure_options *options, enum ulb_stage stage,
+                                struct ulb_record *record, struct ulb_error *err);
+
+/* Notes on stderr, warnings of a record. */
+void ulb_print_warnings(const struct ulb_record *record);
+
+#endif

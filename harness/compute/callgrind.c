@@ -1,0 +1,199 @@
+#include "harness/compute/callgrind.h"
+
+#include "harness/compute/instruction_count.h"
+#include "harness/counters/run_program.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef ULB_HAVE_CALLGRIND
+
+#include <valgrind/callgrind.h>
+
+/* Some ten seconds for all rows on one slow core. */
+static const double TIMEOUT_SECONDS = 300;
+
+bool ulb_under_valgrind(void)
+{
+    return RUNNING_ON_VALGRIND != 0;
+}
+
+/* One call, whose instructions go into a dump of that name. */
+static void collect(const struct ulb_gamma_loop *loop, const char *name)
+{
+    CALLGRIND_ZERO_STATS;
+    CALLGRIND_TOGGLE_COLLECT;
+    ulb_gamma_loop_warm(loop, 0);
+    CALLGRIND_TOGGLE_COLLECT;
+    CALLGRIND_DUMP_STATS_AT(name);
+}
+
+static enum ulb_status collect_row(size_t row, uint64_t seed, struct ulb_error *err)
+{
+    struct ulb_gamma_sizes sizes;
+    char name[32];
+    enum ulb_status status =
+        ulb_gamma_sizes_open_counted(&sizes, ulb_kernels[row], ULB_COUNT_L1_BYTES, seed, err);
+    if (status != ULB_OK)
+        return status;
+    snprintf(name, sizeof name, "brief %zu", row);
+    collect(&sizes.loops[ULB_GAMMA_BRIEF], name);
+    snprintf(name, sizeof name, "full %zu", row);
+    collect(&sizes.loops[ULB_GAMMA_FULL], name);
+    ulb_gamma_sizes_close(&sizes);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_callgrind_loops(const struct ulb_settings *settings, struct ulb_error *err)
+{
+    struct ulb_session session = {.settings = *settings};
+    enum ulb_status status = ulb_session_open_rows(&session, err);
+    if (status != ULB_OK)
+        return status;
+    for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
+        if (ulb_session_wants(&session, ulb_kernels[i]) &&
+            ulb_session_can_run(&session, ulb_kernels[i]->needs))
+            status = collect_row(i, settings->seed, err);
+    }
+    ulb_session_close(&session);
+    return status;
+}
+
+/* The dump's name and its total; false when it has none, as the dump at the end of the program. */
+static bool read_dump(const char *path, char which[8], size_t *row, double *total)
+{
+    char line[256];
+    bool named = false, counted = false;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        named |= sscanf(line, "desc: Trigger: Client Request: %7s %zu", which, row) == 2;
+        counted |= sscanf(line, "totals: %lf", total) == 1;
+    }
+    if (file)
+        fclose(file);
+    return named && counted && *row < ulb_kernel_count;
+}
+
+static void read_dumps(const char *folder, double *counts)
+{
+    struct dirent *entry;
+    DIR *dir = opendir(folder);
+    for (size_t i = 0; i < ulb_kernel_count; i++)
+        counts[i] = 0;
+    bool *both = calloc(ulb_kernel_count, 2);
+    while (dir && both && (entry = readdir(dir))) {
+        char path[PATH_MAX + sizeof entry->d_name], which[8];
+        size_t row;
+        double total;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (!read_dump(path, which, &row, &total))
+            continue;
+        bool full = strcmp(which, "full") == 0;
+        counts[row] += full ? total : -total;
+        both[2 * row + full] = true;
+    }
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (!both || !both[2 * i] || !both[2 * i + 1])
+            counts[i] = NAN;
+    }
+    if (dir)
+        closedir(dir);
+    free(both);
+}
+
+static void remove_folder(const char *folder)
+{
+    struct dirent *entry;
+    DIR *dir = opendir(folder);
+    while (dir && (entry = readdir(dir))) {
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
+
+static enum ulb_status run_valgrind(const struct ulb_settings *settings, const char *folder,
+                                    struct ulb_error *err)
+{
+    char program[PATH_MAX], file[PATH_MAX + 32], seed[32];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "the path of this program is unknown: is /proc mounted?");
+    program[length] = '\0';
+    snprintf(file, sizeof file, "--callgrind-out-file=%s/out", folder);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)settings->seed);
+    const char *arguments[16] = {"valgrind", "-q",    "--tool=callgrind", "--collect-atstart=no",
+                                 file,       program, "--count",          "--seed",
+                                 seed};
+    size_t n = 9;
+    if (settings->kernels) {
+        arguments[n++] = "--kernels";
+        arguments[n++] = settings->kernels;
+    }
+    if (settings->formats) {
+        arguments[n++] = "--formats";
+        arguments[n++] = settings->formats;
+    }
+    if (settings->libraries) {
+        arguments[n++] = "--kernel-library";
+        arguments[n++] = settings->libraries;
+    }
+    char *output;
+    enum ulb_status status =
+        ulb_run_program((char *const *)(uintptr_t)arguments, NULL, 0, TIMEOUT_SECONDS, &output, err);
+    free(output);
+    return status;
+}
+
+enum ulb_status ulb_callgrind_count(const struct ulb_settings *settings, double *counts,
+                                    struct ulb_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s/ulb-count-XXXXXX", parent && *parent ? parent : "/tmp");
+    for (size_t i = 0; i < ulb_kernel_count; i++)
+        counts[i] = NAN;
+    if (!mkdtemp(folder))
+        return ulb_fail(err, ULB_ENVIRONMENT, "no folder could be made for callgrind's output: %s", folder);
+    enum ulb_status status = run_valgrind(settings, folder, err);
+    read_dumps(folder, counts);
+    remove_folder(folder);
+    return status;
+}
+
+#else
+
+bool ulb_under_valgrind(void)
+{
+    return false;
+}
+
+static enum ulb_status not_built(struct ulb_error *err)
+{
+    return ulb_fail(err, ULB_ENVIRONMENT,
+                    "this build lacks valgrind/callgrind.h; install valgrind and configure again");
+}
+
+enum ulb_status ulb_callgrind_loops(const struct ulb_settings *settings, struct ulb_error *err)
+{
+    (void)settings;
+    return not_built(err);
+}
+
+enum ulb_status ulb_callgrind_count(const struct ulb_settings *settings, double *counts,
+                                    struct ulb_error *err)
+{
+    (void)settings;
+    for (size_t i = 0; i < ulb_kernel_count; i++)
+        counts[i] = NAN;
+    return not_built(err);
+}
+
+#endif

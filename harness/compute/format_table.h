@@ -1,0 +1,24 @@
+/* Formats side by side: what each keeps of a weight, what it takes, and how fast this machine multiplies by
+ * it. */
+#ifndef ULB_HARNESS_COMPUTE_FORMAT_TABLE_H
+#define ULB_HARNESS_COMPUTE_FORMAT_TABLE_H
+
+#include "harness/session/session.h"
+
+/* Adds "formats" to the record, {"rows", "groups", "error_of"}: a row for every weight and activation format
+ * of the session's rows, with the errors over weights from a standard normal distribution, the time of
+ * repacking, and of the first class of cores the fastest row and the fastest in place, by the record's gamma
+ * and beta cells, which come first; groups: error and bits of int8, int4, int3 and int2 by the number of
+ * columns that share a scale. */
+enum ulb_status ulb_formats_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                    size_t n, struct ulb_error *err);
+
+/* Errors over so many rows and columns of normal weights, in standard deviations. ULB_ENVIRONMENT without
+ * memory. */
+struct ulb_format_error {
+    double rmse, largest;
+};
+enum ulb_status ulb_format_error(const struct ulb_format *format, size_t rows, size_t k, uint64_t seed,
+                                 struct ulb_format_error *error, struct ulb_error *err);
+
+#endif

@@ -1,0 +1,213 @@
+#include "harness/compute/gamma.h"
+
+#include "common/doing.h"
+#include "harness/bandwidth/beta.h"
+#include "harness/compute/gamma_loop.h"
+#include "harness/session/checkpoint.h"
+#include "common/stats.h"
+#include "models/models.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_QUICK = 15, SAMPLES_FULL = 50, TRIES_PER_SAMPLE = 24, RUNS_PER_SAMPLE = 3 };
+
+/* Sets of loops that samples are taken from in turn. Where weights, activations and results happen to lie
+ * changes what L1 does with them: int4 on Zen 5 varied by 9 % from run to run, with samples of one place all
+ * alike, and by 5 % with five places. Stack and results move from sample to sample as well: see
+ * ulb_gamma_loop_run. */
+enum { PLACES = 5 };
+
+/* Seconds that a class's gammas may wait for its core to be alone. */
+static const double PATIENCE_QUICK = 6, PATIENCE_FULL = 40;
+
+struct turn {
+    const struct ulb_gamma_loop *loop;
+    size_t i;
+};
+
+static void run_loop(void *arg)
+{
+    const struct turn *turn = arg;
+    ulb_call_begin();
+    ulb_gamma_loop_run(turn->loop, 0, turn->i);
+    ulb_call_end();
+}
+
+/* Cycles of one call, the best of three runs as in the chain's calibration: an interrupt is not the kernel's.
+ * NAN when the clock was not steady, or the core not all ours, in any try. */
+static double cycles_per_call(struct ulb_clock *clock, struct turn turn)
+{
+    double best = NAN;
+    for (int tries = 0, good = 0; good < RUNS_PER_SAMPLE && !ulb_interrupted; tries++) {
+        if (tries >= TRIES_PER_SAMPLE && (clock->shared_core || clock->unsteady))
+            break;
+        double seconds;
+        double cycles = ulb_clock_cycles(clock, run_loop, &turn, &seconds);
+        if (isnan(cycles))
+            continue;
+        good++;
+        best = isnan(best) || cycles < best ? cycles : best;
+    }
+    return best / (double)turn.loop->calls;
+}
+
+struct gamma_samples {
+    double values[SAMPLES_FULL];
+    size_t n;
+};
+
+static void take_samples(struct ulb_clock *clock, struct ulb_gamma_sizes places[PLACES], size_t wanted,
+                         struct gamma_samples *samples)
+{
+    samples->n = 0;
+    for (size_t i = 0; i < wanted && !ulb_interrupted; i++) {
+        struct ulb_gamma_sizes *sizes = &places[i % PLACES];
+        double cycles[ULB_GAMMA_LOOPS];
+        for (size_t l = 0; l < sizes->n; l++)
+            cycles[l] = cycles_per_call(clock, (struct turn){&sizes->loops[l], i});
+        double gamma = ulb_gamma_of_sizes(sizes, cycles);
+        if (!isnan(gamma))
+            samples->values[samples->n++] = gamma;
+    }
+}
+
+static enum ulb_status sample_kernel(struct ulb_session *session, const struct ulb_kernel *kernel,
+                                     size_t l1_bytes, struct ulb_clock *clock, struct gamma_samples *samples,
+                                     struct ulb_error *err)
+{
+    struct ulb_gamma_sizes places[PLACES];
+    enum ulb_status status = ULB_OK;
+    size_t open = 0;
+    for (; open < PLACES && status == ULB_OK; open++)
+        status = ulb_gamma_sizes_open(&places[open], kernel, l1_bytes, 1, session->settings.seed, err);
+    if (status == ULB_OK)
+        take_samples(clock, places, session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL, samples);
+    else
+        open--; /* the one that failed closed itself */
+    while (open > 0)
+        ulb_gamma_sizes_close(&places[--open]);
+    return status == ULB_OK ? ulb_check_interrupted(err) : status;
+}
+
+/* The samples of a kernel on a class's core: measured, or kept from a process before. */
+static enum ulb_status get_samples(struct ulb_session *session, const struct ulb_kernel *kernel,
+                                   const struct ulb_core_class *cls, struct ulb_clock *clock,
+                                   struct gamma_samples *samples, struct ulb_error *err)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status =
+        ulb_unit_begin(session, &unit, &kept, err, "gamma %s %s", cls->name, ulb_kernel_name(kernel, name));
+    if (status != ULB_OK)
+        return status;
+    if (kept) {
+        const json_t *values = json_object_get(kept, "samples");
+        samples->n = json_array_size(values);
+        clock->shared_core |= json_is_true(json_object_get(kept, "shared_core"));
+        clock->unsteady |= json_is_true(json_object_get(kept, "unsteady"));
+        return samples->n <= SAMPLES_FULL && ulb_journal_read_numbers(values, samples->values, samples->n)
+                   ? ULB_OK
+                   : ulb_unit_damaged(&unit, err);
+    }
+    size_t l1 = cls->l1d_bytes ? cls->l1d_bytes : (size_t)32 << 10;
+    status = sample_kernel(session, kernel, l1, clock, samples, err);
+    if (status != ULB_OK)
+        return status;
+    json_t *value = json_pack("{s:o, s:b, s:b}", "samples", ulb_journal_numbers(samples->values, samples->n),
+                              "shared_core", clock->shared_core, "unsteady", clock->unsteady);
+    return ulb_unit_end(session, &unit, value, err);
+}
+
+static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_kernel *kernel,
+                                const struct ulb_core_class *cls, const struct gamma_samples *samples,
+                                struct ulb_error *err)
+{
+    struct ulb_stats stats = ulb_stats_of(samples->values, samples->n, session->settings.seed);
+    struct ulb_gamma_cell cell = {
+        .gamma_cycles = stats.median,
+        .gamma_min_cycles = stats.min,
+        .gamma_mad_cycles = stats.mad,
+        .bytes_per_step = kernel->bytes_per_step,
+        .ebw_bytes_per_cycle = ulb_effective_bandwidth(ulb_beta_of_class(session->record, cls->name),
+                                                       kernel->bytes_per_step, stats.median),
+        .verified = true,
+        .n_samples = samples->n,
+        .gamma_samples = (double *)(uintptr_t)samples->values,
+    };
+    ulb_kernel_name(kernel, cell.kernel);
+    snprintf(cell.format, sizeof cell.format, "%s", kernel->layout->format->name);
+    snprintf(cell.isa, sizeof cell.isa, "%s", kernel->isa);
+    snprintf(cell.cls, sizeof cell.cls, "%s", cls->name);
+    return ulb_record_add_gamma(session->record, &cell, err);
+}
+
+/* Says so where cycles do not come from the source that was expected. */
+static enum ulb_status warn_of_source(struct ulb_session *session, const struct ulb_core_class *cls,
+                                      const struct ulb_clock *clock, const char *expected,
+                                      struct ulb_error *err)
+{
+    if (strcmp(clock->source, expected) == 0)
+        return ULB_OK;
+    return ulb_record_warn(session->record, err, "gamma of class %s: cycles by %s, not %s: %.200s", cls->name,
+                           clock->source, expected, clock->reason);
+}
+
+/* All kernels on the class's first core in the set. The caller's own thread is moved there by a team of one.
+ */
+static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsigned pu,
+                                     const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
+{
+    const struct ulb_core_class *cls = &session->topology.classes[c];
+    struct ulb_team *team = NULL;
+    struct ulb_clock clock;
+    enum ulb_status status = ulb_team_start(&team, &pu, 1, err);
+    if (status != ULB_OK)
+        return status;
+    ulb_clock_open(&clock, session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL);
+    status = warn_of_source(session, cls, &clock, session->clock.name, err);
+    const char *source = clock.source;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        struct gamma_samples samples;
+        ulb_session_progress(session, "gamma",
+                             (double)(c * n + i) / (double)(session->topology.n_classes * n));
+        status = get_samples(session, kernels[i], cls, &clock, &samples, err);
+        if (status == ULB_OK)
+            status = add_cell(session, kernels[i], cls, &samples, err);
+    }
+    if (status == ULB_OK)
+        status = warn_of_source(session, cls, &clock, source, err);
+    if (status == ULB_OK && clock.unsteady)
+        status =
+            ulb_record_warn(session->record, err,
+                            "gamma: the frequency of PU %u never stands still: figures are less certain", pu);
+    if (status == ULB_OK && clock.shared_core)
+        status = ulb_record_warn(
+            session->record, err,
+            "gamma: PU %u is hardly ever alone on its core (busy SMT sibling or neighbour): figures too high",
+            pu);
+    ulb_clock_close(&clock);
+    ulb_team_stop(team);
+    return status;
+}
+
+enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                  size_t n, struct ulb_error *err)
+{
+    size_t classes = session->topology.n_classes;
+    enum ulb_status status = ULB_OK;
+    for (size_t c = 0; c < classes && status == ULB_OK; c++) {
+        for (size_t t = 0; t < session->pus.n; t++) {
+            if (ulb_topology_class_of(&session->topology, session->pus.items[t]) !=
+                &session->topology.classes[c])
+                continue;
+            status = measure_class(session, c, session->pus.items[t], kernels, n, err);
+            break;
+        }
+    }
+    ulb_session_progress(session, "gamma", 1.0);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* gamma: core cycles per step of 32 weights with weights and activations in L1. */
+#ifndef ULB_HARNESS_COMPUTE_GAMMA_H
+#define ULB_HARNESS_COMPUTE_GAMMA_H
+
+#include "harness/session/session.h"
+
+/* Measures the n kernels on one core of every class that the session's set touches, that core alone at work,
+ * by the difference of two lengths: (cycles(K2) - cycles(K1)) / steps between, so that the loop's entry, the
+ * scales and the call cancel. Appends to the record. A kernel is checked against its scalar truth first; one
+ * that differs is ULB_FINDING. */
+enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                  size_t n, struct ulb_error *err);
+
+#endif

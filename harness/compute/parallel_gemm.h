@@ -1,0 +1,23 @@
+/* One matrix product by the team, its rows shared out by a split. */
+#ifndef ULB_HARNESS_COMPUTE_PARALLEL_GEMM_H
+#define ULB_HARNESS_COMPUTE_PARALLEL_GEMM_H
+
+#include "harness/memory/cold_ring.h"
+#include "harness/threads/split.h"
+#include "harness/threads/team.h"
+#include "kernels/kernel.h"
+
+struct ulb_team_gemm {
+    const struct ulb_kernel *kernel;
+    struct ulb_gemm gemm; /* m0 and m1 are the split's */
+    struct ulb_row_split *split;
+};
+
+void ulb_team_gemm_run(struct ulb_team *team, struct ulb_team_gemm *job);
+
+/* Wakes memory up for a call of job that follows at once (harness/memory/memory_warmup.h): the same product
+ * on the next pieces of arena, of fewer rows where they are many, which also brings code, activations and the
+ * team back from whatever ran before. y is written. Nothing in an emulator. */
+void ulb_team_gemm_lead_in(struct ulb_team *team, const struct ulb_team_gemm *job, struct ulb_arena *arena);
+
+#endif

@@ -1,0 +1,82 @@
+#include "harness/decode/check_decoder.h"
+
+#include "harness/decode/reference.h"
+#include "harness/decode/weights.h"
+#include "kernels/gguf_block.h"
+
+#include <stdlib.h>
+
+enum { TOKENS = 5 };
+/* Of the logits' distance from their truth. Activations that fall between two steps may be rounded to either,
+ * which weights of few bits with a zero point enlarge: 0.015 was seen on a small model. */
+static const double ROUNDING = 2e-3, QUANTISED = 5e-2;
+
+static size_t at_most(size_t value, size_t most)
+{
+    return value < most ? value : most;
+}
+
+/* Of the same form; a block format's columns divide what they must. */
+static struct ulb_decoder_shape small_of(const struct ulb_decoder_shape *shape,
+                                         const struct ulb_format *format)
+{
+    size_t columns = format->block ? format->block->columns : 1;
+    struct ulb_decoder_shape small = *shape;
+    size_t group = at_most(shape->heads / shape->kv_heads, 4);
+    small.layers = at_most(shape->layers, 2);
+    small.hidden = at_most(shape->hidden, format->block ? 256 : 320);
+    small.kv_heads = at_most(shape->kv_heads, 2);
+    while (small.kv_heads * group * small.head_dim % columns != 0)
+        small.kv_heads++;
+    small.heads = small.kv_heads * group;
+    small.intermediate = at_most(shape->intermediate, format->block ? 512 : 448);
+    small.vocab = at_most(shape->vocab, 700);
+    small.experts = at_most(shape->experts, 4);
+    small.active = at_most(shape->active, 2);
+    return small;
+}
+
+static enum ulb_status compare(struct ulb_decoder *decoder, const struct ulb_decoder_shape *small,
+                               const struct ulb_decoder_weights *weights, double *distance,
+                               struct ulb_error *err)
+{
+    static const uint32_t tokens[TOKENS] = {1, 77, 310, 5, 77};
+    double *truth = calloc(small->vocab, sizeof *truth);
+    if (!truth)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to check the decoder");
+    for (size_t i = 0; i < TOKENS; i++)
+        ulb_decoder_step(decoder, &tokens[i], 1, i);
+    enum ulb_status status = ulb_decode_reference(small, weights, tokens, TOKENS, truth, err);
+    *distance = ulb_decode_distance(ulb_decoder_logits(decoder), truth, small->vocab);
+    free(truth);
+    return status;
+}
+
+enum ulb_status ulb_decode_check(struct ulb_session *session, const struct ulb_decoder_shape *shape,
+                                 const struct ulb_row_choice rows[ULB_LINEARS],
+                                 const struct ulb_decoder_options *options, struct ulb_error *err)
+{
+    struct ulb_decoder_shape small = small_of(shape, rows[ULB_QKV].kernel->layout->format);
+    struct ulb_decoder_options mine = *options;
+    struct ulb_weight_store store = {0};
+    struct ulb_decoder *decoder = NULL;
+    double distance = 0;
+    mine.positions = TOKENS;
+    mine.batch = 1;
+    enum ulb_status status = ulb_weights_open(&store, &small, rows, session, err);
+    if (status == ULB_OK)
+        status = ulb_weights_fill(&store, &small, rows, session, options->rates, err);
+    if (status == ULB_OK)
+        status = ulb_decoder_open(&decoder, &small, &store.weights, &mine, err);
+    if (status == ULB_OK)
+        status = compare(decoder, &small, &store.weights, &distance, err);
+    double bound = rows[ULB_QKV].kernel->activation == ULB_ACT_F32 ? ROUNDING : QUANTISED;
+    if (status == ULB_OK && !(distance <= bound))
+        status = ulb_fail(err, ULB_FINDING,
+                          "the decoder differs from its scalar truth with weights in %s: logits are %.2g "
+                          "away, %.2g is allowed",
+                          rows[ULB_QKV].kernel->layout->format->name, distance, bound);
+    ulb_decoder_close(decoder);
+    ulb_weights_close(&store);
+    return status;
+}

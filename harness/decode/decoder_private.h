@@ -1,0 +1,96 @@
+/* Shared by the files of the decoder. */
+#ifndef ULB_HARNESS_DECODE_DECODER_PRIVATE_H
+#define ULB_HARNESS_DECODE_DECODER_PRIVATE_H
+
+#include "harness/timing/clock.h"
+#include "kernels/activations.h"
+#include "harness/decode/decoder.h"
+
+/* A thread's own: its clock, its inputs of a product and room to make them in. */
+struct ulb_worker {
+    _Alignas(64) double seconds[ULB_DECODE_PARTS];
+    double last;  /* time up to which seconds accounts for */
+    void *inputs; /* of the product in hand, when each thread makes its own */
+    float *scratch, *scores;
+    float best;      /* of the logits seen */
+    size_t best_row; /* SIZE_MAX: none yet */
+};
+
+/* Partial attention of one head over a piece of the context: sum over positions of exp(s - largest) v. */
+struct ulb_partial {
+    float largest, sum; /* of the scores; of exp(s - largest) */
+};
+
+/* One matrix, its inputs and its results: those of an expert stand side by side. */
+struct ulb_product {
+    size_t expert, n, first_x, first_y;
+};
+
+struct ulb_decoder {
+    struct ulb_decoder_shape shape;
+    struct ulb_decoder_weights weights;
+    struct ulb_decoder_options options;
+    size_t threads, slots; /* slots: token and active expert; tokens where the model is dense */
+    struct ulb_pages storage, cache_pages;
+    struct ulb_worker *workers;
+    struct ulb_row_split split;   /* kind, rates and threads of all */
+    struct ulb_row_split *splits; /* of the products in hand */
+    struct ulb_share *shares;     /* [products][threads] */
+
+    /* The step in hand. */
+    size_t n, position, layer;
+    float *x;                      /* [batch][hidden] */
+    float *qkv;                    /* [batch][rows of qkv] */
+    float *attended;               /* [batch][heads][head_dim]; one token: [pieces][heads][head_dim] */
+    struct ulb_partial *partials;  /* [pieces][heads], one token */
+    float *mlp;                    /* [slots][rows of gate_up]; h takes the place of gate */
+    float *result;                 /* [slots][hidden] */
+    float *logits, *router_logits; /* [vocab]; [batch][experts] */
+    void *inputs;                  /* of many tokens, made together */
+    struct ulb_product *products;
+    size_t *choice;          /* [slots]: the expert that token slot / active chose */
+    size_t *token_of_input;  /* [slots]: by expert */
+    size_t *slot_of_choice;  /* [slots]: where a choice stands when all are sorted by expert */
+    float *weight_of_choice; /* [slots] */
+    uint16_t *keys, *values; /* [layers][kv_heads][positions][head_dim] */
+    float *cosine, *sine;    /* [positions][rope_dims / 2] */
+};
+
+/* Adds the time since the last account to a part; what begins a job has been waiting. */
+static inline void ulb_lap(struct ulb_worker *worker, size_t part)
+{
+    double now = ulb_now();
+    worker->seconds[part] += now - worker->last;
+    worker->last = now;
+}
+
+/* A split of items in grains, for the work between products. */
+struct ulb_row_split ulb_decoder_split(struct ulb_decoder *d, size_t items, size_t grain);
+
+/* Rotates queries and keys, caches keys and values, and attends: one job to write the cache, one to read it.
+ */
+void ulb_decoder_attend(struct ulb_decoder *d);
+
+/* Puts the pieces of the single token's attention together: out [heads][head_dim]. */
+void ulb_decoder_merge(const struct ulb_decoder *d, float *out);
+
+enum ulb_input {
+    ULB_INPUT_NORM, /* of x */
+    ULB_INPUT_ATTENTION,
+    ULB_INPUT_MLP,
+};
+
+/* One product of the layer in hand for all tokens: inputs made of source, results to y (row stride: M), or
+ * added to x. n_products matrices with their slots are in d->products; inputs of them all together. */
+struct ulb_linear_call {
+    enum ulb_linear linear;
+    enum ulb_input source;
+    size_t first_token;           /* 0, or the last one for the head */
+    const size_t *token_of_input; /* NULL: first_token, first_token + 1, ... */
+    size_t inputs, products;
+    float *y;
+    bool residual;
+};
+void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *call);
+
+#endif

@@ -1,0 +1,129 @@
+#include "harness/decode/isolated_products.h"
+
+#include "common/stats.h"
+#include "harness/timing/clock.h"
+#include "harness/decode/choose.h"
+#include "harness/memory/memory_warmup.h"
+#include "harness/compute/parallel_gemm.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The products of one kind. */
+struct kind {
+    struct ulb_team_gemm job;
+    struct ulb_row_split split;
+    struct ulb_share *shares;
+    void *tokens;
+    double *seconds; /* [samples] */
+};
+
+struct ulb_cold_grid {
+    struct ulb_team *team;
+    const struct ulb_decoder_shape *shape;
+    const struct ulb_decoder_weights *weights;
+    struct kind kinds[ULB_LINEARS];
+    size_t n, most; /* samples */
+};
+
+static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const struct ulb_session *session,
+                      enum ulb_split split, const double *rates)
+{
+    struct kind *kind = &grid->kinds[linear];
+    const struct ulb_kernel *kernel = grid->weights->kernel[linear];
+    size_t m = ulb_linear_rows(grid->shape, linear), k = ulb_linear_columns(grid->shape, linear);
+    size_t threads = session->pus.n;
+    kind->job = (struct ulb_team_gemm){
+        .kernel = kernel,
+        .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .ask_ahead = grid->weights->ask_ahead[linear]},
+        .split = &kind->split};
+    kind->job.gemm.y = aligned_alloc(ULB_CACHE_LINE, ulb_round_up(m * sizeof(float), ULB_CACHE_LINE));
+    kind->shares = aligned_alloc(ULB_CACHE_LINE, threads * sizeof *kind->shares);
+    kind->tokens = ulb_row_tokens(kernel->activation, 1, k, &kind->job.gemm);
+    kind->seconds = calloc(grid->most, sizeof *kind->seconds);
+    if (!kind->job.gemm.y || !kind->shares || !kind->tokens || !kind->seconds)
+        return false;
+    kind->split = ulb_split_of(split, m, kernel->mr, threads, rates, kind->shares);
+    return true;
+}
+
+enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, const struct ulb_session *session,
+                                   const struct ulb_decoder_shape *shape,
+                                   const struct ulb_decoder_weights *weights, enum ulb_split split,
+                                   const double *rates, size_t samples, struct ulb_error *err)
+{
+    struct ulb_cold_grid *grid = *out = calloc(1, sizeof *grid);
+    bool made = grid != NULL;
+    if (made) {
+        *grid = (struct ulb_cold_grid){
+            .team = session->team, .shape = shape, .weights = weights, .most = samples};
+    }
+    for (int linear = 0; linear < ULB_LINEARS && made; linear++) {
+        if (ulb_linear_count(shape, (enum ulb_linear)linear) > 0)
+            made = open_kind(grid, (enum ulb_linear)linear, session, split, rates);
+    }
+    if (made)
+        return ULB_OK;
+    ulb_cold_grid_close(grid);
+    *out = NULL;
+    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to time the products one by one");
+}
+
+void ulb_cold_grid_close(struct ulb_cold_grid *grid)
+{
+    for (int linear = 0; grid && linear < ULB_LINEARS; linear++) {
+        struct kind *kind = &grid->kinds[linear];
+        free(kind->job.gemm.y);
+        free(kind->shares);
+        free(kind->tokens);
+        free(kind->seconds);
+    }
+    free(grid);
+}
+
+/* Of a kind with several matrices in a block (experts) each in its turn. */
+static const char *weights_of(const struct ulb_cold_grid *grid, enum ulb_linear linear, size_t nth)
+{
+    const struct ulb_decoder_weights *weights = grid->weights;
+    size_t layer = nth % grid->shape->layers, matrix = nth % ulb_linear_count(grid->shape, linear);
+    const char *base = linear == ULB_HEAD ? weights->head : weights->blocks + layer * weights->layer_bytes;
+    return base + weights->offset[linear] + matrix * weights->bytes[linear];
+}
+
+static double run_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, size_t nth)
+{
+    struct ulb_team_gemm *job = &grid->kinds[linear].job;
+    job->gemm.w = weights_of(grid, linear, nth);
+    double begin = ulb_now();
+    ulb_team_gemm_run(grid->team, job);
+    return ulb_now() - begin;
+}
+
+/* Products of layers far from number nth. */
+static void lead_in(struct ulb_cold_grid *grid, size_t nth)
+{
+    double begin = ulb_now();
+    for (size_t i = grid->shape->layers / 2 + 1;
+         i < grid->shape->layers && ulb_now() - begin < ULB_LEAD_IN_SECONDS; i++)
+        run_kind(grid, ULB_QKV, nth + i);
+}
+
+void ulb_cold_grid_sample(struct ulb_cold_grid *grid, size_t nth)
+{
+    if (grid->n == grid->most)
+        return;
+    lead_in(grid, nth);
+    for (int linear = 0; linear < ULB_LINEARS; linear++) {
+        if (grid->kinds[linear].seconds)
+            grid->kinds[linear].seconds[grid->n] = run_kind(grid, (enum ulb_linear)linear, nth);
+    }
+    grid->n++;
+}
+
+void ulb_cold_grid_seconds(const struct ulb_cold_grid *grid, double seconds[ULB_LINEARS])
+{
+    for (int linear = 0; linear < ULB_LINEARS; linear++) {
+        const struct kind *kind = &grid->kinds[linear];
+        seconds[linear] = kind->seconds ? ulb_median_of(kind->seconds, grid->n) : (double)NAN;
+    }
+}

@@ -1,0 +1,28 @@
+/* The products of a token one by one, on weights that no cache holds: what the token's products are compared
+ * with. Sampled between tokens, so that both see the same spells of the machine. */
+#ifndef ULB_HARNESS_DECODE_ISOLATED_PRODUCTS_H
+#define ULB_HARNESS_DECODE_ISOLATED_PRODUCTS_H
+
+#include "harness/decode/decoder.h"
+#include "harness/session/session.h"
+
+struct ulb_cold_grid;
+
+/* For samples samples with the session's team; rates are the weighted split's. The weights must outlive the
+ * grid. ULB_ENVIRONMENT when memory is short. */
+enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, const struct ulb_session *session,
+                                   const struct ulb_decoder_shape *shape,
+                                   const struct ulb_decoder_weights *weights, enum ulb_split split,
+                                   const double *rates, size_t samples, struct ulb_error *err);
+void ulb_cold_grid_close(struct ulb_cold_grid *grid); /* NULL is allowed */
+
+/* Times one product of each kind, of layer number nth, counted round and round: no two calls in a row read
+ * the same where there are layers enough. Led in to by others (harness/memory/memory_warmup.h). To be called
+ * after a token, whose last reads are the head's: what is read was last read one pass over all weights ago.
+ */
+void ulb_cold_grid_sample(struct ulb_cold_grid *grid, size_t nth);
+
+/* Median time of one product of each kind, seconds; NAN for kinds that the model has not. */
+void ulb_cold_grid_seconds(const struct ulb_cold_grid *grid, double seconds[ULB_LINEARS]);
+
+#endif

@@ -1,0 +1,419 @@
+#include "harness/grid/measure_grid.h"
+
+#include "common/emulation.h"
+#include "common/rng.h"
+#include "common/units.h"
+#include "harness/bandwidth/beta.h"
+#include "harness/grid/sample.h"
+#include "harness/session/checkpoint.h"
+#include "harness/grid/overlap_calibration.h"
+#include "harness/verify/test_problem.h"
+#include "results/compare/noise_floor.h"
+#include "common/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROUNDS_QUICK = 21,
+    ROUNDS_LEAST = 9,
+    ROUNDS_FULL = 31,
+    GEMM_ROUNDS_QUICK = 3,
+    GEMM_ROUNDS_FULL = 9,
+    ROUNDS_EMULATED = 3, /* whose figures are of no CPU */
+    SAMPLES_PER_ROUND = 3,
+    TRIES_PER_SAMPLE = 6
+};
+static const double PATIENCE_QUICK = 8, PATIENCE_FULL = 30; /* seconds */
+
+/* A quick GEMV grid begins no further round after so many seconds, when it has the least of them. */
+static const double BUDGET_QUICK = 20;
+static const double DRIFT_NOISY = 0.10;
+static const double FREQUENCY_NOISY = 0.10;
+static const double DISTURBED_NOISY = 0.10;
+
+static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
+static const char GEMM_SHAPES[] = "4096x4096";
+static const char GEMM_TOKENS_QUICK[] = "4,16,64", GEMM_TOKENS_FULL[] = "2,4,8,16,32,64,128,512";
+
+static struct ulb_grid_plan plan_of(const struct ulb_settings *settings, enum ulb_product product)
+{
+    bool gemv = product == ULB_GEMV, quick = settings->quick;
+    struct ulb_grid_plan plan = {
+        .models = settings->models,
+        .shapes = settings->shapes,
+        .tokens = gemv ? "1" : settings->tokens,
+        .rounds =
+            gemv ? (quick ? ROUNDS_QUICK : ROUNDS_FULL) : (quick ? GEMM_ROUNDS_QUICK : GEMM_ROUNDS_FULL),
+        .per_round = SAMPLES_PER_ROUND,
+        .budget = gemv && quick ? BUDGET_QUICK : INFINITY,
+        .predicts = gemv,
+    };
+    if (!plan.models && !plan.shapes)
+        *(gemv ? &plan.models : &plan.shapes) = gemv ? DEFAULT_MODELS : GEMM_SHAPES;
+    if (ulb_emulator())
+        plan.rounds = ROUNDS_EMULATED;
+    if (!plan.tokens)
+        plan.tokens = quick ? GEMM_TOKENS_QUICK : GEMM_TOKENS_FULL;
+    return plan;
+}
+
+/* ---- verification ---- */
+
+/* The first tokens of the problem, as many as the cell has. */
+static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid *grid,
+                                   const struct ulb_grid_cell *cell, const struct ulb_problem *problem,
+                                   bool already_packed, struct ulb_error *err)
+{
+    struct ulb_problem part = *problem;
+    part.n = cell->n;
+    void *packed = session->arena.pages.data;
+    if (!already_packed)
+        ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
+    struct ulb_row_split split = ulb_grid_split(session, grid, cell);
+    struct ulb_team_gemm job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
+    enum ulb_status status = ULB_OK;
+    /* With every piece of code that may be timed: the row's own, into L2, into L1. */
+    static const size_t pieces[] = {0, 1, ULB_PREFETCH_PLACES - 1};
+    size_t places = ulb_prefetch_count(cell->kernel, cell->n), n = places < 3 ? places : 3;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        job.gemm.ask_ahead = ulb_prefetch_places[pieces[i]];
+        memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
+        ulb_team_gemm_run(session->team, &job);
+        status = ulb_problem_check(&part, cell->kernel, grid->y, err);
+    }
+    return status;
+}
+
+/* Cells of one shape and format stand next to each other and share a problem, those of one layout its packed
+ * form. */
+static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+{
+    struct ulb_problem problem = {0};
+    const struct ulb_layout *packed = NULL; /* NULL: the problem is not this cell's */
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
+        const struct ulb_grid_cell *cell = &grid->cells[i], *last = i > 0 ? cell - 1 : cell;
+        const struct ulb_layout *layout = cell->kernel->layout;
+        ulb_session_progress(session, "verify", (double)i / (double)grid->judged);
+        if (i == 0 || last->m != cell->m || last->k != cell->k ||
+            last->kernel->layout->format != layout->format ||
+            last->kernel->activation != cell->kernel->activation) {
+            ulb_problem_close(&problem);
+            packed = NULL;
+            status = ulb_problem_open_tokens(&problem, cell->kernel, cell->m, cell->k, grid->tokens,
+                                             ULB_FILL_RANDOM, session->settings.seed, session->team, err);
+        }
+        if (status == ULB_OK)
+            status = verify_cell(session, grid, cell, &problem, packed == layout, err);
+        packed = layout;
+        if (status == ULB_OK)
+            status = ulb_check_interrupted(err);
+    }
+    ulb_problem_close(&problem);
+    return status;
+}
+
+/* ---- timing ---- */
+
+static double sample_cell(void *arg)
+{
+    struct ulb_cell_sample *sample = arg;
+    return 1e6 * ulb_cell_sample_time(sample, sample->cell->batch);
+}
+
+static double sample_read(void *arg)
+{
+    struct ulb_cell_sample *sample = arg;
+    return 1e6 * ulb_cell_sample_read(sample, sample->cell->batch);
+}
+
+static double sample_yardstick(void *arg)
+{
+    return ulb_beta_yardstick(arg);
+}
+
+static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
+{
+    ulb_grid_add_yardstick(grid, ulb_undisturbed(&grid->watch, sample_yardstick, session));
+}
+
+static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
+{
+    struct ulb_cell_sample sample;
+    ulb_cell_sample_open(&sample, session, grid, cell);
+    if (grid->gamma)
+        ulb_team_gamma_sample(grid->gamma, cell->kernel_index, &grid->watch);
+    /* An untimed call, where there is no lead-in. */
+    if (cell->per_round > 1 && session->settings.warm)
+        ulb_cell_sample_time(&sample, 1);
+    for (size_t i = 0; i < cell->per_round; i++) {
+        cell->us[cell->n_samples] = ulb_undisturbed(&grid->watch, sample_cell, &sample);
+        if (grid->watch.gave_disturbed)
+            cell->disturbed[cell->n_disturbed++] = (double)cell->n_samples;
+        cell->n_samples++;
+    }
+    cell->peak_beside[cell->n_beside] = ulb_peak_beside(grid->peak, cell->kernel->activation, &grid->watch);
+    cell->read_us[cell->n_beside] =
+        session->settings.warm ? NAN : ulb_undisturbed(&grid->watch, sample_read, &sample);
+    take_yardstick(session, grid);
+    ulb_grid_set_beside(grid, cell);
+}
+
+/* What lies behind a cell's results, set before its samples and looked at after them. */
+enum { CANARY = 0x5A };
+
+static unsigned char *canary_of(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)
+{
+    return (unsigned char *)(grid->y + cell->n * cell->m);
+}
+
+static enum ulb_status check_canary(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,
+                                    struct ulb_error *err)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    for (size_t i = 0; i < ULB_CACHE_LINE; i++) {
+        if (canary_of(grid, cell)[i] != CANARY)
+            return ulb_fail(err, ULB_FINDING, "kernel %s writes behind its results at %zux%zu",
+                            ulb_kernel_name(cell->kernel, name), cell->m, cell->k);
+    }
+    return ULB_OK;
+}
+
+/* A cell's turn in a round: timed, or kept from a process before. */
+static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *grid, size_t round,
+                                  struct ulb_grid_cell *cell, double *hz, struct ulb_error *err)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "%zu: %s %zux%zu, %zu", round + 1,
+                                            ulb_kernel_name(cell->kernel, name), cell->m, cell->k, cell->n);
+    if (status != ULB_OK)
+        return status;
+    if (kept)
+        return ulb_grid_cell_replay(grid, cell, kept, hz) ? ULB_OK : ulb_unit_damaged(&unit, err);
+    memset(canary_of(grid, cell), CANARY, ULB_CACHE_LINE);
+    time_cell(session, grid, cell);
+    *hz = ulb_team_last_hz(session->team);
+    status = check_canary(grid, cell, err);
+    if (status == ULB_OK)
+        status = ulb_team_check(session->team, err);
+    if (status != ULB_OK || !session->journal)
+        return status;
+    return ulb_unit_end(session, &unit, ulb_grid_cell_kept(grid, cell, *hz), err);
+}
+
+/* What a round takes besides the cells: the yardstick and the compute limit. */
+static void take_limits(struct ulb_session *session, struct ulb_grid *grid)
+{
+    take_yardstick(session, grid);
+    ulb_peak_sample(grid->peak, &grid->watch);
+}
+
+static enum ulb_status visit_limits(struct ulb_session *session, struct ulb_grid *grid, size_t round,
+                                    struct ulb_error *err)
+{
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "%zu: limits", round + 1);
+    if (status != ULB_OK)
+        return status;
+    if (kept)
+        return ulb_grid_limits_replay(grid, kept) ? ULB_OK : ulb_unit_damaged(&unit, err);
+    take_limits(session, grid);
+    return session->journal ? ulb_unit_end(session, &unit, ulb_grid_limits_kept(grid), err) : ULB_OK;
+}
+
+/* What the machine was like in the round whose first yardstick is named: its medians. */
+static void settle_round(struct ulb_grid *grid, size_t first, size_t cells)
+{
+    grid->spells[grid->n_spells] = ulb_median_of(grid->yardstick + first, grid->n_yardstick - first) / ULB_GB;
+    grid->hz[grid->n_spells++] = ulb_median_of(grid->hz_seen, cells);
+}
+
+/* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
+ * cell and the yardstick alike; the yardstick is taken before the first cell, after every cell, and so also
+ * after the last. */
+static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+{
+    struct ulb_rng rng = {session->settings.seed};
+    enum ulb_status status = ULB_OK;
+    size_t rounds = grid->plan.rounds;
+    for (size_t i = 0; i < grid->n; i++)
+        grid->order[i] = i;
+    for (size_t round = 0; round < rounds && status == ULB_OK; round++) {
+        double share = (ulb_now() - grid->begin) / grid->plan.budget;
+        if (round >= ROUNDS_LEAST && share >= 1)
+            break;
+        ulb_rng_shuffle(&rng, grid->order, grid->n);
+        size_t first = grid->n_yardstick, i;
+        status = visit_limits(session, grid, round, err);
+        for (i = 0; i < grid->n && status == ULB_OK; i++) {
+            status = visit_cell(session, grid, round, &grid->cells[grid->order[i]], &grid->hz_seen[i], err);
+            double done = (double)round + (double)(i + 1) / (double)grid->n;
+            /* However late it is, the least rounds are still to come. */
+            ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm",
+                                 fmax(done / (double)rounds, fmin(fmin(share, done / ROUNDS_LEAST), 1)));
+            if (status == ULB_OK)
+                status = ulb_session_check(session, err);
+        }
+        if (i > 0)
+            settle_round(grid, first, i);
+    }
+    return status;
+}
+
+/* ---- results ---- */
+
+static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+{
+    enum ulb_status status = ulb_peak_record(grid->peak, err);
+    if (status == ULB_OK && grid->plan.predicts) {
+        ulb_grid_settle(grid);
+        status = ulb_overlap_measure(session, grid, err);
+    }
+    for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
+        struct ulb_grid_cell *from = &grid->cells[i];
+        if (from->n_samples == 0)
+            continue;
+        struct ulb_cell cell;
+        ulb_grid_result(session, grid, from, &cell);
+        status = ulb_record_add_cell(session->record, &cell, err);
+    }
+    if (status == ULB_OK)
+        status = ulb_record_judge_noise(session->record, err);
+    if (status != ULB_OK)
+        return status;
+    return grid->plan.predicts ? ulb_record_judge_predictions(session->record, err)
+                               : ulb_record_judge_tokens(session->record, err);
+}
+
+static enum ulb_status warn_of_frequency(struct ulb_session *session, struct ulb_stats hz,
+                                         struct ulb_error *err)
+{
+    if (!(hz.max > (1 + FREQUENCY_NOISY) * hz.min))
+        return ULB_OK;
+    return ulb_record_warn(
+        session->record, err,
+        "noisy: the cores ran at %.2f to %.2f GHz in different rounds (bound %.0f %%); samples during "
+        "which that changed were repeated; fix the frequency, cool the machine, or plug it in",
+        hz.min / 1e9, hz.max / 1e9, 100 * FREQUENCY_NOISY);
+}
+
+/* The samples kept are the medians of the rounds: what drifts is the machine, from round to round. */
+static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_grid *grid,
+                                        struct ulb_error *err)
+{
+    if (grid->n_spells == 0)
+        return ULB_OK;
+    struct ulb_stats stats = ulb_stats_of(grid->spells, grid->n_spells, session->settings.seed);
+    struct ulb_yardstick yardstick = {
+        .threads = (unsigned)session->pus.n,
+        .gbps = ulb_grid_yardstick(grid) / ULB_GB,
+        .gbps_mad = stats.mad,
+        .drift = (stats.max - stats.min) / stats.median,
+        .n_samples = grid->n_spells,
+        .gbps_samples = grid->spells,
+        .n_hz = isnan(ulb_median_of(grid->hz, grid->n_spells)) ? 0 : grid->n_spells,
+        .hz_samples = grid->hz,
+    };
+    snprintf(yardstick.set, sizeof yardstick.set, "%s",
+             session->settings.set ? session->settings.set : "all");
+    snprintf(yardstick.variant, sizeof yardstick.variant, "%s%s", session->yardstick->name,
+             session->yardstick_pages == ULB_PAGES_HUGE ? "+huge" : "");
+    enum ulb_status status = ulb_record_add_yardstick(session->record, &yardstick, err);
+    if (status == ULB_OK && yardstick.n_hz > 0)
+        status = warn_of_frequency(session, ulb_stats_of(grid->hz, grid->n_spells, 1), err);
+    if (status == ULB_OK && yardstick.drift > DRIFT_NOISY)
+        status = ulb_record_warn(
+            session->record, err,
+            "noisy: the yardstick moved by %.0f %% during the run (bound %.0f %%); close other programs",
+            100 * yardstick.drift, 100 * DRIFT_NOISY);
+    if (status == ULB_OK)
+        status = ulb_record_check_beta(session->record, yardstick.set, err);
+    double share = (double)grid->watch.disturbed / (double)grid->watch.judged;
+    if (status == ULB_OK && share > DISTURBED_NOISY)
+        status = ulb_record_warn(session->record, err,
+                                 "noisy: in %.0f %% of the samples a core was shared with another program, a "
+                                 "busy SMT sibling or a neighbour",
+                                 100 * share);
+    return status;
+}
+
+/* Of one kernel. */
+static size_t most_cells(const struct ulb_grid *grid)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < grid->n_kernels; k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < grid->n; i++)
+            n += grid->cells[i].kernel_index == k;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Everything before the first round. */
+static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *grid,
+                               const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
+{
+    size_t rounds = grid->plan.rounds;
+    enum ulb_status status = ulb_session_arena(session, grid->largest, err);
+    if (status == ULB_OK)
+        status = ulb_beta_choose(session, err);
+    if (status == ULB_OK)
+        status = ulb_grid_weigh(session, grid, kernels, err);
+    if (status == ULB_OK)
+        status = verify_all(session, grid, err);
+    if (status == ULB_OK)
+        status = ulb_peak_open(&grid->peak, session, rounds, err);
+    if (status == ULB_OK && grid->plan.predicts)
+        status = ulb_team_gamma_open(&grid->gamma, session, kernels, n, rounds * most_cells(grid), err);
+    grid->watch = (struct ulb_undisturbed){
+        .team = session->team,
+        .tries = TRIES_PER_SAMPLE,
+        .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
+    };
+    grid->begin = ulb_now();
+    return status == ULB_OK ? ulb_grid_ready(session, grid, err) : status;
+}
+
+enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product product,
+                                 const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
+{
+    struct ulb_grid grid;
+    struct ulb_grid_plan plan = plan_of(&session->settings, product);
+    enum ulb_status status = ulb_grid_open(&grid, session, &plan, kernels, n, err);
+    if (status == ULB_OK)
+        status = prepare(session, &grid, kernels, n, err);
+    bool timed = status == ULB_OK;
+    if (timed)
+        status = time_all(session, &grid, err);
+    if (timed) {
+        struct ulb_error kept = *err;
+        enum ulb_status recorded = record_yardstick(session, &grid, err);
+        if (recorded == ULB_OK)
+            recorded = record_cells(session, &grid, err);
+        if (recorded != ULB_OK)
+            status = recorded;
+        else
+            *err = kept;
+    }
+    ulb_grid_close(&grid);
+    return status;
+}
+
+enum ulb_status ulb_grid_largest(const struct ulb_session *session, enum ulb_product product,
+                                 const struct ulb_kernel *const *kernels, size_t n, size_t *bytes,
+                                 struct ulb_error *err)
+{
+    struct ulb_grid grid;
+    struct ulb_grid_plan plan = plan_of(&session->settings, product);
+    enum ulb_status status = ulb_grid_list(&grid, session, &plan, kernels, n, err);
+    *bytes = grid.largest;
+    ulb_grid_close(&grid);
+    return status;
+}

@@ -1,0 +1,125 @@
+#include "harness/grid/overlap_calibration.h"
+
+#include "harness/grid/prediction.h"
+#include "common/stats.h"
+#include "models/models.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FIT_STEPS = 5 };
+
+/* Lengths of rows, multiples of what most layouts cut them into, the first shorter than those of most models:
+ * what a tile costs is not extrapolated to shorter rows. Bytes of weights per thread: a call on the large
+ * ones lasts some 100 us, so that its own cost hardly counts. No model has these shapes. */
+static const struct {
+    size_t k;
+    double bytes;
+} shapes[ULB_OVERLAP_SHAPES] = {{1216, 2 << 20}, {8704, 2 << 20}, {3328, 256 << 10}};
+
+struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i)
+{
+    const struct ulb_layout *layout = kernel->layout;
+    size_t k = ulb_layout_columns(layout, shapes[i].k); /* no padding */
+    double tile_bytes = (double)(kernel->mr * k) / ULB_STEP_WEIGHTS * kernel->bytes_per_step;
+    size_t tiles = (size_t)(shapes[i].bytes / tile_bytes) | 1; /* models have even counts */
+    return (struct ulb_shape){tiles * kernel->mr * threads, k};
+}
+
+/* Over all rounds: the median of what was measured over what the model gives, as it is so far, for the
+ * machine beside it; in seconds of the machine as it mostly was. ratios: room for one per round. */
+static struct ulb_overlap_point point_of_run(const struct ulb_session *session, struct ulb_grid *grid,
+                                             const struct ulb_grid_cell *cell,
+                                             const struct ulb_overlap *so_far, double *ratios)
+{
+    double columns = (double)cell->k;
+    struct ulb_prediction mostly = ulb_predict_cell_mostly(session, grid, cell);
+    for (size_t round = 0; round < cell->n_beside; round++) {
+        struct ulb_prediction then = ulb_predict_cell_round(session, grid, cell, round);
+        ratios[round] = ulb_cell_round_seconds(cell, round) /
+                        ulb_predict_overlap(&then.plain, then.tiles, columns, so_far);
+    }
+    double seconds = ulb_median_of(ratios, cell->n_beside) *
+                     ulb_predict_overlap(&mostly.plain, mostly.tiles, columns, so_far);
+    return (struct ulb_overlap_point){seconds, mostly.plain, mostly.tiles, columns};
+}
+
+/* The overlap under which the median of the rounds of each calibrating cell comes out. The machine changes
+ * from round to round, and what a change does to a cell depends on the overlap: from none on, a few steps
+ * reach it. */
+static struct ulb_overlap overlap_of_run(const struct ulb_session *session, struct ulb_grid *grid,
+                                         const struct ulb_grid_cell *first, double *ratios)
+{
+    struct ulb_overlap overlap = {0};
+    for (int step = 0; step < FIT_STEPS && !isnan(overlap.c); step++) {
+        struct ulb_overlap_point points[ULB_OVERLAP_SHAPES];
+        for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
+            points[i] = point_of_run(session, grid, &first[i], &overlap, ratios);
+        overlap = ulb_overlap_fit(points, ULB_OVERLAP_SHAPES, first->kernel->tables);
+    }
+    return overlap;
+}
+
+static struct ulb_overlap_point point_of_round(const struct ulb_session *session, struct ulb_grid *grid,
+                                               const struct ulb_grid_cell *cell, size_t round)
+{
+    struct ulb_prediction then = ulb_predict_cell_round(session, grid, cell, round);
+    return (struct ulb_overlap_point){ulb_cell_round_seconds(cell, round), then.plain, then.tiles,
+                                      (double)cell->k};
+}
+
+static void name_cell(const struct ulb_session *session, const struct ulb_grid_cell *first,
+                      struct ulb_overlap_cell *cell)
+{
+    size_t used = 0;
+    ulb_kernel_name(first->kernel, cell->kernel);
+    snprintf(cell->format, sizeof cell->format, "%s", first->kernel->layout->format->name);
+    snprintf(cell->set, sizeof cell->set, "%s", session->settings.set ? session->settings.set : "all");
+    for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
+        used += (size_t)snprintf(cell->shapes + used, sizeof cell->shapes - used, "%s%zux%zu", i ? "," : "",
+                                 first[i].m, first[i].k);
+}
+
+/* Of the kernel whose calibrating cells begin at first. samples has room for one c per round. */
+static void measure_kernel(const struct ulb_session *session, struct ulb_grid *grid,
+                           const struct ulb_grid_cell *first, double *samples, struct ulb_overlap_cell *cell)
+{
+    struct ulb_overlap_point points[ULB_OVERLAP_SHAPES];
+    struct ulb_overlap *overlap = &grid->overlaps[first->kernel_index];
+    size_t rounds = grid->plan.rounds;
+    for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
+        rounds = first[i].n_beside < rounds ? first[i].n_beside : rounds;
+    *cell = (struct ulb_overlap_cell){.threads = (unsigned)session->pus.n, .overlap_samples = samples};
+    name_cell(session, first, cell);
+    if (rounds > 0)
+        *overlap = overlap_of_run(session, grid, first, samples);
+    for (size_t round = 0; round < rounds && !isnan(overlap->c); round++) {
+        for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
+            points[i] = point_of_round(session, grid, &first[i], round);
+        samples[cell->n_samples++] = ulb_overlap_refit(points, ULB_OVERLAP_SHAPES, overlap);
+    }
+    cell->overlap = overlap->c;
+    cell->overlap_mad = ulb_stats_of(samples, cell->n_samples, session->settings.seed).mad;
+    cell->tile_us = 1e6 * overlap->tile_s;
+    cell->call_us = 1e6 * overlap->call_s;
+    cell->column_ns = 1e9 * overlap->column_s;
+    if (isnan(overlap->c))
+        snprintf(cell->reason, sizeof cell->reason, "%s",
+                 rounds > 0 ? "no gamma, so no times to overlap" : "interrupted before it was measured");
+}
+
+enum ulb_status ulb_overlap_measure(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+{
+    double *samples = calloc(grid->plan.rounds, sizeof *samples);
+    if (!samples)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of the overlap");
+    enum ulb_status status = ULB_OK;
+    for (size_t i = grid->judged; i < grid->n && status == ULB_OK; i += ULB_OVERLAP_SHAPES) {
+        struct ulb_overlap_cell cell;
+        measure_kernel(session, grid, &grid->cells[i], samples, &cell);
+        status = ulb_record_add_overlap(session->record, &cell, err);
+    }
+    free(samples);
+    return status;
+}

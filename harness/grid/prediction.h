@@ -1,0 +1,34 @@
+/* What the models expect of one cell of a grid. */
+#ifndef ULB_HARNESS_GRID_PREDICTION_H
+#define ULB_HARNESS_GRID_PREDICTION_H
+
+#include "harness/grid/grid.h"
+#include "models/models.h"
+
+struct ulb_prediction {
+    struct ulb_gemv_prediction plain; /* the roofline; NAN without a gamma */
+    double gamma;                     /* cycles per step of the class that decides; NAN where unknown */
+    double tiles;                     /* of rows, of the most loaded thread */
+};
+
+/* Of a machine that reads so many bytes/s and whose cores compute at these rates, by class. */
+struct ulb_prediction ulb_predict_cell(const struct ulb_session *session, struct ulb_grid *grid,
+                                       const struct ulb_grid_cell *cell, double yardstick,
+                                       const struct ulb_core_rate *rates);
+
+/* Of the machine as it mostly was: medians of the yardstick beside the cell and of the kernel's rates. */
+struct ulb_prediction ulb_predict_cell_mostly(const struct ulb_session *session, struct ulb_grid *grid,
+                                              const struct ulb_grid_cell *cell);
+
+/* Of the machine as it was beside the samples of a round. */
+struct ulb_prediction ulb_predict_cell_round(const struct ulb_session *session, struct ulb_grid *grid,
+                                             const struct ulb_grid_cell *cell, size_t round);
+
+/* Seconds with the kernel's overlap; NAN where that was not measured. */
+double ulb_prediction_seconds(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,
+                              const struct ulb_prediction *prediction);
+
+/* Median of a cell's samples of a round, seconds. */
+double ulb_cell_round_seconds(const struct ulb_grid_cell *cell, size_t round);
+
+#endif

@@ -1,0 +1,163 @@
+/* What a grid does once before its rounds: warms its cells up and chooses where their prefetches go. */
+#include "harness/grid/sample.h"
+
+#include "common/emulation.h"
+#include "common/stats.h"
+#include "harness/bandwidth/read_bandwidth.h"
+#include "harness/session/checkpoint.h"
+#include "harness/compute/prefetch_tuning.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WARM_UP_LEAST = 2, /* a call during which something else ran is no measure of its length */
+    WARM_UP_MAX = 8,
+    TIMER_STEPS = 100
+};
+static const double STILL_GETTING_FASTER = 0.95;
+
+/* One sample of a call longer than this tells a round: seconds. */
+static const double LONG_CALL = 3e-3;
+
+void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *session, struct ulb_grid *grid,
+                          struct ulb_grid_cell *cell)
+{
+    *sample = (struct ulb_cell_sample){
+        session, cell, ulb_grid_split(session, grid, cell), {cell->kernel, ulb_grid_gemm(grid, cell), NULL}};
+    sample->job.split = &sample->split;
+}
+
+double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch)
+{
+    struct ulb_session *session = sample->session;
+    if (!session->settings.warm && sample->cell->per_round > 1)
+        ulb_team_gemm_lead_in(session->team, &sample->job, &session->arena);
+    double begin = ulb_now();
+    for (size_t i = 0; i < batch; i++) {
+        sample->job.gemm.w =
+            session->settings.warm
+                ? session->arena.pages.data
+                : ulb_arena_next(&session->arena, sample->cell->packed_bytes, ULB_CACHE_LINE);
+        ulb_team_gemm_run(session->team, &sample->job);
+    }
+    return (ulb_now() - begin) / (double)batch;
+}
+
+double ulb_cell_sample_read(struct ulb_cell_sample *sample, size_t batch)
+{
+    struct ulb_session *session = sample->session;
+    double seconds = 0;
+    for (size_t i = 0; i < batch; i++)
+        seconds += (double)sample->cell->bytes /
+                   ulb_read_bytes(session->team, session->yardstick, &session->arena, sample->cell->bytes);
+    return seconds / (double)batch;
+}
+
+/* Runs until it stops getting faster; the shortest call, seconds. */
+static double warm_up(struct ulb_cell_sample *sample)
+{
+    double best = ulb_cell_sample_time(sample, 1);
+    for (int i = 0; i < WARM_UP_MAX && !ulb_emulator(); i++) {
+        double now = ulb_cell_sample_time(sample, 1);
+        bool faster = now < best * STILL_GETTING_FASTER;
+        best = now < best ? now : best;
+        if (!faster && i >= WARM_UP_LEAST)
+            break;
+    }
+    return best;
+}
+
+/* The calls that make a sample long against the timer, and the samples of a round. */
+static void set_batch(struct ulb_grid_cell *cell, double seconds)
+{
+    double least = TIMER_STEPS * ulb_timer_step();
+    cell->batch = seconds >= least ? 1 : (size_t)ceil(least / seconds);
+    if (seconds > LONG_CALL)
+        cell->per_round = 1;
+}
+
+static double time_batch(void *arg)
+{
+    struct ulb_cell_sample *sample = arg;
+    return ulb_cell_sample_time(sample, sample->cell->batch);
+}
+
+/* An emulator's times say nothing of where prefetches should go. */
+static void ready_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
+{
+    struct ulb_cell_sample sample;
+    ulb_cell_sample_open(&sample, session, grid, cell);
+    set_batch(cell, warm_up(&sample));
+    if (!ulb_prefetch_chosen(cell->kernel, cell->n) || ulb_emulator())
+        return;
+    size_t n = cell->per_round > 1 ? ULB_PREFETCH_SAMPLES : ULB_PREFETCH_SAMPLES_LONG;
+    size_t places = ulb_prefetch_count(cell->kernel, cell->n);
+    struct ulb_prefetch_times times =
+        ulb_prefetch_compare(&sample.job.gemm.ask_ahead, places, n, time_batch, &sample);
+    memcpy(cell->place_ratios, times.ratios, sizeof cell->place_ratios);
+    double fastest = times.medians[0];
+    for (size_t place = 1; place < places; place++)
+        fastest = fmin(fastest, times.medians[place]);
+    set_batch(cell, fastest);
+}
+
+static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *grid,
+                                  struct ulb_grid_cell *cell, struct ulb_error *err)
+{
+    char name[ULB_KERNEL_NAME_MAX];
+    struct ulb_unit unit;
+    const json_t *kept;
+    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "warm-up: %s %zux%zu, %zu",
+                                            ulb_kernel_name(cell->kernel, name), cell->m, cell->k, cell->n);
+    if (status != ULB_OK)
+        return status;
+    if (kept)
+        return ulb_grid_ready_replay(grid, cell, kept) ? ULB_OK : ulb_unit_damaged(&unit, err);
+    ready_cell(session, grid, cell);
+    status = ulb_team_check(session->team, err);
+    if (status != ULB_OK || !session->journal)
+        return status;
+    return ulb_unit_end(session, &unit, ulb_grid_ready_kept(cell), err);
+}
+
+static bool same_row(const struct ulb_grid_cell *a, const struct ulb_grid_cell *b)
+{
+    return a->kernel_index == b->kernel_index && a->n == b->n;
+}
+
+/* The place of a cell's prefetches, by all cells of its row and number of tokens. ratios: room for as many.
+ */
+static size_t best_place(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios)
+{
+    double medians[ULB_PREFETCH_PLACES];
+    for (size_t place = 0; place < ULB_PREFETCH_PLACES; place++) {
+        size_t n = 0;
+        for (size_t i = 0; i < grid->n; i++) {
+            const struct ulb_grid_cell *other = &grid->cells[i];
+            if (same_row(other, cell) && !isnan(other->place_ratios[place]))
+                ratios[n++] = other->place_ratios[place];
+        }
+        medians[place] = ulb_median(ratios, n);
+    }
+    return ulb_prefetch_best(medians);
+}
+
+enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    double *ratios = calloc(grid->n, sizeof *ratios);
+    if (!ratios)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to warm up %zu cells", grid->n);
+    for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
+        ulb_session_progress(session, "warm-up", (double)i / (double)grid->n);
+        status = visit_cell(session, grid, &grid->cells[i], err);
+        if (status == ULB_OK)
+            status = ulb_session_check(session, err);
+    }
+    for (size_t i = 0; i < grid->n && status == ULB_OK; i++)
+        grid->cells[i].ask_ahead = ulb_prefetch_places[best_place(grid, &grid->cells[i], ratios)];
+    free(ratios);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* Samples taken while every core of a team is all ours (core_watch.h), keeps its frequency and the system
+ * stays awake, as far as patience goes. */
+#ifndef ULB_HARNESS_THREADS_RETRY_NOISY_H
+#define ULB_HARNESS_THREADS_RETRY_NOISY_H
+
+#include "harness/threads/team.h"
+
+struct ulb_undisturbed {
+    struct ulb_team *team;
+    unsigned tries;           /* for one sample, at most */
+    double patience;          /* seconds that may still go into samples that are thrown away */
+    bool alone;               /* whether every core was all ours after the last sample */
+    double hz;                /* mean core frequency then; NAN unknown */
+    bool gave_disturbed;      /* whether the sample given back last was taken although something was not */
+    size_t judged, disturbed; /* samples given back; how many of them were */
+};
+
+/* sample(arg), repeated until the cores were all ours before and after it, or tries or patience are used up.
+ */
+double ulb_undisturbed(struct ulb_undisturbed *u, double (*sample)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,221 @@
+#include "harness/timing/clock.h"
+
+#include "common/emulation.h"
+#include "common/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+enum { CHAIN_ADDS = 32768, CHAIN_TRIES = 3, PROBE_RUNS = 15, REPETITION_RUNS = 3, DRIFTS_MAX = 1000 };
+static const double CHAIN_SPREAD_MAX = 0.05;
+static const double FREQUENCY_DRIFT_MAX = 0.006;
+
+double ulb_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double shortest_run(double seconds, size_t n, void (*work)(void *arg, size_t n), void *arg)
+{
+    double shortest = INFINITY;
+    for (int run = 0; run < REPETITION_RUNS && shortest >= seconds; run++) {
+        double begin = ulb_now();
+        work(arg, n);
+        shortest = fmin(shortest, ulb_now() - begin);
+    }
+    return shortest;
+}
+
+size_t ulb_repetitions(double seconds, size_t most, void (*work)(void *arg, size_t n), void *arg)
+{
+    size_t n = 1;
+    while (n < most && shortest_run(seconds, n, work, arg) < seconds)
+        n *= 2;
+    return n;
+}
+
+double ulb_slept(void)
+{
+    struct timespec awake, all;
+    clock_gettime(CLOCK_MONOTONIC, &awake);
+    clock_gettime(CLOCK_BOOTTIME, &all);
+    return (double)(all.tv_sec - awake.tv_sec) + 1e-9 * (double)(all.tv_nsec - awake.tv_nsec);
+}
+
+double ulb_timer_step(void)
+{
+    double smallest = INFINITY;
+    for (int i = 0; i < 1000; i++) {
+        double begin = ulb_now(), end = ulb_now();
+        if (end > begin && end - begin < smallest)
+            smallest = end - begin;
+    }
+    return smallest;
+}
+
+double ulb_chain_hz(void)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+    double best = INFINITY;
+    for (int i = 0; i < CHAIN_TRIES; i++) {
+        double begin = ulb_now();
+        ulb_dependent_adds(CHAIN_ADDS);
+        double seconds = ulb_now() - begin;
+        best = seconds < best ? seconds : best;
+    }
+    return CHAIN_ADDS / best;
+#else
+    return NAN;
+#endif
+}
+
+bool ulb_chain_probe(char reason[160])
+{
+    double hz[PROBE_RUNS];
+    for (int i = 0; i < PROBE_RUNS; i++)
+        hz[i] = ulb_chain_hz();
+    struct ulb_stats stats = ulb_stats_of(hz, PROBE_RUNS, 1);
+    double spread = stats.mad / stats.median;
+    bool works = spread < CHAIN_SPREAD_MAX;
+    if (isnan(stats.median))
+        snprintf(reason, 160, "no chain of dependent additions for this architecture");
+    else
+        snprintf(reason, 160, "%.3f GHz, spread %.1f %% over %d calibrations%s", stats.median / 1e9,
+                 100 * spread, PROBE_RUNS, works ? "" : ": too unsteady, is another process on this core?");
+    return works;
+}
+
+static double ticks(void)
+{
+#if defined(__x86_64__)
+    return (double)__rdtsc();
+#elif defined(__aarch64__)
+    unsigned long long count;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return (double)count;
+#else
+    return ulb_now() * 1e9;
+#endif
+}
+
+void ulb_clock_open(struct ulb_clock *clock, double patience)
+{
+    *clock = (struct ulb_clock){.source = "tsc", .patience = patience};
+    const char *emulator = ulb_emulator();
+    if (emulator) {
+        clock->source = "emulated";
+        snprintf(clock->reason, sizeof clock->reason,
+                 "run by %s, whose additions are no CPU's: no figure says anything about speed", emulator);
+        return;
+    }
+    ulb_core_watch_open(&clock->watch);
+    struct ulb_error err;
+    if (ulb_cycle_counter_open(&clock->counter, &err) == ULB_OK) {
+        clock->counting = true;
+        clock->source = ulb_cycle_counter_source(&clock->counter);
+        return;
+    }
+    char chain[160];
+    if (ulb_chain_probe(chain))
+        clock->source = "chain";
+    snprintf(clock->reason, sizeof clock->reason, "%s", err.message);
+}
+
+struct ulb_clock_source ulb_clock_probe(void)
+{
+    struct ulb_clock clock;
+    struct ulb_clock_source source;
+    ulb_clock_open(&clock, 0);
+    source.name = clock.source;
+    snprintf(source.reason, sizeof source.reason, "%s", clock.reason);
+    ulb_clock_close(&clock);
+    return source;
+}
+
+void ulb_clock_close(struct ulb_clock *clock)
+{
+    if (clock->counting)
+        ulb_cycle_counter_close(&clock->counter);
+    *clock = (struct ulb_clock){.source = "tsc"};
+}
+
+static double counted(struct ulb_clock *clock, void (*work)(void *), void *arg, double *seconds)
+{
+    double begin = ulb_now();
+    uint64_t cycles = ulb_cycle_counter_read(&clock->counter);
+    work(arg);
+    cycles = ulb_cycle_counter_read(&clock->counter) - cycles;
+    *seconds = ulb_now() - begin;
+    if (clock->counter.sound)
+        return (double)cycles;
+    snprintf(clock->reason, sizeof clock->reason,
+             "the counter of %s does not count all the time: something else uses the PMU", clock->source);
+    ulb_cycle_counter_close(&clock->counter);
+    clock->counting = false;
+    clock->source = "chain";
+    return NAN;
+}
+
+static double chained(struct ulb_clock *clock, void (*work)(void *), void *arg, double *seconds)
+{
+    double before = ulb_chain_hz();
+    double begin = ulb_now();
+    work(arg);
+    *seconds = ulb_now() - begin;
+    double after = ulb_chain_hz();
+    bool steady = fabs(after - before) <= FREQUENCY_DRIFT_MAX * before;
+    clock->drifted = steady ? 0 : clock->drifted + 1;
+    clock->unsteady |= clock->drifted >= DRIFTS_MAX;
+    return steady || clock->unsteady ? *seconds * (before + after) / 2 : NAN;
+}
+
+static double ticked(void (*work)(void *), void *arg, double *seconds)
+{
+    double begin = ulb_now();
+    double cycles = ticks();
+    work(arg);
+    cycles = ticks() - cycles;
+    *seconds = ulb_now() - begin;
+    return cycles;
+}
+
+/* Consistent with the frequencies that the chain gives, and no more than that. */
+static double emulated(void (*work)(void *), void *arg, double *seconds)
+{
+    double hz = ulb_chain_hz();
+    double begin = ulb_now();
+    work(arg);
+    *seconds = ulb_now() - begin;
+    return *seconds * hz;
+}
+
+static double any_source(struct ulb_clock *clock, void (*work)(void *), void *arg, double *seconds)
+{
+    if (clock->counting)
+        return counted(clock, work, arg, seconds);
+    if (clock->source[0] == 'c')
+        return chained(clock, work, arg, seconds);
+    return ticked(work, arg, seconds);
+}
+
+double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds)
+{
+    if (clock->source[0] == 'e')
+        return emulated(work, arg, seconds);
+    double begin = ulb_now();
+    bool before = ulb_core_watch_alone(&clock->watch);
+    double cycles = any_source(clock, work, arg, seconds);
+    bool after = ulb_core_watch_alone(&clock->watch);
+    if (clock->shared_core || (before && after))
+        return cycles;
+    clock->patience -= ulb_now() - begin;
+    clock->shared_core = clock->patience <= 0;
+    return NAN;
+}

@@ -1,0 +1,71 @@
+/* Time and core cycles.
+ *
+ * Cycles come from the first source of this ladder that works, and every figure says which: papi, perf
+ * (counters of the core's own PMU), chain (time multiplied by the core's frequency, which a chain of
+ * dependent additions measures right before and after), tsc (time-stamp ticks, which are not core cycles). In
+ * an emulator it is emulated: consistent numbers that say nothing about any CPU. */
+#ifndef ULB_HARNESS_TIMING_CLOCK_H
+#define ULB_HARNESS_TIMING_CLOCK_H
+
+#include "common/status.h"
+#include "harness/timing/smt_interference.h"
+#include "harness/counters/counters.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Seconds since some fixed point, monotonic. */
+double ulb_now(void);
+
+/* Seconds that the system has been suspended since it booted: what CLOCK_BOOTTIME counts and CLOCK_MONOTONIC
+ * does not. */
+double ulb_slept(void);
+
+/* How many repetitions take at least so many seconds: a power of two, at most `most`. work(arg, n) does n of
+ * them. They take so long three times in a row: a pause of the machine is not the work's. */
+size_t ulb_repetitions(double seconds, size_t most, void (*work)(void *arg, size_t n), void *arg);
+
+/* Smallest step of ulb_now() seen in a burst of calls, seconds. */
+double ulb_timer_step(void);
+
+/* Frequency of the calling core now, Hz: one addition per cycle in a dependent chain (about 10 us, best of
+ * three, so that an interrupt does not show). NAN on an architecture without the chain. */
+double ulb_chain_hz(void);
+
+/* Whether the chain repeats well enough to serve as a clock: the spread of 15 calibrations is below 5 %. The
+ * reason is written in either case. */
+bool ulb_chain_probe(char reason[160]);
+
+struct ulb_clock {
+    const char *source; /* "papi", "perf", "chain", "tsc", "emulated" */
+    char reason[512];   /* why not a source higher up */
+    bool counting;
+    struct ulb_cycle_counter counter;
+    struct ulb_core_watch watch;
+    double patience;  /* seconds that may still be spent on disturbed samples */
+    bool shared_core; /* patience is used up: disturbed samples are taken too, and the caller says so */
+    unsigned drifted; /* calibrations in a row between which the frequency moved */
+    bool unsteady;    /* so many that it never stands still: such samples are taken too, as above */
+};
+
+/* The best source for the calling thread, and why none higher up. No counter is left open: PAPI counts for
+ * one at a time in a thread. */
+struct ulb_clock_source {
+    const char *name;
+    char reason[512];
+};
+struct ulb_clock_source ulb_clock_probe(void);
+
+/* Opens the best source for the calling thread, which should be pinned already. A neighbour's busy spell may
+ * last seconds: patience is how many to wait in all. */
+void ulb_clock_open(struct ulb_clock *clock, double patience);
+void ulb_clock_close(struct ulb_clock *clock);
+
+/* Runs work(arg) once; returns its core cycles and stores the seconds. NAN, and the caller repeats the
+ * sample, when the core was not all ours before and after (unless shared_core), or when, with source chain,
+ * its frequency moved by more than 0.6 % between the calibrations before and after (unless unsteady). A
+ * counter that others use, too, is given up for good: the source is the chain from then on, and reason says
+ * so. */
+double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds);
+
+#endif

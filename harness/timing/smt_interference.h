@@ -1,0 +1,34 @@
+/* Whether a core is all ours: a busy SMT sibling, our own or, in a virtual machine, a neighbour's, takes half
+ * of a core's execution slots without showing in its frequency, in the load or in the chain of dependent
+ * additions.
+ *
+ * The test is a run of independent additions: a core executes 3 to 6 of them per cycle alone and about half
+ * as many beside a busy sibling. What "alone" means is learnt on the core itself, and learnt anew when it
+ * turns out to do better, or always a little worse: then it was learnt while the frequency came out too low.
+ */
+#ifndef ULB_HARNESS_TIMING_SMT_INTERFERENCE_H
+#define ULB_HARNESS_TIMING_SMT_INTERFERENCE_H
+
+#include <stdbool.h>
+
+struct ulb_core_watch {
+    double alone;    /* additions per cycle of the undisturbed core */
+    double higher;   /* the least of a row of readings above that */
+    unsigned streak; /* length of the row */
+    double lower;    /* the most of a row of readings that are too low, and too high for a busy sibling */
+    unsigned low_streak;
+    bool emulated; /* no core to be alone on */
+    double hz;     /* core frequency at the last look; NAN where it could not be had */
+};
+
+/* Learns on the calling thread's core, about 10 ms. */
+void ulb_core_watch_open(struct ulb_core_watch *watch);
+
+/* Whether the core was undisturbed just now (about 30 us). True where the architecture has no probe, and in
+ * an emulator. */
+bool ulb_core_watch_alone(struct ulb_core_watch *watch);
+
+/* The bookkeeping alone, for one reading in additions per cycle. */
+bool ulb_core_watch_judge(struct ulb_core_watch *watch, double additions_per_cycle);
+
+#endif

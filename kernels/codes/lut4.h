@@ -1,0 +1,48 @@
+/* Exact sums over bits by table look-up: no multiplication, and nothing beyond what every core has.
+ *
+ * For each 4 columns a table of 16 entries holds v = sum of x over the set bits + 512, which is 4 to 1020 and
+ * stored as v & 31 and v >> 5, so that one byte shuffle each looks up a row of 4 bits in every byte. A weight
+ * byte holds two such nibbles: the low ones of 32 bytes are sums 0-31 of a tile, the high ones sums 32-63.
+ * Bytes add safely for 8 look-ups (8 * 31 = 248), then low + 32 high goes to 16 bits, safe for 64 look-ups
+ * (64 * 1020 = 65,280 unsigned), then to 32. A tile's columns are read as four address streams (quarters of a
+ * block of K), 8 look-ups of each in turn. Tables take 8 bytes per column: K goes in blocks of up to 4096
+ * columns (kernels/lut.h), whose tables stay in L1. */
+#ifndef ULB_KERNELS_CODES_LUT4_H
+#define ULB_KERNELS_CODES_LUT4_H
+
+#include "kernels/lut.h"
+
+enum {
+    ULB_NIBBLE_PREFETCH = 1280, /* bytes ahead in each slice, into L1 */
+    ULB_NIBBLE_SUMS = 64,       /* of a tile */
+    ULB_NIBBLE_STEP = 32, /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
+    ULB_NIBBLE_ORIGIN = 512
+};
+
+/* Bytes hold 8 look-ups, words 8 such bursts. */
+enum { ULB_NIBBLE_BURST = 8 };
+
+#if defined(__x86_64__)
+#include "kernels/x86/gemv/lut4.h"
+#else
+#include "kernels/arm/gemv/lut4.h"
+#endif
+
+/* Entry n: the sum over the set bits of n. */
+static inline int32_t ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8_t *tables)
+{
+    static const uint8_t bits[64] = {0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 1,
+                                     1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0,
+                                     1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    return ulb_nibble_build(bits, 4, x, steps, tables);
+}
+
+/* A row whose steps have so many columns; sums: of v. */
+#define ULB_NIBBLE_ROW(of, tile_rows, step_columns, zero, build_tables, combine_sums)                        \
+    {                                                                                                        \
+        .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \
+        .slices = ULB_TABLE_SLICES, .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP,           \
+        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum, .combine = (combine_sums)      \
+    }
+
+#endif

@@ -1,0 +1,174 @@
+/* Several tokens of groups with a scale each (group_walk.h): a group is a chunk of
+ * kernels/x86/gemm/planes.h. Results are added up in the order of one token. */
+#ifndef ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMM_H
+#define ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMM_H
+
+#include "kernels/formats/affine/grouped_gemv.h"
+#include "kernels/x86/gemm/planes.h"
+
+#include <string.h>
+
+/* Tokens from which on that is faster (Zen 5, 4096x4096, cold, 3 tokens against one by one: 4 bits 1.1, 3
+ * bits .85 and with 4 .9, with 8 1.35; groups of 32 columns with 4 .9, with 8 1.2). unpacks: takes codes
+ * apart first. With AVX2 alone (Zen 4, 2 tokens): 3 to 8 bits 1.1 to 1.5, NF4 1.0; 1 and 2 bits .81 and .86,
+ * with 4 .95 and 1.15. */
+#define ULB_AFFINE_LEAST(bits, columns, unpacks)                                                             \
+    ULB_BY_SUMS((bits) < 3 ? 5 : 2, (columns) < 64 ? 5 : (unpacks) ? 4 : 3)
+
+/* A group of a tile's rows and a block of tokens. */
+struct ulb_affine_block {
+    struct ulb_plane_chunk chunk;
+    const uint8_t *scales, *zeros;    /* zeros NULL: there are none */
+    int32_t lacking[ULB_PLANE_BLOCK]; /* by token: what sums of products have too much */
+    float x_sums[ULB_PLANE_BLOCK];
+    float results[ULB_PLANE_BLOCK][ULB_PLANE_ROWS];
+};
+
+/* zeros: whether there are any; with AVX2 alone a constant, in two pieces of code, for with a branch at every
+ * sum these wait in memory. With 32 registers it costs less than longer code, 1 to 4 %. */
+static inline __attribute__((always_inline)) void
+ulb_take_affine_sums_as(bool zeros, struct ulb_affine_block *block, size_t vector, size_t t, unsigned tokens,
+                        const ulb_vec *sums)
+{
+    ULB_UNROLL(8)
+    for (size_t v = 0; v < ULB_PLANE_PASS_VECTORS; v++) {
+        const size_t at = (vector + v) * ULB_LANES;
+        const ulb_floats scale = ulb_load_floats(block->scales + at * sizeof(float));
+        ULB_UNROLL(4)
+        for (size_t i = 0; i < tokens; i++) {
+            const ulb_vec lacking = ulb_all32(block->lacking[t + i]);
+            ulb_floats part = ulb_to_floats(ulb_sub32(sums[i * ULB_PLANE_PASS_VECTORS + v], lacking));
+            if (ULB_WORD_SUMS ? zeros : block->zeros != NULL)
+                part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(block->zeros + at)),
+                                ulb_load_to_all(&block->x_sums[t + i]), part);
+            float *result = &block->results[t + i][at];
+            ulb_store_floats(result, ulb_fma(part, scale, ulb_load_floats(result)));
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void ulb_take_affine_sums(void *of, size_t vector, size_t t,
+                                                                       unsigned tokens, const ulb_vec *sums)
+{
+    struct ulb_affine_block *block = of;
+    __asm__("" : "+r"(block)); /* else GCC holds addresses of all results, some in vector registers */
+    if (!ULB_WORD_SUMS || block->zeros)
+        ulb_take_affine_sums_as(true, block, vector, t, tokens, sums);
+    else
+        ulb_take_affine_sums_as(false, block, vector, t, tokens, sums);
+}
+
+/* Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+#define ULB_ADD_AFFINE(bits)                                                                                 \
+    static __attribute__((noinline)) void ulb_add_affine_##bits(struct ulb_affine_block *block, size_t n)    \
+    {                                                                                                        \
+        ulb_pass_chunks(bits, &block->chunk, n, ulb_take_affine_sums, block);                                \
+    }
+ULB_ADD_AFFINE(4)
+#if ULB_WORD_SUMS
+ULB_ADD_AFFINE(5)
+ULB_ADD_AFFINE(6)
+ULB_ADD_AFFINE(7)
+#else
+ULB_ADD_AFFINE(2)
+ULB_ADD_AFFINE(8)
+#endif
+
+/* The pass of planes in place of so many bits, 8 also where they are unpacked; with 16-bit sums of bytes of
+ * so many bits. */
+static inline __attribute__((always_inline)) void
+ulb_add_affine(const struct ulb_affine_row *a, struct ulb_affine_block *block, size_t tokens)
+{
+#if ULB_WORD_SUMS
+    if (a->part_bits == 7)
+        ulb_add_affine_7(block, tokens);
+    else if (a->part_bits == 6)
+        ulb_add_affine_6(block, tokens);
+    else if (a->part_bits == 5)
+        ulb_add_affine_5(block, tokens);
+    else
+        ulb_add_affine_4(block, tokens);
+#else
+    if (a->unpack || a->bits == 8)
+        ulb_add_affine_8(block, tokens);
+    else if (a->bits == 4)
+        ulb_add_affine_4(block, tokens);
+    else
+        ulb_add_affine_2(block, tokens);
+#endif
+}
+
+/* results += a group of the tile's rows, whose codes lie at w and whose columns begin at k; next: the group
+ * after it. */
+static inline __attribute__((always_inline)) void
+ulb_add_affine_group(const struct ulb_affine_row *a, const struct ulb_gemm *g, const uint8_t *w,
+                     const uint8_t *next, size_t k, size_t n, size_t tokens, struct ulb_affine_block *block)
+{
+    const int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - (a->bits == 8 ? 0 : a->bias);
+    block->scales = w + ULB_PLANE_ROWS * a->columns * a->bits / 8;
+    block->zeros = a->zero ? block->scales + ULB_PLANE_ROWS * sizeof(float) : NULL;
+    for (size_t t = 0; t < tokens; t++) {
+        const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS;
+        const int32_t x_sum = ulb_sum_of_x(x_sums, a->columns);
+        block->lacking[t] = offset * x_sum;
+        block->x_sums[t] = (float)x_sum;
+    }
+    block->chunk.steps = a->columns / 4;
+    block->chunk.parts = a->parts;
+    block->chunk.part_bits = a->part_bits;
+    block->chunk.next = ULB_WORD_SUMS ? w + ULB_PLANE_FAR : next;
+    block->chunk.next_bytes = a->layout->tile_bytes;
+    block->chunk.w = a->unpack ? block->chunk.codes[0][0] : w;
+    if (a->unpack)
+        a->unpack(a->bits, w, a->columns / 4, block->chunk.codes);
+    block->chunk.x = (const int8_t *)g->x + n * g->x_stride + k;
+    block->chunk.x_stride = g->x_stride;
+    ulb_add_affine(a, block, tokens);
+}
+
+/* Rows of the tile from row m on, of tokens [n, n + tokens). */
+static inline __attribute__((always_inline)) void ulb_run_affine_block(const struct ulb_affine_row *a,
+                                                                       const struct ulb_gemm *g, size_t m,
+                                                                       size_t n, size_t tokens)
+{
+    const size_t steps = ulb_layout_steps(a->layout, g->k), tile_bytes = a->layout->tile_bytes;
+    const size_t slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k);
+    const uint8_t *w = (const uint8_t *)g->w + m / ULB_PLANE_ROWS * steps * tile_bytes;
+    struct ulb_affine_block block;
+    memset(block.results, 0, tokens * sizeof *block.results);
+    for (size_t i = 0; i < ULB_PLANE_SLICES * steps; i++) {
+        const size_t slice = i % ULB_PLANE_SLICES, s = i / ULB_PLANE_SLICES;
+        const uint8_t *at = w + slice * slice_bytes + s * tile_bytes;
+        ulb_add_affine_group(a, g, at, ulb_next_tile(at, slice, slice_bytes, tile_bytes),
+                             (slice * steps + s) * a->columns, n, tokens, &block);
+    }
+    for (size_t t = 0; t < tokens; t++)
+        ulb_finish_affine(a, g, m, m + ulb_rows_left(g, m, ULB_PLANE_ROWS), n + t, block.results[t]);
+}
+
+static inline __attribute__((always_inline)) void ulb_run_affine_tokens(const struct ulb_affine_row *a,
+                                                                        const struct ulb_gemm *g)
+{
+    for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
+        for (size_t n = 0; n < g->n; n += ULB_PLANE_BLOCK)
+            ulb_run_affine_block(a, g, m, n, g->n - n < ULB_PLANE_BLOCK ? g->n - n : ULB_PLANE_BLOCK);
+    }
+}
+
+/* Function walk_<of> of a struct ulb_affine_row. */
+#define ULB_AFFINE_WALK(of, ...)                                                                             \
+    static const struct ulb_affine_row row_##of = {__VA_ARGS__};                                             \
+    static __attribute__((noinline)) void tokens_##of(const struct ulb_gemm *g)                              \
+    {                                                                                                        \
+        ulb_run_affine_tokens(&row_##of, g);                                                                 \
+    }                                                                                                        \
+    static void walk_##of(const struct ulb_gemm *g)                                                          \
+    {                                                                                                        \
+        if ((row_##of.unpack || ULB_PLANE_TILE(row_##of.bits) > 1) &&                                        \
+            g->n >= ULB_AFFINE_LEAST(row_##of.bits, row_##of.columns, row_##of.unpack != NULL))              \
+            tokens_##of(g);                                                                                  \
+        else                                                                                                 \
+            ulb_run_affine(&row_##of, g);                                                                    \
+    }
+
+#endif

@@ -1,0 +1,12 @@
+/* fp16: weights in half precision without scales, single-precision activations and sums. */
+#ifndef ULB_KERNELS_FORMATS_FP16_FORMAT_H
+#define ULB_KERNELS_FORMATS_FP16_FORMAT_H
+
+#include "kernels/kernel.h"
+
+extern const struct ulb_format ulb_fp16;
+extern const struct ulb_layout ulb_fp16_rows; /* row-major */
+/* [M/64][K][m64] in two slices of K; the second for 512-bit vectors: 128 rows. */
+extern const struct ulb_layout ulb_fp16_columns_64, ulb_fp16_columns_128;
+
+#endif

@@ -1,0 +1,125 @@
+/* Dot products of 2-bit fields without unpacking, for int2 and tern2: a field stays where it is in its byte,
+ * and the dot product of the masked byte is that of the field times a power of four, because vpdpbusd takes
+ * the weights as unsigned bytes.
+ *
+ * D0 = x.(w & 03), D1 = x.(w & 0C) = 4 S1, D2 = x.(w & 30) = 16 S2, raw = x.w, so that at the end of the tile
+ * S3 = (raw - D0 - D1 - D2) / 64. |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
+ * Registers: 4 accumulators in 3 sets (256 bits) or 4 (512 bits): 12 or 16 chains of latency 5 on two ports;
+ * of 16 registers 3 are the step's and one a mask, the other two masks memory operands. With groups of
+ * columns 2 sets, one of each slice: at 256 bits their latency makes it 0.63 cycle; of several tokens 4 sets,
+ * one of each (kernels/x86/gemm/grouped.h). Ports: per vector of 128
+ * or 256 weights 3 and, 4 dp, 1 load (VEX 3, with masks), 1 broadcast: 7 operations on three ports are 0.58
+ * cycle per 32 weights at 256 bits (the paper's unpacking: 11 operations), on two 0.44 at 512 bits.
+ *
+ * With AVX2 alone vpmaddubsw adds up 16 bits: the upper nibble is shifted down, its fields and those of the
+ * lower are 1 and 4 times their values. A pair adds at most 2 * 12 * 127 = 3,048, so 8 steps (24,384) fit: a
+ * visit; then vpmaddwd by ones widens them. 4 and, shift, 4 maddubs, 4 add, and 8 of widening per 8: 14
+ * operations on three ports are 1.17 cycles per 32 weights, on the four of Zen 0.88. */
+#ifndef ULB_KERNELS_FORMATS_INT2_MASK_H
+#define ULB_KERNELS_FORMATS_INT2_MASK_H
+
+#include "kernels/x86/simd/dot.h"
+#include "kernels/x86/gemv/k_slices.h"
+
+enum {
+    ULB_FIELDS2 = 4,
+#if defined(ULB_GROUP)
+    ULB_FIELDS2_SLICES = 2,
+    ULB_FIELDS2_VISIT = 2 * ULB_LINE
+#elif defined(ULB_DP_512)
+    ULB_FIELDS2_SLICES = 4,
+    ULB_FIELDS2_VISIT = ULB_LINE
+#else
+    ULB_FIELDS2_SLICES = 3,
+    ULB_FIELDS2_VISIT = 3 * ULB_LINE
+#endif
+};
+
+#if ULB_WORD_SUMS
+
+static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
+                                                 .columns = 4,
+                                                 .vectors = ULB_FIELDS2,
+                                                 .slices = ULB_FIELDS2_SLICES,
+                                                 .sets = 1,
+                                                 .visit = 8 * ULB_VEC_BYTES,
+                                                 .widen = ulb_add_words,
+                                                 .near = 1024,
+                                                 .gap = ULB_LINE};
+
+static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4,
+                                    ulb_vec *words)
+{
+    ulb_dot_crumbs(words, w, ulb_broadcast4(x4));
+    ulb_ask_ahead(asking, w, 0, &words[0]);
+}
+
+static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
+{
+    sums[1] = ulb_asr32(sums[1], 2);
+    sums[3] = ulb_asr32(sums[3], 2);
+}
+
+#else
+
+static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
+                                                 .columns = 4,
+                                                 .vectors = ULB_FIELDS2,
+                                                 .slices = ULB_FIELDS2_SLICES,
+                                                 .sets = ULB_FIELDS2_SLICES,
+                                                 .visit = ULB_FIELDS2_VISIT,
+                                                 .near = 1024,
+                                                 .far = 1536,
+                                                 .gap = ULB_LINE};
+
+static const ulb_vec ulb_fields2_mask0 = ULB_BYTES(0x03), ulb_fields2_mask1 = ULB_BYTES(0x0C),
+                     ulb_fields2_mask2 = ULB_BYTES(0x30);
+
+static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4,
+                                    ulb_vec *sums)
+{
+    ulb_vec packed, x, field;
+    __asm__(ULB_ASM_LOAD /* clang-format off */
+            ULB_ASM_FIELD("m0", "s0")
+            ULB_ASM_FIELD("m1", "s1")
+            ULB_ASM_FIELD("m2", "s2")
+            ULB_ASM_DP("packed", "s3") /* clang-format on */
+            : [s0] ULB_SUM(sums[0]), [s1] ULB_SUM(sums[1]), [s2] ULB_SUM(sums[2]), [s3] ULB_SUM(sums[3]),
+              [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x), [field] ULB_SCRATCH(field)
+            : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [m0] ULB_KEPT(ulb_fields2_mask0),
+              [m1] ULB_MASK(ulb_fields2_mask1), [m2] ULB_MASK(ulb_fields2_mask2));
+    ulb_ask_ahead(asking, w, 0, NULL);
+}
+
+static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
+{
+    ulb_split_fields(sums, ULB_FIELDS2, 2);
+}
+
+#endif
+
+static inline void ulb_fields2_tile(const struct ulb_tiles *tiles, int32_t *dots)
+{
+    ulb_vec sums[ULB_ACCUMULATORS_MAX];
+    ulb_walk_tiles(&ulb_fields2_walk, ulb_fields2_step, tiles, sums);
+    ulb_fields2_split(sums);
+    ulb_store_all(dots, sums, ULB_FIELDS2);
+}
+
+/* Of a row, for so many tokens: struct ulb_mix. */
+#if ULB_WORD_SUMS
+#define ULB_FIELDS2_MIX(tokens)                                                                              \
+    {                                                                                                        \
+        .loads = 0.25, .broadcasts = 0.25, .prefetches = 0.125, .logic = 1, .shifts = 0.25, .maddubs = 1,    \
+        .madds = 0.125, .adds = 1.125, .vector_bits = ULB_VEC_BITS                                           \
+    }
+#else
+#define ULB_FIELDS2_MIX(tokens)                                                                              \
+    {                                                                                                        \
+        .loads = (1 + ULB_MASK_LOADS(2)) * 64.0 / ULB_VEC_BITS, .broadcasts = (tokens)*64.0 / ULB_VEC_BITS,  \
+        .prefetches = 0.25, .logic = 192.0 / ULB_VEC_BITS, .dot_products = (tokens)*256.0 / ULB_VEC_BITS,    \
+        .vector_bits = ULB_VEC_BITS, .chains = ULB_FIELDS2 * ((tokens) > 1 ? (tokens) : ULB_FIELDS2_SLICES)  \
+    }
+#endif
+
+#endif

@@ -1,0 +1,22 @@
+/* Q4_1 repacked: Q4_0's codes without a zero point; the minimum times the sum of the block's activations is
+ * one conversion and one FMA more: 0.81 cycle, 0.61 at 512 bits. */
+#include "kernels/formats/q4_1/format.h"
+#include "kernels/x86/codes/codes.h"
+
+#define LAYOUT         ULB_BY_WIDTH(ulb_q4_1_rows_48, ulb_q4_1_rows_96)
+#define CODES          ulb_nibble_codes
+#define COUNTS         ULB_NIBBLE_COUNTS
+#define BYTES_PER_STEP 20
+#define SETS           3
+#define COLUMNS        ULB_Q4_1_COLUMNS
+#define GROUP          ULB_Q4_1_COLUMNS
+#define ZERO_POINT     0
+#define SCALES         ULB_NO_GROUPS
+#define MINIMA         ULB_ONE_MINIMUM
+#define POWERS         0
+#define ACTIVATION     ULB_ACT_Q8_0
+#define NEAR           2048
+#define FAR            4096
+#define SHUFFLES       0
+
+#include "kernels/x86/block_kernel.h"

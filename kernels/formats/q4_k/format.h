@@ -1,0 +1,25 @@
+/* GGUF's Q4_K: 256 weights in 8 groups of 32, each with a 6-bit scale and a 6-bit minimum, two scales in half
+ * precision for all of them, 4-bit codes. */
+#ifndef ULB_KERNELS_FORMATS_Q4_K_FORMAT_H
+#define ULB_KERNELS_FORMATS_Q4_K_FORMAT_H
+
+#include "kernels/gguf_block.h"
+
+enum { ULB_Q4_K_COLUMNS = 256, ULB_Q4_K_GROUP = 32 };
+
+/* As in a file. */
+struct ulb_q4_k {
+    uint16_t d, dmin;   /* half precision */
+    uint8_t scales[12]; /* kernels/codes/kquant_scales.h */
+    uint8_t qs[128];    /* groups 2i and 2i + 1 in the low and high nibbles of bytes 32 i to 32 i + 31 */
+};
+_Static_assert(sizeof(struct ulb_q4_k) == 144, "144 bytes in a file");
+
+extern const struct ulb_format ulb_q4_k;
+extern const struct ulb_layout ulb_q4_k_in_place;
+/* Rows interleaved (kernels/pack/block_interleave.h). */
+extern const struct ulb_layout ulb_q4_k_rows_32, ulb_q4_k_rows_64;
+/* Bytes ^ 0x80, in one set of lanes: for signed dot products (kernels/pack/sdot_tile.h). */
+extern const struct ulb_layout ulb_q4_k_quads_32, ulb_q4_k_quads_128;
+
+#endif

@@ -1,0 +1,205 @@
+/* The loop of rows that look sums of activations up in tables. Tables are built once per call, shared by all
+ * of its rows and, of one token, by all further rows that the call asks for; those of several tokens lie side
+ * by side. Where those of a whole row of weights would not stay in L1, the layout cuts K into more slices:
+ * some of them are read at a time, as address streams; sums of the slices before wait in y, whose rows are
+ * this call's.
+ *
+ * What tables take of L1 is lost to memory: a reader of two streams (Zen 5, one core, 42 GB/s) that reads 4
+ * lines of tables beside every 10 of weights has 0.95 of it, 8 lines of 8 KiB of tables 0.91, of 16 KiB and
+ * more 0.8. */
+#ifndef ULB_KERNELS_LUT_H
+#define ULB_KERNELS_LUT_H
+
+#include "kernels/microkernel.h"
+
+#include <string.h>
+
+enum {
+    ULB_TABLE_SLICES = 4, /* of the layout that are read at once, unless a row says otherwise */
+    /* Bytes of those that are kept, in L2: of some 80,000 columns by nibbles, 8 each, of 60,000 of TL2, of
+     * 40,000 of TL1, of 30,000 by sixes. Beyond that each call builds its own. */
+    ULB_TABLES_MAX = 640 * 1024,
+    ULB_TABLES_LINE = 64, /* behind those of slices that are read at once: what they add beside products */
+    ULB_TABLE_SUMS_MAX = 128, /* of a tile */
+    ULB_TABLE_STEP_COLUMNS_MAX = 24
+};
+
+/* What differs from row to row; all constants, functions inline. */
+struct ulb_table_row {
+    const struct ulb_layout *layout;
+    size_t rows, sums;              /* of a tile */
+    size_t columns;                 /* of a step: a tile */
+    size_t slices;                  /* that are read at once */
+    size_t step_bytes, table_bytes; /* of a step: weights, tables */
+    int32_t zero_point;
+    /* Tables of steps steps. Returns what these add to each sum beside products. */
+    int32_t (*build)(const int8_t *x, size_t steps, uint8_t *tables);
+    /* sums += those of the slices read at once; tables: [slices][steps]. */
+    void (*sum)(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums);
+    /* Dot products of rows from sums. */
+    void (*combine)(const int32_t *sums, int32_t *dots);
+};
+
+/* Adds the sums of some slices to those of the slices before, and finishes the rows [m, end) after the last.
+ */
+static inline __attribute__((always_inline)) void ulb_table_finish(const struct ulb_gemm *g,
+                                                                   const struct ulb_table_row *row, size_t m,
+                                                                   size_t end, size_t n, bool first,
+                                                                   bool last, int32_t *dots)
+{
+    float *y = g->y + n * g->y_stride + m;
+    if (!first) {
+        int32_t before[ULB_BATCH_ROWS];
+        memcpy(before, y, (end - m) * sizeof *before);
+        for (size_t i = 0; i < end - m; i++)
+            dots[i] += before[i];
+    }
+    if (last)
+        ulb_finish_rows(y, dots, ulb_row_scales(g, row->layout) + m, end - m,
+                        (uint32_t)row->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
+    else
+        memcpy(y, dots, (end - m) * sizeof *dots);
+}
+
+/* Asks for the weights of some steps of a slice, which are the first to be read: memory would stand still
+ * while tables are built. They go to L2, L1 is for tables. */
+static inline void ulb_ask_for_weights(const uint8_t *w, size_t bytes)
+{
+    enum { LINE = 64, TO_L2 = 2 };
+    for (size_t i = 0; i < bytes; i += LINE)
+        __builtin_prefetch(w + i, 0, TO_L2);
+}
+
+/* Slices that are read at once: the first of them, and whether the last of K is among them. */
+struct ulb_table_turn {
+    struct ulb_slice slice;
+    bool last;
+};
+
+static inline struct ulb_table_turn ulb_table_turn(const struct ulb_gemm *g, const struct ulb_table_row *row,
+                                                   size_t slice, struct ulb_tiles *tiles)
+{
+    struct ulb_slice this = ulb_layout_slice(row->layout, g->m, g->k, slice);
+    tiles->steps = this.steps;
+    tiles->slice_bytes = ulb_layout_slice(row->layout, g->m, g->k, slice + 1).offset - this.offset;
+    return (struct ulb_table_turn){this, slice + row->slices == ulb_layout_slices(row->layout, g->k)};
+}
+
+/* Rows [m, end) of one token. */
+static inline __attribute__((always_inline)) void
+ulb_table_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t m, size_t end, size_t n,
+               const struct ulb_table_turn *turn, struct ulb_tiles *tiles, const uint8_t *tables)
+{
+    const uint8_t *w = (const uint8_t *)g->w + turn->slice.offset;
+    int32_t dots[ULB_BATCH_ROWS], origin;
+    memcpy(&origin, tables + row->slices * tiles->steps * row->table_bytes, sizeof origin);
+    for (size_t at = m; at < end; at += row->rows) {
+        _Alignas(64) int32_t sums[ULB_TABLE_SUMS_MAX];
+        for (size_t i = 0; i < row->sums; i++)
+            sums[i] = -origin;
+        tiles->w = w + at / row->rows * tiles->steps * row->step_bytes;
+        row->sum(tiles, tables, sums);
+        row->combine(sums, dots + (at - m));
+    }
+    ulb_table_finish(g, row, m, end, n, turn->slice.first == 0, turn->last, dots);
+}
+
+/* Tables of a slice of one token, the first of its steps so many behind the beginning of K; those behind the
+ * last column are of zeros. w: the weights of the first row, asked for meanwhile, or NULL. Returns what they
+ * add beside products. */
+static inline __attribute__((always_inline)) int32_t
+ulb_build_slice(const struct ulb_gemm *g, const struct ulb_table_row *row, const int8_t *x, size_t first,
+                size_t steps, const uint8_t *w, uint8_t *tables)
+{
+    enum { TURN = 16 /* steps */ };
+    static const int8_t zeros[ULB_TABLE_STEP_COLUMNS_MAX];
+    size_t all = (g->k + row->columns - 1) / row->columns;
+    size_t real = all < first ? 0 : all - first < steps ? all - first : steps;
+    int32_t origin = 0;
+    x += first * row->columns;
+    for (size_t s = 0; s < real; s += TURN) {
+        size_t some = real - s < TURN ? real - s : TURN;
+        if (w)
+            ulb_ask_for_weights(w + s * row->step_bytes, some * row->step_bytes);
+        origin += row->build(x + s * row->columns, some, tables + s * row->table_bytes);
+    }
+    for (size_t s = real; s < steps; s++)
+        origin += row->build(zeros, 1, tables + s * row->table_bytes);
+    return origin;
+}
+
+/* Tables of one token. tiles: of the first row. */
+static inline __attribute__((always_inline)) void
+ulb_build_tables(const struct ulb_gemm *g, const struct ulb_table_row *row, const struct ulb_table_turn *turn,
+                 const struct ulb_tiles *tiles, uint8_t *tables)
+{
+    const size_t steps = tiles->steps, bytes = steps * row->table_bytes;
+    int32_t origin = 0;
+    for (size_t i = 0; i < row->slices; i++)
+        origin += ulb_build_slice(g, row, tiles->x, turn->slice.first + i * steps, steps,
+                                  tiles->w + i * tiles->slice_bytes, tables + i * bytes);
+    memcpy(tables + row->slices * bytes, &origin, sizeof origin);
+}
+
+/* Further rows, for which all tables of the one token were kept; they are m0 and m1 of g then. */
+static inline bool ulb_table_more(struct ulb_gemm *g, bool kept)
+{
+    return kept && g->more && g->more(g->rows, &g->m0, &g->m1);
+}
+
+/* Rows that several tokens read in turn: so many that their weights stay in L2 beside the tables. Token by
+ * token over all rows, 4096x4096 took 6 to 14 % longer for 2 to 16 tokens (Zen 5); with 320 KiB for 96 the
+ * 2-bit rows gained half as much. */
+static inline size_t ulb_table_batch(const struct ulb_table_row *row, const struct ulb_tiles *tiles)
+{
+    enum { BYTES = 96 * 1024 };
+    size_t fit = BYTES / (row->slices * tiles->steps * row->step_bytes);
+    size_t most = ULB_BATCH_ROWS / row->rows;
+    return (fit < 1 ? 1 : fit < most ? fit : most) * row->rows;
+}
+
+/* All rows of some tokens from n on; tables: [tokens][bytes]. */
+static inline __attribute__((always_inline)) void
+ulb_table_tokens(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t n, size_t tokens,
+                 const struct ulb_table_turn *turn, struct ulb_tiles *tiles, const uint8_t *tables,
+                 size_t bytes)
+{
+    size_t batch = tokens > 1 ? ulb_table_batch(row, tiles) : ulb_batch_rows(row->layout, g->k, row->rows);
+    for (size_t m = g->m0; m < g->m1; m += batch) {
+        for (size_t i = 0; i < tokens; i++)
+            ulb_table_rows(g, row, m, ulb_batch_end(g, m, batch), n + i, turn, tiles, tables + i * bytes);
+    }
+}
+
+static inline __attribute__((always_inline)) void ulb_run_tables(const struct ulb_gemm *g,
+                                                                 const struct ulb_table_row *row)
+{
+    _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
+    struct ulb_tiles tiles = {.ask_ahead = g->ask_ahead};
+    size_t slices = ulb_layout_slices(row->layout, g->k);
+    /* Of one token, of slices read at once. */
+    size_t bytes = row->slices * ulb_layout_steps(row->layout, g->k) * row->table_bytes + ULB_TABLES_LINE;
+    bool kept = g->n == 1 && slices / row->slices * bytes <= sizeof tables;
+    size_t tokens, most = sizeof tables / bytes;
+    struct ulb_gemm part = *g;
+    for (size_t n = 0; n < g->n; n += tokens) {
+        bool built = false;
+        tokens = g->n - n < most ? g->n - n : most;
+        do {
+            for (size_t slice = 0; slice < slices; slice += row->slices) {
+                uint8_t *of_slices = kept ? tables + slice / row->slices * bytes : tables;
+                struct ulb_table_turn turn = ulb_table_turn(g, row, slice, &tiles);
+                tiles.w = (const uint8_t *)g->w + turn.slice.offset +
+                          part.m0 / row->rows * tiles.steps * row->step_bytes;
+                for (size_t i = 0; i < tokens && !built; i++) {
+                    tiles.x = (const int8_t *)g->x + (n + i) * g->x_stride;
+                    ulb_build_tables(g, row, &turn, &tiles, of_slices + i * bytes);
+                }
+                ulb_table_tokens(&part, row, n, tokens, &turn, &tiles, of_slices, bytes);
+            }
+            built = true;
+        } while (ulb_table_more(&part, kept));
+    }
+}
+
+#endif

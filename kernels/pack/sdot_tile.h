@@ -1,0 +1,63 @@
+/* Tiles for signed dot products by element: 16 columns as four quads; for each quad the bytes of all lanes,
+ * 4 columns of a lane side by side, so that one load of 16 activations serves four of them. Field f of a
+ * lane's bytes is row f * lanes + lane: a walk of any vector length passes over the lanes
+ * (kernels/arm/gemv/k_slices.h).
+ *
+ * Where codes are unsigned, bytes are stored ^ 0x80 (layout.flip): a signed byte of 128 less than what was
+ * meant, so that sums of whole bytes lack 128 times the sum of the activations, and fields below the top one,
+ * which stay below 128 when masked, nothing. */
+#ifndef ULB_KERNELS_PACK_SDOT_TILE_H
+#define ULB_KERNELS_PACK_SDOT_TILE_H
+
+#include "kernels/kernel.h"
+
+enum {
+    ULB_QUAD_COLUMNS = 16,
+    ULB_QUAD_SLICES = 2,
+    ULB_QUAD_GRAIN = ULB_QUAD_COLUMNS * ULB_QUAD_SLICES,
+    ULB_QUAD_LANES_MAX = 128,
+    ULB_QUAD_ROWS_SHORT = 32, /* of a tile for vectors of 128 bits */
+    ULB_QUAD_ROWS_LONG = 128  /* and of any length */
+};
+
+static inline unsigned ulb_quad_bit(unsigned rows, unsigned bits, unsigned row, unsigned col)
+{
+    unsigned lanes = rows * bits / 8;
+    return ((col / 4 * lanes + row % lanes) * 4 + col % 4) * 8 + row / lanes * bits;
+}
+
+/* name##suffix: the layout of format of##suffix; ULB_QUAD_BIT has made its bit_offset. */
+#define ULB_QUAD_LAYOUT(of, suffix, rows, ahead, flipped, encode_, decode_)                                  \
+    const struct ulb_layout ulb_##of##_quads_##rows##suffix = {.name = "quads-" #rows,                       \
+                                                               .format = &ulb_##of##suffix,                  \
+                                                               .tile_m = rows,                               \
+                                                               .tile_k = ULB_QUAD_COLUMNS,                   \
+                                                               .slices = ULB_QUAD_SLICES,                    \
+                                                               .scales_ahead = ahead,                        \
+                                                               .flip = flipped,                              \
+                                                               .bit_offset = of##_quads_##rows,              \
+                                                               .encode = encode_,                            \
+                                                               .decode = decode_}
+#define ULB_QUAD_BIT(of, rows, bits)                                                                         \
+    static unsigned of##_quads_##rows(unsigned row, unsigned col)                                            \
+    {                                                                                                        \
+        return ulb_quad_bit(rows, bits, row, col);                                                           \
+    }
+
+/* The layouts of a format with fields of so many bits, for NEON and for SVE. */
+#define ULB_QUAD_LAYOUTS(of, bits, flip, encode, decode)                                                     \
+    ULB_QUAD_BIT(of, 32, bits)                                                                               \
+    ULB_QUAD_BIT(of, 128, bits)                                                                              \
+    ULB_QUAD_LAYOUT(of, , 32, false, flip, encode, decode);                                                  \
+    ULB_QUAD_LAYOUT(of, , 128, false, flip, encode, decode)
+
+/* Behind them, the same of its format with a scale for each g columns. */
+#define ULB_QUAD_LAYOUTS_GROUPED(of, g, flip, encode, decode)                                                \
+    ULB_QUAD_LAYOUT(of, _g##g, 32, true, flip, encode, decode);                                              \
+    ULB_QUAD_LAYOUT(of, _g##g, 128, true, flip, encode, decode)
+
+#define ULB_QUAD_DECLARE(of) extern const struct ulb_layout ulb_##of##_quads_32, ulb_##of##_quads_128
+#define ULB_QUAD_DECLARE_GROUPED(of, g)                                                                      \
+    extern const struct ulb_layout ulb_##of##_quads_32_g##g, ulb_##of##_quads_128_g##g
+
+#endif

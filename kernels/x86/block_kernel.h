@@ -1,0 +1,118 @@
+/* The row of a repacked block format: its run function and struct ulb_kernel, with the instruction mix that
+ * follows from its codes (kernels/x86/codes/codes.h), scales and minima. Included at the end of a file that
+ * says, as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct
+ * ulb_codes) and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and
+ * FAR as in struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; STAGED,
+ * of codes that dot products, too, have staged for several tokens (struct ulb_codes' byte); LEAST, unless it
+ * is 2: such tokens; PAIRS, unless it is 0; and with AVX2 alone, STAGED_STEPS(word_steps) where struct
+ * ulb_codes has operand_steps, and IS_SIGNED where codes are values. */
+#ifndef ULB_KERNELS_X86_BLOCK_KERNEL_H
+#define ULB_KERNELS_X86_BLOCK_KERNEL_H
+
+#include "kernels/x86/block_mix.h"
+
+#ifndef LEAST
+#define LEAST 2
+#endif
+#ifndef PAIRS
+#define PAIRS 0
+#endif
+
+#define ROWS (SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES)
+
+static const struct ulb_block_row row = {.layout = &LAYOUT,
+                                         .codes = &CODES,
+                                         .sets = SETS,
+                                         .columns = COLUMNS,
+                                         .group = GROUP,
+                                         .tile_bytes = (size_t)(ROWS * BYTES_PER_STEP * COLUMNS / 32 + 0.5),
+                                         .near = NEAR,
+                                         .far = FAR,
+                                         .zero_point = ZERO_POINT,
+                                         .scales = SCALES,
+                                         .minima = MINIMA,
+                                         .powers = POWERS,
+                                         .pairs = PAIRS,
+                                         .scales_sums = ULB_SCALES_SUMS,
+                                         .activation = ACTIVATION};
+
+#if !ULB_WORD_SUMS
+
+enum { FIELD_TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
+
+/* Not inlined, as the next: the code of one token stays what it is without. With 12 sums in VEX's 16
+ * registers the branch behind ULB_TOLD_LATE costs Q8_0 and Q4_0 up to a fifth. */
+static __attribute__((noinline)) void run_fields(const struct ulb_gemm *g)
+{
+    if (ULB_BY_ENCODING(true, false))
+        ULB_AS_TOLD(g->ask_ahead, ulb_run_token_blocks(&row, told, g, FIELD_TOKENS));
+    else
+        ulb_run_token_blocks(&row, ULB_TOLD_LATE(g->ask_ahead), g, FIELD_TOKENS);
+}
+
+#endif
+
+#if ULB_WORD_SUMS || defined(STAGED)
+
+enum { STAGES = true, TOKENS = ULB_STAGED_TOKENS(ROWS / ULB_LANES) };
+#if ULB_WORD_SUMS && defined(IS_SIGNED)
+#define TILE_MIX ULB_SIGNED_MIX
+#else
+#define TILE_MIX COUNTS(ULB_STAGED_MIX)
+#endif
+#if !ULB_WORD_SUMS
+/* Of repacked rows; in place no group is so long, and minima of 4 bits are staged. */
+_Static_assert(GROUP <= ULB_STAGED_CODES / ROWS, "a group must fit into the codes that are staged");
+_Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked row has minima of 4 bits staged");
+#endif
+
+ULB_STAGED_PASSES(row)
+static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
+{
+    ulb_run_staged(&row, passes, g);
+}
+
+#else
+
+enum { STAGES = false, TOKENS = FIELD_TOKENS };
+#define TILE_MIX COUNTS(ULB_CODES_TILE_MIX)
+
+#endif
+
+static void run(const struct ulb_gemm *g)
+{
+#if ULB_WORD_SUMS || defined(STAGED)
+    if (g->n >= LEAST) {
+        run_tokens(g);
+        return;
+    }
+#endif
+#if !ULB_WORD_SUMS
+    if (FIELD_TOKENS > 1 && g->n > 1) {
+        run_fields(g);
+        return;
+    }
+#endif
+    ulb_run_blocks(g, &row);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "rows",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ACTIVATION,
+    .mr = ROWS,
+    .nr = TOKENS,
+    .kr = ULB_BLOCK_SLICES * COLUMNS,
+    .bytes_per_step = BYTES_PER_STEP,
+    .tolerance = ULB_BLOCK_TOLERANCE,
+    .mix = COUNTS(ULB_CODES_MIX),
+    .tile_mix = TILE_MIX,
+    .prefetch_choice = true,
+    .prefetch_tokens = STAGES ? LEAST - 1 : 0,
+    .run = run,
+};
+
+#endif

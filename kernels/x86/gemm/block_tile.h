@@ -1,0 +1,218 @@
+/* Repacked block formats for several tokens at once, as many as registers hold sums of: each vector of codes
+ * is loaded and taken apart once for all of them, scales and minima are converted once. What groups and
+ * blocks make of sums is as for one token (kernels/x86/gemv/block.h). Codes whose bits lie in several bytes
+ * are staged from 4 tokens on, with VEX those that are looked up from 5
+ * (kernels/x86/gemm/block_unpacked_vnni.h): here are fewer of theirs. Zen 5, 1024x4096 from the caches, 12
+ * tokens in one call, times as fast as one by one in 12: at 512 bits Q4_0 2.0, Q4_1 1.9, Q4_K 2.0, Q8_0 3.3
+ * (L2 does not hold its weights), Q2_K 1.5, TQ1_0 and TQ2_0 1.4, MXFP4 2.3, IQ4_NL 2.1. The 16 registers of
+ * VEX hold two tokens of some: Q8_0 2.1, Q4_K 1.5, Q4_1 1.35, Q4_0, TQ1_0 and Q2_K 1.2 to 1.3. */
+#ifndef ULB_KERNELS_X86_GEMM_BLOCK_TILE_H
+#define ULB_KERNELS_X86_GEMM_BLOCK_TILE_H
+
+#include "kernels/x86/gemv/block.h"
+
+enum {
+    ULB_BLOCK_TOKENS_MAX = 4,
+    /* Registers for sums: fewer where those of a block are apart from those of its groups. */
+    ULB_TOKEN_SUMS_OF_BLOCKS = ULB_BY_ENCODING(12, 24),
+    ULB_TOKEN_SUMS_OF_GROUPS = ULB_BY_ENCODING(8, 16)
+};
+
+/* Tokens of a register tile of rows with so many sums each: a constant for initializers. */
+#define ULB_BLOCK_TOKENS(sums, scales)                                                                       \
+    ULB_TOKENS_THAT_FIT((scales) == ULB_NO_GROUPS ? ULB_TOKEN_SUMS_OF_BLOCKS : ULB_TOKEN_SUMS_OF_GROUPS, sums)
+#define ULB_TOKENS_THAT_FIT(room, sums)                                                                      \
+    ((room) / (sums) > ULB_BLOCK_TOKENS_MAX ? ULB_BLOCK_TOKENS_MAX : (room) < (sums) ? 1 : (room) / (sums))
+
+/* A token's activations of a step: where they lie, and in every lane. */
+struct ulb_token_x {
+    const int8_t *at;
+    ulb_vec all;
+};
+
+/* A vector of bytes, loaded once and at its place: GCC would load it for each use, Clang bring loads
+ * together, for which VEX has no registers (Q8_0 with 16 tokens: a seventh of its time). */
+static inline ulb_vec ulb_load_packed(const uint8_t *w)
+{
+    ulb_vec packed;
+#if defined(__clang__) && defined(ULB_DP_VEX)
+    __asm__ volatile(ULB_MOVE " %1, %0" : "=" ULB_REGISTER(packed) : ULB_WEIGHTS(w));
+#else
+    packed = ulb_load(w);
+    __asm__("" : "+" ULB_REGISTER(packed));
+#endif
+    return packed;
+}
+
+/* groups[tokens].sums += one step of a set of vectors at w. */
+static inline __attribute__((always_inline)) void
+ulb_add_to_tokens(const struct ulb_codes *codes, const uint8_t *w, const struct ulb_token_x *x,
+                  unsigned tokens, size_t set, struct ulb_group_sums *groups)
+{
+    ulb_vec packed[ULB_BLOCK_BYTES_MAX];
+    if (codes->pair && tokens == 2) {
+        const size_t at = set * codes->sums;
+        codes->pair(w, x[0].all, x[1].all, groups[0].sums + at, groups[1].sums + at);
+        return;
+    }
+    ULB_UNROLL(5)
+    for (size_t i = 0; i < codes->bytes; i++)
+        packed[i] = ulb_load_packed(w + i * ULB_VEC_BYTES);
+    ULB_UNROLL(12)
+    for (size_t i = 0; i < codes->sums; i++) {
+        const ulb_vec operand = codes->operand(packed, i);
+        ULB_UNROLL(4)
+        for (unsigned t = 0; t < tokens; t++)
+            if (t < ULB_TOKENS_KEPT(tokens))
+                ulb_dot(&groups[t].sums[set * codes->sums + i], operand, x[t].all);
+            else
+                ulb_dot_at(&groups[t].sums[set * codes->sums + i], operand, x[t].at);
+    }
+}
+
+/* The same of all steps of group g, a constant, two in turn: whole lines. */
+static inline __attribute__((always_inline)) void
+ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
+                    unsigned tokens, size_t g, struct ulb_group_sums *groups)
+{
+    const struct ulb_codes *codes = row->codes;
+    const size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
+#ifdef __clang__
+#pragma clang loop unroll_count(4) /* a short group is no loop: Clang spills all sums of such a one */
+#endif
+    for (size_t s = 0; s < row->group / 4; s += 2) {
+        const uint8_t *w = at->w + s * step_bytes;
+        ULB_UNROLL(2)
+        for (size_t u = 0; u < 2; u++) {
+            struct ulb_token_x x[ULB_BLOCK_TOKENS_MAX];
+            ULB_UNROLL(4)
+            for (unsigned t = 0; t < tokens; t++) {
+                x[t].at = at[t].x + g * row->group + 4 * (s + u);
+                x[t].all = ulb_broadcast4(x[t].at);
+            }
+            ULB_UNROLL(6)
+            for (size_t set = 0; set < row->sets; set++) {
+                size_t set_at = ulb_codes_at(row, g) + u * step_bytes + set * set_bytes;
+                ulb_add_to_tokens(codes, w + set_at, x, tokens, set, groups);
+                ulb_prefetch_lines(row, told, w, set_at, set_bytes, groups->sums + set * codes->sums,
+                                   codes->sums);
+            }
+        }
+    }
+}
+
+/* block[tokens] += a turn of groups. */
+static inline __attribute__((always_inline)) void
+ulb_add_token_turn(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
+                   unsigned tokens, ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
+{
+    ULB_UNROLL(2)
+    for (size_t g = 0; g < ulb_turn_groups(row); g++) {
+        struct ulb_group_sums groups[ULB_BLOCK_TOKENS_MAX];
+        ULB_UNROLL(4)
+        for (unsigned t = 0; t < tokens; t++)
+            ulb_start_group(row, &at[t], g, &groups[t]);
+        ulb_add_token_steps(row, told, at, tokens, g, groups);
+        ULB_UNROLL(4)
+        for (unsigned t = 0; t < tokens; t++)
+            ulb_end_group(row, told, &at[t], g, &groups[t], t == 0, block[t]);
+    }
+}
+
+/* results[tokens] += one block of one slice. */
+static inline __attribute__((always_inline)) void
+ulb_add_token_block(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_block_at *at,
+                    unsigned tokens, ulb_floats (*results)[ULB_BLOCK_VECTORS_MAX])
+{
+    const size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
+    const size_t turn = ulb_turn_groups(row), minima_at = ulb_scales_at(row, groups);
+    const size_t d_at = minima_at + ulb_minima_bytes(row->minima, rows, groups);
+    ulb_floats block[ULB_BLOCK_TOKENS_MAX][ULB_BLOCK_VECTORS_MAX];
+    int32_t zeros[ULB_BLOCK_TOKENS_MAX][ULB_ZERO_FACTORS][ULB_SHORT_GROUPS];
+    struct ulb_groups_at turns[ULB_BLOCK_TOKENS_MAX];
+    ULB_UNROLL(4)
+    for (unsigned t = 0; t < tokens; t++) {
+        if (row->zero_point && row->group == ULB_SUM_COLUMNS)
+            ulb_scale_zeros(row, at[t].sums, zeros[t]);
+        turns[t] = (struct ulb_groups_at){at[t].tile, at[t].x, at[t].sums, zeros[t][0], at[t].scale};
+        ULB_UNROLL(12)
+        for (size_t v = 0; v < ulb_block_vectors(row); v++)
+            block[t][v] = ulb_no_floats();
+    }
+    for (size_t g = 0; g < groups; g += turn) {
+        ulb_add_token_turn(row, told, turns, tokens, block);
+        ULB_UNROLL(4)
+        for (unsigned t = 0; t < tokens; t++) {
+            turns[t].w += ulb_scales_at(row, turn);
+            turns[t].x += row->group * turn;
+            turns[t].sums += row->group / ULB_SUM_COLUMNS * turn;
+            turns[t].zeros += turn;
+        }
+    }
+    ULB_UNROLL(4)
+    for (unsigned t = 0; t < tokens; t++)
+        ulb_finish_block(row, told, minima_at, d_at, &at[t], block[t], t == 0, results[t]);
+}
+
+/* One row of tiles, row m on, for tokens [n, n + tokens). */
+static inline __attribute__((always_inline)) void
+ulb_walk_token_blocks(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_gemm *g,
+                      const struct ulb_tiles *tiles, size_t m, size_t n, unsigned tokens)
+{
+    ulb_floats results[ULB_BLOCK_TOKENS_MAX][ULB_BLOCK_VECTORS_MAX];
+    ULB_UNROLL(4)
+    for (unsigned t = 0; t < tokens; t++) {
+        ULB_UNROLL(12)
+        for (size_t v = 0; v < ulb_block_vectors(row); v++)
+            results[t][v] = ulb_no_floats();
+    }
+    for (size_t s = 0; s < tiles->steps; s++) {
+#pragma GCC unroll 1
+        for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
+            const size_t b = i * tiles->steps + s;
+            struct ulb_block_at at[ULB_BLOCK_TOKENS_MAX];
+            ULB_UNROLL(4)
+            for (unsigned t = 0; t < tokens; t++)
+                at[t] = (struct ulb_block_at){
+                    .tile = tiles->w + i * tiles->slice_bytes + s * row->tile_bytes,
+                    .x = (const int8_t *)g->x + (n + t) * g->x_stride + b * row->columns,
+                    .sums = g->x_sums + (n + t) * g->x_sums_stride + b * row->columns / ULB_SUM_COLUMNS,
+                    .scale =
+                        g->x_scale + (n + t) * g->x_scale_stride + (row->activation == ULB_ACT_A8 ? 0 : b)};
+            ulb_add_token_block(row, told, at, tokens, results);
+        }
+    }
+    const size_t rows = ulb_rows_left(g, m, ulb_block_vectors(row) * ULB_LANES);
+    ULB_UNROLL(4)
+    for (unsigned t = 0; t < tokens; t++) {
+        float y[ULB_TILE_ROWS_MAX];
+        ulb_store_results(row, results[t], y);
+        memcpy(g->y + (n + t) * g->y_stride + m, y, rows * sizeof *y);
+    }
+}
+
+/* All rows; tokens: of a register tile. */
+static inline __attribute__((always_inline)) void ulb_run_token_blocks(const struct ulb_block_row *row,
+                                                                       struct ulb_told told,
+                                                                       const struct ulb_gemm *g,
+                                                                       unsigned tokens)
+{
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(row->layout, g->k)};
+    const size_t rows = ulb_block_vectors(row) * ULB_LANES;
+    for (size_t m = g->m0; m < g->m1; m += rows) {
+        size_t next;
+        tiles.w = (const uint8_t *)g->w + m / rows * tiles.steps * row->layout->tile_bytes;
+        for (size_t n = 0; n < g->n; n += next) {
+            next = ulb_next_tokens(g->n - n, tokens);
+            if (next == tokens)
+                ulb_walk_token_blocks(row, told, g, &tiles, m, n, tokens);
+            else if (tokens > 3 && next == 3)
+                ulb_walk_token_blocks(row, told, g, &tiles, m, n, 3);
+            else
+                ulb_walk_token_blocks(row, told, g, &tiles, m, n, tokens > 2 ? 2 : 1);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,272 @@
+/* Several tokens of codes and int8 activations. A group of columns stays in L1, with the activations that it
+ * meets (kernels/activations.h: those of many tokens lie in as many sets), while the register tiles of a
+ * block of tokens pass over it: 3 tokens share a load and what takes fields apart, at 512 bits and in EVEX 8
+ * vectors of rows a broadcast (28 of 32 registers), in VEX 4 (all 16); with AVX2 alone 4 tokens share 2
+ * vectors of bytes (kernels/x86/gemm/tile_u8.h). Codes of several planes, and with AVX2 all, are made bytes
+ * once for all tokens, so that a pass is loads, broadcasts and products alone; codes of more than 8 bits,
+ * with AVX2 more than 7, are bytes in several parts, the uppermost first. Each pass asks L2 for its part of
+ * the next chunk in time: of the one after it, in the same slice, 4 tokens of 4 bits were .75 times as fast.
+ * AVX2 asks farther ahead, in the slice: 4 tokens of 4 bits 1.2 times as fast as with the next chunk.
+ *
+ * With dot products one plane of 1 bit, and at 256 bits any of less than 8, is faster one by one: fields cost
+ * as little as loads.
+ *
+ * Ports: 24 dot products on two, 12 cycles, 11 loads; in place one and for each field but the last of a byte.
+ * Unpacking takes a load, a shift and an and for each plane and vector of bytes, an or from the second plane
+ * on.
+ *
+ * Zen 5, cold, 4096x4096, 4, 8 and 16 tokens against one by one: 512 bits u4 1.25, 1.5 and 1.75 times as
+ * fast, u2 1.2, 1.3 and 1.2, u8 1.5, 2.0 and 2.6, u6 1.3, 1.9 and 2.7, NF4 1.05, 1.3 and 1.4; VEX u8 1.2, 1.6
+ * and 1.7, u6 1.1, 1.6 and 1.8. Zen 4, AVX2, 4 and 16 tokens: u1 .95 and 1.15, u2 1.15 and 1.1, u3 1.75 and
+ * 2.1, u4 1.3 and 1.3, u5 2.0 and 2.05, u6 1.8 and 2.0, u7 2.0 and 2.5, u8 1.35 and 1.3, FP4 1.4 and 1.4, NF4
+ * 1.15 and 1.25; groups of 32 columns of 4 bits 1.1 and .95. */
+#ifndef ULB_KERNELS_X86_GEMM_PLANES_H
+#define ULB_KERNELS_X86_GEMM_PLANES_H
+
+#include "kernels/x86/gemv/planes.h"
+#if ULB_WORD_SUMS
+#include "kernels/x86/gemm/tile_u8.h"
+#endif
+
+/* Bytes of a step of 4 columns: those of a row side by side. */
+typedef uint8_t ulb_plane_bytes[ULB_PLANE_VECTORS][ULB_VEC_BYTES];
+
+/* (v >> bits) & mask in every byte, or << -bits; words are shifted, and the mask drops what crossed. */
+static inline __attribute__((always_inline)) ulb_vec ulb_byte_field(ulb_vec v, int bits, int mask)
+{
+    typedef uint16_t words __attribute__((vector_size(ULB_VEC_BYTES)));
+    const words moved = bits >= 0 ? (words)v >> bits : (words)v << -bits;
+    return mask == 255 ? v : ulb_and((ulb_vec)moved, ulb_all8(mask));
+}
+
+/* The field of vector v of rows in step s of a plane, which begins at w, as bits first on of the code. */
+static inline __attribute__((always_inline)) ulb_vec ulb_plane_field(unsigned bits, unsigned first,
+                                                                     const uint8_t *w, size_t s, unsigned v)
+{
+    const unsigned fields = 8 / bits;
+    return ulb_byte_field(ulb_load(w + s * ulb_plane_step(bits) + v / fields * ULB_VEC_BYTES),
+                          (int)(v % fields * bits) - (int)first, (int)(((1u << bits) - 1) << first));
+}
+
+/* Codes of so many steps, in the planes from w on: see ulb_sum_codes(). */
+static inline __attribute__((always_inline)) void ulb_unpack_planes(unsigned bits, const uint8_t *w,
+                                                                    size_t steps, ulb_plane_bytes *codes)
+{
+    const unsigned first = ulb_plane_bits(bits), left = bits - first;
+    const unsigned second = left > 0 ? ulb_plane_bits(left) : 0, third = left - second;
+    for (size_t s = 0; s < steps; s++) {
+        ULB_UNROLL(8)
+        for (unsigned v = 0; v < ULB_PLANE_VECTORS; v++) {
+            ulb_vec code = ulb_plane_field(first, 0, w, s, v);
+            if (second > 0)
+                code = ulb_or(code, ulb_plane_field(second, first, w + steps * ulb_plane_step(first), s, v));
+            if (third > 0)
+                code = ulb_or(code, ulb_plane_field(third, first + second,
+                                                    w + steps * ulb_plane_step(first + second), s, v));
+            ulb_store(codes[s][v], code);
+        }
+    }
+}
+
+#if ULB_WORD_SUMS
+/* The same of 8 bits in two parts of 4, codes[parts][steps], the upper one first. */
+static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bits, const uint8_t *w,
+                                                                    size_t steps, ulb_plane_bytes *codes)
+{
+    (void)bits;
+    for (size_t s = 0; s < steps; s++) {
+        ULB_UNROLL(8)
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
+            const ulb_vec code = ulb_load(w + (s * ULB_PLANE_VECTORS + v) * ULB_VEC_BYTES);
+            ulb_store(codes[s][v], ulb_byte_field(code, 4, 15));
+            ulb_store(codes[steps + s][v], ulb_byte_field(code, 0, 15));
+        }
+    }
+}
+#endif
+
+enum {
+    /* Tokens that share the bytes: with 16 of them 64 take 8 to 25 % more of 3 and 6 bits, 9 to 13 of NF4, -4
+     * to 14 of 4 and 8 bits (Zen 5). */
+    ULB_PLANE_BLOCK = 64,
+    ULB_PLANE_TOKENS = ULB_BY_SUMS(4, 3), /* of a register tile */
+    ULB_PLANE_PASS_VECTORS = ULB_BY_SUMS(2, ULB_BY_ENCODING(4, 8)),
+    ULB_PLANE_SUMS = ULB_PLANE_TOKENS * ULB_PLANE_PASS_VECTORS,
+    ULB_PLANE_FAR = 16384, /* bytes ahead, in the slice, of what 16-bit sums ask L2 for */
+    ULB_PLANE_COLUMNS_MAX = 256,
+    ULB_PLANE_STEPS_MAX = ULB_PLANE_COLUMNS_MAX / 4 /* of all parts of a chunk */
+};
+
+struct ulb_plane_chunk {
+    _Alignas(64) ulb_plane_bytes codes[ULB_PLANE_STEPS_MAX]; /* [parts][steps] */
+    const int8_t *x;                                         /* of its first column and token */
+    size_t x_stride;                                         /* from one token to the next */
+    const uint8_t *w;                                        /* planes, or the codes above */
+    size_t steps;
+    unsigned parts, part_bits;
+    const uint8_t *next; /* what L2 is asked for, */
+    size_t next_bytes;   /* so much in all */
+};
+
+#if ULB_WORD_SUMS
+
+/* Steps of 16-bit sums of codes of so many bits: of a chunk of 8 at most. */
+#define ULB_PLANE_FULL(bits) ((bits) > 4 ? ULB_WORD_STEPS((1 << (bits)) - 1) : 8)
+
+static inline __attribute__((always_inline)) void
+ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
+              const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
+{
+    const size_t full = ULB_PLANE_FULL(bits);
+    struct ulb_byte_steps at = {.w = chunk->w + vector * ULB_VEC_BYTES,
+                                .step_bytes = sizeof(ulb_plane_bytes),
+                                .x_stride = chunk->x_stride,
+                                .ask = ask,
+                                .ask_bytes = ask_bytes};
+    ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
+    for (unsigned part = 0; part < chunk->parts; part++) {
+        size_t s = 0;
+        at.x = chunk->x + t * chunk->x_stride;
+        /* Else Clang keeps an address for each four activations. */
+        __asm__("" : "+r"(at.x));
+        if (part > 0) {
+            ULB_UNROLL(8)
+            for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
+                sums[i] = ulb_shl32(sums[i], chunk->part_bits);
+        }
+        for (; s + full <= chunk->steps; s += full)
+            ulb_add_bytes(&at, ULB_PLANE_PASS_VECTORS, tokens, full, NULL, sums);
+        for (; s < chunk->steps; s++)
+            ulb_add_bytes(&at, ULB_PLANE_PASS_VECTORS, tokens, 1, NULL, sums);
+    }
+}
+
+#else
+
+/* The fields of so many vectors of rows at their places, the last of a byte the whole byte (ulb_split_plane),
+ * times the activations of so many tokens, x4: sums[tokens][vectors] += products of a step. */
+static inline __attribute__((always_inline)) void
+ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned tokens, ulb_vec *sums)
+{
+    const unsigned fields = 8 / bits;
+    ULB_UNROLL(8)
+    for (unsigned v = 0; v < ULB_PLANE_PASS_VECTORS; v++) {
+        const unsigned field = v % fields;
+        ulb_vec codes = ulb_load(w + v / fields * ULB_VEC_BYTES);
+        if (field + 1 < fields)
+            codes = ulb_and(codes, ulb_all8((int)(((1u << bits) - 1) << field * bits)));
+        ULB_UNROLL(3)
+        for (size_t i = 0; i < tokens; i++)
+            ulb_dp(&sums[i * ULB_PLANE_PASS_VECTORS + v], codes, x4[i]);
+    }
+}
+
+/* sums[tokens][vectors] of a chunk, vectors of rows from vector on, tokens of the block from t on;
+ * of each step ask_bytes are asked for, from ask on. bits: of planes, or with 16-bit sums of the bytes. */
+static inline __attribute__((always_inline)) void
+ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
+              const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
+{
+    const uint8_t *w = chunk->w + vector * bits / 8 * ULB_VEC_BYTES;
+    ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
+    for (unsigned part = 0; part < (bits == 8 ? chunk->parts : 1); part++) {
+        const int8_t *x = chunk->x + t * chunk->x_stride;
+        if (bits == 8) {
+            ULB_UNROLL(24)
+            for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
+                sums[i] = ulb_shl32(sums[i], chunk->part_bits); /* 0 at first */
+        }
+        for (size_t s = 0; s < chunk->steps; s++, w += ulb_plane_step(bits), x += 4) {
+            ulb_vec x4[ULB_PLANE_TOKENS];
+            ULB_UNROLL(3)
+            for (size_t i = 0; i < tokens; i++)
+                x4[i] = ulb_broadcast4(x + i * chunk->x_stride);
+            ulb_add_token_step(bits, w, x4, tokens, sums);
+            for (size_t line = 0; line < ask_bytes; line += ULB_LINE)
+                ulb_ask_l2_from(ask, line, 0);
+            ask += ask_bytes;
+        }
+    }
+    ULB_UNROLL(24)
+    for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
+        __asm__("" : "+" ULB_REGISTER(sums[i])); /* see ulb_settle_sums() */
+    ULB_UNROLL(3)
+    for (size_t i = 0; i < tokens; i++)
+        ulb_split_vectors(bits, ULB_PLANE_PASS_VECTORS, sums + i * ULB_PLANE_PASS_VECTORS);
+}
+
+#endif
+
+/* What is done with the sums of a pass, [tokens][vectors]. */
+typedef void ulb_take_chunk_fn(void *block, size_t vector, size_t t, unsigned tokens, const ulb_vec *sums);
+
+static inline __attribute__((always_inline)) void
+ulb_pass_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
+               const uint8_t *ask, size_t ask_bytes, ulb_take_chunk_fn *take, void *block)
+{
+    ulb_vec sums[ULB_PLANE_SUMS];
+    ulb_sum_chunk(bits, chunk, vector, t, tokens, ask, ask_bytes, sums);
+    take(block, vector, t, tokens, sums);
+}
+
+/* All vectors of rows and so many tokens of a chunk. */
+static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
+                                                                  const struct ulb_plane_chunk *chunk,
+                                                                  size_t tokens, ulb_take_chunk_fn *take,
+                                                                  void *block)
+{
+    const size_t tiles = (tokens + ULB_PLANE_TOKENS - 1) / ULB_PLANE_TOKENS;
+    const size_t passes = tiles * (ULB_PLANE_VECTORS / ULB_PLANE_PASS_VECTORS);
+    const size_t steps = chunk->parts * chunk->steps;
+    const size_t ask_bytes = (chunk->next_bytes / steps + passes) / passes; /* for each step */
+    const uint8_t *ask = chunk->next;
+    for (size_t tile = 0, t = 0; tile < tiles; tile++) {
+        const size_t some = (tokens - t) / (tiles - tile);
+        for (size_t v = 0; v < ULB_PLANE_VECTORS; v += ULB_PLANE_PASS_VECTORS) {
+            if (ULB_PLANE_TOKENS > 3 && some == 4)
+                ulb_pass_chunk(bits, chunk, v, t, 4, ask, ask_bytes, take, block);
+            else if (some == 3)
+                ulb_pass_chunk(bits, chunk, v, t, 3, ask, ask_bytes, take, block);
+            else if (some == 2)
+                ulb_pass_chunk(bits, chunk, v, t, 2, ask, ask_bytes, take, block);
+            else
+                ulb_pass_chunk(bits, chunk, v, t, 1, ask, ask_bytes, take, block);
+            ask += steps * ask_bytes;
+        }
+        t += some;
+    }
+}
+
+/* Of codes of so many bits: whether they are made bytes for several tokens, by what, and in so many parts of
+ * so many bits. */
+#if ULB_WORD_SUMS
+#define ULB_PLANE_UNPACKED(bits)  true
+#define ULB_PLANE_UNPACK(bits)    ((bits) == 8 ? ulb_unpack_halves : ulb_unpack_planes)
+#define ULB_PLANE_PARTS(bits)     ((bits) == 8 ? 2 : 1)
+#define ULB_PLANE_PART_BITS(bits) ((bits) == 8 ? 4 : (bits))
+#else
+#define ULB_PLANE_UNPACKED(bits)  (ULB_PLANES_OF(bits) > 1)
+#define ULB_PLANE_UNPACK(bits)    (ULB_PLANE_UNPACKED(bits) ? ulb_unpack_planes : NULL)
+#define ULB_PLANE_PARTS(bits)     1
+#define ULB_PLANE_PART_BITS(bits) 0
+#endif
+
+/* Instructions per 32 weights of a register tile, apart from unpacking, which a block of tokens shares: of
+ * codes in so many parts of so many bits, so many loads and ands for a vector of bytes. */
+#define ULB_PLANE_TOKENS_MIX(parts, part_bits, loads_, ands)                                                 \
+    .loads = (loads_)*ULB_VECTORS_PER_STEP, .logic = (ands)*ULB_VECTORS_PER_STEP,                            \
+    .broadcasts = (double)(parts)*ULB_PLANE_TOKENS / ULB_PLANE_PASS_VECTORS * ULB_VECTORS_PER_STEP,          \
+    ULB_PLANE_PRODUCTS((parts)*ULB_PLANE_TOKENS, part_bits), .vector_bits = ULB_VEC_BITS,                    \
+    .chains = ULB_PLANE_SUMS
+#if ULB_WORD_SUMS
+#define ULB_PLANE_PRODUCTS(n, bits) .maddubs = (n), .adds = (n), .madds = (double)(n) / ULB_PLANE_FULL(bits)
+#else
+#define ULB_PLANE_PRODUCTS(n, bits) .dot_products = (n)*ULB_VECTORS_PER_STEP
+#endif
+
+/* Tokens of a register tile of codes of so many bits. */
+#define ULB_PLANE_TILE(bits)                                                                                 \
+    (ULB_PLANE_UNPACKED(bits) || (bits) == 8 || ((bits) > 1 && ULB_BY_WIDTH(false, true)) ? ULB_PLANE_TOKENS \
+                                                                                          : 1)
+
+#endif

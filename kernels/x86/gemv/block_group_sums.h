@@ -1,0 +1,442 @@
+/* The sums of groups of columns of a repacked block format (kernels/x86/gemv/block.h): lanes are rows. Inside
+ * a group sums are integers and exact; groups add up in single precision, with three roundings each, or,
+ * where integer scales multiply 16-bit sums, as integers. */
+#ifndef ULB_KERNELS_X86_GEMV_BLOCK_GROUP_SUMS_H
+#define ULB_KERNELS_X86_GEMV_BLOCK_GROUP_SUMS_H
+
+#include "kernels/group_sums.h"
+#include "kernels/pack/block_interleave.h"
+#include "kernels/microkernel.h"
+#include "kernels/x86/codes/code_ops.h"
+#include "kernels/x86/simd/dot.h"
+#include "kernels/x86/simd/vec_float.h"
+#include "kernels/x86/gemv/block_minima.h"
+#include "kernels/x86/simd/prefetch.h"
+#include "kernels/x86/gemv/k_slices.h"
+
+#include <string.h>
+
+enum {
+    ULB_BLOCK_VECTORS_MAX = 12,
+    ULB_BLOCK_SLICES = 2,
+    ULB_BLOCK_BYTES_MAX = 5, /* vectors for 4 columns */
+    ULB_VISIT_STEPS = 8,
+    ULB_SIDE_STEPS = 2,
+    ULB_LINES_MAX = 8,
+    ULB_TURN_BYTES_MAX = 1024
+};
+
+/* What scales of groups and minima are in a tile. */
+enum ulb_group_scales { ULB_NO_GROUPS, ULB_UNSIGNED_SCALES, ULB_SIGNED_SCALES, ULB_NIBBLE_SCALES };
+
+/* What differs from format to format. */
+struct ulb_block_row {
+    const struct ulb_layout *layout;
+    const struct ulb_codes *codes;
+    size_t sets;           /* of these vectors side by side */
+    size_t columns, group; /* of a block, and of an integer scale: ULB_..._COLUMNS */
+    size_t tile_bytes;
+    size_t near, far;   /* as in struct ulb_walk */
+    int32_t zero_point; /* of the codes */
+    enum ulb_group_scales scales;
+    enum ulb_minima minima;
+    bool powers; /* d is an exponent */
+    bool pairs;  /* of one token two rows of tiles are read side by side: four streams in place of two */
+    /* Whether a block's sums are multiplied by its activations' scale as they lose ULB_MAGIC, in one FMA:
+     * that of Q8_0 is a half, times 1.5 * 2^23 exact. Their zero point is taken off before the first product.
+     */
+    bool scales_sums;
+    enum ulb_activation activation;
+};
+
+static inline __attribute__((always_inline)) size_t ulb_block_vectors(const struct ulb_block_row *row)
+{
+    return row->sets * row->codes->rows;
+}
+
+/* Of the 16 groups of a block, each factor's. */
+static inline __attribute__((always_inline)) void
+ulb_scale_zeros(const struct ulb_block_row *row, const int16_t *sums, int32_t (*zeros)[ULB_SHORT_GROUPS])
+{
+#pragma GCC unroll 2
+    for (size_t half = 0; half < ULB_SHORT_GROUPS; half += 8) {
+        __m256i eight = _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(sums + half)));
+#pragma GCC unroll 3
+        for (size_t f = 0; f < ULB_ZERO_FACTORS; f++) {
+            if (!row->codes->factors[f])
+                continue;
+            __m256i factor = _mm256_set1_epi32(row->codes->factors[f] * row->zero_point);
+            __m256i scaled =
+                _mm256_add_epi32(_mm256_mullo_epi32(eight, factor), _mm256_set1_epi32(ULB_MAGIC));
+            _mm256_storeu_si256((__m256i *)(zeros[f] + half), scaled);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) struct ulb_zero_sum
+ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const int32_t *scaled)
+{
+    ulb_vec magic = ulb_all32(ULB_MAGIC);
+    if (!row->zero_point)
+        return (struct ulb_zero_sum){ulb_zero(), magic, NULL};
+    if (row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS)
+        return (struct ulb_zero_sum){ulb_zero(), ulb_all32(*scaled), scaled};
+    ulb_vec all = row->group == 2 * ULB_SUM_COLUMNS
+                      ? ulb_all_x_sums(sums, row->zero_point)
+                      : ulb_all32(row->zero_point * ulb_sum_of_x(sums, row->group));
+    return (struct ulb_zero_sum){all, ulb_add32(magic, all), NULL};
+}
+
+/* The prefetches for the lines that begin in so many bytes of w from begin on. Each is held at its place by
+ * one of some vectors that what follows needs: compilers bring those of an unrolled loop together, and so
+ * many at once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does
+ * not unroll them. */
+static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struct ulb_block_row *row,
+                                                                     struct ulb_told told, const uint8_t *w,
+                                                                     size_t begin, size_t bytes,
+                                                                     ulb_vec *vectors, size_t n_vectors)
+{
+    size_t first = (begin + ULB_LINE - 1) / ULB_LINE, end = (begin + bytes + ULB_LINE - 1) / ULB_LINE;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_LINES_MAX; i++) {
+        size_t line = (first + i) * ULB_LINE;
+        ulb_vec *held = &vectors[i % n_vectors];
+        if (first + i >= end)
+            break;
+#define ASK(ask, ...) __asm__(ask : [held] "+" ULB_REGISTER(*held) : __VA_ARGS__)
+        if (ulb_told_late(told)) {
+            if (row->far)
+                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH), [near] "i"(line + row->near),
+                    [far] "i"(line + row->far), ULB_ASK_ALONE_OPERANDS(w, line, told));
+            else
+                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_NEAR), [near] "i"(line + row->near),
+                    ULB_ASK_ALONE_OPERANDS(w, line, told));
+            continue;
+        }
+        ULB_ASK_BY(ASK, w, line, row->near, told);
+        if (!told.alone && row->far)
+            ASK("prefetcht1 %c[ahead](%[at])", ULB_ASK_NEAR_OPERANDS(w, line + row->far));
+#undef ASK
+    }
+}
+
+/* sums += so many steps, the first at w + at. */
+static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_row *row,
+                                                                struct ulb_told told, const uint8_t *w,
+                                                                size_t at, const int8_t *x, size_t steps,
+                                                                ulb_vec *sums)
+{
+    const struct ulb_codes *codes = row->codes;
+    size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
+    size_t set_sums = codes->word_steps ? codes->rows : codes->sums;
+    size_t visit = steps < ULB_VISIT_STEPS ? steps : ULB_VISIT_STEPS;
+    for (size_t begin = 0; begin < steps; begin += visit, w += visit * step_bytes, x += 4 * visit) {
+#pragma GCC unroll 8
+        for (size_t s = 0; s < visit; s++) {
+            ulb_vec x4 = ulb_broadcast4(x + 4 * s);
+#pragma GCC unroll 8
+            for (size_t set = 0; set < row->sets; set++) {
+                size_t set_at = at + s * step_bytes + set * set_bytes;
+                codes->step(w + set_at, x4, sums + set * set_sums);
+                ulb_prefetch_lines(row, told, w, set_at, set_bytes, sums + set * set_sums, set_sums);
+            }
+        }
+    }
+}
+
+/* Bytes of the codes of one group. */
+static inline __attribute__((always_inline)) size_t ulb_group_bytes(const struct ulb_block_row *row)
+{
+    return row->group / 4 * row->sets * row->codes->bytes * ULB_VEC_BYTES;
+}
+
+/* Whether a group is too long for one turn, and of sums that wait in memory. */
+static inline __attribute__((always_inline)) bool ulb_is_long(const struct ulb_block_row *row)
+{
+    return row->codes->word_steps && ulb_group_bytes(row) > ULB_TURN_BYTES_MAX;
+}
+
+/* *sum += words, for sums that wait in memory: compilers store what they take for a register's twice. */
+static inline __attribute__((always_inline)) void ulb_add_in_memory(ulb_vec *sum, ulb_vec words)
+{
+    __asm__("vpaddd %[sum], %[words], %[words]\n\t" ULB_MOVE " %[words], %[sum]"
+            : [sum] "+m"(*sum), [words] "+" ULB_REGISTER(words));
+}
+
+/* Whether the groups of all slices are added side by side, because their sums are half of 32 registers at
+ * most: those of one alone are too few for the latency of dot products. On Zen 4 gamma of Q4_0 is 0.67
+ * instead of 0.74. */
+static inline __attribute__((always_inline)) bool ulb_is_narrow(const struct ulb_block_row *row)
+{
+    return ULB_BY_ENCODING(false, true) && ULB_BLOCK_SLICES * row->sets * row->codes->sums <= 16;
+}
+
+/* Steps that are taken together: of a group, few of each slice in turn, or as many as 16-bit sums hold. */
+static inline __attribute__((always_inline)) size_t ulb_chunk_steps(const struct ulb_block_row *row)
+{
+    size_t steps = row->group / 4, words = row->codes->word_steps;
+    if (ulb_is_narrow(row))
+        return ULB_SIDE_STEPS;
+    return words && words < steps ? words : steps;
+}
+
+/* Sums of 16 bits, two to a lane, as 32 bits: times 1, or times the pair in scale. */
+static inline __attribute__((always_inline)) ulb_vec ulb_widen_by(const ulb_vec *scale, ulb_vec words)
+{
+#if ULB_WORD_SUMS
+    if (scale)
+        return _mm256_madd_epi16(words, *scale);
+#else
+    (void)scale;
+#endif
+    return ulb_widen(words);
+}
+
+/* sums += the int32 sums of one chunk, whose codes begin at w + at, times integer scales of rows, or NULL. */
+static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_row *row,
+                                                                struct ulb_told told, const uint8_t *w,
+                                                                size_t at, const int8_t *x,
+                                                                const ulb_vec *scales, ulb_vec *sums)
+{
+    size_t n = row->sets * row->codes->sums;
+    if (!row->codes->word_steps) {
+        ulb_add_steps(row, told, w, at, x, ulb_chunk_steps(row), sums);
+        return;
+    }
+    ulb_vec words[ULB_BLOCK_VECTORS_MAX];
+    ulb_zero_all(words, n);
+    ulb_add_steps(row, told, w, at, x, ulb_chunk_steps(row), words);
+#pragma GCC unroll 12
+    for (size_t i = 0; i < n; i++) {
+        ulb_vec wide = ulb_widen_by(scales ? &scales[i] : NULL, words[i]);
+        if (ulb_is_long(row))
+            ulb_add_in_memory(&sums[i], wide);
+        else
+            sums[i] = ulb_add32(sums[i], wide);
+    }
+}
+
+/* Groups whose scales lie together, before their codes. */
+static inline __attribute__((always_inline)) size_t ulb_groups_together(const struct ulb_block_row *row)
+{
+    return row->scales == ULB_NIBBLE_SCALES ? 2 : 1;
+}
+
+/* Bytes of these scales: one for each row. */
+static inline __attribute__((always_inline)) size_t ulb_scale_bytes(const struct ulb_block_row *row)
+{
+    return row->scales == ULB_NO_GROUPS ? 0 : ulb_block_vectors(row) * ULB_LANES;
+}
+
+/* Where the scales of group g of a block lie. */
+static inline __attribute__((always_inline)) size_t ulb_scales_at(const struct ulb_block_row *row, size_t g)
+{
+    size_t together = ulb_groups_together(row);
+    return g / together * (ulb_scale_bytes(row) + together * ulb_group_bytes(row));
+}
+
+/* Where its codes lie. */
+static inline __attribute__((always_inline)) size_t ulb_codes_at(const struct ulb_block_row *row, size_t g)
+{
+    return ulb_scales_at(row, g) + ulb_scale_bytes(row) + g % ulb_groups_together(row) * ulb_group_bytes(row);
+}
+
+/* Scale of group g, whose scales lie at scales, for vector v of rows. */
+static inline __attribute__((always_inline)) ulb_floats
+ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t v)
+{
+    const uint8_t *at = scales + v * ULB_LANES;
+    if (row->scales == ULB_SIGNED_SCALES)
+        return ulb_to_floats(ulb_load_signed_bytes(at));
+    ulb_vec bytes = ulb_load_unsigned_bytes(at);
+    if (row->scales == ULB_NIBBLE_SCALES)
+        bytes = g % 2 ? ulb_shr16(bytes, 4) : ulb_and(bytes, ulb_all32(15));
+    return ulb_to_floats(bytes);
+}
+
+/* Whether scales multiply 16-bit sums as these become 32-bit ones, which then are the block's, exact: |scale
+ * * sum| of 256 columns <= 63 * 31 * 128 * 256 < 2^26. Signed scales would have to meet the zero point too.
+ */
+static inline __attribute__((always_inline)) bool ulb_scales_integers(const struct ulb_block_row *row)
+{
+    return ULB_WORD_SUMS && row->codes->word_steps &&
+           (row->scales == ULB_UNSIGNED_SCALES || row->scales == ULB_NIBBLE_SCALES);
+}
+
+#if ULB_WORD_SUMS
+
+/* Scale of group g, whose scales lie at scales, for vector v of rows: twice in each lane, 16 bits. */
+static inline __attribute__((always_inline)) ulb_vec
+ulb_paired_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t v)
+{
+    const __m256i pairs = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1, 4,
+                                           -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1);
+    int64_t eight;
+    memcpy(&eight, scales + v * ULB_LANES, sizeof eight);
+    __m256i scale = _mm256_shuffle_epi8(_mm256_set1_epi64x(eight), pairs);
+    if (row->scales == ULB_NIBBLE_SCALES)
+        scale = g % 2 ? _mm256_srli_epi16(scale, 4) : _mm256_and_si256(scale, _mm256_set1_epi16(15));
+    return scale;
+}
+
+#endif
+
+/* A block, or some of its groups: scales and codes of groups, activations. */
+struct ulb_groups_at {
+    const uint8_t *w;
+    const int8_t *x;
+    const int16_t *sums;
+    const int32_t *zeros; /* of groups of 16 columns: struct ulb_zero_sum's */
+    const float *scale;   /* of a block's activations */
+};
+
+/* Sums of a group, and what is taken off them; or integer scales, for which sums are the block's. */
+struct ulb_group_sums {
+    struct ulb_zero_sum zero;
+    ulb_vec sums[ULB_BLOCK_VECTORS_MAX], scales[ULB_BLOCK_VECTORS_MAX];
+};
+
+static inline __attribute__((always_inline)) void ulb_start_group(const struct ulb_block_row *row,
+                                                                  const struct ulb_groups_at *at, size_t g,
+                                                                  struct ulb_group_sums *group)
+{
+#if ULB_WORD_SUMS
+    if (ulb_scales_integers(row)) {
+        ULB_UNROLL(12)
+        for (size_t v = 0; v < ulb_block_vectors(row); v++)
+            group->scales[v] = ulb_paired_scale(row, at->w + ulb_scales_at(row, g), g, v);
+        return;
+    }
+#endif
+    group->zero = ulb_group_zero_sum(row, at->sums + g * row->group / ULB_SUM_COLUMNS, at->zeros + g);
+    ulb_vec magic = ulb_all32(ULB_MAGIC);
+    if (row->scales_sums)
+        magic = ulb_sub32(magic, group->zero.all);
+#pragma GCC unroll 12
+    for (size_t i = 0; i < row->sets * row->codes->sums; i++)
+        group->sums[i] = row->codes->start(i % row->codes->sums, magic, &group->zero);
+}
+
+/* block += group g, a constant; ask: for what lies ahead of its scales. */
+static inline __attribute__((always_inline)) void
+ulb_end_group(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at, size_t g,
+              const struct ulb_group_sums *group, bool ask, ulb_floats *block)
+{
+    const struct ulb_codes *codes = row->codes;
+    ulb_floats values[ULB_BLOCK_VECTORS_MAX];
+    size_t scales_at = ulb_scales_at(row, g);
+    if (ulb_scales_integers(row)) {
+        if (g % ulb_groups_together(row) == 0)
+            ulb_prefetch_lines(row, told, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block,
+                               ulb_block_vectors(row));
+        return;
+    }
+    struct ulb_sum_scale scale;
+    if (row->scales_sums) {
+        scale.by = ulb_all_floats(row->powers ? *at->scale / 2 : *at->scale);
+        __asm__("" : "+" ULB_REGISTER(scale.by)); /* else it is multiplied before it reaches all lanes */
+        scale.less = ulb_mul(scale.by, ulb_all_floats(-(float)ULB_MAGIC_VALUE));
+    }
+#pragma GCC unroll 8
+    for (size_t set = 0; set < row->sets; set++)
+        codes->floats(group->sums + set * codes->sums, &group->zero, row->scales_sums ? &scale : NULL,
+                      values + set * codes->rows);
+    if (ask && g % ulb_groups_together(row) == 0)
+        ulb_prefetch_lines(row, told, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values,
+                           ulb_block_vectors(row));
+#pragma GCC unroll 12
+    for (size_t v = 0; v < ulb_block_vectors(row); v++)
+        block[v] = row->scales ? ulb_fma(values[v], ulb_group_scale(row, at->w + scales_at, g, v), block[v])
+                               : values[v];
+}
+
+/* block += a chunk, from step s on, of group g. */
+static inline __attribute__((always_inline)) void
+ulb_add_chunk_of(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
+                 size_t g, size_t s, struct ulb_group_sums *group, ulb_floats *block)
+{
+    const uint8_t *w = at->w + s * row->sets * row->codes->bytes * ULB_VEC_BYTES;
+    const int8_t *x = at->x + g * row->group + 4 * s;
+    if (ulb_scales_integers(row))
+        ulb_add_chunk(row, told, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
+    else
+        ulb_add_chunk(row, told, w, ulb_codes_at(row, g), x, NULL, group->sums);
+}
+
+/* block += group g of one slice. */
+static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_block_row *row,
+                                                                struct ulb_told told,
+                                                                const struct ulb_groups_at *at, size_t g,
+                                                                ulb_floats *block)
+{
+    struct ulb_group_sums group;
+    ulb_start_group(row, at, g, &group);
+    for (size_t s = 0; s < row->group / 4; s += ulb_chunk_steps(row))
+        ulb_add_chunk_of(row, told, at, g, s, &group, block);
+    ulb_end_group(row, told, at, g, &group, true, block);
+}
+
+/* block += group g of each slice, some steps of each in turn: one after the other where sums are registers,
+ * in a loop where they wait in memory. */
+static inline __attribute__((always_inline)) void
+ulb_add_side_by_side(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
+                     size_t g, ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
+{
+    struct ulb_group_sums groups[ULB_BLOCK_SLICES];
+    size_t steps = row->group / 4, chunk = ulb_chunk_steps(row);
+    size_t pass = ulb_is_long(row) ? chunk : steps < ULB_VISIT_STEPS ? steps : ULB_VISIT_STEPS;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
+        ulb_start_group(row, &at[i], g, &groups[i]);
+    for (size_t begin = 0; begin < steps; begin += pass) {
+#pragma GCC unroll 8
+        for (size_t s = begin; s < begin + pass; s += chunk) {
+#pragma GCC unroll 4
+            for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
+                ulb_add_chunk_of(row, told, &at[i], g, s, &groups[i], block[i]);
+        }
+    }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
+        ulb_end_group(row, told, &at[i], g, &groups[i], true, block[i]);
+}
+
+/* Groups of a slice in turn: two where two scales are a byte, and two of 16 columns, for which sums of the
+ * block that have no registers are loaded and stored half as often; with 16-bit sums that is no gain. */
+static inline __attribute__((always_inline)) size_t ulb_turn_groups(const struct ulb_block_row *row)
+{
+    return row->scales == ULB_NIBBLE_SCALES || (row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS) ? 2 : 1;
+}
+
+/* Whether the sums of a long group leave none of 16 registers over: Clang 14 finds them room in one copy of
+ * the code, not in one for each slice, whose gamma was 0.89 for 0.68. */
+static inline __attribute__((always_inline)) bool ulb_fills_registers(const struct ulb_block_row *row)
+{
+    return ULB_BY_ENCODING(true, false) && row->sets * row->codes->sums == 12 && row->group == row->columns;
+}
+
+/* block += a turn of each slice. */
+static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_block_row *row,
+                                                               struct ulb_told told,
+                                                               const struct ulb_groups_at *at,
+                                                               ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
+{
+    size_t turn = ulb_turn_groups(row), slices = ULB_BLOCK_SLICES;
+    if (ulb_fills_registers(row)) {
+        __asm__("" : "+r"(slices)); /* a loop */
+        for (size_t i = 0; i < slices; i++)
+            ulb_add_group(row, told, &at[i], 0, block[i]);
+        return;
+    }
+    if (ulb_is_long(row) || ulb_is_narrow(row)) {
+#pragma GCC unroll 2
+        for (size_t g = 0; g < turn; g++)
+            ulb_add_side_by_side(row, told, at, g, block);
+        return;
+    }
+#pragma GCC unroll 8
+    for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++)
+        ulb_add_group(row, told, &at[i / turn], i % turn, block[i / turn]);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* Block formats in place, as an mmap'ed file has them: 256 bits, rows one after the other. Blocks of 32
+ * columns are kernels/x86/gguf_inplace_32.h, of 256 columns in_place_long.h; here is what both have.
+ *
+ * What zero points and minima take off follows from the activations' sums of 16 columns: one vpmaddwd a
+ * block. Address streams (kernels/x86/gemv/k_slices.h) run on from row to row. */
+#ifndef ULB_KERNELS_X86_GEMV_GGUF_INPLACE_H
+#define ULB_KERNELS_X86_GEMV_GGUF_INPLACE_H
+
+#include "kernels/activations.h"
+#include "kernels/gguf_block.h"
+#include "kernels/microkernel.h"
+#include "kernels/x86/simd/dot.h"
+#include "kernels/x86/simd/vec_float.h"
+#include "kernels/x86/gemv/k_slices.h"
+
+/* One token. */
+struct ulb_in_place_x {
+    const int8_t *x;
+    const float *scale;  /* of blocks */
+    const int16_t *sums; /* of 16 columns */
+};
+
+static inline struct ulb_in_place_x ulb_in_place_token(const struct ulb_gemm *g, size_t n)
+{
+    return (struct ulb_in_place_x){(const int8_t *)g->x + n * g->x_stride, g->x_scale + n * g->x_scale_stride,
+                                   g->x_sums + n * g->x_sums_stride};
+}
+
+/* Fields of so many bits at bit shift of each byte, moved to bit at. Constants. */
+static inline __attribute__((always_inline)) __m256i ulb_field(__m256i bytes, unsigned shift, unsigned at,
+                                                               int mask)
+{
+    __m256i moved = shift > at   ? _mm256_srli_epi16(bytes, (int)(shift - at))
+                    : shift < at ? _mm256_slli_epi16(bytes, (int)(at - shift))
+                                 : bytes;
+    return _mm256_and_si256(moved, _mm256_set1_epi8((char)(mask << at)));
+}
+
+#endif

@@ -1,0 +1,208 @@
+/* The walk of every dot-product row over its tiles: the slices of K (see struct ulb_layout) are read as so
+ * many address streams at once, because one core keeps more misses in flight over several streams than over
+ * one; all add to the same rows, so that streams cost no registers. Accumulators come in sets: enough sets
+ * hide the latency of the dot product. Every line is prefetched a fixed distance ahead in its stream; streams
+ * run on from tile to tile. */
+#ifndef ULB_KERNELS_X86_GEMV_K_SLICES_H
+#define ULB_KERNELS_X86_GEMV_K_SLICES_H
+
+#include "kernels/microkernel.h"
+#include "kernels/unroll.h"
+#include "kernels/x86/simd/prefetch.h"
+#include "kernels/x86/simd/vec.h"
+
+enum { ULB_LINE = 64 };
+
+/* Rows that are read side by side, each an address stream of its own, lie so many rows apart, at least 1: as
+ * many as rows has for each stream, or a few less where that is a multiple of 4 KiB: streams would drive one
+ * another out of L1, whose sets the address's lower bits choose. */
+static inline size_t ulb_stream_rows(size_t rows, size_t streams, size_t row_bytes)
+{
+    enum { PAGE = 4096, APART = 256, TRIES = 16 };
+    size_t part = rows / streams;
+    for (size_t i = 0; i < TRIES && part > TRIES && (part * row_bytes + APART) % PAGE < 2 * APART; i++)
+        part--;
+    return part > 1 ? part : 1;
+}
+
+/* *sum += words, two to a lane. */
+typedef void ulb_widen_fn(ulb_vec words, ulb_vec *sum);
+
+/* Compile-time constants of a row. */
+struct ulb_walk {
+    size_t step_bytes; /* weights of one step: columns columns of the tile */
+    size_t columns;
+    size_t vectors; /* accumulators that a step adds to */
+    size_t slices;  /* of the layout: address streams */
+    size_t sets;    /* of accumulators; divides slices */
+    size_t visit;   /* bytes of a stream in turn: whole lines */
+    /* Where steps add to 16-bit sums, which hold those of a visit; NULL: to accumulators. */
+    ulb_widen_fn *widen;
+    size_t near; /* bytes ahead, in the stream, of the prefetch into L1 */
+    size_t far;  /* and of the one into L2 beside it; 0: none. Multiples of 64 */
+    size_t gap;  /* from one prefetched line to the next: 64, or 128 to leave every other line to the
+                  * neighbour fetch of L2, where loads are what limits in L1. Told, every line is asked for:
+                  * Zen 5, int8 at 512 bits and AVX-VNNI, 14336x4096, 3 and 8 % faster */
+};
+
+/* Steps of a stream in turn. */
+static inline __attribute__((always_inline)) size_t ulb_visit_steps(const struct ulb_walk *walk)
+{
+    return walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
+}
+
+/* Of tiles that are read slice by slice, two slices, the one after that at w in time. */
+static inline const uint8_t *ulb_next_tile(const uint8_t *w, size_t slice, size_t slice_bytes,
+                                           size_t tile_bytes)
+{
+    return slice == 0 ? w + slice_bytes : w - slice_bytes + tile_bytes;
+}
+
+/* Of so many tokens that are left, at least two at first, those of the next register tile: none is left alone
+ * where tiles hold more than two, for the sums of one are too few chains for the latency of dot products. */
+static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
+{
+    if (left == tokens + 1u && tokens > 2)
+        return tokens - 1u;
+    return left < tokens ? left : tokens;
+}
+
+/* Of so many tokens that are left, those of the next block, at most so many: blocks of a call differ by one.
+ */
+static inline size_t ulb_next_block(size_t left, size_t most)
+{
+    return left / ((left + most - 1) / most);
+}
+
+/* How the lines ahead of a step are asked for. All constants, but for the distance in told: the rest of it is
+ * one in each of three pieces of code, because steps have no instruction to spare. */
+struct ulb_asking {
+    const struct ulb_walk *walk;
+    size_t begin; /* of the step in its visit */
+    bool whole;   /* the visit; of a part of one nothing is asked for */
+    struct ulb_told told;
+};
+
+/* Adds one step's products to the set of accumulators; asks beside the load of each vector. */
+typedef void ulb_step_fn(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x, ulb_vec *sums);
+
+enum { ULB_ACCUMULATORS_MAX = 24 };
+
+/* For the line at w + line, line a constant. */
+static inline __attribute__((always_inline)) void
+ulb_prefetch(const struct ulb_walk *walk, struct ulb_told told, const uint8_t *w, size_t line)
+{
+    ulb_ask_both(w, line, (struct ulb_ahead){walk->near, told}, walk->far);
+}
+
+/* Beside the load of the vector at w + at of a step at w: for the line that begins there, if one does. Loads
+ * and prefetches in turn are what keeps most misses in flight: Golden Cove, int4 at 512 bits, three lines and
+ * then their six prefetches 34.5 GB/s, line by line 37.5. sum: one that the vector was added to; it keeps the
+ * prefetch at its place, where compilers bring those of a whole visit together (int4 with AVX2 on Zen 3: 0.75
+ * of the best reader, 0.91 with them in turn). NULL: they are apart without, in a row that has no instruction
+ * to spare. */
+static inline __attribute__((always_inline)) void ulb_ask_ahead(const struct ulb_asking *asking,
+                                                                const uint8_t *w, size_t at, ulb_vec *sum)
+{
+    const size_t gap = asking->told.alone ? ULB_LINE : asking->walk->gap;
+    if (asking->whole && (asking->begin + at) % gap == 0) {
+        if (sum)
+            __asm__ volatile("" : "+v"(*sum));
+        ulb_prefetch(asking->walk, asking->told, w, at);
+    }
+}
+
+/* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a visit, whose lines
+ * ahead are prefetched. */
+static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_walk *walk, struct ulb_told told,
+                                                            ulb_step_fn *step, const struct ulb_tiles *tiles,
+                                                            size_t i, size_t s, size_t steps, bool whole,
+                                                            ulb_vec *sums)
+{
+    const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * walk->step_bytes;
+    const int8_t *x = tiles->x + (i * tiles->steps + s) * walk->columns;
+    ulb_vec words[ULB_ACCUMULATORS_MAX], *set = sums + i % walk->sets * walk->vectors;
+    if (walk->widen)
+        ulb_zero_all(words, walk->vectors);
+    ULB_UNROLL(8)
+    for (size_t u = 0; u < steps; u++) {
+        const struct ulb_asking asking = {walk, u * walk->step_bytes, whole, told};
+        step(&asking, w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
+    }
+    if (walk->widen) {
+        ULB_UNROLL(32)
+        for (size_t v = 0; v < walk->vectors; v++)
+            walk->widen(words[v], &set[v]);
+    }
+}
+
+/* The same of every slice. Accumulators are registers, so that slices are laid out one after the other; those
+ * of 16-bit sums wait in memory, and a loop is shorter code, which is faster in L1. Told, slices are laid
+ * out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5, 14336x4096:
+ * int4 0.45 of the best reader with one instruction for four streams, 0.97 with four). */
+static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk,
+                                                                   struct ulb_told told, ulb_step_fn *step,
+                                                                   const struct ulb_tiles *tiles, size_t s,
+                                                                   size_t steps, bool whole, ulb_vec *sums)
+{
+    if (walk->widen && !told.alone) {
+#pragma GCC unroll 1
+        for (size_t i = 0; i < walk->slices; i++)
+            ulb_visit(walk, told, step, tiles, i, s, steps, whole, sums);
+        return;
+    }
+    ULB_UNROLL(8)
+    for (size_t i = 0; i < walk->slices; i++)
+        ulb_visit(walk, told, step, tiles, i, s, steps, whole, sums);
+}
+
+/* Adds steps [begin, end) of every slice to the sets of accumulators. */
+static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ulb_walk *walk,
+                                                                 struct ulb_told told, ulb_step_fn *step,
+                                                                 const struct ulb_tiles *tiles, size_t begin,
+                                                                 size_t end, ulb_vec *sums)
+{
+    size_t unit = ulb_visit_steps(walk);
+    size_t even = begin + (end - begin) / unit * unit;
+    for (size_t s = begin; s < even; s += unit)
+        ulb_visit_slices(walk, told, step, tiles, s, unit, true, sums);
+    for (size_t s = even; s < end; s++)
+        ulb_visit_slices(walk, told, step, tiles, s, 1, false, sums);
+}
+
+/* Sums of one row of tiles into sums[vectors], the first set. */
+static inline __attribute__((always_inline)) void
+ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
+{
+    ulb_zero_all(sums, walk->sets * walk->vectors);
+    ULB_AS_TOLD(tiles->ask_ahead, ulb_walk_steps(walk, told, step, tiles, 0, tiles->steps, sums));
+    ulb_add_sets(sums, walk->sets, walk->vectors);
+}
+
+/* Adds all steps, whole lines, of two rows of tiles side by side to one set of accumulators each. */
+static inline __attribute__((always_inline)) void ulb_walk_pair_steps(const struct ulb_walk *walk,
+                                                                      struct ulb_told told, ulb_step_fn *step,
+                                                                      const struct ulb_tiles *tiles,
+                                                                      ulb_vec *sums)
+{
+    struct ulb_tiles beside = *tiles;
+    beside.w += tiles->apart;
+    for (size_t s = 0; s < tiles->steps; s++) {
+        ULB_UNROLL(8)
+        for (size_t i = 0; i < walk->slices; i++) {
+            ulb_visit(walk, told, step, tiles, i, s, 1, true, sums);
+            ulb_visit(walk, told, step, &beside, i, s, 1, true, sums + walk->vectors);
+        }
+    }
+}
+
+/* Sums of two rows of tiles, which are read side by side, into sums[2][vectors]: twice the streams, and as
+ * many chains as two sets have. walk: of one set, with steps of whole lines. */
+static inline __attribute__((always_inline)) void
+ulb_walk_pair(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
+{
+    ulb_zero_all(sums, 2 * walk->vectors);
+    ULB_AS_TOLD(tiles->ask_ahead, ulb_walk_pair_steps(walk, told, step, tiles, sums));
+}
+
+#endif

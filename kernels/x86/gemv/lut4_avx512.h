@@ -1,0 +1,139 @@
+/* Look-ups of kernels/x86/gemv/lut4.h in vectors of 512 bits: a line, two steps, is one. Its four lanes
+ * are rows r and r + 16 of one step, then of the next; those of the tables low parts and high parts of one,
+ * then of the other. So two orders of the lanes look all up: as they are, low parts of rows r and high parts
+ * of rows r + 16, and swapped, the others.
+ *
+ * Ports: per line an and, gf2p8affineqb (or shift + and), the swap, 4 pshufb, 4 add but for the first of 4,
+ * and 12 of joining per 4: 13 operations (14) on two ports are 0.41 cycle (0.44) per 32 bits; port 5 alone
+ * does 6 of them. */
+#ifndef ULB_KERNELS_X86_GEMV_LUT4_AVX512_H
+#define ULB_KERNELS_X86_GEMV_LUT4_AVX512_H
+
+#include "kernels/unroll.h"
+#include "kernels/x86/simd/prefetch.h"
+
+#include <immintrin.h>
+
+typedef __m512i ulb_nibble_vec;
+
+/* Instructions per 32 weights of so many bits. */
+#define ULB_NIBBLE_MIX(bits)                                                                                 \
+    {                                                                                                        \
+        .loads = 0.125 * (bits), .prefetches = 0.0625 * ULB_NIBBLE_ASKS * (bits),                            \
+        ULB_NIBBLE_CUT_MIX(0.0625 * (bits)), .permutes = 0.0625 * (bits), .shuffles = 0.25 * (bits),         \
+        .transposes = 4 / 64.0 * (bits), .adds = 0.25 * (bits), .maddubs = 4 / 64.0 * (bits),                \
+        .vector_bits = 512                                                                                   \
+    }
+
+/* Both, or the matrix alone, isolate the high nibble of every byte. */
+#ifdef __GFNI__
+#define ULB_NIBBLE_MATRIX _mm512_set1_epi64(0x1020408000000000)
+#define ULB_HIGH_NIBBLE   "vgf2p8affineqb $0, %[high_nibble], %[packed], %[packed]\n\t"
+#else
+#define ULB_NIBBLE_MATRIX nibble
+#define ULB_HIGH_NIBBLE   "vpsrlw $4, %[packed], %[packed]\n\tvpandd %[nibble], %[packed], %[packed]\n\t"
+#endif
+
+/* Loads weights and tables, of a line or, with as = "t", of one step: the rest is zero, and so are its sums.
+ * first and packed are the low and high nibbles. */
+#define ULB_NIBBLE_LOAD(as)                                                                                  \
+    "vmovdqu64 %[w], %" as "[packed]\n\t"                                                                    \
+    "vmovdqu64 %[table], %" as "[parts]\n\t"                                                                 \
+    "vshufi64x2 $0xB1, %[parts], %[parts], %[swapped]\n\t"                                                   \
+    "vpandd %[nibble], %[packed], %[first]\n\t" ULB_HIGH_NIBBLE
+#define ULB_NIBBLE_LOOK_UP(index, part, to) "vpshufb %[" index "], %[" part "], %[" to "]\n\t"
+#define ULB_NIBBLE_ADD(index, part, sum)                                                                     \
+    ULB_NIBBLE_LOOK_UP(index, part, "found") "vpaddb %[found], %[" sum "], %[" sum "]\n\t"
+#define ULB_NIBBLE_LOOK_UPS                                                                                  \
+    ULB_NIBBLE_LOOK_UP("first", "parts", "b0")                                                               \
+    ULB_NIBBLE_LOOK_UP("first", "swapped", "b1")                                                             \
+    ULB_NIBBLE_LOOK_UP("packed", "parts", "b2")                                                              \
+    ULB_NIBBLE_LOOK_UP("packed", "swapped", "b3")
+#define ULB_NIBBLE_ADDS                                                                                      \
+    ULB_NIBBLE_ADD("first", "parts", "b0")                                                                   \
+    ULB_NIBBLE_ADD("first", "swapped", "b1")                                                                 \
+    ULB_NIBBLE_ADD("packed", "parts", "b2")                                                                  \
+    ULB_NIBBLE_ADD("packed", "swapped", "b3")
+#define ULB_NIBBLE_BYTES(constraint)                                                                         \
+    [b0] constraint(bytes[0]), [b1] constraint(bytes[1]), [b2] constraint(bytes[2]),                         \
+        [b3] constraint(bytes[3]), [packed] "=&v"(packed), [first] "=&v"(first), [parts] "=&v"(parts),       \
+        [swapped] "=&v"(swapped)
+#define ULB_NIBBLE_OPERANDS(n)                                                                               \
+    [w] "m"(*(const uint8_t(*)[n])w), [table] "m"(*(const uint8_t(*)[n])table), [nibble] "v"(nibble),        \
+        [high_nibble] "v"(high_nibble)
+
+/* bytes: parts of the sums of one step, in the order of the lanes; of low nibbles, then of high ones. */
+static inline void ulb_nibble_first(const uint8_t *w, const uint8_t *table, __m512i bytes[4])
+{
+    const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
+    __m512i packed, first, parts, swapped;
+    __asm__(ULB_NIBBLE_LOAD("t") ULB_NIBBLE_LOOK_UPS
+            : ULB_NIBBLE_BYTES("=&v")
+            : ULB_NIBBLE_OPERANDS(ULB_NIBBLE_STEP));
+}
+
+/* bytes += those of another step. */
+static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m512i bytes[4])
+{
+    const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
+    __m512i packed, first, parts, swapped, found;
+    __asm__(ULB_NIBBLE_LOAD("t") ULB_NIBBLE_ADDS
+            : ULB_NIBBLE_BYTES("+v"), [found] "=&v"(found)
+            : ULB_NIBBLE_OPERANDS(ULB_NIBBLE_STEP));
+}
+
+/* bytes: those of the two steps of a line. */
+static inline void ulb_nibble_first_line(const uint8_t *w, const uint8_t *table, __m512i bytes[4])
+{
+    const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
+    __m512i packed, first, parts, swapped;
+    __asm__(ULB_NIBBLE_LOAD("") ULB_NIBBLE_LOOK_UPS
+            : ULB_NIBBLE_BYTES("=&v")
+            : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP));
+}
+
+/* bytes += those of the two steps of a line. */
+static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table,
+                                                                      struct ulb_told told, __m512i bytes[4])
+{
+    const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
+    __m512i packed, first, parts, swapped, found;
+    if (ULB_NIBBLE_FAR && !told.alone)
+        ulb_ask_l2(w, ULB_FAR);
+#define ADD_LINE(ask, ...)                                                                                   \
+    __asm__(ask "\n\t" ULB_NIBBLE_LOAD("") ULB_NIBBLE_ADDS                                                   \
+            : ULB_NIBBLE_BYTES("+v"), [found] "=&v"(found)                                                   \
+            : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP), __VA_ARGS__)
+    ULB_ASK_BY(ADD_LINE, w, 0, ULB_NIBBLE_PREFETCH, told);
+#undef ADD_LINE
+}
+
+/* 16-bit sums of 32 rows += their byte sums, each step's in a half: words[0] is rows 0-7 and 16-23, words[1]
+ * 8-15 and 24-31. Unpacking leaves low parts before high ones of rows below 16, behind them of the others. */
+static inline void ulb_nibble_join(__m512i parts, __m512i swapped, __m512i words[2])
+{
+    enum { LOW_FIRST = 32 << 8 | 1, HIGH_FIRST = 1 << 8 | 32 };
+    const __m512i weights = _mm512_mask_set1_epi16(_mm512_set1_epi16(LOW_FIRST), 0xFF00FF00, HIGH_FIRST);
+    __m512i upper;
+    __asm__("vpunpckhbw %[swapped], %[parts], %[upper]\n\t"
+            "vpunpcklbw %[swapped], %[parts], %[parts]\n\t"
+            "vpmaddubsw %[weights], %[parts], %[parts]\n\t"
+            "vpmaddubsw %[weights], %[upper], %[upper]\n\t"
+            "vpaddw %[parts], %[w0], %[w0]\n\t"
+            "vpaddw %[upper], %[w1], %[w1]"
+            : [w0] "+v"(words[0]), [w1] "+v"(words[1]), [parts] "+v"(parts), [upper] "=&v"(upper)
+            : [swapped] "v"(swapped), [weights] "v"(weights));
+}
+
+static inline __m512i ulb_nibble_no_words(void)
+{
+    return _mm512_setzero_si512();
+}
+
+/* The sums of both halves. */
+static inline __m256i ulb_nibble_both_steps(__m512i words)
+{
+    return _mm256_add_epi16(_mm512_castsi512_si256(words), _mm512_extracti64x4_epi64(words, 1));
+}
+
+#endif

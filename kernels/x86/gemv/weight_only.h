@@ -1,0 +1,184 @@
+/* Codes of 4 or 8 bits with floating activations, in the order of kernels/x86/gemv/planes.h: a lane holds 4
+ * columns of a row, and of 4-bit codes those of a second row in the upper nibbles.
+ *
+ * A field is masked where it lies in the lane and converted: 2^b times too large for a field from bit b on,
+ * which the activation makes good. The uppermost, whose top bit would be a sign, is shifted down. A column of
+ * all rows comes before the next, so that the sums of a row have time for the latency of FMA; lanes are read
+ * from L1 for each of their fields. */
+#ifndef ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_H
+#define ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_H
+
+#include "kernels/reference/integer_ref.h"
+#include "kernels/unroll.h"
+#include "kernels/x86/simd/vec_float.h"
+#include "kernels/x86/gemv/k_slices.h"
+
+/* A sum of codes is one chain of all columns, or of a group's; the sum of activations, which the zero point
+ * is multiplied by, four of a quarter as many. Code and zero point, counted from the least, are each at most
+ * |value| + |zero| + offset, which the error is bounded by (kernels/kernel.h). */
+#define ULB_CODE_TOLERANCE (1.25 * ULB_ONE_CHAIN_TOLERANCE)
+
+enum { ULB_CODE_VECTORS = 8 /* of rows */, ULB_CODE_ROWS = ULB_CODE_VECTORS * ULB_LANES };
+
+static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsigned bits)
+{
+#ifdef ULB_DP_512
+    return _mm512_srli_epi32(v, bits);
+#else
+    return _mm256_srli_epi32(v, (int)bits);
+#endif
+}
+
+/* Activation even + odd in every lane; odd, a constant: 0 or 1. ulb_broadcast4(), because Clang loads floats
+ * of a step together, and takes them apart again. */
+static inline __attribute__((always_inline)) ulb_floats
+ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t odd)
+{
+    const size_t byte = kind == ULB_ACT_F32 ? (even + odd) * sizeof(float) : even * sizeof(uint16_t);
+    ulb_vec all = ulb_broadcast4((const uint8_t *)x + byte);
+    if (kind != ULB_ACT_F32)
+        all = odd ? ulb_and(all, ulb_all32((int32_t)0xFFFF0000)) : ulb_shl32(all, 16);
+    return ulb_as_floats(all);
+}
+
+#ifdef ULB_DP_512
+#define ULB_CODE_AND  "vpandd"
+#define ULB_CODE_MOVE "vmovdqu32"
+#else
+#define ULB_CODE_AND  "vpand"
+#define ULB_CODE_MOVE "vmovdqu"
+#endif
+#define ULB_CODE_FMA(n)    "vcvtdq2ps %[t], %[t]\n\tvfmadd231ps %[x], %[t], %[s" #n "]\n\t"
+#define ULB_CODE_MASKED(n) ULB_CODE_AND " %[w" #n "], %[mask], %[t]\n\t" ULB_CODE_FMA(n)
+#define ULB_CODE_SHIFTED(n, bits)                                                                            \
+    ULB_CODE_MOVE " %[w" #n "], %[t]\n\tvpsrld $32-" #bits ", %[t], %[t]\n\t" ULB_CODE_FMA(n)
+#define ULB_CODE_UPPERMOST_4(n) ULB_CODE_SHIFTED(n, 4)
+#define ULB_CODE_UPPERMOST_8(n) ULB_CODE_SHIFTED(n, 8)
+/* One statement for 4 vectors, else compilers hold all lanes of a step in registers, and sums in memory. */
+#define ULB_CODE_STATEMENT(part)                                                                             \
+    __asm__(                                                                                                 \
+        part(0) part(1) part(2) part(3)                                                                      \
+        : [s0] "+v"(sums[0]), [s1] "+v"(sums[stride]), [s2] "+v"(sums[2 * stride]),                          \
+          [s3] "+v"(sums[3 * stride]), [t] "=&v"(t)                                                          \
+        : [w0] "m"(at[0]), [w1] "m"(at[1]), [w2] "m"(at[2]), [w3] "m"(at[3]), [mask] "v"(mask), [x] "v"(x))
+
+enum { ULB_CODE_MASKS = 8 /* masks[i]: of the field from bit 4 i on */ };
+
+/* Hidden, because Clang makes each anew at every use, from memory, and loads are what limits. */
+static inline __attribute__((always_inline)) void ulb_set_code_masks(unsigned bits, ulb_vec *masks)
+{
+    ULB_UNROLL(8)
+    for (unsigned i = 0; i < ULB_CODE_MASKS; i++) {
+        masks[i] = ulb_all32((int32_t)(((1u << bits) - 1) << 4 * i));
+        __asm__("" : "+v"(masks[i]));
+    }
+}
+
+/* 4 sums, so many apart, += the field from bit first on of the lanes of 4 vectors, times x. */
+static inline __attribute__((always_inline)) void ulb_add_code_field(unsigned bits, unsigned first,
+                                                                     const ulb_vec *masks, const uint8_t *w,
+                                                                     ulb_floats x, ulb_floats *sums,
+                                                                     size_t stride)
+{
+    const uint8_t(*at)[ULB_VEC_BYTES] = (const uint8_t(*)[ULB_VEC_BYTES])w;
+    /* Of the uppermost, which has no use for one, the last. */
+    const ulb_vec mask = masks[(first + bits < 32 ? first : first - bits) / 4];
+    ulb_vec t;
+    if (first + bits == 32 && bits == 8)
+        ULB_CODE_STATEMENT(ULB_CODE_UPPERMOST_8);
+    else if (first + bits == 32)
+        ULB_CODE_STATEMENT(ULB_CODE_UPPERMOST_4);
+    else
+        ULB_CODE_STATEMENT(ULB_CODE_MASKED);
+}
+
+/* sums[8] += column c of a step times x, those of upper nibbles 16 times as much. */
+static inline __attribute__((always_inline)) void ulb_add_code_column(unsigned bits, unsigned c,
+                                                                      const ulb_vec *masks, const uint8_t *w,
+                                                                      ulb_floats x, ulb_floats *sums)
+{
+    /* Of 8-bit codes the first or last 4 vectors, of 4-bit codes the lower or upper nibbles. */
+    const size_t stride = bits == 4 ? 2 : 1, next = bits == 4 ? 1 : 4;
+    const uint8_t *w2 = bits == 4 ? w : w + 4 * ULB_VEC_BYTES;
+    const unsigned first = 8 * c;
+    ulb_floats lower = x, upper = x;
+    if (first > 0 && first + bits < 32)
+        lower = upper = ulb_mul(x, ulb_all_floats(1.0f / (float)(1u << first)));
+    if (first + 8 == 32 && bits == 4)
+        upper = ulb_mul(x, ulb_all_floats(16));
+    ulb_add_code_field(bits, first, masks, w, lower, sums, stride);
+    ulb_add_code_field(bits, bits == 4 ? first + 4 : first, masks, w2, upper, sums + next, stride);
+}
+
+/* Activations k to k + 3. */
+static inline __attribute__((always_inline)) __m128 ulb_load_four(enum ulb_activation kind, const void *x,
+                                                                  size_t k)
+{
+    if (kind == ULB_ACT_F32)
+        return _mm_loadu_ps((const float *)x + k);
+    __m128i words = _mm_loadl_epi64((const __m128i *)((const uint16_t *)x + k));
+    return _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(words), 16));
+}
+
+static inline float ulb_sum_four(__m128 v)
+{
+    __m128 two = _mm_add_ps(v, _mm_movehdup_ps(v));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehl_ps(two, two)));
+}
+
+/* Slices whose steps are added in turn, each to 8 sums and a sum of activations of its own. */
+struct ulb_beside {
+    size_t slices;  /* 1 or 2, a constant */
+    size_t bytes;   /* from one to the next */
+    size_t columns; /* of the activations */
+};
+
+#define ULB_ALONE ((struct ulb_beside){1, 0, 0})
+
+/* One step of one slice, of upper nibbles 16 times as much. */
+static inline __attribute__((always_inline)) void
+ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *masks, const uint8_t *w,
+                     const void *x, size_t at, struct ulb_ahead ahead, ulb_floats *sums)
+{
+    ULB_UNROLL(4)
+    for (unsigned c = 0; c < 4; c++) {
+        ulb_floats one = ulb_load_activation(kind, x, at + c / 2 * 2, c % 2);
+        ulb_add_code_column(bits, c, masks, w, one, sums);
+        ULB_UNROLL(2)
+        for (size_t line = c * ULB_LINE; line < bits * ULB_VEC_BYTES; line += 4 * ULB_LINE)
+            ULB_ASK_BEHIND(sums[c], w, line, ahead);
+    }
+}
+
+/* sums[slices][8] += products of so many steps of 4 columns, from activation at on, of upper nibbles 16 times
+ * as much; x_sums[slices] += these activations. */
+static inline __attribute__((always_inline)) void
+ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, struct ulb_beside beside,
+                     const void *x, size_t at, size_t steps, struct ulb_ahead ahead, ulb_floats *sums,
+                     __m128 *x_sums)
+{
+    ulb_vec masks[ULB_CODE_MASKS];
+    ulb_set_code_masks(bits, masks);
+#pragma GCC unroll 1
+    for (size_t s = 0; s < steps; s++, w += bits * ULB_VEC_BYTES, at += 4) {
+        ULB_UNROLL(2)
+        for (size_t i = 0; i < beside.slices; i++) {
+            const size_t k = at + i * beside.columns;
+            x_sums[i] = _mm_add_ps(x_sums[i], ulb_load_four(kind, x, k));
+            ulb_add_columns_step(bits, kind, masks, w + i * beside.bytes, x, k, ahead,
+                                 sums + i * ULB_CODE_VECTORS);
+        }
+    }
+}
+
+/* Instructions per 32 weights; a step of ULB_CODE_VECTORS vectors of rows has 32 vectors of floats. */
+#define ULB_CODE_UNITS (1024.0 / ULB_VEC_BITS) /* vectors of 32 floats */
+#define ULB_CODE_COLUMNS_MIX(bits, kind)                                                                     \
+    .loads = 33 / 32.0 * ULB_CODE_UNITS, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = (bits) / 8.0,       \
+    .logic = (((bits) == 8 ? 24 : 28) + ((kind) == ULB_ACT_F32 ? 0 : 2)) / 32.0 * ULB_CODE_UNITS,            \
+    .shifts = (((bits) == 8 ? 8 : 4) + ((kind) == ULB_ACT_F32 ? 0 : 3)) / 32.0 * ULB_CODE_UNITS,             \
+    .widenings = ((kind) == ULB_ACT_F32 ? 0 : 1) / 32.0 * ULB_CODE_UNITS, .conversions = ULB_CODE_UNITS,     \
+    .fmas = (32 + ((bits) == 8 ? 2 : 4)) / 32.0 * ULB_CODE_UNITS, .float_adds = ULB_CODE_UNITS / 32,         \
+    .chains = ULB_CODE_VECTORS
+
+#endif

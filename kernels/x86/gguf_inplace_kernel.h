@@ -1,0 +1,78 @@
+/* The row of a block format in place: its run function and struct ulb_kernel. Included at the end of a file
+ * that says, as constants: LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT and MINIMA as in struct ulb_block_row,
+ * LARGEST of the codes, MIX (the instruction mix of one token), and format, a struct ulb_paired or ulb_long;
+ * of blocks of 32 columns POWERS, of 256 columns GROUP and SCALES; and IS_SIGNED where codes are values with
+ * 16-bit sums, which do not hold them. */
+#ifndef ULB_KERNELS_X86_GGUF_INPLACE_KERNEL_H
+#define ULB_KERNELS_X86_GGUF_INPLACE_KERNEL_H
+
+#include "kernels/x86/block_mix.h"
+
+#define BYTES_PER_STEP (32.0 * (BLOCK_BYTES) / COLUMNS)
+
+#if ULB_WORD_SUMS && defined(IS_SIGNED)
+#define WORD_STEPS 0
+#define TILE_MIX   ULB_SIGNED_MIX
+#else
+#define WORD_STEPS ULB_WORD_STEPS(LARGEST)
+#define SHUFFLES   0
+#define TILE_MIX   ULB_STAGED_MIX(0, 0, 0, 0, 0, 0, 0, WORD_STEPS, 0)
+#endif
+
+enum { LEAST = ULB_IN_PLACE_LEAST, TOKENS = ULB_STAGED_TOKENS(ULB_IN_PLACE_VECTORS) };
+
+static const struct ulb_codes byte_codes = {
+    .rows = ULB_IN_PLACE_VECTORS, .word_steps = WORD_STEPS, .shift = ulb_no_shift};
+static const struct ulb_block_row row = {.codes = &byte_codes,
+                                         .sets = 1,
+                                         .columns = COLUMNS,
+                                         .group = GROUP,
+                                         .zero_point = ZERO_POINT,
+                                         .scales = SCALES,
+                                         .minima = MINIMA,
+                                         .powers = POWERS,
+                                         .activation = ACTIVATION};
+
+static inline void stage(const struct ulb_in_place_tile *tile, size_t b, size_t i, struct ulb_staged *staged)
+{
+    STAGE(&format, tile, b, i, staged);
+}
+
+ULB_STAGED_PASSES(row)
+/* Not inlined: the code of one token stays what it is without. */
+static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
+{
+    ulb_run_in_place_tokens(&row, stage, passes, BLOCK_BYTES, g);
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    if (g->n >= LEAST)
+        run_tokens(g);
+    else
+        RUN_ONE_BY_ONE(g, &format);
+}
+
+const struct ulb_kernel ULB_ROW = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "inplace",
+    .isa = ULB_ROW_ISA,
+    .needs = ULB_ROW_NEEDS,
+    .layout = &LAYOUT,
+    .activation = ACTIVATION,
+    .mr = ROWS,
+    .nr = TOKENS,
+    .kr = COLUMNS,
+    .bytes_per_step = BYTES_PER_STEP,
+    .tolerance = ULB_BLOCK_TOLERANCE,
+    .mix = {MIX, .prefetches = (ROWS * (BLOCK_BYTES) + ULB_LINE - 1) / ULB_LINE * 32.0 / (COLUMNS * ROWS),
+            .vector_bits = 256},
+    .tile_mix = TILE_MIX,
+    .prefetch_choice = true,
+    .prefetch_none = ROWS == 1,
+    .prefetch_tokens = LEAST - 1,
+    .tokens_round = ROWS == 1,
+    .run = run,
+};
+
+#endif

@@ -1,0 +1,289 @@
+#include "plots/draw/figure.h"
+
+#include "common/file.h"
+#include "common/text.h"
+#include "plots/draw/canvas.h"
+#include "plots/draw/gnuplot.h"
+#include "plots/draw/svg.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* In the order of `list figures`; drawing functions stand at the same index. */
+const struct ulb_figure ulb_figures[] = {
+    {"roofline", "4", "effective bandwidth over beta, with this machine's beta, the paper's, and GEMVs"},
+    {"bars", "5-7", "GEMV bandwidth of the fastest kernel of each format over the shapes"},
+    {"kernels", "", "every kernel at every shape as a fraction of the yardstick"},
+    {"gemm", "9", "throughput over the number of tokens, beside the compute limit"},
+    {"tokens", "12-14", "decoding: tokens/s by model and format, with Amdahl's bound and the roofline"},
+    {"speedup", "12-14", "modelled platforms: speed-up over 16 bits, with Amdahl's bound"},
+    {"beta", "", "memory bandwidth by number of cores"},
+    {"gamma", "", "compute cost of each kernel beside the limit of the core's ports"},
+    {"prediction", "", "observed over predicted time of every cell, with the band of 5 %"},
+    {"groups", "", "what scales for groups of columns cost"},
+    {"errors", "", "what scales for groups of columns keep: error and bits"},
+    {"split", "", "where the time of a token goes"},
+    {"energy", "", "energy of a token by model and format"},
+    {"trend", "", "one cell of the history, with its levels and where they change"},
+};
+enum { FIGURES = sizeof ulb_figures / sizeof *ulb_figures };
+const size_t ulb_figure_count = FIGURES;
+
+enum kind { RECORD, MODEL, TREND, KINDS };
+static const char *const kind_names[KINDS] = {"record", "modelled platform", "trend"};
+
+/* NULL: a figure of other kinds of document alone. */
+static ulb_draw_fn *const drawers[][KINDS] = {
+    {ulb_draw_roofline, ulb_draw_model, NULL},
+    {ulb_draw_bars, ulb_draw_model_bars, NULL},
+    {ulb_draw_kernels, NULL, NULL},
+    {ulb_draw_gemm, NULL, NULL},
+    {ulb_draw_tokens, ulb_draw_model_tokens, NULL},
+    {NULL, ulb_draw_model_speedup, NULL},
+    {ulb_draw_beta, NULL, NULL},
+    {ulb_draw_gamma, NULL, NULL},
+    {ulb_draw_prediction, NULL, NULL},
+    {ulb_draw_groups, NULL, NULL},
+    {ulb_draw_errors, NULL, NULL},
+    {ulb_draw_split, NULL, NULL},
+    {ulb_draw_energy, NULL, NULL},
+    {NULL, NULL, ulb_draw_trend},
+};
+_Static_assert(FIGURES == sizeof drawers / sizeof *drawers, "one drawing function for each figure");
+
+const char *const ulb_figure_formats[] = {"svg", "png", "pdf", "txt", NULL};
+
+static enum ulb_status find_drawer(const struct ulb_record *record, const char *figure, ulb_draw_fn **draw,
+                                   struct ulb_error *err)
+{
+    enum kind kind = ulb_is_model(record) ? MODEL : ulb_is_trend(record) ? TREND : RECORD;
+    char known[256] = "";
+    for (size_t i = 0; i < FIGURES; i++) {
+        ulb_draw_fn *own = drawers[i][kind];
+        if (strcmp(ulb_figures[i].name, figure) == 0 && own) {
+            *draw = own;
+            return ULB_OK;
+        }
+        size_t used = strlen(known);
+        if (own)
+            snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", ulb_figures[i].name);
+    }
+    return ulb_fail(err, ULB_BAD_INPUT, "unknown figure '%s' of a %s; figures are %s", figure,
+                    kind_names[kind], known);
+}
+
+static bool is_kind(const struct ulb_record *record, const char *wanted)
+{
+    const char *kind = ulb_record_text(record, "kind");
+    return kind && strcmp(kind, wanted) == 0;
+}
+
+bool ulb_is_model(const struct ulb_record *record)
+{
+    return is_kind(record, "model");
+}
+
+bool ulb_is_trend(const struct ulb_record *record)
+{
+    return is_kind(record, "trend");
+}
+
+static enum ulb_status check_format(const char *format, struct ulb_error *err)
+{
+    for (size_t i = 0; ulb_figure_formats[i]; i++) {
+        if (strcmp(ulb_figure_formats[i], format) == 0)
+            return ULB_OK;
+    }
+    return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%s' of figures; formats are svg, png, pdf, txt",
+                    format);
+}
+
+/* Terminal line. noenhanced: the underscores of names are themselves, no subscripts. */
+static void put_terminal(FILE *script, const char *format, const struct ulb_canvas *canvas)
+{
+    fprintf(script, "set encoding utf8\nset decimalsign '.'\nset terminal ");
+    if (strcmp(format, "svg") == 0)
+        fprintf(script,
+                "svg name 'figure' size %u,%u fixed noenhanced font 'sans-serif,13' background '#FFFFFF'\n",
+                canvas->width, canvas->height);
+    else if (strcmp(format, "png") == 0)
+        fprintf(script, "pngcairo size %u,%u noenhanced font 'Sans,10' background '#FFFFFF'\n", canvas->width,
+                canvas->height);
+    else if (strcmp(format, "pdf") == 0)
+        fprintf(script, "pdfcairo size %gin,%gin noenhanced font 'Sans,9'\n", canvas->width / 96.0,
+                canvas->height / 96.0);
+    else
+        fprintf(script, "dumb size %u,%u noenhanced mono\n", canvas->width / 9, canvas->height / 18);
+}
+
+/* The whole script in memory, to be freed. */
+static enum ulb_status make_script(const struct ulb_record *record, ulb_draw_fn *draw, const char *format,
+                                   char **script, size_t *bytes, struct ulb_error *err)
+{
+    bool text = strcmp(format, "txt") == 0;
+    struct ulb_canvas canvas = {
+        .width = text ? 900 : 800, .height = 500, .text = text, .hover = strcmp(format, "svg") == 0};
+    struct ulb_text body, whole = {NULL, NULL, 0, 0, true};
+    *script = NULL;
+    if (!ulb_text_open(&body))
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    canvas.script = body.out;
+    enum ulb_status status = draw(record, &canvas, err);
+    if (ulb_text_close(&body) && status == ULB_OK && ulb_text_open(&whole)) {
+        put_terminal(whole.out, format, &canvas);
+        fwrite(body.data, 1, body.bytes, whole.out);
+        ulb_text_close(&whole);
+    }
+    if (status == ULB_OK && whole.failed)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    free(body.data);
+    *script = whole.data;
+    *bytes = whole.bytes;
+    return status;
+}
+
+enum ulb_status ulb_figure_check(const struct ulb_record *record, const char *figure, struct ulb_error *err)
+{
+    ulb_draw_fn *draw = NULL;
+    char *script = NULL;
+    size_t bytes;
+    enum ulb_status status = find_drawer(record, figure, &draw, err);
+    if (status == ULB_OK)
+        status = make_script(record, draw, "svg", &script, &bytes, err);
+    free(script);
+    return status;
+}
+
+/* The whole of a file without a name, to be freed. */
+static enum ulb_status read_back(int file, char **text, size_t *bytes, struct ulb_error *err)
+{
+    off_t size = lseek(file, 0, SEEK_END);
+    *text = NULL;
+    *bytes = size > 0 ? (size_t)size : 0;
+    if (*bytes == 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "gnuplot drew nothing");
+    *text = malloc(*bytes);
+    if (!*text)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    for (size_t done = 0; done < *bytes;) {
+        ssize_t got = pread(file, *text + done, *bytes - done, (off_t)done);
+        if (got <= 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "what gnuplot drew could not be read: %s", strerror(errno));
+        done += (size_t)got;
+    }
+    return ULB_OK;
+}
+
+/* Replaces gnuplot's SVG by one that can stand in a page. */
+static enum ulb_status settle_svg(const char *name, char **text, size_t *bytes, struct ulb_error *err)
+{
+    struct ulb_text settled;
+    bool whole = ulb_text_open(&settled);
+    if (whole) {
+        ulb_svg_copy(*text, *bytes, name, settled.out);
+        whole = ulb_text_close(&settled);
+    }
+    if (!whole)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    free(*text);
+    *text = settled.data;
+    *bytes = settled.bytes;
+    return ULB_OK;
+}
+
+enum ulb_status ulb_figure_text(const struct ulb_record *record, const char *figure, const char *format,
+                                const char *name, char **text, size_t *bytes, struct ulb_error *err)
+{
+    ulb_draw_fn *draw = NULL;
+    char *script = NULL;
+    size_t script_bytes = 0;
+    int out = -1;
+    *text = NULL;
+    enum ulb_status status = find_drawer(record, figure, &draw, err);
+    if (status == ULB_OK)
+        status = check_format(format, err);
+    if (status != ULB_OK)
+        return status;
+    status = make_script(record, draw, format, &script, &script_bytes, err);
+    if (status != ULB_OK) {
+        free(script);
+        return ulb_fail_prefix(err, status, "figure %s", figure);
+    }
+    out = memfd_create("figure", MFD_CLOEXEC);
+    if (out < 0)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "the figure could not be stored: %s", strerror(errno));
+    else
+        status = ulb_gnuplot_run(script, script_bytes, out, err);
+    if (status == ULB_OK)
+        status = read_back(out, text, bytes, err);
+    if (status == ULB_OK && strcmp(format, "svg") == 0)
+        status = settle_svg(name, text, bytes, err);
+    if (status != ULB_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    if (out >= 0)
+        close(out);
+    free(script);
+    return status;
+}
+
+/* PNG: a chunk of text "Software" right behind the header chunk, with its checksum; others: a comment or a
+ * line at their end. */
+static const char png_mark[] = "\0\0\0\x1BtEXtSoftware\0" ULB_FILE_MARK "\x25\x5D\x15\xDE";
+enum { PNG_HEADER = 33 };
+
+static bool add_mark(const char *format, char **text, size_t *bytes)
+{
+    bool png = strcmp(format, "png") == 0;
+    const char *mark = png                          ? png_mark
+                       : strcmp(format, "svg") == 0 ? "<!-- " ULB_FILE_MARK " -->\n"
+                       : strcmp(format, "pdf") == 0 ? "% " ULB_FILE_MARK "\n"
+                                                    : ULB_FILE_MARK "\n";
+    size_t length = png ? sizeof png_mark - 1 : strlen(mark), at = png ? PNG_HEADER : *bytes;
+    char *more = at <= *bytes ? realloc(*text, *bytes + length) : NULL;
+    if (!more)
+        return false;
+    memmove(more + at + length, more + at, *bytes - at);
+    memcpy(more + at, mark, length);
+    *text = more;
+    *bytes += length;
+    return true;
+}
+
+static enum ulb_status make_path(const char *prefix, const char *figure, const char *format, char *path,
+                                 size_t path_bytes, struct ulb_error *err)
+{
+    int used = snprintf(path, path_bytes, "%s-%s.%s", prefix, figure, format);
+    if (used < 0 || (size_t)used >= path_bytes)
+        return ulb_fail(err, ULB_BAD_INPUT, "the name of the figure is too long: %.200s...", prefix);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_figure_may_replace(const char *figure, const char *format, const char *prefix,
+                                       const char *remedy, struct ulb_error *err)
+{
+    char path[PATH_MAX];
+    enum ulb_status status = make_path(prefix, figure, format, path, sizeof path, err);
+    return status == ULB_OK ? ulb_file_may_replace(path, remedy, err) : status;
+}
+
+enum ulb_status ulb_figure_draw(const struct ulb_record *record, const char *figure, const char *format,
+                                const char *prefix, char *path, size_t path_bytes, struct ulb_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    enum ulb_status status = make_path(prefix, figure, format, path, path_bytes, err);
+    if (status == ULB_OK)
+        status = ulb_figure_text(record, figure, format, figure, &text, &bytes, err);
+    if (status == ULB_OK && !add_mark(format, &text, &bytes))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    if (status == ULB_OK)
+        status = ulb_write_file(path, text, bytes, err);
+    free(text);
+    return status;
+}

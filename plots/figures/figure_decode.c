@@ -1,0 +1,221 @@
+/* Decode runs of a record: tokens per second with what Amdahl's law and the memory allow (the form of the
+ * paper's figures 12 to 14), where the time of a token goes, and its energy. */
+#include "plots/figures/bar_chart.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Whether two runs differ in that word. */
+static bool differs(const json_t *runs, const char *key)
+{
+    size_t i;
+    const json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        if (strcmp(ulb_row_text(run, key), ulb_row_text(json_array_get(runs, 0), key)) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The model of a run, its cores and split where the record has several; a star says that some of its layers
+ * were extrapolated. */
+static void put_group(const json_t *runs, const json_t *run, char out[ULB_BAR_GROUP])
+{
+    bool part = ulb_row_number(run, "layers_run") < ulb_row_number(run, "layers");
+    bool sets = differs(runs, "set"), splits = differs(runs, "split");
+    snprintf(out, ULB_BAR_GROUP, "%.31s%s%s%.31s%s%.15s", ulb_row_text(run, "model"), part ? " *" : "",
+             sets ? ", " : "", sets ? ulb_row_text(run, "set") : "", splits ? ", " : "",
+             splits ? ulb_row_text(run, "split") : "");
+}
+
+static const char *x_label_of(const json_t *runs)
+{
+    size_t i;
+    const json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        if (ulb_row_number(run, "layers_run") < ulb_row_number(run, "layers"))
+            return "model (* extrapolated from the layers that fit into memory)";
+    }
+    return "model";
+}
+
+static enum ulb_status no_runs(struct ulb_error *err, const char *what)
+{
+    return ulb_fail(err, ULB_BAD_INPUT, "the record has no decode runs%s to draw", what);
+}
+
+/* One bar for each run whose value is known, in the order of the record. */
+static enum ulb_status collect(const json_t *runs, const char *key, struct ulb_bar_chart *chart,
+                               struct ulb_error *err)
+{
+    size_t i;
+    const json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        double value = ulb_row_number(run, key);
+        char group[ULB_BAR_GROUP];
+        if (!(value > 0))
+            continue;
+        put_group(runs, run, group);
+        struct ulb_bar *bar = ulb_bar_add(chart, group, ulb_row_text(run, "format"), value);
+        if (!bar)
+            return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+        double tokens = ulb_row_number(run, "tokens_per_s");
+        bar->ticks[0] = ulb_row_number(run, "roofline_tokens_per_s");
+        bar->ticks[1] =
+            tokens / ulb_row_number(run, "observed_speedup") * ulb_row_number(run, "amdahl_speedup");
+        snprintf(bar->hover, sizeof bar->hover,
+                 "%.2f tokens/s, speed-up %.2f of at most %.2f\nmemory allows %.2f tokens/s\n%.3g J/token",
+                 tokens, ulb_row_number(run, "observed_speedup"), ulb_row_number(run, "amdahl_speedup"),
+                 bar->ticks[0], ulb_row_number(run, "joule_per_token"));
+    }
+    return chart->n ? ULB_OK : no_runs(err, strcmp(key, "joule_per_token") == 0 ? " with their energy" : "");
+}
+
+enum ulb_status ulb_draw_tokens(const struct ulb_record *record, struct ulb_canvas *canvas,
+                                struct ulb_error *err)
+{
+    const json_t *runs = ulb_decode_runs(record);
+    struct ulb_bar_chart chart = {
+        .x_label = x_label_of(runs),
+        .y_label = "tokens/s",
+        .tick_names = {"roofline: bandwidth / bytes a token", "Amdahl's bound over the 16-bit run"},
+        .formats = true};
+    enum ulb_status status = collect(runs, "tokens_per_s", &chart, err);
+    if (status == ULB_OK) {
+        char what[96];
+        const json_t *first = json_array_get(runs, 0);
+        snprintf(what, sizeof what, "Decoding, batch 1, %.0f tokens, context %.0f",
+                 ulb_row_number(first, "tokens"), ulb_row_number(first, "context"));
+        ulb_put_title(canvas, record, what, "all");
+        ulb_put_bar_chart(canvas, &chart);
+    }
+    ulb_bar_chart_free(&chart);
+    return status;
+}
+
+enum ulb_status ulb_draw_energy(const struct ulb_record *record, struct ulb_canvas *canvas,
+                                struct ulb_error *err)
+{
+    const json_t *runs = ulb_decode_runs(record);
+    struct ulb_bar_chart chart = {.x_label = x_label_of(runs), .y_label = "energy, J/token", .formats = true};
+    enum ulb_status status = collect(runs, "joule_per_token", &chart, err);
+    for (size_t i = 0; i < chart.n; i++)
+        chart.bars[i].ticks[0] = chart.bars[i].ticks[1] = NAN;
+    if (status == ULB_OK) {
+        ulb_put_title(canvas, record, "Energy of one token, batch 1", "all");
+        ulb_put_bar_chart(canvas, &chart);
+    }
+    ulb_bar_chart_free(&chart);
+    return status;
+}
+
+/* --- where the time of a token goes --- */
+
+static const struct part {
+    const char *key, *title, *colour;
+} parts[] = {
+    {"gemv", "GEMV", "#0072B2"},
+    {"attention", "attention", "#E69F00"},
+    {"other", "norms and the rest", "#009E73"},
+    {"quantise", "quantisation of activations", "#CC79A7"},
+    {"fork_join", "fork/join", "#D55E00"},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* Box of part p of run number x, from the parts below it; false when the run has no split. */
+static bool part_box(const json_t *run, size_t p, double *low, double *high)
+{
+    const json_t *split = json_object_get(run, "split_ms");
+    *low = 0;
+    for (size_t i = 0; i < p; i++)
+        *low += fmax(ulb_row_number(split, parts[i].key), 0);
+    *high = *low + fmax(ulb_row_number(split, parts[p].key), 0);
+    return json_is_object(split);
+}
+
+static size_t put_boxes(const struct ulb_canvas *canvas, const json_t *runs)
+{
+    FILE *script = canvas->script;
+    size_t drawn = 0;
+    for (size_t p = 0; p < PARTS; p++) {
+        double low, high;
+        fprintf(script, "$part%zu << END\n", p);
+        drawn = 0;
+        for (size_t i = 0; i < json_array_size(runs); i++) {
+            if (!part_box(json_array_get(runs, i), p, &low, &high))
+                continue;
+            fprintf(script, "%g %g %zu\n", low, high, drawn);
+            drawn++;
+        }
+        fprintf(script, "END\n");
+    }
+    return drawn;
+}
+
+static void put_split_hover(const struct ulb_canvas *canvas, const json_t *runs)
+{
+    size_t row = 0;
+    ulb_hover_begin(canvas);
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const json_t *run = json_array_get(runs, i);
+        double low, high, total;
+        if (!part_box(run, PARTS - 1, &low, &total))
+            continue;
+        for (size_t p = 0; p < PARTS; p++) {
+            part_box(run, p, &low, &high);
+            if (high > low)
+                ulb_hover(canvas, (low + high) / 2, (double)row, "%s, %s\n%s: %.3f ms, %.1f %%",
+                          ulb_row_text(run, "model"), ulb_row_text(run, "format"), parts[p].title, high - low,
+                          100 * (high - low) / total);
+        }
+        row++;
+    }
+    ulb_hover_end(canvas);
+}
+
+static void put_split_axes(const struct ulb_canvas *canvas, const json_t *runs)
+{
+    FILE *script = canvas->script;
+    size_t row = 0;
+    fprintf(script, "set ytics scale 0 (");
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const json_t *run = json_array_get(runs, i);
+        char group[ULB_BAR_GROUP];
+        if (!json_is_object(json_object_get(run, "split_ms")))
+            continue;
+        put_group(runs, run, group);
+        fprintf(script, "%s\"", row ? ", " : "");
+        ulb_put_text(script, group);
+        fprintf(script, ", ");
+        ulb_put_text(script, ulb_row_text(run, "format"));
+        fprintf(script, "\" %zu", row++);
+    }
+    fprintf(script, ")\nset yrange [%zu.6:-0.6]\nset xrange [0:*]\nset xlabel \"time of one token, ms\"\n",
+            row - 1);
+}
+
+enum ulb_status ulb_draw_split(const struct ulb_record *record, struct ulb_canvas *canvas,
+                               struct ulb_error *err)
+{
+    FILE *script = canvas->script;
+    const json_t *runs = ulb_decode_runs(record);
+    size_t n = put_boxes(canvas, runs);
+    if (n == 0)
+        return no_runs(err, " with their split");
+    canvas->height = 190 + 30 * (unsigned)n;
+    ulb_put_title(canvas, record, "Where the time of a token goes", "all");
+    ulb_put_frame(canvas, PARTS, 30, 1);
+    put_split_axes(canvas, runs);
+    put_split_hover(canvas, runs);
+    fprintf(script, "set style fill solid 1.0 noborder\nset grid noytics\nplot ");
+    for (size_t p = 0; p < PARTS; p++)
+        fprintf(script,
+                "%s$part%zu using ($1+$2)/2.:3:1:2:($3-0.36):($3+0.36) with boxxyerror linecolor rgb '%s' "
+                "title \"%s\"",
+                p ? ", " : "", p, parts[p].colour, parts[p].title);
+    ulb_hover_plot(canvas);
+    return ULB_OK;
+}

@@ -1,0 +1,27 @@
+/* Internal to plots/: the tables of the report. */
+#ifndef ULB_PLOTS_REPORT_REPORT_TABLES_H
+#define ULB_PLOTS_REPORT_REPORT_TABLES_H
+
+#include "plots/report/report.h"
+
+#include <stdio.h>
+
+/* Name of record i: its machine, and its file where there are several. */
+void ulb_html_record_name(FILE *out, const struct ulb_report_record *records, size_t n, size_t i);
+
+/* Machines, side by side. */
+void ulb_html_machines(FILE *out, const struct ulb_report_record *records, size_t n);
+
+/* Share and bandwidth of each format in each record, and of each format at each shape, with the ratio to the
+ * first record. */
+enum ulb_status ulb_html_comparison(FILE *out, const struct ulb_report_record *records, size_t n,
+                                    struct ulb_error *err);
+
+/* Every cell of every record with its residual, for sorting and filtering. */
+enum ulb_status ulb_html_cells(FILE *out, const struct ulb_report_record *records, size_t n,
+                               struct ulb_error *err);
+
+/* Runs of llama-bench beside ours; nothing where no record has any. */
+void ulb_html_imported(FILE *out, const struct ulb_report_record *records, size_t n);
+
+#endif

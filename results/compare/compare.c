@@ -1,0 +1,547 @@
+#include "results/compare/compare.h"
+
+#include "common/build_id.h"
+#include "common/stats.h"
+#include "common/text.h"
+#include "results/compare/effect_size.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ALPHA = 0.05;
+
+/* A threshold that noise has raised beyond so many times the one wanted sees too little to call cells same.
+ */
+static const double BLIND_FROM = 3;
+
+/* Bandwidths apart by so much (ln) are two states of a machine. */
+static const double STATES_DIFFER = 0.05;
+
+/* More rounds than these nobody waits for. */
+enum { ROUNDS_IN_REACH = 1000 };
+
+static const char *const verdict_names[ULB_VERDICTS] = {
+    [ULB_REGRESSED] = "regressed", [ULB_IMPROVED] = "improved", [ULB_UNSURE] = "unsure",
+    [ULB_SAME] = "same",           [ULB_MISSING] = "missing",   [ULB_NEW] = "new",
+};
+
+const char *ulb_verdict_name(enum ulb_verdict verdict)
+{
+    return verdict_names[verdict];
+}
+
+static enum ulb_status no_memory(struct ulb_error *err)
+{
+    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the comparison");
+}
+
+/* ---- comparable? ---- */
+
+/* What must be equal, by its place in the record. The commit may differ: that is what is compared. */
+static const char *const conditions[] = {
+    "machine.cpu_model",
+    "machine.cores",
+    "machine.isa",
+    "machine.hypervisor",
+    "machine.governor",
+    "machine.huge_pages.mode",
+    "build.compiler",
+    "build.flags",
+    "build.build_type",
+    "clock.cycles_source",
+    "schema_version",
+    "settings.ring_bytes",
+    NULL,
+};
+/* And of two parts of one record. */
+static const char *const part_conditions[] = {
+    "machine.cpu_model", "machine.cores",  "machine.isa", "machine.hypervisor",
+    "build.commit",      "build.compiler", "build.flags", "build.build_type",
+    "build.id",          "schema_version", NULL,
+};
+/* A build counts the same on every machine. */
+static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type",
+                                               "schema_version", NULL};
+
+/* For a message: the values in short. */
+static void show(const json_t *before, const json_t *after, char one[96], char other[96])
+{
+    enum { FLAGS = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9) };
+    char *was = before ? json_dumps(before, FLAGS) : NULL;
+    char *is = after ? json_dumps(after, FLAGS) : NULL;
+    ulb_text_differing(was ? was : "absent", is ? is : "absent", one, other);
+    free(was);
+    free(is);
+}
+
+/* The first of the places at which two records differ, and what is there; NULL: none. */
+static const char *first_difference(const struct ulb_record *base, const struct ulb_record *fresh,
+                                    const char *const *places, char one[96], char other[96])
+{
+    for (; *places; places++) {
+        const json_t *before = ulb_record_at(base, *places);
+        const json_t *after = ulb_record_at(fresh, *places);
+        if (before == after || (before && after && json_equal(before, after)))
+            continue;
+        show(before, after, one, other);
+        return *places;
+    }
+    return NULL;
+}
+
+enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct ulb_record *fresh,
+                                     const struct ulb_compare_settings *settings, struct ulb_error *err)
+{
+    char one[96], other[96];
+    bool counts = settings->metric == ULB_METRIC_INSTRUCTIONS;
+    const char *place =
+        settings->force ? NULL
+                        : first_difference(base, fresh, counts ? count_conditions : conditions, one, other);
+    return !place ? ULB_OK
+                  : ulb_fail(err, ULB_ENVIRONMENT,
+                             "not comparable: %s is %s in the base and %s in the new record; --force "
+                             "compares all the same",
+                             place, one, other);
+}
+
+enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_record *part,
+                               struct ulb_error *err)
+{
+    char one[96], other[96];
+    const char *place = first_difference(whole, part, part_conditions, one, other);
+    return !place ? ULB_OK
+                  : ulb_fail(err, ULB_ENVIRONMENT,
+                             "--record: %s is %s in the record and %s here; one record is of one build on "
+                             "one machine: --out DIR writes another",
+                             place, one, other);
+}
+
+/* The commit of a build; NULL for what builds of different sources may call themselves: "unknown", or the
+ * commit that changes came upon. */
+static const char *commit_of(const struct ulb_record *record)
+{
+    const char *commit = ulb_record_text(record, "build.commit");
+    bool known = commit && *commit && strcmp(commit, "unknown") != 0;
+    return known && commit[ulb_commit_length(commit)] == '\0' ? commit : NULL;
+}
+
+enum ulb_status ulb_check_same_build(const struct ulb_record *fresh, const struct ulb_record *again,
+                                     struct ulb_error *err)
+{
+    const char *there = commit_of(fresh), *here = commit_of(again);
+    const char *id_there = ulb_record_text(fresh, "build.id"), *id_here = ulb_record_text(again, "build.id");
+    if ((id_there && id_here && strcmp(id_there, id_here) == 0) ||
+        (there && here && strcmp(there, here) == 0))
+        return ULB_OK;
+    if (there && here)
+        return ulb_fail(err, ULB_ENVIRONMENT,
+                        "--confirm measures with this build, commit %s; the new record is of commit %s: "
+                        "build that",
+                        here, there);
+    return ulb_fail(err, ULB_ENVIRONMENT,
+                    "--confirm runs the build of the new record, and %s names no commit to tell it by, or "
+                    "one with changes: measure the new record anew with this program",
+                    here ? "the new record" : "this program");
+}
+
+/* ---- one figure ---- */
+
+static size_t at_least(double rounds)
+{
+    return rounds < 1e6 ? (size_t)ceil(rounds) : 1000000;
+}
+
+/* Rounds until noise no longer raises the threshold and the interval clears it: both shrink with the root of
+ * their number. */
+static size_t rounds_needed(const struct ulb_compared *cell, const struct ulb_shift *shift, double wanted)
+{
+    double rounds = (double)cell->rounds, goal = log1p(wanted);
+    double width = fmin(10, (shift->hi - shift->lo) / 2);
+    double margin = fmax(fabs(fabs(shift->estimate) - goal), goal / 4);
+    double noise = isnan(cell->noise_floor) ? 1 : 2 * cell->noise_floor / wanted;
+    return at_least(rounds * fmax(1.1, fmax(noise * noise, (width / margin) * (width / margin))));
+}
+
+static void be_unsure(struct ulb_compared *cell, const struct ulb_effect *effect, double wanted)
+{
+    double states = fabs(log(effect->new_state.gbps / effect->base_state.gbps));
+    cell->verdict = ULB_UNSURE;
+    if (effect->doubt > log1p(wanted) / 2 && states > STATES_DIFFER) {
+        snprintf(cell->reason, sizeof cell->reason,
+                 "memory ran at %.3g GB/s, then at %.3g: measure both in one state of the machine",
+                 effect->base_state.gbps, effect->new_state.gbps);
+        return;
+    }
+    size_t needed = rounds_needed(cell, &effect->shift, wanted);
+    if (needed > ROUNDS_IN_REACH) {
+        snprintf(cell->reason, sizeof cell->reason,
+                 "too noisy for any number of rounds: something else was at work");
+        return;
+    }
+    cell->rounds_needed = needed;
+    snprintf(cell->reason, sizeof cell->reason, "too noisy: %zu rounds instead of %zu would tell", needed,
+             cell->rounds);
+}
+
+static void judge(struct ulb_compared *cell, const struct ulb_effect *effect, double wanted)
+{
+    double beyond = log1p(cell->threshold) + effect->doubt;
+    bool significant = cell->p_adjusted < ALPHA;
+    bool blind = cell->threshold > BLIND_FROM * wanted || effect->doubt > BLIND_FROM * log1p(wanted);
+    if (significant && effect->shift.lo > beyond)
+        cell->verdict = ULB_REGRESSED;
+    else if (significant && effect->shift.hi < -beyond)
+        cell->verdict = ULB_IMPROVED;
+    else if (!blind && fabs(effect->shift.estimate) < log1p(wanted) && effect->shift.lo > -beyond &&
+             effect->shift.hi < beyond)
+        cell->verdict = ULB_SAME;
+    else
+        be_unsure(cell, effect, wanted);
+}
+
+/* What effect has in the metric's own direction. */
+static void state_effect(struct ulb_compared *cell, const struct ulb_effect *effect, bool bigger_is_better)
+{
+    double sign = bigger_is_better ? -1 : 1;
+    cell->ratio = exp(sign * effect->shift.estimate);
+    cell->ci_lo = exp(sign * (bigger_is_better ? effect->shift.hi : effect->shift.lo));
+    cell->ci_hi = exp(sign * (bigger_is_better ? effect->shift.lo : effect->shift.hi));
+    cell->machine = exp(sign * effect->machine);
+}
+
+/* ---- all of them ---- */
+
+/* A pair of series, and what came out. */
+struct pair {
+    const struct ulb_series *base, *fresh; /* either may be NULL */
+    struct ulb_effect effect;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ulb_series *const *x = a, *const *y = b;
+    int order = strcmp((*x)->key, (*y)->key);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+static const struct ulb_series **sorted(const struct ulb_series *series, size_t n)
+{
+    const struct ulb_series **order = malloc((n + 1) * sizeof *order);
+    for (size_t i = 0; order && i < n; i++)
+        order[i] = &series[i];
+    if (order)
+        qsort(order, n, sizeof *order, by_key);
+    return order;
+}
+
+/* Merges two sorted lists by key; returns how many pairs. */
+static size_t match(const struct ulb_series **base, size_t m, const struct ulb_series **fresh, size_t n,
+                    struct pair *pairs)
+{
+    size_t count = 0, i = 0, j = 0;
+    while (i < m || j < n) {
+        int order = i == m ? 1 : j == n ? -1 : strcmp(base[i]->key, fresh[j]->key);
+        pairs[count++] =
+            (struct pair){.base = order <= 0 ? base[i] : NULL, .fresh = order >= 0 ? fresh[j] : NULL};
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return count;
+}
+
+/* The parts of keys that records made under different conditions need not have in common: layout (the second
+ * of nine words) where one record does not know it, and source of cycles (the last word). */
+static void relax_keys(struct ulb_series *series, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *key = series[i].key, *last = strrchr(key, ' '), *first = strchr(key, ' ');
+        size_t words = 1;
+        for (const char *at = key; *at; at++)
+            words += *at == ' ';
+        if (words != 3 && words < 9)
+            continue;
+        strcpy(last + 1, "?");
+        char *second = words >= 9 ? strchr(first + 1, ' ') : NULL;
+        if (second) {
+            memmove(first + 2, second, strlen(second) + 1);
+            first[1] = '?';
+        }
+    }
+}
+
+static double floor_of(const struct ulb_series *base, const struct ulb_series *fresh)
+{
+    return fmax(base->noise_floor, fresh->noise_floor); /* of NAN and a number the number */
+}
+
+static enum ulb_status measure_pairs(struct pair *pairs, size_t n,
+                                     const struct ulb_compare_settings *settings, struct ulb_compared *cells,
+                                     struct ulb_error *err)
+{
+    bool exact = settings->metric == ULB_METRIC_INSTRUCTIONS;
+    double *p = malloc((n + 1) * sizeof *p);
+    enum ulb_status status = p ? ULB_OK : no_memory(err);
+    size_t tested = 0;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        if (!pairs[i].base || !pairs[i].fresh)
+            continue;
+        status = ulb_effect_of(pairs[i].base, pairs[i].fresh, exact, &pairs[i].effect, err);
+        p[tested++] = pairs[i].effect.p;
+    }
+    if (status == ULB_OK && !ulb_holm(p, tested))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to compare %zu cells", tested);
+    for (size_t i = n; i-- > 0 && status == ULB_OK;) {
+        if (pairs[i].base && pairs[i].fresh)
+            cells[i].p_adjusted = p[--tested];
+    }
+    free(p);
+    return status;
+}
+
+/* How far the time of a series is memory's, 0 to 1. */
+static double memory_part(const struct pair *pair)
+{
+    double share = fmax(pair->base->memory_share, pair->fresh->memory_share);
+    return isnan(share) ? 0 : pow(share, ULB_ROOF_SHARPNESS);
+}
+
+/* What is common to the figures of several kernels that memory bounds is sooner the yardstick's error than
+ * theirs: another reader won, or a spell of the machine hit it alone. It becomes doubt, as far as memory's
+ * part of the time goes. room: [n]. */
+static void doubt_yardstick(struct pair *pairs, size_t n, double *room)
+{
+    enum { KERNELS = 3 };
+    const char *kernels[KERNELS] = {NULL};
+    size_t bound = 0, different = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!pairs[i].base || !pairs[i].fresh || memory_part(&pairs[i]) < 0.5 ||
+            isnan(pairs[i].effect.shift.estimate))
+            continue;
+        room[bound++] = pairs[i].effect.shift.estimate;
+        bool seen = different == KERNELS;
+        for (size_t k = 0; k < different && !seen; k++)
+            seen = strcmp(kernels[k], pairs[i].base->kernel) == 0;
+        if (!seen)
+            kernels[different++] = pairs[i].base->kernel;
+    }
+    double common = different == KERNELS ? fabs(ulb_median(room, bound)) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (pairs[i].base && pairs[i].fresh)
+            pairs[i].effect.doubt += common * memory_part(&pairs[i]);
+    }
+}
+
+/* Of cells, three quarters must keep a bound; at least so many kernels are asked. */
+static const double MOST_CELLS = 0.75;
+enum { KERNELS_ASKED = 4 };
+
+/* The machine's change of state is one for all cells, and most of them did not change: what they differ by
+ * shows how good the model of it is here, and where it is better than feared, doubt shrinks. room: [n]. */
+static void learn_doubt(struct pair *pairs, size_t n, double *room)
+{
+    size_t known = 0, kernels = 0;
+    const char *last = "";
+    for (size_t i = 0; i < n; i++) {
+        const struct ulb_effect *effect = &pairs[i].effect;
+        if (!pairs[i].base || !pairs[i].fresh || !(effect->doubt > 0) || isnan(effect->shift.estimate))
+            continue;
+        room[known++] = fabs(effect->shift.estimate) / effect->doubt;
+        kernels += strcmp(last, pairs[i].base->kernel) != 0;
+        last = pairs[i].base->kernel; /* pairs are in the order of their keys, which begin with the kernel */
+    }
+    ulb_sort(room, known);
+    double seen = kernels >= KERNELS_ASKED ? ulb_quantile(room, known, MOST_CELLS) : 1;
+    for (size_t i = 0; i < n && seen < 1; i++) {
+        if (pairs[i].base && pairs[i].fresh)
+            pairs[i].effect.doubt *= seen;
+    }
+}
+
+static void fill_names(const struct pair *pair, struct ulb_compared *cell)
+{
+    const struct ulb_series *either = pair->base ? pair->base : pair->fresh;
+    *cell = (struct ulb_compared){.ratio = NAN,
+                                  .ci_lo = NAN,
+                                  .ci_hi = NAN,
+                                  .p_adjusted = NAN,
+                                  .threshold = NAN,
+                                  .noise_floor = NAN,
+                                  .machine = NAN};
+    snprintf(cell->key, sizeof cell->key, "%s", either->key);
+    snprintf(cell->kernel, sizeof cell->kernel, "%s", either->kernel);
+    cell->base = pair->base ? pair->base->value : NAN;
+    cell->fresh = pair->fresh ? pair->fresh->value : NAN;
+}
+
+static void judge_pair(const struct pair *pair, const struct ulb_compare_settings *settings,
+                       struct ulb_compared *cell)
+{
+    const struct ulb_series *base = pair->base, *fresh = pair->fresh;
+    if (!base || !fresh) {
+        cell->verdict = base ? ULB_MISSING : ULB_NEW;
+        return;
+    }
+    bool counts = settings->metric == ULB_METRIC_INSTRUCTIONS;
+    double least = counts ? ULB_THRESHOLD_COUNTS : ULB_THRESHOLD;
+    double wanted = isnan(settings->threshold) ? least : settings->threshold;
+    cell->noise_floor = counts ? 0 : floor_of(base, fresh);
+    cell->threshold = isnan(settings->threshold) ? fmax(least, 2 * cell->noise_floor) : settings->threshold;
+    cell->rounds = base->n < fresh->n ? base->n : fresh->n;
+    if (!counts && base->n == 1 && fresh->n == 1) {
+        cell->verdict = ULB_UNSURE;
+        snprintf(cell->reason, sizeof cell->reason,
+                 "one figure each and no rounds: chance and change cannot be told apart");
+        return;
+    }
+    if (cell->rounds == 0 || (isnan(cell->noise_floor) && isnan(settings->threshold))) {
+        cell->verdict = ULB_UNSURE;
+        snprintf(cell->reason, sizeof cell->reason,
+                 "%zu rounds that nothing disturbed, %zu that something did", cell->rounds,
+                 base->disturbed + fresh->disturbed);
+        return;
+    }
+    state_effect(cell, &pair->effect, ulb_metrics[settings->metric].bigger_is_better);
+    judge(cell, &pair->effect, wanted);
+}
+
+static int by_verdict(const void *a, const void *b)
+{
+    const struct ulb_compared *x = a, *y = b;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    /* Without a ratio last. */
+    double left = isnan(x->ratio) ? -1 : fabs(log(x->ratio)),
+           right = isnan(y->ratio) ? -1 : fabs(log(y->ratio));
+    if (left > right || left < right)
+        return left > right ? -1 : 1;
+    return strcmp(x->key, y->key);
+}
+
+static void note_states(const struct pair *pairs, size_t n, double *room, struct ulb_comparison *comparison)
+{
+    double *out[] = {&comparison->base_gbps, &comparison->fresh_gbps};
+    for (int side = 0; side < 2; side++) {
+        size_t known = 0;
+        for (size_t i = 0; i < n; i++) {
+            double gbps = side ? pairs[i].effect.new_state.gbps : pairs[i].effect.base_state.gbps;
+            if (pairs[i].base && pairs[i].fresh && !isnan(gbps))
+                room[known++] = gbps;
+        }
+        *out[side] = ulb_median(room, known);
+    }
+}
+
+static enum ulb_status judge_pairs(struct pair *pairs, size_t n, const struct ulb_compare_settings *settings,
+                                   struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    struct ulb_compared *cells = calloc(n + 1, sizeof *cells);
+    double *room = malloc((n + 1) * sizeof *room);
+    comparison->cells = cells;
+    comparison->n = cells ? n : 0;
+    if (!cells || !room) {
+        free(room);
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++)
+        fill_names(&pairs[i], &cells[i]);
+    enum ulb_status status = measure_pairs(pairs, n, settings, cells, err);
+    if (status == ULB_OK) {
+        learn_doubt(pairs, n, room);
+        doubt_yardstick(pairs, n, room);
+    }
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        judge_pair(&pairs[i], settings, &cells[i]);
+        comparison->count[cells[i].verdict]++;
+    }
+    if (status == ULB_OK)
+        note_states(pairs, n, room, comparison);
+    free(room);
+    qsort(cells, n, sizeof *cells, by_verdict);
+    return status;
+}
+
+static enum ulb_status match_and_judge(const struct ulb_series *base, size_t m,
+                                       const struct ulb_series *fresh, size_t n,
+                                       const struct ulb_compare_settings *settings,
+                                       struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    const struct ulb_series **before = sorted(base, m), **after = sorted(fresh, n);
+    struct pair *pairs = calloc(m + n + 1, sizeof *pairs);
+    enum ulb_status status = before && after && pairs ? ULB_OK : no_memory(err);
+    if (status == ULB_OK)
+        status = judge_pairs(pairs, match(before, m, after, n, pairs), settings, comparison, err);
+    free(pairs);
+    free(before);
+    free(after);
+    return status;
+}
+
+/* The series of one record, each with its noise floor. */
+static enum ulb_status read_side(const struct ulb_record *record, const struct ulb_compare_settings *settings,
+                                 struct ulb_series **series, size_t *n, struct ulb_error *err)
+{
+    enum ulb_status status = ulb_series_read(record, settings->metric, series, n, err);
+    if (status == ULB_OK && *n == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "no figures of the metric %s",
+                        ulb_metrics[settings->metric].name);
+    bool stated = false;
+    for (size_t i = 0; i < *n; i++)
+        stated |= settings->metric == ULB_METRIC_EFFICIENCY && !isnan((*series)[i].noise_floor);
+    if (status == ULB_OK && !stated)
+        status = ulb_series_judge_noise(*series, *n, err);
+    if (settings->force)
+        relax_keys(*series, *n);
+    return status;
+}
+
+enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_record *fresh,
+                            const struct ulb_compare_settings *settings, struct ulb_comparison *comparison,
+                            struct ulb_error *err)
+{
+    struct ulb_series *before = NULL, *after = NULL;
+    size_t m = 0, n = 0;
+    *comparison = (struct ulb_comparison){.metric = settings->metric, .base_gbps = NAN, .fresh_gbps = NAN};
+    enum ulb_status status = ulb_check_comparable(base, fresh, settings, err);
+    if (status == ULB_OK && (status = read_side(base, settings, &before, &m, err)) != ULB_OK)
+        ulb_fail_prefix(err, status, "the base");
+    if (status == ULB_OK && (status = read_side(fresh, settings, &after, &n, err)) != ULB_OK)
+        ulb_fail_prefix(err, status, "the new record");
+    if (status == ULB_OK)
+        status = match_and_judge(before, m, after, n, settings, comparison, err);
+    ulb_series_free(before, m);
+    ulb_series_free(after, n);
+    return status;
+}
+
+void ulb_comparison_free(struct ulb_comparison *comparison)
+{
+    free(comparison->cells);
+    *comparison = (struct ulb_comparison){0};
+}
+
+static const struct ulb_compared *find(const struct ulb_comparison *comparison, const char *key)
+{
+    for (size_t i = 0; i < comparison->n; i++) {
+        if (strcmp(comparison->cells[i].key, key) == 0)
+            return &comparison->cells[i];
+    }
+    return NULL;
+}
+
+void ulb_comparison_confirm(struct ulb_comparison *comparison, const struct ulb_comparison *again)
+{
+    for (size_t i = 0; i < comparison->n; i++) {
+        struct ulb_compared *cell = &comparison->cells[i];
+        const struct ulb_compared *second = find(again, cell->key);
+        if (cell->verdict != ULB_REGRESSED || !second || second->verdict == ULB_REGRESSED)
+            continue;
+        cell->verdict = ULB_UNSURE;
+        snprintf(cell->reason, sizeof cell->reason, "not confirmed: run again by itself it is %s, ratio %.3f",
+                 ulb_verdict_name(second->verdict), second->ratio);
+        comparison->count[ULB_REGRESSED]--;
+        comparison->count[ULB_UNSURE]++;
+    }
+    qsort(comparison->cells, comparison->n, sizeof *comparison->cells, by_verdict);
+}

@@ -1,0 +1,81 @@
+/* Two records, figure by figure: what became slower, and how sure that is. */
+#ifndef ULB_RESULTS_COMPARE_COMPARE_H
+#define ULB_RESULTS_COMPARE_COMPARE_H
+
+#include "results/record/tracked_values.h"
+
+enum ulb_verdict {
+    ULB_REGRESSED,
+    ULB_IMPROVED,
+    ULB_UNSURE, /* too noisy to say */
+    ULB_SAME,
+    ULB_MISSING, /* the base has it alone */
+    ULB_NEW,     /* the new record has it alone */
+    ULB_VERDICTS,
+};
+
+/* "regressed", ... */
+const char *ulb_verdict_name(enum ulb_verdict verdict);
+
+/* One figure. What could not be had is NAN. */
+struct ulb_compared {
+    char key[ULB_CELL_KEY_MAX];
+    char kernel[64];      /* "" where the figure has none */
+    double base, fresh;   /* as the two records state them, in the metric's unit */
+    double ratio;         /* new / base at one state of the machine: Hodges-Lehmann */
+    double ci_lo, ci_hi;  /* its 95 % interval */
+    double p_adjusted;    /* Mann-Whitney, after Holm's correction for all figures compared */
+    double threshold;     /* relative change from which on it counts */
+    double noise_floor;   /* A/A of both records, the larger */
+    double machine;       /* new / base that the machine's own change of state explains */
+    size_t rounds;        /* of the record with fewer */
+    size_t rounds_needed; /* to be sure; 0: more would not help, or not unsure */
+    enum ulb_verdict verdict;
+    char reason[128]; /* of unsure; "" else */
+};
+
+struct ulb_compare_settings {
+    enum ulb_metric metric;
+    double threshold; /* NAN: the larger of ULB_THRESHOLD and twice the noise floor of both records */
+    bool force;       /* compare what is not comparable */
+};
+
+#define ULB_THRESHOLD        0.05
+#define ULB_THRESHOLD_COUNTS 0.01 /* counts have no noise */
+
+struct ulb_comparison {
+    enum ulb_metric metric;
+    struct ulb_compared *cells; /* by verdict, the worst first */
+    size_t n;
+    size_t count[ULB_VERDICTS];
+    double base_gbps, fresh_gbps; /* the yardstick of the two runs, median over the cells; NAN */
+};
+
+/* ULB_ENVIRONMENT when the records were made under conditions that cannot be compared, and force is not set:
+ * the message names the field and both values. For counts it is the build alone that must be equal. */
+enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct ulb_record *fresh,
+                                     const struct ulb_compare_settings *settings, struct ulb_error *err);
+
+/* Whether what `part` has may stand in the record `whole`: ULB_ENVIRONMENT names what of machine or build
+ * differs. */
+enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_record *part,
+                               struct ulb_error *err);
+
+/* For --confirm, whether a second run is of the new record's build: ULB_ENVIRONMENT unless both name one
+ * binary or one commit; "unknown" is none, nor is one with changes that are not committed. */
+enum ulb_status ulb_check_same_build(const struct ulb_record *fresh, const struct ulb_record *again,
+                                     struct ulb_error *err);
+
+/* Compares. ULB_BAD_INPUT for a record without any such figure and for what cannot be read; ULB_ENVIRONMENT
+ * as above, and without memory. A regression is no error here: see count. To be freed with the function below
+ * whatever the status. */
+enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_record *fresh,
+                            const struct ulb_compare_settings *settings, struct ulb_comparison *comparison,
+                            struct ulb_error *err);
+void ulb_comparison_free(struct ulb_comparison *comparison);
+
+/* Takes back the regressions that a second run of the new build (compared with the same base) does not show
+ * too: they become unsure. Figures that the second run does not have are left as they are. */
+void ulb_comparison_confirm(struct ulb_comparison *comparison, const struct ulb_comparison *again);
+
+#endif

@@ -1,0 +1,16 @@
+/* Internal to results/: parts of ulb_series_read(). */
+#ifndef ULB_RESULTS_COMPARE_SERIES_DECODE_H
+#define ULB_RESULTS_COMPARE_SERIES_DECODE_H
+
+#include "results/compare/series.h"
+
+/* Fills a zeroed series with costs, of which those count that are positive and finite. ULB_ENVIRONMENT
+ * without memory. */
+enum ulb_status ulb_series_from_costs(struct ulb_series *series, const double *costs, size_t n,
+                                      struct ulb_error *err);
+
+/* The metrics of decode.runs: tps and joule. Nothing when the record has none. */
+enum ulb_status ulb_series_read_decode(const struct ulb_record *record, enum ulb_metric metric,
+                                       struct ulb_series **out, size_t *n, struct ulb_error *err);
+
+#endif

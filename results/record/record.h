@@ -1,0 +1,310 @@
+/* The record: one JSON document per run, the hub of the suite. The harness writes it; plots, reports and
+ * exporters read nothing else. Versioned by results/schema.json.
+ *
+ * Numbers that could not be had are NAN in these structs and null in the file, with "<key>_reason". A
+ * struct's reason holds that text; left empty it becomes "not measured". Strings that could not be had are
+ * "". */
+#ifndef ULB_RESULTS_RECORD_RECORD_H
+#define ULB_RESULTS_RECORD_RECORD_H
+
+#include "common/status.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Version 2: cells name their layout and hold what two records are compared by: rounds, disturbed samples,
+ * noise floors; the yardstick the core frequency of each round. Records of version 1 are read too; what they
+ * lack is "" or NAN. */
+enum { ULB_SCHEMA_VERSION = 2, ULB_SCHEMA_OLDEST = 1 };
+
+/* A set of PUs as --set names it, with the ":n" of its first n cores; longer ones are refused. */
+enum { ULB_SET_BYTES = 256, ULB_SET_MOST = ULB_SET_BYTES - 8 };
+
+/* Why a figure is absent: more than one source may say why not, and what would help. */
+enum { ULB_REASON_BYTES = 384 };
+
+struct ulb_beta_cell {
+    char set[ULB_SET_BYTES]; /* "P", "E", "LP-E", "core", "all" or a PU list; "SET:n" for its first n cores */
+    unsigned threads;
+    char level[8]; /* "L1", "L2", "LLC", "mem" */
+    double gbps, gbps_mad;
+    double bytes_per_cycle;        /* per core */
+    char reason[ULB_REASON_BYTES]; /* of bytes_per_cycle */
+    char variant[48];              /* which reader won: "avx512-2s-t1-512+huge" */
+    size_t buffer_bytes;           /* per thread */
+    size_t n_samples;
+    double *gbps_samples; /* copied by ulb_record_add_*; owned by the array that a reader hands out */
+};
+
+struct ulb_yardstick {
+    char set[ULB_SET_BYTES];
+    unsigned threads;
+    double gbps; /* median over the run */
+    double gbps_mad;
+    double drift; /* (max - min) / median of the round medians */
+    char variant[48];
+    size_t n_samples;
+    double *gbps_samples; /* medians of the grid's rounds */
+    size_t n_hz;
+    double *hz_samples; /* core frequency in the same rounds; none where it could not be had */
+};
+
+struct ulb_gamma_cell {
+    char kernel[64], format[16], isa[16], cls[8];
+    double gamma_cycles, gamma_min_cycles, gamma_mad_cycles;
+    double bytes_per_step, ebw_bytes_per_cycle; /* min(beta, B/gamma) */
+    char reason[ULB_REASON_BYTES];              /* of gamma_*_cycles and ebw_bytes_per_cycle */
+    bool verified;
+    size_t n_samples;
+    double *gamma_samples;
+};
+
+/* How a kernel's memory and compute time overlap on one set of cores:
+ * us = fork/join + max + overlap * min + tiles * tile_us + call_us + k * column_ns / 1000. */
+struct ulb_overlap_cell {
+    char kernel[64], format[16], set[ULB_SET_BYTES];
+    unsigned threads;
+    double overlap, overlap_mad, tile_us, call_us, column_ns;
+    char reason[ULB_REASON_BYTES]; /* of the five */
+    char shapes[128];              /* "4096x1792,...": what it was measured on */
+    size_t n_samples;
+    double *overlap_samples; /* one of each round */
+};
+
+/* The compute limit as one register-only loop reaches it on a set of cores. */
+struct ulb_peak_cell {
+    char isa[16], activation[8], set[ULB_SET_BYTES]; /* activation: "a8", "f32", "bf16" */
+    unsigned threads;
+    double gops, gops_mad;
+    size_t n_samples;
+    double *gops_samples;
+};
+
+struct ulb_cell {
+    char kernel[64], format[16], model[64], layer[32], set[ULB_SET_BYTES], split[16];
+    char layout[32];  /* of the packed weights: "vnni4-interleaved" */
+    char mode[8];     /* "cold", "warm" */
+    char prefetch[8]; /* "L1", "L2+1024" or "none", as was faster; "" for a row without the choice */
+    char bound[16];   /* "memory", "compute", "overhead"; "" without a prediction */
+    size_t m, k, n;
+    unsigned threads;
+    double us, us_mad, us_min, us_ci_lo, us_ci_hi;
+    double gbps, gops, yardstick_gbps,
+        efficiency;                          /* efficiency: median of gbps / yardstick, sample by sample */
+    char yardstick_reason[ULB_REASON_BYTES]; /* of yardstick_gbps and efficiency */
+    /* Time of a plain read of as many bytes / us, median over the rounds: what fork, join and the first
+     * bytes' latency leave of the yardstick to so small a matrix is in both. NAN with warm weights. */
+    double read_share;
+    double peak_gops, peak_share; /* of the best loop for the kernel's activations, beside the samples */
+    char peak_reason[ULB_REASON_BYTES]; /* of both */
+    double gamma_cycles;                /* with the whole team at work: what the prediction uses */
+    /* With the kernel's overlap. residual: median over the rounds of observed / predicted, each predicted for
+     * the machine as it was beside its samples, - 1; predicted_us = us / (1 + residual). */
+    double predicted_us, residual;
+    double predicted_plain_us, residual_plain; /* the roofline's max(memory, compute) alone */
+    char predicted_reason[ULB_REASON_BYTES];   /* of all four and of bound */
+    double noise; /* half the 95 % interval of 1 + residual, relative; without a residual of the efficiency */
+    char verdict[128];
+    size_t weight_bytes, ring_bytes;
+    bool verified;
+    size_t samples_per_round; /* taken one after the other; 0: not known */
+    double
+        noise_floor; /* how far the cell differs from itself, relative: A/A (results/compare/noise_floor.h) */
+    size_t n_samples;
+    double *us_samples; /* round after round */
+    size_t n_disturbed;
+    double *disturbed_samples; /* their places in us_samples: taken although a core was not all ours */
+};
+
+/* What a kernel's inner loop executes, in instructions: a figure without noise. */
+struct ulb_count_cell {
+    char kernel[64], format[16], isa[16];
+    char source[16];               /* "perf", "callgrind"; "" without a count */
+    double instructions_per_step;  /* of 32 weights */
+    char reason[ULB_REASON_BYTES]; /* of both */
+};
+
+/* Milliseconds of a token by what they went into, mean over the threads; fork_join: waiting for others. The
+ * five add up to the token. */
+struct ulb_decode_split {
+    double gemv, attention, other, quantise, fork_join;
+};
+
+/* A prompt run in steps of many tokens. */
+struct ulb_prefill {
+    double first_token_ms, tokens_per_s, gops;
+    double peak_share, memory_share; /* of the compute limit, of the yardstick; the larger names the bound */
+    char bound[16];                  /* "memory", "compute" */
+    char reason[ULB_REASON_BYTES];   /* of all that is absent */
+    char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64];     /* "" without a prompt */
+    char prefetch_qkv[8], prefetch_o[8], prefetch_gate_up[8], prefetch_down[8]; /* as of a cell */
+};
+
+/* One model decoded with the matrices of its blocks in one format, beside what 16 bits and the bandwidth
+ * allow. Times are the mean over the middle half of the tokens. */
+struct ulb_decode_run {
+    char model[64], format[16], set[ULB_SET_BYTES], split[16];
+    unsigned threads;
+    size_t tokens, context, prompt; /* measured; in the cache before the first; of those, computed here */
+    size_t layers_run, layers;      /* fewer run than the model has: times are extrapolated to all */
+    bool extrapolated;
+    double tokens_per_s, ms_per_token, ms_mad;
+    struct ulb_decode_split split_ms;
+    double qkv_ms, o_ms, gate_up_ms, down_ms, router_ms, head_ms; /* of split_ms.gemv */
+    double gemv_cold_ms;          /* the same products one by one, each timed apart with cold weights */
+    double barrier_ms[4];         /* waiting, mean over the threads of class P, E, LP-E, core; NAN: none */
+    double alpha;                 /* share of the 16-bit token that the blocks' products take */
+    double byte_ratio, bit_ratio; /* 16-bit bytes of the blocks to this format's, packed; 16 / bits */
+    double amdahl_speedup, amdahl_nominal_speedup, observed_speedup; /* by byte_ratio, by bit_ratio */
+    struct ulb_decode_split missing_ms; /* what the token takes beyond Amdahl's bound by byte_ratio, */
+    double missing_memory_ms;           /* and beyond that because memory ran slower than in the 16-bit run */
+    char baseline_reason[ULB_REASON_BYTES]; /* of alpha and what follows from it */
+    double yardstick_gbps, roofline_tokens_per_s, roofline_share;
+    size_t weight_bytes, bytes_per_token, kv_bytes_per_token;
+    double peak_rss_bytes, huge_bytes;   /* NAN: /proc does not tell */
+    double joule_per_token;              /* without what the machine takes at rest */
+    double joule_per_token_gross;        /* with it */
+    double watts, idle_watts;            /* while decoding; at rest */
+    char joule_reason[ULB_REASON_BYTES]; /* of these four */
+    char energy_source[64];              /* "powercap: package-0"; "none" */
+    struct ulb_prefill prefill;
+    char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64], kernel_head[64];
+    char prefetch_qkv[8], prefetch_o[8], prefetch_gate_up[8], prefetch_down[8], prefetch_head[8];
+    char token_digest[17]; /* of the tokens decoded: the same for any threads and split */
+    bool verified;         /* each row against its scalar truth, the whole step against the decoder's */
+    size_t n_samples;
+    double *ms_samples; /* of each token, as run */
+    size_t n_joule_samples;
+    double *joule_samples; /* of each token, without what the machine takes at rest; none without energy */
+};
+
+struct ulb_record {
+    json_t *root; /* the whole document */
+};
+
+/* A new record with schema_version, created (UTC, ISO 8601) and empty sections. */
+enum ulb_status ulb_record_new(struct ulb_record *record, struct ulb_error *err);
+void ulb_record_free(struct ulb_record *record);
+
+/* Sets a top-level section ("machine", "build", "topology", "clock", ...); takes the reference of value. NULL
+ * is ULB_ENVIRONMENT: jansson gives it for want of memory and for a number that is not finite. */
+enum ulb_status ulb_record_set(struct ulb_record *record, const char *section, json_t *value,
+                               struct ulb_error *err);
+
+/* Says what the cycles of the sections beta and gamma were counted with: "papi", "perf", "chain", "tsc",
+ * "emulated". */
+enum ulb_status ulb_record_set_cycles_sources(struct ulb_record *record, const char *beta, const char *gamma,
+                                              struct ulb_error *err);
+
+/* Append one measured figure. The struct's strings and samples are copied. ULB_BAD_INPUT names a figure that
+ * must be finite and is not. */
+enum ulb_status ulb_record_add_beta(struct ulb_record *record, const struct ulb_beta_cell *cell,
+                                    struct ulb_error *err);
+enum ulb_status ulb_record_add_yardstick(struct ulb_record *record, const struct ulb_yardstick *yardstick,
+                                         struct ulb_error *err);
+enum ulb_status ulb_record_add_gamma(struct ulb_record *record, const struct ulb_gamma_cell *cell,
+                                     struct ulb_error *err);
+enum ulb_status ulb_record_add_overlap(struct ulb_record *record, const struct ulb_overlap_cell *cell,
+                                       struct ulb_error *err);
+enum ulb_status ulb_record_add_peak(struct ulb_record *record, const struct ulb_peak_cell *cell,
+                                    struct ulb_error *err);
+enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell,
+                                    struct ulb_error *err);
+/* The section "counts" is there once something was counted, and absent in other records. */
+enum ulb_status ulb_record_add_count(struct ulb_record *record, const struct ulb_count_cell *cell,
+                                     struct ulb_error *err);
+
+/* Appends to decode.runs, which it makes where decode is still null. */
+enum ulb_status ulb_record_add_decode(struct ulb_record *record, const struct ulb_decode_run *run,
+                                      struct ulb_error *err);
+
+/* Sets the section "prediction": median and 95th percentile of |residual| over the cells that have one, with
+ * the overlap and without. Cells whose own noise is beyond ULB_NOISE_MAX judge nothing and are counted apart.
+ */
+#define ULB_NOISE_MAX 0.15
+enum ulb_status ulb_record_judge_predictions(struct ulb_record *record, struct ulb_error *err);
+
+/* Sets the sections "best", the fastest kernel of each format at each shape and N, and "crossover", the N at
+ * which another kernel takes over: one whose 95 % interval lies below that of the kernel it takes over from.
+ * Made from the cells alone. */
+enum ulb_status ulb_record_judge_tokens(struct ulb_record *record, struct ulb_error *err);
+
+/* What a set of cores reads from memory, GB/s: measured once by the beta stage and, over the whole run, as
+ * the yardstick. Both read the same cold ring and disturbance can only slow that down: where they differ by
+ * more than ULB_BETA_MARGIN of the larger, the larger is the sounder one. NAN for what the record does not
+ * hold. */
+#define ULB_BETA_MARGIN 0.10
+struct ulb_sound_beta {
+    double gbps; /* of the sounder one */
+    double stage_gbps, yardstick_gbps;
+    bool disagree, from_yardstick;
+};
+struct ulb_sound_beta ulb_record_sound_beta(const struct ulb_record *record, const char *set);
+
+/* Warns in the record when the two disagree. */
+enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err);
+
+enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Typed reading of the sections back; *out is an array (never NULL on success) to be freed with the function
+ * beside it. ULB_BAD_INPUT names the place: "beta.cells[3].gbps: ...". */
+enum ulb_status ulb_record_beta_cells(const struct ulb_record *record, struct ulb_beta_cell **out, size_t *n,
+                                      struct ulb_error *err);
+void ulb_beta_cells_free(struct ulb_beta_cell *cells, size_t n);
+enum ulb_status ulb_record_yardsticks(const struct ulb_record *record, struct ulb_yardstick **out, size_t *n,
+                                      struct ulb_error *err);
+void ulb_yardsticks_free(struct ulb_yardstick *yardsticks, size_t n);
+enum ulb_status ulb_record_gamma_cells(const struct ulb_record *record, struct ulb_gamma_cell **out,
+                                       size_t *n, struct ulb_error *err);
+void ulb_gamma_cells_free(struct ulb_gamma_cell *cells, size_t n);
+enum ulb_status ulb_record_overlaps(const struct ulb_record *record, struct ulb_overlap_cell **out, size_t *n,
+                                    struct ulb_error *err);
+void ulb_overlaps_free(struct ulb_overlap_cell *cells, size_t n);
+enum ulb_status ulb_record_peaks(const struct ulb_record *record, struct ulb_peak_cell **out, size_t *n,
+                                 struct ulb_error *err);
+void ulb_peaks_free(struct ulb_peak_cell *cells, size_t n);
+enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,
+                                 struct ulb_error *err);
+void ulb_cells_free(struct ulb_cell *cells, size_t n);
+/* No counts when the record has no such section. */
+enum ulb_status ulb_record_counts(const struct ulb_record *record, struct ulb_count_cell **out, size_t *n,
+                                  struct ulb_error *err);
+void ulb_counts_free(struct ulb_count_cell *cells, size_t n);
+
+/* None when decode is null. */
+enum ulb_status ulb_record_decode_runs(const struct ulb_record *record, struct ulb_decode_run **out,
+                                       size_t *n, struct ulb_error *err);
+void ulb_decode_runs_free(struct ulb_decode_run *runs, size_t n);
+
+/* What is at a place ("machine.cpu_model", "clock.hz.P"), NULL when absent; as a text or a number, NULL or
+ * NAN also when it is of another type. */
+const json_t *ulb_record_at(const struct ulb_record *record, const char *place);
+const char *ulb_record_text(const struct ulb_record *record, const char *place);
+double ulb_record_number(const struct ulb_record *record, const char *place);
+
+/* Value of a key of one row of a table; NAN and "" when it is absent or of another type. row may be NULL. */
+double ulb_row_number(const json_t *row, const char *key);
+const char *ulb_row_text(const json_t *row, const char *key);
+
+/* The record's runs of decode; NULL when it has no such section. */
+const json_t *ulb_decode_runs(const struct ulb_record *record);
+
+/* Atomic: written to a temporary file beside path, synced, renamed. On failure path is as it was before.
+ * ULB_ENVIRONMENT names the path and the reason (full disk, permission). */
+enum ulb_status ulb_record_write(const struct ulb_record *record, const char *path, struct ulb_error *err);
+/* The same under a name that no file has yet, which path is afterwards: see ulb_write_new_file(). */
+enum ulb_status ulb_record_write_new(const struct ulb_record *record, char *path, size_t path_bytes,
+                                     struct ulb_error *err);
+
+/* Reads and checks a record: missing or broken file, unknown schema version or wrong types are ULB_BAD_INPUT
+ * with a message that names the file and the place; one that a newer version wrote is ULB_ENVIRONMENT: the
+ * file is right, the program too old. */
+enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err);
+
+/* The same from memory; name stands for the file in messages. */
+enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, size_t bytes, const char *name,
+                                 struct ulb_error *err);
+
+#endif

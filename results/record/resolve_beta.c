@@ -1,0 +1,47 @@
+/* The memory bandwidth of a set of cores is measured twice in a full run: by the beta stage, in one go, and
+ * as the yardstick, between the samples of the whole grid. */
+#include "results/record/record.h"
+
+#include <math.h>
+#include <string.h>
+
+/* First entry of an array of the section beta with this set, at memory level where it has a level. */
+static double gbps_of(const struct ulb_record *record, const char *array, const char *set)
+{
+    const json_t *rows = json_object_get(json_object_get(record->root, "beta"), array), *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "set"));
+        const char *level = json_string_value(json_object_get(row, "level"));
+        double gbps = json_number_value(json_object_get(row, "gbps"));
+        if (name && strcmp(name, set) == 0 && (!level || strcmp(level, "mem") == 0))
+            return gbps > 0 ? gbps : NAN;
+    }
+    return NAN;
+}
+
+struct ulb_sound_beta ulb_record_sound_beta(const struct ulb_record *record, const char *set)
+{
+    struct ulb_sound_beta beta = {
+        .stage_gbps = gbps_of(record, "cells", set),
+        .yardstick_gbps = gbps_of(record, "yardstick", set),
+    };
+    double larger = fmax(beta.stage_gbps, beta.yardstick_gbps);
+    beta.disagree = fabs(beta.stage_gbps - beta.yardstick_gbps) > ULB_BETA_MARGIN * larger;
+    beta.from_yardstick = isnan(beta.stage_gbps) || (beta.disagree && beta.yardstick_gbps > beta.stage_gbps);
+    beta.gbps = beta.from_yardstick ? beta.yardstick_gbps : beta.stage_gbps;
+    return beta;
+}
+
+enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err)
+{
+    struct ulb_sound_beta beta = ulb_record_sound_beta(record, set);
+    if (!beta.disagree)
+        return ULB_OK;
+    return ulb_record_warn(
+        record, err,
+        "noisy: set %s read %.1f GB/s in the beta stage and %.1f GB/s as the yardstick; the "
+        "%s is taken as its beta, since disturbance only slows reading down",
+        set, beta.stage_gbps, beta.yardstick_gbps, beta.from_yardstick ? "yardstick" : "beta stage");
+}

@@ -1,0 +1,48 @@
+#include "results/summary/chosen_cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t keep(const struct ulb_cell *cells, size_t n, const char *mode, const char *set,
+                   const struct ulb_cell **chosen)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ulb_cell *cell = &cells[i];
+        if (cell->n == 1 && strcmp(cell->mode, mode) == 0 && (!set || strcmp(cell->set, set) == 0))
+            chosen[kept++] = cell;
+    }
+    return kept;
+}
+
+enum ulb_status ulb_choose_cells(const struct ulb_record *record, const struct ulb_cell *cells, size_t n,
+                                 const struct ulb_cell ***chosen, size_t *n_chosen, struct ulb_error *err)
+{
+    struct ulb_yardstick *yardsticks;
+    size_t n_yardsticks;
+    enum ulb_status status = ulb_record_yardsticks(record, &yardsticks, &n_yardsticks, err);
+    if (status != ULB_OK)
+        return status;
+    *chosen = calloc(n ? n : 1, sizeof **chosen);
+    if (!*chosen) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+        goto done;
+    }
+    const char *mode = keep(cells, n, "cold", NULL, *chosen) ? "cold" : "warm";
+    *n_chosen = n_yardsticks ? keep(cells, n, mode, yardsticks[0].set, *chosen) : 0;
+    if (*n_chosen == 0 && keep(cells, n, mode, NULL, *chosen) > 0)
+        *n_chosen = keep(cells, n, mode, (*chosen)[0]->set, *chosen);
+    if (*n_chosen == 0) {
+        free(*chosen);
+        *chosen = NULL;
+        status = ulb_fail(err, ULB_BAD_INPUT, "the record has no GEMV results to draw");
+    }
+done:
+    ulb_yardsticks_free(yardsticks, n_yardsticks);
+    return status;
+}
+
+bool ulb_same_shape(const struct ulb_cell *a, const struct ulb_cell *b)
+{
+    return a->m == b->m && a->k == b->k && strcmp(a->model, b->model) == 0 && strcmp(a->layer, b->layer) == 0;
+}

@@ -1,0 +1,18 @@
+/* The cells of a record that its sentences and its figures are about. */
+#ifndef ULB_RESULTS_SUMMARY_CHOSEN_CELLS_H
+#define ULB_RESULTS_SUMMARY_CHOSEN_CELLS_H
+
+#include "results/record/record.h"
+
+#include <stdbool.h>
+
+/* The GEMV results to show: n = 1, one mode and one set of cores. Cold weights before
+ * warm ones, the record's yardstick set before others. Pointers into cells; *chosen is freed by the caller.
+ * ULB_BAD_INPUT when there are none. */
+enum ulb_status ulb_choose_cells(const struct ulb_record *record, const struct ulb_cell *cells, size_t n,
+                                 const struct ulb_cell ***chosen, size_t *n_chosen, struct ulb_error *err);
+
+/* The same matrix of the same model. */
+bool ulb_same_shape(const struct ulb_cell *a, const struct ulb_cell *b);
+
+#endif

@@ -1,0 +1,259 @@
+/* Where prefetches go: by the rounds' median alone, all places timed in turn, and from a grid into the
+ * record.
+ */
+#include "harness/timing/clock.h"
+#include "harness/grid/measure_grid.h"
+#include "harness/compute/prefetch_tuning.h"
+#include "results/record/record.h"
+
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { N = ULB_PREFETCH_SAMPLES, PLACES = ULB_PREFETCH_PLACES };
+
+static void test_the_best_place(void **state)
+{
+    (void)state;
+    const double none = (double)NAN;
+    const struct {
+        double ratios[PLACES];
+        size_t best;
+    } cases[] = {{{1, 0.5, none, none, none, none}, 1},    {{1, 0.98, none, none, none, none}, 1},
+                 {{1, 0.9801, none, none, none, none}, 0}, {{1, 1, 1, 1, 1, 1}, 0},
+                 {{1, 1.5, none, none, none, none}, 0},    {{none, none, none, none, none, none}, 0},
+                 {{1, 0.9, 0.8, 0.85, 0.9, 1}, 2},         {{1, 0.9, 0.95, 0.89, 0.9, 0.9}, 3},
+                 {{1, 0.99, 1.2, 0.99, 0.97, 0.98}, 4},    {{1, none, none, 0.91, none, 0.9}, 5},
+                 {{1, 0.9, 0.8, 0.8, 0.8, 0.8}, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(ulb_prefetch_best(cases[i].ratios), cases[i].best);
+}
+
+static size_t place_of(size_t ask_ahead)
+{
+    for (size_t place = 0; place < PLACES; place++) {
+        if (ulb_prefetch_places[place] == ask_ahead)
+            return place;
+    }
+    fail_msg("%zu bytes ahead are no place", ask_ahead);
+    return 0;
+}
+
+/* A call whose time is that of its place, but for the first rounds, which are far off the other way. */
+struct call {
+    size_t ask_ahead, places, seen[PLACES * N];
+    double time[PLACES], grows; /* grows: from call to call, a share */
+    size_t n, outliers;
+};
+
+static double sample(void *arg)
+{
+    struct call *call = arg;
+    size_t i = call->n++, place = place_of(call->ask_ahead);
+    call->seen[i] = place;
+    if (i / call->places < call->outliers)
+        return place ? 1e-3 : 1e3;
+    return call->time[place] * (1 + call->grows * (double)i);
+}
+
+static void check(struct call call, size_t place, double median)
+{
+    double got = ulb_prefetch_choose(&call.ask_ahead, call.places, N, sample, &call);
+    size_t first = 0;
+    assert_int_equal(call.n, call.places * N);
+    assert_int_equal(call.ask_ahead, ulb_prefetch_places[place]);
+    assert_true(isnan(median) || got == median);
+    for (size_t round = 0; round < N; round++) {
+        size_t times[PLACES] = {0};
+        for (size_t i = 0; i < call.places; i++)
+            times[call.seen[round * call.places + i]]++;
+        for (size_t i = 0; i < call.places; i++)
+            assert_int_equal(times[i], 1);
+        first += call.seen[round * call.places] == 0;
+    }
+    assert_int_equal(first, N / 2 + 1); /* none always comes first */
+}
+
+static void test_all_are_timed_in_turn(void **state)
+{
+    (void)state;
+    check((struct call){.places = 2, .time = {2, 1}}, 1, 1);
+    check((struct call){.places = 2, .time = {1, 2}}, 0, 1);
+    check((struct call){.places = 2, .time = {1, 1}}, 0, 1);
+    check((struct call){.places = 2, .time = {1, 2}, .ask_ahead = 1024}, 0, 1);
+    check((struct call){.places = 2, .time = {1, 2}, .outliers = N / 2}, 0, 1);
+    check((struct call){.places = PLACES, .time = {4, 3, 1, 2, 5, 5}}, 2, 1);
+    check((struct call){.places = PLACES, .time = {4, 3, 2, 2, 2, 1}}, PLACES - 1, 1);
+    check((struct call){.places = PLACES, .time = {1, 3, 2, 1, 1, 1}}, 0, 1);
+    /* A machine that changes from call to call by half of what decides. */
+    check((struct call){.places = 2, .time = {1, 1}, .grows = -0.005}, 0, (double)NAN);
+    check((struct call){.places = 2, .time = {1, 1}, .grows = 0.005}, 0, (double)NAN);
+    check((struct call){.places = PLACES, .time = {1, 1, 1, 1, 1, 1}, .grows = -0.0025}, 0, (double)NAN);
+    check((struct call){.places = PLACES, .time = {1, 1, 1, 1, 1, 1}, .grows = 0.0025}, 0, (double)NAN);
+}
+
+static void test_fewer_samples_of_long_calls(void **state)
+{
+    (void)state;
+    struct call call = {.places = 2, .time = {2, 1}};
+    assert_true(ulb_prefetch_choose(&call.ask_ahead, 2, ULB_PREFETCH_SAMPLES_LONG, sample, &call) == 1);
+    assert_int_equal(call.ask_ahead, ulb_prefetch_places[1]);
+    assert_int_equal(call.n, 2 * ULB_PREFETCH_SAMPLES_LONG);
+}
+
+static void test_places_of_a_row(void **state)
+{
+    (void)state;
+    static const char *const names[PLACES] = {"L1", "L2+1024", "L2+2048", "L2+3072", "L1+1024", "L1+2048"};
+    struct ulb_kernel kernel = {.prefetch_choice = true};
+    assert_int_equal(ulb_prefetch_count(&kernel, 1), PLACES);
+    for (size_t place = 0; place < PLACES; place++)
+        assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_places[place]), names[place]);
+    kernel.prefetch_tokens = 3;
+    assert_int_equal(ulb_prefetch_count(&kernel, 3), PLACES);
+    assert_int_equal(ulb_prefetch_count(&kernel, 4), 1);
+    assert_string_equal(ulb_prefetch_name(&kernel, 4, 0), "");
+    kernel.prefetch_none = true;
+    assert_int_equal(ulb_prefetch_count(&kernel, 1), 2);
+    assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "L1");
+    assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_places[1]), "none");
+    kernel.prefetch_choice = false;
+    assert_int_equal(ulb_prefetch_count(&kernel, 1), 1);
+    assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "");
+}
+
+/* Two copies of a scalar row in which only the flag differs: what their calls were told, and what is
+ * recorded.
+ */
+static size_t told[PLACES], others_told;
+static const struct ulb_kernel *scalar;
+
+static void run_noting(const struct ulb_gemm *args)
+{
+    told[place_of(args->ask_ahead)]++;
+    scalar->run(args);
+}
+
+static void run_other(const struct ulb_gemm *args)
+{
+    others_told += args->ask_ahead > 0;
+    scalar->run(args);
+}
+
+/* Rows of 512 columns are fastest as they say themselves, all others at the last place. */
+static void run_outvoted(const struct ulb_gemm *args)
+{
+    size_t best = args->k == 512 ? 0 : PLACES - 1;
+    scalar->run(args);
+    /* Behind the row, which a sanitizer makes take as long itself. */
+    double until = ulb_now() + (place_of(args->ask_ahead) == best ? 20e-6 : 200e-6);
+    while (ulb_now() < until)
+        continue;
+}
+
+/* The cells of kernels at shapes; to be freed. */
+static struct ulb_cell *measure(enum ulb_product product, bool warm, const char *shapes,
+                                const struct ulb_kernel *const *kernels, size_t n_kernels, size_t *n)
+{
+    struct ulb_error err;
+    struct ulb_record record;
+    struct ulb_cell *cells;
+    char set[16]; /* one thread: what it counts needs no lock */
+    snprintf(set, sizeof set, "%d", sched_getcpu());
+    struct ulb_session session = {.settings = {.shapes = shapes,
+                                               .tokens = "3",
+                                               .set = set,
+                                               .quick = true,
+                                               .warm = warm,
+                                               .seed = 1,
+                                               .ring_bytes = (size_t)16 << 20}};
+    assert_int_equal(ulb_record_new(&record, &err), ULB_OK);
+    if (ulb_session_open(&session, &record, &err) != ULB_OK ||
+        ulb_grid_measure(&session, product, kernels, n_kernels, &err) != ULB_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(ulb_record_cells(&record, &cells, n, &err), ULB_OK);
+    ulb_session_close(&session);
+    ulb_record_free(&record);
+    return cells;
+}
+
+static void check_told(enum ulb_product product, bool warm)
+{
+    struct ulb_kernel chooses = *scalar, other = *scalar;
+    const struct ulb_kernel *const kernels[] = {&chooses, &other};
+    size_t n;
+    chooses.prefetch_choice = true;
+    chooses.run = run_noting;
+    other.prefetch_choice = false;
+    other.run = run_other;
+    memset(told, 0, sizeof told);
+    others_told = 0;
+    struct ulb_cell *cells = measure(product, warm, "64x128", kernels, 2, &n);
+    assert_int_equal(n, 2);
+    assert_true(strncmp(cells[0].prefetch, "L1", 2) == 0 || strncmp(cells[0].prefetch, "L2+", 3) == 0);
+    assert_string_equal(cells[1].prefetch, "");
+    assert_string_equal(cells[1].mode, warm ? "warm" : "cold");
+    for (size_t place = 0; place < PLACES; place++)
+        assert_true(told[place] >= ULB_PREFETCH_SAMPLES);
+    assert_int_equal(others_told, 0);
+    ulb_cells_free(cells, n);
+}
+
+/* One shape that differs from the others is noise, or too little to have a place of its own. */
+static void test_a_row_has_one_place_for_all_shapes(void **state)
+{
+    (void)state;
+    struct ulb_kernel outvoted = *scalar;
+    const struct ulb_kernel *const kernels[] = {&outvoted};
+    size_t n;
+    outvoted.prefetch_choice = true;
+    outvoted.run = run_outvoted;
+    struct ulb_cell *cells = measure(ULB_GEMM, false, "32x128,32x256,32x512,32x640", kernels, 1, &n);
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(cells[i].prefetch, "L1+2048");
+    ulb_cells_free(cells, n);
+    cells = measure(ULB_GEMM, false, "32x512", kernels, 1, &n);
+    assert_int_equal(n, 1);
+    assert_string_equal(cells[0].prefetch, "L1");
+    ulb_cells_free(cells, n);
+}
+
+static void test_grids_choose_and_record(void **state)
+{
+    (void)state;
+    check_told(ULB_GEMV, false);
+    check_told(ULB_GEMV, true);
+    check_told(ULB_GEMM, false);
+}
+
+static int find_scalar(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ulb_kernel_count && !scalar; i++) {
+        if (strcmp(ulb_kernels[i]->isa, "ref") == 0 &&
+            strcmp(ulb_kernels[i]->layout->format->name, "int8") == 0)
+            scalar = ulb_kernels[i];
+    }
+    return scalar ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_best_place),
+        cmocka_unit_test(test_all_are_timed_in_turn),
+        cmocka_unit_test(test_fewer_samples_of_long_calls),
+        cmocka_unit_test(test_places_of_a_row),
+        cmocka_unit_test(test_grids_choose_and_record),
+        cmocka_unit_test(test_a_row_has_one_place_for_all_shapes),
+    };
+    return cmocka_run_group_tests(tests, find_scalar, NULL);
+}

@@ -1,0 +1,79 @@
+/* A library of one kernel: int8 weights as the suite's layout `rows` has them, by whatever the compiler makes
+ * of a plain loop. The definitions are faults for the tests. */
+#include "kernels/formats/int8/format.h"
+#include "kernels/plugin.h"
+#include "kernels/microkernel.h"
+
+#ifndef LIBRARY_ABI
+#define LIBRARY_ABI ULB_KERNEL_ABI
+#endif
+#ifndef VARIANT
+#define VARIANT "mine"
+#endif
+#ifndef EXPORTED
+#define EXPORTED ulb_kernel_library
+#endif
+#ifndef TOO_MUCH
+#define TOO_MUCH 0
+#endif
+
+/* Fields of the row. */
+#ifndef ISA
+#define ISA "any"
+#endif
+#ifndef MR
+#define MR 1
+#endif
+#ifndef NR
+#define NR 1
+#endif
+#ifndef KR
+#define KR 1
+#endif
+#ifndef BYTES
+#define BYTES 32
+#endif
+#ifndef TOLERANCE
+#define TOLERANCE 0
+#endif
+#ifndef LAYOUT
+#define LAYOUT &ulb_int8_rows
+#endif
+#ifndef ROW_ABI
+#define ROW_ABI ULB_KERNEL_ABI
+#endif
+#ifndef RUN
+#define RUN run
+#endif
+
+static void __attribute__((unused)) run(const struct ulb_gemm *g)
+{
+    const float *scales = ulb_row_scales(g, &ulb_int8_rows);
+    for (size_t n = 0; n < g->n; n++) {
+        const int8_t *x = (const int8_t *)g->x + n * g->x_stride;
+        for (size_t m = g->m0; m < g->m1; m++) {
+            const int8_t *w = (const int8_t *)g->w + m * g->k;
+            int32_t dot = TOO_MUCH;
+            for (size_t k = 0; k < g->k; k++)
+                dot += w[k] * x[k];
+            ulb_finish_rows(g->y + n * g->y_stride + m, &dot, scales + m, 1, 0, g->x_scale[n]);
+        }
+    }
+}
+
+static const struct ulb_kernel mine = {
+    .abi = ROW_ABI,
+    .variant = VARIANT,
+    .isa = ISA,
+    .layout = LAYOUT,
+    .activation = ULB_ACT_A8,
+    .mr = MR,
+    .nr = NR,
+    .kr = KR,
+    .bytes_per_step = BYTES,
+    .tolerance = TOLERANCE,
+    .run = RUN,
+};
+
+extern const struct ulb_kernel_library EXPORTED;
+const struct ulb_kernel_library EXPORTED = {LIBRARY_ABI, (const struct ulb_kernel *const[]){&mine}, 1};

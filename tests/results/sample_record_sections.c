@@ -1,0 +1,135 @@
+/* What a record holds beyond beta, gamma and one token at a time: port bounds, many tokens, formats with
+ * groups, decode runs. */
+#include "tests/results/sample_record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum ulb_status add_port_bounds(struct ulb_record *record, struct ulb_error *err)
+{
+    struct ulb_gamma_cell *cells;
+    size_t n;
+    json_t *rows = json_array();
+    enum ulb_status status = ulb_record_gamma_cells(record, &cells, &n, err);
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        bool known = strcmp(cells[i].format, "bf16") != 0;
+        json_array_append_new(
+            rows, known ? json_pack("{s:s, s:s, s:s, s:f, s:s}", "kernel", cells[i].kernel, "class",
+                                    cells[i].cls, "core", "golden-cove", "bound_cycles",
+                                    0.92 * cells[i].gamma_cycles, "decided_by", "vector ports")
+                        : json_pack("{s:s, s:s, s:s, s:n, s:s, s:n, s:s}", "kernel", cells[i].kernel, "class",
+                                    cells[i].cls, "core", "golden-cove", "bound_cycles",
+                                    "bound_cycles_reason", "the row states no instruction mix", "decided_by",
+                                    "decided_by_reason", "the row states no instruction mix"));
+    }
+    ulb_gamma_cells_free(cells, n);
+    return status == ULB_OK ? ulb_record_set(record, "port_bounds", rows, err) : status;
+}
+
+/* A cell like another one, of so many tokens or of a format with groups of so many columns. */
+static enum ulb_status add_like(struct ulb_record *record, const struct ulb_cell *like, size_t tokens,
+                                unsigned group, struct ulb_error *err)
+{
+    struct ulb_cell cell = *like;
+    double slower = 1, larger = group ? 1 + 32.0 / group * 4 / 16 : 1;
+    if (tokens > 1)
+        slower = fmax(1, like->gops / like->gbps * like->yardstick_gbps * (double)tokens / 1300);
+    cell.n = tokens;
+    cell.us *= slower * larger * 1.02;
+    cell.gbps = like->gbps / slower / 1.02;
+    cell.gops = like->gops * (double)tokens / slower / larger;
+    cell.weight_bytes = (size_t)(larger * (double)like->weight_bytes);
+    cell.efficiency = cell.gbps / cell.yardstick_gbps;
+    cell.read_share = cell.efficiency * 1.03;
+    cell.peak_share = cell.gops / cell.peak_gops;
+    if (tokens > 1)
+        cell.predicted_us = cell.residual = cell.predicted_plain_us = cell.residual_plain = NAN;
+    snprintf(cell.predicted_reason, sizeof cell.predicted_reason, "predictions are of one token");
+    if (group)
+        snprintf(cell.format, sizeof cell.format, "%.4sg%u", like->format, group % 1000);
+    return ulb_record_add_cell(record, &cell, err);
+}
+
+static enum ulb_status add_cells(struct ulb_record *record, struct ulb_error *err)
+{
+    static const size_t tokens[] = {4, 16, 64, 512};
+    static const unsigned groups[] = {32, 64, 128};
+    struct ulb_cell *cells;
+    size_t n;
+    enum ulb_status status = ulb_record_cells(record, &cells, &n, err);
+    if (status != ULB_OK)
+        return status;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        bool shape = strcmp(cells[i].model, "llama3-8b") == 0 && strcmp(cells[i].layer, "o") == 0;
+        bool grouped =
+            strcmp(cells[i].format, "int8") == 0 || strstr(cells[i].kernel, "int2a8-pshufb-avx512vnni-");
+        for (size_t t = 0; t < sizeof tokens / sizeof *tokens && shape && status == ULB_OK; t++)
+            status = add_like(record, &cells[i], tokens[t], 0, err);
+        for (size_t g = 0; g < sizeof groups / sizeof *groups && grouped && status == ULB_OK; g++)
+            status = add_like(record, &cells[i], 1, groups[g], err);
+    }
+    ulb_cells_free(cells, n);
+    return status == ULB_OK ? ulb_record_judge_tokens(record, err) : status;
+}
+
+/* base: tokens/s with 16 bits; x: ratio of bytes. */
+static enum ulb_status add_run(struct ulb_record *record, const char *model, const char *format, double base,
+                               double x, size_t layers_run, size_t layers, struct ulb_error *err)
+{
+    double alpha = 0.93, amdahl = 1 / (1 - alpha + alpha / x), speedup = 0.97 * amdahl;
+    double ms = 1e3 / (base * speedup), rest = 1e3 / base * (1 - alpha);
+    struct ulb_decode_run run = {.set = "all",
+                                 .split = "static",
+                                 .threads = 2,
+                                 .tokens = 128,
+                                 .context = 128,
+                                 .layers_run = layers_run,
+                                 .layers = layers,
+                                 .extrapolated = layers_run < layers,
+                                 .tokens_per_s = base * speedup,
+                                 .ms_per_token = ms,
+                                 .split_ms = {ms - rest, 0.4 * rest, 0.3 * rest, 0.2 * rest, 0.1 * rest},
+                                 .barrier_ms = {NAN, NAN, NAN, 0.1 * rest},
+                                 .alpha = alpha,
+                                 .byte_ratio = x,
+                                 .bit_ratio = x,
+                                 .amdahl_speedup = amdahl,
+                                 .amdahl_nominal_speedup = amdahl,
+                                 .observed_speedup = speedup,
+                                 .yardstick_gbps = 24.6,
+                                 .roofline_tokens_per_s = base * x / 0.9,
+                                 .roofline_share = 0.9 * speedup / x,
+                                 .joule_per_token = 0.02 * ms,
+                                 .prefill = {NAN, NAN, NAN, NAN, NAN, .reason = "no --prompt was given"},
+                                 .token_digest = "0123456789abcdef",
+                                 .verified = true,
+                                 .n_samples = 1,
+                                 .ms_samples = &ms};
+    snprintf(run.model, sizeof run.model, "%s", model);
+    snprintf(run.format, sizeof run.format, "%s", format);
+    return ulb_record_add_decode(record, &run, err);
+}
+
+static enum ulb_status add_decode(struct ulb_record *record, struct ulb_error *err)
+{
+    static const struct {
+        const char *format;
+        double x;
+    } formats[] = {{"bf16", 1}, {"int8", 2}, {"int4", 4}, {"int2", 8}, {"int1", 16}};
+    enum ulb_status status = ULB_OK;
+    for (size_t f = 0; f < sizeof formats / sizeof *formats && status == ULB_OK; f++) {
+        status = add_run(record, "falcon3-1b", formats[f].format, 7.4, formats[f].x, 18, 18, err);
+        if (status == ULB_OK)
+            status = add_run(record, "llama3-8b", formats[f].format, 1.5, formats[f].x, 20, 32, err);
+    }
+    return status;
+}
+
+enum ulb_status sample_add_rest(struct ulb_record *record, struct ulb_error *err)
+{
+    enum ulb_status status = add_port_bounds(record, err);
+    if (status == ULB_OK)
+        status = add_cells(record, err);
+    return status == ULB_OK ? add_decode(record, err) : status;
+}
