@@ -134,7 +134,7 @@ static struct offsets read_offsets(struct ulb_gguf_tensors *t, struct ulb_gguf_s
     struct tensor tensor;
     uint64_t begin = s->at;
     if (!offsets.at) {
-        ulb_gguf_fail(s, "not enough memory for its tensors");
+        s->status = ulb_fail(s->err, ULB_ENVIRONMENT, "not enough memory for its tensors");
         return offsets;
     }
     for (; offsets.n < s->tensors && s->status == ULB_OK; offsets.n++) {

@@ -9,7 +9,7 @@
 /* Memory of the parse in progress. jansson's allocator is the process's, so that it is set for one parse and
  * put back; blocks come from malloc() either way. */
 static size_t used;
-static bool exhausted;
+static bool exhausted, lacking; /* more than the bound, than the system has */
 
 static void *bounded_malloc(size_t bytes)
 {
@@ -17,6 +17,7 @@ static void *bounded_malloc(size_t bytes)
     if (exhausted)
         return NULL;
     void *block = malloc(bytes);
+    lacking |= !block;
     used += block ? malloc_usable_size(block) : 0;
     return block;
 }
@@ -72,13 +73,13 @@ enum ulb_status ulb_json_parse(char *text, size_t bytes, size_t flags, json_t **
     json_get_alloc_funcs(&old_malloc, &old_free);
     json_set_alloc_funcs(bounded_malloc, bounded_free);
     used = 0;
-    exhausted = false;
+    exhausted = lacking = false;
     *out = json_loadb(text, bytes, flags, &why);
     json_set_alloc_funcs(old_malloc, old_free);
     *repeated = !*out && json_error_code(&why) == json_error_duplicate_key;
     if (*out && ulb_json_printable(*out))
         return ULB_OK;
-    if (!exhausted && (*out || ulb_json_lacks_memory(&why))) {
+    if (!exhausted && (*out || lacking || ulb_json_lacks_memory(&why))) {
         json_decref(*out);
         *out = NULL;
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to read it");

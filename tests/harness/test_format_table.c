@@ -9,14 +9,22 @@
 
 #include <cmocka.h>
 
-static const struct ulb_format *format_of(const char *name)
+/* NULL: of a build of few kernels. */
+static const struct ulb_format *built_format(const char *name)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         if (strcmp(ulb_kernels[i]->layout->format->name, name) == 0)
             return ulb_kernels[i]->layout->format;
     }
-    fail_msg("no format %s", name);
     return NULL;
+}
+
+static const struct ulb_format *format_of(const char *name)
+{
+    const struct ulb_format *format = built_format(name);
+    if (!format)
+        fail_msg("no format %s", name);
+    return format;
 }
 
 static struct ulb_format_error error_of(const struct ulb_format *format)
@@ -105,11 +113,15 @@ static void errors_of_formats_stay(void **state)
         {"woq8g128", 0.00641}, {"woq8zg128", 0.00592}, {"woq8", 0.00885},     {"woq4", 0.10869},
         {"woq8z", 0.00833},    {"woq4z", 0.14151},     {"nf4", 0.09213},      {"fp4", 0.10572},
     };
+    size_t checked = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        double now = error_of(format_of(known[i].format)).rmse;
-        if (!(fabs(now / known[i].rmse - 1) < 0.02))
+        const struct ulb_format *format = built_format(known[i].format);
+        double now = format ? error_of(format).rmse : NAN;
+        if (format && !(fabs(now / known[i].rmse - 1) < 0.02))
             fail_msg("the error of %s was %g, and is %g", known[i].format, known[i].rmse, now);
+        checked += format != NULL;
     }
+    assert_true(checked >= 5);
 }
 
 int main(void)
