@@ -20,9 +20,9 @@ const char *ulb_emulator(void)
 {
     static char name[64];
     char claimed[PATH_MAX], real[PATH_MAX];
-    const char *told = getenv("ULB_EMULATED");
-    if (told)
-        return *told ? told : NULL;
+    const char *given = getenv("ULB_EMULATED");
+    if (given)
+        return *given ? given : NULL;
     if (!link_of("/proc/self/exe", claimed) || !link_of("/proc/thread-self/exe", real) ||
         strcmp(claimed, real) == 0)
         return NULL;

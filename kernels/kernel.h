@@ -151,7 +151,7 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
 /* The inverse, for the round-trip test: values and scales of all rows. */
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix);
 
-enum { ULB_INTO_L1 = 1 }; /* see ulb_gemm.ask_ahead */
+enum { ULB_INTO_L1 = 1 }; /* see ulb_gemm.prefetch */
 
 /* One call: y[n*y_stride + m] = sum over k of W[m][k] * x[n][k], for rows m0 <= m < m1.
  * m0 is a multiple of the row's mr; m1 is one too, or M. x holds round_up(K, kr) elements per token, zero
@@ -178,7 +178,7 @@ struct ulb_gemm {
     /* Of rows with prefetch_choice, how many bytes ahead in its stream a line of weights is asked for, a
      * multiple of 64: into L2, or with ULB_INTO_L1 added into L1, and nowhere else; or, of rows with
      * prefetch_none, that none is. 0: as the row says, most into L1 near and into L2 far ahead. */
-    size_t ask_ahead;
+    size_t prefetch;
 };
 
 struct ulb_kernel {
@@ -197,8 +197,9 @@ struct ulb_kernel {
     struct ulb_mix mix;      /* of one token */
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; not read where nr is 1 */
     bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */
-    bool prefetch_choice;     /* its prefetches go where ulb_gemm.ask_ahead says; others' always alike */
-    bool prefetch_none;       /* with prefetch_choice: told, it leaves all to the CPU's own prefetchers */
+    bool prefetch_choice;     /* its prefetches go where ulb_gemm.prefetch says; others' always alike */
+    bool prefetch_none;       /* with prefetch_choice: another setting than its own leaves all to the CPU's
+                                 prefetchers */
     unsigned prefetch_tokens; /* with prefetch_choice: calls of more tokens ask always alike; 0: none do */
     bool tokens_round;        /* tokens of a call of several round in another order than one alone does */
     void (*run)(const struct ulb_gemm *args);

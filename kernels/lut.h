@@ -17,7 +17,7 @@
 enum {
     ULB_TABLE_SLICES = 4, /* of the layout that are read at once, unless a row says otherwise */
     /* Bytes of those that are kept, in L2: of some 80,000 columns by nibbles, 8 each, of 60,000 of TL2, of
-     * 40,000 of TL1, of 30,000 by sixes. Beyond that each call builds its own. */
+     * 40,000 of TL1, of 30,000 by lut6. Beyond that each call builds its own. */
     ULB_TABLES_MAX = 640 * 1024,
     ULB_TABLES_LINE = 64, /* behind those of slices that are read at once: what they add beside products */
     ULB_TABLE_SUMS_MAX = 128, /* of a tile */
@@ -175,7 +175,7 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
                                                                  const struct ulb_table_row *row)
 {
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
-    struct ulb_tiles tiles = {.ask_ahead = g->ask_ahead};
+    struct ulb_tiles tiles = {.prefetch = g->prefetch};
     size_t slices = ulb_layout_slices(row->layout, g->k);
     /* Of one token, of slices read at once. */
     size_t bytes = row->slices * ulb_layout_steps(row->layout, g->k) * row->table_bytes + ULB_TABLES_LINE;

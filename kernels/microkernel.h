@@ -99,7 +99,7 @@ struct ulb_tiles {
     size_t steps;       /* tiles of a slice */
     size_t apart;       /* of two rows of tiles side by side, to the second */
     const int8_t *x;
-    size_t ask_ahead; /* ulb_gemm's */
+    size_t prefetch; /* ulb_gemm's */
 };
 
 /* Their dot products, one per row of a tile. */
@@ -112,7 +112,7 @@ enum {
     ULB_TILE_ROWS_MAX = 128,
     /* Rows whose results are finished together: about so many bytes of weights. Scales and y are read and
      * written from elsewhere than the stream of weights, and whatever comes between disturbs it: after every
-     * tile that cost 6 % of the time of 4096x4096 and larger (int2, Golden Cove), asking for them a tile
+     * tile that cost 6 % of the time of 4096x4096 and larger (int2, Golden Cove), prefetching them a tile
      * ahead 2 to 4 % more. For 1024 rows and more rows of few bytes gain 1 to 4 %, those of many lose as
      * much. */
     ULB_BATCH_BYTES = 1 << 20,
@@ -168,7 +168,7 @@ static inline __attribute__((always_inline)) void ulb_run_pairs(const struct ulb
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
-                              .ask_ahead = g->ask_ahead};
+                              .prefetch = g->prefetch};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
     size_t batch = ulb_batch(g, layout, pair ? 2 * rows : rows);
     const float *w_scale = ulb_row_scales(g, layout);
@@ -224,7 +224,7 @@ static inline __attribute__((always_inline)) void ulb_run_float_tiles(const stru
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
-                              .ask_ahead = g->ask_ahead};
+                              .prefetch = g->prefetch};
     const size_t tile_m = layout->tile_m, row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
     const size_t count = (g->m1 - g->m0 + tile_m - 1) / tile_m, half = pairs ? count / 2 : 0;
     size_t row = g->m0;

@@ -94,7 +94,7 @@ enum ulb_status ulb_config_take(struct ulb_config_reader *r, enum ulb_config_key
     return ULB_OK;
 }
 
-/* Llama's reference code: two thirds of 4 x hidden, times a factor, rounded up. */
+/* Llama's reference code: 2/3 of 4 x hidden, times a factor, rounded up. */
 static enum ulb_status llama_intermediate(struct ulb_config_reader *r, unsigned multiple,
                                           struct ulb_error *err)
 {
@@ -133,7 +133,7 @@ static enum ulb_status derive_intermediate(struct ulb_config_reader *r, struct u
     return ULB_OK;
 }
 
-/* LFM2: two thirds of the number, times a factor, rounded up. */
+/* LFM2: 2/3 of the number, times a factor, rounded up. */
 static enum ulb_status adjust_intermediate(struct ulb_config_reader *r, struct ulb_error *err)
 {
     bool adjust = false, found;

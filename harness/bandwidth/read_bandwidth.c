@@ -66,22 +66,22 @@ static struct read_job next_job(struct ulb_team *team, const struct ulb_reader *
     return (struct read_job){reader, data, chunk, chunk, 1, 0};
 }
 
-void ulb_read_lead_in(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena)
+void ulb_read_warm_up(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena)
 {
-    size_t chunk = chunk_of(team, arena, ULB_LEAD_IN_BYTES * ulb_team_size(team));
+    size_t chunk = chunk_of(team, arena, ULB_WARM_UP_BYTES * ulb_team_size(team));
     const double begin = ulb_now();
     if (ulb_emulator())
         return;
     do {
         struct read_job job = next_job(team, reader, arena, chunk);
         read_once(team, &job);
-    } while (ulb_now() - begin < ULB_LEAD_IN_SECONDS);
+    } while (ulb_now() - begin < ULB_WARM_UP_SECONDS);
 }
 
 double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena,
                       size_t bytes)
 {
-    ulb_read_lead_in(team, reader, arena);
+    ulb_read_warm_up(team, reader, arena);
     struct read_job job = next_job(team, reader, arena, chunk_of(team, arena, bytes));
     return bytes_per_second(team, &job);
 }
@@ -91,16 +91,16 @@ double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, s
     return ulb_read_bytes(team, reader, arena, ULB_MEMORY_CHUNK * ulb_team_size(team));
 }
 
-static struct ulb_undisturbed watch_of(const struct ulb_session *session, struct ulb_team *team)
+static struct ulb_noise_retry watch_of(const struct ulb_session *session, struct ulb_team *team)
 {
-    return (struct ulb_undisturbed){
+    return (struct ulb_noise_retry){
         .team = team,
         .tries = TRIES_PER_SAMPLE,
         .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
     };
 }
 
-/* One sample of either kind, for ulb_undisturbed(). */
+/* One sample of either kind, for ulb_retry_noisy(). */
 struct memory_walk {
     struct ulb_team *team;
     const struct ulb_reader *reader;
@@ -168,13 +168,13 @@ enum ulb_status ulb_best_of_memory(struct ulb_session *session, struct ulb_team 
 {
     size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL, count;
     struct ulb_best_read candidates[READERS_MAX];
-    struct ulb_undisturbed watch = watch_of(session, team);
+    struct ulb_noise_retry watch = watch_of(session, team);
     struct memory_walk walk = {team, NULL, arena};
     enum ulb_status status = list_candidates(session, only, pages, n, candidates, &count, err);
     for (size_t s = 0; s < n && status == ULB_OK; s++) {
         for (size_t i = 0; i < count; i++) {
             walk.reader = candidates[i].reader;
-            candidates[i].samples[s] = ulb_undisturbed(&watch, walk_memory, &walk);
+            candidates[i].samples[s] = ulb_retry_noisy(&watch, walk_memory, &walk);
         }
         status = ulb_check_interrupted(err);
         if (status == ULB_OK)
@@ -205,7 +205,7 @@ enum ulb_status ulb_best_of_cache(struct ulb_session *session, struct ulb_team *
 {
     size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
     const struct ulb_reader *reader;
-    struct ulb_undisturbed watch = watch_of(session, team);
+    struct ulb_noise_retry watch = watch_of(session, team);
     for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
         if (!ulb_session_can_run(session, reader->needs) || reader->prefetches)
             continue;
@@ -216,7 +216,7 @@ enum ulb_status ulb_best_of_cache(struct ulb_session *session, struct ulb_team *
         if (!now.samples)
             return out_of_memory(err);
         for (size_t s = 0; s < n; s++)
-            now.samples[s] = ulb_undisturbed(&watch, pass_cache, &pass);
+            now.samples[s] = ulb_retry_noisy(&watch, pass_cache, &pass);
         now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
         keep_better(best, &now);
     }
@@ -233,10 +233,10 @@ double ulb_read_duel(struct ulb_session *session, const struct ulb_reader *reade
     double ratios[ROUNDS];
     struct memory_walk challenger = {session->team, reader, arena};
     struct memory_walk holder = {session->team, best->reader, &session->arena};
-    struct ulb_undisturbed watch = watch_of(session, session->team);
+    struct ulb_noise_retry watch = watch_of(session, session->team);
     for (size_t i = 0; i < ROUNDS; i++) {
-        double first = ulb_undisturbed(&watch, walk_memory, &challenger);
-        ratios[i] = first / ulb_undisturbed(&watch, walk_memory, &holder);
+        double first = ulb_retry_noisy(&watch, walk_memory, &challenger);
+        ratios[i] = first / ulb_retry_noisy(&watch, walk_memory, &holder);
     }
     ulb_median(ratios, ROUNDS);
     return ratios[ROUNDS / 4];

@@ -20,7 +20,7 @@ struct ulb_best_read {
 
 /* Wakes memory up for a sample that follows at once (harness/memory/memory_warmup.h). Nothing in an emulator.
  */
-void ulb_read_lead_in(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
+void ulb_read_warm_up(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
 
 /* One sample from the ring of arena, led in to, its next bytes shared out equally, fork and join included;
  * bytes/s. No more than ULB_MEMORY_CHUNK for each thread. */

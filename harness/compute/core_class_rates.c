@@ -43,16 +43,16 @@ static double sample_race(void *arg)
 {
     struct race *race = arg;
     struct ulb_session *session = race->session;
-    ulb_read_lead_in(session->team, session->yardstick, &session->arena);
+    ulb_read_warm_up(session->team, session->yardstick, &session->arena);
     race->data = ulb_arena_next(&session->arena, race->part * session->pus.n, ULB_READER_GRAIN);
     atomic_store(&race->over, 0);
     ulb_team_run(session->team, run_race, race);
     return race->rates[0];
 }
 
-static struct ulb_undisturbed watch_of(const struct ulb_session *session)
+static struct ulb_noise_retry watch_of(const struct ulb_session *session)
 {
-    return (struct ulb_undisturbed){.team = session->team,
+    return (struct ulb_noise_retry){.team = session->team,
                                     .tries = TRIES,
                                     .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL};
 }
@@ -79,13 +79,13 @@ enum ulb_status ulb_class_beta(struct ulb_session *session, double beta[ULB_MAX_
     struct race race = {.session = session,
                         .part = share < PART_BYTES ? share : PART_BYTES,
                         .rates = calloc(session->pus.n, sizeof(double))};
-    struct ulb_undisturbed watch = watch_of(session);
+    struct ulb_noise_retry watch = watch_of(session);
     double samples[ULB_MAX_CLASSES][BETA_SAMPLES];
     if (!race.rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the rates of %zu threads",
                         session->pus.n);
     for (size_t s = 0; s < BETA_SAMPLES; s++) {
-        ulb_undisturbed(&watch, sample_race, &race);
+        ulb_retry_noisy(&watch, sample_race, &race);
         for (size_t c = 0; c < session->topology.n_classes; c++)
             samples[c][s] = mean_of_class(session, race.rates, c);
     }
@@ -99,7 +99,7 @@ enum ulb_status ulb_class_gammas(struct ulb_session *session, const struct ulb_k
                                  size_t n, struct ulb_class_gamma *gammas, struct ulb_error *err)
 {
     struct ulb_team_gamma *meter = NULL;
-    struct ulb_undisturbed watch = watch_of(session);
+    struct ulb_noise_retry watch = watch_of(session);
     enum ulb_status status = ulb_team_gamma_open(&meter, session, kernels, n, GAMMA_SAMPLES, err);
     if (status != ULB_OK)
         return status;

@@ -87,14 +87,14 @@ static double *samples_of(const struct ulb_team_gamma *gamma, enum figure figure
     return gamma->samples + ((figure * gamma->n + i) * gamma->classes + cls) * gamma->samples_max;
 }
 
-void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch)
+void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_noise_retry *watch)
 {
     struct sizes_sample sample = {gamma, &gamma->sizes[i]};
     size_t at = gamma->n_samples[i];
     if (at == gamma->samples_max)
         return;
     gamma->turn = at;
-    ulb_undisturbed(watch, run_sizes, &sample);
+    ulb_retry_noisy(watch, run_sizes, &sample);
     for (size_t c = 0; c < gamma->classes; c++) {
         double cycles[ULB_GAMMA_LOOPS];
         for (size_t l = 0; l < ULB_GAMMA_LOOPS; l++)

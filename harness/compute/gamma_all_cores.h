@@ -26,7 +26,7 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
 
 /* Takes one sample of kernel i, cycles per 32 weights by class, mean over the class's threads; watch may have
  * it taken again. */
-void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_undisturbed *watch);
+void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_noise_retry *watch);
 
 /* Medians over the samples of kernel i; NAN for a class without a thread, and before any sample. */
 struct ulb_core_rate ulb_team_gamma_rate(const struct ulb_team_gamma *gamma, size_t i, size_t cls);

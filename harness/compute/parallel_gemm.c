@@ -28,29 +28,29 @@ void ulb_team_gemm_run(struct ulb_team *team, struct ulb_team_gemm *job)
     ulb_doing_end();
 }
 
-/* Rows of a call that each thread reads ULB_LEAD_IN_BYTES in. */
-static size_t lead_in_rows(const struct ulb_team_gemm *job)
+/* Rows of a call that each thread reads ULB_WARM_UP_BYTES in. */
+static size_t warm_up_rows(const struct ulb_team_gemm *job)
 {
     const struct ulb_row_split *split = job->split;
     const struct ulb_gemm *g = &job->gemm;
     const size_t bytes = ulb_layout_read_bytes(job->kernel->layout, g->m, g->k);
-    const double share = (double)ULB_LEAD_IN_BYTES * (double)split->threads / (double)bytes;
+    const double share = (double)ULB_WARM_UP_BYTES * (double)split->threads / (double)bytes;
     const size_t rows = ulb_round_up((size_t)(share * (double)g->m) + 1, split->grain * split->threads);
     return rows < g->m ? rows : g->m;
 }
 
-void ulb_team_gemm_lead_in(struct ulb_team *team, const struct ulb_team_gemm *job, struct ulb_arena *arena)
+void ulb_team_gemm_warm_up(struct ulb_team *team, const struct ulb_team_gemm *job, struct ulb_arena *arena)
 {
     struct ulb_row_split split = *job->split;
     struct ulb_team_gemm lead = *job;
     const double begin = ulb_now();
     if (ulb_emulator())
         return;
-    split.m = lead.gemm.m = lead_in_rows(job);
+    split.m = lead.gemm.m = warm_up_rows(job);
     lead.split = &split;
     do {
         lead.gemm.w = ulb_arena_next(arena, ulb_layout_bytes(job->kernel->layout, lead.gemm.m, lead.gemm.k),
                                      ULB_CACHE_LINE);
         ulb_team_gemm_run(team, &lead);
-    } while (ulb_now() - begin < ULB_LEAD_IN_SECONDS);
+    } while (ulb_now() - begin < ULB_WARM_UP_SECONDS);
 }

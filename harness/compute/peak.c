@@ -97,14 +97,14 @@ enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_session *s
     return status;
 }
 
-void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_undisturbed *watch)
+void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_noise_retry *watch)
 {
     for (size_t i = 0; i < meter->n; i++) {
         struct loop *loop = &meter->loops[i];
         if (loop->n_samples == meter->samples_max)
             continue;
         meter->running = loop;
-        loop->samples[loop->n_samples++] = ulb_undisturbed(watch, run_loop, meter);
+        loop->samples[loop->n_samples++] = ulb_retry_noisy(watch, run_loop, meter);
     }
 }
 
@@ -162,11 +162,11 @@ double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation act
 }
 
 double ulb_peak_beside(struct ulb_peak_meter *meter, enum ulb_activation activation,
-                       struct ulb_undisturbed *watch)
+                       struct ulb_noise_retry *watch)
 {
     double gops;
     meter->running = best_loop(meter, activation, &gops);
-    return meter->running ? ulb_undisturbed(watch, run_loop, meter) : NAN;
+    return meter->running ? ulb_retry_noisy(watch, run_loop, meter) : NAN;
 }
 
 enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, struct ulb_error *err)

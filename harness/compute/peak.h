@@ -12,7 +12,7 @@ enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_session *s
                               struct ulb_error *err);
 
 /* One sample of each loop. */
-void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_undisturbed *watch);
+void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_noise_retry *watch);
 
 /* The last sample of each loop for the journal (harness/session/checkpoint.h), and back in the place of a
  * sample; false when it is none of these loops. */
@@ -22,7 +22,7 @@ bool ulb_peak_replay(struct ulb_peak_meter *meter, const json_t *kept);
 /* 1e9 operations per second that the loop which ulb_peak_gops() takes for the best reaches just now; NAN when
  * there is none. */
 double ulb_peak_beside(struct ulb_peak_meter *meter, enum ulb_activation activation,
-                       struct ulb_undisturbed *watch);
+                       struct ulb_noise_retry *watch);
 
 /* 1e9 operations per second of the best loop for rows with these activations, median over the samples; NAN
  * when there is none. */

@@ -19,7 +19,7 @@ size_t ulb_prefetch_count(const struct ulb_kernel *kernel, size_t tokens)
     return !ulb_prefetch_chosen(kernel, tokens) ? 1 : kernel->prefetch_none ? 2 : ULB_PREFETCH_PLACES;
 }
 
-struct ulb_prefetch_times ulb_prefetch_compare(size_t *ask_ahead, size_t places, size_t samples,
+struct ulb_prefetch_times ulb_prefetch_compare(size_t *prefetch, size_t places, size_t samples,
                                                double (*sample)(void *arg), void *arg)
 {
     double times[ULB_PREFETCH_PLACES][ULB_PREFETCH_SAMPLES], ratios[ULB_PREFETCH_SAMPLES];
@@ -27,7 +27,7 @@ struct ulb_prefetch_times ulb_prefetch_compare(size_t *ask_ahead, size_t places,
     for (size_t i = 0; i < samples; i++) {
         for (size_t turn = 0; turn < places; turn++) {
             size_t place = i % 2 ? places - 1 - turn : turn;
-            *ask_ahead = ulb_prefetch_places[place];
+            *prefetch = ulb_prefetch_places[place];
             times[place][i] = sample(arg);
         }
     }
@@ -55,23 +55,23 @@ size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_PLACES])
     return best;
 }
 
-double ulb_prefetch_choose(size_t *ask_ahead, size_t places, size_t samples, double (*sample)(void *arg),
+double ulb_prefetch_choose(size_t *prefetch, size_t places, size_t samples, double (*sample)(void *arg),
                            void *arg)
 {
-    struct ulb_prefetch_times times = ulb_prefetch_compare(ask_ahead, places, samples, sample, arg);
+    struct ulb_prefetch_times times = ulb_prefetch_compare(prefetch, places, samples, sample, arg);
     size_t best = ulb_prefetch_best(times.ratios);
-    *ask_ahead = ulb_prefetch_places[best];
+    *prefetch = ulb_prefetch_places[best];
     return times.medians[best];
 }
 
-const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t tokens, size_t ask_ahead)
+const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t tokens, size_t prefetch)
 {
     size_t place = 0;
     if (!ulb_prefetch_chosen(kernel, tokens))
         return "";
-    if (kernel->prefetch_none && ask_ahead > 0)
+    if (kernel->prefetch_none && prefetch > 0)
         return "none";
-    while (ulb_prefetch_places[place] != ask_ahead)
+    while (ulb_prefetch_places[place] != prefetch)
         place++;
     return names[place];
 }

@@ -19,7 +19,7 @@ enum {
     ULB_PREFETCH_SAMPLES_LONG = 3 /* of calls that take long */
 };
 
-/* What ulb_gemm.ask_ahead is for a place. */
+/* What ulb_gemm.prefetch is for a place. */
 extern const size_t ulb_prefetch_places[ULB_PREFETCH_PLACES];
 
 /* Whether calls of so many tokens have the choice. */
@@ -36,20 +36,20 @@ struct ulb_prefetch_times {
 
 /* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the first places, in turn and every round
  * in the other order, so that a machine that gets slower or faster treats all alike. sample(arg) gives the
- * time of a call that obeys *ask_ahead, which is left at any. */
-struct ulb_prefetch_times ulb_prefetch_compare(size_t *ask_ahead, size_t places, size_t samples,
+ * time of a call that obeys *prefetch, which is left at any. */
+struct ulb_prefetch_times ulb_prefetch_compare(size_t *prefetch, size_t places, size_t samples,
                                                double (*sample)(void *arg), void *arg);
 
 /* The place with the least of such ratios, of equal ones the first. The row's own unless another is faster by
  * 2 % at least: what is less is noise, and its own needs no reason. */
 size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_PLACES]);
 
-/* Compares and chooses: leaves the choice in *ask_ahead and returns its median. */
-double ulb_prefetch_choose(size_t *ask_ahead, size_t places, size_t samples, double (*sample)(void *arg),
+/* Compares and chooses: leaves the choice in *prefetch and returns its median. */
+double ulb_prefetch_choose(size_t *prefetch, size_t places, size_t samples, double (*sample)(void *arg),
                            void *arg);
 
 /* As the record has it: "L1", the row's own; "L2+1024", into L2 alone so many bytes ahead; "L1+1024"; "none"
  * of rows with prefetch_none; "" for calls without the choice. */
-const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t tokens, size_t ask_ahead);
+const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t tokens, size_t prefetch);
 
 #endif

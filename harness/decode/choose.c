@@ -48,13 +48,13 @@ struct trial {
     struct ulb_session *session;
     struct ulb_team_gemm job;
     size_t bytes;
-    struct ulb_undisturbed watch;
+    struct ulb_noise_retry watch;
 };
 
 static double run_trial(void *arg)
 {
     struct trial *trial = arg;
-    ulb_team_gemm_lead_in(trial->session->team, &trial->job, &trial->session->arena);
+    ulb_team_gemm_warm_up(trial->session->team, &trial->job, &trial->session->arena);
     trial->job.gemm.w = ulb_arena_next(&trial->session->arena, trial->bytes, ULB_CACHE_LINE);
     double begin = ulb_now();
     ulb_team_gemm_run(trial->session->team, &trial->job);
@@ -64,21 +64,21 @@ static double run_trial(void *arg)
 static double sample_trial(void *arg)
 {
     struct trial *trial = arg;
-    return ulb_undisturbed(&trial->watch, run_trial, trial);
+    return ulb_retry_noisy(&trial->watch, run_trial, trial);
 }
 
 /* Chooses where the prefetches go on its way, where the row has the choice. */
 static double time_trial(struct trial *trial)
 {
     double samples[SAMPLES], last = 0;
-    trial->watch = (struct ulb_undisturbed){
+    trial->watch = (struct ulb_noise_retry){
         .team = trial->session->team, .tries = TRIES, .patience = PATIENCE, .alone = true};
     for (size_t i = 0; i < WARM_UPS; i++)
         last = run_trial(trial);
     size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
     const size_t tokens = trial->job.gemm.n;
     if (ulb_prefetch_chosen(trial->job.kernel, tokens))
-        return ulb_prefetch_choose(&trial->job.gemm.ask_ahead, ulb_prefetch_count(trial->job.kernel, tokens),
+        return ulb_prefetch_choose(&trial->job.gemm.prefetch, ulb_prefetch_count(trial->job.kernel, tokens),
                                    n, sample_trial, trial);
     for (size_t i = 0; i < n; i++)
         samples[i] = sample_trial(trial);
@@ -128,7 +128,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
     trial.job.split = &split;
     double seconds = time_trial(&trial);
     if (!best->kernel || seconds < best->seconds)
-        *best = (struct ulb_row_choice){kernel, seconds, trial.job.gemm.ask_ahead};
+        *best = (struct ulb_row_choice){kernel, seconds, trial.job.gemm.prefetch};
     free(shares);
     free(tokens);
     return ULB_OK;

@@ -7,8 +7,8 @@
 
 struct ulb_row_choice {
     const struct ulb_kernel *kernel;
-    double seconds;   /* of one product as tried, weights cold */
-    size_t ask_ahead; /* as was faster, of a kernel with prefetch_choice */
+    double seconds;  /* of one product as tried, weights cold */
+    size_t prefetch; /* as was faster, of a kernel with prefetch_choice */
 };
 
 /* Random tokens of k columns, given to g; the memory returned is to be freed. NULL when it is short. */

@@ -35,7 +35,7 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const 
     size_t threads = session->pus.n;
     kind->job = (struct ulb_team_gemm){
         .kernel = kernel,
-        .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .ask_ahead = grid->weights->ask_ahead[linear]},
+        .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .prefetch = grid->weights->prefetch[linear]},
         .split = &kind->split};
     kind->job.gemm.y = aligned_alloc(ULB_CACHE_LINE, ulb_round_up(m * sizeof(float), ULB_CACHE_LINE));
     kind->shares = aligned_alloc(ULB_CACHE_LINE, threads * sizeof *kind->shares);
@@ -100,11 +100,11 @@ static double run_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, size_
 }
 
 /* Products of layers far from number nth. */
-static void lead_in(struct ulb_cold_grid *grid, size_t nth)
+static void warm_up(struct ulb_cold_grid *grid, size_t nth)
 {
     double begin = ulb_now();
     for (size_t i = grid->shape->layers / 2 + 1;
-         i < grid->shape->layers && ulb_now() - begin < ULB_LEAD_IN_SECONDS; i++)
+         i < grid->shape->layers && ulb_now() - begin < ULB_WARM_UP_SECONDS; i++)
         run_kind(grid, ULB_QKV, nth + i);
 }
 
@@ -112,7 +112,7 @@ void ulb_cold_grid_sample(struct ulb_cold_grid *grid, size_t nth)
 {
     if (grid->n == grid->most)
         return;
-    lead_in(grid, nth);
+    warm_up(grid, nth);
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
         if (grid->kinds[linear].seconds)
             grid->kinds[linear].seconds[grid->n] = run_kind(grid, (enum ulb_linear)linear, nth);

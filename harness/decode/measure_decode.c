@@ -272,9 +272,9 @@ static void set_kernels(const struct format_run *run, struct ulb_decoder_weights
 {
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
         weights->kernel[linear] = run->rows[linear].kernel;
-        weights->ask_ahead[linear] = run->rows[linear].ask_ahead;
+        weights->prefetch[linear] = run->rows[linear].prefetch;
         weights->many[linear] = run->many[linear].kernel;
-        weights->many_ask_ahead[linear] = run->many[linear].ask_ahead;
+        weights->gemm_prefetch[linear] = run->many[linear].prefetch;
     }
 }
 

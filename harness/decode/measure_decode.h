@@ -20,7 +20,8 @@ struct ulb_decode_settings {
     size_t slow_thread, slow_times; /* see struct ulb_decoder_options */
     const char *energy_root;        /* see ulb_energy_open; NULL: this machine */
     const struct ulb_record *into;  /* that the runs will stand in: see ulb_check_part; NULL: none */
-    /* Told of the record after each run that it got; what it returns ends the measurement. NULL: nobody. */
+    /* Called with the record after each run that it got; what it returns ends the measurement. NULL: nobody.
+     */
     enum ulb_status (*done)(void *context, const struct ulb_record *record, struct ulb_error *err);
     void *done_context;
 };

@@ -19,7 +19,7 @@ struct product_job {
     const struct ulb_linear_call *call;
     const struct ulb_kernel *kernel;
     size_t m, k;
-    size_t ask_ahead;
+    size_t prefetch;
     bool apart; /* each thread makes the inputs for itself, which saves a join */
     void *inputs;
 };
@@ -87,7 +87,7 @@ static struct ulb_gemm gemm_of(const struct product_job *job, const struct ulb_a
                          .n = product->n,
                          .y = job->call->y + product->first_y * job->m,
                          .y_stride = job->m,
-                         .ask_ahead = job->ask_ahead};
+                         .prefetch = job->prefetch};
     struct ulb_activations mine = *a;
     size_t first = product->first_x;
     mine.x = (char *)a->x + first * a->stride * ulb_activation_bytes(a->kind);
@@ -176,7 +176,7 @@ void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *c
         .kernel = kernel,
         .m = ulb_linear_rows(&d->shape, call->linear),
         .k = ulb_linear_columns(&d->shape, call->linear),
-        .ask_ahead = (many ? weights->many_ask_ahead : weights->ask_ahead)[call->linear],
+        .prefetch = (many ? weights->gemm_prefetch : weights->prefetch)[call->linear],
         .apart = d->n == 1 || call->linear == ULB_HEAD,
         .inputs = d->inputs,
     };

@@ -59,7 +59,7 @@ static enum ulb_status measure_peak(struct ulb_session *session, enum ulb_activa
     enum ulb_status status = ulb_peak_open(&meter, session, PEAK_SAMPLES, err);
     if (status != ULB_OK)
         return status;
-    struct ulb_undisturbed watch = {.team = session->team, .tries = PEAK_SAMPLES, .patience = 1};
+    struct ulb_noise_retry watch = {.team = session->team, .tries = PEAK_SAMPLES, .patience = 1};
     for (size_t i = 0; i < PEAK_SAMPLES; i++)
         ulb_peak_sample(meter, &watch);
     *gops = ulb_peak_gops(meter, activation);
@@ -80,7 +80,7 @@ static void name_rows(const struct ulb_decoder_weights *weights, struct ulb_pref
         const struct ulb_kernel *kernel = weights->many[names[i].linear];
         ulb_kernel_name(kernel, names[i].kernel);
         snprintf(names[i].prefetch, sizeof prefill->prefetch_qkv, "%s",
-                 ulb_prefetch_name(kernel, TOKENS_TRIED, weights->many_ask_ahead[names[i].linear]));
+                 ulb_prefetch_name(kernel, TOKENS_TRIED, weights->gemm_prefetch[names[i].linear]));
     }
 }
 

@@ -130,7 +130,7 @@ static void name_rows(const struct ulb_decoder_weights *weights, struct ulb_deco
         const struct ulb_kernel *kernel = weights->kernel[names[i].linear];
         ulb_kernel_name(kernel, names[i].kernel);
         snprintf(names[i].prefetch, sizeof run->prefetch_qkv, "%s",
-                 ulb_prefetch_name(kernel, 1, weights->ask_ahead[names[i].linear]));
+                 ulb_prefetch_name(kernel, 1, weights->prefetch[names[i].linear]));
     }
 }
 

@@ -39,7 +39,7 @@ void ulb_turn_close(struct ulb_turn *turn)
 struct runner {
     const struct ulb_turn *turn;
     struct ulb_decoder *decoder;
-    struct ulb_undisturbed watch;
+    struct ulb_noise_retry watch;
     struct ulb_cold_grid *grid;
     uint32_t token, next;
     size_t position;
@@ -101,7 +101,7 @@ static enum ulb_status run_position(struct loop *loop, size_t position, uint32_t
         runner->token = token;
         runner->position = position;
         ulb_decoder_set_split(runner->decoder, runner->turn->split, loop->rates);
-        double seconds = ulb_undisturbed(&runner->watch, run_step, runner);
+        double seconds = ulb_retry_noisy(&runner->watch, run_step, runner);
         if (i > 0 && runner->next != *next)
             return ulb_fail(err, ULB_FINDING, "token %zu differs with the %s split: %u instead of %u",
                             position, ulb_split_name(runner->turn->split), runner->next, *next);

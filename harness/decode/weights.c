@@ -211,7 +211,7 @@ static enum ulb_status make_matrix(const struct ulb_decoder_shape *shape, enum u
         struct ulb_row_split split =
             ulb_split_of(session->settings.splits[0], m, kernel->mr, session->pus.n, rates, shares);
         struct ulb_team_gemm job = {kernel, ulb_problem_gemm(&problem, packed, y), &split};
-        job.gemm.ask_ahead = row->ask_ahead;
+        job.gemm.prefetch = row->prefetch;
         ulb_team_gemm_run(session->team, &job);
         status = ulb_problem_check(&problem, kernel, y, err);
         *growth = root_mean_square(y, m) / root_mean_square(problem.xf, k);
@@ -230,7 +230,7 @@ static void lay_out(struct ulb_weight_store *store, const struct ulb_decoder_sha
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
         size_t count = ulb_linear_count(shape, (enum ulb_linear)linear);
         store->weights.kernel[linear] = count ? rows[linear].kernel : NULL;
-        store->weights.ask_ahead[linear] = rows[linear].ask_ahead;
+        store->weights.prefetch[linear] = rows[linear].prefetch;
         store->weights.bytes[linear] = count ? matrix_bytes(shape, rows, (enum ulb_linear)linear) : 0;
         store->weights.offset[linear] = linear == ULB_HEAD ? 0 : at;
         at += linear == ULB_HEAD ? 0 : count * store->weights.bytes[linear];

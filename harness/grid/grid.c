@@ -360,7 +360,7 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
                          .n = cell->n,
                          .y = grid->y,
                          .y_stride = cell->m,
-                         .ask_ahead = cell->ask_ahead};
+                         .prefetch = cell->prefetch};
     x.columns = ulb_round_up(cell->k, ULB_X_GRAIN);
     x.stride = ulb_activation_stride(x.kind, x.columns);
     ulb_activations_give(&x, &g);

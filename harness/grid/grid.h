@@ -24,8 +24,8 @@ struct ulb_grid_cell {
     size_t bytes, packed_bytes; /* of the packed matrix: that a call reads, that it takes */
     size_t batch;
     double place_ratios[ULB_PREFETCH_PLACES]; /* struct ulb_prefetch_times's; NAN: not measured */
-    size_t ask_ahead; /* as chosen before the first sample, of a kernel with prefetch_choice */
-    double *us;       /* samples */
+    size_t prefetch; /* as chosen before the first sample, of a kernel with prefetch_choice */
+    double *us;      /* samples */
     size_t n_samples;
     double *disturbed; /* places of those that were taken although a core was not all ours */
     size_t n_disturbed;
@@ -61,7 +61,7 @@ struct ulb_grid {
     double *hz;     /* core frequency in each round */
     size_t n_spells;
     double *hz_seen; /* n: after each cell of the present round */
-    struct ulb_undisturbed watch;
+    struct ulb_noise_retry watch;
     double begin;                 /* of the timing: less what was spent by processes before this one */
     struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
     struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_settle() */

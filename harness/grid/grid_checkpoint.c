@@ -8,7 +8,7 @@
 /* What every turn ends with: the yardstick, how patient the watch still is, and the time spent. */
 static json_t *turn_json(const struct ulb_grid *grid)
 {
-    const struct ulb_undisturbed *watch = &grid->watch;
+    const struct ulb_noise_retry *watch = &grid->watch;
     return json_pack("{s:f, s:f, s:b, s:I, s:I, s:f}", "yardstick", grid->yardstick[grid->n_yardstick - 1],
                      "elapsed", ulb_now() - grid->begin, "alone", watch->alone, "judged",
                      (json_int_t)watch->judged, "lost", (json_int_t)watch->disturbed, "patience",
@@ -24,7 +24,7 @@ static bool read_number(const json_t *object, const char *key, double *value)
 
 static bool replay_turn(struct ulb_grid *grid, const json_t *kept)
 {
-    struct ulb_undisturbed *watch = &grid->watch;
+    struct ulb_noise_retry *watch = &grid->watch;
     double yardstick, elapsed, judged, lost;
     if (!read_number(kept, "yardstick", &yardstick) || !read_number(kept, "elapsed", &elapsed) ||
         !read_number(kept, "judged", &judged) || !read_number(kept, "lost", &lost) ||

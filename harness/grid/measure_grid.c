@@ -79,7 +79,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     static const size_t pieces[] = {0, 1, ULB_PREFETCH_PLACES - 1};
     size_t places = ulb_prefetch_count(cell->kernel, cell->n), n = places < 3 ? places : 3;
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
-        job.gemm.ask_ahead = ulb_prefetch_places[pieces[i]];
+        job.gemm.prefetch = ulb_prefetch_places[pieces[i]];
         memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
         ulb_team_gemm_run(session->team, &job);
         status = ulb_problem_check(&part, cell->kernel, grid->y, err);
@@ -137,7 +137,7 @@ static double sample_yardstick(void *arg)
 
 static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
 {
-    ulb_grid_add_yardstick(grid, ulb_undisturbed(&grid->watch, sample_yardstick, session));
+    ulb_grid_add_yardstick(grid, ulb_retry_noisy(&grid->watch, sample_yardstick, session));
 }
 
 static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
@@ -150,14 +150,14 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     if (cell->per_round > 1 && session->settings.warm)
         ulb_cell_sample_time(&sample, 1);
     for (size_t i = 0; i < cell->per_round; i++) {
-        cell->us[cell->n_samples] = ulb_undisturbed(&grid->watch, sample_cell, &sample);
+        cell->us[cell->n_samples] = ulb_retry_noisy(&grid->watch, sample_cell, &sample);
         if (grid->watch.gave_disturbed)
             cell->disturbed[cell->n_disturbed++] = (double)cell->n_samples;
         cell->n_samples++;
     }
     cell->peak_beside[cell->n_beside] = ulb_peak_beside(grid->peak, cell->kernel->activation, &grid->watch);
     cell->read_us[cell->n_beside] =
-        session->settings.warm ? NAN : ulb_undisturbed(&grid->watch, sample_read, &sample);
+        session->settings.warm ? NAN : ulb_retry_noisy(&grid->watch, sample_read, &sample);
     take_yardstick(session, grid);
     ulb_grid_set_beside(grid, cell);
 }
@@ -372,7 +372,7 @@ static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *gri
         status = ulb_peak_open(&grid->peak, session, rounds, err);
     if (status == ULB_OK && grid->plan.predicts)
         status = ulb_team_gamma_open(&grid->gamma, session, kernels, n, rounds * most_cells(grid), err);
-    grid->watch = (struct ulb_undisturbed){
+    grid->watch = (struct ulb_noise_retry){
         .team = session->team,
         .tries = TRIES_PER_SAMPLE,
         .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,

@@ -67,7 +67,7 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
     snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(session->settings.splits[0]));
     snprintf(cell->mode, sizeof cell->mode, "%s", session->settings.warm ? "warm" : "cold");
     snprintf(cell->prefetch, sizeof cell->prefetch, "%s",
-             ulb_prefetch_name(from->kernel, from->n, from->ask_ahead));
+             ulb_prefetch_name(from->kernel, from->n, from->prefetch));
 }
 
 /* Median over the samples of their own share of what a limit, sampled beside each round, does in a second.

@@ -33,7 +33,7 @@ double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch)
 {
     struct ulb_session *session = sample->session;
     if (!session->settings.warm && sample->cell->per_round > 1)
-        ulb_team_gemm_lead_in(session->team, &sample->job, &session->arena);
+        ulb_team_gemm_warm_up(session->team, &sample->job, &session->arena);
     double begin = ulb_now();
     for (size_t i = 0; i < batch; i++) {
         sample->job.gemm.w =
@@ -95,7 +95,7 @@ static void ready_cell(struct ulb_session *session, struct ulb_grid *grid, struc
     size_t n = cell->per_round > 1 ? ULB_PREFETCH_SAMPLES : ULB_PREFETCH_SAMPLES_LONG;
     size_t places = ulb_prefetch_count(cell->kernel, cell->n);
     struct ulb_prefetch_times times =
-        ulb_prefetch_compare(&sample.job.gemm.ask_ahead, places, n, time_batch, &sample);
+        ulb_prefetch_compare(&sample.job.gemm.prefetch, places, n, time_batch, &sample);
     memcpy(cell->place_ratios, times.ratios, sizeof cell->place_ratios);
     double fastest = times.medians[0];
     for (size_t place = 1; place < places; place++)
@@ -157,7 +157,7 @@ enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *gri
             status = ulb_session_check(session, err);
     }
     for (size_t i = 0; i < grid->n && status == ULB_OK; i++)
-        grid->cells[i].ask_ahead = ulb_prefetch_places[best_place(grid, &grid->cells[i], ratios)];
+        grid->cells[i].prefetch = ulb_prefetch_places[best_place(grid, &grid->cells[i], ratios)];
     free(ratios);
     return status;
 }

@@ -7,7 +7,7 @@
 #ifndef ULB_HARNESS_MEMORY_MEMORY_WARMUP_H
 #define ULB_HARNESS_MEMORY_MEMORY_WARMUP_H
 
-enum { ULB_LEAD_IN_BYTES = 1 << 20 }; /* that a thread reads at a time */
-static const double ULB_LEAD_IN_SECONDS = 100e-6;
+enum { ULB_WARM_UP_BYTES = 1 << 20 }; /* that a thread reads at a time */
+static const double ULB_WARM_UP_SECONDS = 100e-6;
 
 #endif

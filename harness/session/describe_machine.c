@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-static const double SLEEP_TOLD = 0.01; /* seconds */
+static const double SLEEP_REPORTED = 0.01; /* seconds */
 
 /* First line of a file without its newline; false when it cannot be read. */
 static bool first_line(const char *path, char *out, size_t out_bytes)
@@ -71,18 +71,18 @@ static json_t *machine_json(const struct ulb_session *session)
                                 "isa", isa_json(topology->isa));
     if (!machine)
         return NULL;
-    static const char untold[] = "the system does not tell";
+    static const char unknown[] = "the system does not tell";
     ulb_set_bytes(machine, "memory_bytes", topology->memory_bytes ? (long long)topology->memory_bytes : -1,
-                  untold);
+                  unknown);
     bool has_governor =
         first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor);
     bool has_microcode = cpuinfo_field("microcode", microcode, sizeof microcode);
     ulb_set_text(machine, "governor", has_governor ? governor : NULL, "no cpufreq for cpu0");
     ulb_set_text(machine, "microcode", has_microcode ? microcode : NULL, "not in /proc/cpuinfo");
     ulb_set_text(machine, "hypervisor", topology->hypervisor[0] ? topology->hypervisor : NULL, "none seen");
-    ulb_set_figure(machine, "load_average", has_load ? load : NAN, untold);
+    ulb_set_figure(machine, "load_average", has_load ? load : NAN, unknown);
     json_object_set_new(machine, "emulated", json_boolean(ulb_emulator() != NULL));
-    ulb_set_bytes(machine, "memory_available_bytes", available, untold);
+    ulb_set_bytes(machine, "memory_available_bytes", available, unknown);
     return machine;
 }
 
@@ -226,7 +226,7 @@ static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ul
 enum ulb_status ulb_machine_warn_of_sleep(struct ulb_session *session, struct ulb_error *err)
 {
     double slept = ulb_slept() - session->slept_before;
-    if (slept < SLEEP_TOLD)
+    if (slept < SLEEP_REPORTED)
         return ULB_OK;
     return ulb_record_warn(
         session->record, err,

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Told to the caller while a measurement goes on: stage, and the share done so far (0..1). */
+/* Given to the caller while a measurement goes on: stage, and the share done so far (0..1). */
 typedef void ulb_progress_fn(void *context, const char *stage, double done);
 
 struct ulb_decode_settings; /* harness/decode/measure_decode.h */

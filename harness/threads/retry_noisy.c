@@ -14,7 +14,7 @@ struct state {
     double hz, slept;
 };
 
-static struct state look(struct ulb_undisturbed *u)
+static struct state look(struct ulb_noise_retry *u)
 {
     struct state now = {.alone = ulb_team_alone(u->team), .slept = ulb_slept()};
     now.hz = ulb_team_last_hz(u->team);
@@ -27,7 +27,7 @@ static bool same_frequency(double before, double after)
              FREQUENCY_STEP * before); /* NAN before the first look, and without a chain */
 }
 
-double ulb_undisturbed(struct ulb_undisturbed *u, double (*sample)(void *arg), void *arg)
+double ulb_retry_noisy(struct ulb_noise_retry *u, double (*sample)(void *arg), void *arg)
 {
     struct state before = {u->alone, u->hz, ulb_slept()};
     u->judged++;

@@ -5,7 +5,7 @@
 
 #include "harness/threads/team.h"
 
-struct ulb_undisturbed {
+struct ulb_noise_retry {
     struct ulb_team *team;
     unsigned tries;           /* for one sample, at most */
     double patience;          /* seconds that may still go into samples that are thrown away */
@@ -17,6 +17,6 @@ struct ulb_undisturbed {
 
 /* sample(arg), repeated until the cores were all ours before and after it, or tries or patience are used up.
  */
-double ulb_undisturbed(struct ulb_undisturbed *u, double (*sample)(void *arg), void *arg);
+double ulb_retry_noisy(struct ulb_noise_retry *u, double (*sample)(void *arg), void *arg);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 struct ulb_core_watch {
-    double alone;    /* additions per cycle of the undisturbed core */
+    double alone;    /* additions per cycle of the interference-free core */
     double higher;   /* the least of a row of readings above that */
     unsigned streak; /* length of the row */
     double lower;    /* the most of a row of readings that are too low, and too high for a busy sibling */
@@ -24,8 +24,8 @@ struct ulb_core_watch {
 /* Learns on the calling thread's core, about 10 ms. */
 void ulb_core_watch_open(struct ulb_core_watch *watch);
 
-/* Whether the core was undisturbed just now (about 30 us). True where the architecture has no probe, and in
- * an emulator. */
+/* Whether the core was interference-free just now (about 30 us). True where the architecture has no probe,
+ * and in an emulator. */
 bool ulb_core_watch_alone(struct ulb_core_watch *watch);
 
 /* The bookkeeping alone, for one reading in additions per cycle. */

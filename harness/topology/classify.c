@@ -213,15 +213,15 @@ static bool one_rank(const struct ulb_cores *cores)
     return true;
 }
 
-void ulb_classify(struct ulb_cores *cores, const char *told, char *how, size_t how_bytes)
+void ulb_classify(struct ulb_cores *cores, const char *named, char *how, size_t how_bytes)
 {
     bool typed = rank_by_type(cores);
-    const char *evidence = typed ? told : rank_by_figures(cores);
+    const char *evidence = typed ? named : rank_by_figures(cores);
     bool by_l3 = demote_without_l3(cores);
     bool by_speed = !by_l3 && typed && demote_by_frequency(cores);
     if (one_rank(cores))
         snprintf(how, how_bytes, "%s%s", typed ? "one core type by " : "no sign of more than one class",
-                 typed ? told : "");
+                 typed ? named : "");
     else
         snprintf(how, how_bytes, "%s%s", evidence,
                  by_l3      ? ", no L3 above LP-E"

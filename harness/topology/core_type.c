@@ -92,51 +92,52 @@ static bool merge(struct ulb_cores *cores, const enum ulb_core_type *types, hwlo
     return spoke;
 }
 
-static void add_name(char *told, size_t told_bytes, const char *name)
+static void add_name(char *named, size_t named_bytes, const char *name)
 {
-    size_t used = strlen(told);
-    snprintf(told + used, told_bytes - used, "%s%s", used ? ", " : "", name);
+    size_t used = strlen(named);
+    snprintf(named + used, named_bytes - used, "%s%s", used ? ", " : "", name);
 }
 
-static void note_difference(struct ulb_topology *topology, hwloc_const_bitmap_t differ, const char *told)
+static void note_difference(struct ulb_topology *topology, hwloc_const_bitmap_t differ, const char *named)
 {
     struct ulb_pu_list pus;
     char text[80];
     if (hwloc_bitmap_iszero(differ) || !ulb_pu_list_from_bitmap(&pus, differ))
         return;
     snprintf(topology->note, sizeof topology->note,
-             "%s differ on the type of PU %s; the last named is believed", told,
+             "%s differ on the type of PU %s; the last named is believed", named,
              ulb_pu_list_text(&pus, text, sizeof text));
     ulb_pu_list_free(&pus);
 }
 
 enum ulb_status ulb_core_types_gather(hwloc_topology_t hw, const struct ulb_type_sources *sources,
-                                      hwloc_const_bitmap_t allowed, struct ulb_cores *cores, char *told,
-                                      size_t told_bytes, struct ulb_topology *topology, struct ulb_error *err)
+                                      hwloc_const_bitmap_t allowed, struct ulb_cores *cores, char *named,
+                                      size_t named_bytes, struct ulb_topology *topology,
+                                      struct ulb_error *err)
 {
     size_t n_types = (size_t)hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(hw)) + 1;
     enum ulb_core_type *types = calloc(n_types, sizeof *types);
     hwloc_bitmap_t differ = hwloc_bitmap_alloc();
     enum ulb_status status = ULB_OK;
     bool good = types && differ;
-    told[0] = '\0';
-    for (size_t i = 0; i < cores->n && !told[0]; i++) {
+    named[0] = '\0';
+    for (size_t i = 0; i < cores->n && !named[0]; i++) {
         if (cores->items[i].type != ULB_TYPE_UNKNOWN)
-            add_name(told, told_bytes, "hwloc CoreType");
+            add_name(named, named_bytes, "hwloc CoreType");
     }
     if (good && sources->sysfs) {
         good = read_sysfs(sources->sysfs, n_types, types);
         if (good && merge(cores, types, differ))
-            add_name(told, told_bytes, "sysfs PMUs");
+            add_name(named, named_bytes, "sysfs PMUs");
     }
     if (good && sources->cpuid) {
         memset(types, 0, n_types * sizeof *types);
         status = sources->cpuid(hw, allowed, types, err);
         if (status == ULB_OK && merge(cores, types, differ))
-            add_name(told, told_bytes, cpu_itself);
+            add_name(named, named_bytes, cpu_itself);
     }
     if (good)
-        note_difference(topology, differ, told);
+        note_difference(topology, differ, named);
     else
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the core types");
     free(types);

@@ -203,7 +203,7 @@ enum ulb_status ulb_cpuid_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t a
     return status;
 }
 
-/* The only trace elsewhere is Xen's; other hypervisors are not told apart from bare metal. */
+/* The only trace elsewhere is Xen's; other hypervisors look like bare metal. */
 void ulb_hypervisor_detect(char *out, size_t out_bytes)
 {
     char type[16] = "";

@@ -173,7 +173,7 @@ enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
     status = open_once(&here, &again, err);
     if (status == ULB_OK && !same_topology(*hw, again))
         status = ulb_fail(err, ULB_ENVIRONMENT,
-                          "hwloc, asked twice, told of two different machines; run again, with more memory "
+                          "hwloc, asked twice, described two different machines; run again, with more memory "
                           "free and no CPU going on or off line");
     if (again)
         hwloc_topology_destroy(again);

@@ -40,15 +40,15 @@ static enum ulb_status fill(hwloc_topology_t hw, const struct ulb_type_sources *
                             hwloc_bitmap_t allowed, struct ulb_cores *cores, struct ulb_topology *topology,
                             struct ulb_error *err)
 {
-    char told[64];
+    char named[64];
     enum ulb_status status = ulb_allowed_pus(hw, allowed, err);
     if (status == ULB_OK)
         status = ulb_cores_collect(hw, cores, err);
     if (status == ULB_OK)
-        status = ulb_core_types_gather(hw, sources, allowed, cores, told, sizeof told, topology, err);
+        status = ulb_core_types_gather(hw, sources, allowed, cores, named, sizeof named, topology, err);
     if (status != ULB_OK)
         return status;
-    ulb_classify(cores, told, topology->how, sizeof topology->how);
+    ulb_classify(cores, named, topology->how, sizeof topology->how);
     return ulb_describe(hw, cores, allowed, topology, err);
 }
 

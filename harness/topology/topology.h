@@ -59,7 +59,7 @@ struct ulb_topology {
     char cpu_model[64];
     char hypervisor[32]; /* "" when none */
     ulb_isa_set isa;     /* of the running CPU; 0 when replayed */
-    char how[96];        /* what told the classes apart: "hwloc CoreType, no L3 above LP-E" */
+    char how[96];        /* what distinguishes the classes: "hwloc CoreType, no L3 above LP-E" */
     char note[192];      /* sources that contradict each other; "" when none */
 };
 

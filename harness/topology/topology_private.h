@@ -50,10 +50,10 @@ enum ulb_status ulb_cores_collect(hwloc_topology_t hw, struct ulb_cores *cores, 
 void ulb_cores_free(struct ulb_cores *cores);
 
 /* core_type.c: sets the type of every core that a source knows. CPUID is believed before sysfs, sysfs before
- * hwloc; told names those that spoke, topology->note the PUs on which they differ. */
+ * hwloc; named names those that spoke, topology->note the PUs on which they differ. */
 enum ulb_status ulb_core_types_gather(hwloc_topology_t hw, const struct ulb_type_sources *sources,
-                                      hwloc_const_bitmap_t allowed, struct ulb_cores *cores, char *told,
-                                      size_t told_bytes, struct ulb_topology *topology,
+                                      hwloc_const_bitmap_t allowed, struct ulb_cores *cores, char *named,
+                                      size_t named_bytes, struct ulb_topology *topology,
                                       struct ulb_error *err);
 
 /* cpuid.c: ulb_pinned_core_types calls read on each allowed PU, unless the first answer is UNKNOWN, and puts
@@ -71,9 +71,9 @@ enum ulb_core_type ulb_amd_core_type(uint32_t leaf26_eax, uint32_t leaf26_ebx);
 const char *ulb_hypervisor_name(const char *vendor, char *out, size_t out_bytes);
 void ulb_hypervisor_detect(char *out, size_t out_bytes);
 
-/* classify.c: sets rank of every core, writes what told the classes apart into how. told names the sources of
- * the core types. */
-void ulb_classify(struct ulb_cores *cores, const char *told, char *how, size_t how_bytes);
+/* classify.c: sets rank of every core, writes what distinguishes the classes into how. named names the
+ * sources of the core types. */
+void ulb_classify(struct ulb_cores *cores, const char *named, char *how, size_t how_bytes);
 
 /* describe.c */
 enum ulb_status ulb_describe(hwloc_topology_t hw, const struct ulb_cores *cores, hwloc_const_bitmap_t allowed,

@@ -191,7 +191,7 @@ static void work(const struct ulb_kernel *kernel, uint64_t seed, double timeout_
 
 /* ---- the parent ---- */
 
-/* Seconds of the processor that a process has had; NAN: it is not told. */
+/* Seconds of the processor that a process has had; NAN: the system does not say. */
 static double seconds_worked(pid_t child)
 {
     clockid_t clock;

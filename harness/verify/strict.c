@@ -285,12 +285,12 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
     if (!whole)
         abort();
     memset(b->of[Y].data, 0xFF, bytes);
-    b->gemm.ask_ahead = kernel->prefetch_choice ? pieces[first] : 0;
+    b->gemm.prefetch = kernel->prefetch_choice ? pieces[first] : 0;
     call(kernel, &b->gemm);
     memcpy(whole, b->of[Y].data, bytes);
     const char *fault = check_tokens(problem, kernel, whole);
     for (size_t i = 1; i < PIECES; i++) {
-        b->gemm.ask_ahead = kernel->prefetch_choice ? pieces[(first + i) % PIECES] : 0;
+        b->gemm.prefetch = kernel->prefetch_choice ? pieces[(first + i) % PIECES] : 0;
         call(kernel, &b->gemm);
         if (!*fault && memcmp(whole, b->of[Y].data, bytes) != 0)
             fault = "a second run differs from the first";
@@ -380,7 +380,7 @@ static const char *check_tokens_here(const struct ulb_problem *problem, const st
         close_buffers(b);
         y = (const float *)(const void *)b->of[Y].data;
         memset(b->of[Y].data, 0xFF, b->of[Y].bytes);
-        b->gemm.ask_ahead = kernel->prefetch_choice && at_end ? pieces[1 + tokens % 2] : 0;
+        b->gemm.prefetch = kernel->prefetch_choice && at_end ? pieces[1 + tokens % 2] : 0;
         call(kernel, &b->gemm);
         status = ulb_problem_check(problem, kernel, y, &err);
         if (status == ULB_OK && !last_token_alone_is_the_same(kernel, b))

@@ -7,23 +7,23 @@
 
 const struct ulb_code_bytes ulb_whole_bytes = {1, 1, false, 1, {{0, 0, 1, 1, 256}}};
 const struct ulb_code_bytes ulb_nibbles = {1, 2, false, 2, {{0, 0, 1, 1, 16}, {0, 1, 1, 16, 16}}};
-const struct ulb_code_bytes ulb_crumbs = {
+const struct ulb_code_bytes ulb_two_bit = {
     1, 4, false, 4, {{0, 0, 1, 1, 4}, {0, 1, 1, 4, 4}, {0, 2, 1, 16, 4}, {0, 3, 1, 64, 4}}};
 /* The order of kernels/codes/three_bit.h: two codes a byte, two more in what is left of three. */
-const struct ulb_code_bytes ulb_thirds = {3,
-                                          8,
-                                          false,
-                                          10,
-                                          {{0, 0, 1, 1, 8},
-                                           {0, 1, 1, 8, 8},
-                                           {0, 6, 1, 64, 4},
-                                           {1, 2, 1, 1, 8},
-                                           {1, 3, 1, 8, 8},
-                                           {1, 7, 1, 64, 4},
-                                           {2, 4, 1, 1, 8},
-                                           {2, 5, 1, 8, 8},
-                                           {2, 6, 4, 64, 2},
-                                           {2, 7, 4, 128, 2}}};
+const struct ulb_code_bytes ulb_three_bit = {3,
+                                             8,
+                                             false,
+                                             10,
+                                             {{0, 0, 1, 1, 8},
+                                              {0, 1, 1, 8, 8},
+                                              {0, 6, 1, 64, 4},
+                                              {1, 2, 1, 1, 8},
+                                              {1, 3, 1, 8, 8},
+                                              {1, 7, 1, 64, 4},
+                                              {2, 4, 1, 1, 8},
+                                              {2, 5, 1, 8, 8},
+                                              {2, 6, 4, 64, 2},
+                                              {2, 7, 4, 128, 2}}};
 /* A code a byte, three more in the 15 bits that are left of five. */
 const struct ulb_code_bytes ulb_fives = {5,
                                          8,
@@ -42,16 +42,16 @@ const struct ulb_code_bytes ulb_fives = {5,
                                           {3, 7, 1, 64, 4},
                                           {4, 7, 4, 32, 8}}};
 /* A code a byte, one more in the pairs of bits that are left of three. */
-const struct ulb_code_bytes ulb_sixes = {3,
-                                         4,
-                                         false,
-                                         6,
-                                         {{0, 0, 1, 1, 64},
-                                          {1, 1, 1, 1, 64},
-                                          {2, 2, 1, 1, 64},
-                                          {0, 3, 1, 64, 4},
-                                          {1, 3, 4, 64, 4},
-                                          {2, 3, 16, 64, 4}}};
+const struct ulb_code_bytes ulb_lut6 = {3,
+                                        4,
+                                        false,
+                                        6,
+                                        {{0, 0, 1, 1, 64},
+                                         {1, 1, 1, 1, 64},
+                                         {2, 2, 1, 1, 64},
+                                         {0, 3, 1, 64, 4},
+                                         {1, 3, 4, 64, 4},
+                                         {2, 3, 16, 64, 4}}};
 const struct ulb_code_bytes ulb_fifths = {
     1, 5, true, 5, {{0, 0, 1, 81, 3}, {0, 1, 1, 27, 3}, {0, 2, 1, 9, 3}, {0, 3, 1, 3, 3}, {0, 4, 1, 1, 3}}};
 

@@ -41,13 +41,13 @@ static const struct ulb_block_row row = {.layout = &LAYOUT,
 enum { FIELD_TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
 
 /* Not inlined, as the next: the code of one token stays what it is without. With 12 sums in VEX's 16
- * registers the branch behind ULB_TOLD_LATE costs Q8_0 and Q4_0 up to a fifth. */
+ * registers the branch behind ULB_RUNTIME_PREFETCH costs Q8_0 and Q4_0 up to a fifth. */
 static __attribute__((noinline)) void run_fields(const struct ulb_gemm *g)
 {
     if (ULB_BY_ENCODING(true, false))
-        ULB_AS_TOLD(g->ask_ahead, ulb_run_token_blocks(&row, told, g, FIELD_TOKENS));
+        ULB_SPECIALISE_PREFETCH(g->prefetch, ulb_run_token_blocks(&row, prefetch, g, FIELD_TOKENS));
     else
-        ulb_run_token_blocks(&row, ULB_TOLD_LATE(g->ask_ahead), g, FIELD_TOKENS);
+        ulb_run_token_blocks(&row, ULB_RUNTIME_PREFETCH(g->prefetch), g, FIELD_TOKENS);
 }
 
 #endif

@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
                 const uint8_t *of = w + v / ULB_COLUMN_VECTORS * tiles->apart;
                 add(&sums[v], of + at, one);
                 if (at % ULB_LINE == 0)
-                    ulb_ask(of, at, (struct ulb_ahead){near, ulb_told(tiles->ask_ahead)});
+                    ulb_ask(of, at, (struct ulb_line_prefetch){near, ulb_prefetch_setting(tiles->prefetch)});
             }
         }
     }

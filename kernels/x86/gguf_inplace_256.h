@@ -2,7 +2,7 @@
  * each, are multiplied by the integer scale of their group of 16 columns while they are added up, so that
  * nothing is converted before the block's end: at most 63 * 128 * 128 * 256 < 2^29.
  *
- * Two address streams: a block of each half of the rows in turn. Told so, they are left to the CPU's own
+ * Two address streams: a block of each half of the rows in turn. By a setting they are left to the CPU's own
  * prefetchers: Zen 5, cold, share of the best reader with prefetches and without: Q4_K 0.90 and 1.0, Q5_K
  * 0.90 and 1.0, Q6_K 0.92 and 1.0, TQ2_0 0.87 and 0.98. */
 #ifndef ULB_KERNELS_X86_GGUF_INPLACE_256_H
@@ -236,7 +236,7 @@ static inline __attribute__((always_inline)) void ulb_run_long_as(bool asks, con
 static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
                                                                const struct ulb_long *format)
 {
-    if (g->ask_ahead)
+    if (g->prefetch)
         ulb_run_long_as(false, g, format);
     else
         ulb_run_long_as(true, g, format);
@@ -330,8 +330,8 @@ static inline __attribute__((always_inline)) void ulb_stage_long(const struct ul
 /* ---- codes and scales that several formats have ---- */
 
 /* Two-bit fields of kernels/codes/two_bit.h, at bit at. */
-static inline __attribute__((always_inline)) __m256i ulb_unit_crumbs(const uint8_t *qs, size_t unit,
-                                                                     unsigned at)
+static inline __attribute__((always_inline)) __m256i ulb_unit_two_bit(const uint8_t *qs, size_t unit,
+                                                                      unsigned at)
 {
     return ulb_field(_mm256_loadu_si256((const __m256i *)(qs + unit / 4 * 32)), (unsigned)(unit % 4 * 2), at,
                      3);

@@ -162,22 +162,21 @@ ulb_prefetch_rows(const struct ulb_paired *format, const uint8_t *rows, const si
         _mm_prefetch(ahead + offsets[first + i], _MM_HINT_T0);
 }
 
-/* The same in every row, as told, each by an instruction of its own: prefetchers of Zen follow a stream by
- * the instruction, and three that go round eight rows mislead them (Zen 5, Q4_0: 0.58 of the best reader so,
- * 0.84 without any, 0.9 to 1.1 with eight). */
+/* The same in every row, by the caller's setting, each by an instruction of its own: prefetchers of Zen
+ * follow a stream by the instruction, and three that go round eight rows mislead them (Zen 5, Q4_0: 0.58 of
+ * the best reader so, 0.84 without any, 0.9 to 1.1 with eight). */
 static inline __attribute__((always_inline)) void ulb_prefetch_each_row(const struct ulb_row_pointers *rows,
-                                                                        struct ulb_told told)
+                                                                        struct ulb_prefetch_setting prefetch)
 {
     ULB_UNROLL(8)
     for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        ulb_ask_alone(ulb_row_at(rows, i), 0, told);
+        ulb_ask_alone(ulb_row_at(rows, i), 0, prefetch);
 }
 
 /* The products of one token and 8 rows, part apart. */
-static inline __attribute__((always_inline)) __m256 ulb_sum_paired(const struct ulb_paired *format,
-                                                                   struct ulb_told told, const uint8_t *rows,
-                                                                   const size_t *offsets, size_t blocks,
-                                                                   const struct ulb_in_place_x *x)
+static inline __attribute__((always_inline)) __m256
+ulb_sum_paired(const struct ulb_paired *format, struct ulb_prefetch_setting prefetch, const uint8_t *rows,
+               const size_t *offsets, size_t blocks, const struct ulb_in_place_x *x)
 {
     const size_t stride = offsets[1];
     struct ulb_row_pointers at = {rows, rows + 3 * stride, stride, 3 * stride};
@@ -186,8 +185,8 @@ static inline __attribute__((always_inline)) __m256 ulb_sum_paired(const struct 
         /* Else compilers keep 8 pointers, in memory. */
         __asm__("" : "+r"(at.first), "+r"(at.fourth), "+r"(at.stride), "+r"(at.three));
         ulb_add_paired(format, &at, b, x, &results);
-        if (told.alone)
-            ulb_prefetch_each_row(&at, told);
+        if (prefetch.alone)
+            ulb_prefetch_each_row(&at, prefetch);
         else
             ulb_prefetch_rows(format, rows, offsets, b);
         at.first += format->bytes;
@@ -208,8 +207,8 @@ ulb_paired_rows(const struct ulb_gemm *g, const struct ulb_paired *format, size_
     for (size_t n = 0; n < g->n; n++) {
         struct ulb_in_place_x x = ulb_in_place_token(g, n);
         float y[ULB_PAIRED_ROWS];
-        ULB_AS_TOLD(g->ask_ahead,
-                    _mm256_storeu_ps(y, ulb_sum_paired(format, told, rows, offsets, blocks, &x)));
+        ULB_SPECIALISE_PREFETCH(
+            g->prefetch, _mm256_storeu_ps(y, ulb_sum_paired(format, prefetch, rows, offsets, blocks, &x)));
         for (size_t r = 0; r < ULB_PAIRED_ROWS; r++)
             g->y[n * g->y_stride + m + r * part] = y[r];
     }

@@ -29,7 +29,7 @@ struct roofline {
     size_t n_curves;
     struct ulb_beta_line classes[MAX_BETAS]; /* beta NAN when unknown */
     size_t n_classes;
-    struct ulb_sound_beta sound; /* of the set of the GEMV results */
+    struct ulb_resolved_beta sound; /* of the set of the GEMV results */
     double per_gbps; /* bytes/cycle of one of its cores when all of them read 1 GB/s; NAN when unknown */
     struct ulb_extent extent; /* of all that is drawn */
 };
@@ -125,7 +125,7 @@ static void find_betas(struct roofline *figure, const struct ulb_record *record)
 {
     const char *set = figure->n_cells ? figure->cells[0]->set : "all";
     const struct ulb_beta_cell *whole = memory_cell(figure, set);
-    figure->sound = ulb_record_sound_beta(record, set);
+    figure->sound = ulb_record_resolved_beta(record, set);
     figure->per_gbps = per_gbps_of(record, set, whole);
     for (size_t c = 0; c < figure->n_classes; c++) {
         struct ulb_beta_line *class = &figure->classes[c];
@@ -212,7 +212,7 @@ static void curve_title(const struct curve *curve, char title[TITLE])
 /* What the beta of this machine was taken from; false when it was not measured. */
 static bool beta_title(const struct roofline *figure, char title[TITLE])
 {
-    const struct ulb_sound_beta *sound = &figure->sound;
+    const struct ulb_resolved_beta *sound = &figure->sound;
     if (!(sound->gbps > 0) || !(figure->per_gbps > 0))
         return false;
     if (sound->disagree)

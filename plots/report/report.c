@@ -145,7 +145,7 @@ static enum ulb_status put_svg(FILE *out, const struct ulb_report_record *record
 }
 
 /* Whether a record has the figure's data: ULB_BAD_INPUT when none has, another failure when that cannot be
- * told.
+ * shown.
  */
 static enum ulb_status any_has(const struct ulb_report_record *records, size_t n, const char *figure,
                                struct ulb_error *err)

@@ -392,7 +392,7 @@ static void judge_pair(const struct pair *pair, const struct ulb_compare_setting
     if (!counts && base->n == 1 && fresh->n == 1) {
         cell->verdict = ULB_UNSURE;
         snprintf(cell->reason, sizeof cell->reason,
-                 "one figure each and no rounds: chance and change cannot be told apart");
+                 "one figure each and no rounds: chance looks like a change");
         return;
     }
     if (cell->rounds == 0 || (isnan(cell->noise_floor) && isnan(settings->threshold))) {

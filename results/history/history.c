@@ -186,7 +186,7 @@ static enum ulb_status check_or_make(struct ulb_history *history, bool create, s
 }
 
 /* A write-ahead log: readers and a writer do not wait for each other, and after a kill the file is as the
- * last whole transaction left it. Whoever switches to it must be alone for a moment, and is told so without
+ * last whole transaction left it. Whoever switches to it must be alone for a moment, and hears so without
  * waiting. */
 static enum ulb_status use_write_ahead_log(struct ulb_history *history, struct ulb_error *err)
 {

@@ -235,12 +235,12 @@ enum ulb_status ulb_record_judge_tokens(struct ulb_record *record, struct ulb_er
  * more than ULB_BETA_MARGIN of the larger, the larger is the sounder one. NAN for what the record does not
  * hold. */
 #define ULB_BETA_MARGIN 0.10
-struct ulb_sound_beta {
+struct ulb_resolved_beta {
     double gbps; /* of the sounder one */
     double stage_gbps, yardstick_gbps;
     bool disagree, from_yardstick;
 };
-struct ulb_sound_beta ulb_record_sound_beta(const struct ulb_record *record, const char *set);
+struct ulb_resolved_beta ulb_record_resolved_beta(const struct ulb_record *record, const char *set);
 
 /* Warns in the record when the two disagree. */
 enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err);

@@ -21,9 +21,9 @@ static double gbps_of(const struct ulb_record *record, const char *array, const 
     return NAN;
 }
 
-struct ulb_sound_beta ulb_record_sound_beta(const struct ulb_record *record, const char *set)
+struct ulb_resolved_beta ulb_record_resolved_beta(const struct ulb_record *record, const char *set)
 {
-    struct ulb_sound_beta beta = {
+    struct ulb_resolved_beta beta = {
         .stage_gbps = gbps_of(record, "cells", set),
         .yardstick_gbps = gbps_of(record, "yardstick", set),
     };
@@ -36,7 +36,7 @@ struct ulb_sound_beta ulb_record_sound_beta(const struct ulb_record *record, con
 
 enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err)
 {
-    struct ulb_sound_beta beta = ulb_record_sound_beta(record, set);
+    struct ulb_resolved_beta beta = ulb_record_resolved_beta(record, set);
     if (!beta.disagree)
         return ULB_OK;
     return ulb_record_warn(

@@ -118,7 +118,7 @@ static double beta_of(const struct ulb_record *record, const struct ulb_cell *ce
     char place[64];
     snprintf(place, sizeof place, "clock.hz.%s", class);
     double hz = ulb_record_number(record, place);
-    return ulb_record_sound_beta(record, cell->set).gbps * 1e9 / cell->threads / hz;
+    return ulb_record_resolved_beta(record, cell->set).gbps * 1e9 / cell->threads / hz;
 }
 
 /* The classes on which the kernel computes longer than it reads; "" when there are none. */

@@ -1,7 +1,7 @@
 /* Makes one call into the system fail, in a program that was not built for it (LD_PRELOAD).
  *
- * Calls are told apart by kind and by call stack, not by number: how often a measurement allocates depends on
- * the clock, from where it does so does not.
+ * Calls are distinguished by kind and by call stack, not by number: how often a measurement allocates depends
+ * on the clock, from where it does so does not.
  *
  *   ULB_FAULTS_LOG=FILE           at exit, a line for each distinct stack: STACK KIND COUNT MODULE+OFFSET...
  *   ULB_FAULTS_FAIL=STACK:K       the K-th call with that stack fails (the first is 1)

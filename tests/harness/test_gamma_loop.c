@@ -81,7 +81,7 @@ static void assert_resident(const char *begin, const char *end)
     }
 }
 
-static void test_what_rows_ask_ahead_is_there(void **state)
+static void test_what_kernels_prefetch_is_there(void **state)
 {
     (void)state;
     struct ulb_error err;
@@ -158,6 +158,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls_and_tiles_cancel), cmocka_unit_test(test_turns_lie_apart),
-        cmocka_unit_test(test_no_size_is_padded), cmocka_unit_test(test_what_rows_ask_ahead_is_there)};
+        cmocka_unit_test(test_no_size_is_padded), cmocka_unit_test(test_what_kernels_prefetch_is_there)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 
 enum { THREADS = 2, K = 1024, GRAIN = 64, MIB = 1 << 20 };
 
-/* What the row and the reader below, of which there is no other way to be told, were called with. */
+/* What the row and the reader below, were called with; nothing else shows it. */
 static struct {
     _Atomic size_t calls, rows, bytes;
     size_t m;
@@ -102,8 +102,8 @@ static void check_rows(size_t m, size_t m_led)
     kernel.run = see_rows;
     seen.m = m_led;
     double begin = ulb_now();
-    ulb_team_gemm_lead_in(team, &job, &arena);
-    assert_true(ulb_now() - begin >= ULB_LEAD_IN_SECONDS);
+    ulb_team_gemm_warm_up(team, &job, &arena);
+    assert_true(ulb_now() - begin >= ULB_WARM_UP_SECONDS);
     assert_false(seen.outside);
     assert_false(seen.other_shape);
     assert_true(seen.calls > 0);
@@ -140,11 +140,11 @@ static void readers_stay_within_the_ring(void **state)
         struct ulb_arena arena = ring_of(rings[i], memory);
         assert_non_null(memory);
         double begin = ulb_now();
-        ulb_read_lead_in(team, &reader, &arena);
-        assert_true(ulb_now() - begin >= ULB_LEAD_IN_SECONDS);
+        ulb_read_warm_up(team, &reader, &arena);
+        assert_true(ulb_now() - begin >= ULB_WARM_UP_SECONDS);
         assert_false(seen.outside);
         size_t most = rings[i] / THREADS;
-        assert_int_equal(seen.bytes, seen.calls * (most < ULB_LEAD_IN_BYTES ? most : ULB_LEAD_IN_BYTES));
+        assert_int_equal(seen.bytes, seen.calls * (most < ULB_WARM_UP_BYTES ? most : ULB_WARM_UP_BYTES));
         ulb_team_stop(team);
         free(memory);
     }

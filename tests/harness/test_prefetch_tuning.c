@@ -36,19 +36,19 @@ static void test_the_best_place(void **state)
         assert_int_equal(ulb_prefetch_best(cases[i].ratios), cases[i].best);
 }
 
-static size_t place_of(size_t ask_ahead)
+static size_t place_of(size_t prefetch)
 {
     for (size_t place = 0; place < PLACES; place++) {
-        if (ulb_prefetch_places[place] == ask_ahead)
+        if (ulb_prefetch_places[place] == prefetch)
             return place;
     }
-    fail_msg("%zu bytes ahead are no place", ask_ahead);
+    fail_msg("%zu bytes ahead are no place", prefetch);
     return 0;
 }
 
 /* A call whose time is that of its place, but for the first rounds, which are far off the other way. */
 struct call {
-    size_t ask_ahead, places, seen[PLACES * N];
+    size_t prefetch, places, seen[PLACES * N];
     double time[PLACES], grows; /* grows: from call to call, a share */
     size_t n, outliers;
 };
@@ -56,7 +56,7 @@ struct call {
 static double sample(void *arg)
 {
     struct call *call = arg;
-    size_t i = call->n++, place = place_of(call->ask_ahead);
+    size_t i = call->n++, place = place_of(call->prefetch);
     call->seen[i] = place;
     if (i / call->places < call->outliers)
         return place ? 1e-3 : 1e3;
@@ -65,10 +65,10 @@ static double sample(void *arg)
 
 static void check(struct call call, size_t place, double median)
 {
-    double got = ulb_prefetch_choose(&call.ask_ahead, call.places, N, sample, &call);
+    double got = ulb_prefetch_choose(&call.prefetch, call.places, N, sample, &call);
     size_t first = 0;
     assert_int_equal(call.n, call.places * N);
-    assert_int_equal(call.ask_ahead, ulb_prefetch_places[place]);
+    assert_int_equal(call.prefetch, ulb_prefetch_places[place]);
     assert_true(isnan(median) || got == median);
     for (size_t round = 0; round < N; round++) {
         size_t times[PLACES] = {0};
@@ -87,7 +87,7 @@ static void test_all_are_timed_in_turn(void **state)
     check((struct call){.places = 2, .time = {2, 1}}, 1, 1);
     check((struct call){.places = 2, .time = {1, 2}}, 0, 1);
     check((struct call){.places = 2, .time = {1, 1}}, 0, 1);
-    check((struct call){.places = 2, .time = {1, 2}, .ask_ahead = 1024}, 0, 1);
+    check((struct call){.places = 2, .time = {1, 2}, .prefetch = 1024}, 0, 1);
     check((struct call){.places = 2, .time = {1, 2}, .outliers = N / 2}, 0, 1);
     check((struct call){.places = PLACES, .time = {4, 3, 1, 2, 5, 5}}, 2, 1);
     check((struct call){.places = PLACES, .time = {4, 3, 2, 2, 2, 1}}, PLACES - 1, 1);
@@ -103,8 +103,8 @@ static void test_fewer_samples_of_long_calls(void **state)
 {
     (void)state;
     struct call call = {.places = 2, .time = {2, 1}};
-    assert_true(ulb_prefetch_choose(&call.ask_ahead, 2, ULB_PREFETCH_SAMPLES_LONG, sample, &call) == 1);
-    assert_int_equal(call.ask_ahead, ulb_prefetch_places[1]);
+    assert_true(ulb_prefetch_choose(&call.prefetch, 2, ULB_PREFETCH_SAMPLES_LONG, sample, &call) == 1);
+    assert_int_equal(call.prefetch, ulb_prefetch_places[1]);
     assert_int_equal(call.n, 2 * ULB_PREFETCH_SAMPLES_LONG);
 }
 
@@ -129,21 +129,21 @@ static void test_places_of_a_row(void **state)
     assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "");
 }
 
-/* Two copies of a scalar row in which only the flag differs: what their calls were told, and what is
+/* Two copies of a scalar row in which only the flag differs: which settings their calls had, and what is
  * recorded.
  */
-static size_t told[PLACES], others_told;
+static size_t settings_seen[PLACES], others_set;
 static const struct ulb_kernel *scalar;
 
 static void run_noting(const struct ulb_gemm *args)
 {
-    told[place_of(args->ask_ahead)]++;
+    settings_seen[place_of(args->prefetch)]++;
     scalar->run(args);
 }
 
 static void run_other(const struct ulb_gemm *args)
 {
-    others_told += args->ask_ahead > 0;
+    others_set += args->prefetch > 0;
     scalar->run(args);
 }
 
@@ -153,7 +153,7 @@ static void run_outvoted(const struct ulb_gemm *args)
     size_t best = args->k == 512 ? 0 : PLACES - 1;
     scalar->run(args);
     /* Behind the row, which a sanitizer makes take as long itself. */
-    double until = ulb_now() + (place_of(args->ask_ahead) == best ? 20e-6 : 200e-6);
+    double until = ulb_now() + (place_of(args->prefetch) == best ? 20e-6 : 200e-6);
     while (ulb_now() < until)
         continue;
 }
@@ -184,7 +184,7 @@ static struct ulb_cell *measure(enum ulb_product product, bool warm, const char 
     return cells;
 }
 
-static void check_told(enum ulb_product product, bool warm)
+static void check_prefetch(enum ulb_product product, bool warm)
 {
     struct ulb_kernel chooses = *scalar, other = *scalar;
     const struct ulb_kernel *const kernels[] = {&chooses, &other};
@@ -193,16 +193,16 @@ static void check_told(enum ulb_product product, bool warm)
     chooses.run = run_noting;
     other.prefetch_choice = false;
     other.run = run_other;
-    memset(told, 0, sizeof told);
-    others_told = 0;
+    memset(settings_seen, 0, sizeof settings_seen);
+    others_set = 0;
     struct ulb_cell *cells = measure(product, warm, "64x128", kernels, 2, &n);
     assert_int_equal(n, 2);
     assert_true(strncmp(cells[0].prefetch, "L1", 2) == 0 || strncmp(cells[0].prefetch, "L2+", 3) == 0);
     assert_string_equal(cells[1].prefetch, "");
     assert_string_equal(cells[1].mode, warm ? "warm" : "cold");
     for (size_t place = 0; place < PLACES; place++)
-        assert_true(told[place] >= ULB_PREFETCH_SAMPLES);
-    assert_int_equal(others_told, 0);
+        assert_true(settings_seen[place] >= ULB_PREFETCH_SAMPLES);
+    assert_int_equal(others_set, 0);
     ulb_cells_free(cells, n);
 }
 
@@ -229,9 +229,9 @@ static void test_a_row_has_one_place_for_all_shapes(void **state)
 static void test_grids_choose_and_record(void **state)
 {
     (void)state;
-    check_told(ULB_GEMV, false);
-    check_told(ULB_GEMV, true);
-    check_told(ULB_GEMM, false);
+    check_prefetch(ULB_GEMV, false);
+    check_prefetch(ULB_GEMV, true);
+    check_prefetch(ULB_GEMM, false);
 }
 
 static int find_scalar(void **state)

@@ -227,7 +227,7 @@ static void spin_job(void *arg, size_t thread)
         ;
 }
 
-/* Another thread of this system that ran in a member's place is told afterwards, when it is gone. */
+/* Another thread of this system that ran in a member's place is reported afterwards, when it is gone. */
 static void a_rival_is_noticed(void **state)
 {
     (void)state;

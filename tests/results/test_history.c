@@ -292,7 +292,7 @@ static void test_many_writers(void **state)
 }
 
 /* Adds records until it is killed; a byte on the pipe for each that was added. */
-static void add_for_ever(unsigned from, int told)
+static void add_for_ever(unsigned from, int notice)
 {
     struct ulb_history *history;
     if (ulb_history_open(&history, path, true, &err) != ULB_OK)
@@ -301,7 +301,7 @@ static void add_for_ever(unsigned from, int told)
         struct ulb_record record;
         bool added;
         make(&record, i, "k");
-        if (ulb_history_add(history, &record, NULL, &added, &err) != ULB_OK || write(told, "+", 1) != 1)
+        if (ulb_history_add(history, &record, NULL, &added, &err) != ULB_OK || write(notice, "+", 1) != 1)
             _exit(1);
         ulb_record_free(&record);
     }

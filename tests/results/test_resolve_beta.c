@@ -33,7 +33,7 @@ static void test_agreement(void **state)
     (void)state;
     struct ulb_record record = record_of(23);
     size_t warnings = json_array_size(json_object_get(record.root, "warnings"));
-    struct ulb_sound_beta beta = ulb_record_sound_beta(&record, "all");
+    struct ulb_resolved_beta beta = ulb_record_resolved_beta(&record, "all");
     assert_false(beta.disagree);
     assert_false(beta.from_yardstick);
     assert_true(beta.gbps == 23 && beta.stage_gbps == 23 && beta.yardstick_gbps == 24.6);
@@ -62,7 +62,7 @@ static void test_disturbance_only_slows_down(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct ulb_record record = record_of(cases[i].stage);
         const json_t *warnings = json_object_get(record.root, "warnings");
-        struct ulb_sound_beta beta = ulb_record_sound_beta(&record, "all");
+        struct ulb_resolved_beta beta = ulb_record_resolved_beta(&record, "all");
         assert_true(beta.disagree);
         assert_int_equal(beta.from_yardstick, cases[i].from_yardstick);
         assert_true(beta.gbps == fmax(cases[i].stage, 24.6));
@@ -78,14 +78,14 @@ static void test_one_alone(void **state)
     (void)state;
     struct ulb_record record = record_of(20);
     json_array_clear(json_object_get(json_object_get(record.root, "beta"), "yardstick"));
-    struct ulb_sound_beta beta = ulb_record_sound_beta(&record, "all");
+    struct ulb_resolved_beta beta = ulb_record_resolved_beta(&record, "all");
     assert_true(beta.gbps == 20 && !beta.disagree && !beta.from_yardstick && isnan(beta.yardstick_gbps));
     ulb_record_free(&record);
     record = record_of(20);
     json_array_clear(json_object_get(json_object_get(record.root, "beta"), "cells"));
-    beta = ulb_record_sound_beta(&record, "all");
+    beta = ulb_record_resolved_beta(&record, "all");
     assert_true(beta.gbps == 24.6 && !beta.disagree && beta.from_yardstick);
-    assert_true(isnan(ulb_record_sound_beta(&record, "E").gbps));
+    assert_true(isnan(ulb_record_resolved_beta(&record, "E").gbps));
     ulb_record_free(&record);
 }
 

@@ -9,15 +9,15 @@
 #include <unistd.h>
 
 static char sysfs[64];
-static enum ulb_core_type told[16]; /* what the made-up CPUID says, by PU */
-static hwloc_bitmap_t asked;        /* the PUs it was asked about */
+static enum ulb_core_type reported[16]; /* what the made-up CPUID says, by PU */
+static hwloc_bitmap_t asked;            /* the PUs it was asked about */
 
 static int make_tree(void **state)
 {
     (void)state;
     char path[128];
     snprintf(sysfs, sizeof sysfs, "/tmp/ulb-sysfs-XXXXXX");
-    memset(told, 0, sizeof told);
+    memset(reported, 0, sizeof reported);
     asked = hwloc_bitmap_alloc();
     if (!asked || !mkdtemp(sysfs))
         return -1;
@@ -61,7 +61,7 @@ static enum ulb_status made_up_cpuid(hwloc_topology_t hw, hwloc_const_bitmap_t a
     (void)hw, (void)err;
     hwloc_bitmap_copy(asked, allowed);
     for (int pu = hwloc_bitmap_first(allowed); pu >= 0; pu = hwloc_bitmap_next(allowed, pu))
-        types[pu] = told[pu];
+        types[pu] = reported[pu];
     return ULB_OK;
 }
 
@@ -132,7 +132,7 @@ static void test_sources_agree(void **state)
     add_pmu("cpu_core", "0-3");
     add_pmu("cpu_atom", "4-9");
     for (int pu = 0; pu < 10; pu++)
-        told[pu] = pu < 4 ? ULB_TYPE_PERFORMANCE : ULB_TYPE_EFFICIENCY;
+        reported[pu] = pu < 4 ? ULB_TYPE_PERFORMANCE : ULB_TYPE_EFFICIENCY;
     check_classes("three-kinds", &sources, "P 0-3, E 4-7, LP-E 8-9",
                   "hwloc CoreType, sysfs PMUs, CPUID, no L3 above LP-E", "");
     check_classes("low-power-kind", &sources, "P 0-3, E 4-7, LP-E 8-9", "hwloc CoreType, sysfs PMUs, CPUID",
@@ -145,7 +145,7 @@ static void test_sources_differ(void **state)
     struct ulb_type_sources sources = {sysfs, made_up_cpuid};
     add_pmu("cpu_core", "0-3,5");
     for (int pu = 0; pu < 10; pu++)
-        told[pu] = pu < 3 || pu == 5 ? ULB_TYPE_PERFORMANCE : ULB_TYPE_EFFICIENCY;
+        reported[pu] = pu < 3 || pu == 5 ? ULB_TYPE_PERFORMANCE : ULB_TYPE_EFFICIENCY;
     check_classes(
         "three-kinds", &sources, "P 0-2,5, E 3-4,6-7, LP-E 8-9",
         "hwloc CoreType, sysfs PMUs, CPUID, no L3 above LP-E",
@@ -158,10 +158,10 @@ static void test_cpuid_tells(void **state)
     (void)state;
     struct ulb_type_sources sources = {NULL, made_up_cpuid};
     for (int pu = 0; pu < 8; pu++)
-        told[pu] = pu < 3 ? ULB_TYPE_PERFORMANCE : ULB_TYPE_EFFICIENCY;
+        reported[pu] = pu < 3 ? ULB_TYPE_PERFORMANCE : ULB_TYPE_EFFICIENCY;
     check_classes("no-kinds", &sources, "P 0-2, E 3-7", "CPUID", "");
     for (int pu = 0; pu < 8; pu++)
-        told[pu] = ULB_TYPE_EFFICIENCY;
+        reported[pu] = ULB_TYPE_EFFICIENCY;
     check_classes("no-kinds", &sources, "core 0-7", "one core type by CPUID", "");
 }
 
@@ -171,9 +171,9 @@ static void test_cpuid_inside_cpuset(void **state)
     (void)state;
     struct ulb_type_sources sources = {NULL, made_up_cpuid};
     char text[64];
-    told[3] = ULB_TYPE_PERFORMANCE;
-    told[9] = told[10] = ULB_TYPE_EFFICIENCY;
-    told[0] = told[8] = ULB_TYPE_LOW_POWER; /* not allowed: must not be heard */
+    reported[3] = ULB_TYPE_PERFORMANCE;
+    reported[9] = reported[10] = ULB_TYPE_EFFICIENCY;
+    reported[0] = reported[8] = ULB_TYPE_LOW_POWER; /* not allowed: must not be heard */
     check_classes("sibling-allowed", &sources, "P 0-7, E 8-11", "hwloc CoreType, CPUID", "");
     hwloc_bitmap_list_snprintf(text, sizeof text, asked);
     assert_string_equal(text, "3,9-10");

@@ -201,8 +201,8 @@ static const struct argp_option argp_options[] = {
     {0},
 };
 
-/* Unless told otherwise dynamic: many short products have a join after each, so that what disturbs one core
- * is then shared by all. Rates alone ask for the weighted split. */
+/* Dynamic unless --split says otherwise: many short products have a join after each, so that what disturbs
+ * one core is then shared by all. Rates alone ask for the weighted split. */
 static void default_split(struct options *o)
 {
     struct ulb_settings *settings = &o->measure.settings;
@@ -468,7 +468,7 @@ static void show_nothing(void)
     ulb_print_json(json_pack("{s:[]}", "runs"), &unshown);
 }
 
-/* Of what was measured; an error of this is told where the measurement had none. */
+/* Of what was measured; an error of this is reported where the measurement had none. */
 static enum ulb_status keep_and_show(struct options *o, struct ulb_record *record, enum ulb_status status,
                                      struct ulb_error *err)
 {

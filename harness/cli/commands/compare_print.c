@@ -52,7 +52,7 @@ static json_t *row_json(const struct ulb_compared *cell)
 }
 
 /* Whether an unsure figure before this one has the same reason. */
-static bool is_told(const struct ulb_comparison *comparison, size_t at)
+static bool is_printed(const struct ulb_comparison *comparison, size_t at)
 {
     for (size_t i = 0; i < at; i++) {
         if (comparison->cells[i].verdict == ULB_UNSURE &&
@@ -71,7 +71,7 @@ static void print_unsure(const struct ulb_comparison *comparison)
         size_t needed = cell->rounds_needed;
         if (cell->verdict != ULB_UNSURE)
             continue;
-        if (needed == 0 && reasons < REASONS && !is_told(comparison, i)) {
+        if (needed == 0 && reasons < REASONS && !is_printed(comparison, i)) {
             ulb_print_wrapped(stdout, "unsure: ", cell->reason);
             reasons++;
         }

@@ -86,7 +86,7 @@ static struct machine machine_of(const struct ulb_record *record, const struct u
     return machine;
 }
 
-/* Whether one of the names that the file gives its devices is this machine's; where either is not told, no
+/* Whether one of the names that the file gives its devices is this machine's; where either is unknown, no
  * other machine is known of. */
 static bool same_cpu(const char *file, const char *here)
 {

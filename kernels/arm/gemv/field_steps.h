@@ -107,7 +107,7 @@
 #define ULB_OF_FIELDS(what, n)   ULB_OF_FIELDS_2(what, n)
 #define ULB_OF_FIELDS_2(what, n) what##n
 
-/* A row that is told by its FIELDS of a byte: what kernels/arm/gemv/k_slices.h asks for. */
+/* A kernel that its FIELDS of a byte describe: what kernels/arm/gemv/k_slices.h needs. */
 #ifdef FIELDS
 #define PLANES          FIELDS
 #define BYTE_PLANES     1

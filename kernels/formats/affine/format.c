@@ -187,27 +187,27 @@ ULB_AFFINE_WOQ(FORMAT)
 
 /* Eight 3-bit codes as bytes A, B, C (kernels/codes/three_bit.h), rows lanes apart; scales and zero points as
  * behind planes. */
-static void pack_thirds(const struct affine *a, unsigned lanes, const struct ulb_block_values *values,
-                        uint8_t *tile)
+static void pack_three_bit(const struct affine *a, unsigned lanes, const struct ulb_block_values *values,
+                           uint8_t *tile)
 {
     unsigned plane = lanes * 4;
     for (unsigned at = 0; at < a->columns / 4 * plane; at++) {
         unsigned k = at / plane * 4 + at % 4, row = at % plane / 4, code[8];
         for (unsigned i = 0; i < 8; i++)
             code[i] = (unsigned)(values[row + i * lanes].q[k] + offset_of(a));
-        ulb_thirds_pack(code, plane, tile + at / plane * 3 * plane + at % plane);
+        ulb_three_bit_pack(code, plane, tile + at / plane * 3 * plane + at % plane);
     }
     pack_scales(a, 8 * lanes, values, tile + a->columns * lanes * 3);
 }
 
-static void unpack_thirds(const struct affine *a, unsigned lanes, const uint8_t *tile,
-                          struct ulb_block_values *values)
+static void unpack_three_bit(const struct affine *a, unsigned lanes, const uint8_t *tile,
+                             struct ulb_block_values *values)
 {
     unsigned plane = lanes * 4;
     memset(values, 0, 8 * lanes * sizeof *values);
     for (unsigned at = 0; at < a->columns / 4 * plane; at++) {
         unsigned code[8];
-        ulb_thirds_unpack(tile + at / plane * 3 * plane + at % plane, plane, code);
+        ulb_three_bit_unpack(tile + at / plane * 3 * plane + at % plane, plane, code);
         for (unsigned i = 0; i < 8; i++)
             values[at % plane / 4 + i * lanes].q[at / plane * 4 + at % 4] =
                 (int16_t)((int)code[i] - offset_of(a));
@@ -215,27 +215,27 @@ static void unpack_thirds(const struct affine *a, unsigned lanes, const uint8_t 
     unpack_scales(a, 8 * lanes, tile + a->columns * lanes * 3, values);
 }
 
-#define THIRDS(of, width)                                                                                    \
-    static void of##_pack_thirds_##width(const struct ulb_block_values *values, uint8_t *tile)               \
+#define THREE_BIT(of, width)                                                                                 \
+    static void of##_pack_three_bit_##width(const struct ulb_block_values *values, uint8_t *tile)            \
     {                                                                                                        \
-        pack_thirds(&of##_affine, width / 8, values, tile);                                                  \
+        pack_three_bit(&of##_affine, width / 8, values, tile);                                               \
     }                                                                                                        \
-    static void of##_unpack_thirds_##width(const uint8_t *tile, struct ulb_block_values *values)             \
+    static void of##_unpack_three_bit_##width(const uint8_t *tile, struct ulb_block_values *values)          \
     {                                                                                                        \
-        unpack_thirds(&of##_affine, width / 8, tile, values);                                                \
+        unpack_three_bit(&of##_affine, width / 8, tile, values);                                             \
     }                                                                                                        \
-    const struct ulb_layout ulb_##of##_thirds_##width = {.name = "thirds-" #width,                           \
-                                                         .format = &ulb_##of,                                \
-                                                         .tile_m = width,                                    \
-                                                         .tile_k = 128,                                      \
-                                                         .slices = 2,                                        \
-                                                         .row_sums = true,                                   \
-                                                         .tile_bytes = width * of##_BYTES,                   \
-                                                         .pack_blocks = of##_pack_thirds_##width,            \
-                                                         .unpack_blocks = of##_unpack_thirds_##width};
+    const struct ulb_layout ulb_##of##_three_bit_##width = {.name = "thirds-" #width,                        \
+                                                            .format = &ulb_##of,                             \
+                                                            .tile_m = width,                                 \
+                                                            .tile_k = 128,                                   \
+                                                            .slices = 2,                                     \
+                                                            .row_sums = true,                                \
+                                                            .tile_bytes = width * of##_BYTES,                \
+                                                            .pack_blocks = of##_pack_three_bit_##width,      \
+                                                            .unpack_blocks = of##_unpack_three_bit_##width};
 
 enum { u3_BYTES = ULB_AFFINE_BYTES(3, 0, 128), u3z_BYTES = ULB_AFFINE_BYTES(3, 1, 128) };
-THIRDS(u3, 64)
-THIRDS(u3, 128)
-THIRDS(u3z, 64)
-THIRDS(u3z, 128)
+THREE_BIT(u3, 64)
+THREE_BIT(u3, 128)
+THREE_BIT(u3z, 64)
+THREE_BIT(u3z, 128)

@@ -53,6 +53,7 @@ ULB_AFFINE_WOQ(ULB_AFFINE_DECLARE)
 #undef ULB_AFFINE_DECLARE
 
 /* Eight 3-bit codes in three bytes, two of them whole in each, instead of planes. */
-extern const struct ulb_layout ulb_u3_thirds_64, ulb_u3_thirds_128, ulb_u3z_thirds_64, ulb_u3z_thirds_128;
+extern const struct ulb_layout ulb_u3_three_bit_64, ulb_u3_three_bit_128, ulb_u3z_three_bit_64,
+    ulb_u3z_three_bit_128;
 
 #endif

@@ -21,8 +21,8 @@ struct ulb_affine_row {
     size_t columns;
     /* sums[slices][8] = sums of products of codes of so many steps of 4 columns, less bias times the sum of
      * x. */
-    void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_ahead ahead,
-                ulb_vec (*sums)[ULB_PLANE_VECTORS]);
+    void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps,
+                struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS]);
     int32_t bias; /* several tokens' codes of 8 bits have none */
     size_t near;  /* bytes ahead of the prefetch into L1 */
     /* Of several tokens: makes codes of so many steps bytes, or parts of so many bits, the uppermost first:
@@ -35,16 +35,16 @@ struct ulb_affine_row {
  * Cove; on Zen 3 7 to 10 % for codes of 5 and 7 bits with AVX2 where a core gets 9 B/cycle of the memory. */
 enum { ULB_PLANES_NEAR = 2048 };
 
-static inline __attribute__((always_inline)) struct ulb_ahead ulb_affine_ahead(const struct ulb_affine_row *a,
-                                                                               const struct ulb_tiles *tiles)
+static inline __attribute__((always_inline)) struct ulb_line_prefetch
+ulb_affine_ahead(const struct ulb_affine_row *a, const struct ulb_tiles *tiles)
 {
-    return (struct ulb_ahead){a->near, ulb_told(tiles->ask_ahead)};
+    return (struct ulb_line_prefetch){a->near, ulb_prefetch_setting(tiles->prefetch)};
 }
 
 /* results += the sums of one group of the tile's rows, whose scales lie at scales. */
 static inline __attribute__((always_inline)) void
 ulb_add_affine_sums(const struct ulb_affine_row *a, const ulb_vec *sums, const uint8_t *scales, int32_t x_sum,
-                    struct ulb_ahead ahead, ulb_floats *results)
+                    struct ulb_line_prefetch ahead, ulb_floats *results)
 {
     const uint8_t *zeros = scales + ULB_PLANE_ROWS * sizeof(float);
     int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - a->bias;
@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) void ulb_run_affine(const struct ul
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
-                              .ask_ahead = g->ask_ahead};
+                              .prefetch = g->prefetch};
     size_t batch = ulb_batch(g, a->layout, ULB_PLANE_ROWS);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t end = ulb_batch_end(g, m, batch);

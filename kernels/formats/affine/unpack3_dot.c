@@ -10,11 +10,11 @@
 #include "kernels/formats/affine/grouped_gemv.h"
 
 #ifdef ULB_DP_512
-#define PLANES(of) ulb_##of##_planes_128
-#define THIRDS(of) ulb_##of##_thirds_128
+#define PLANES(of)    ulb_##of##_planes_128
+#define THREE_BIT(of) ulb_##of##_three_bit_128
 #else
-#define PLANES(of) ulb_##of##_planes_64
-#define THIRDS(of) ulb_##of##_thirds_64
+#define PLANES(of)    ulb_##of##_planes_64
+#define THREE_BIT(of) ulb_##of##_three_bit_64
 #endif
 
 /* One step; steps: of the group, behind whose 2-bit plane the other lies. */
@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void step_2(const uint8_t *w, size_
 /* sums += steps [begin, end). */
 static inline __attribute__((always_inline)) void add_steps(step_fn *step, const uint8_t *w, const int8_t *x,
                                                             size_t steps, size_t begin, size_t end,
-                                                            struct ulb_ahead ahead, ulb_vec *sums)
+                                                            struct ulb_line_prefetch ahead, ulb_vec *sums)
 {
     ulb_vec words[ULB_PLANE_VECTORS];
     ulb_zero_all(words, ULB_PLANE_VECTORS);
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
 
 static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
                                                             const struct ulb_plane_groups *groups,
-                                                            size_t steps, struct ulb_ahead ahead,
+                                                            size_t steps, struct ulb_line_prefetch ahead,
                                                             ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ULB_WORD_STEPS(7);
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
 }
 
 static inline __attribute__((always_inline)) void sum_1(unsigned bits, const struct ulb_plane_groups *groups,
-                                                        size_t steps, struct ulb_ahead ahead,
+                                                        size_t steps, struct ulb_line_prefetch ahead,
                                                         ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     (void)bits;
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void sum_1(unsigned bits, const str
 }
 
 static inline __attribute__((always_inline)) void sum_2(unsigned bits, const struct ulb_plane_groups *groups,
-                                                        size_t steps, struct ulb_ahead ahead,
+                                                        size_t steps, struct ulb_line_prefetch ahead,
                                                         ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     (void)bits;
@@ -139,6 +139,6 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
     };
 
 ROW(u3, 0, unpack1, PLANES(u3), sum_1, MIX(13, 16, 8, 0))
-ROW(u3, 0, unpack2, THIRDS(u3), sum_2, MIX(7, 10, 2, 0))
+ROW(u3, 0, unpack2, THREE_BIT(u3), sum_2, MIX(7, 10, 2, 0))
 ROW(u3z, 1, unpack1, PLANES(u3z), sum_1, MIX(13, 16, 8, 1))
-ROW(u3z, 1, unpack2, THIRDS(u3z), sum_2, MIX(7, 10, 2, 1))
+ROW(u3z, 1, unpack2, THREE_BIT(u3z), sum_2, MIX(7, 10, 2, 1))

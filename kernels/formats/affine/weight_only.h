@@ -40,10 +40,9 @@ static inline __attribute__((always_inline)) void finish_group(const struct ulb_
 }
 
 /* results += groups of the tile's rows side by side, the first from column k on. */
-static inline __attribute__((always_inline)) void add_groups(const struct ulb_code_row *a,
-                                                             struct ulb_beside beside, const uint8_t *w,
-                                                             const void *x, size_t k, struct ulb_told told,
-                                                             ulb_floats *results)
+static inline __attribute__((always_inline)) void
+add_groups(const struct ulb_code_row *a, struct ulb_beside beside, const uint8_t *w, const void *x, size_t k,
+           struct ulb_prefetch_setting prefetch, ulb_floats *results)
 {
     ulb_floats sums[ULB_CODE_SLICES * ULB_CODE_VECTORS];
     __m128 x_sums[ULB_CODE_SLICES];
@@ -53,7 +52,7 @@ static inline __attribute__((always_inline)) void add_groups(const struct ulb_co
     ULB_UNROLL(16)
     for (size_t v = 0; v < beside.slices * ULB_CODE_VECTORS; v++)
         sums[v] = ulb_no_floats();
-    ulb_add_codes(a, beside, w, x, k, a->group / 4, (struct ulb_ahead){NEAR, told}, sums, x_sums);
+    ulb_add_codes(a, beside, w, x, k, a->group / 4, (struct ulb_line_prefetch){NEAR, prefetch}, sums, x_sums);
     ULB_UNROLL(2)
     for (size_t i = 0; i < beside.slices; i++)
         finish_group(a, w + i * beside.bytes, ulb_sum_four(x_sums[i]), sums + i * ULB_CODE_VECTORS, results);
@@ -79,7 +78,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_code
     for (size_t s = 0; s < tiles->steps; s++) {
         for (size_t i = 0; i < ULB_CODE_SLICES; i += slices)
             add_groups(a, beside, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
-                       (i * tiles->steps + s) * a->group, ulb_told(tiles->ask_ahead), results);
+                       (i * tiles->steps + s) * a->group, ulb_prefetch_setting(tiles->prefetch), results);
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)

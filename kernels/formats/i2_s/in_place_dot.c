@@ -270,7 +270,7 @@ static inline __attribute__((always_inline)) void run_as(bool asks, const struct
  */
 static void run(const struct ulb_gemm *g)
 {
-    if (!ULB_WORD_SUMS && g->ask_ahead)
+    if (!ULB_WORD_SUMS && g->prefetch)
         run_as(false, g);
     else
         run_as(true, g);

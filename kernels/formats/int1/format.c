@@ -39,38 +39,38 @@ static unsigned nibbles(unsigned row, unsigned col)
 
 /* Byte of a row among its block's 64: 32-bit sums of bytes come out as [half of a byte lane][half of a
  * vector][16]. */
-static size_t sixes_byte(size_t row)
+static size_t lut6_byte(size_t row)
 {
     size_t word = row / 32, half = row / 16 % 2, e = row % 16;
     return 16 * (2 * half + e / 8) + 8 * word + e % 8;
 }
 
 /* Where column col of a row is: the byte, and its bit. */
-static size_t sixes_place(size_t row, unsigned col, unsigned *bit)
+static size_t lut6_place(size_t row, unsigned col, unsigned *bit)
 {
     unsigned vector = col < 18 ? col / 6 : (col - 18) / 2;
     *bit = col < 18 ? col % 6 : 6 + col % 2;
-    return row / 64 * 192 + vector * 64 + sixes_byte(row % 64);
+    return row / 64 * 192 + vector * 64 + lut6_byte(row % 64);
 }
 
-static void pack_sixes(const int16_t *values, size_t stride, uint8_t *tile)
+static void pack_lut6(const int16_t *values, size_t stride, uint8_t *tile)
 {
     memset(tile, 0, 128 * 24 / 8);
     for (size_t row = 0; row < 128; row++) {
         for (unsigned col = 0; col < 24; col++) {
             unsigned bit;
-            uint8_t *byte = tile + sixes_place(row, col, &bit);
+            uint8_t *byte = tile + lut6_place(row, col, &bit);
             *byte = (uint8_t)(*byte | (values[row * stride + col] < 0) << bit);
         }
     }
 }
 
-static void unpack_sixes(const uint8_t *tile, int16_t *values, size_t stride)
+static void unpack_lut6(const uint8_t *tile, int16_t *values, size_t stride)
 {
     for (size_t row = 0; row < 128; row++) {
         for (unsigned col = 0; col < 24; col++) {
             unsigned bit;
-            const uint8_t *byte = tile + sixes_place(row, col, &bit);
+            const uint8_t *byte = tile + lut6_place(row, col, &bit);
             values[row * stride + col] = *byte >> bit & 1 ? -1 : 1;
         }
     }
@@ -136,15 +136,15 @@ const struct ulb_layout ulb_int1_nibbles = {.name = "nibbles",
                                             .bit_offset = nibbles,
                                             .encode = encode,
                                             .decode = decode};
-const struct ulb_layout ulb_int1_sixes = {.name = "sixes",
-                                          .format = &ulb_int1,
-                                          .tile_m = 128,
-                                          .tile_k = 24,
-                                          .slices = ULB_INT1_SIXES_SLICES,
-                                          .slice_tiles = ULB_INT1_SIXES_STEPS,
-                                          .tile_bytes = 128 * 24 / 8,
-                                          .pack_tile = pack_sixes,
-                                          .unpack_tile = unpack_sixes};
+const struct ulb_layout ulb_int1_lut6 = {.name = "sixes",
+                                         .format = &ulb_int1,
+                                         .tile_m = 128,
+                                         .tile_k = 24,
+                                         .slices = ULB_INT1_LUT6_SLICES,
+                                         .slice_tiles = ULB_INT1_LUT6_STEPS,
+                                         .tile_bytes = 128 * 24 / 8,
+                                         .pack_tile = pack_lut6,
+                                         .unpack_tile = unpack_lut6};
 const struct ulb_layout ulb_int1_tiles = {.name = "tiles",
                                           .format = &ulb_int1,
                                           .tile_m = 128,

@@ -22,8 +22,8 @@ extern const struct ulb_layout ulb_int1_nibbles;
 /* [slices][M/128][K/24][m2][k3][m64], for look-ups of 6 bits: of the three bytes of a row the low 6 bits are
  * columns 0-5, 6-11 and 12-17, the high two together columns 18-23. Rows are in the order in which 8-bit
  * sums, interleaved and widened, come out as rows 0, 1, 2, ... */
-enum { ULB_INT1_SIXES_SLICES = 3, ULB_INT1_SIXES_STEPS = 12 };
-extern const struct ulb_layout ulb_int1_sixes;
+enum { ULB_INT1_LUT6_SLICES = 3, ULB_INT1_LUT6_STEPS = 12 };
+extern const struct ulb_layout ulb_int1_lut6;
 /* [M/128][K/64][k16][m16][k4][m8]: the right operands of tile instructions (kernels/pack/amx_tile.h), the
  * bits of a byte rows 16 apart. */
 extern const struct ulb_layout ulb_int1_tiles;

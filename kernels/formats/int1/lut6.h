@@ -17,28 +17,28 @@
 #include <string.h>
 
 enum {
-    ULB_SIXES_ROWS = 128,
-    ULB_SIXES_COLUMNS = 24,
-    ULB_SIXES_STEP = ULB_SIXES_ROWS * ULB_SIXES_COLUMNS / 8, /* bytes of weights */
-    ULB_SIXES_TABLES = ULB_SIXES_COLUMNS / 6 * 128, /* bytes of a step: 4 times 64 low parts, 64 high parts */
-    ULB_SIXES_RADIX_BITS = 5,
-    ULB_SIXES_RADIX = 1 << ULB_SIXES_RADIX_BITS,
-    ULB_SIXES_PAIRS = 10 /* of steps, that words hold */
+    ULB_LUT6_ROWS = 128,
+    ULB_LUT6_COLUMNS = 24,
+    ULB_LUT6_STEP = ULB_LUT6_ROWS * ULB_LUT6_COLUMNS / 8, /* bytes of weights */
+    ULB_LUT6_TABLES = ULB_LUT6_COLUMNS / 6 * 128, /* bytes of a step: 4 times 64 low parts, 64 high parts */
+    ULB_LUT6_RADIX_BITS = 5,
+    ULB_LUT6_RADIX = 1 << ULB_LUT6_RADIX_BITS,
+    ULB_LUT6_PAIRS = 10 /* of steps, that words hold */
 };
 
 /* ---- tables ---- */
 
 /* For each six columns of a step, 64 bits each: the sum of what is negative, without its sign. */
-static inline __m256i ulb_sixes_negative(__m256i step)
+static inline __m256i ulb_lut6_negative(__m256i step)
 {
     const __m256i zero = _mm256_setzero_si256();
-    const __m256i sixes = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 24, 24, 6, 7, 8, 9, 10, 11, 24, 24, 12, 13, 14,
-                                           15, 16, 17, 24, 24, 18, 19, 20, 21, 22, 23, 24, 24);
+    const __m256i lut6 = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 24, 24, 6, 7, 8, 9, 10, 11, 24, 24, 12, 13, 14,
+                                          15, 16, 17, 24, 24, 18, 19, 20, 21, 22, 23, 24, 24);
     __m256i magnitudes = _mm256_sub_epi8(zero, _mm256_min_epi8(step, zero));
-    return _mm256_sad_epu8(_mm256_permutexvar_epi8(sixes, magnitudes), zero);
+    return _mm256_sad_epu8(_mm256_permutexvar_epi8(lut6, magnitudes), zero);
 }
 
-static inline __m512i ulb_sixes_all16(const void *word)
+static inline __m512i ulb_lut6_all16(const void *word)
 {
     int16_t value;
     memcpy(&value, word, sizeof value);
@@ -47,7 +47,7 @@ static inline __m512i ulb_sixes_all16(const void *word)
 
 /* The table of six columns at x; by8: they as words, times 8; bias: of each entry, times 8, too. Times 8 the
  * high part of an entry is its word's upper byte. */
-static inline void ulb_sixes_table(const int8_t *x, const int16_t *by8, const int16_t *bias, uint8_t *table)
+static inline void ulb_lut6_table(const int8_t *x, const int16_t *by8, const int16_t *bias, uint8_t *table)
 {
     /* 8 where an entry 0 to 31 has the column's bit, columns 0 and 1, 2 and 3. */
     const __m512i bits01 = _mm512_set1_epi64(0x0808080000080000);
@@ -57,17 +57,17 @@ static inline void ulb_sixes_table(const int8_t *x, const int16_t *by8, const in
         44, 46, 48, 50, 52, 54, 56,  58,  60,  62,  64,  66,  68,  70,  72,  74,  76,  78,  80,  82, 84, 86,
         88, 90, 92, 94, 96, 98, 100, 102, 104, 106, 108, 110, 112, 114, 116, 118, 120, 122, 124, 126};
     const __m512i even = _mm512_load_si512(evens), odd = _mm512_add_epi8(even, _mm512_set1_epi8(1));
-    __m512i v0 = _mm512_add_epi16(ulb_sixes_all16(bias), _mm512_maddubs_epi16(bits01, ulb_sixes_all16(x)));
-    v0 = _mm512_add_epi16(v0, _mm512_maddubs_epi16(bits23, ulb_sixes_all16(x + 2)));
+    __m512i v0 = _mm512_add_epi16(ulb_lut6_all16(bias), _mm512_maddubs_epi16(bits01, ulb_lut6_all16(x)));
+    v0 = _mm512_add_epi16(v0, _mm512_maddubs_epi16(bits23, ulb_lut6_all16(x + 2)));
     v0 = _mm512_add_epi16(v0, _mm512_maskz_set1_epi16(0xFFFF0000, by8[4]));
-    __m512i v1 = _mm512_add_epi16(v0, ulb_sixes_all16(by8 + 5));
-    __m512i low = _mm512_srli_epi16(_mm512_permutex2var_epi8(v0, even, v1), 8 - ULB_SIXES_RADIX_BITS);
-    _mm512_storeu_si512(table, _mm512_and_si512(low, _mm512_set1_epi8(ULB_SIXES_RADIX - 1)));
+    __m512i v1 = _mm512_add_epi16(v0, ulb_lut6_all16(by8 + 5));
+    __m512i low = _mm512_srli_epi16(_mm512_permutex2var_epi8(v0, even, v1), 8 - ULB_LUT6_RADIX_BITS);
+    _mm512_storeu_si512(table, _mm512_and_si512(low, _mm512_set1_epi8(ULB_LUT6_RADIX - 1)));
     _mm512_storeu_si512(table + 64, _mm512_permutex2var_epi8(v0, odd, v1));
 }
 
 /* Tables of steps steps. Returns what they add to each sum beside that over the set bits. */
-static inline int32_t ulb_sixes_build(const int8_t *x, size_t steps, uint8_t *tables)
+static inline int32_t ulb_lut6_build(const int8_t *x, size_t steps, uint8_t *tables)
 {
     enum { TURN = 16 };
     /* On Zen 5 broadcasts from memory take no port, those from a register one of permutations. Words are
@@ -79,8 +79,8 @@ static inline int32_t ulb_sixes_build(const int8_t *x, size_t steps, uint8_t *ta
         size_t some = steps - s < TURN ? steps - s : TURN;
         for (size_t t = 0; t < some; t++) {
             __m256i step =
-                _mm256_maskz_loadu_epi8((1u << ULB_SIXES_COLUMNS) - 1, x + ULB_SIXES_COLUMNS * (s + t));
-            __m256i negative = ulb_sixes_negative(step);
+                _mm256_maskz_loadu_epi8((1u << ULB_LUT6_COLUMNS) - 1, x + ULB_LUT6_COLUMNS * (s + t));
+            __m256i negative = ulb_lut6_negative(step);
             _mm512_store_si512(by8[t], _mm512_slli_epi16(_mm512_cvtepi8_epi16(step), 3));
             _mm256_store_si256((__m256i *)(void *)bias[t], _mm256_slli_epi64(negative, 3));
             origin = _mm256_add_epi64(origin, negative);
@@ -88,8 +88,8 @@ static inline int32_t ulb_sixes_build(const int8_t *x, size_t steps, uint8_t *ta
         for (size_t t = 0; t < some; t++) {
             ULB_UNROLL(4)
             for (size_t i = 0; i < 4; i++)
-                ulb_sixes_table(x + ULB_SIXES_COLUMNS * (s + t) + 6 * i, by8[t] + 6 * i, bias[t] + 4 * i,
-                                tables + ULB_SIXES_TABLES * (s + t) + 128 * i);
+                ulb_lut6_table(x + ULB_LUT6_COLUMNS * (s + t) + 6 * i, by8[t] + 6 * i, bias[t] + 4 * i,
+                               tables + ULB_LUT6_TABLES * (s + t) + 128 * i);
         }
     }
     __m128i sum = _mm_add_epi64(_mm256_castsi256_si128(origin), _mm256_extracti128_si256(origin, 1));
@@ -99,7 +99,7 @@ static inline int32_t ulb_sixes_build(const int8_t *x, size_t steps, uint8_t *ta
 /* ---- look-up ---- */
 
 /* The four indices of 64 rows. The empty statement keeps GCC from loading weights for each use. */
-static inline void ulb_sixes_indices(const uint8_t *w, __m512i index[4])
+static inline void ulb_lut6_indices(const uint8_t *w, __m512i index[4])
 {
     for (int i = 0; i < 3; i++) {
         index[i] = _mm512_loadu_si512(w + 64 * i);
@@ -113,20 +113,20 @@ static inline void ulb_sixes_indices(const uint8_t *w, __m512i index[4])
 }
 
 /* Asks for what lies ahead of w + line. Held at its place by a sum: six in a row take 4 % longer. */
-static inline __attribute__((always_inline)) void ulb_sixes_ask(__m512i *sum, const uint8_t *w, size_t line,
-                                                                struct ulb_told told, size_t near)
+static inline __attribute__((always_inline)) void
+ulb_lut6_ask(__m512i *sum, const uint8_t *w, size_t line, struct ulb_prefetch_setting prefetch, size_t near)
 {
 #define ASK(ask, ...) __asm__(ask : "+v"(*sum) : __VA_ARGS__)
-    ULB_ASK_BY(ASK, w, line, near, told);
+    ULB_ASK_BY(ASK, w, line, near, prefetch);
 #undef ASK
 }
 
 /* Byte sums of a step for one token: low and high parts of each 64 rows. The empty statements keep GCC from
  * loading tables once for each, and each sum a chain. ask: for the weights, too. */
-static inline __attribute__((always_inline)) void ulb_sixes_step(struct ulb_told told, size_t near, bool ask,
-                                                                 bool first, const uint8_t *w,
-                                                                 const uint8_t *table, __m512i index[2][4],
-                                                                 __m512i bytes[2][2])
+static inline __attribute__((always_inline)) void ulb_lut6_step(struct ulb_prefetch_setting prefetch,
+                                                                size_t near, bool ask, bool first,
+                                                                const uint8_t *w, const uint8_t *table,
+                                                                __m512i index[2][4], __m512i bytes[2][2])
 {
     ULB_UNROLL(4)
     for (size_t j = 0; j < 4; j++) {
@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) void ulb_sixes_step(struct ulb_told
             __m512i found = _mm512_permutexvar_epi8(index[b][j], low);
             bytes[b][0] = first && j == 0 ? found : _mm512_add_epi8(bytes[b][0], found);
             if (ask && (b == 0 || j % 2))
-                ulb_sixes_ask(&bytes[b][0], w, (3 * j / 2 + b) * 64, told, near);
+                ulb_lut6_ask(&bytes[b][0], w, (3 * j / 2 + b) * 64, prefetch, near);
             found = _mm512_permutexvar_epi8(index[b][j], high);
             bytes[b][1] = first && j == 0 ? found : _mm512_add_epi8(bytes[b][1], found);
             __asm__("" : "+v"(bytes[b][1]));
@@ -146,9 +146,9 @@ static inline __attribute__((always_inline)) void ulb_sixes_step(struct ulb_told
 }
 
 /* Moves byte sums to 16-bit sums; rows are stored so that widening leaves them in order. */
-static inline __attribute__((always_inline)) void ulb_sixes_join(__m512i bytes[2][2], __m512i words[2][2])
+static inline __attribute__((always_inline)) void ulb_lut6_join(__m512i bytes[2][2], __m512i words[2][2])
 {
-    const __m512i weights = _mm512_set1_epi16(ULB_SIXES_RADIX << 8 | 1);
+    const __m512i weights = _mm512_set1_epi16(ULB_LUT6_RADIX << 8 | 1);
     ULB_UNROLL(2)
     for (int b = 0; b < 2; b++) {
         __m512i low = _mm512_unpacklo_epi8(bytes[b][0], bytes[b][1]);
@@ -161,33 +161,33 @@ static inline __attribute__((always_inline)) void ulb_sixes_join(__m512i bytes[2
 
 /* words += the look-ups of so many steps, one or two, of one slice for so many tokens, whose tables lie
  * token_bytes apart. */
-static inline __attribute__((always_inline)) void ulb_sixes_visit(struct ulb_told told, bool ask, size_t near,
-                                                                  size_t tokens, size_t steps,
-                                                                  const uint8_t *w, const uint8_t *tables,
-                                                                  size_t token_bytes, __m512i words[][2][2])
+static inline __attribute__((always_inline)) void
+ulb_lut6_visit(struct ulb_prefetch_setting prefetch, bool ask, size_t near, size_t tokens, size_t steps,
+               const uint8_t *w, const uint8_t *tables, size_t token_bytes, __m512i words[][2][2])
 {
     __m512i bytes[2][2][2];
     ULB_UNROLL(2)
-    for (size_t s = 0; s < steps; s++, w += ULB_SIXES_STEP, tables += ULB_SIXES_TABLES) {
+    for (size_t s = 0; s < steps; s++, w += ULB_LUT6_STEP, tables += ULB_LUT6_TABLES) {
         __m512i index[2][4];
-        ulb_sixes_indices(w, index[0]);
-        ulb_sixes_indices(w + ULB_SIXES_STEP / 2, index[1]);
+        ulb_lut6_indices(w, index[0]);
+        ulb_lut6_indices(w + ULB_LUT6_STEP / 2, index[1]);
         ULB_UNROLL(2)
         for (size_t t = 0; t < tokens; t++)
-            ulb_sixes_step(told, near, ask && t == 0, s == 0, w, tables + t * token_bytes, index, bytes[t]);
+            ulb_lut6_step(prefetch, near, ask && t == 0, s == 0, w, tables + t * token_bytes, index,
+                          bytes[t]);
     }
     ULB_UNROLL(2)
     for (size_t t = 0; t < tokens; t++)
-        ulb_sixes_join(bytes[t], words[t]);
+        ulb_lut6_join(bytes[t], words[t]);
 }
 
-static inline __attribute__((always_inline)) void ulb_sixes_clear(__m512i words[2][2])
+static inline __attribute__((always_inline)) void ulb_lut6_clear(__m512i words[2][2])
 {
     words[0][0] = words[0][1] = words[1][0] = words[1][1] = _mm512_setzero_si512();
 }
 
 /* sums += words, which are 0 then. */
-static inline __attribute__((always_inline)) void ulb_sixes_widen(__m512i words[2][2], int32_t *sums)
+static inline __attribute__((always_inline)) void ulb_lut6_widen(__m512i words[2][2], int32_t *sums)
 {
     ULB_UNROLL(4)
     for (int i = 0; i < 4; i++) {
@@ -197,11 +197,11 @@ static inline __attribute__((always_inline)) void ulb_sixes_widen(__m512i words[
         _mm512_storeu_si512(at, _mm512_add_epi32(_mm512_loadu_si512(at), low));
         _mm512_storeu_si512(at + 16, _mm512_add_epi32(_mm512_loadu_si512(at + 16), high));
     }
-    ulb_sixes_clear(words);
+    ulb_lut6_clear(words);
 }
 
 /* A set bit is -1: the row's dot product is sum(x) - 2 T. */
-static inline int32_t ulb_sixes_dot(int32_t sum)
+static inline int32_t ulb_lut6_dot(int32_t sum)
 {
     return -2 * sum;
 }

@@ -16,123 +16,123 @@
 #include "kernels/x86/gemv/k_slices.h"
 
 enum {
-    ULB_SIXES_IN_L1 = 4,    /* tokens: 24 KiB of tables */
-    ULB_SIXES_TOKENS = 16,  /* that read weights once */
-    ULB_SIXES_SUMS = 65536, /* of a batch of rows: 256 KiB */
-    ULB_SIXES_SLICE = ULB_INT1_SIXES_STEPS * ULB_SIXES_TABLES,
-    ULB_SIXES_NEAR = 4608
+    ULB_LUT6_IN_L1 = 4,    /* tokens: 24 KiB of tables */
+    ULB_LUT6_TOKENS = 16,  /* that read weights once */
+    ULB_LUT6_SUMS = 65536, /* of a batch of rows: 256 KiB */
+    ULB_LUT6_SLICE = ULB_INT1_LUT6_STEPS * ULB_LUT6_TABLES,
+    ULB_LUT6_NEAR = 4608
 };
-_Static_assert(ULB_INT1_SIXES_STEPS <= 2 * ULB_SIXES_PAIRS, "words hold the look-ups of a slice");
+_Static_assert(ULB_INT1_LUT6_STEPS <= 2 * ULB_LUT6_PAIRS, "words hold the look-ups of a slice");
 
 /* Rows of some tokens. */
-struct ulb_sixes_batch {
+struct ulb_lut6_batch {
     const struct ulb_gemm *g;
     const struct ulb_table_row *row;
     size_t m, tiles, n, tokens;
     struct ulb_slice slice; /* that is read */
     uint8_t *tables;
-    int32_t *sums;                    /* [tokens][tiles][ULB_SIXES_ROWS] */
-    int32_t origin[ULB_SIXES_TOKENS]; /* what tables add beside sums over the set bits */
+    int32_t *sums;                   /* [tokens][tiles][ULB_LUT6_ROWS] */
+    int32_t origin[ULB_LUT6_TOKENS]; /* what tables add beside sums over the set bits */
 };
 
 /* sums[tokens][stride] += those of one slice of a tile; ask: for weights, too. */
-static inline __attribute__((always_inline)) void ulb_sixes_tile(struct ulb_told told, bool ask,
-                                                                 size_t tokens, size_t steps,
-                                                                 const uint8_t *w, const uint8_t *tables,
-                                                                 int32_t *sums, size_t stride)
+static inline __attribute__((always_inline)) void ulb_lut6_tile(struct ulb_prefetch_setting prefetch,
+                                                                bool ask, size_t tokens, size_t steps,
+                                                                const uint8_t *w, const uint8_t *tables,
+                                                                int32_t *sums, size_t stride)
 {
     __m512i words[2][2][2];
     size_t s = 0;
     ULB_UNROLL(2)
     for (size_t t = 0; t < tokens; t++)
-        ulb_sixes_clear(words[t]);
+        ulb_lut6_clear(words[t]);
     for (; s + 2 <= steps; s += 2)
-        ulb_sixes_visit(told, ask, ULB_SIXES_NEAR, tokens, 2, w + s * ULB_SIXES_STEP,
-                        tables + s * ULB_SIXES_TABLES, ULB_SIXES_SLICE, words);
+        ulb_lut6_visit(prefetch, ask, ULB_LUT6_NEAR, tokens, 2, w + s * ULB_LUT6_STEP,
+                       tables + s * ULB_LUT6_TABLES, ULB_LUT6_SLICE, words);
     if (s < steps)
-        ulb_sixes_visit(told, ask, ULB_SIXES_NEAR, tokens, 1, w + s * ULB_SIXES_STEP,
-                        tables + s * ULB_SIXES_TABLES, ULB_SIXES_SLICE, words);
+        ulb_lut6_visit(prefetch, ask, ULB_LUT6_NEAR, tokens, 1, w + s * ULB_LUT6_STEP,
+                       tables + s * ULB_LUT6_TABLES, ULB_LUT6_SLICE, words);
     ULB_UNROLL(2)
     for (size_t t = 0; t < tokens; t++)
-        ulb_sixes_widen(words[t], sums + t * stride);
+        ulb_lut6_widen(words[t], sums + t * stride);
 }
 
 /* The same of all tiles, for so many tokens from first on, whose tables there are. */
-static inline __attribute__((always_inline)) void ulb_sixes_tiles(struct ulb_told told, bool ask,
-                                                                  const struct ulb_sixes_batch *batch,
-                                                                  const uint8_t *w, size_t first,
-                                                                  size_t tokens)
+static inline __attribute__((always_inline)) void ulb_lut6_tiles(struct ulb_prefetch_setting prefetch,
+                                                                 bool ask, const struct ulb_lut6_batch *batch,
+                                                                 const uint8_t *w, size_t first,
+                                                                 size_t tokens)
 {
-    const size_t steps = batch->slice.steps, stride = batch->tiles * ULB_SIXES_ROWS;
-    for (size_t tile = 0; tile < batch->tiles; tile++, w += steps * ULB_SIXES_STEP) {
-        int32_t *sums = batch->sums + first * stride + tile * ULB_SIXES_ROWS;
+    const size_t steps = batch->slice.steps, stride = batch->tiles * ULB_LUT6_ROWS;
+    for (size_t tile = 0; tile < batch->tiles; tile++, w += steps * ULB_LUT6_STEP) {
+        int32_t *sums = batch->sums + first * stride + tile * ULB_LUT6_ROWS;
         const uint8_t *tables = batch->tables;
         size_t t = 0;
-        for (; t + 2 <= tokens; t += 2, tables += 2 * ULB_SIXES_SLICE)
-            ulb_sixes_tile(told, ask && t == 0, 2, steps, w, tables, sums + t * stride, stride);
+        for (; t + 2 <= tokens; t += 2, tables += 2 * ULB_LUT6_SLICE)
+            ulb_lut6_tile(prefetch, ask && t == 0, 2, steps, w, tables, sums + t * stride, stride);
         if (t < tokens)
-            ulb_sixes_tile(told, ask && t == 0, 1, steps, w, tables, sums + t * stride, stride);
+            ulb_lut6_tile(prefetch, ask && t == 0, 1, steps, w, tables, sums + t * stride, stride);
     }
 }
 
 /* The slice, for all tokens of the batch. */
-static inline void ulb_sixes_slice(struct ulb_sixes_batch *batch)
+static inline void ulb_lut6_slice(struct ulb_lut6_batch *batch)
 {
-    enum { ALL = ULB_INT1_SIXES_SLICES /* streams that a row for one token asks ahead in */ };
+    enum { ALL = ULB_INT1_LUT6_SLICES /* streams that a row for one token asks ahead in */ };
     const struct ulb_gemm *g = batch->g;
-    const size_t tile_bytes = batch->slice.steps * ULB_SIXES_STEP;
-    const uint8_t *w = (const uint8_t *)g->w + batch->slice.offset + batch->m / ULB_SIXES_ROWS * tile_bytes;
-    for (size_t t = 0; t < batch->tokens; t += ULB_SIXES_IN_L1) {
-        size_t some = batch->tokens - t < ULB_SIXES_IN_L1 ? batch->tokens - t : ULB_SIXES_IN_L1;
+    const size_t tile_bytes = batch->slice.steps * ULB_LUT6_STEP;
+    const uint8_t *w = (const uint8_t *)g->w + batch->slice.offset + batch->m / ULB_LUT6_ROWS * tile_bytes;
+    for (size_t t = 0; t < batch->tokens; t += ULB_LUT6_IN_L1) {
+        size_t some = batch->tokens - t < ULB_LUT6_IN_L1 ? batch->tokens - t : ULB_LUT6_IN_L1;
         for (size_t i = 0; i < some; i++)
             batch->origin[t + i] += ulb_build_slice(
                 g, batch->row, (const int8_t *)g->x + (batch->n + t + i) * g->x_stride, batch->slice.first,
-                batch->slice.steps, t + i == 0 ? w : NULL, batch->tables + i * ULB_SIXES_SLICE);
+                batch->slice.steps, t + i == 0 ? w : NULL, batch->tables + i * ULB_LUT6_SLICE);
         if (t > 0)
-            ulb_sixes_tiles(ULB_TOLD_NOTHING, false, batch, w, t, some);
+            ulb_lut6_tiles(ULB_OWN_PREFETCH, false, batch, w, t, some);
         else
-            ULB_AS_TOLD(ALL * g->ask_ahead, ulb_sixes_tiles(told, true, batch, w, t, some));
+            ULB_SPECIALISE_PREFETCH(ALL * g->prefetch, ulb_lut6_tiles(prefetch, true, batch, w, t, some));
     }
 }
 
 /* Rows [m, end) of tokens [n, n + tokens). */
-static inline void ulb_sixes_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t n,
-                                  size_t tokens, size_t m, size_t end)
+static inline void ulb_lut6_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t n,
+                                 size_t tokens, size_t m, size_t end)
 {
-    _Alignas(64) uint8_t tables[ULB_SIXES_IN_L1 * ULB_SIXES_SLICE];
-    _Alignas(64) int32_t sums[ULB_SIXES_SUMS];
-    struct ulb_sixes_batch batch = {.g = g,
-                                    .row = row,
-                                    .m = m,
-                                    .tiles = (end - m + ULB_SIXES_ROWS - 1) / ULB_SIXES_ROWS,
-                                    .n = n,
-                                    .tokens = tokens,
-                                    .tables = tables,
-                                    .sums = sums};
-    const size_t stride = batch.tiles * ULB_SIXES_ROWS, slices = ulb_layout_slices(row->layout, g->k);
+    _Alignas(64) uint8_t tables[ULB_LUT6_IN_L1 * ULB_LUT6_SLICE];
+    _Alignas(64) int32_t sums[ULB_LUT6_SUMS];
+    struct ulb_lut6_batch batch = {.g = g,
+                                   .row = row,
+                                   .m = m,
+                                   .tiles = (end - m + ULB_LUT6_ROWS - 1) / ULB_LUT6_ROWS,
+                                   .n = n,
+                                   .tokens = tokens,
+                                   .tables = tables,
+                                   .sums = sums};
+    const size_t stride = batch.tiles * ULB_LUT6_ROWS, slices = ulb_layout_slices(row->layout, g->k);
     const float *scales = ulb_row_scales(g, row->layout);
     memset(sums, 0, tokens * stride * sizeof *sums);
     for (size_t slice = 0; slice < slices; slice++) {
         batch.slice = ulb_layout_slice(row->layout, g->m, g->k, slice);
-        ulb_sixes_slice(&batch);
+        ulb_lut6_slice(&batch);
     }
     for (size_t t = 0; t < tokens; t++, n++) {
         int32_t *of = sums + t * stride;
         for (size_t i = 0; i < end - m; i++)
-            of[i] = ulb_sixes_dot(of[i] - batch.origin[t]);
+            of[i] = ulb_lut6_dot(of[i] - batch.origin[t]);
         ulb_finish_rows(g->y + n * g->y_stride + m, of, scales + m, end - m,
                         (uint32_t)row->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
     }
 }
 
-static inline void ulb_sixes_run_tokens(const struct ulb_gemm *g, const struct ulb_table_row *row)
+static inline void ulb_lut6_run_tokens(const struct ulb_gemm *g, const struct ulb_table_row *row)
 {
     size_t tokens;
     for (size_t n = 0; n < g->n; n += tokens) {
-        tokens = ulb_next_block(g->n - n, ULB_SIXES_TOKENS);
-        size_t batch = ULB_SIXES_SUMS / tokens / ULB_SIXES_ROWS * ULB_SIXES_ROWS;
+        tokens = ulb_next_block(g->n - n, ULB_LUT6_TOKENS);
+        size_t batch = ULB_LUT6_SUMS / tokens / ULB_LUT6_ROWS * ULB_LUT6_ROWS;
         for (size_t m = g->m0; m < g->m1; m += batch)
-            ulb_sixes_rows(g, row, n, tokens, m, ulb_batch_end(g, m, batch));
+            ulb_lut6_rows(g, row, n, tokens, m, ulb_batch_end(g, m, batch));
     }
 }
 

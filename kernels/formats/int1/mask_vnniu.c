@@ -34,7 +34,8 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
 static const ulb_vec mask[FIELDS - 1] = {ULB_BYTES(0x01), ULB_BYTES(0x02), ULB_BYTES(0x04), ULB_BYTES(0x08),
                                          ULB_BYTES(0x10), ULB_BYTES(0x20), ULB_BYTES(0x40)};
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
+                        ulb_vec *sums)
 {
     ulb_vec packed, x, field;
     __asm__(ULB_ASM_LOAD /* clang-format off */
@@ -52,7 +53,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [m0] ULB_KEPT(mask[0]), [m1] ULB_KEPT(mask[1]),
               [m2] ULB_KEPT(mask[2]), [m3] ULB_KEPT(mask[3]), [m4] ULB_MASK(mask[4]), [m5] ULB_MASK(mask[5]),
               [m6] ULB_MASK(mask[6]));
-    ulb_ask_ahead(asking, w, 0, &sums[0]);
+    ulb_prefetch_line_at(hint, w, 0, &sums[0]);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)

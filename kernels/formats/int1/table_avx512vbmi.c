@@ -1,4 +1,4 @@
-/* int1 by exact tables of 64 entries: see kernels/formats/int1/lut6.h, and sixes_tokens.h for several tokens.
+/* int1 by exact tables of 64 entries: see kernels/formats/int1/lut6.h, and lut6_tokens.h for several tokens.
  *
  * Three slices of K at a time are address streams; slices are short (288 columns), so that their tables, 21
  * bytes a column, stay in L1 beside weights (18 KiB; with 30 of the 32 that Zen 4 has 4096x4096 was .77 times
@@ -10,36 +10,37 @@
 #include "kernels/formats/int1/lut6_gemm.h"
 
 enum {
-    BURSTS = ULB_SIXES_PAIRS / ULB_INT1_SIXES_SLICES, /* of a pair of steps of each slice, that words hold */
+    BURSTS = ULB_LUT6_PAIRS / ULB_INT1_LUT6_SLICES, /* of a pair of steps of each slice, that words hold */
     PREFETCH = 1536
 };
 
 /* So many steps, one or two, of each of the three slices. */
-static inline __attribute__((always_inline)) void burst(struct ulb_told told, size_t steps, const uint8_t *w,
-                                                        const uint8_t *table, const struct ulb_tiles *tiles,
-                                                        __m512i words[1][2][2])
+static inline __attribute__((always_inline)) void burst(struct ulb_prefetch_setting prefetch, size_t steps,
+                                                        const uint8_t *w, const uint8_t *table,
+                                                        const struct ulb_tiles *tiles, __m512i words[1][2][2])
 {
     ULB_UNROLL(3)
-    for (int i = 0; i < ULB_INT1_SIXES_SLICES; i++) {
-        ulb_sixes_visit(told, true, PREFETCH, 1, steps, w, table, 0, words);
+    for (int i = 0; i < ULB_INT1_LUT6_SLICES; i++) {
+        ulb_lut6_visit(prefetch, true, PREFETCH, 1, steps, w, table, 0, words);
         w += tiles->slice_bytes;
-        table += tiles->steps * ULB_SIXES_TABLES;
+        table += tiles->steps * ULB_LUT6_TABLES;
     }
 }
 
 /* Sums of v over three slices, for one row of tiles. */
-static inline __attribute__((always_inline)) void
-sum_tiles_as(struct ulb_told told, const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
+static inline __attribute__((always_inline)) void sum_tiles_as(struct ulb_prefetch_setting prefetch,
+                                                               const struct ulb_tiles *tiles,
+                                                               const uint8_t *tables, int32_t *sums)
 {
     __m512i words[1][2][2];
-    ulb_sixes_clear(words[0]);
+    ulb_lut6_clear(words[0]);
     for (size_t s = 0; s < tiles->steps;) {
         size_t full = tiles->steps - s < 2 * BURSTS ? tiles->steps : s + 2 * BURSTS;
         for (; s + 2 <= full; s += 2)
-            burst(told, 2, tiles->w + s * ULB_SIXES_STEP, tables + s * ULB_SIXES_TABLES, tiles, words);
+            burst(prefetch, 2, tiles->w + s * ULB_LUT6_STEP, tables + s * ULB_LUT6_TABLES, tiles, words);
         if (s < full)
-            burst(told, 1, tiles->w + s * ULB_SIXES_STEP, tables + s * ULB_SIXES_TABLES, tiles, words);
-        ulb_sixes_widen(words[0], sums);
+            burst(prefetch, 1, tiles->w + s * ULB_LUT6_STEP, tables + s * ULB_LUT6_TABLES, tiles, words);
+        ulb_lut6_widen(words[0], sums);
         s = full;
     }
 }
@@ -47,24 +48,24 @@ sum_tiles_as(struct ulb_told told, const struct ulb_tiles *tiles, const uint8_t 
 /* Three pieces of code: see kernels/x86/gemv/k_slices.h. */
 static inline void sum_tiles(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
-    ULB_AS_TOLD(tiles->ask_ahead, sum_tiles_as(told, tiles, tables, sums));
+    ULB_SPECIALISE_PREFETCH(tiles->prefetch, sum_tiles_as(prefetch, tiles, tables, sums));
 }
 
 static inline void combine(const int32_t *sums, int32_t *dots)
 {
-    for (int i = 0; i < ULB_SIXES_ROWS; i++)
-        dots[i] = ulb_sixes_dot(sums[i]);
+    for (int i = 0; i < ULB_LUT6_ROWS; i++)
+        dots[i] = ulb_lut6_dot(sums[i]);
 }
 
-static const struct ulb_table_row row = {.layout = &ulb_int1_sixes,
-                                         .rows = ULB_SIXES_ROWS,
-                                         .sums = ULB_SIXES_ROWS,
-                                         .columns = ULB_SIXES_COLUMNS,
-                                         .slices = ULB_INT1_SIXES_SLICES,
-                                         .step_bytes = ULB_SIXES_STEP,
-                                         .table_bytes = ULB_SIXES_TABLES,
+static const struct ulb_table_row row = {.layout = &ulb_int1_lut6,
+                                         .rows = ULB_LUT6_ROWS,
+                                         .sums = ULB_LUT6_ROWS,
+                                         .columns = ULB_LUT6_COLUMNS,
+                                         .slices = ULB_INT1_LUT6_SLICES,
+                                         .step_bytes = ULB_LUT6_STEP,
+                                         .table_bytes = ULB_LUT6_TABLES,
                                          .zero_point = -1,
-                                         .build = ulb_sixes_build,
+                                         .build = ulb_lut6_build,
                                          .sum = sum_tiles,
                                          .combine = combine};
 
@@ -78,11 +79,11 @@ static void run(const struct ulb_gemm *g)
     if (g->n == 1)
         run_one(g);
     else
-        ulb_sixes_run_tokens(g, &row);
+        ulb_lut6_run_tokens(g, &row);
 }
 
 /* For so many tokens, 96 times 32 weights a step; words are widened once for so many pairs of steps. */
-#define SIXES_MIX(tokens, pairs)                                                                             \
+#define LUT6_MIX(tokens, pairs)                                                                              \
     {                                                                                                        \
         .loads = (6 + 8 * (tokens)) / 96.0, .prefetches = 6 / 96.0, .logic = 4 / 96.0, .shifts = 6 / 96.0,   \
         .adds = (14 + 2 + 4.0 / (pairs)) / 96 * (tokens), .shuffles = 2.0 / (pairs) / 96 * (tokens),         \
@@ -95,14 +96,14 @@ const struct ulb_kernel ULB_ROW = {
     .variant = "table",
     .isa = ULB_ROW_ISA,
     .needs = ULB_ROW_NEEDS,
-    .layout = &ulb_int1_sixes,
+    .layout = &ulb_int1_lut6,
     .activation = ULB_ACT_A8,
-    .mr = ULB_SIXES_ROWS,
+    .mr = ULB_LUT6_ROWS,
     .nr = 2,
-    .kr = ULB_SIXES_COLUMNS,
+    .kr = ULB_LUT6_COLUMNS,
     .bytes_per_step = 4,
-    .mix = SIXES_MIX(1, 3 * BURSTS),
-    .tile_mix = SIXES_MIX(2, ULB_INT1_SIXES_STEPS / 2),
+    .mix = LUT6_MIX(1, 3 * BURSTS),
+    .tile_mix = LUT6_MIX(2, ULB_INT1_LUT6_STEPS / 2),
     .tables = true,
     .prefetch_choice = true,
     .run = run,

@@ -47,11 +47,11 @@ static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
                                                  .near = 1024,
                                                  .gap = ULB_LINE};
 
-static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4,
+static inline void ulb_fields2_step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
                                     ulb_vec *words)
 {
-    ulb_dot_crumbs(words, w, ulb_broadcast4(x4));
-    ulb_ask_ahead(asking, w, 0, &words[0]);
+    ulb_dot_two_bit(words, w, ulb_broadcast4(x4));
+    ulb_prefetch_line_at(hint, w, 0, &words[0]);
 }
 
 static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
@@ -75,7 +75,7 @@ static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
 static const ulb_vec ulb_fields2_mask0 = ULB_BYTES(0x03), ulb_fields2_mask1 = ULB_BYTES(0x0C),
                      ulb_fields2_mask2 = ULB_BYTES(0x30);
 
-static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4,
+static inline void ulb_fields2_step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
                                     ulb_vec *sums)
 {
     ulb_vec packed, x, field;
@@ -88,7 +88,7 @@ static inline void ulb_fields2_step(const struct ulb_asking *asking, const uint8
               [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x), [field] ULB_SCRATCH(field)
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [m0] ULB_KEPT(ulb_fields2_mask0),
               [m1] ULB_MASK(ulb_fields2_mask1), [m2] ULB_MASK(ulb_fields2_mask2));
-    ulb_ask_ahead(asking, w, 0, NULL);
+    ulb_prefetch_line_at(hint, w, 0, NULL);
 }
 
 static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)

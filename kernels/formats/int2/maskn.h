@@ -43,7 +43,7 @@ enum { ULB_FIELDS2_TOKENS = ULB_BY_SUMS(2, 4) };
         .mix = ULB_FIELDS2_TOKENS_MIX(1),                                                                    \
         .tile_mix = ULB_FIELDS2_TOKENS_MIX(ULB_FIELDS2_TOKENS),                                              \
         .prefetch_choice = true,                                                                             \
-        .prefetch_tokens = ULB_TOKENS_TOLD(ULB_FIELDS2_TOKENS),                                              \
+        .prefetch_tokens = ULB_TUNABLE_TOKENS(ULB_FIELDS2_TOKENS),                                           \
         .run = run,                                                                                          \
     };
 

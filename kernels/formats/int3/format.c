@@ -44,7 +44,7 @@ static void pack(unsigned lanes, const int16_t *values, size_t stride, uint8_t *
             unsigned code[ULB_INT3_FIELDS];
             for (unsigned i = 0; i < ULB_INT3_FIELDS; i++)
                 code[i] = encode(values[(lane + i * lanes) * stride + col]);
-            ulb_thirds_pack(code, lanes * 4, tile + lane * 4 + col);
+            ulb_three_bit_pack(code, lanes * 4, tile + lane * 4 + col);
         }
     }
 }
@@ -54,7 +54,7 @@ static void unpack(unsigned lanes, const uint8_t *tile, int16_t *values, size_t 
     for (unsigned lane = 0; lane < lanes; lane++) {
         for (unsigned col = 0; col < 4; col++) {
             unsigned code[ULB_INT3_FIELDS];
-            ulb_thirds_unpack(tile + lane * 4 + col, lanes * 4, code);
+            ulb_three_bit_unpack(tile + lane * 4 + col, lanes * 4, code);
             for (unsigned i = 0; i < ULB_INT3_FIELDS; i++)
                 values[(lane + i * lanes) * stride + col] = decode(code[i]);
         }

@@ -56,8 +56,9 @@ static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec 
 }
 
 /* Adds so many steps of every slice, from s on. */
-static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *tiles, struct ulb_told told,
-                                                        size_t s, size_t steps, ulb_vec sums[SUMS])
+static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *tiles,
+                                                        struct ulb_prefetch_setting prefetch, size_t s,
+                                                        size_t steps, ulb_vec sums[SUMS])
 {
     const ulb_vec seven = ulb_all8(7);
     ulb_vec words[SUMS];
@@ -72,7 +73,7 @@ static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *
         add_rest(w + 2 * ULB_VEC_BYTES, x, seven, words + 6);
         ULB_UNROLL(2)
         for (size_t line = 0; line < STEP_BYTES; line += 64)
-            ulb_ask(w, line, (struct ulb_ahead){NEAR, told});
+            ulb_ask(w, line, (struct ulb_line_prefetch){NEAR, prefetch});
     }
     ULB_UNROLL(16)
     for (int i = 0; i < SUMS; i++) {
@@ -88,10 +89,10 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
         sums[i] = ulb_zero();
     size_t even = tiles->steps / VISIT * VISIT;
     /* Three pieces of code: see kernels/x86/gemv/k_slices.h. */
-    ULB_AS_TOLD(tiles->ask_ahead,
-                for (size_t s = 0; s < even; s += VISIT) visit(tiles, told, s, VISIT, sums));
+    ULB_SPECIALISE_PREFETCH(tiles->prefetch,
+                            for (size_t s = 0; s < even; s += VISIT) visit(tiles, prefetch, s, VISIT, sums));
     if (even < tiles->steps)
-        visit(tiles, ulb_told(tiles->ask_ahead), even, 1, sums);
+        visit(tiles, ulb_prefetch_setting(tiles->prefetch), even, 1, sums);
     ulb_vec code6 = ulb_add32(sums[2], ulb_asr32(sums[8], 1));
     ulb_vec code7 = ulb_add32(sums[5], ulb_asr32(sums[9], 2));
     ulb_vec codes[ULB_INT3_FIELDS] = {sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], code6, code7};
@@ -104,7 +105,7 @@ static inline void stage(const uint8_t *w, uint8_t *bytes)
     const ulb_vec packed[] = {ulb_load(w), ulb_load(w + ULB_VEC_BYTES), ulb_load(w + 2 * ULB_VEC_BYTES)};
     ULB_UNROLL(8)
     for (size_t i = 0; i < ULB_INT3_FIELDS; i++)
-        ulb_store(bytes + i * ULB_VEC_BYTES, ulb_byte_of_thirds(packed, i));
+        ulb_store(bytes + i * ULB_VEC_BYTES, ulb_byte_of_three_bit(packed, i));
 }
 
 static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)

@@ -53,13 +53,14 @@ static inline void step_pair(const uint8_t *w, ulb_vec x, ulb_vec *sums)
             : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x), [m0] ULB_KEPT(mask0), [m1] ULB_KEPT(mask1));
 }
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
+                        ulb_vec *sums)
 {
     ulb_vec x = ulb_broadcast4(x4), packed, field;
     step_pair(w, x, sums);
-    ulb_ask_ahead(asking, w, 0, &sums[0]);
+    ulb_prefetch_line_at(hint, w, 0, &sums[0]);
     step_pair(w + ULB_VEC_BYTES, x, sums + 3);
-    ulb_ask_ahead(asking, w, ULB_VEC_BYTES, &sums[3]);
+    ulb_prefetch_line_at(hint, w, ULB_VEC_BYTES, &sums[3]);
     __asm__(ULB_MOVE " %[w], %[packed]\n\t" /* clang-format off */
             ULB_ASM_FIELD("m0", "s0")
             ULB_ASM_FIELD("m1", "s1")
@@ -69,7 +70,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
               [packed] ULB_SCRATCH(packed), [field] ULB_SCRATCH(field)
             : [w] ULB_WEIGHTS(w + 2 * ULB_VEC_BYTES), [x] ULB_REGISTER(x), [m0] ULB_KEPT(mask0),
               [m1] ULB_KEPT(mask1), [m2] ULB_MASK(mask2));
-    ulb_ask_ahead(asking, w, 2 * ULB_VEC_BYTES, &sums[6]);
+    ulb_prefetch_line_at(hint, w, 2 * ULB_VEC_BYTES, &sums[6]);
 }
 
 /* low + 4 high */
@@ -121,8 +122,9 @@ static inline __attribute__((always_inline)) void add_vector(const uint8_t *w, c
     }
 }
 
-static inline __attribute__((always_inline)) void sum(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                      struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
+static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_setting prefetch,
+                                                      const struct ulb_tiles *tiles, struct ulb_tokens_x x,
+                                                      unsigned tokens, ulb_vec *sums)
 {
     const ulb_vec masks[] = {mask0, mask1, mask2};
     ulb_vec all[TOKENS * SUMS];
@@ -139,7 +141,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
             for (unsigned v = 0; v < 3; v++) {
                 add_vector(w + v * ULB_VEC_BYTES, four, tokens, masks, v < 2 ? 2 : 3, 3 * v, all);
                 __asm__ volatile("" : "+" ULB_REGISTER(all[3 * v]));
-                ulb_ask_for_tokens(w, v * ULB_VEC_BYTES, (struct ulb_ahead){NEAR, told}, FAR);
+                ulb_ask_for_tokens(w, v * ULB_VEC_BYTES, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
             }
         }
     }

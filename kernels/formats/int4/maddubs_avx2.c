@@ -30,13 +30,14 @@ static const struct ulb_walk walk = {.step_bytes = STEP_BYTES,
                                      .near = 1024,
                                      .gap = ULB_LINE};
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *words)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
+                        ulb_vec *words)
 {
     ulb_vec x = ulb_broadcast4(x4);
     ULB_UNROLL(4)
     for (size_t i = 0; i < VECTORS; i++) {
         ulb_dot_nibbles(words + FIELDS * i, w + i * ULB_VEC_BYTES, x);
-        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES, &words[FIELDS * i]);
+        ulb_prefetch_line_at(hint, w, i * ULB_VEC_BYTES, &words[FIELDS * i]);
     }
 }
 

@@ -37,7 +37,8 @@ static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
 
 static const ulb_vec low = ULB_BYTES(0x0F);
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
+                        ulb_vec *sums)
 {
     ulb_vec x = ulb_broadcast4(x4);
     ULB_UNROLL(4)
@@ -47,7 +48,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
                 : [s0] ULB_SUM(sums[2 * i]), [s1] ULB_SUM(sums[2 * i + 1]), [packed] ULB_SCRATCH(packed),
                   [field] ULB_SCRATCH(field)
                 : [w] ULB_WEIGHTS(w + i * ULB_VEC_BYTES), [x] ULB_REGISTER(x), [low] ULB_KEPT(low));
-        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES, &sums[2 * i]);
+        ulb_prefetch_line_at(hint, w, i * ULB_VEC_BYTES, &sums[2 * i]);
     }
 }
 

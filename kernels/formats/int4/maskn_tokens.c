@@ -56,6 +56,6 @@ const struct ulb_kernel ULB_ROW = {
     .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, 1),
     .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, TOKENS),
     .prefetch_choice = true,
-    .prefetch_tokens = ULB_TOKENS_TOLD(TOKENS),
+    .prefetch_tokens = ULB_TUNABLE_TOKENS(TOKENS),
     .run = run,
 };

@@ -39,13 +39,14 @@ enum { VECTORS = 6, SETS = 2 };
     }
 static const struct ulb_walk walk = WALK(SETS);
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x, ulb_vec *sums)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x,
+                        ulb_vec *sums)
 {
     ulb_vec four = ulb_broadcast4(x);
     ULB_UNROLL(8)
     for (size_t i = 0; i < VECTORS; i++) {
         ulb_dp_at(&sums[i], w + i * ULB_VEC_BYTES, four);
-        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES, &sums[i]);
+        ulb_prefetch_line_at(hint, w, i * ULB_VEC_BYTES, &sums[i]);
     }
 }
 

@@ -43,13 +43,14 @@ static inline void add_products(ulb_vec *sum, const uint8_t *weights, ulb_vec x)
         : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])weights), [x] "x"(x), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x, ulb_vec *sums)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x,
+                        ulb_vec *sums)
 {
     ulb_vec x4 = ulb_broadcast4(x);
     ULB_UNROLL(8)
     for (size_t i = 0; i < VECTORS; i++) {
         add_products(&sums[i], w + i * ULB_VEC_BYTES, x4);
-        ulb_ask_ahead(asking, w, i * ULB_VEC_BYTES, &sums[i]);
+        ulb_prefetch_line_at(hint, w, i * ULB_VEC_BYTES, &sums[i]);
     }
 }
 

@@ -56,7 +56,7 @@ const struct ulb_format ulb_q2_k = {.name = "q2_k",
 
 const struct ulb_layout ulb_q2_k_in_place = ULB_IN_PLACE(ulb_q2_k, ULB_Q2_K_COLUMNS, sizeof(struct ulb_q2_k));
 
-static const struct ulb_row_tile rows = {.codes = &ulb_crumbs, .sets = 1, .zero_point = 0};
+static const struct ulb_row_tile rows = {.codes = &ulb_two_bit, .sets = 1, .zero_point = 0};
 
 const struct ulb_layout ulb_q2_k_rows_32 =
     ULB_INTERLEAVED("rows-32", ulb_q2_k, rows, 8, 4, ULB_Q2_K_COLUMNS, 1, 4, 20);

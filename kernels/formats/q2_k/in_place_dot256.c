@@ -11,7 +11,7 @@ static inline __m128i scales(const uint8_t *block)
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
 {
-    return ulb_unit_crumbs(block + offsetof(struct ulb_q2_k, qs), unit, 0);
+    return ulb_unit_two_bit(block + offsetof(struct ulb_q2_k, qs), unit, 0);
 }
 
 #define LAYOUT      ulb_q2_k_in_place

@@ -64,7 +64,8 @@ const struct ulb_format ulb_q3_k = {.name = "q3_k",
 
 const struct ulb_layout ulb_q3_k_in_place = ULB_IN_PLACE(ulb_q3_k, ULB_Q3_K_COLUMNS, sizeof(struct ulb_q3_k));
 
-static const struct ulb_row_tile rows = {.codes = &ulb_thirds, .sets = 1, .zero_point = ULB_Q3_K_ZERO_POINT};
+static const struct ulb_row_tile rows = {
+    .codes = &ulb_three_bit, .sets = 1, .zero_point = ULB_Q3_K_ZERO_POINT};
 
 const struct ulb_layout ulb_q3_k_rows_64 =
     ULB_INTERLEAVED("rows-64", ulb_q3_k, rows, 8, 8, ULB_Q3_K_COLUMNS, 3, 8, 18);

@@ -22,7 +22,7 @@ static inline __m128i scales(const uint8_t *block)
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
 {
-    return _mm256_or_si256(ulb_unit_crumbs(block + offsetof(struct ulb_q3_k, qs), unit, 0),
+    return _mm256_or_si256(ulb_unit_two_bit(block + offsetof(struct ulb_q3_k, qs), unit, 0),
                            ulb_unit_bits(block + offsetof(struct ulb_q3_k, hmask), unit, 2));
 }
 

@@ -62,7 +62,7 @@ const struct ulb_format ulb_q6_k = {.name = "q6_k",
 
 const struct ulb_layout ulb_q6_k_in_place = ULB_IN_PLACE(ulb_q6_k, ULB_Q6_K_COLUMNS, sizeof(struct ulb_q6_k));
 
-static const struct ulb_row_tile rows = {.codes = &ulb_sixes, .sets = 1, .zero_point = ULB_Q6_K_ZERO_POINT};
+static const struct ulb_row_tile rows = {.codes = &ulb_lut6, .sets = 1, .zero_point = ULB_Q6_K_ZERO_POINT};
 
 const struct ulb_layout ulb_q6_k_rows_32 =
     ULB_INTERLEAVED("rows-32", ulb_q6_k, rows, 8, 4, ULB_Q6_K_COLUMNS, 3, 4, 18);

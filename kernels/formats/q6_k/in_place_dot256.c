@@ -13,7 +13,7 @@ static inline __m256i codes(const uint8_t *block, size_t unit)
 {
     const uint8_t *ql = block + offsetof(struct ulb_q6_k, ql) + unit / 4 * 64 + unit % 2 * 32;
     __m256i low = ulb_field(_mm256_loadu_si256((const __m256i *)ql), (unsigned)(unit / 2 % 2 * 4), 0, 15);
-    return _mm256_or_si256(low, ulb_unit_crumbs(block + offsetof(struct ulb_q6_k, qh), unit, 4));
+    return _mm256_or_si256(low, ulb_unit_two_bit(block + offsetof(struct ulb_q6_k, qh), unit, 4));
 }
 
 #define LAYOUT      ulb_q6_k_in_place

@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void add_steps(const struct code_pa
 static inline __attribute__((always_inline)) void sum_vectors(const struct code_parts *parts,
                                                               const uint8_t *w, const uint8_t *next,
                                                               const int8_t *x, size_t steps, size_t vectors,
-                                                              struct ulb_ahead ahead, ulb_vec *sums)
+                                                              struct ulb_line_prefetch ahead, ulb_vec *sums)
 {
     const size_t each = ULB_BY_SUMS(2, 2 * parts->n); /* sums of a vector of bytes */
     const ulb_vec tables[2] = {ulb_all128(parts->tables[0]), ulb_all128(parts->tables[1])};
@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
  * Zen 3): at its end they are near bytes ahead. */
 static inline __attribute__((always_inline)) void sum_levels(const struct code_parts *parts,
                                                              const struct ulb_plane_groups *groups,
-                                                             size_t steps, struct ulb_ahead ahead,
+                                                             size_t steps, struct ulb_line_prefetch ahead,
                                                              ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t vectors = ULB_BY_SUMS(2, 4 / parts->n), pass = steps * vectors * ULB_VEC_BYTES;
@@ -190,7 +190,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
 
 #define ROW(of, one, origin, look_ups)                                                                       \
     static inline __attribute__((always_inline)) void sum_##of(                                              \
-        unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_ahead ahead,          \
+        unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_line_prefetch ahead,  \
         ulb_vec(*sums)[ULB_PLANE_VECTORS])                                                                   \
     {                                                                                                        \
         (void)bits;                                                                                          \

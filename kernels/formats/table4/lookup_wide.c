@@ -35,7 +35,8 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_code
         const uint8_t *scales = w + ULB_CODE_ROWS * COLUMNS / 2;
         ulb_floats sums[ULB_CODE_VECTORS];
         ulb_sum_level_columns(row->kind, w, x, (slice * tiles->steps + s) * COLUMNS, COLUMNS / 4,
-                              (struct ulb_ahead){NEAR, ulb_told(tiles->ask_ahead)}, &levels, sums);
+                              (struct ulb_line_prefetch){NEAR, ulb_prefetch_setting(tiles->prefetch)},
+                              &levels, sums);
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
             results[v] = ulb_fma(sums[v], ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);

@@ -45,7 +45,8 @@ static const _Alignas(64) uint8_t rest_sum_table[64] = TABLE(REST_SUM);
 static const ulb_vec mask0 = ULB_BYTES(0x03), mask1 = ULB_BYTES(0x0C), mask2 = ULB_BYTES(0x30),
                      rest = ULB_BYTES(192);
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
+                        ulb_vec *sums)
 {
     ulb_vec packed, fields, x, field;
     __mmask64 is_rest;
@@ -66,7 +67,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
         : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4), [rest] ULB_KEPT(rest), [m0] ULB_KEPT(mask0),
           [m1] ULB_KEPT(mask1), [m2] ULB_KEPT(mask2), [t0] ULB_KEPT(ulb_load(fields_table)),
           [t1] ULB_KEPT(ulb_load(rest_fields_table)), [t2] ULB_KEPT(ulb_load(rest_sum_table)));
-    ulb_ask_ahead(asking, w, 0, &sums[0]);
+    ulb_prefetch_line_at(hint, w, 0, &sums[0]);
 }
 
 /* The five operands of the step above. Tables and masks come from memory: registers hold the sums of 4
@@ -105,8 +106,9 @@ static inline __attribute__((always_inline)) void add_tokens(const uint8_t *w, s
     }
 }
 
-static inline __attribute__((always_inline)) void sum(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                      struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
+static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_setting prefetch,
+                                                      const struct ulb_tiles *tiles, struct ulb_tokens_x x,
+                                                      unsigned tokens, ulb_vec *sums)
 {
     ulb_zero_all(sums, tokens * SUMS);
     for (size_t s = 0; s < tiles->steps; s++) {
@@ -114,7 +116,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
         for (size_t i = 0; i < SLICES; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * ULB_VEC_BYTES;
             add_tokens(w, x, i * tiles->steps + s, tokens, sums);
-            ulb_ask_for_tokens(w, 0, (struct ulb_ahead){NEAR, told}, FAR);
+            ulb_ask_for_tokens(w, 0, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
         }
     }
 }

@@ -37,7 +37,8 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
     "vpaddd %[" bytes "], %[" sum "], %[" sum "]\n\t"
 #define SUM(i) "+x"(sums[i])
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
+                        ulb_vec *sums)
 {
     ulb_vec a, b, magnitude;
     const ulb_vec ones = _mm256_set1_epi16(1);
@@ -55,7 +56,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
         : [s0] SUM(0), [s1] SUM(1), [s2] SUM(2), [s3] SUM(3), [s4] SUM(4), [s5] SUM(5), [a] "=&x"(a),
           [b] "=&x"(b), [magnitude] "=&x"(magnitude)
         : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x4] "m"(*(const int8_t(*)[4])x4), [ones] "x"(ones));
-    ulb_ask_ahead(asking, w, 0, &sums[0]);
+    ulb_prefetch_line_at(hint, w, 0, &sums[0]);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)

@@ -31,7 +31,8 @@ static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
                                      .far = 1536,
                                      .gap = ULB_LINE};
 
-static inline void step(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x4, ulb_vec *sums)
+static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
+                        ulb_vec *sums)
 {
     ulb_vec packed, x, twice;
     __asm__(ULB_ASM_LOAD /* clang-format off */
@@ -45,7 +46,7 @@ static inline void step(const struct ulb_asking *asking, const uint8_t *w, const
               [s4] ULB_SUM(sums[4]), [s5] ULB_SUM(sums[5]), [packed] ULB_SCRATCH(packed), [x] ULB_SCRATCH(x),
               [twice] ULB_SCRATCH(twice)
             : [w] ULB_WEIGHTS(w), [x4] ULB_ACTIVATIONS(x4));
-    ulb_ask_ahead(asking, w, 0, &sums[0]);
+    ulb_prefetch_line_at(hint, w, 0, &sums[0]);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)

@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void add(const uint8_t *w, struct u
 }
 
 /* Step s of every slice, and the next ones of a line. */
-static inline __attribute__((always_inline)) void add_slices(struct ulb_told told,
+static inline __attribute__((always_inline)) void add_slices(struct ulb_prefetch_setting prefetch,
                                                              const struct ulb_tiles *tiles, size_t s,
                                                              size_t steps, struct ulb_tokens_x x,
                                                              unsigned tokens, ulb_vec *sums)
@@ -78,21 +78,22 @@ static inline __attribute__((always_inline)) void add_slices(struct ulb_told tol
         for (size_t u = 0; u < steps; u++, at.at += COLUMNS * x.four)
             add(w + u * ULB_VEC_BYTES, at, tokens, i, sums);
         __asm__ volatile("" : "+" ULB_REGISTER(sums[0]));
-        ulb_ask_for_tokens(w, 0, (struct ulb_ahead){NEAR, told}, FAR);
+        ulb_ask_for_tokens(w, 0, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
     }
 }
 
-static inline __attribute__((always_inline)) void sum(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                      struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
+static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_setting prefetch,
+                                                      const struct ulb_tiles *tiles, struct ulb_tokens_x x,
+                                                      unsigned tokens, ulb_vec *sums)
 {
     enum { STEPS = ULB_LINE / ULB_VEC_BYTES };
     const unsigned all = tokens * VECTORS, sets = sets_of(tokens);
     size_t even = tiles->steps / STEPS * STEPS;
     ulb_zero_all(sums, sets * all);
     for (size_t s = 0; s < even; s += STEPS)
-        add_slices(told, tiles, s, STEPS, x, tokens, sums);
+        add_slices(prefetch, tiles, s, STEPS, x, tokens, sums);
     if (even < tiles->steps)
-        add_slices(told, tiles, even, 1, x, tokens, sums);
+        add_slices(prefetch, tiles, even, 1, x, tokens, sums);
     ulb_add_sets(sums, sets, all);
 }
 

@@ -74,7 +74,7 @@ static inline unsigned sets_of(unsigned tokens)
  */
 static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS], struct ulb_tokens_x x,
                                                       unsigned tokens, const uint8_t *w, size_t line,
-                                                      struct ulb_told told, ulb_vec *sums)
+                                                      struct ulb_prefetch_setting prefetch, ulb_vec *sums)
 {
     ULB_UNROLL(3)
     for (unsigned c = 0; c < COLUMNS; c++) {
@@ -91,14 +91,15 @@ static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS
                 ulb_dp(&set[t * BLOCKS + b], codes, four[t]);
             if (b == c && line + c < VECTORS) {
                 __asm__ volatile("" : "+v"(set[b]));
-                ulb_ask_for_tokens(w, (line + c) * ULB_LINE, (struct ulb_ahead){NEAR, told}, FAR);
+                ulb_ask_for_tokens(w, (line + c) * ULB_LINE, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
             }
         }
     }
 }
 
-static inline __attribute__((always_inline)) void sum(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                      struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
+static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_setting prefetch,
+                                                      const struct ulb_tiles *tiles, struct ulb_tokens_x x,
+                                                      unsigned tokens, ulb_vec *sums)
 {
     const unsigned all = tokens * BLOCKS, sets = sets_of(tokens);
     ulb_zero_all(sums, sets * all);
@@ -110,9 +111,9 @@ static inline __attribute__((always_inline)) void sum(struct ulb_told told, cons
             at.at += (i * tiles->steps + s) * 2 * COLUMNS * x.four;
             ulb_vec index[INDICES];
             load(w, index);
-            add(index, at, tokens, w, 0, told, sums);
+            add(index, at, tokens, w, 0, prefetch, sums);
             at.at += COLUMNS * x.four;
-            add(index + BLOCKS, at, tokens, w, COLUMNS, told, sums);
+            add(index + BLOCKS, at, tokens, w, COLUMNS, prefetch, sums);
         }
     }
     ulb_add_sets(sums, sets, all);

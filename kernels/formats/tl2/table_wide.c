@@ -136,10 +136,10 @@ static inline void join(ulb_vec low, ulb_vec high, ulb_vec words[2])
 #endif
 }
 
-static inline __attribute__((always_inline)) void add_tile(const uint8_t *w, const uint8_t *tables,
-                                                           struct ulb_told told, ulb_vec words[4])
+static inline __attribute__((always_inline)) void
+add_tile(const uint8_t *w, const uint8_t *tables, struct ulb_prefetch_setting prefetch, ulb_vec words[4])
 {
-    const struct ulb_ahead ahead = {PREFETCH, told};
+    const struct ulb_line_prefetch ahead = {PREFETCH, prefetch};
     ulb_vec bytes[4], signs[2];
     for (int i = 0; i < 2; i++)
         signs[i] = ulb_load(w + SIGNS + i * ULB_VEC_BYTES);
@@ -172,39 +172,42 @@ static inline void add_words(int32_t *sums, ulb_vec words)
 
 /* words += the tiles [s, end) of one slice. */
 static inline __attribute__((always_inline)) void add_tiles(const struct ulb_tiles *tiles,
-                                                            struct ulb_told told, const uint8_t *tables,
-                                                            size_t slice, size_t s, size_t end,
-                                                            ulb_vec words[4])
+                                                            struct ulb_prefetch_setting prefetch,
+                                                            const uint8_t *tables, size_t slice, size_t s,
+                                                            size_t end, ulb_vec words[4])
 {
     for (size_t at = s; at < end; at++)
         add_tile(tiles->w + slice * tiles->slice_bytes + at * STEP_BYTES,
-                 tables + (slice * tiles->steps + at) * TABLE_BYTES, told, words);
+                 tables + (slice * tiles->steps + at) * TABLE_BYTES, prefetch, words);
 }
 
-/* Told, slices are laid out one after the other: see ulb_visit_slices in kernels/x86/gemv/k_slices.h. */
+/* By a caller's setting slices are laid out one after the other: see ulb_visit_slices in
+ * kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void add_slices(const struct ulb_tiles *tiles,
-                                                             struct ulb_told told, const uint8_t *tables,
-                                                             size_t s, size_t end, ulb_vec words[4])
+                                                             struct ulb_prefetch_setting prefetch,
+                                                             const uint8_t *tables, size_t s, size_t end,
+                                                             ulb_vec words[4])
 {
-    if (told.alone) {
+    if (prefetch.alone) {
         ULB_UNROLL(4)
         for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++)
-            add_tiles(tiles, told, tables, slice, s, end, words);
+            add_tiles(tiles, prefetch, tables, slice, s, end, words);
         return;
     }
 #pragma GCC unroll 1
     for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++)
-        add_tiles(tiles, told, tables, slice, s, end, words);
+        add_tiles(tiles, prefetch, tables, slice, s, end, words);
 }
 
-static inline __attribute__((always_inline)) void sum_as(struct ulb_told told, const struct ulb_tiles *tiles,
-                                                         const uint8_t *tables, int32_t *sums)
+static inline __attribute__((always_inline)) void sum_as(struct ulb_prefetch_setting prefetch,
+                                                         const struct ulb_tiles *tiles, const uint8_t *tables,
+                                                         int32_t *sums)
 {
     for (size_t s = 0; s < tiles->steps; s += TILES) {
         ulb_vec words[4];
         size_t end = tiles->steps - s < TILES ? tiles->steps : s + TILES;
         ulb_zero_all(words, 4);
-        add_slices(tiles, told, tables, s, end, words);
+        add_slices(tiles, prefetch, tables, s, end, words);
         ULB_UNROLL(4)
         for (int i = 0; i < 4; i++)
             add_words(sums + 2 * ULB_LANES * i, words[i]);
@@ -213,7 +216,7 @@ static inline __attribute__((always_inline)) void sum_as(struct ulb_told told, c
 
 static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
-    ULB_AS_TOLD(tiles->ask_ahead, sum_as(told, tiles, tables, sums));
+    ULB_SPECIALISE_PREFETCH(tiles->prefetch, sum_as(prefetch, tiles, tables, sums));
 }
 
 /* Rows from the order of words: those of half of the rows come as two vectors, of which one has the first,

@@ -43,9 +43,10 @@ const struct ulb_format ulb_tq2_0 = {.name = "tq2_0",
 const struct ulb_layout ulb_tq2_0_in_place =
     ULB_IN_PLACE(ulb_tq2_0, ULB_TQ2_0_COLUMNS, sizeof(struct ulb_tq2_0));
 
-static const struct ulb_row_tile rows = {.codes = &ulb_crumbs, .sets = 3, .zero_point = ULB_TQ2_0_ZERO_POINT};
+static const struct ulb_row_tile rows = {
+    .codes = &ulb_two_bit, .sets = 3, .zero_point = ULB_TQ2_0_ZERO_POINT};
 static const struct ulb_row_tile two_sets = {
-    .codes = &ulb_crumbs, .sets = 2, .zero_point = ULB_TQ2_0_ZERO_POINT};
+    .codes = &ulb_two_bit, .sets = 2, .zero_point = ULB_TQ2_0_ZERO_POINT};
 
 const struct ulb_layout ulb_tq2_0_rows_64 =
     ULB_INTERLEAVED("rows-64", ulb_tq2_0, two_sets, 8, 8, ULB_TQ2_0_COLUMNS, 1, 4, 2);

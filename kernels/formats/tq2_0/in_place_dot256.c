@@ -6,7 +6,7 @@
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
 {
-    return ulb_unit_crumbs(block + offsetof(struct ulb_tq2_0, qs), unit, 0);
+    return ulb_unit_two_bit(block + offsetof(struct ulb_tq2_0, qs), unit, 0);
 }
 
 #define LAYOUT      ulb_tq2_0_in_place

@@ -38,7 +38,7 @@ add_visit(const struct woq *a, const struct ulb_tiles *tiles, size_t s, size_t s
     for (size_t i = 0; i < SLICES; i++)
         ulb_sum_plane(a->bits, tiles->w + i * tiles->slice_bytes + s * ulb_plane_step(a->bits),
                       tiles->x + (i * tiles->steps + s) * 4, steps,
-                      (struct ulb_ahead){NEAR, ulb_told(tiles->ask_ahead)}, sums);
+                      (struct ulb_line_prefetch){NEAR, ulb_prefetch_setting(tiles->prefetch)}, sums);
 }
 
 /* Dot products of all of K, codes as they are. */
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void run_one(const struct woq *a, c
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
-                              .ask_ahead = g->ask_ahead};
+                              .prefetch = g->prefetch};
     size_t batch = ulb_batch(g, a->layout, ULB_PLANE_ROWS);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t rows = ulb_batch_end(g, m, batch) - m;

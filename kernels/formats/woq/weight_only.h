@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) float
 sum_tile(const struct ulb_code_row *a, const struct ulb_tiles *tiles, const void *x, ulb_floats *sums)
 {
     const size_t turn = ulb_code_turn(a);
-    const struct ulb_ahead ahead = {NEAR, ulb_told(tiles->ask_ahead)};
+    const struct ulb_line_prefetch ahead = {NEAR, ulb_prefetch_setting(tiles->prefetch)};
     __m128 x_sums = _mm_setzero_ps();
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)

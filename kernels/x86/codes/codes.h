@@ -71,7 +71,7 @@ static inline ulb_vec ulb_bits(ulb_vec v, unsigned right, int mask)
     return ulb_and(ulb_shr16(v, right), ulb_all8(mask));
 }
 
-static inline ulb_vec ulb_byte_of_thirds(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_byte_of_three_bit(const ulb_vec *packed, size_t i)
 {
     if (i < 6)
         return ulb_bits(packed[i / 2], i % 2 ? 3 : 0, 7);
@@ -90,7 +90,7 @@ static inline ulb_vec ulb_byte_of_fives(const ulb_vec *packed, size_t i)
     return ulb_or(ulb_bits(packed[3], 6, 0x03), ulb_bits(packed[4], 3, 0x1C));
 }
 
-static inline ulb_vec ulb_byte_of_sixes(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_byte_of_lut6(const ulb_vec *packed, size_t i)
 {
     if (i < 3)
         return ulb_and(packed[i], ulb_all8(63));

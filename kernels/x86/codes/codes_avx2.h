@@ -10,24 +10,24 @@ static inline void ulb_step_nibbles(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot_nibbles(sums, w, x);
 }
 
-static inline void ulb_step_crumbs(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_two_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
-    ulb_dot_crumbs(sums, w, x);
+    ulb_dot_two_bit(sums, w, x);
 }
 
-static inline unsigned ulb_shift_crumbs(size_t v)
+static inline unsigned ulb_shift_two_bit(size_t v)
 {
     return v % 2 ? 2 : 0;
 }
 
-static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_sum *zero,
-                                     const struct ulb_sum_scale *scale, ulb_floats *values)
+static inline void ulb_floats_two_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                      const struct ulb_sum_scale *scale, ulb_floats *values)
 {
     (void)scale;
 #pragma GCC unroll 4
     for (size_t v = 0; v < 4; v++)
         values[v] =
-            ulb_less(sums[v], ulb_add32(ulb_all32(ULB_MAGIC), ulb_shl32(zero->all, ulb_shift_crumbs(v))));
+            ulb_less(sums[v], ulb_add32(ulb_all32(ULB_MAGIC), ulb_shl32(zero->all, ulb_shift_two_bit(v))));
 }
 
 /* into = the bits of from, so far to the right, in mask; or, into |= these bits. */
@@ -38,7 +38,7 @@ static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_
 
 /* Bytes A, B, C: codes 0 and 1, 2 and 3, 4 and 5; the low bits of codes 6 and 7 end A and B, their high bits
  * C. */
-static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_three_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     static const ulb_vec three = ULB_BYTES(3), four = ULB_BYTES(4);
     ulb_vec packed, field, code6, code7;
@@ -95,7 +95,7 @@ static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 }
 
 /* Bytes A to C: codes 0 to 2, and two bits each of code 3. */
-static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_lut6(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     static const ulb_vec bits_1_0 = ULB_BYTES(0x03), bits_3_2 = ULB_BYTES(0x0C), bits_5_4 = ULB_BYTES(0x30);
     ulb_vec packed, field, code;
@@ -139,7 +139,7 @@ static inline ulb_vec ulb_operand_nibbles(const ulb_vec *packed, size_t i)
     return ulb_and(i ? ulb_shr16(packed[0], 4) : packed[0], ulb_all8(15));
 }
 
-static inline ulb_vec ulb_operand_crumbs(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_operand_two_bit(const ulb_vec *packed, size_t i)
 {
     return ulb_and(i < 2 ? packed[0] : ulb_shr16(packed[0], 4), ulb_all8(i % 2 ? 12 : 3));
 }
@@ -164,17 +164,17 @@ static const struct ulb_codes ulb_crumb_codes = {.bytes = 1,
                                                  .rows = 4,
                                                  .sums = 4,
                                                  .word_steps = ULB_WORD_STEPS(12),
-                                                 .step = ulb_step_crumbs,
-                                                 .operand = ulb_operand_crumbs,
+                                                 .step = ulb_step_two_bit,
+                                                 .operand = ulb_operand_two_bit,
                                                  .start = ulb_start_magic,
-                                                 .floats = ulb_floats_crumbs,
-                                                 .shift = ulb_shift_crumbs};
+                                                 .floats = ulb_floats_two_bit,
+                                                 .shift = ulb_shift_two_bit};
 static const struct ulb_codes ulb_third_codes = {.bytes = 3,
                                                  .rows = 8,
                                                  .sums = 8,
                                                  .word_steps = ULB_WORD_STEPS(7),
-                                                 .step = ulb_step_thirds,
-                                                 .operand = ulb_byte_of_thirds,
+                                                 .step = ulb_step_three_bit,
+                                                 .operand = ulb_byte_of_three_bit,
                                                  .start = ulb_start_magic,
                                                  .floats = ulb_floats_8,
                                                  .shift = ulb_no_shift};
@@ -191,8 +191,8 @@ static const struct ulb_codes ulb_six_codes = {.bytes = 3,
                                                .rows = 4,
                                                .sums = 4,
                                                .word_steps = ULB_WORD_STEPS(63),
-                                               .step = ulb_step_sixes,
-                                               .operand = ulb_byte_of_sixes,
+                                               .step = ulb_step_lut6,
+                                               .operand = ulb_byte_of_lut6,
                                                .start = ulb_start_magic,
                                                .floats = ulb_floats_4,
                                                .shift = ulb_no_shift};

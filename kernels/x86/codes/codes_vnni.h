@@ -20,7 +20,7 @@ static inline ulb_vec ulb_operand_nibbles(const ulb_vec *packed, size_t i)
     return i == 0 ? ulb_and(packed[0], ulb_mask_0f) : packed[0];
 }
 
-static inline ulb_vec ulb_operand_crumbs(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_operand_two_bit(const ulb_vec *packed, size_t i)
 {
     return i < 3 ? ulb_and(packed[0], ulb_all8(3 << 2 * i)) : packed[0];
 }
@@ -32,7 +32,7 @@ static inline ulb_vec ulb_operand_fives(const ulb_vec *packed, size_t i)
     return i < 5 ? ulb_and(packed[i], ulb_mask_1f) : packed[i - 5];
 }
 
-static inline ulb_vec ulb_operand_sixes(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_operand_lut6(const ulb_vec *packed, size_t i)
 {
     return i < 3 ? ulb_and(packed[i], ulb_mask_3f) : packed[i - 3];
 }
@@ -104,13 +104,13 @@ static inline unsigned ulb_shift_nibbles(size_t v)
     return v % 2 ? 4 : 0;
 }
 
-static inline void ulb_step_crumbs(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_two_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_dot_three_and_whole(w, x, ulb_mask_03, &ulb_mask_0c, &ulb_mask_30, sums);
 }
 
 /* Sums 0 to 2 are taken off sum 3, and with them three times ULB_MAGIC, modulo 2^32. */
-static inline ulb_vec ulb_start_crumbs(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_two_bit(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     (void)magic;
     (void)zero;
@@ -118,8 +118,8 @@ static inline ulb_vec ulb_start_crumbs(size_t i, ulb_vec magic, const struct ulb
 }
 
 /* 64 * 3 * 128 * 256 of the last is beyond 2^22. */
-static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_sum *zero,
-                                     const struct ulb_sum_scale *scale, ulb_floats *values)
+static inline void ulb_floats_two_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                      const struct ulb_sum_scale *scale, ulb_floats *values)
 {
     (void)scale;
     ulb_vec rest = ulb_sub32(ulb_sub32(sums[3], sums[2]), ulb_add32(sums[0], sums[1]));
@@ -129,7 +129,7 @@ static inline void ulb_floats_crumbs(const ulb_vec *sums, const struct ulb_zero_
     values[3] = ulb_to_floats(ulb_sub32(rest, ulb_shl32(zero->all, 6)));
 }
 
-static inline unsigned ulb_shift_crumbs(size_t v)
+static inline unsigned ulb_shift_two_bit(size_t v)
 {
     return 2 * (unsigned)v;
 }
@@ -141,7 +141,7 @@ static inline ulb_vec ulb_scaled_zero(const struct ulb_zero_sum *zero, size_t f)
 }
 
 /* Sums of A: codes 0, 1 (8 times), byte; of B: 2, 3, byte; of C: 4, 5, bit 6, byte. */
-static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_three_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_dot_two_and_whole(w, x, ulb_mask_07, &ulb_mask_38, &sums[0], &sums[1], &sums[2]);
     ulb_dot_two_and_whole(w + ULB_VEC_BYTES, x, ulb_mask_07, &ulb_mask_38, &sums[3], &sums[4], &sums[5]);
@@ -150,15 +150,15 @@ static inline void ulb_step_thirds(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 
 /* Codes 0 to 5 have one ULB_MAGIC; of A and B the byte ends with the low bits of codes 6 and 7, 64 times, and
  * one; of C with bit 7 and none. */
-static inline ulb_vec ulb_start_thirds(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_three_bit(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     (void)magic;
     (void)zero;
     return ulb_all32((int32_t)((i == 2 || i == 5 ? 3u : i == 8 ? 0u : i == 9 ? 2u : 1u) * ULB_MAGIC));
 }
 
-static inline void ulb_floats_thirds(const ulb_vec *sums, const struct ulb_zero_sum *zero,
-                                     const struct ulb_sum_scale *scale, ulb_floats *values)
+static inline void ulb_floats_three_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                        const struct ulb_sum_scale *scale, ulb_floats *values)
 {
     (void)scale;
     ulb_vec middle = ulb_scaled_zero(zero, 1), high = ulb_scaled_zero(zero, 2);
@@ -175,7 +175,7 @@ static inline void ulb_floats_thirds(const ulb_vec *sums, const struct ulb_zero_
     values[7] = ulb_less(ulb_add32(low7, ulb_shl32(high7, 1)), high);
 }
 
-static inline unsigned ulb_shift_thirds(size_t v)
+static inline unsigned ulb_shift_three_bit(size_t v)
 {
     return v >= 6 ? 6 : v % 2 ? 3 : 0;
 }
@@ -217,7 +217,7 @@ static inline void ulb_floats_fives(const ulb_vec *sums, const struct ulb_zero_s
 }
 
 /* Sums 0 to 2: codes of bytes A to C; 3 to 5: these bytes. */
-static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_lut6(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++)
@@ -225,15 +225,15 @@ static inline void ulb_step_sixes(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 }
 
 /* The whole byte A's starts without code 3's zero point: at most 64 * 32 * 128 * 16 = 2^22 of either sign. */
-static inline ulb_vec ulb_start_sixes(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_lut6(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     return i == 3 ? ulb_scaled_zero(zero, 1) : magic;
 }
 
 /* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2), each a number below 2^23 and the sum, at most 64 * 63 * 128 *
  * 16, below 2^24: exact. */
-static inline void ulb_floats_sixes(const ulb_vec *sums, const struct ulb_zero_sum *zero,
-                                    const struct ulb_sum_scale *scale, ulb_floats *values)
+static inline void ulb_floats_lut6(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                   const struct ulb_sum_scale *scale, ulb_floats *values)
 {
     (void)scale;
     ulb_floats top[3];
@@ -245,7 +245,7 @@ static inline void ulb_floats_sixes(const ulb_vec *sums, const struct ulb_zero_s
     values[3] = ulb_fma(ulb_fma(top[2], ulb_all_floats(4), top[1]), ulb_all_floats(4), top[0]);
 }
 
-static inline unsigned ulb_shift_sixes(size_t v)
+static inline unsigned ulb_shift_lut6(size_t v)
 {
     return v == 3 ? 6 : 0;
 }
@@ -269,19 +269,19 @@ static const struct ulb_codes ulb_nibble_codes = {.bytes = 1,
 static const struct ulb_codes ulb_crumb_codes = {.bytes = 1,
                                                  .rows = 4,
                                                  .sums = 4,
-                                                 .step = ulb_step_crumbs,
-                                                 .operand = ulb_operand_crumbs,
-                                                 .start = ulb_start_crumbs,
-                                                 .floats = ulb_floats_crumbs,
-                                                 .shift = ulb_shift_crumbs};
+                                                 .step = ulb_step_two_bit,
+                                                 .operand = ulb_operand_two_bit,
+                                                 .start = ulb_start_two_bit,
+                                                 .floats = ulb_floats_two_bit,
+                                                 .shift = ulb_shift_two_bit};
 static const struct ulb_codes ulb_third_codes = {.bytes = 3,
                                                  .rows = 8,
                                                  .sums = 10,
-                                                 .step = ulb_step_thirds,
-                                                 .byte = ulb_byte_of_thirds,
-                                                 .start = ulb_start_thirds,
-                                                 .floats = ulb_floats_thirds,
-                                                 .shift = ulb_shift_thirds,
+                                                 .step = ulb_step_three_bit,
+                                                 .byte = ulb_byte_of_three_bit,
+                                                 .start = ulb_start_three_bit,
+                                                 .floats = ulb_floats_three_bit,
+                                                 .shift = ulb_shift_three_bit,
                                                  .factors = {1, 8, 64}};
 static const struct ulb_codes ulb_five_codes = {.bytes = 5,
                                                 .rows = 8,
@@ -295,12 +295,12 @@ static const struct ulb_codes ulb_five_codes = {.bytes = 5,
 static const struct ulb_codes ulb_six_codes = {.bytes = 3,
                                                .rows = 4,
                                                .sums = 6,
-                                               .step = ulb_step_sixes,
-                                               .operand = ulb_operand_sixes,
-                                               .byte = ulb_byte_of_sixes,
-                                               .start = ulb_start_sixes,
-                                               .floats = ulb_floats_sixes,
-                                               .shift = ulb_shift_sixes,
+                                               .step = ulb_step_lut6,
+                                               .operand = ulb_operand_lut6,
+                                               .byte = ulb_byte_of_lut6,
+                                               .start = ulb_start_lut6,
+                                               .floats = ulb_floats_lut6,
+                                               .shift = ulb_shift_lut6,
                                                .factors = {1, -64}};
 
 #define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1)

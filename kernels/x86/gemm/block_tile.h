@@ -72,8 +72,8 @@ ulb_add_to_tokens(const struct ulb_codes *codes, const uint8_t *w, const struct 
 
 /* The same of all steps of group g, a constant, two in turn: whole lines. */
 static inline __attribute__((always_inline)) void
-ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
-                    unsigned tokens, size_t g, struct ulb_group_sums *groups)
+ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+                    const struct ulb_groups_at *at, unsigned tokens, size_t g, struct ulb_group_sums *groups)
 {
     const struct ulb_codes *codes = row->codes;
     const size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
@@ -94,7 +94,7 @@ ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_told told, const
             for (size_t set = 0; set < row->sets; set++) {
                 size_t set_at = ulb_codes_at(row, g) + u * step_bytes + set * set_bytes;
                 ulb_add_to_tokens(codes, w + set_at, x, tokens, set, groups);
-                ulb_prefetch_lines(row, told, w, set_at, set_bytes, groups->sums + set * codes->sums,
+                ulb_prefetch_lines(row, prefetch, w, set_at, set_bytes, groups->sums + set * codes->sums,
                                    codes->sums);
             }
         }
@@ -103,8 +103,9 @@ ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_told told, const
 
 /* block[tokens] += a turn of groups. */
 static inline __attribute__((always_inline)) void
-ulb_add_token_turn(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
-                   unsigned tokens, ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
+ulb_add_token_turn(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+                   const struct ulb_groups_at *at, unsigned tokens,
+                   ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
     ULB_UNROLL(2)
     for (size_t g = 0; g < ulb_turn_groups(row); g++) {
@@ -112,17 +113,18 @@ ulb_add_token_turn(const struct ulb_block_row *row, struct ulb_told told, const 
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
             ulb_start_group(row, &at[t], g, &groups[t]);
-        ulb_add_token_steps(row, told, at, tokens, g, groups);
+        ulb_add_token_steps(row, prefetch, at, tokens, g, groups);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_end_group(row, told, &at[t], g, &groups[t], t == 0, block[t]);
+            ulb_end_group(row, prefetch, &at[t], g, &groups[t], t == 0, block[t]);
     }
 }
 
 /* results[tokens] += one block of one slice. */
 static inline __attribute__((always_inline)) void
-ulb_add_token_block(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_block_at *at,
-                    unsigned tokens, ulb_floats (*results)[ULB_BLOCK_VECTORS_MAX])
+ulb_add_token_block(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+                    const struct ulb_block_at *at, unsigned tokens,
+                    ulb_floats (*results)[ULB_BLOCK_VECTORS_MAX])
 {
     const size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
     const size_t turn = ulb_turn_groups(row), minima_at = ulb_scales_at(row, groups);
@@ -140,7 +142,7 @@ ulb_add_token_block(const struct ulb_block_row *row, struct ulb_told told, const
             block[t][v] = ulb_no_floats();
     }
     for (size_t g = 0; g < groups; g += turn) {
-        ulb_add_token_turn(row, told, turns, tokens, block);
+        ulb_add_token_turn(row, prefetch, turns, tokens, block);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++) {
             turns[t].w += ulb_scales_at(row, turn);
@@ -151,13 +153,15 @@ ulb_add_token_block(const struct ulb_block_row *row, struct ulb_told told, const
     }
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++)
-        ulb_finish_block(row, told, minima_at, d_at, &at[t], block[t], t == 0, results[t]);
+        ulb_finish_block(row, prefetch, minima_at, d_at, &at[t], block[t], t == 0, results[t]);
 }
 
 /* One row of tiles, row m on, for tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void
-ulb_walk_token_blocks(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_gemm *g,
-                      const struct ulb_tiles *tiles, size_t m, size_t n, unsigned tokens)
+static inline __attribute__((always_inline)) void ulb_walk_token_blocks(const struct ulb_block_row *row,
+                                                                        struct ulb_prefetch_setting prefetch,
+                                                                        const struct ulb_gemm *g,
+                                                                        const struct ulb_tiles *tiles,
+                                                                        size_t m, size_t n, unsigned tokens)
 {
     ulb_floats results[ULB_BLOCK_TOKENS_MAX][ULB_BLOCK_VECTORS_MAX];
     ULB_UNROLL(4)
@@ -179,7 +183,7 @@ ulb_walk_token_blocks(const struct ulb_block_row *row, struct ulb_told told, con
                     .sums = g->x_sums + (n + t) * g->x_sums_stride + b * row->columns / ULB_SUM_COLUMNS,
                     .scale =
                         g->x_scale + (n + t) * g->x_scale_stride + (row->activation == ULB_ACT_A8 ? 0 : b)};
-            ulb_add_token_block(row, told, at, tokens, results);
+            ulb_add_token_block(row, prefetch, at, tokens, results);
         }
     }
     const size_t rows = ulb_rows_left(g, m, ulb_block_vectors(row) * ULB_LANES);
@@ -193,7 +197,7 @@ ulb_walk_token_blocks(const struct ulb_block_row *row, struct ulb_told told, con
 
 /* All rows; tokens: of a register tile. */
 static inline __attribute__((always_inline)) void ulb_run_token_blocks(const struct ulb_block_row *row,
-                                                                       struct ulb_told told,
+                                                                       struct ulb_prefetch_setting prefetch,
                                                                        const struct ulb_gemm *g,
                                                                        unsigned tokens)
 {
@@ -206,11 +210,11 @@ static inline __attribute__((always_inline)) void ulb_run_token_blocks(const str
         for (size_t n = 0; n < g->n; n += next) {
             next = ulb_next_tokens(g->n - n, tokens);
             if (next == tokens)
-                ulb_walk_token_blocks(row, told, g, &tiles, m, n, tokens);
+                ulb_walk_token_blocks(row, prefetch, g, &tiles, m, n, tokens);
             else if (tokens > 3 && next == 3)
-                ulb_walk_token_blocks(row, told, g, &tiles, m, n, 3);
+                ulb_walk_token_blocks(row, prefetch, g, &tiles, m, n, 3);
             else
-                ulb_walk_token_blocks(row, told, g, &tiles, m, n, tokens > 2 ? 2 : 1);
+                ulb_walk_token_blocks(row, prefetch, g, &tiles, m, n, tokens > 2 ? 2 : 1);
         }
     }
 }

@@ -13,7 +13,7 @@ enum {
     ULB_SHORT_CHUNK_BYTES = 16384, /* L1, for a second pass of part of a tile */
     ULB_CHUNK_TOKENS = 32,         /* whose sums, 16 KiB at most, wait between chunks */
     ULB_CHUNK_VECTORS_MAX = 8,     /* of a token */
-    ULB_CHUNK_AHEAD = 1024         /* bytes that a first pass asks ahead of itself, told nothing */
+    ULB_CHUNK_AHEAD = 1024         /* bytes that a first pass prefetches ahead by default */
 };
 
 /* Steps of a chunk, and what a pass asks for in each slice: of every step so many bytes, at most ask_most,
@@ -48,12 +48,13 @@ ulb_chunk_pass(const struct ulb_tokens *row, const struct ulb_tiles *tiles, cons
         totals[i] = ulb_add32(totals[i], sums[i]);
 }
 
-/* One chunk for tokens [n, n + tokens); lines are asked for into L2, whatever is told. two: the first tile's
- * activations of a call of one tile and a part of another. The first pass asks for what lies ahead of itself
- * then, and the CPU's own prefetchers follow it; the second asks for half of the next chunk. These passes are
- * over sooner than memory answers to what is asked for alone (19 GB/s a core of Zen 5 of 27). Against halves
- * for both, no packing and chunks of 48 KiB, 4096x4096, 5, 6 and 7 tokens: int2 1.33, 1.22 and 1.22,
- * int4 1.31, 1.11 and 1.11, int8 1.06, 1.06 and 1.11; of two whole tiles int8 1.1, int2 1.05, int4 0.9. */
+/* One chunk for tokens [n, n + tokens); lines are prefetched into L2, whatever the setting. two: the first
+ * tile's activations of a call of one tile and a part of another. The first pass asks for what lies ahead of
+ * itself then, and the CPU's own prefetchers follow it; the second asks for half of the next chunk. These
+ * passes are over sooner than memory answers to what is asked for alone (19 GB/s a core of Zen 5 of 27).
+ * Against halves for both, no packing and chunks of 48 KiB, 4096x4096, 5, 6 and 7 tokens: int2 1.33, 1.22
+ * and 1.22, int4 1.31, 1.11 and 1.11, int8 1.06, 1.06 and 1.11; of two whole tiles int8 1.1, int2 1.05, int4
+ * 0.9. */
 static inline __attribute__((always_inline)) void
 ulb_chunk_passes(const struct ulb_tokens *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
                  size_t first, size_t steps, size_t n, size_t tokens, struct ulb_tokens_x two,
@@ -68,7 +69,7 @@ ulb_chunk_passes(const struct ulb_tokens *row, const struct ulb_gemm *g, const s
                               .ask_bytes = (step_bytes + passes - 1) / passes};
     size_t t = 0;
     if (two.at) {
-        const size_t ahead = g->ask_ahead ? g->ask_ahead : ULB_CHUNK_AHEAD;
+        const size_t ahead = g->prefetch ? g->prefetch : ULB_CHUNK_AHEAD;
         const struct ulb_chunk itself = {first, steps, first * step_bytes + ahead, step_bytes};
         ulb_chunk_pass(row, tiles, &itself, two, row->tokens, step_bytes, totals);
         t = row->tokens;

@@ -31,8 +31,8 @@ struct ulb_tokens_x {
 };
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
-typedef void ulb_tokens_sum_fn(struct ulb_told told, const struct ulb_tiles *tiles, struct ulb_tokens_x x,
-                               unsigned tokens, ulb_vec *sums);
+typedef void ulb_tokens_sum_fn(struct ulb_prefetch_setting prefetch, const struct ulb_tiles *tiles,
+                               struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums);
 
 /* Compile-time constants of a row. */
 struct ulb_tokens {
@@ -69,16 +69,17 @@ static __attribute__((noinline, unused)) void ulb_pack_tokens(const struct ulb_g
     }
 }
 
-/* Lines ahead of a step's: each as told, else every row->gap bytes. */
-static inline __attribute__((always_inline)) void
-ulb_tokens_prefetch(const struct ulb_tokens *row, struct ulb_told told, const uint8_t *w, size_t bytes)
+/* Lines ahead of a step's: each by the caller's setting, else every row->gap bytes. */
+static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const struct ulb_tokens *row,
+                                                                      struct ulb_prefetch_setting prefetch,
+                                                                      const uint8_t *w, size_t bytes)
 {
     ULB_UNROLL(32)
     for (size_t line = 0; line < bytes; line += ULB_LINE) {
-        if (line % row->gap == 0 || told.alone)
-            ulb_ask_for_tokens(w, line, (struct ulb_ahead){row->near, told}, row->far);
-        else if (ulb_told_late(told))
-            ulb_ask_late(w, line, told);
+        if (line % row->gap == 0 || prefetch.alone)
+            ulb_ask_for_tokens(w, line, (struct ulb_line_prefetch){row->near, prefetch}, row->far);
+        else if (ulb_is_runtime_prefetch(prefetch))
+            ulb_ask_late(w, line, prefetch);
     }
 }
 
@@ -149,7 +150,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_visit(const struct 
 
 /* The same of all vectors of weights of a step. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_steps(const struct ulb_tokens *row, struct ulb_told told, unsigned tokens,
+ulb_tokens_steps(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch, unsigned tokens,
                  const struct ulb_tiles *tiles, size_t slice, size_t s, struct ulb_tokens_x x, size_t steps,
                  ulb_vec *sums)
 {
@@ -159,32 +160,31 @@ ulb_tokens_steps(const struct ulb_tokens *row, struct ulb_told told, unsigned to
 #pragma GCC unroll 1
     for (unsigned v = 0; v < row->vectors; v++)
         ulb_tokens_visit(row, tokens, w + v * ULB_VEC_BYTES, x, steps, sums + v * row->fields);
-    ulb_tokens_prefetch(row, told, w, steps * step_bytes);
+    ulb_tokens_prefetch(row, prefetch, w, steps * step_bytes);
 }
 
 /* The same of every slice, for a visit, laid out: see ulb_visit_slices() in kernels/x86/gemv/k_slices.h. */
-static inline __attribute__((always_inline)) void ulb_tokens_slices(const struct ulb_tokens *row,
-                                                                    struct ulb_told told, unsigned tokens,
-                                                                    const struct ulb_tiles *tiles, size_t s,
-                                                                    struct ulb_tokens_x x, ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_tokens_slices(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch, unsigned tokens,
+                  const struct ulb_tiles *tiles, size_t s, struct ulb_tokens_x x, ulb_vec *sums)
 {
     ULB_UNROLL(4)
     for (size_t i = 0; i < row->slices; i++)
-        ulb_tokens_steps(row, told, tokens, tiles, i, s, x, ULB_TOKENS_VISIT, sums);
+        ulb_tokens_steps(row, prefetch, tokens, tiles, i, s, x, ULB_TOKENS_VISIT, sums);
 }
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
-               struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
+ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch,
+               const struct ulb_tiles *tiles, struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     const size_t visit = ULB_TOKENS_VISIT, even = tiles->steps / visit * visit;
     ulb_zero_all(sums, row->vectors * row->fields * tokens);
     for (size_t s = 0; s < even; s += visit)
-        ulb_tokens_slices(row, told, tokens, tiles, s, x, sums);
+        ulb_tokens_slices(row, prefetch, tokens, tiles, s, x, sums);
     for (size_t s = even; s < tiles->steps; s++) {
         for (size_t i = 0; i < row->slices; i++)
-            ulb_tokens_steps(row, told, tokens, tiles, i, s, x, 1, sums);
+            ulb_tokens_steps(row, prefetch, tokens, tiles, i, s, x, 1, sums);
     }
 }
 
@@ -235,8 +235,8 @@ static inline __attribute__((always_inline)) unsigned ulb_tokens_sets(const stru
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
-               struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
+ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch,
+               const struct ulb_tiles *tiles, struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     const unsigned all = row->vectors * row->fields * tokens, sets = ulb_tokens_sets(row, all);
     const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
@@ -246,7 +246,7 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
         for (size_t i = 0; i < row->slices; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * step_bytes;
             ulb_tokens_step(row, tokens, w, x, i * tiles->steps + s, sums + i % sets * all);
-            ulb_tokens_prefetch(row, told, w, step_bytes);
+            ulb_tokens_prefetch(row, prefetch, w, step_bytes);
         }
     }
     ulb_add_sets(sums, sets, all);
@@ -256,13 +256,13 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_told told, const struct 
 
 /* sums[tokens][each] of one row of tiles, as each token's vectors of rows. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_sums(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_tiles *tiles,
-                struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
+ulb_tokens_sums(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch,
+                const struct ulb_tiles *tiles, struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
     if (row->sum)
-        row->sum(told, tiles, x, tokens, sums);
+        row->sum(prefetch, tiles, x, tokens, sums);
     else
-        ulb_tokens_sum(row, told, tiles, x, tokens, sums);
+        ulb_tokens_sum(row, prefetch, tiles, x, tokens, sums);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
         if (row->combine)
@@ -272,12 +272,12 @@ ulb_tokens_sums(const struct ulb_tokens *row, struct ulb_told told, const struct
 
 /* One row of tiles for tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
-ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_gemm *g, bool packed,
-                const struct ulb_tiles *tiles, size_t panel, size_t n, unsigned tokens)
+ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g,
+                bool packed, const struct ulb_tiles *tiles, size_t panel, size_t n, unsigned tokens)
 {
     const unsigned each = row->vectors * row->fields;
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_tokens_sums(row, told, tiles, ulb_tokens_x(packed, g, n, tokens), tokens, sums);
+    ulb_tokens_sums(row, prefetch, tiles, ulb_tokens_x(packed, g, n, tokens), tokens, sums);
     const float *scale = ulb_row_scales(g, row->layout);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
@@ -290,7 +290,7 @@ ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_told told, const struct
 /* A single token, whose rows are finished in batches (ULB_BATCH_BYTES); fields of bytes have rows of their
  * own for it. */
 static inline __attribute__((always_inline)) void
-ulb_one_token(const struct ulb_tokens *row, struct ulb_told told, const struct ulb_gemm *g)
+ulb_one_token(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g)
 {
     const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
@@ -303,7 +303,7 @@ ulb_one_token(const struct ulb_tokens *row, struct ulb_told told, const struct u
         for (size_t at = m; at < end; at += rows) {
             ulb_vec sums[ULB_ACCUMULATORS_MAX];
             tiles.w = (const uint8_t *)g->w + at / rows * row_bytes;
-            ulb_tokens_sums(row, told, &tiles, ulb_tokens_x(false, g, 0, 1), 1, sums);
+            ulb_tokens_sums(row, prefetch, &tiles, ulb_tokens_x(false, g, 0, 1), 1, sums);
             ulb_store_all(dots + (at - m), sums, (int)(row->vectors * row->fields));
         }
         ulb_finish_rows(g->y + m, dots, ulb_row_scales(g, row->layout) + m, end - m,
@@ -311,11 +311,11 @@ ulb_one_token(const struct ulb_tokens *row, struct ulb_told told, const struct u
     }
 }
 
-/* packed: a constant. One piece of code asks as it is told: a line serves several tokens' products. */
+/* packed: a constant. One piece of code obeys every setting: a line serves several tokens' products. */
 static inline __attribute__((always_inline)) void
 ulb_run_tiles_of_tokens(const struct ulb_tokens *row, const struct ulb_gemm *g, bool packed)
 {
-    const struct ulb_told told = ULB_TOLD_LATE(g->ask_ahead);
+    const struct ulb_prefetch_setting prefetch = ULB_RUNTIME_PREFETCH(g->prefetch);
     const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k)};
@@ -324,13 +324,13 @@ ulb_run_tiles_of_tokens(const struct ulb_tokens *row, const struct ulb_gemm *g, 
         size_t n = 0;
         tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
         for (; n + row->tokens <= g->n; n += row->tokens)
-            ulb_tokens_tile(row, told, g, packed, &tiles, panel, n, row->tokens);
+            ulb_tokens_tile(row, prefetch, g, packed, &tiles, panel, n, row->tokens);
         if (row->tokens > 3 && g->n - n == 3)
-            ulb_tokens_tile(row, told, g, packed, &tiles, panel, n, 3);
+            ulb_tokens_tile(row, prefetch, g, packed, &tiles, panel, n, 3);
         else if (row->tokens > 2 && g->n - n == 2)
-            ulb_tokens_tile(row, told, g, packed, &tiles, panel, n, 2);
+            ulb_tokens_tile(row, prefetch, g, packed, &tiles, panel, n, 2);
         else if (g->n - n == 1)
-            ulb_tokens_tile(row, told, g, packed, &tiles, panel, n, 1);
+            ulb_tokens_tile(row, prefetch, g, packed, &tiles, panel, n, 1);
     }
 }
 
@@ -339,7 +339,7 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
                                                                  const struct ulb_gemm *g)
 {
     if (row->sum && g->n == 1)
-        ULB_AS_TOLD(g->ask_ahead, ulb_one_token(row, told, g));
+        ULB_SPECIALISE_PREFETCH(g->prefetch, ulb_one_token(row, prefetch, g));
     else
         ulb_run_tiles_of_tokens(row, g, false);
 }
@@ -414,7 +414,7 @@ static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const st
 #endif
 
 /* prefetch_tokens of such a row: from two whole tiles on passes ask for the next chunk. */
-#define ULB_TOKENS_TOLD(tokens) ULB_BY_SUMS(0, 2 * (tokens)-1)
+#define ULB_TUNABLE_TOKENS(tokens) ULB_BY_SUMS(0, 2 * (tokens)-1)
 
 /* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
  * With AVX2 the masks of fields of two bits are in memory (ulb_tokens_cut). */

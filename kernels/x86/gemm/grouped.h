@@ -94,8 +94,8 @@ ulb_finish_token_group(const struct ulb_tokens *row, const uint8_t *scales, size
 /* A step at w for so many tokens, whose activations begin at x. Behind each vector its part of so many lines
  * at ask is asked for; near: into L1 as well, those of w itself so far ahead. */
 static inline __attribute__((always_inline)) void
-ulb_add_asking_step(const struct ulb_tokens *row, const uint8_t *w, const int8_t *const *x, unsigned tokens,
-                    const uint8_t *ask, size_t asks, size_t near, ulb_vec *sums)
+ulb_add_prefetching_step(const struct ulb_tokens *row, const uint8_t *w, const int8_t *const *x,
+                         unsigned tokens, const uint8_t *ask, size_t asks, size_t near, ulb_vec *sums)
 {
     ulb_vec four[ULB_GROUP_TOKENS];
     ULB_UNROLL(4)
@@ -111,7 +111,7 @@ ulb_add_asking_step(const struct ulb_tokens *row, const uint8_t *w, const int8_t
                 continue;
             ulb_ask_l2(ask, i * ULB_LINE);
             if (near)
-                ulb_ask_from(w, i * ULB_LINE, (struct ulb_ahead){near, ULB_TOLD_NOTHING});
+                ulb_ask_from(w, i * ULB_LINE, (struct ulb_line_prefetch){near, ULB_OWN_PREFETCH});
         }
     }
 }
@@ -133,8 +133,8 @@ ulb_add_token_group(const struct ulb_tokens *row, const struct ulb_group_chunk *
         __asm__("" : "+r"(x[j])); /* else Clang has each anew for every step */
     }
     for (size_t s = 0; s < ULB_GROUP_STEPS; s++, at += step_bytes, ask += chunk->ask_bytes) {
-        ulb_add_asking_step(row, at, x, tokens, ask, ulb_group_asks(row, alone), alone ? ULB_GROUP_NEAR : 0,
-                            sums);
+        ulb_add_prefetching_step(row, at, x, tokens, ask, ulb_group_asks(row, alone),
+                                 alone ? ULB_GROUP_NEAR : 0, sums);
         ULB_UNROLL(4)
         for (size_t j = 0; j < tokens; j++)
             x[j] += 4;

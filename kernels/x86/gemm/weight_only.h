@@ -431,7 +431,7 @@ ulb_run_code_block(const struct ulb_code_row *row, const struct ulb_gemm *g, con
  * x_sums[slices] += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_codes(const struct ulb_code_row *row, struct ulb_beside beside, const uint8_t *w, const void *x,
-              size_t at, size_t steps, struct ulb_ahead ahead, ulb_floats *sums, __m128 *x_sums)
+              size_t at, size_t steps, struct ulb_line_prefetch ahead, ulb_floats *sums, __m128 *x_sums)
 {
     if (row->pairs)
         ulb_add_code_pairs(w, beside, x, at, steps, ahead, sums, x_sums);
@@ -465,7 +465,7 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k),
-                              .ask_ahead = g->ask_ahead};
+                              .prefetch = g->prefetch};
     const size_t tile_bytes = row->group ? row->layout->tile_bytes : row->bits * ULB_VEC_BYTES;
     for (size_t m = g->m0, count; m < g->m1; m += count * ULB_CODE_ROWS) {
         const size_t left = (g->m1 - m + ULB_CODE_ROWS - 1) / ULB_CODE_ROWS;

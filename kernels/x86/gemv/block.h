@@ -19,8 +19,9 @@ struct ulb_block_at {
 /* results += what d, and minima, make of a block. They lie behind the codes, minima_at and d_at in the tile;
  * ask: for what lies ahead of them. */
 static inline __attribute__((always_inline)) void
-ulb_finish_block(const struct ulb_block_row *row, struct ulb_told told, size_t minima_at, size_t d_at,
-                 const struct ulb_block_at *x, const ulb_floats *block, bool ask, ulb_floats *results)
+ulb_finish_block(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch, size_t minima_at,
+                 size_t d_at, const struct ulb_block_at *x, const ulb_floats *block, bool ask,
+                 ulb_floats *results)
 {
     const uint8_t *at = x->tile + d_at;
     size_t vectors = ulb_block_vectors(row), rows = vectors * ULB_LANES;
@@ -31,7 +32,7 @@ ulb_finish_block(const struct ulb_block_row *row, struct ulb_told told, size_t m
         ulb_floats d = row->powers ? ulb_load_powers(at + v * ULB_LANES)
                                    : ulb_load_halves(at + v * ULB_LANES * sizeof(uint16_t));
         if (ask && row->minima == ULB_NO_MINIMA)
-            ulb_prefetch_lines(row, told, x->tile, minima_at + v * share, share, (ulb_vec *)&d, 1);
+            ulb_prefetch_lines(row, prefetch, x->tile, minima_at + v * share, share, (ulb_vec *)&d, 1);
         ulb_floats sum = ulb_scales_integers(row) ? ulb_to_floats(((const ulb_vec *)block)[v]) : block[v];
         results[v] = ulb_fma(sum, row->scales_sums ? d : ulb_mul(d, x_scale), results[v]);
     }
@@ -48,7 +49,7 @@ ulb_finish_block(const struct ulb_block_row *row, struct ulb_told told, size_t m
         else
             sum = ulb_sum_minima(row->minima, x->tile + minima_at + v * ULB_VEC_BYTES, rows * 4, &quads);
         if (ask)
-            ulb_prefetch_lines(row, told, x->tile, minima_at + v * share, share, (ulb_vec *)&sum, 1);
+            ulb_prefetch_lines(row, prefetch, x->tile, minima_at + v * share, share, (ulb_vec *)&sum, 1);
         sum = ulb_mul(sum, x_scale);
         /* d of shifted values has the factor of the row's end; a minimum has not. */
         sum = ulb_mul(sum, ulb_all_floats((float)(1 << row->codes->shift(v % row->codes->rows))));
@@ -59,7 +60,7 @@ ulb_finish_block(const struct ulb_block_row *row, struct ulb_told told, size_t m
 /* results += one block of each slice, some groups of each in turn: streams that take turns of more than a
  * page are read one after the other, and wait for each. */
 static inline __attribute__((always_inline)) void ulb_add_blocks(const struct ulb_block_row *row,
-                                                                 struct ulb_told told,
+                                                                 struct ulb_prefetch_setting prefetch,
                                                                  const struct ulb_block_at *at,
                                                                  ulb_floats *results)
 {
@@ -79,7 +80,7 @@ static inline __attribute__((always_inline)) void ulb_add_blocks(const struct ul
         turns[i] = (struct ulb_groups_at){at[i].tile, at[i].x, at[i].sums, zeros[i][0], at[i].scale};
     }
     for (size_t g = 0; g < groups; g += turn) {
-        ulb_add_turn(row, told, turns, block);
+        ulb_add_turn(row, prefetch, turns, block);
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
             turns[i].w += ulb_scales_at(row, turn);
@@ -90,7 +91,7 @@ static inline __attribute__((always_inline)) void ulb_add_blocks(const struct ul
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-        ulb_finish_block(row, told, minima_at, d_at, &at[i], block[i], true, results);
+        ulb_finish_block(row, prefetch, minima_at, d_at, &at[i], block[i], true, results);
 }
 
 /* Results are used once in a block of several groups, whose sums need the 16 registers: GCC 12 kept results
@@ -118,9 +119,11 @@ static inline __attribute__((always_inline)) void ulb_store_results(const struct
 }
 
 /* One row of tiles, or two side by side, count, a constant, and one token; y: the rows' results. */
-static inline __attribute__((always_inline)) void
-ulb_walk_blocks(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_tiles *tiles,
-                size_t count, const float *x_scale, const int16_t *x_sums, float *const y[])
+static inline __attribute__((always_inline)) void ulb_walk_blocks(const struct ulb_block_row *row,
+                                                                  struct ulb_prefetch_setting prefetch,
+                                                                  const struct ulb_tiles *tiles, size_t count,
+                                                                  const float *x_scale, const int16_t *x_sums,
+                                                                  float *const y[])
 {
     ulb_floats results[2][ULB_BLOCK_VECTORS_MAX];
     size_t vectors = ulb_block_vectors(row);
@@ -146,7 +149,7 @@ ulb_walk_blocks(const struct ulb_block_row *row, struct ulb_told told, const str
                 beside[i].tile += p * tiles->apart;
             }
             ulb_keep_in_memory(row, results[p]);
-            ulb_add_blocks(row, told, beside, results[p]);
+            ulb_add_blocks(row, prefetch, beside, results[p]);
         }
 #pragma GCC unroll 4
         for (size_t i = 0; i < ULB_BLOCK_SLICES; i++) {
@@ -168,8 +171,8 @@ ulb_walk_blocks(const struct ulb_block_row *row, struct ulb_told told, const str
  * but at 256 bits, whose registers their look-ups fill, 0.66 -> 0.47 (AVX2) to 0.78 -> 0.80. With more bytes
  * a block, at 57 to 60 GB/s: Q4_1 1.07 -> 1.02, Q5_1 1.12 -> 0.75, Q4_K 1.12 -> 0.78; none gained. */
 static inline __attribute__((always_inline)) void
-ulb_walk_batch(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_gemm *g,
-               struct ulb_tiles tiles, size_t count, size_t n, float *y)
+ulb_walk_batch(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+               const struct ulb_gemm *g, struct ulb_tiles tiles, size_t count, size_t n, float *y)
 {
     const size_t rows = ulb_block_vectors(row) * ULB_LANES, row_bytes = tiles.steps * row->tile_bytes;
     const size_t half = row->pairs ? count / 2 : 0;
@@ -178,16 +181,17 @@ ulb_walk_batch(const struct ulb_block_row *row, struct ulb_told told, const stru
     tiles.x = (const int8_t *)g->x + n * g->x_stride;
     tiles.apart = half * row_bytes;
     for (size_t i = 0; i < half; i++, tiles.w += row_bytes)
-        ulb_walk_blocks(row, told, &tiles, 2, x_scale, x_sums,
+        ulb_walk_blocks(row, prefetch, &tiles, 2, x_scale, x_sums,
                         (float *const[]){y + i * rows, y + (i + half) * rows});
     tiles.w += tiles.apart;
     for (size_t i = 2 * half; i < count; i++, tiles.w += row_bytes)
-        ulb_walk_blocks(row, told, &tiles, 1, x_scale, x_sums, (float *const[]){y + i * rows});
+        ulb_walk_blocks(row, prefetch, &tiles, 1, x_scale, x_sums, (float *const[]){y + i * rows});
 }
 
 /* The loop over rows of tiles and tokens. */
-static inline __attribute__((always_inline)) void
-ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, struct ulb_told told)
+static inline __attribute__((always_inline)) void ulb_run_blocks_ahead(const struct ulb_gemm *g,
+                                                                       const struct ulb_block_row *row,
+                                                                       struct ulb_prefetch_setting prefetch)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
                               .steps = ulb_layout_steps(row->layout, g->k)};
@@ -198,7 +202,7 @@ ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, 
         tiles.w = (const uint8_t *)g->w + m / rows * tiles.steps * row->tile_bytes;
         for (size_t n = 0; n < g->n; n++) {
             float some[ULB_BATCH_ROWS], *y = g->y + n * g->y_stride + m;
-            ulb_walk_batch(row, told, g, tiles, (end - m + rows - 1) / rows, n, some);
+            ulb_walk_batch(row, prefetch, g, tiles, (end - m + rows - 1) / rows, n, some);
             /* Tile by tile y, which is elsewhere than the stream of weights, cost 1 to 3 %; and a copy of
              * every tile, for which GCC has a string instruction, 50 to 100 cycles each. */
             for (size_t i = 0; i < end - m; i++)
@@ -211,7 +215,7 @@ ulb_run_blocks_ahead(const struct ulb_gemm *g, const struct ulb_block_row *row, 
 static inline __attribute__((always_inline)) void ulb_run_blocks(const struct ulb_gemm *g,
                                                                  const struct ulb_block_row *row)
 {
-    ULB_AS_TOLD(g->ask_ahead, ulb_run_blocks_ahead(g, row, told));
+    ULB_SPECIALISE_PREFETCH(g->prefetch, ulb_run_blocks_ahead(g, row, prefetch));
 }
 
 #endif

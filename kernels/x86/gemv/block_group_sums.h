@@ -91,10 +91,9 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
  * one of some vectors that what follows needs: compilers bring those of an unrolled loop together, and so
  * many at once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does
  * not unroll them. */
-static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struct ulb_block_row *row,
-                                                                     struct ulb_told told, const uint8_t *w,
-                                                                     size_t begin, size_t bytes,
-                                                                     ulb_vec *vectors, size_t n_vectors)
+static inline __attribute__((always_inline)) void
+ulb_prefetch_lines(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch, const uint8_t *w,
+                   size_t begin, size_t bytes, ulb_vec *vectors, size_t n_vectors)
 {
     size_t first = (begin + ULB_LINE - 1) / ULB_LINE, end = (begin + bytes + ULB_LINE - 1) / ULB_LINE;
 #pragma GCC unroll 8
@@ -103,28 +102,33 @@ static inline __attribute__((always_inline)) void ulb_prefetch_lines(const struc
         ulb_vec *held = &vectors[i % n_vectors];
         if (first + i >= end)
             break;
+#ifdef ULB_ADDRESS_SANITIZED
+        (void)held;
+        ulb_ask_for_tokens(w, line, (struct ulb_line_prefetch){row->near, prefetch}, row->far);
+#else
 #define ASK(ask, ...) __asm__(ask : [held] "+" ULB_REGISTER(*held) : __VA_ARGS__)
-        if (ulb_told_late(told)) {
+        if (ulb_is_runtime_prefetch(prefetch)) {
             if (row->far)
                 ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH), [near] "i"(line + row->near),
-                    [far] "i"(line + row->far), ULB_ASK_ALONE_OPERANDS(w, line, told));
+                    [far] "i"(line + row->far), ULB_ASK_ALONE_OPERANDS(w, line, prefetch));
             else
                 ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_NEAR), [near] "i"(line + row->near),
-                    ULB_ASK_ALONE_OPERANDS(w, line, told));
+                    ULB_ASK_ALONE_OPERANDS(w, line, prefetch));
             continue;
         }
-        ULB_ASK_BY(ASK, w, line, row->near, told);
-        if (!told.alone && row->far)
+        ULB_ASK_BY(ASK, w, line, row->near, prefetch);
+        if (!prefetch.alone && row->far)
             ASK("prefetcht1 %c[ahead](%[at])", ULB_ASK_NEAR_OPERANDS(w, line + row->far));
 #undef ASK
+#endif
     }
 }
 
 /* sums += so many steps, the first at w + at. */
 static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_row *row,
-                                                                struct ulb_told told, const uint8_t *w,
-                                                                size_t at, const int8_t *x, size_t steps,
-                                                                ulb_vec *sums)
+                                                                struct ulb_prefetch_setting prefetch,
+                                                                const uint8_t *w, size_t at, const int8_t *x,
+                                                                size_t steps, ulb_vec *sums)
 {
     const struct ulb_codes *codes = row->codes;
     size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
@@ -138,7 +142,7 @@ static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb
             for (size_t set = 0; set < row->sets; set++) {
                 size_t set_at = at + s * step_bytes + set * set_bytes;
                 codes->step(w + set_at, x4, sums + set * set_sums);
-                ulb_prefetch_lines(row, told, w, set_at, set_bytes, sums + set * set_sums, set_sums);
+                ulb_prefetch_lines(row, prefetch, w, set_at, set_bytes, sums + set * set_sums, set_sums);
             }
         }
     }
@@ -194,18 +198,18 @@ static inline __attribute__((always_inline)) ulb_vec ulb_widen_by(const ulb_vec 
 
 /* sums += the int32 sums of one chunk, whose codes begin at w + at, times integer scales of rows, or NULL. */
 static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_row *row,
-                                                                struct ulb_told told, const uint8_t *w,
-                                                                size_t at, const int8_t *x,
+                                                                struct ulb_prefetch_setting prefetch,
+                                                                const uint8_t *w, size_t at, const int8_t *x,
                                                                 const ulb_vec *scales, ulb_vec *sums)
 {
     size_t n = row->sets * row->codes->sums;
     if (!row->codes->word_steps) {
-        ulb_add_steps(row, told, w, at, x, ulb_chunk_steps(row), sums);
+        ulb_add_steps(row, prefetch, w, at, x, ulb_chunk_steps(row), sums);
         return;
     }
     ulb_vec words[ULB_BLOCK_VECTORS_MAX];
     ulb_zero_all(words, n);
-    ulb_add_steps(row, told, w, at, x, ulb_chunk_steps(row), words);
+    ulb_add_steps(row, prefetch, w, at, x, ulb_chunk_steps(row), words);
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++) {
         ulb_vec wide = ulb_widen_by(scales ? &scales[i] : NULL, words[i]);
@@ -318,16 +322,18 @@ static inline __attribute__((always_inline)) void ulb_start_group(const struct u
 }
 
 /* block += group g, a constant; ask: for what lies ahead of its scales. */
-static inline __attribute__((always_inline)) void
-ulb_end_group(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at, size_t g,
-              const struct ulb_group_sums *group, bool ask, ulb_floats *block)
+static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb_block_row *row,
+                                                                struct ulb_prefetch_setting prefetch,
+                                                                const struct ulb_groups_at *at, size_t g,
+                                                                const struct ulb_group_sums *group, bool ask,
+                                                                ulb_floats *block)
 {
     const struct ulb_codes *codes = row->codes;
     ulb_floats values[ULB_BLOCK_VECTORS_MAX];
     size_t scales_at = ulb_scales_at(row, g);
     if (ulb_scales_integers(row)) {
         if (g % ulb_groups_together(row) == 0)
-            ulb_prefetch_lines(row, told, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block,
+            ulb_prefetch_lines(row, prefetch, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block,
                                ulb_block_vectors(row));
         return;
     }
@@ -342,7 +348,7 @@ ulb_end_group(const struct ulb_block_row *row, struct ulb_told told, const struc
         codes->floats(group->sums + set * codes->sums, &group->zero, row->scales_sums ? &scale : NULL,
                       values + set * codes->rows);
     if (ask && g % ulb_groups_together(row) == 0)
-        ulb_prefetch_lines(row, told, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values,
+        ulb_prefetch_lines(row, prefetch, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values,
                            ulb_block_vectors(row));
 #pragma GCC unroll 12
     for (size_t v = 0; v < ulb_block_vectors(row); v++)
@@ -351,36 +357,38 @@ ulb_end_group(const struct ulb_block_row *row, struct ulb_told told, const struc
 }
 
 /* block += a chunk, from step s on, of group g. */
-static inline __attribute__((always_inline)) void
-ulb_add_chunk_of(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
-                 size_t g, size_t s, struct ulb_group_sums *group, ulb_floats *block)
+static inline __attribute__((always_inline)) void ulb_add_chunk_of(const struct ulb_block_row *row,
+                                                                   struct ulb_prefetch_setting prefetch,
+                                                                   const struct ulb_groups_at *at, size_t g,
+                                                                   size_t s, struct ulb_group_sums *group,
+                                                                   ulb_floats *block)
 {
     const uint8_t *w = at->w + s * row->sets * row->codes->bytes * ULB_VEC_BYTES;
     const int8_t *x = at->x + g * row->group + 4 * s;
     if (ulb_scales_integers(row))
-        ulb_add_chunk(row, told, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
+        ulb_add_chunk(row, prefetch, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
     else
-        ulb_add_chunk(row, told, w, ulb_codes_at(row, g), x, NULL, group->sums);
+        ulb_add_chunk(row, prefetch, w, ulb_codes_at(row, g), x, NULL, group->sums);
 }
 
 /* block += group g of one slice. */
 static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_block_row *row,
-                                                                struct ulb_told told,
+                                                                struct ulb_prefetch_setting prefetch,
                                                                 const struct ulb_groups_at *at, size_t g,
                                                                 ulb_floats *block)
 {
     struct ulb_group_sums group;
     ulb_start_group(row, at, g, &group);
     for (size_t s = 0; s < row->group / 4; s += ulb_chunk_steps(row))
-        ulb_add_chunk_of(row, told, at, g, s, &group, block);
-    ulb_end_group(row, told, at, g, &group, true, block);
+        ulb_add_chunk_of(row, prefetch, at, g, s, &group, block);
+    ulb_end_group(row, prefetch, at, g, &group, true, block);
 }
 
 /* block += group g of each slice, some steps of each in turn: one after the other where sums are registers,
  * in a loop where they wait in memory. */
 static inline __attribute__((always_inline)) void
-ulb_add_side_by_side(const struct ulb_block_row *row, struct ulb_told told, const struct ulb_groups_at *at,
-                     size_t g, ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
+ulb_add_side_by_side(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+                     const struct ulb_groups_at *at, size_t g, ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
     struct ulb_group_sums groups[ULB_BLOCK_SLICES];
     size_t steps = row->group / 4, chunk = ulb_chunk_steps(row);
@@ -393,12 +401,12 @@ ulb_add_side_by_side(const struct ulb_block_row *row, struct ulb_told told, cons
         for (size_t s = begin; s < begin + pass; s += chunk) {
 #pragma GCC unroll 4
             for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-                ulb_add_chunk_of(row, told, &at[i], g, s, &groups[i], block[i]);
+                ulb_add_chunk_of(row, prefetch, &at[i], g, s, &groups[i], block[i]);
         }
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-        ulb_end_group(row, told, &at[i], g, &groups[i], true, block[i]);
+        ulb_end_group(row, prefetch, &at[i], g, &groups[i], true, block[i]);
 }
 
 /* Groups of a slice in turn: two where two scales are a byte, and two of 16 columns, for which sums of the
@@ -417,7 +425,7 @@ static inline __attribute__((always_inline)) bool ulb_fills_registers(const stru
 
 /* block += a turn of each slice. */
 static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_block_row *row,
-                                                               struct ulb_told told,
+                                                               struct ulb_prefetch_setting prefetch,
                                                                const struct ulb_groups_at *at,
                                                                ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
@@ -425,18 +433,18 @@ static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_
     if (ulb_fills_registers(row)) {
         __asm__("" : "+r"(slices)); /* a loop */
         for (size_t i = 0; i < slices; i++)
-            ulb_add_group(row, told, &at[i], 0, block[i]);
+            ulb_add_group(row, prefetch, &at[i], 0, block[i]);
         return;
     }
     if (ulb_is_long(row) || ulb_is_narrow(row)) {
 #pragma GCC unroll 2
         for (size_t g = 0; g < turn; g++)
-            ulb_add_side_by_side(row, told, at, g, block);
+            ulb_add_side_by_side(row, prefetch, at, g, block);
         return;
     }
 #pragma GCC unroll 8
     for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++)
-        ulb_add_group(row, told, &at[i / turn], i % turn, block[i / turn]);
+        ulb_add_group(row, prefetch, &at[i / turn], i % turn, block[i / turn]);
 }
 
 #endif

@@ -29,55 +29,54 @@ static inline __attribute__((always_inline)) size_t ulb_scales_bytes(const struc
 
 /* results += the sums of one group, one for each vector of rows once they are split, times its scales. Lines
  * of scales are prefetched as those of tiles are. */
-static inline __attribute__((always_inline)) void ulb_finish_group(const struct ulb_walk *walk,
-                                                                   struct ulb_told told, ulb_split_fn *split,
-                                                                   const int16_t *x_sums, size_t group,
-                                                                   int32_t zero_point, const uint8_t *scales,
-                                                                   ulb_vec *sums, ulb_floats *results)
+static inline __attribute__((always_inline)) void
+ulb_finish_group(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_split_fn *split,
+                 const int16_t *x_sums, size_t group, int32_t zero_point, const uint8_t *scales,
+                 ulb_vec *sums, ulb_floats *results)
 {
     const int16_t *x_sum = x_sums + group * (ULB_GROUP / ULB_SUM_COLUMNS);
     ulb_vec correction = ulb_all32(zero_point * ulb_sum_of_x(x_sum, ULB_GROUP));
     split(sums);
     ULB_UNROLL(16)
     for (size_t v = 0; v < walk->vectors; v++) {
-        const struct ulb_asking asking = {walk, v * ULB_VEC_BYTES, true, told};
+        const struct ulb_step_prefetch hint = {walk, v * ULB_VEC_BYTES, true, prefetch};
         ulb_add_scaled(&results[v], ulb_sub32(sums[v], correction),
                        (const float *)(const void *)(scales + v * ULB_VEC_BYTES));
-        ulb_ask_ahead(&asking, scales + v * ULB_VEC_BYTES, 0, &sums[v]);
+        ulb_prefetch_line_at(&hint, scales + v * ULB_VEC_BYTES, 0, &sums[v]);
     }
 }
 
 /* A visit of each slice from step s on, to sums of its own. */
-static inline __attribute__((always_inline)) void ulb_visit_in_turn(const struct ulb_walk *walk,
-                                                                    struct ulb_told told, ulb_step_fn *step,
-                                                                    const struct ulb_tiles *tiles, size_t s,
-                                                                    size_t steps, ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_visit_in_turn(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+                  const struct ulb_tiles *tiles, size_t s, size_t steps, ulb_vec *sums)
 {
     ULB_UNROLL(2)
     for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-        ulb_visit(walk, told, step, tiles, slice, s, steps, true, sums + slice * walk->vectors);
+        ulb_visit(walk, prefetch, step, tiles, slice, s, steps, true, sums + slice * walk->vectors);
 }
 
 /* The sums of group i of each slice, lying side by side, to the results. */
 static inline __attribute__((always_inline)) void
-ulb_finish_groups(const struct ulb_walk *walk, struct ulb_told told, ulb_split_fn *split,
+ulb_finish_groups(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_split_fn *split,
                   const struct ulb_tiles *tiles, const int16_t *x_sums, size_t i, int32_t zero_point,
                   ulb_vec *sums, ulb_floats *results)
 {
     const uint8_t *scales = tiles->w + i * ULB_GROUP_STEPS * walk->step_bytes - ulb_scales_bytes(walk);
     ULB_UNROLL(2)
     for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-        ulb_finish_group(walk, told, split, x_sums, slice * (tiles->steps / ULB_GROUP_STEPS) + i, zero_point,
-                         scales + slice * tiles->slice_bytes, sums + slice * walk->vectors, results);
+        ulb_finish_group(walk, prefetch, split, x_sums, slice * (tiles->steps / ULB_GROUP_STEPS) + i,
+                         zero_point, scales + slice * tiles->slice_bytes, sums + slice * walk->vectors,
+                         results);
 }
 
 /* Group i of each slice: its steps, then its part of the results. With 16-bit sums slices take turns of a
  * visit and their sums wait in memory: a slice's group of 128 columns read whole is one address stream, and
  * 5 % slower from memory. */
 static inline __attribute__((always_inline)) void
-ulb_add_group(const struct ulb_walk *walk, struct ulb_told told, ulb_step_fn *step, ulb_split_fn *split,
-              const struct ulb_tiles *row, const int16_t *x_sums, size_t i, int32_t zero_point,
-              ulb_floats *results)
+ulb_add_group(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+              ulb_split_fn *split, const struct ulb_tiles *row, const int16_t *x_sums, size_t i,
+              int32_t zero_point, ulb_floats *results)
 {
     ulb_vec sums[ULB_GROUP_SLICES * ULB_ACCUMULATORS_MAX];
     const size_t begin = i * ULB_GROUP_STEPS, end = begin + ULB_GROUP_STEPS, visit = ulb_visit_steps(walk);
@@ -89,10 +88,10 @@ ulb_add_group(const struct ulb_walk *walk, struct ulb_told told, ulb_step_fn *st
         if (walk->vectors <= 4) {
             ULB_UNROLL(4)
             for (size_t s = begin; s < end; s += visit)
-                ulb_visit_in_turn(walk, told, step, &tiles, s, visit, sums);
+                ulb_visit_in_turn(walk, prefetch, step, &tiles, s, visit, sums);
         } else {
             for (size_t s = begin; s < end; s += visit)
-                ulb_visit_in_turn(walk, told, step, &tiles, s, visit, sums);
+                ulb_visit_in_turn(walk, prefetch, step, &tiles, s, visit, sums);
         }
     } else {
         ulb_zero_all(sums, walk->sets * walk->vectors);
@@ -104,15 +103,16 @@ ulb_add_group(const struct ulb_walk *walk, struct ulb_told told, ulb_step_fn *st
 #pragma GCC unroll 1 /* it would bring the prefetches together */
 #endif
         for (size_t u = 0; u < ULB_GROUP_STEPS; u += visit)
-            ulb_visit_slices(walk, told, step, &tiles, begin + u, visit, true, sums);
+            ulb_visit_slices(walk, prefetch, step, &tiles, begin + u, visit, true, sums);
     }
-    ulb_finish_groups(walk, told, split, &tiles, x_sums, i, zero_point, sums, results);
+    ulb_finish_groups(walk, prefetch, split, &tiles, x_sums, i, zero_point, sums, results);
 }
 
 /* The loop over rows of tiles and tokens; tiles have walk->vectors * ULB_LANES rows. */
 static inline __attribute__((always_inline)) void
-ulb_run_groups_as(struct ulb_told told, const struct ulb_gemm *g, const struct ulb_layout *layout,
-                  const struct ulb_walk *walk, ulb_step_fn *step, ulb_split_fn *split, int32_t zero_point)
+ulb_run_groups_as(struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g,
+                  const struct ulb_layout *layout, const struct ulb_walk *walk, ulb_step_fn *step,
+                  ulb_split_fn *split, int32_t zero_point)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
@@ -131,7 +131,7 @@ ulb_run_groups_as(struct ulb_told told, const struct ulb_gemm *g, const struct u
                 for (size_t v = 0; v < walk->vectors; v++)
                     results[v] = ulb_no_floats();
                 for (size_t i = 0; i < groups; i++)
-                    ulb_add_group(walk, told, step, split, &tiles, x_sums, i, zero_point, results);
+                    ulb_add_group(walk, prefetch, step, split, &tiles, x_sums, i, zero_point, results);
                 ULB_UNROLL(16)
                 for (size_t v = 0; v < walk->vectors; v++)
                     ulb_store_floats(some + (at - row) + v * ULB_LANES, results[v]);
@@ -146,7 +146,8 @@ static inline __attribute__((always_inline)) void
 ulb_run_groups(const struct ulb_gemm *g, const struct ulb_layout *layout, const struct ulb_walk *walk,
                ulb_step_fn *step, ulb_split_fn *split, int32_t zero_point)
 {
-    ULB_AS_TOLD(g->ask_ahead, ulb_run_groups_as(told, g, layout, walk, step, split, zero_point));
+    ULB_SPECIALISE_PREFETCH(g->prefetch,
+                            ulb_run_groups_as(prefetch, g, layout, walk, step, split, zero_point));
 }
 
 #endif

@@ -41,8 +41,8 @@ struct ulb_walk {
     size_t near; /* bytes ahead, in the stream, of the prefetch into L1 */
     size_t far;  /* and of the one into L2 beside it; 0: none. Multiples of 64 */
     size_t gap;  /* from one prefetched line to the next: 64, or 128 to leave every other line to the
-                  * neighbour fetch of L2, where loads are what limits in L1. Told, every line is asked for:
-                  * Zen 5, int8 at 512 bits and AVX-VNNI, 14336x4096, 3 and 8 % faster */
+                  * neighbour fetch of L2, where loads are what limits in L1. By the caller's setting every
+                  * line is:  Zen 5, int8 at 512 bits and AVX-VNNI, 14336x4096, 3 and 8 % faster */
 };
 
 /* Steps of a stream in turn. */
@@ -74,25 +74,26 @@ static inline size_t ulb_next_block(size_t left, size_t most)
     return left / ((left + most - 1) / most);
 }
 
-/* How the lines ahead of a step are asked for. All constants, but for the distance in told: the rest of it is
- * one in each of three pieces of code, because steps have no instruction to spare. */
-struct ulb_asking {
+/* How the lines ahead of a step are prefetched. All constants, but for the setting's distance: the rest of it
+ * is one in each of three pieces of code, because steps have no instruction to spare. */
+struct ulb_step_prefetch {
     const struct ulb_walk *walk;
     size_t begin; /* of the step in its visit */
     bool whole;   /* the visit; of a part of one nothing is asked for */
-    struct ulb_told told;
+    struct ulb_prefetch_setting prefetch;
 };
 
 /* Adds one step's products to the set of accumulators; asks beside the load of each vector. */
-typedef void ulb_step_fn(const struct ulb_asking *asking, const uint8_t *w, const int8_t *x, ulb_vec *sums);
+typedef void ulb_step_fn(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x,
+                         ulb_vec *sums);
 
 enum { ULB_ACCUMULATORS_MAX = 24 };
 
 /* For the line at w + line, line a constant. */
 static inline __attribute__((always_inline)) void
-ulb_prefetch(const struct ulb_walk *walk, struct ulb_told told, const uint8_t *w, size_t line)
+ulb_prefetch(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, const uint8_t *w, size_t line)
 {
-    ulb_ask_both(w, line, (struct ulb_ahead){walk->near, told}, walk->far);
+    ulb_ask_both(w, line, (struct ulb_line_prefetch){walk->near, prefetch}, walk->far);
 }
 
 /* Beside the load of the vector at w + at of a step at w: for the line that begins there, if one does. Loads
@@ -101,23 +102,22 @@ ulb_prefetch(const struct ulb_walk *walk, struct ulb_told told, const uint8_t *w
  * prefetch at its place, where compilers bring those of a whole visit together (int4 with AVX2 on Zen 3: 0.75
  * of the best reader, 0.91 with them in turn). NULL: they are apart without, in a row that has no instruction
  * to spare. */
-static inline __attribute__((always_inline)) void ulb_ask_ahead(const struct ulb_asking *asking,
-                                                                const uint8_t *w, size_t at, ulb_vec *sum)
+static inline __attribute__((always_inline)) void
+ulb_prefetch_line_at(const struct ulb_step_prefetch *hint, const uint8_t *w, size_t at, ulb_vec *sum)
 {
-    const size_t gap = asking->told.alone ? ULB_LINE : asking->walk->gap;
-    if (asking->whole && (asking->begin + at) % gap == 0) {
+    const size_t gap = hint->prefetch.alone ? ULB_LINE : hint->walk->gap;
+    if (hint->whole && (hint->begin + at) % gap == 0) {
         if (sum)
             __asm__ volatile("" : "+v"(*sum));
-        ulb_prefetch(asking->walk, asking->told, w, at);
+        ulb_prefetch(hint->walk, hint->prefetch, w, at);
     }
 }
 
 /* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a visit, whose lines
  * ahead are prefetched. */
-static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_walk *walk, struct ulb_told told,
-                                                            ulb_step_fn *step, const struct ulb_tiles *tiles,
-                                                            size_t i, size_t s, size_t steps, bool whole,
-                                                            ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_visit(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+          const struct ulb_tiles *tiles, size_t i, size_t s, size_t steps, bool whole, ulb_vec *sums)
 {
     const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * walk->step_bytes;
     const int8_t *x = tiles->x + (i * tiles->steps + s) * walk->columns;
@@ -126,8 +126,8 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
         ulb_zero_all(words, walk->vectors);
     ULB_UNROLL(8)
     for (size_t u = 0; u < steps; u++) {
-        const struct ulb_asking asking = {walk, u * walk->step_bytes, whole, told};
-        step(&asking, w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
+        const struct ulb_step_prefetch hint = {walk, u * walk->step_bytes, whole, prefetch};
+        step(&hint, w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
     }
     if (walk->widen) {
         ULB_UNROLL(32)
@@ -137,37 +137,36 @@ static inline __attribute__((always_inline)) void ulb_visit(const struct ulb_wal
 }
 
 /* The same of every slice. Accumulators are registers, so that slices are laid out one after the other; those
- * of 16-bit sums wait in memory, and a loop is shorter code, which is faster in L1. Told, slices are laid
- * out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5, 14336x4096:
- * int4 0.45 of the best reader with one instruction for four streams, 0.97 with four). */
-static inline __attribute__((always_inline)) void ulb_visit_slices(const struct ulb_walk *walk,
-                                                                   struct ulb_told told, ulb_step_fn *step,
-                                                                   const struct ulb_tiles *tiles, size_t s,
-                                                                   size_t steps, bool whole, ulb_vec *sums)
+ * of 16-bit sums wait in memory, and a loop is shorter code, which is faster in L1. With the caller's
+ * setting slices are laid out all the same: prefetchers of Zen follow a stream by the instruction that loads
+ * it (Zen 5, 14336x4096: int4 0.45 of the best reader with one instruction for four streams, 0.97 with four).
+ */
+static inline __attribute__((always_inline)) void
+ulb_visit_slices(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+                 const struct ulb_tiles *tiles, size_t s, size_t steps, bool whole, ulb_vec *sums)
 {
-    if (walk->widen && !told.alone) {
+    if (walk->widen && !prefetch.alone) {
 #pragma GCC unroll 1
         for (size_t i = 0; i < walk->slices; i++)
-            ulb_visit(walk, told, step, tiles, i, s, steps, whole, sums);
+            ulb_visit(walk, prefetch, step, tiles, i, s, steps, whole, sums);
         return;
     }
     ULB_UNROLL(8)
     for (size_t i = 0; i < walk->slices; i++)
-        ulb_visit(walk, told, step, tiles, i, s, steps, whole, sums);
+        ulb_visit(walk, prefetch, step, tiles, i, s, steps, whole, sums);
 }
 
 /* Adds steps [begin, end) of every slice to the sets of accumulators. */
-static inline __attribute__((always_inline)) void ulb_walk_steps(const struct ulb_walk *walk,
-                                                                 struct ulb_told told, ulb_step_fn *step,
-                                                                 const struct ulb_tiles *tiles, size_t begin,
-                                                                 size_t end, ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_walk_steps(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+               const struct ulb_tiles *tiles, size_t begin, size_t end, ulb_vec *sums)
 {
     size_t unit = ulb_visit_steps(walk);
     size_t even = begin + (end - begin) / unit * unit;
     for (size_t s = begin; s < even; s += unit)
-        ulb_visit_slices(walk, told, step, tiles, s, unit, true, sums);
+        ulb_visit_slices(walk, prefetch, step, tiles, s, unit, true, sums);
     for (size_t s = even; s < end; s++)
-        ulb_visit_slices(walk, told, step, tiles, s, 1, false, sums);
+        ulb_visit_slices(walk, prefetch, step, tiles, s, 1, false, sums);
 }
 
 /* Sums of one row of tiles into sums[vectors], the first set. */
@@ -175,23 +174,23 @@ static inline __attribute__((always_inline)) void
 ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
     ulb_zero_all(sums, walk->sets * walk->vectors);
-    ULB_AS_TOLD(tiles->ask_ahead, ulb_walk_steps(walk, told, step, tiles, 0, tiles->steps, sums));
+    ULB_SPECIALISE_PREFETCH(tiles->prefetch,
+                            ulb_walk_steps(walk, prefetch, step, tiles, 0, tiles->steps, sums));
     ulb_add_sets(sums, walk->sets, walk->vectors);
 }
 
 /* Adds all steps, whole lines, of two rows of tiles side by side to one set of accumulators each. */
-static inline __attribute__((always_inline)) void ulb_walk_pair_steps(const struct ulb_walk *walk,
-                                                                      struct ulb_told told, ulb_step_fn *step,
-                                                                      const struct ulb_tiles *tiles,
-                                                                      ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_walk_pair_steps(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+                    const struct ulb_tiles *tiles, ulb_vec *sums)
 {
     struct ulb_tiles beside = *tiles;
     beside.w += tiles->apart;
     for (size_t s = 0; s < tiles->steps; s++) {
         ULB_UNROLL(8)
         for (size_t i = 0; i < walk->slices; i++) {
-            ulb_visit(walk, told, step, tiles, i, s, 1, true, sums);
-            ulb_visit(walk, told, step, &beside, i, s, 1, true, sums + walk->vectors);
+            ulb_visit(walk, prefetch, step, tiles, i, s, 1, true, sums);
+            ulb_visit(walk, prefetch, step, &beside, i, s, 1, true, sums + walk->vectors);
         }
     }
 }
@@ -202,7 +201,7 @@ static inline __attribute__((always_inline)) void
 ulb_walk_pair(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
     ulb_zero_all(sums, 2 * walk->vectors);
-    ULB_AS_TOLD(tiles->ask_ahead, ulb_walk_pair_steps(walk, told, step, tiles, sums));
+    ULB_SPECIALISE_PREFETCH(tiles->prefetch, ulb_walk_pair_steps(walk, prefetch, step, tiles, sums));
 }
 
 #endif

@@ -35,8 +35,8 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
 
 enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the rows */
 
-/* Whether rows told nothing ask L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3, 4096x4096,
- * samples in turn: int1 0.87 of the best reader with it, 0.94 without, int2 0.87 and 0.965). */
+/* Whether kernels by default prefetch into L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3,
+ * 4096x4096, samples in turn: int1 0.87 of the best reader with it, 0.94 without, int2 0.87 and 0.965). */
 #ifdef __GFNI__
 enum { ULB_NIBBLE_FAR = true };
 #else
@@ -60,22 +60,24 @@ enum { ULB_NIBBLE_FAR = false };
 #endif
 
 /* Asks for what lies ahead of a line. */
-static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *w, struct ulb_told told)
+static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *w,
+                                                                 struct ulb_prefetch_setting prefetch)
 {
-    if (ULB_NIBBLE_FAR && !told.alone)
+    if (ULB_NIBBLE_FAR && !prefetch.alone)
         ulb_ask_l2(w, ULB_FAR);
-    ulb_ask_from(w, 0, (struct ulb_ahead){ULB_NIBBLE_PREFETCH, told});
+    ulb_ask_from(w, 0, (struct ulb_line_prefetch){ULB_NIBBLE_PREFETCH, prefetch});
 }
 
-static inline __attribute__((always_inline)) void
-ulb_nibble_burst(const uint8_t *w, const uint8_t *table, struct ulb_told told, ulb_nibble_vec words[4])
+static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
+                                                                   struct ulb_prefetch_setting prefetch,
+                                                                   ulb_nibble_vec words[4])
 {
     ulb_nibble_vec bytes[4];
-    ulb_nibble_ask(w, told);
+    ulb_nibble_ask(w, prefetch);
     ulb_nibble_first_line(w, table, bytes);
 #pragma GCC unroll 4
     for (size_t at = 2 * ULB_NIBBLE_STEP; at < ULB_NIBBLE_BURST * ULB_NIBBLE_STEP; at += 2 * ULB_NIBBLE_STEP)
-        ulb_nibble_add_line(w + at, table + at, told, bytes);
+        ulb_nibble_add_line(w + at, table + at, prefetch, bytes);
     ulb_nibble_join(bytes[0], bytes[1], words);
     ulb_nibble_join(bytes[2], bytes[3], words + 2);
 }
@@ -108,21 +110,22 @@ static inline __attribute__((always_inline)) void ulb_nibble_clear(ulb_nibble_ve
 /* Adds some steps, a burst at most. They ask too: where rows end in such a rest, lines that nobody asked
  * for cost each tile a memory latency. */
 static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t *w, const uint8_t *table,
-                                                                  size_t steps, struct ulb_told told,
+                                                                  size_t steps,
+                                                                  struct ulb_prefetch_setting prefetch,
                                                                   ulb_nibble_vec words[4])
 {
     enum { STEP = ULB_NIBBLE_STEP };
     ulb_nibble_vec bytes[4];
     size_t s = 2;
-    ulb_nibble_ask(w, told);
+    ulb_nibble_ask(w, prefetch);
     if (steps > 1)
         ulb_nibble_first_line(w, table, bytes);
     else
         ulb_nibble_first(w, table, bytes);
     for (; s + 2 <= steps; s += 2)
-        ulb_nibble_add_line(w + s * STEP, table + s * STEP, told, bytes);
+        ulb_nibble_add_line(w + s * STEP, table + s * STEP, prefetch, bytes);
     if (s < steps) {
-        ulb_nibble_ask(w + s * STEP, told);
+        ulb_nibble_ask(w + s * STEP, prefetch);
         ulb_nibble_add(w + s * STEP, table + s * STEP, bytes);
     }
     ulb_nibble_join(bytes[0], bytes[1], words);
@@ -130,40 +133,41 @@ static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t 
 }
 
 /* words += a burst of each of four slices, from step on. A loop, which is shorter code: laid out one after
- * the other, bursts took 15 % longer on Zen 3, by how much more with which compiler was luck. Told they
- * are laid out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5:
+ * the other, bursts took 15 % longer on Zen 3, by how much more with which compiler was luck. By a setting
+ * they are laid out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5:
  * int1, int2 and TL1 at 0.63 to 0.78 of the best reader as a loop, 0.91 laid out, in L1 alike). */
-static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_told told,
+static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_prefetch_setting prefetch,
                                                                     const struct ulb_tiles *tiles,
                                                                     const uint8_t *tables, size_t step,
                                                                     ulb_nibble_vec words[4])
 {
     const uint8_t *w = tiles->w + step * ULB_NIBBLE_STEP, *table = tables + step * ULB_NIBBLE_STEP;
     const size_t next = tiles->steps * ULB_NIBBLE_STEP;
-    if (told.alone) {
+    if (prefetch.alone) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < ULB_TABLE_SLICES; i++)
-            ulb_nibble_burst(w + i * tiles->slice_bytes, table + i * next, told, words);
+            ulb_nibble_burst(w + i * tiles->slice_bytes, table + i * next, prefetch, words);
         return;
     }
 #pragma GCC unroll 1
     for (size_t i = 0; i < ULB_TABLE_SLICES; i++) {
-        ulb_nibble_burst(w, table, told, words);
+        ulb_nibble_burst(w, table, prefetch, words);
         w += tiles->slice_bytes;
         table += next;
     }
 }
 
 /* Sums of v over four slices: two bursts of each in turn fill 16 bits. tables: [slices][steps]. */
-static inline __attribute__((always_inline)) void
-ulb_nibble_sum_as(struct ulb_told told, const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
+static inline __attribute__((always_inline)) void ulb_nibble_sum_as(struct ulb_prefetch_setting prefetch,
+                                                                    const struct ulb_tiles *tiles,
+                                                                    const uint8_t *tables, int32_t *sums)
 {
     size_t s = 0;
     ulb_nibble_vec words[4];
     for (; s + 2 * ULB_NIBBLE_BURST <= tiles->steps; s += 2 * ULB_NIBBLE_BURST) {
         ulb_nibble_clear(words);
         for (size_t at = s; at < s + 2 * ULB_NIBBLE_BURST; at += ULB_NIBBLE_BURST)
-            ulb_nibble_bursts(told, tiles, tables, at, words);
+            ulb_nibble_bursts(prefetch, tiles, tables, at, words);
         ulb_nibble_widen(words, sums);
     }
     for (; s < tiles->steps; s += ULB_NIBBLE_BURST) {
@@ -171,7 +175,7 @@ ulb_nibble_sum_as(struct ulb_told told, const struct ulb_tiles *tiles, const uin
         ulb_nibble_clear(words);
         for (size_t i = 0; i < ULB_TABLE_SLICES; i++)
             ulb_nibble_rest(tiles->w + i * tiles->slice_bytes + s * ULB_NIBBLE_STEP,
-                            tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, told, words);
+                            tables + (i * tiles->steps + s) * ULB_NIBBLE_STEP, steps, prefetch, words);
         ulb_nibble_widen(words, sums);
     }
 }
@@ -180,7 +184,7 @@ ulb_nibble_sum_as(struct ulb_told told, const struct ulb_tiles *tiles, const uin
 static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
                                                                  const uint8_t *tables, int32_t *sums)
 {
-    ULB_AS_TOLD(tiles->ask_ahead, ulb_nibble_sum_as(told, tiles, tables, sums));
+    ULB_SPECIALISE_PREFETCH(tiles->prefetch, ulb_nibble_sum_as(prefetch, tiles, tables, sums));
 }
 
 #endif

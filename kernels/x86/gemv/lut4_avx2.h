@@ -88,17 +88,18 @@ static inline void ulb_nibble_first_line(const uint8_t *w, const uint8_t *table,
 
 /* bytes += those of the two steps of a line. */
 static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table,
-                                                                      struct ulb_told told, __m256i bytes[4])
+                                                                      struct ulb_prefetch_setting prefetch,
+                                                                      __m256i bytes[4])
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m256i packed, first, low, high, found;
-    if (ULB_NIBBLE_FAR && !told.alone)
+    if (ULB_NIBBLE_FAR && !prefetch.alone)
         ulb_ask_l2(w, ULB_FAR);
 #define ADD_LINE(ask, ...)                                                                                   \
     __asm__(ask "\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")                                     \
             : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)                                                   \
             : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_OPERANDS(1), ULB_NIBBLE_CONSTANTS, __VA_ARGS__)
-    ULB_ASK_BY(ADD_LINE, w, 0, ULB_NIBBLE_PREFETCH, told);
+    ULB_ASK_BY(ADD_LINE, w, 0, ULB_NIBBLE_PREFETCH, prefetch);
 #undef ADD_LINE
 }
 

@@ -36,19 +36,21 @@ static inline __attribute__((always_inline)) size_t ulb_plane_step(unsigned bits
 /* What a sum of 8-bit codes lacks: with AVX2 they are taken as code - 128. */
 enum { ULB_PLANE_BIAS_8 = ULB_WORD_SUMS ? 128 : 0 };
 
-/* Told, of two requests one is for a line that is being loaded, for nothing. */
-static inline __attribute__((always_inline)) struct ulb_plane_ahead ulb_planes_ahead(struct ulb_ahead ahead)
+/* By a setting, of two prefetches one is for a line that is being loaded, for nothing. */
+static inline __attribute__((always_inline)) struct ulb_plane_ahead
+ulb_planes_ahead(struct ulb_line_prefetch ahead)
 {
-    const struct ulb_told told = ahead.told;
-    if (!told.alone)
+    const struct ulb_prefetch_setting prefetch = ahead.prefetch;
+    if (!prefetch.alone)
         return (struct ulb_plane_ahead){ahead.near, ULB_FAR};
-    return (struct ulb_plane_ahead){told.l1 ? told.ahead : 0, told.l1 ? 0 : told.ahead};
+    return (struct ulb_plane_ahead){prefetch.l1 ? prefetch.ahead : 0, prefetch.l1 ? 0 : prefetch.ahead};
 }
 
 /* Adds steps of one plane to the sums, fields still at their places, words of 16 bits with AVX2. */
 static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned bits, const uint8_t *w,
                                                                       const int8_t *x, size_t steps,
-                                                                      struct ulb_ahead ahead, ulb_vec *sums)
+                                                                      struct ulb_line_prefetch ahead,
+                                                                      ulb_vec *sums)
 {
     const size_t step = ulb_plane_step(bits);
     const struct ulb_plane_ahead at = ulb_planes_ahead(ahead);
@@ -73,7 +75,7 @@ static inline __attribute__((always_inline)) void ulb_settle_sums(ulb_vec *sums)
 /* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_split_plane(). */
 static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, const uint8_t *w,
                                                                 const int8_t *x, size_t steps,
-                                                                struct ulb_ahead ahead, ulb_vec *sums)
+                                                                struct ulb_line_prefetch ahead, ulb_vec *sums)
 {
     const size_t chunk = 127 / ((1u << bits) - 1); /* as much as 16-bit sums hold (kernels/x86/simd/dot.h) */
     if (!ULB_WORD_SUMS || bits == 8) {
@@ -131,7 +133,7 @@ static inline __attribute__((always_inline)) size_t ulb_plane_turn(unsigned bits
  */
 static inline __attribute__((always_inline)) void ulb_take_turn(unsigned bits, const uint8_t *w,
                                                                 const int8_t *x, size_t steps,
-                                                                struct ulb_ahead ahead, ulb_vec *sums)
+                                                                struct ulb_line_prefetch ahead, ulb_vec *sums)
 {
     ulb_vec held[ULB_PLANE_VECTORS];
     if (ULB_WORD_SUMS && bits < 8) {
@@ -156,7 +158,7 @@ static inline __attribute__((always_inline)) bool ulb_planes_abreast(unsigned bi
 /* sums[slices][8] = those of so many steps of one plane, a step of each slice in turn. */
 static inline __attribute__((always_inline)) void
 ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-                struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+                struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const struct ulb_plane_ahead from = ulb_planes_ahead(ahead);
     const size_t step = ulb_plane_step(bits);
@@ -182,7 +184,7 @@ ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at,
 /* The same, turns of several steps. */
 static inline __attribute__((always_inline)) void
 ulb_sum_in_turns(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-                 struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+                 struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ulb_plane_turn(bits, steps);
     ULB_UNROLL(16)
@@ -199,7 +201,7 @@ ulb_sum_in_turns(unsigned bits, const struct ulb_plane_groups *groups, size_t at
 /* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-               struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+               struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     if (ulb_planes_abreast(bits))
         ulb_sum_abreast(bits, groups, at, steps, ahead, sums);
@@ -213,7 +215,7 @@ ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, 
 /* sums[slices][8] += 2^first times the sums of one plane. */
 static inline __attribute__((always_inline)) void
 ulb_add_slices(unsigned bits, unsigned first, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-               struct ulb_ahead ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+               struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     ulb_vec plane[ULB_PLANE_SLICES][ULB_PLANE_VECTORS];
     ulb_sum_slices(bits, groups, at, steps, ahead, plane);
@@ -229,7 +231,7 @@ ulb_add_slices(unsigned bits, unsigned first, const struct ulb_plane_groups *gro
  * behind the other, lowest bits first. 8-bit codes lack ULB_PLANE_BIAS_8 times the sum of x. */
 static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
                                                                 const struct ulb_plane_groups *groups,
-                                                                size_t steps, struct ulb_ahead ahead,
+                                                                size_t steps, struct ulb_line_prefetch ahead,
                                                                 ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const unsigned first = ulb_plane_bits(bits), left = bits - first;

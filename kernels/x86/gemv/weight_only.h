@@ -138,7 +138,7 @@ struct ulb_beside {
 /* One step of one slice, of upper nibbles 16 times as much. */
 static inline __attribute__((always_inline)) void
 ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *masks, const uint8_t *w,
-                     const void *x, size_t at, struct ulb_ahead ahead, ulb_floats *sums)
+                     const void *x, size_t at, struct ulb_line_prefetch ahead, ulb_floats *sums)
 {
     ULB_UNROLL(4)
     for (unsigned c = 0; c < 4; c++) {
@@ -154,7 +154,7 @@ ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *mas
  * as much; x_sums[slices] += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, struct ulb_beside beside,
-                     const void *x, size_t at, size_t steps, struct ulb_ahead ahead, ulb_floats *sums,
+                     const void *x, size_t at, size_t steps, struct ulb_line_prefetch ahead, ulb_floats *sums,
                      __m128 *x_sums)
 {
     ulb_vec masks[ULB_CODE_MASKS];

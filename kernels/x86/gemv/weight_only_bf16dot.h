@@ -43,7 +43,8 @@ static inline __attribute__((always_inline)) void ulb_store_pairs(const void *x,
 /* One step of one slice. */
 static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec table, const uint8_t *w,
                                                                      const void *x, size_t at,
-                                                                     struct ulb_ahead ahead, ulb_floats *sums)
+                                                                     struct ulb_line_prefetch ahead,
+                                                                     ulb_floats *sums)
 {
     const ulb_vec four = ulb_broadcast8((const uint16_t *)x + at);
     ULB_UNROLL(2)
@@ -62,7 +63,7 @@ static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec tab
  * activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_code_pairs(const uint8_t *w, struct ulb_beside beside, const void *x, size_t at, size_t steps,
-                   struct ulb_ahead ahead, ulb_floats *sums, __m128 *x_sums)
+                   struct ulb_line_prefetch ahead, ulb_floats *sums, __m128 *x_sums)
 {
     const ulb_vec table = ulb_load_pair_table();
 #pragma GCC unroll 1

@@ -45,7 +45,7 @@ enum { ULB_LEVEL_SUMS = 1 /* of a row in a group */ };
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
-                      struct ulb_ahead ahead, const struct ulb_levels *table, ulb_floats *sums)
+                      struct ulb_line_prefetch ahead, const struct ulb_levels *table, ulb_floats *sums)
 {
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) void ulb_add_levels(const struct ul
 static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struct ulb_levels *table,
                                                                      const uint8_t *w, const float *x,
                                                                      size_t steps, unsigned shift, bool asks,
-                                                                     struct ulb_ahead ahead)
+                                                                     struct ulb_line_prefetch ahead)
 {
     ulb_floats sums[4];
     ULB_UNROLL(4)
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
-                      struct ulb_ahead ahead, const struct ulb_levels *table, ulb_floats *sums)
+                      struct ulb_line_prefetch ahead, const struct ulb_levels *table, ulb_floats *sums)
 {
     float singles[ULB_LEVEL_COLUMNS_MAX];
     const float *all = kind == ULB_ACT_F32 ? (const float *)x + at : singles;

@@ -115,7 +115,7 @@ static inline void ulb_dot_nibbles(ulb_vec *sums, const uint8_t *w, ulb_vec x)
 
 /* sums[i] += the fields of two bits from bit 2 i on; those of 1 and 3 stay where they are in a nibble, 4
  * times too large. */
-static inline void ulb_dot_crumbs(ulb_vec *sums, const uint8_t *w, ulb_vec x)
+static inline void ulb_dot_two_bit(ulb_vec *sums, const uint8_t *w, ulb_vec x)
 {
     ulb_vec packed, field;
     __asm__("vmovdqu %[w], %[packed]\n\t" ULB_ASM_FIELD("low", "s0")
