@@ -55,12 +55,12 @@ query "{'falcon3-1b', 'gptj-6b', 'deepseek-v3', 'bitnet-100b', 'mt-nlg-530b'} <=
 query "{m['model'] for m in d['gemv']} == {'falcon3-1b', 'mobilellm-1.5b', 'llama3-8b', 'bitnet-2b-4t'}" \
     model --platform lnl
 query "{m['model'] for m in d['gemv']} == {'gptj-6b'}" model --platform lnl --models gptj-6b
-query "all(k['runs_here'] == (not k['missing']) for k in d['kernels'])" list kernels
+query "all(k['runs_here'] == (k['built'] and not k['missing']) for k in d['kernels'])" list kernels
 query "all(k['name'].startswith('int2a8-') and k['bytes_per_step'] == 8 for k in d['kernels'])" \
     list kernels --kernels '^int2a8'
 query "all(k['runs_here'] for k in d['kernels'])" list kernels --kernels ref
-query "all('avx2' in k['missing'] for k in d['kernels'] if 'avx2' in k['needs'])" list kernels --isa-mask avx2
-query "all({'avx2', 'fma'} <= set(k['missing']) for k in d['kernels'] if k['isa'] == 'avx2')" \
+query "all('avx2' in k['missing'] for k in d['kernels'] if k['built'] and 'avx2' in k['needs'])" list kernels --isa-mask avx2
+query "all({'avx2', 'fma'} <= set(k['missing']) for k in d['kernels'] if k['built'] and k['isa'] == 'avx2')" \
     list kernels --isa-mask avx2,fma
 
 for platform in arl arlh lnl; do

@@ -87,9 +87,10 @@ static json_t *kernel_row(const struct ulb_kernel *kernel, ulb_isa_set isa)
  * shows text in the place of the name. */
 static json_t *left_out_row(const struct ulb_left_out *kernel, const char *text, bool json)
 {
-    return json_pack("{s:o, s:s, s:b, s:s, s:s, s:i, s:s}", "name", json ? json_null() : json_string(text),
-                     "name_reason", ulb_left_out_hint() + 2, "built", 0, "source", kernel->file, "isa",
-                     kernel->isa, "group", (int)kernel->group, "here", "not built");
+    return json_pack("{s:o, s:s, s:b, s:b, s:s, s:s, s:i, s:s}", "name",
+                     json ? json_null() : json_string(text), "name_reason", ulb_left_out_hint() + 2, "built",
+                     0, "runs_here", 0, "source", kernel->file, "isa", kernel->isa, "group",
+                     (int)kernel->group, "here", "not built");
 }
 
 /* Adds those that the build leaves out and whose text, file and ISA, matches. */
