@@ -109,6 +109,12 @@ all=$(digest)
 other=$(digest --seed 2 --split weighted) || fail "a weighted split: $other"
 [[ -n $other && $other != "$all" ]] || fail "another seed gives '$other', this one $all"
 
+# A longer context adds its keys and values to what a token reads, and nothing else: 11 layers of 768 each, 2 bytes.
+python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]; print(run["bytes_per_token"])' >short
+digest --context 1005 >/dev/null
+python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]
+assert run["bytes_per_token"] - float(open("short").read()) == 1000 * 11 * 768 * 2 * 2, run' || fail "bytes of a longer context"
+
 # Several splits take turns at the same tokens: a run for each, one table for each.
 "$bench" decode "${small[@]}" --weights bf16,int2 --split weighted,static,dynamic --split-weights 1 --threads "$pu" --out turns >table 2>notes ||
     fail "several splits: $(cat notes)"
