@@ -39,6 +39,8 @@ for cell in record["overlap"]["cells"]:
     shapes = {tuple(map(int, shape.split("x"))) for shape in cell["shapes"].split(",")}
     assert len(shapes) == 3 and not shapes & {(c["m"], c["k"]) for c in record["cells"]}, cell
 for cell in record["cells"]:
+    assert abs(cell["us"] / statistics.median(cell["us_samples"]) - 1) < 1e-6, cell
+    assert abs(cell["gbps"] * cell["us"] * 1e3 / cell["weight_bytes"] - 1) < 1e-6, cell
     if cell["predicted_us"] is None:
         assert cell["kernel"] in unknown, cell
         continue
