@@ -3,7 +3,7 @@
 #include "common/emulation.h"
 #include "common/stats.h"
 #include "common/units.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/session/checkpoint.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "harness/cli/guests.h"
 
 #include "common/doing.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/session/session.h"
 #include "kernels/plugin.h"
 

@@ -3,11 +3,10 @@
 #define ULB_HARNESS_CLI_MEASURE_OPTIONS_H
 
 #include "harness/cli/cli.h"
+#include "harness/cli/progress.h"
 #include "harness/run.h"
 
 #include <argp.h>
-
-enum ulb_progress_mode { ULB_PROGRESS_AUTO, ULB_PROGRESS_ON, ULB_PROGRESS_OFF };
 
 struct ulb_measure_options {
     struct ulb_settings settings;

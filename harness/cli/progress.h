@@ -2,7 +2,11 @@
 #ifndef ULB_HARNESS_CLI_PROGRESS_H
 #define ULB_HARNESS_CLI_PROGRESS_H
 
-#include "harness/cli/measure_options.h"
+#include "harness/run.h"
+
+#include <stdbool.h>
+
+enum ulb_progress_mode { ULB_PROGRESS_AUTO, ULB_PROGRESS_ON, ULB_PROGRESS_OFF };
 
 struct ulb_progress {
     bool shown, terminal;

@@ -1,6 +1,6 @@
 #include "harness/compute/callgrind.h"
 
-#include "harness/compute/instruction_count.h"
+#include "harness/compute/gamma_loop.h"
 #include "harness/counters/run_program.h"
 
 #include <dirent.h>

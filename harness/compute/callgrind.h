@@ -7,6 +7,10 @@
 
 #include <stdbool.h>
 
+/* The two sizes at which a kernel's instructions are counted are those that gamma has with an L1 of this
+ * size. */
+enum { ULB_COUNT_L1_BYTES = 32 << 10 };
+
 /* Whether this process runs under valgrind. */
 bool ulb_under_valgrind(void);
 

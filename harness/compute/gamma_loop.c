@@ -1,7 +1,7 @@
 #include "harness/compute/gamma_loop.h"
 
 #include "common/doing.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/counters/marker.h"
 #include "models/models.h"
 

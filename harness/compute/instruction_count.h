@@ -7,9 +7,6 @@
 #include "harness/compute/gamma_loop.h"
 #include "harness/session/session.h"
 
-/* The two sizes are those that gamma has with an L1 of this size. */
-enum { ULB_COUNT_L1_BYTES = 32 << 10 };
-
 /* Counts every row that the session wants and adds it to the record: through perf_event where instructions
  * can be counted, else under valgrind's callgrind. A row that cannot be counted is null with the reason: this
  * CPU lacks what it needs, or valgrind does not know it. ULB_ENVIRONMENT when no row at all can be counted,

@@ -2,7 +2,7 @@
 
 #include "common/doing.h"
 #include "common/emulation.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/counters/marker.h"
 #include "harness/memory/memory_warmup.h"
 #include "harness/verify/test_problem.h"

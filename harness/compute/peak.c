@@ -1,6 +1,6 @@
 #include "harness/compute/peak.h"
 
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "kernels/activations.h"
 #include "common/stats.h"
 

@@ -1,5 +1,5 @@
 /* Choosing a counter, and the test each has to pass before it is believed. */
-#include "harness/counters/backend.h"
+#include "harness/counters/counters_private.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #include "harness/counters/likwid.h"
 
 #include "common/isa.h"
-#include "harness/counters/backend.h"
+#include "harness/counters/counters_private.h"
 #include "harness/counters/run_program.h"
 
 #include <math.h>

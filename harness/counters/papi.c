@@ -1,5 +1,5 @@
 /* PAPI: the preset PAPI_TOT_CYC of the calling thread. */
-#include "harness/counters/backend.h"
+#include "harness/counters/counters_private.h"
 
 #include "common/child.h"
 

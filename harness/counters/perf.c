@@ -1,5 +1,5 @@
 /* perf_event: cycles or instructions of the calling thread, from the PMU of the core it runs on. */
-#include "harness/counters/backend.h"
+#include "harness/counters/counters_private.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* The core PMUs of a hybrid chip, by sysfs: cpu_core, cpu_atom, cpu_lowpower on x86; one per cluster on Arm.
  * They are the event sources with a "cpus" file; those of the uncore have "cpumask". */
-#include "harness/counters/backend.h"
+#include "harness/counters/pmu.h"
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "harness/decode/choose.h"
 
 #include "common/rng.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "kernels/activations.h"
 #include "harness/compute/prefetch_tuning.h"
 #include "harness/verify/test_problem.h"

@@ -2,7 +2,7 @@
 #ifndef ULB_HARNESS_DECODE_DECODER_PRIVATE_H
 #define ULB_HARNESS_DECODE_DECODER_PRIVATE_H
 
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "kernels/activations.h"
 #include "harness/decode/decoder.h"
 

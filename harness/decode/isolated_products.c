@@ -1,7 +1,7 @@
 #include "harness/decode/isolated_products.h"
 
 #include "common/stats.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/decode/choose.h"
 #include "harness/memory/memory_warmup.h"
 #include "harness/compute/parallel_gemm.h"

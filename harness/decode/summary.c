@@ -1,7 +1,6 @@
 #include "harness/decode/summary.h"
 
 #include "common/units.h"
-#include "harness/decode/token_loop.h"
 #include "harness/compute/prefetch_tuning.h"
 #include "common/stats.h"
 #include "models/models.h"

@@ -5,6 +5,8 @@
 #include "harness/decode/weights.h"
 #include "harness/energy/energy.h"
 
+enum { ULB_TOKENS_WARM_UP = 2 }; /* before those that are timed */
+
 /* One token as run. */
 struct ulb_token_sample {
     double seconds, parts[ULB_DECODE_PARTS]; /* parts: mean over the threads */

@@ -5,8 +5,6 @@
 
 #include "harness/decode/summary.h"
 
-enum { ULB_TOKENS_WARM_UP = 2 };
-
 /* A split, and what stays with it over all formats. */
 struct ulb_turn {
     enum ulb_split split;

@@ -1,6 +1,6 @@
 #include "harness/energy/energy.h"
 
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/energy/energy_source.h"
 
 #include <errno.h>

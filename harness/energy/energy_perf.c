@@ -1,5 +1,5 @@
 /* RAPL through perf: the PMU "power", one counter per package, which Linux widens to 64 bits. */
-#include "harness/counters/backend.h"
+#include "harness/counters/pmu.h"
 #include "harness/energy/energy_source.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "common/rng.h"
 #include "common/units.h"
-#include "harness/grid/overlap_calibration.h"
+#include "harness/grid/calibration_shapes.h"
 #include "harness/verify/test_problem.h"
 #include "common/stats.h"
 #include "kernels/gguf_block.h"

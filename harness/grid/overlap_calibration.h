@@ -5,13 +5,6 @@
 
 #include "harness/grid/grid.h"
 
-/* Short rows and long rows of equal bytes tell the cost of a tile from c, few rows the cost of a call. */
-enum { ULB_OVERLAP_SHAPES = 3 };
-
-/* Shape i for a kernel on so many threads: as many bytes per thread for every kernel, whole tiles and equal
- * parts for every thread, so that nothing is padded. */
-struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i);
-
 /* Takes the overlap of every kernel from the samples of the grid's calibrating cells, for the predictions,
  * and appends it to the record. Without samples it is NAN, with the reason in the record. */
 enum ulb_status ulb_overlap_measure(struct ulb_session *session, struct ulb_grid *grid,

@@ -1,6 +1,6 @@
 #include "harness/threads/retry_noisy.h"
 
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 
 #include <math.h>
 

@@ -1,8 +1,9 @@
 #include "harness/timing/smt_interference.h"
 
-#include "harness/timing/clock.h"
 #include "common/emulation.h"
 #include "common/stats.h"
+#include "harness/counters/counters.h"
+#include "harness/timing/stopwatch.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 
 #include "common/affinity.h"
 #include "common/doing.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/session/session.h"
 #include "harness/verify/strict.h"
 #include "harness/verify/trap_calls.h"

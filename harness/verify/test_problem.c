@@ -3,7 +3,7 @@
 #include "common/doing.h"
 #include "common/fp16.h"
 #include "common/rng.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "kernels/gguf_block.h"
 #include "kernels/float_words.h"
 #include "kernels/plugin.h"

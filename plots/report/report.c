@@ -5,7 +5,7 @@
 #include "plots/draw/canvas.h"
 #include "plots/draw/figure.h"
 #include "plots/report/html.h"
-#include "plots/report/report_tables.h"
+#include "plots/report/report_private.h"
 #include "results/summary/verdict.h"
 
 #include <math.h>

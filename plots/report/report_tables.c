@@ -1,4 +1,4 @@
-#include "plots/report/report_tables.h"
+#include "plots/report/report_private.h"
 
 #include "common/units.h"
 #include "plots/draw/canvas.h"

@@ -1,7 +1,7 @@
 #include "results/compare/series.h"
 
 #include "common/stats.h"
-#include "results/compare/series_decode.h"
+#include "results/compare/series_private.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Series of the token loop: time and energy of the tokens of one model in one format. */
-#include "results/compare/series_decode.h"
+#include "results/compare/series_private.h"
 
 #include <math.h>
 #include <stdio.h>

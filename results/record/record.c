@@ -1,5 +1,4 @@
 #include "results/record/record.h"
-#include "results/record/record_fields.h"
 
 #include "common/text.h"
 

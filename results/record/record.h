@@ -7,11 +7,7 @@
 #ifndef ULB_RESULTS_RECORD_RECORD_H
 #define ULB_RESULTS_RECORD_RECORD_H
 
-#include "common/status.h"
-
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "results/record/record_fields.h"
 
 /* Version 2: cells name their layout and hold what two records are compared by: rounds, disturbed samples,
  * noise floors; the yardstick the core frequency of each round. Records of version 1 are read too; what they
@@ -20,9 +16,6 @@ enum { ULB_SCHEMA_VERSION = 2, ULB_SCHEMA_OLDEST = 1 };
 
 /* A set of PUs as --set names it, with the ":n" of its first n cores; longer ones are refused. */
 enum { ULB_SET_BYTES = 256, ULB_SET_MOST = ULB_SET_BYTES - 8 };
-
-/* Why a figure is absent: more than one source may say why not, and what would help. */
-enum { ULB_REASON_BYTES = 384 };
 
 struct ulb_beta_cell {
     char set[ULB_SET_BYTES]; /* "P", "E", "LP-E", "core", "all" or a PU list; "SET:n" for its first n cores */

@@ -3,11 +3,14 @@
 #ifndef ULB_RESULTS_RECORD_RECORD_FIELDS_H
 #define ULB_RESULTS_RECORD_RECORD_FIELDS_H
 
-#include "results/record/record.h"
+#include "common/status.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Why a figure is absent: more than one source may say why not, and what would help. */
+enum { ULB_REASON_BYTES = 384 };
 
 enum ulb_field_kind {
     ULB_FIELD_TEXT,   /* char[size] */

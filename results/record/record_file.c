@@ -5,7 +5,6 @@
 #include "common/json.h"
 #include "common/slurp.h"
 #include "results/record/json_reserve.h"
-#include "results/record/record_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* What stands in the arrays of a record, field by field, in the order of the file. */
 #include "results/record/record.h"
-#include "results/record/record_fields.h"
 
 #define SIZE(type, member) sizeof(((type *)0)->member)
 #define AT(type, member)   .offset = offsetof(type, member), .size = SIZE(type, member)

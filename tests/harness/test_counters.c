@@ -1,5 +1,5 @@
 /* Counters on a made-up machine: what each back end is asked, what it answers, and whether it is believed. */
-#include "harness/counters/backend.h"
+#include "harness/counters/counters_private.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* LIKWID's programs, played by shell scripts, and its marker API, played by fake_likwid.c. */
-#include "harness/counters/backend.h"
+#include "harness/counters/counters_private.h"
 #include "harness/counters/likwid.h"
 #include "harness/counters/marker.h"
 #include "harness/counters/run_program.h"

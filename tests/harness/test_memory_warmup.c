@@ -1,7 +1,7 @@
 /* What runs before a sample of memory: the same row or reader on bytes inside the ring, all rows of a matrix
  * that is large enough and not much larger, for as long as memory takes to wake up; and what that costs. */
 #include "harness/bandwidth/read_bandwidth.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/memory/memory_warmup.h"
 #include "harness/compute/parallel_gemm.h"
 #include "harness/bandwidth/idle_penalty.h"

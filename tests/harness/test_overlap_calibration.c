@@ -1,5 +1,6 @@
 /* From samples to overlap to prediction, on samples that are made, not measured: what they were made with
  * must come out, through the record and into cells of other shapes. */
+#include "harness/grid/calibration_shapes.h"
 #include "harness/grid/overlap_calibration.h"
 #include "harness/grid/prediction.h"
 #include "common/stats.h"

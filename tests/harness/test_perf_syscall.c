@@ -1,6 +1,6 @@
 /* The perf back end as it is, on its own system calls: this program's syscall() and read() stand before those
  * of libc and play a kernel, and sysfs is a folder. */
-#include "harness/counters/backend.h"
+#include "harness/counters/counters_private.h"
 
 #include <errno.h>
 #include <setjmp.h>

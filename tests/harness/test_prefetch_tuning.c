@@ -1,7 +1,7 @@
 /* Where prefetches go: by the rounds' median alone, all places timed in turn, and from a grid into the
  * record.
  */
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/grid/measure_grid.h"
 #include "harness/compute/prefetch_tuning.h"
 #include "results/record/record.h"

@@ -1,5 +1,5 @@
 /* The register-only loops: they do what they are asked for, and no compiler drops it. */
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "kernels/kernel.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tree obeys the layers, each kind of violation is caught, and the layers have no cycle.
+# The tree obeys the layers and has no cycle, each kind of violation is caught, and the layers have no cycle.
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 check=$ULB_SOURCE/scripts/check-layers
@@ -43,3 +43,20 @@ mkdir -p "$scratch/kernels/x86"
 printf '#include "kernel.h"\n' >"$scratch/kernels/x86/v.c"
 found=$("$check" "$scratch") && fail "an include that is not written from the root is not caught"
 grep -q '^kernels/x86/v.c:1: kernel.h: is not written from the root' <<<"$found" || fail "it is reported as: $found"
+
+# X.c and X.h are one file; of the headers of two files that know each other X_private.h alone is apart from that.
+mkdir -p "$scratch/tree/models/platform"
+models=$scratch/tree/models
+printf '#include "models/b.h"\n' >"$models/a.c"
+printf '#include "models/a_private.h"\n' >"$models/b.c"
+printf '#include "models/a.h"\n' >"$models/a_private.h"
+"$check" "$scratch/tree" || fail "a private header is taken for a cycle"
+printf '#include "models/a.h"\n' >"$models/b.c"
+found=$("$check" "$scratch/tree") && fail "two files that include each other are not caught"
+[[ $(sort <<<"$found" | xargs) == "models/a models/b files that include each other:" ]] ||
+    fail "the cycle is reported as: $found"
+
+rm "$models/b.c"
+printf '#include "models/a_private.h"\n' >"$models/platform/c.c"
+found=$("$check" "$scratch/tree") && fail "a private header that another folder includes is not caught"
+grep -q 'models/a_private.h: is for its own folder alone' <<<"$found" || fail "it is reported as: $found"

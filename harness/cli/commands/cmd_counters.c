@@ -1,6 +1,6 @@
 /* ulb-bench counters: which sources of core cycles work on this machine, and why the others do not. */
 #include "harness/cli/cli.h"
-#include "harness/timing/clock.h"
+#include "harness/timing/stopwatch.h"
 #include "harness/counters/counters.h"
 
 #include <argp.h>

@@ -1,8 +1,9 @@
 /* Inside harness/counters: what a back end is, and what it asks of the operating system. */
-#ifndef ULB_HARNESS_COUNTERS_BACKEND_H
-#define ULB_HARNESS_COUNTERS_BACKEND_H
+#ifndef ULB_HARNESS_COUNTERS_COUNTERS_PRIVATE_H
+#define ULB_HARNESS_COUNTERS_COUNTERS_PRIVATE_H
 
 #include "harness/counters/counters.h"
+#include "harness/counters/pmu.h"
 
 #include <linux/perf_event.h>
 #include <sys/types.h>
@@ -45,21 +46,6 @@ enum ulb_status ulb_cycle_counter_open_on(const struct ulb_counter_system *syste
                                           struct ulb_cycle_counter *counter, struct ulb_error *err);
 enum ulb_status ulb_instruction_counter_open_on(const struct ulb_counter_system *system,
                                                 struct ulb_cycle_counter *counter, struct ulb_error *err);
-
-/* A PMU that covers only some of the CPUs, as a hybrid chip has one of per kind of core. */
-struct ulb_core_pmu {
-    char name[64];
-    unsigned type;
-    char cpus[256]; /* kernel's list format, "0-11" */
-};
-
-enum { ULB_MAX_CORE_PMUS = 8 };
-
-/* Core PMUs under sysfs, by name, when there are two or more; 0 on a homogeneous machine. */
-size_t ulb_core_pmus(const char *sysfs, struct ulb_core_pmu pmus[ULB_MAX_CORE_PMUS]);
-
-/* The smallest CPU of the list that is >= from, or -1. */
-int ulb_cpu_list_next(const char *list, int from);
 
 /* Whether likwid-perfctr can measure regions of this build here; fills report. */
 void ulb_likwid_probe(const struct ulb_counter_system *system, struct ulb_counter_report *report);

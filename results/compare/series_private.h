@@ -1,6 +1,6 @@
 /* Internal to results/: parts of ulb_series_read(). */
-#ifndef ULB_RESULTS_COMPARE_SERIES_DECODE_H
-#define ULB_RESULTS_COMPARE_SERIES_DECODE_H
+#ifndef ULB_RESULTS_COMPARE_SERIES_PRIVATE_H
+#define ULB_RESULTS_COMPARE_SERIES_PRIVATE_H
 
 #include "results/compare/series.h"
 

@@ -1,6 +1,6 @@
 /* Internal to plots/: the tables of the report. */
-#ifndef ULB_PLOTS_REPORT_REPORT_TABLES_H
-#define ULB_PLOTS_REPORT_REPORT_TABLES_H
+#ifndef ULB_PLOTS_REPORT_REPORT_PRIVATE_H
+#define ULB_PLOTS_REPORT_REPORT_PRIVATE_H
 
 #include "plots/report/report.h"
 
