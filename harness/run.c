@@ -8,6 +8,7 @@
 #include "harness/grid/measure_grid.h"
 #include "harness/session/checkpoint.h"
 #include "harness/session/describe_machine.h"
+#include "harness/session/session.h"
 #include "harness/analysis/port_bounds.h"
 #include "harness/verify/test_problem.h"
 #include "harness/verify/stranger.h"
@@ -38,14 +39,17 @@ static enum ulb_status measure_gamma(struct ulb_session *session, enum ulb_stage
 {
     bool wanted = stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_LIMITS || stage == ULB_STAGE_FORMATS ||
                   stage == ULB_STAGE_ALL;
-    enum ulb_status status = wanted ? ulb_port_bounds_record(session, kernels, n, err) : ULB_OK;
+    enum ulb_status status =
+        wanted ? ulb_port_bounds_record(session->record, &session->machine.topology, kernels, n, err)
+               : ULB_OK;
     return wanted && status == ULB_OK ? ulb_gamma_measure(session, kernels, n, err) : status;
 }
 
 /* Counters are opened for one core at a time: what all cores do together is always the chain's. */
 static enum ulb_status set_cycles_sources(struct ulb_session *session, struct ulb_error *err)
 {
-    const char *alone = session->clock.name, *together = strcmp(alone, "emulated") == 0 ? alone : "chain";
+    const char *alone = session->machine.clock.name,
+               *together = strcmp(alone, "emulated") == 0 ? alone : "chain";
     return ulb_record_set_cycles_sources(session->record, together, alone, err);
 }
 
@@ -56,7 +60,7 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
     enum ulb_product product = stage == ULB_STAGE_GEMM ? ULB_GEMM : ULB_GEMV;
     enum ulb_status status = ULB_OK;
     if (needs_kernels(stage))
-        status = ulb_session_kernels(session, kernels, &n, err);
+        status = ulb_selection_kernels(&session->selection, kernels, &n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
         status = ulb_grid_largest(session, product, kernels, n, &largest, err);
     if (status == ULB_OK)
@@ -124,8 +128,8 @@ static enum ulb_status check_strangers(const struct ulb_session *session, struct
     ulb_kernel_timeout(settings->call_timeout_s);
     for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
-        if (ulb_kernel_is_foreign(kernel) && ulb_session_wants(session, kernel) &&
-            ulb_session_can_run(session, kernel->needs))
+        if (ulb_kernel_is_foreign(kernel) && ulb_selection_wants(&session->selection, kernel) &&
+            ulb_selection_can_run(&session->selection, kernel->needs))
             status = ulb_stranger_check(kernel, settings->seed, settings->call_timeout_s, &cases, err);
     }
     return status;

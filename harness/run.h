@@ -2,7 +2,8 @@
 #ifndef ULB_HARNESS_RUN_H
 #define ULB_HARNESS_RUN_H
 
-#include "harness/session/session.h"
+#include "harness/session/settings.h"
+#include "results/record/record.h"
 
 /* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs and decoding. */
 enum ulb_stage {

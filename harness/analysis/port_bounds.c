@@ -20,15 +20,16 @@ static json_t *bound_row(const struct ulb_kernel *kernel, const char *class_name
     return row;
 }
 
-enum ulb_status ulb_port_bounds_record(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                       size_t n, struct ulb_error *err)
+enum ulb_status ulb_port_bounds_record(struct ulb_record *record, const struct ulb_topology *topology,
+                                       const struct ulb_kernel *const *kernels, size_t n,
+                                       struct ulb_error *err)
 {
     struct ulb_core_list cores;
     json_t *rows = json_array();
     enum ulb_status status = ulb_core_list_load(&cores, err);
-    for (size_t c = 0; c < session->topology.n_classes && status == ULB_OK; c++) {
-        const char *class_name = session->topology.classes[c].name;
-        const struct ulb_cpu_signature cpu = ulb_cpu_signature_of(session->topology.classes[c].pus.items[0]);
+    for (size_t c = 0; c < topology->n_classes && status == ULB_OK; c++) {
+        const char *class_name = topology->classes[c].name;
+        const struct ulb_cpu_signature cpu = ulb_cpu_signature_of(topology->classes[c].pus.items[0]);
         char no_core[ULB_CORE_REASON_BYTES] = "";
         const struct ulb_core *core = ulb_core_identify(&cores, &cpu, ulb_isa_detect(), class_name, no_core);
         for (size_t i = 0; i < n; i++)
@@ -36,7 +37,7 @@ enum ulb_status ulb_port_bounds_record(struct ulb_session *session, const struct
     }
     ulb_core_list_free(&cores);
     if (status == ULB_OK)
-        return ulb_record_set(session->record, "port_bounds", rows, err);
+        return ulb_record_set(record, "port_bounds", rows, err);
     json_decref(rows);
     return status;
 }

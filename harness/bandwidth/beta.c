@@ -15,6 +15,11 @@
 static const double PAGES_MARGIN = 1.03;
 enum { CURVE_ALL_UP_TO = 32 };
 
+static struct ulb_read_plan plan_of(const struct ulb_session *session)
+{
+    return (struct ulb_read_plan){session->selection.isa, session->settings.quick, session->settings.seed};
+}
+
 static enum ulb_status add_cell(struct ulb_session *session, struct ulb_team *team, const char *set,
                                 const char *level, size_t buffer_bytes, struct ulb_best_read *m,
                                 struct ulb_error *err)
@@ -60,13 +65,14 @@ static enum ulb_status replay_cell(struct ulb_session *session, const struct ulb
 static enum ulb_status measure_level(struct ulb_session *session, struct ulb_team *team, const char *set,
                                      const char *level, size_t bytes, struct ulb_error *err)
 {
+    const struct ulb_read_plan plan = plan_of(session);
     struct ulb_best_read best = {0};
     struct ulb_unit unit;
     const json_t *kept;
     enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s %s", set, level);
     if (status != ULB_OK || kept)
         return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
-    status = ulb_best_of_cache(session, team, bytes, &best, err);
+    status = ulb_best_of_cache(&plan, team, session->arena.pages.data, bytes, &best, err);
     if (status == ULB_OK)
         status = add_cell(session, team, set, level, bytes, &best, err);
     if (status == ULB_OK)
@@ -82,7 +88,7 @@ static enum ulb_status measure_caches(struct ulb_session *session, struct ulb_te
 {
     size_t levels[ULB_CACHE_LEVELS], threads = ulb_team_size(team);
     enum ulb_status status = ULB_OK;
-    ulb_cache_levels(&session->topology, pus, threads, levels);
+    ulb_cache_levels(&session->machine.topology, pus, threads, levels);
     for (enum ulb_cache_level level = ULB_L1; level < ULB_CACHE_LEVELS && status == ULB_OK; level++) {
         size_t bytes = levels[level] / ULB_READER_GRAIN * ULB_READER_GRAIN;
         if (bytes > 0 && bytes * threads <= session->arena.pages.bytes)
@@ -94,13 +100,14 @@ static enum ulb_status measure_caches(struct ulb_session *session, struct ulb_te
 static enum ulb_status measure_memory(struct ulb_session *session, struct ulb_team *team, const char *set,
                                       const struct ulb_reader *only, struct ulb_error *err)
 {
+    const struct ulb_read_plan plan = plan_of(session);
     struct ulb_best_read best = {0};
     struct ulb_unit unit;
     const json_t *kept;
     enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem", set);
     if (status != ULB_OK || kept)
         return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
-    status = ulb_best_of_memory(session, team, &session->arena, ULB_PAGES_HUGE, only, &best, err);
+    status = ulb_best_of_memory(&plan, team, &session->arena, ULB_PAGES_HUGE, only, &best, err);
     if (status == ULB_OK)
         status = add_cell(session, team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK)
@@ -145,15 +152,15 @@ static enum ulb_status measure_set(struct ulb_session *session, const char *set,
 static enum ulb_status measure_classes(struct ulb_session *session, struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
-    for (size_t c = 0; c < session->topology.n_classes && status == ULB_OK; c++) {
-        const struct ulb_core_class *cls = &session->topology.classes[c];
+    for (size_t c = 0; c < session->machine.topology.n_classes && status == ULB_OK; c++) {
+        const struct ulb_core_class *cls = &session->machine.topology.classes[c];
         if (cls->leaders.n == 0)
             continue;
         char one[32];
         snprintf(one, sizeof one, "%s:1", cls->name);
-        ulb_session_progress(session, "beta", (double)c / (double)(session->topology.n_classes + 1));
+        ulb_session_progress(session, "beta", (double)c / (double)(session->machine.topology.n_classes + 1));
         status = measure_set(session, one, cls->leaders.items, 1, true, NULL, err);
-        if (status == ULB_OK && session->topology.n_classes > 1)
+        if (status == ULB_OK && session->machine.topology.n_classes > 1)
             status = measure_set(session, cls->name, cls->leaders.items, cls->leaders.n, true, NULL, err);
     }
     return status;
@@ -163,11 +170,12 @@ static enum ulb_status measure_classes(struct ulb_session *session, struct ulb_e
 static enum ulb_status measure_node(struct ulb_session *session, const struct ulb_numa_node *node,
                                     const unsigned *pus, size_t n, struct ulb_error *err)
 {
+    const struct ulb_read_plan plan = plan_of(session);
     struct ulb_team *team = NULL;
     struct ulb_arena arena = {0};
     struct ulb_best_read best = {0};
     char set[ULB_SET_BYTES];
-    size_t ring = session->arena.ring_bytes / session->topology.numa_nodes;
+    size_t ring = session->arena.ring_bytes / session->machine.topology.numa_nodes;
     struct ulb_unit unit;
     const json_t *kept;
     snprintf(set, sizeof set, "node%u", node->node);
@@ -178,8 +186,8 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
     if (status == ULB_OK)
         status = ulb_arena_open(&arena, ring, 0, session->yardstick_pages, team, err);
     if (status == ULB_OK)
-        status = ulb_best_of_memory(session, team, &arena, session->yardstick_pages, session->yardstick,
-                                    &best, err);
+        status =
+            ulb_best_of_memory(&plan, team, &arena, session->yardstick_pages, session->yardstick, &best, err);
     if (status == ULB_OK)
         status = add_cell(session, team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK)
@@ -192,16 +200,16 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
 
 static enum ulb_status measure_nodes(struct ulb_session *session, struct ulb_error *err)
 {
-    const struct ulb_topology *topology = &session->topology;
-    unsigned *pus = calloc(session->pus.n, sizeof *pus);
+    const struct ulb_topology *topology = &session->machine.topology;
+    unsigned *pus = calloc(session->machine.pus.n, sizeof *pus);
     enum ulb_status status = ULB_OK;
     if (!pus)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the PUs of a node");
     for (size_t i = 0; i < topology->numa_nodes && status == ULB_OK; i++) {
         size_t n = 0;
-        for (size_t p = 0; p < session->pus.n; p++) {
-            if (ulb_pu_list_has(&topology->numa[i].pus, session->pus.items[p]))
-                pus[n++] = session->pus.items[p];
+        for (size_t p = 0; p < session->machine.pus.n; p++) {
+            if (ulb_pu_list_has(&topology->numa[i].pus, session->machine.pus.items[p]))
+                pus[n++] = session->machine.pus.items[p];
         }
         if (n > 0)
             status = measure_node(session, &topology->numa[i], pus, n, err);
@@ -233,12 +241,12 @@ static enum ulb_status measure_cluster(struct ulb_session *session, const struct
 
 static enum ulb_status measure_clusters(struct ulb_session *session, struct ulb_error *err)
 {
-    unsigned *pus = calloc(session->topology.all_pus.n, sizeof *pus);
+    unsigned *pus = calloc(session->machine.topology.all_pus.n, sizeof *pus);
     enum ulb_status status = ULB_OK;
     if (!pus)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the PUs of a cluster");
-    for (size_t c = 0; c < session->topology.n_classes; c++) {
-        const struct ulb_core_class *cls = &session->topology.classes[c];
+    for (size_t c = 0; c < session->machine.topology.n_classes; c++) {
+        const struct ulb_core_class *cls = &session->machine.topology.classes[c];
         for (size_t i = 0; i < cls->n_l2_clusters && status == ULB_OK; i++)
             status = measure_cluster(session, cls, &cls->l2_clusters[i], pus, err);
     }
@@ -250,11 +258,11 @@ static enum ulb_status measure_clusters(struct ulb_session *session, struct ulb_
 static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
-    size_t n = session->pus.n;
+    size_t n = session->machine.pus.n;
     for (size_t i = 1; i < n && status == ULB_OK; i = i < CURVE_ALL_UP_TO ? i + 1 : i * 2) {
         char set[ULB_SET_BYTES];
         snprintf(set, sizeof set, "%s:%zu", session->settings.set ? session->settings.set : "all", i);
-        status = measure_set(session, set, session->pus.items, i, false, session->yardstick, err);
+        status = measure_set(session, set, session->machine.pus.items, i, false, session->yardstick, err);
     }
     return status;
 }
@@ -263,16 +271,18 @@ static enum ulb_status measure_curve(struct ulb_session *session, struct ulb_err
 static enum ulb_status try_small_pages(struct ulb_session *session, struct ulb_best_read *best,
                                        struct ulb_error *err)
 {
+    const struct ulb_read_plan plan = plan_of(session);
     struct ulb_arena arena;
     struct ulb_error refused;
     struct ulb_best_read small = {0};
-    if (ulb_arena_open(&arena, session->arena.ring_bytes, 0, ULB_PAGES_SMALL, session->team, &refused) !=
-        ULB_OK)
+    if (ulb_arena_open(&arena, session->arena.ring_bytes, 0, ULB_PAGES_SMALL, session->machine.team,
+                       &refused) != ULB_OK)
         return ulb_record_warn(session->record, err, "yardstick tried with huge pages alone: %s",
                                refused.message);
     enum ulb_status status =
-        ulb_best_of_memory(session, session->team, &arena, ULB_PAGES_SMALL, NULL, &small, err);
-    bool better = status == ULB_OK && ulb_read_duel(session, small.reader, &arena, best) > PAGES_MARGIN;
+        ulb_best_of_memory(&plan, session->machine.team, &arena, ULB_PAGES_SMALL, NULL, &small, err);
+    bool better = status == ULB_OK && ulb_read_duel(&plan, session->machine.team, small.reader, &arena,
+                                                    &session->arena, best) > PAGES_MARGIN;
     ulb_arena_close(&arena);
     free(better ? best->samples : small.samples);
     if (better)
@@ -292,7 +302,7 @@ static enum ulb_status adopt_yardstick(struct ulb_session *session, const struct
         return ULB_OK;
     size_t ring = session->arena.ring_bytes, extra = session->arena.pages.bytes - ring;
     ulb_arena_close(&session->arena);
-    return ulb_arena_open(&session->arena, ring, extra, ULB_PAGES_SMALL, session->team, err);
+    return ulb_arena_open(&session->arena, ring, extra, ULB_PAGES_SMALL, session->machine.team, err);
 }
 
 static enum ulb_status replay_yardstick(struct ulb_session *session, const struct ulb_unit *unit,
@@ -302,7 +312,7 @@ static enum ulb_status replay_yardstick(struct ulb_session *session, const struc
     bool small = json_is_true(json_object_get(kept, "small_pages"));
     const struct ulb_reader *reader;
     for (size_t i = 0; name && (reader = ulb_reader_at(i)); i++) {
-        if (strcmp(reader->name, name) == 0 && ulb_session_can_run(session, reader->needs))
+        if (strcmp(reader->name, name) == 0 && ulb_selection_can_run(&session->selection, reader->needs))
             return adopt_yardstick(session, reader, small ? ULB_PAGES_SMALL : ULB_PAGES_HUGE, err);
     }
     return ulb_unit_damaged(unit, err);
@@ -316,6 +326,7 @@ static json_t *yardstick_json(const struct ulb_session *session)
 
 enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *err)
 {
+    const struct ulb_read_plan plan = plan_of(session);
     struct ulb_unit unit;
     struct ulb_best_read best = {0};
     const json_t *kept;
@@ -326,7 +337,8 @@ enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *e
         status = ulb_unit_begin(session, &unit, &kept, err, "yardstick");
     if (status != ULB_OK || kept)
         return status == ULB_OK ? replay_yardstick(session, &unit, kept, err) : status;
-    status = ulb_best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
+    status =
+        ulb_best_of_memory(&plan, session->machine.team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     session->yardstick = best.reader;
     session->yardstick_pages = best.pages;
     if (status == ULB_OK)
@@ -348,8 +360,8 @@ static enum ulb_status likwid_cross_check(struct ulb_session *session, struct ul
     if (kept)
         return ulb_record_set(session->record, "likwid_bench", json_incref(json_object_get(kept, "value")),
                               err);
-    status = ulb_likwid_bench_bandwidth(session->pus.items, session->pus.n, session->arena.ring_bytes / 2,
-                                        &gbps, &why);
+    status = ulb_likwid_bench_bandwidth(session->machine.pus.items, session->machine.pus.n,
+                                        session->arena.ring_bytes / 2, &gbps, &why);
     if (ulb_check_interrupted(err) != ULB_OK) /* Ctrl-C ends the child too: that is no finding */
         return ULB_INTERRUPTED;
     json_t *value = status == ULB_OK ? json_pack("{s:f}", "gbps", gbps)
@@ -360,25 +372,28 @@ static enum ulb_status likwid_cross_check(struct ulb_session *session, struct ul
 
 static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb_error *err)
 {
+    const struct ulb_read_plan plan = plan_of(session);
     const char *set = session->settings.set ? session->settings.set : "all";
     struct ulb_best_read best = {0};
     struct ulb_unit unit;
     const json_t *kept = NULL;
     ulb_session_progress(session, "beta", 0.5);
-    enum ulb_status status = measure_caches(session, session->team, set, session->pus.items, err);
+    enum ulb_status status =
+        measure_caches(session, session->machine.team, set, session->machine.pus.items, err);
     if (status == ULB_OK)
         status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem, yardstick", set);
     if (status == ULB_OK && kept)
         status = replay_cell(session, &unit, kept, err);
     if (status != ULB_OK || kept)
         return status == ULB_OK ? replay_yardstick(session, &unit, kept, err) : status;
-    status = ulb_best_of_memory(session, session->team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
+    status =
+        ulb_best_of_memory(&plan, session->machine.team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     if (status == ULB_OK)
         status = try_small_pages(session, &best, err);
     if (status == ULB_OK)
         status = adopt_yardstick(session, best.reader, best.pages, err);
     if (status == ULB_OK)
-        status = add_cell(session, session->team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
+        status = add_cell(session, session->machine.team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK) {
         json_t *value = last_cell(session), *more = yardstick_json(session);
         json_object_update(value, more);
@@ -401,7 +416,7 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
         status = measure_classes(session, err);
     if (status == ULB_OK)
         status = measure_curve(session, err);
-    if (status == ULB_OK && session->topology.numa_nodes > 1)
+    if (status == ULB_OK && session->machine.topology.numa_nodes > 1)
         status = measure_nodes(session, err);
     if (status == ULB_OK)
         status = measure_clusters(session, err);
@@ -448,12 +463,12 @@ enum ulb_status ulb_beta_measure_alone(struct ulb_session *session, struct ulb_e
 
 enum ulb_status ulb_beta_measure_memory(struct ulb_session *session, struct ulb_error *err)
 {
-    const struct ulb_topology *topology = &session->topology;
+    const struct ulb_topology *topology = &session->machine.topology;
     const char *set = session->settings.set ? session->settings.set : "all";
     ulb_session_progress(session, "beta", 0.0);
     enum ulb_status status = ulb_session_arena(session, 0, err);
     if (status == ULB_OK)
-        status = measure_memory(session, session->team, set, NULL, err);
+        status = measure_memory(session, session->machine.team, set, NULL, err);
     for (size_t c = 0; c < topology->n_classes && topology->n_classes > 1 && status == ULB_OK; c++) {
         const struct ulb_core_class *cls = &topology->classes[c];
         ulb_session_progress(session, "beta", (double)(c + 1) / (double)(topology->n_classes + 1));
@@ -475,5 +490,5 @@ double ulb_beta_of_class(const struct ulb_record *record, const char *class_name
 
 double ulb_beta_yardstick(struct ulb_session *session)
 {
-    return ulb_read_memory(session->team, session->yardstick, &session->arena);
+    return ulb_read_memory(session->machine.team, session->yardstick, &session->arena);
 }

@@ -49,12 +49,12 @@ struct ulb_wake ulb_wake_of(const double *seconds, size_t pieces, double bytes)
 /* samples[piece][SAMPLES]: the mean of the threads after one rest. */
 static void take_sample(struct ulb_session *session, struct walk *walk, double (*samples)[SAMPLES], size_t s)
 {
-    const size_t threads = session->pus.n;
+    const size_t threads = session->machine.pus.n;
     walk->data = ulb_arena_next(&session->arena, threads * PIECES * PIECE_BYTES, ULB_READER_GRAIN);
     const double until = ulb_now() + REST;
     while (ulb_now() < until)
         continue;
-    ulb_team_run(session->team, walk_part, walk);
+    ulb_team_run(session->machine.team, walk_part, walk);
     for (size_t i = 0; i < PIECES; i++) {
         samples[i][s] = 0;
         for (size_t t = 0; t < threads; t++)
@@ -66,7 +66,7 @@ static enum ulb_status sample_rests(struct ulb_session *session, struct ulb_wake
 {
     double samples[PIECES][SAMPLES], seconds[PIECES];
     struct walk walk = {.reader = session->yardstick,
-                        .seconds = calloc(session->pus.n * PIECES, sizeof *walk.seconds)};
+                        .seconds = calloc(session->machine.pus.n * PIECES, sizeof *walk.seconds)};
     if (!walk.seconds)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples");
     for (size_t s = 0; s < SAMPLES; s++)
@@ -74,14 +74,14 @@ static enum ulb_status sample_rests(struct ulb_session *session, struct ulb_wake
     for (size_t i = 0; i < PIECES; i++)
         seconds[i] = ulb_median_of(samples[i], SAMPLES);
     free(walk.seconds);
-    *wake = ulb_wake_of(seconds, PIECES, (double)(session->pus.n * PIECE_BYTES));
+    *wake = ulb_wake_of(seconds, PIECES, (double)(session->machine.pus.n * PIECE_BYTES));
     return ulb_check_interrupted(err);
 }
 
 static enum ulb_status wake_json(struct ulb_session *session, json_t **value, struct ulb_error *err)
 {
     struct ulb_wake wake;
-    const bool small = session->arena.ring_bytes < session->pus.n * PIECES * PIECE_BYTES;
+    const bool small = session->arena.ring_bytes < session->machine.pus.n * PIECES * PIECE_BYTES;
     if (ulb_emulator() || small) {
         *value = json_pack("{s:n, s:s}", "lost_us", "lost_us_reason",
                            small ? "the ring is too small; leave out --ring-mib" : "no figure is of a CPU");

@@ -3,7 +3,9 @@
 #include "common/emulation.h"
 #include "harness/counters/marker.h"
 #include "harness/memory/memory_warmup.h"
+#include "harness/session/interrupted.h"
 #include "harness/threads/retry_noisy.h"
+#include "harness/timing/stopwatch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,12 +93,12 @@ double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, s
     return ulb_read_bytes(team, reader, arena, ULB_MEMORY_CHUNK * ulb_team_size(team));
 }
 
-static struct ulb_noise_retry watch_of(const struct ulb_session *session, struct ulb_team *team)
+static struct ulb_noise_retry watch_of(bool quick, struct ulb_team *team)
 {
     return (struct ulb_noise_retry){
         .team = team,
         .tries = TRIES_PER_SAMPLE,
-        .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
+        .patience = quick ? PATIENCE_QUICK : PATIENCE_FULL,
     };
 }
 
@@ -140,7 +142,7 @@ static enum ulb_status out_of_memory(struct ulb_error *err)
 }
 
 /* Readers that can run here (or `only`), each with room for n samples; *count of them. */
-static enum ulb_status list_candidates(const struct ulb_session *session, const struct ulb_reader *only,
+static enum ulb_status list_candidates(ulb_isa_set isa, const struct ulb_reader *only,
                                        enum ulb_page_kind pages, size_t n,
                                        struct ulb_best_read candidates[READERS_MAX], size_t *count,
                                        struct ulb_error *err)
@@ -148,7 +150,7 @@ static enum ulb_status list_candidates(const struct ulb_session *session, const 
     const struct ulb_reader *reader;
     *count = 0;
     for (size_t i = 0; (reader = ulb_reader_at(i)) && *count < READERS_MAX; i++) {
-        if (!ulb_session_can_run(session, reader->needs) || (only && only != reader))
+        if ((reader->needs & ~isa) != 0 || (only && only != reader))
             continue;
         struct ulb_best_read *now = &candidates[(*count)++];
         *now = (struct ulb_best_read){
@@ -161,16 +163,16 @@ static enum ulb_status list_candidates(const struct ulb_session *session, const 
 
 /* Best reader at memory level over one mapping; a better result replaces *best. Readers take turns, so that
  * none is helped by a good spell of the machine. */
-enum ulb_status ulb_best_of_memory(struct ulb_session *session, struct ulb_team *team,
+enum ulb_status ulb_best_of_memory(const struct ulb_read_plan *plan, struct ulb_team *team,
                                    struct ulb_arena *arena, enum ulb_page_kind pages,
                                    const struct ulb_reader *only, struct ulb_best_read *best,
                                    struct ulb_error *err)
 {
-    size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL, count;
+    size_t n = plan->quick ? SAMPLES_QUICK : SAMPLES_FULL, count;
     struct ulb_best_read candidates[READERS_MAX];
-    struct ulb_noise_retry watch = watch_of(session, team);
+    struct ulb_noise_retry watch = watch_of(plan->quick, team);
     struct memory_walk walk = {team, NULL, arena};
-    enum ulb_status status = list_candidates(session, only, pages, n, candidates, &count, err);
+    enum ulb_status status = list_candidates(plan->isa, only, pages, n, candidates, &count, err);
     for (size_t s = 0; s < n && status == ULB_OK; s++) {
         for (size_t i = 0; i < count; i++) {
             walk.reader = candidates[i].reader;
@@ -182,7 +184,7 @@ enum ulb_status ulb_best_of_memory(struct ulb_session *session, struct ulb_team 
     }
     for (size_t i = 0; i < count; i++) {
         if (status == ULB_OK) {
-            candidates[i].stats = ulb_stats_of(candidates[i].samples, n, session->settings.seed);
+            candidates[i].stats = ulb_stats_of(candidates[i].samples, n, plan->seed);
             keep_better(best, &candidates[i]);
         } else {
             free(candidates[i].samples);
@@ -200,16 +202,16 @@ static size_t passes_for(struct ulb_team *team, struct read_job *job)
     return passes < 1 ? 1 : (size_t)passes;
 }
 
-enum ulb_status ulb_best_of_cache(struct ulb_session *session, struct ulb_team *team, size_t bytes,
-                                  struct ulb_best_read *best, struct ulb_error *err)
+enum ulb_status ulb_best_of_cache(const struct ulb_read_plan *plan, struct ulb_team *team, char *data,
+                                  size_t bytes, struct ulb_best_read *best, struct ulb_error *err)
 {
-    size_t n = session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL;
+    size_t n = plan->quick ? SAMPLES_QUICK : SAMPLES_FULL;
     const struct ulb_reader *reader;
-    struct ulb_noise_retry watch = watch_of(session, team);
+    struct ulb_noise_retry watch = watch_of(plan->quick, team);
     for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
-        if (!ulb_session_can_run(session, reader->needs) || reader->prefetches)
+        if ((reader->needs & ~plan->isa) != 0 || reader->prefetches)
             continue;
-        struct cache_pass pass = {team, {reader, session->arena.pages.data, bytes, bytes, 1, 0}};
+        struct cache_pass pass = {team, {reader, data, bytes, bytes, 1, 0}};
         pass.job.passes = passes_for(team, &pass.job);
         struct ulb_best_read now = {
             .reader = reader, .pages = ULB_PAGES_HUGE, .samples = malloc(n * sizeof(double)), .n = n};
@@ -217,7 +219,7 @@ enum ulb_status ulb_best_of_cache(struct ulb_session *session, struct ulb_team *
             return out_of_memory(err);
         for (size_t s = 0; s < n; s++)
             now.samples[s] = ulb_retry_noisy(&watch, pass_cache, &pass);
-        now.stats = ulb_stats_of(now.samples, n, session->settings.seed);
+        now.stats = ulb_stats_of(now.samples, n, plan->seed);
         keep_better(best, &now);
     }
     return ulb_check_interrupted(err);
@@ -226,14 +228,14 @@ enum ulb_status ulb_best_of_cache(struct ulb_session *session, struct ulb_team *
 /* What reader reads of arena as a multiple of what best reads of the ring, turn and turn about: two mappings
  * measured one after the other would compare two spells of the machine. The lower quartile, so that noise
  * alone does not win. */
-double ulb_read_duel(struct ulb_session *session, const struct ulb_reader *reader, struct ulb_arena *arena,
-                     const struct ulb_best_read *best)
+double ulb_read_duel(const struct ulb_read_plan *plan, struct ulb_team *team, const struct ulb_reader *reader,
+                     struct ulb_arena *arena, struct ulb_arena *ring, const struct ulb_best_read *best)
 {
     enum { ROUNDS = 31 };
     double ratios[ROUNDS];
-    struct memory_walk challenger = {session->team, reader, arena};
-    struct memory_walk holder = {session->team, best->reader, &session->arena};
-    struct ulb_noise_retry watch = watch_of(session, session->team);
+    struct memory_walk challenger = {team, reader, arena};
+    struct memory_walk holder = {team, best->reader, ring};
+    struct ulb_noise_retry watch = watch_of(plan->quick, team);
     for (size_t i = 0; i < ROUNDS; i++) {
         double first = ulb_retry_noisy(&watch, walk_memory, &challenger);
         ratios[i] = first / ulb_retry_noisy(&watch, walk_memory, &holder);

@@ -3,7 +3,8 @@
 #define ULB_HARNESS_BANDWIDTH_READ_BANDWIDTH_H
 
 #include "common/stats.h"
-#include "harness/session/session.h"
+#include "harness/memory/cold_ring.h"
+#include "kernels/kernel.h"
 
 /* A memory sample reads this much per thread: long against fork/join and the timer, short enough to
  * interleave. */
@@ -30,22 +31,29 @@ double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, st
 /* The same of a whole chunk for each thread. */
 double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
 
+/* How readers are compared: those that these instruction sets can run, in few samples or in many. */
+struct ulb_read_plan {
+    ulb_isa_set isa;
+    bool quick;
+    uint64_t seed; /* of the statistics */
+};
+
 /* Best reader (or `only`) at memory level over one mapping; a better result replaces *best, whose samples the
  * caller frees whatever the status. Readers take turns, so that none is helped by a good spell of the
  * machine. */
-enum ulb_status ulb_best_of_memory(struct ulb_session *session, struct ulb_team *team,
+enum ulb_status ulb_best_of_memory(const struct ulb_read_plan *plan, struct ulb_team *team,
                                    struct ulb_arena *arena, enum ulb_page_kind pages,
                                    const struct ulb_reader *only, struct ulb_best_read *best,
                                    struct ulb_error *err);
 
-/* The same of so many bytes per thread that stay in cache, without prefetching readers. */
-enum ulb_status ulb_best_of_cache(struct ulb_session *session, struct ulb_team *team, size_t bytes,
-                                  struct ulb_best_read *best, struct ulb_error *err);
+/* The same of so many bytes per thread at data that stay in cache, without prefetching readers. */
+enum ulb_status ulb_best_of_cache(const struct ulb_read_plan *plan, struct ulb_team *team, char *data,
+                                  size_t bytes, struct ulb_best_read *best, struct ulb_error *err);
 
 /* What reader reads of arena as a multiple of what best reads of the ring, turn and turn about: two mappings
  * measured one after the other would compare two spells of the machine. The lower quartile, so that noise
  * alone does not win. */
-double ulb_read_duel(struct ulb_session *session, const struct ulb_reader *reader, struct ulb_arena *arena,
-                     const struct ulb_best_read *best);
+double ulb_read_duel(const struct ulb_read_plan *plan, struct ulb_team *team, const struct ulb_reader *reader,
+                     struct ulb_arena *arena, struct ulb_arena *ring, const struct ulb_best_read *best);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "common/doing.h"
 #include "harness/timing/stopwatch.h"
-#include "harness/session/session.h"
+#include "harness/session/interrupted.h"
 #include "kernels/plugin.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "harness/cli/interrupt.h"
 
-#include "harness/session/session.h"
+#include "harness/session/interrupted.h"
 
 #include <signal.h>
 #include <time.h>

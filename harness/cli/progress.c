@@ -1,5 +1,7 @@
 #include "harness/cli/progress.h"
 
+#include "harness/timing/stopwatch.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>

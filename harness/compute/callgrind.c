@@ -2,6 +2,7 @@
 
 #include "harness/compute/gamma_loop.h"
 #include "harness/counters/run_program.h"
+#include "harness/session/selection.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -51,16 +52,15 @@ static enum ulb_status collect_row(size_t row, uint64_t seed, struct ulb_error *
 
 enum ulb_status ulb_callgrind_loops(const struct ulb_settings *settings, struct ulb_error *err)
 {
-    struct ulb_session session = {.settings = *settings};
-    enum ulb_status status = ulb_session_open_rows(&session, err);
-    if (status != ULB_OK)
-        return status;
+    struct ulb_selection selection;
+    enum ulb_status status = ulb_selection_open(&selection, settings->formats, settings->kernels,
+                                                ulb_isa_detect() & ~settings->isa_mask, err);
     for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
-        if (ulb_session_wants(&session, ulb_kernels[i]) &&
-            ulb_session_can_run(&session, ulb_kernels[i]->needs))
+        if (ulb_selection_wants(&selection, ulb_kernels[i]) &&
+            ulb_selection_can_run(&selection, ulb_kernels[i]->needs))
             status = collect_row(i, settings->seed, err);
     }
-    ulb_session_close(&session);
+    ulb_selection_close(&selection);
     return status;
 }
 

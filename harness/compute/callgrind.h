@@ -3,7 +3,7 @@
 #ifndef ULB_HARNESS_COMPUTE_CALLGRIND_H
 #define ULB_HARNESS_COMPUTE_CALLGRIND_H
 
-#include "harness/session/session.h"
+#include "harness/session/settings.h"
 
 #include <stdbool.h>
 

@@ -3,6 +3,8 @@
 #include "common/stats.h"
 #include "harness/bandwidth/read_bandwidth.h"
 #include "harness/compute/gamma_all_cores.h"
+#include "harness/session/interrupted.h"
+#include "harness/timing/stopwatch.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -14,7 +16,9 @@ enum { BETA_SAMPLES = 9, GAMMA_SAMPLES = 5, TRIES = 1000 };
 static const double PATIENCE_QUICK = 0.4, PATIENCE_FULL = 3; /* seconds */
 
 struct race {
-    struct ulb_session *session;
+    struct ulb_team *team;
+    const struct ulb_reader *reader;
+    struct ulb_arena *arena;
     const char *data;
     size_t part;
     _Atomic int over;
@@ -31,7 +35,7 @@ static void run_race(void *arg, size_t thread)
     double begin = ulb_now();
     while (done < race->part && !atomic_load_explicit(&race->over, memory_order_relaxed)) {
         size_t piece = race->part - done < PIECE_BYTES ? race->part - done : PIECE_BYTES;
-        sum += race->session->yardstick->run(data + done, piece);
+        sum += race->reader->run(data + done, piece);
         done += piece;
     }
     atomic_store_explicit(&race->over, 1, memory_order_relaxed);
@@ -42,29 +46,27 @@ static void run_race(void *arg, size_t thread)
 static double sample_race(void *arg)
 {
     struct race *race = arg;
-    struct ulb_session *session = race->session;
-    ulb_read_warm_up(session->team, session->yardstick, &session->arena);
-    race->data = ulb_arena_next(&session->arena, race->part * session->pus.n, ULB_READER_GRAIN);
+    ulb_read_warm_up(race->team, race->reader, race->arena);
+    race->data = ulb_arena_next(race->arena, race->part * ulb_team_size(race->team), ULB_READER_GRAIN);
     atomic_store(&race->over, 0);
-    ulb_team_run(session->team, run_race, race);
+    ulb_team_run(race->team, run_race, race);
     return race->rates[0];
 }
 
-static struct ulb_noise_retry watch_of(const struct ulb_session *session)
+static struct ulb_noise_retry watch_of(struct ulb_team *team, bool quick)
 {
-    return (struct ulb_noise_retry){.team = session->team,
-                                    .tries = TRIES,
-                                    .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL};
+    return (struct ulb_noise_retry){
+        .team = team, .tries = TRIES, .patience = quick ? PATIENCE_QUICK : PATIENCE_FULL};
 }
 
 /* Mean over the threads of a class; NAN without one. */
-static double mean_of_class(const struct ulb_session *session, const double *by_thread, size_t cls)
+static double mean_of_class(const struct ulb_machine *machine, const double *by_thread, size_t cls)
 {
     double sum = 0;
     size_t n = 0;
-    for (size_t t = 0; t < session->pus.n; t++) {
-        if (ulb_topology_class_of(&session->topology, session->pus.items[t]) ==
-            &session->topology.classes[cls]) {
+    for (size_t t = 0; t < machine->pus.n; t++) {
+        if (ulb_topology_class_of(&machine->topology, machine->pus.items[t]) ==
+            &machine->topology.classes[cls]) {
             sum += by_thread[t];
             n++;
         }
@@ -72,41 +74,46 @@ static double mean_of_class(const struct ulb_session *session, const double *by_
     return n ? sum / (double)n : NAN;
 }
 
-enum ulb_status ulb_class_beta(struct ulb_session *session, double beta[ULB_MAX_CLASSES],
+enum ulb_status ulb_class_beta(const struct ulb_machine *machine, const struct ulb_reader *reader,
+                               struct ulb_arena *arena, bool quick, double beta[ULB_MAX_CLASSES],
                                struct ulb_error *err)
 {
-    size_t share = session->arena.ring_bytes / session->pus.n / ULB_READER_GRAIN * ULB_READER_GRAIN;
-    struct race race = {.session = session,
+    size_t share = arena->ring_bytes / machine->pus.n / ULB_READER_GRAIN * ULB_READER_GRAIN;
+    struct race race = {.team = machine->team,
+                        .reader = reader,
+                        .arena = arena,
                         .part = share < PART_BYTES ? share : PART_BYTES,
-                        .rates = calloc(session->pus.n, sizeof(double))};
-    struct ulb_noise_retry watch = watch_of(session);
+                        .rates = calloc(machine->pus.n, sizeof(double))};
+    struct ulb_noise_retry watch = watch_of(machine->team, quick);
     double samples[ULB_MAX_CLASSES][BETA_SAMPLES];
     if (!race.rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the rates of %zu threads",
-                        session->pus.n);
+                        machine->pus.n);
     for (size_t s = 0; s < BETA_SAMPLES; s++) {
         ulb_retry_noisy(&watch, sample_race, &race);
-        for (size_t c = 0; c < session->topology.n_classes; c++)
-            samples[c][s] = mean_of_class(session, race.rates, c);
+        for (size_t c = 0; c < machine->topology.n_classes; c++)
+            samples[c][s] = mean_of_class(machine, race.rates, c);
     }
-    for (size_t c = 0; c < session->topology.n_classes; c++)
+    for (size_t c = 0; c < machine->topology.n_classes; c++)
         beta[c] = ulb_median(samples[c], BETA_SAMPLES);
     free(race.rates);
     return ulb_check_interrupted(err);
 }
 
-enum ulb_status ulb_class_gammas(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                 size_t n, struct ulb_class_gamma *gammas, struct ulb_error *err)
+enum ulb_status ulb_class_gammas(const struct ulb_machine *machine, const struct ulb_settings *settings,
+                                 const struct ulb_kernel *const *kernels, size_t n,
+                                 struct ulb_class_gamma *gammas, struct ulb_error *err)
 {
     struct ulb_team_gamma *meter = NULL;
-    struct ulb_noise_retry watch = watch_of(session);
-    enum ulb_status status = ulb_team_gamma_open(&meter, session, kernels, n, GAMMA_SAMPLES, err);
+    struct ulb_noise_retry watch = watch_of(machine->team, settings->quick);
+    enum ulb_status status =
+        ulb_team_gamma_open(&meter, machine, settings->seed, kernels, n, GAMMA_SAMPLES, err);
     if (status != ULB_OK)
         return status;
     for (size_t i = 0; i < n * GAMMA_SAMPLES; i++)
         ulb_team_gamma_sample(meter, i % n, &watch);
     for (size_t i = 0; i < n; i++) {
-        for (size_t c = 0; c < session->topology.n_classes; c++) {
+        for (size_t c = 0; c < machine->topology.n_classes; c++) {
             struct ulb_core_rate rate = ulb_team_gamma_rate(meter, i, c);
             gammas[i].cycles[c] = rate.gamma > 0 ? rate.gamma : NAN;
             gammas[i].hz[c] = rate.hz;
@@ -123,13 +130,13 @@ double ulb_class_rate(const struct ulb_kernel *kernel, const struct ulb_class_ga
     return fmin(beta[cls], compute);
 }
 
-void ulb_class_thread_rates(const struct ulb_session *session, const struct ulb_kernel *kernel,
+void ulb_class_thread_rates(const struct ulb_machine *machine, const struct ulb_kernel *kernel,
                             const struct ulb_class_gamma *gamma, const double beta[ULB_MAX_CLASSES],
                             size_t tokens, double *rates)
 {
-    for (size_t t = 0; t < session->pus.n; t++) {
-        const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[t]);
-        size_t c = cls ? (size_t)(cls - session->topology.classes) : 0;
+    for (size_t t = 0; t < machine->pus.n; t++) {
+        const struct ulb_core_class *cls = ulb_topology_class_of(&machine->topology, machine->pus.items[t]);
+        size_t c = cls ? (size_t)(cls - machine->topology.classes) : 0;
         rates[t] = !cls ? 1 : gamma ? ulb_class_rate(kernel, gamma, beta, c, tokens) : beta[c];
     }
 }

@@ -71,12 +71,12 @@ static enum ulb_status time_packing(struct ulb_session *session, const struct ul
     size_t bytes = ulb_layout_bytes(kernel->layout, PACK_ROWS, PACK_COLUMNS);
     *ns = NAN;
     enum ulb_status status = ulb_problem_open(&problem, kernel, PACK_ROWS, PACK_COLUMNS, ULB_FILL_RANDOM,
-                                              session->settings.seed, session->team, err);
+                                              session->settings.seed, session->machine.team, err);
     if (status == ULB_OK)
         status = ulb_pages_map(&packed, bytes, ULB_PAGES_SMALL, err);
     for (int i = 0; i < PACK_TIMES && status == ULB_OK; i++) {
         double begin = ulb_now();
-        ulb_problem_pack(&problem, kernel->layout, packed.data, session->team);
+        ulb_problem_pack(&problem, kernel->layout, packed.data, session->machine.team);
         *ns = fmin(isnan(*ns) ? INFINITY : *ns, 1e9 * (ulb_now() - begin) / (PACK_ROWS * PACK_COLUMNS));
     }
     ulb_pages_unmap(&packed);
@@ -206,12 +206,12 @@ static enum ulb_status measure_format(struct ulb_session *session, json_t *rows,
                                       const struct ulb_kernel *const *kernels, size_t n,
                                       struct ulb_error *err)
 {
-    const char *cls = session->topology.classes[0].name;
+    const char *cls = session->machine.topology.classes[0].name;
     double beta = ulb_beta_of_class(session->record, cls);
     struct best best = {0}, in_place = {0};
     bool asked = false;
     for (size_t i = 0; i < ulb_kernel_count && !asked; i++)
-        asked = is_of(reference, ulb_kernels[i]) && ulb_session_wants(session, ulb_kernels[i]);
+        asked = is_of(reference, ulb_kernels[i]) && ulb_selection_wants(&session->selection, ulb_kernels[i]);
     for (size_t i = 0; i < n; i++) {
         double gamma = is_of(reference, kernels[i]) ? gamma_of(session->record, kernels[i], cls) : NAN;
         if (kernels[i] != reference && !isnan(gamma))

@@ -161,19 +161,19 @@ static enum ulb_status warn_of_source(struct ulb_session *session, const struct 
 static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsigned pu,
                                      const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
-    const struct ulb_core_class *cls = &session->topology.classes[c];
+    const struct ulb_core_class *cls = &session->machine.topology.classes[c];
     struct ulb_team *team = NULL;
     struct ulb_clock clock;
     enum ulb_status status = ulb_team_start(&team, &pu, 1, err);
     if (status != ULB_OK)
         return status;
     ulb_clock_open(&clock, session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL);
-    status = warn_of_source(session, cls, &clock, session->clock.name, err);
+    status = warn_of_source(session, cls, &clock, session->machine.clock.name, err);
     const char *source = clock.source;
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         struct gamma_samples samples;
         ulb_session_progress(session, "gamma",
-                             (double)(c * n + i) / (double)(session->topology.n_classes * n));
+                             (double)(c * n + i) / (double)(session->machine.topology.n_classes * n));
         status = get_samples(session, kernels[i], cls, &clock, &samples, err);
         if (status == ULB_OK)
             status = add_cell(session, kernels[i], cls, &samples, err);
@@ -197,14 +197,14 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
 enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
                                   size_t n, struct ulb_error *err)
 {
-    size_t classes = session->topology.n_classes;
+    size_t classes = session->machine.topology.n_classes;
     enum ulb_status status = ULB_OK;
     for (size_t c = 0; c < classes && status == ULB_OK; c++) {
-        for (size_t t = 0; t < session->pus.n; t++) {
-            if (ulb_topology_class_of(&session->topology, session->pus.items[t]) !=
-                &session->topology.classes[c])
+        for (size_t t = 0; t < session->machine.pus.n; t++) {
+            if (ulb_topology_class_of(&session->machine.topology, session->machine.pus.items[t]) !=
+                &session->machine.topology.classes[c])
                 continue;
-            status = measure_class(session, c, session->pus.items[t], kernels, n, err);
+            status = measure_class(session, c, session->machine.pus.items[t], kernels, n, err);
             break;
         }
     }

@@ -13,7 +13,7 @@ static const size_t L1_UNKNOWN = (size_t)32 << 10;
 enum figure { CYCLES, HZ, SECONDS, FIGURES };
 
 struct ulb_team_gamma {
-    struct ulb_session *session;
+    const struct ulb_machine *machine;
     size_t n, classes, threads, samples_max;
     struct ulb_gamma_sizes *sizes; /* n */
     double *cycles;                /* [ULB_GAMMA_LOOPS][threads], of the loops just run */
@@ -47,7 +47,7 @@ static void run_on_team(struct ulb_team_gamma *gamma, const struct ulb_gamma_loo
 {
     gamma->running = loop;
     gamma->into = into;
-    ulb_team_run(gamma->session->team, timed_part, gamma);
+    ulb_team_run(gamma->machine->team, timed_part, gamma);
 }
 
 /* Mean over the threads of a class; NAN for a class without one. */
@@ -153,7 +153,7 @@ static size_t smallest_l1(const struct ulb_team_gamma *gamma)
 {
     size_t smallest = 0;
     for (size_t t = 0; t < gamma->threads; t++) {
-        size_t l1 = gamma->session->topology.classes[gamma->class_of[t]].l1d_bytes;
+        size_t l1 = gamma->machine->topology.classes[gamma->class_of[t]].l1d_bytes;
         l1 = l1 ? l1 : L1_UNKNOWN;
         smallest = smallest == 0 || l1 < smallest ? l1 : smallest;
     }
@@ -162,25 +162,25 @@ static size_t smallest_l1(const struct ulb_team_gamma *gamma)
 
 static void find_classes(struct ulb_team_gamma *gamma)
 {
-    const struct ulb_topology *topology = &gamma->session->topology;
+    const struct ulb_topology *topology = &gamma->machine->topology;
     for (size_t t = 0; t < gamma->threads; t++) {
-        const struct ulb_core_class *cls = ulb_topology_class_of(topology, gamma->session->pus.items[t]);
+        const struct ulb_core_class *cls = ulb_topology_class_of(topology, gamma->machine->pus.items[t]);
         gamma->class_of[t] = cls ? (size_t)(cls - topology->classes) : 0;
     }
 }
 
-enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_session *session,
-                                    const struct ulb_kernel *const *kernels, size_t n, size_t samples,
-                                    struct ulb_error *err)
+enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, const struct ulb_machine *machine,
+                                    uint64_t seed, const struct ulb_kernel *const *kernels, size_t n,
+                                    size_t samples, struct ulb_error *err)
 {
     *out = NULL;
     struct ulb_team_gamma *gamma = calloc(1, sizeof *gamma);
     if (!gamma)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the loops of %zu kernels", n);
-    gamma->session = session;
+    gamma->machine = machine;
     gamma->n = n;
-    gamma->classes = session->topology.n_classes;
-    gamma->threads = session->pus.n;
+    gamma->classes = machine->topology.n_classes;
+    gamma->threads = machine->pus.n;
     gamma->samples_max = samples;
     gamma->sizes = calloc(n, sizeof *gamma->sizes);
     gamma->cycles = calloc(ULB_GAMMA_LOOPS * gamma->threads, sizeof *gamma->cycles);
@@ -197,7 +197,7 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
         find_classes(gamma);
         for (size_t i = 0; i < n && status == ULB_OK; i++)
             status = ulb_gamma_sizes_open(&gamma->sizes[i], kernels[i], smallest_l1(gamma), gamma->threads,
-                                          session->settings.seed, err);
+                                          seed, err);
     }
     if (status != ULB_OK)
         ulb_team_gamma_close(gamma);

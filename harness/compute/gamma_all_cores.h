@@ -7,8 +7,12 @@
 #ifndef ULB_HARNESS_COMPUTE_GAMMA_ALL_CORES_H
 #define ULB_HARNESS_COMPUTE_GAMMA_ALL_CORES_H
 
-#include "harness/session/session.h"
+#include "harness/session/machine.h"
 #include "harness/threads/retry_noisy.h"
+#include "kernels/kernel.h"
+
+#include <jansson.h>
+#include <stdint.h>
 
 struct ulb_team_gamma;
 
@@ -20,9 +24,9 @@ struct ulb_core_rate {
 
 /* ULB_FINDING when a kernel differs from its scalar truth. samples: the most that will be taken of each
  * kernel. */
-enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_session *session,
-                                    const struct ulb_kernel *const *kernels, size_t n, size_t samples,
-                                    struct ulb_error *err);
+enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, const struct ulb_machine *machine,
+                                    uint64_t seed, const struct ulb_kernel *const *kernels, size_t n,
+                                    size_t samples, struct ulb_error *err);
 
 /* Takes one sample of kernel i, cycles per 32 weights by class, mean over the class's threads; watch may have
  * it taken again. */

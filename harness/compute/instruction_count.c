@@ -76,10 +76,10 @@ static enum ulb_status count_row(struct ulb_session *session, const struct ulb_k
                                  struct ulb_cycle_counter *counter, double difference, const char *why_not,
                                  struct ulb_error *err)
 {
-    if (!ulb_session_can_run(session, kernel->needs)) {
+    if (!ulb_selection_can_run(&session->selection, kernel->needs)) {
         char missing[96], reason[128];
         snprintf(reason, sizeof reason, "this CPU lacks %s",
-                 ulb_isa_names(kernel->needs & ~session->isa, missing, sizeof missing));
+                 ulb_isa_names(kernel->needs & ~session->selection.isa, missing, sizeof missing));
         return add_count(session, kernel, NAN, "", reason, err);
     }
     if (counter->backend)
@@ -96,7 +96,7 @@ static enum ulb_status count_rows(struct ulb_session *session, struct ulb_cycle_
 {
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
-        if (!ulb_session_wants(session, ulb_kernels[i]))
+        if (!ulb_selection_wants(&session->selection, ulb_kernels[i]))
             continue;
         status = count_row(session, ulb_kernels[i], counter, differences[i], why_not, err);
         ulb_session_progress(session, "count", (double)i / (double)ulb_kernel_count);
@@ -123,7 +123,7 @@ enum ulb_status ulb_count_measure(struct ulb_session *session, struct ulb_error 
     const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
     double *differences = calloc(ulb_kernel_count, sizeof *differences);
     enum ulb_status status =
-        rows && differences ? ulb_session_kernels(session, rows, &n, err)
+        rows && differences ? ulb_selection_kernels(&session->selection, rows, &n, err)
                             : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     if (status != ULB_OK)
         goto out;

@@ -19,7 +19,8 @@ struct loop {
 };
 
 struct ulb_peak_meter {
-    struct ulb_session *session;
+    struct ulb_team *team;
+    ulb_isa_set isa;
     size_t n, samples_max;
     struct loop *loops;
     struct loop *running;
@@ -39,8 +40,8 @@ static double run_loop(void *arg)
 {
     struct ulb_peak_meter *meter = arg;
     double ops = 0;
-    ulb_team_run(meter->session->team, timed_part, meter);
-    for (size_t t = 0; t < meter->session->pus.n; t++)
+    ulb_team_run(meter->team, timed_part, meter);
+    for (size_t t = 0; t < ulb_team_size(meter->team); t++)
         ops += meter->running->peak->ops_per_pass * (double)meter->running->passes / meter->seconds[t];
     return 1e-9 * ops;
 }
@@ -65,10 +66,10 @@ static enum ulb_status list_loops(struct ulb_peak_meter *meter, struct ulb_error
     while (ulb_peak_at(all))
         all++;
     meter->loops = calloc(all + 1, sizeof *meter->loops);
-    meter->seconds = calloc(meter->session->pus.n, sizeof *meter->seconds);
+    meter->seconds = calloc(ulb_team_size(meter->team), sizeof *meter->seconds);
     bool short_of_memory = !meter->loops || !meter->seconds;
     for (size_t i = 0; !short_of_memory && (peak = ulb_peak_at(i)); i++) {
-        if (!ulb_session_can_run(meter->session, peak->needs))
+        if ((peak->needs & ~meter->isa) != 0)
             continue;
         struct loop *loop = &meter->loops[meter->n++];
         *loop = (struct loop){.peak = peak, .samples = calloc(meter->samples_max, sizeof *loop->samples)};
@@ -80,14 +81,15 @@ static enum ulb_status list_loops(struct ulb_peak_meter *meter, struct ulb_error
     return ULB_OK;
 }
 
-enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_session *session, size_t samples,
-                              struct ulb_error *err)
+enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_team *team, ulb_isa_set isa,
+                              size_t samples, struct ulb_error *err)
 {
     struct ulb_peak_meter *meter = calloc(1, sizeof *meter);
     *out = meter;
     if (!meter)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the compute limit");
-    meter->session = session;
+    meter->team = team;
+    meter->isa = isa;
     meter->samples_max = samples;
     enum ulb_status status = list_loops(meter, err);
     if (status != ULB_OK) {
@@ -169,24 +171,24 @@ double ulb_peak_beside(struct ulb_peak_meter *meter, enum ulb_activation activat
     return meter->running ? ulb_retry_noisy(watch, run_loop, meter) : NAN;
 }
 
-enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, struct ulb_error *err)
+enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, const struct ulb_settings *settings,
+                                struct ulb_record *record, struct ulb_error *err)
 {
-    const struct ulb_session *session = meter->session;
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < meter->n && status == ULB_OK; i++) {
         const struct loop *loop = &meter->loops[i];
         if (loop->n_samples == 0)
             continue;
-        struct ulb_stats stats = ulb_stats_of(loop->samples, loop->n_samples, session->settings.seed);
-        struct ulb_peak_cell cell = {.threads = (unsigned)session->pus.n,
+        struct ulb_stats stats = ulb_stats_of(loop->samples, loop->n_samples, settings->seed);
+        struct ulb_peak_cell cell = {.threads = (unsigned)ulb_team_size(meter->team),
                                      .gops = stats.median,
                                      .gops_mad = stats.mad,
                                      .n_samples = loop->n_samples,
                                      .gops_samples = loop->samples};
         snprintf(cell.isa, sizeof cell.isa, "%s", loop->peak->isa);
         snprintf(cell.activation, sizeof cell.activation, "%s", ulb_activation_name(loop->peak->activation));
-        snprintf(cell.set, sizeof cell.set, "%s", session->settings.set ? session->settings.set : "all");
-        status = ulb_record_add_peak(session->record, &cell, err);
+        snprintf(cell.set, sizeof cell.set, "%s", settings->set ? settings->set : "all");
+        status = ulb_record_add_peak(record, &cell, err);
     }
     return status;
 }

@@ -2,14 +2,16 @@
 #ifndef ULB_HARNESS_COMPUTE_PEAK_H
 #define ULB_HARNESS_COMPUTE_PEAK_H
 
-#include "harness/session/session.h"
+#include "harness/session/settings.h"
 #include "harness/threads/retry_noisy.h"
+#include "kernels/kernel.h"
+#include "results/record/record.h"
 
 struct ulb_peak_meter;
 
 /* The loops that can run here, each with room for so many samples. */
-enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_session *session, size_t samples,
-                              struct ulb_error *err);
+enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_team *team, ulb_isa_set isa,
+                              size_t samples, struct ulb_error *err);
 
 /* One sample of each loop. */
 void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_noise_retry *watch);
@@ -29,7 +31,8 @@ double ulb_peak_beside(struct ulb_peak_meter *meter, enum ulb_activation activat
 double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation);
 
 /* Appends what was sampled to the record. */
-enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, struct ulb_error *err);
+enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, const struct ulb_settings *settings,
+                                struct ulb_record *record, struct ulb_error *err);
 
 /* NULL is allowed. */
 void ulb_peak_close(struct ulb_peak_meter *meter);

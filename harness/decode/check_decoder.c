@@ -52,7 +52,8 @@ static enum ulb_status compare(struct ulb_decoder *decoder, const struct ulb_dec
     return status;
 }
 
-enum ulb_status ulb_decode_check(struct ulb_session *session, const struct ulb_decoder_shape *shape,
+enum ulb_status ulb_decode_check(struct ulb_team *team, const struct ulb_settings *settings,
+                                 const struct ulb_decoder_shape *shape,
                                  const struct ulb_row_choice rows[ULB_LINEARS],
                                  const struct ulb_decoder_options *options, struct ulb_error *err)
 {
@@ -63,9 +64,9 @@ enum ulb_status ulb_decode_check(struct ulb_session *session, const struct ulb_d
     double distance = 0;
     mine.positions = TOKENS;
     mine.batch = 1;
-    enum ulb_status status = ulb_weights_open(&store, &small, rows, session, err);
+    enum ulb_status status = ulb_weights_open(&store, &small, rows, team, settings->seed, err);
     if (status == ULB_OK)
-        status = ulb_weights_fill(&store, &small, rows, session, options->rates, err);
+        status = ulb_weights_fill(&store, &small, rows, team, settings, options->rates, err);
     if (status == ULB_OK)
         status = ulb_decoder_open(&decoder, &small, &store.weights, &mine, err);
     if (status == ULB_OK)

@@ -8,6 +8,7 @@
 #include "common/stats.h"
 #include "harness/compute/parallel_gemm.h"
 #include "harness/threads/retry_noisy.h"
+#include "harness/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +35,10 @@ static bool is_reference(const struct ulb_kernel *kernel)
     return strcmp(kernel->isa, "ref") == 0;
 }
 
-bool ulb_row_filtered(const struct ulb_session *session, const char *format)
+bool ulb_row_filtered(const struct ulb_selection *selection, const char *format)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (is_of(ulb_kernels[i], format) && ulb_session_wants(session, ulb_kernels[i]))
+        if (is_of(ulb_kernels[i], format) && ulb_selection_wants(selection, ulb_kernels[i]))
             return true;
     }
     return false;
@@ -54,10 +55,10 @@ struct trial {
 static double run_trial(void *arg)
 {
     struct trial *trial = arg;
-    ulb_team_gemm_warm_up(trial->session->team, &trial->job, &trial->session->arena);
+    ulb_team_gemm_warm_up(trial->session->machine.team, &trial->job, &trial->session->arena);
     trial->job.gemm.w = ulb_arena_next(&trial->session->arena, trial->bytes, ULB_CACHE_LINE);
     double begin = ulb_now();
-    ulb_team_gemm_run(trial->session->team, &trial->job);
+    ulb_team_gemm_run(trial->session->machine.team, &trial->job);
     return ulb_now() - begin;
 }
 
@@ -72,7 +73,7 @@ static double time_trial(struct trial *trial)
 {
     double samples[SAMPLES], last = 0;
     trial->watch = (struct ulb_noise_retry){
-        .team = trial->session->team, .tries = TRIES, .patience = PATIENCE, .alone = true};
+        .team = trial->session->machine.team, .tries = TRIES, .patience = PATIENCE, .alone = true};
     for (size_t i = 0; i < WARM_UPS; i++)
         last = run_trial(trial);
     size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
@@ -112,7 +113,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
                                const struct ulb_gemm *like, const double *rates, struct ulb_row_choice *best,
                                struct ulb_error *err)
 {
-    struct ulb_share *shares = aligned_alloc(64, session->pus.n * sizeof *shares);
+    struct ulb_share *shares = aligned_alloc(64, session->machine.pus.n * sizeof *shares);
     struct trial trial = {.session = session,
                           .job = {.kernel = kernel, .gemm = *like},
                           .bytes = ulb_layout_bytes(kernel->layout, like->m, like->k)};
@@ -124,7 +125,7 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
                         like->k);
     }
     struct ulb_row_split split =
-        ulb_split_of(session->settings.splits[0], like->m, kernel->mr, session->pus.n, rates, shares);
+        ulb_split_of(session->settings.splits[0], like->m, kernel->mr, session->machine.pus.n, rates, shares);
     trial.job.split = &split;
     double seconds = time_trial(&trial);
     if (!best->kernel || seconds < best->seconds)
@@ -136,20 +137,20 @@ static enum ulb_status try_row(struct ulb_session *session, const struct ulb_ker
 
 /* Rows of the format that the filters let pass, that read the layout if one is given, and can run; bits that
  * others lack are added to missing. */
-static size_t list_rows(const struct ulb_session *session, const char *format,
+static size_t list_rows(const struct ulb_selection *selection, const char *format,
                         const struct ulb_layout *layout, const struct ulb_kernel **rows, ulb_isa_set *missing)
 {
-    bool filtered = ulb_row_filtered(session, format);
+    bool filtered = ulb_row_filtered(selection, format);
     size_t n = 0;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
-        bool wanted = filtered ? ulb_session_wants(session, kernel) : !is_reference(kernel);
+        bool wanted = filtered ? ulb_selection_wants(selection, kernel) : !is_reference(kernel);
         if (!is_of(kernel, format) || !wanted || (layout && kernel->layout != layout))
             continue;
-        if (ulb_session_can_run(session, kernel->needs))
+        if (ulb_selection_can_run(selection, kernel->needs))
             rows[n++] = kernel;
         else
-            *missing |= kernel->needs & ~session->isa;
+            *missing |= kernel->needs & ~selection->isa;
     }
     return n;
 }
@@ -162,13 +163,14 @@ static enum ulb_status no_row(const char *format, ulb_isa_set missing, struct ul
                     ulb_isa_names(missing, names, sizeof names));
 }
 
-enum ulb_status ulb_row_check(const struct ulb_session *session, const char *format, struct ulb_error *err)
+enum ulb_status ulb_row_check(const struct ulb_selection *selection, const char *format,
+                              struct ulb_error *err)
 {
     ulb_isa_set missing = 0;
     const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
     if (!rows)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
-    size_t n = list_rows(session, format, NULL, rows, &missing);
+    size_t n = list_rows(selection, format, NULL, rows, &missing);
     free(rows);
     return n > 0 ? ULB_OK : no_row(format, missing, err);
 }
@@ -183,7 +185,7 @@ enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,
     const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
     float *y = aligned_alloc(64, ulb_round_up(n * m * sizeof *y, 64));
     struct ulb_gemm like = {.m = m, .k = k, .n = n, .y = y, .y_stride = m};
-    size_t n_rows = rows ? list_rows(session, format, layout, rows, &missing) : 0;
+    size_t n_rows = rows ? list_rows(&session->selection, format, layout, rows, &missing) : 0;
     bool settled = layout && n_rows == 1 && !ulb_prefetch_chosen(rows[0], n);
     if (!rows || !y)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", n, m);

@@ -2,8 +2,10 @@
 #ifndef ULB_HARNESS_DECODE_CHOOSE_H
 #define ULB_HARNESS_DECODE_CHOOSE_H
 
-#include "harness/session/session.h"
+#include "harness/session/selection.h"
 #include "kernels/kernel.h"
+
+struct ulb_session; /* harness/session/session.h */
 
 struct ulb_row_choice {
     const struct ulb_kernel *kernel;
@@ -18,11 +20,12 @@ void *ulb_row_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_ge
 const struct ulb_format *ulb_row_format(const char *name);
 
 /* Whether the user's filters let any row of the format pass; those that let none do not concern it. */
-bool ulb_row_filtered(const struct ulb_session *session, const char *format);
+bool ulb_row_filtered(const struct ulb_selection *selection, const char *format);
 
 /* ULB_ENVIRONMENT when no row of the format that the filters let pass runs here; the message names the
  * missing instruction sets. */
-enum ulb_status ulb_row_check(const struct ulb_session *session, const char *format, struct ulb_error *err);
+enum ulb_status ulb_row_check(const struct ulb_selection *selection, const char *format,
+                              struct ulb_error *err);
 
 /* The fastest row of a format for M x K and n tokens with the session's team and split: every row that the
  * filters let pass (all but the scalar truth where they let none of this format pass) runs on pieces of the

@@ -3,7 +3,7 @@
 #include "common/bf16.h"
 #include "common/rng.h"
 #include "common/units.h"
-#include "harness/session/session.h"
+#include "harness/session/interrupted.h"
 #include "harness/verify/test_problem.h"
 
 #include <math.h>

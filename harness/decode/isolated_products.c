@@ -26,13 +26,13 @@ struct ulb_cold_grid {
     size_t n, most; /* samples */
 };
 
-static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const struct ulb_session *session,
+static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, struct ulb_team *team,
                       enum ulb_split split, const double *rates)
 {
     struct kind *kind = &grid->kinds[linear];
     const struct ulb_kernel *kernel = grid->weights->kernel[linear];
     size_t m = ulb_linear_rows(grid->shape, linear), k = ulb_linear_columns(grid->shape, linear);
-    size_t threads = session->pus.n;
+    size_t threads = ulb_team_size(team);
     kind->job = (struct ulb_team_gemm){
         .kernel = kernel,
         .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .prefetch = grid->weights->prefetch[linear]},
@@ -47,7 +47,7 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, const 
     return true;
 }
 
-enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, const struct ulb_session *session,
+enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, struct ulb_team *team,
                                    const struct ulb_decoder_shape *shape,
                                    const struct ulb_decoder_weights *weights, enum ulb_split split,
                                    const double *rates, size_t samples, struct ulb_error *err)
@@ -55,12 +55,11 @@ enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, const struct ulb_
     struct ulb_cold_grid *grid = *out = calloc(1, sizeof *grid);
     bool made = grid != NULL;
     if (made) {
-        *grid = (struct ulb_cold_grid){
-            .team = session->team, .shape = shape, .weights = weights, .most = samples};
+        *grid = (struct ulb_cold_grid){.team = team, .shape = shape, .weights = weights, .most = samples};
     }
     for (int linear = 0; linear < ULB_LINEARS && made; linear++) {
         if (ulb_linear_count(shape, (enum ulb_linear)linear) > 0)
-            made = open_kind(grid, (enum ulb_linear)linear, session, split, rates);
+            made = open_kind(grid, (enum ulb_linear)linear, team, split, rates);
     }
     if (made)
         return ULB_OK;

@@ -4,13 +4,13 @@
 #define ULB_HARNESS_DECODE_ISOLATED_PRODUCTS_H
 
 #include "harness/decode/decoder.h"
-#include "harness/session/session.h"
+#include "harness/threads/split.h"
 
 struct ulb_cold_grid;
 
-/* For samples samples with the session's team; rates are the weighted split's. The weights must outlive the
+/* For samples samples with the team; rates are the weighted split's. The weights must outlive the
  * grid. ULB_ENVIRONMENT when memory is short. */
-enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, const struct ulb_session *session,
+enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, struct ulb_team *team,
                                    const struct ulb_decoder_shape *shape,
                                    const struct ulb_decoder_weights *weights, enum ulb_split split,
                                    const double *rates, size_t samples, struct ulb_error *err);

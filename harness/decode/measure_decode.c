@@ -10,6 +10,7 @@
 #include "harness/decode/weights.h"
 #include "harness/session/describe_machine.h"
 #include "harness/verify/test_problem.h"
+#include "harness/session/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -147,7 +148,8 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
         const struct ulb_format *format = ulb_row_format(m->formats[i].format);
         if (!format)
             return ulb_refuse_format(m->formats[i].format, strlen(m->formats[i].format), err);
-        cause = fits(m, format, &why) ? ulb_row_check(m->session, format->name, &why) : ULB_BAD_INPUT;
+        cause =
+            fits(m, format, &why) ? ulb_row_check(&m->session->selection, format->name, &why) : ULB_BAD_INPUT;
         if (cause == ULB_OK)
             m->formats[kept++] = m->formats[i];
         else
@@ -165,16 +167,16 @@ static enum ulb_status check_named(const struct measurement *m, struct ulb_error
 {
     const struct ulb_decode_settings *settings = m->settings;
     const struct ulb_settings *filters = &m->session->settings;
-    size_t threads = m->session->pus.n;
+    size_t threads = m->session->machine.pus.n;
     if (settings->n_rates > 0 && settings->n_rates != threads)
         return ulb_fail(err, ULB_BAD_INPUT, "--split-weights has %zu number%s for %zu thread%s",
                         settings->n_rates, ULB_S(settings->n_rates), threads, ULB_S(threads));
     if (settings->slow_times > 1 && settings->slow_thread >= threads)
         return ulb_fail(err, ULB_BAD_INPUT, "--slow-thread names thread %zu, and the last one is %zu",
                         settings->slow_thread, threads - 1);
-    bool filtered = !filters->kernels || ulb_row_filtered(m->session, BASELINE);
+    bool filtered = !filters->kernels || ulb_row_filtered(&m->session->selection, BASELINE);
     for (size_t i = 0; i < m->n_formats && !filtered; i++)
-        filtered = ulb_row_filtered(m->session, m->formats[i].format);
+        filtered = ulb_row_filtered(&m->session->selection, m->formats[i].format);
     if (!filtered)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "no kernel of --weights %s matches '%.200s'; see 'ulb-bench list kernels'",
@@ -186,7 +188,7 @@ static enum ulb_status check_named(const struct measurement *m, struct ulb_error
 static bool weighs_classes(const struct measurement *m)
 {
     return ulb_takes_split(&m->session->settings, ULB_SPLIT_WEIGHTED) && m->settings->n_rates == 0 &&
-           m->session->topology.n_classes > 1;
+           m->session->machine.topology.n_classes > 1;
 }
 
 /* What the user gave, or what each class reads, by which rows are tried. */
@@ -194,13 +196,14 @@ static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
     enum ulb_status status = ULB_OK;
-    m->rates = calloc(session->pus.n, sizeof *m->rates);
+    m->rates = calloc(session->machine.pus.n, sizeof *m->rates);
     if (!m->rates)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu threads", session->pus.n);
-    for (size_t i = 0; i < session->pus.n; i++)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu threads", session->machine.pus.n);
+    for (size_t i = 0; i < session->machine.pus.n; i++)
         m->rates[i] = m->settings->n_rates > 0 ? m->settings->rates[i] : 1;
-    if (weighs_classes(m) && (status = ulb_class_beta(session, m->class_beta, err)) == ULB_OK)
-        ulb_class_thread_rates(session, NULL, NULL, m->class_beta, 1, m->rates);
+    if (weighs_classes(m) && (status = ulb_class_beta(&session->machine, session->yardstick, &session->arena,
+                                                      session->settings.quick, m->class_beta, err)) == ULB_OK)
+        ulb_class_thread_rates(&session->machine, NULL, NULL, m->class_beta, 1, m->rates);
     return status;
 }
 
@@ -209,15 +212,16 @@ static enum ulb_status weigh_format(struct measurement *m, struct format_run *ru
 {
     const struct ulb_kernel *kernel = run->rows[ULB_GATE_UP].kernel;
     struct ulb_class_gamma gamma;
-    run->rates = calloc(m->session->pus.n, sizeof *run->rates);
+    run->rates = calloc(m->session->machine.pus.n, sizeof *run->rates);
     if (!run->rates)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu threads", m->session->pus.n);
-    memcpy(run->rates, m->rates, m->session->pus.n * sizeof *run->rates);
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu threads", m->session->machine.pus.n);
+    memcpy(run->rates, m->rates, m->session->machine.pus.n * sizeof *run->rates);
     if (!weighs_classes(m))
         return ULB_OK;
-    enum ulb_status status = ulb_class_gammas(m->session, &kernel, 1, &gamma, err);
+    enum ulb_status status =
+        ulb_class_gammas(&m->session->machine, &m->session->settings, &kernel, 1, &gamma, err);
     if (status == ULB_OK)
-        ulb_class_thread_rates(m->session, kernel, &gamma, m->class_beta, 1, run->rates);
+        ulb_class_thread_rates(&m->session->machine, kernel, &gamma, m->class_beta, 1, run->rates);
     return status;
 }
 
@@ -228,7 +232,8 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
     size_t ring;
     enum ulb_status status = ulb_session_ring(session, TRIAL_BYTES, &ring, err);
     if (status == ULB_OK)
-        status = ulb_arena_open(&session->arena, ring, TRIAL_BYTES, ULB_PAGES_HUGE, session->team, err);
+        status =
+            ulb_arena_open(&session->arena, ring, TRIAL_BYTES, ULB_PAGES_HUGE, session->machine.team, err);
     if (status == ULB_OK)
         status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK)
@@ -254,8 +259,8 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 static struct ulb_decoder_options options_of(const struct measurement *m, const struct format_run *run)
 {
     return (struct ulb_decoder_options){
-        .team = m->session->team,
-        .ops = ulb_vector_ops(m->session->isa),
+        .team = m->session->machine.team,
+        .ops = ulb_vector_ops(m->session->selection.isa),
         .split = m->session->settings.splits[0],
         .rates = run->rates,
         .positions = m->context + ULB_TOKENS_WARM_UP + m->tokens,
@@ -378,7 +383,7 @@ static enum ulb_status measure_format(struct measurement *m, const struct format
 static enum ulb_status check_readable(const struct measurement *m, const struct format_run *run,
                                       struct ulb_error *err)
 {
-    size_t bytes = m->store.blocks.bytes, threads = m->session->pus.n;
+    size_t bytes = m->store.blocks.bytes, threads = m->session->machine.pus.n;
     if (bytes >= threads * ULB_READER_GRAIN)
         return ULB_OK;
     return ulb_fail(
@@ -392,7 +397,7 @@ static enum ulb_status check_readable(const struct measurement *m, const struct 
 static enum ulb_status warn_of_caches(const struct measurement *m, const struct format_run *run,
                                       struct ulb_error *err)
 {
-    size_t bytes = m->store.blocks.bytes + m->store.head.bytes, llc = m->session->topology.llc_bytes;
+    size_t bytes = m->store.blocks.bytes + m->store.head.bytes, llc = m->session->machine.topology.llc_bytes;
     if (bytes / 4 >= llc)
         return ULB_OK;
     return ulb_record_warn(m->session->record, err,
@@ -408,14 +413,17 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
     struct ulb_decoder_shape shape;
     struct ulb_decoder *decoder = NULL;
     struct ulb_decoder_options options = options_of(m, run);
-    enum ulb_status status = ulb_decode_check(session, &m->shape, run->rows, &options, err);
+    enum ulb_status status =
+        ulb_decode_check(session->machine.team, &session->settings, &m->shape, run->rows, &options, err);
     ulb_memory_peak_reset();
     if (status == ULB_OK)
         status = fit_layers(m, run, &options, &shape, err);
     if (status == ULB_OK && run == m->formats)
-        status = ulb_weights_open(&m->store, &shape, run->rows, session, err);
+        status = ulb_weights_open(&m->store, &shape, run->rows, session->machine.team, session->settings.seed,
+                                  err);
     if (status == ULB_OK)
-        status = ulb_weights_fill(&m->store, &shape, run->rows, session, run->rates, err);
+        status = ulb_weights_fill(&m->store, &shape, run->rows, session->machine.team, &session->settings,
+                                  run->rates, err);
     if (status == ULB_OK)
         status = check_readable(m, run, err);
     if (status == ULB_OK)
@@ -454,8 +462,8 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
     if (status == ULB_OK)
         status = choose_all(&m, err);
     for (; m.n_turns < session->settings.n_splits && status == ULB_OK; m.n_turns++)
-        status = ulb_turn_open(&m.turns[m.n_turns], session, session->settings.splits[m.n_turns], m.tokens,
-                               settings->energy_root, err);
+        status = ulb_turn_open(&m.turns[m.n_turns], session->settings.quick,
+                               session->settings.splits[m.n_turns], m.tokens, settings->energy_root, err);
     for (size_t i = 0; i < m.n_formats && status == ULB_OK; i++) {
         ulb_session_progress(session, "decode", (double)i / (double)m.n_formats);
         status = run_format(&m, &m.formats[i], err);

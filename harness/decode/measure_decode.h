@@ -4,7 +4,9 @@
 #define ULB_HARNESS_DECODE_MEASURE_DECODE_H
 
 #include "harness/decode/decoder.h"
-#include "harness/session/session.h"
+#include "results/record/record.h"
+
+struct ulb_session; /* harness/session/session.h */
 
 enum { ULB_LAYERS_AUTO = 0 };
 

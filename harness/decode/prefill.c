@@ -6,6 +6,7 @@
 #include "harness/bandwidth/beta.h"
 #include "harness/compute/peak.h"
 #include "harness/compute/prefetch_tuning.h"
+#include "harness/session/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,10 +57,11 @@ static enum ulb_status measure_peak(struct ulb_session *session, enum ulb_activa
                                     struct ulb_error *err)
 {
     struct ulb_peak_meter *meter;
-    enum ulb_status status = ulb_peak_open(&meter, session, PEAK_SAMPLES, err);
+    enum ulb_status status =
+        ulb_peak_open(&meter, session->machine.team, session->selection.isa, PEAK_SAMPLES, err);
     if (status != ULB_OK)
         return status;
-    struct ulb_noise_retry watch = {.team = session->team, .tries = PEAK_SAMPLES, .patience = 1};
+    struct ulb_noise_retry watch = {.team = session->machine.team, .tries = PEAK_SAMPLES, .patience = 1};
     for (size_t i = 0; i < PEAK_SAMPLES; i++)
         ulb_peak_sample(meter, &watch);
     *gops = ulb_peak_gops(meter, activation);
@@ -129,7 +131,7 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     size_t steps = 0;
     for (size_t at = 0; at < n && status == ULB_OK; at += ULB_PREFILL_BATCH, steps++) {
         ulb_decoder_step(decoder, tokens + at, n - at < ULB_PREFILL_BATCH ? n - at : ULB_PREFILL_BATCH, at);
-        head += head_seconds(decoder, session->pus.n);
+        head += head_seconds(decoder, session->machine.pus.n);
         status = ulb_check_interrupted(err);
     }
     double seconds = ulb_now() - begin;

@@ -2,6 +2,7 @@
 
 #include "common/units.h"
 #include "harness/compute/prefetch_tuning.h"
+#include "harness/session/session.h"
 #include "common/stats.h"
 #include "models/models.h"
 
@@ -15,9 +16,9 @@ static const double SHARE_BELIEVED = 1.1;
 
 static const char *const classes[4] = {"P", "E", "LP-E", "core"};
 
-static size_t class_index(const struct ulb_session *session, size_t thread)
+static size_t class_index(const struct ulb_machine *machine, size_t thread)
 {
-    const struct ulb_core_class *cls = ulb_topology_class_of(&session->topology, session->pus.items[thread]);
+    const struct ulb_core_class *cls = ulb_topology_class_of(&machine->topology, machine->pus.items[thread]);
     for (size_t c = 0; cls && c < 4; c++) {
         if (strcmp(classes[c], cls->name) == 0)
             return c;
@@ -25,14 +26,14 @@ static size_t class_index(const struct ulb_session *session, size_t thread)
     return 3;
 }
 
-void ulb_token_take(struct ulb_token_sample *sample, const struct ulb_session *session,
+void ulb_token_take(struct ulb_token_sample *sample, const struct ulb_machine *machine,
                     const struct ulb_decoder *decoder, double seconds, uint32_t next)
 {
-    size_t threads[4] = {0}, n = session->pus.n;
+    size_t threads[4] = {0}, n = machine->pus.n;
     *sample = (struct ulb_token_sample){.seconds = seconds, .next = next};
     for (size_t t = 0; t < n; t++) {
         const double *parts = ulb_decoder_seconds(decoder, t);
-        size_t c = class_index(session, t);
+        size_t c = class_index(machine, t);
         for (size_t part = 0; part < ULB_DECODE_PARTS; part++)
             sample->parts[part] += parts[part] / (double)n;
         sample->wait[c] += parts[ULB_PART_WAIT];
@@ -247,7 +248,7 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
                                   struct ulb_decode_baseline *baseline, struct ulb_error *err)
 {
     struct ulb_decode_run run = {
-        .threads = (unsigned)session->pus.n,
+        .threads = (unsigned)session->machine.pus.n,
         .tokens = f->n,
         .context = f->context,
         .prompt = f->prompt,

@@ -4,6 +4,8 @@
 
 #include "harness/decode/weights.h"
 #include "harness/energy/energy.h"
+#include "harness/session/machine.h"
+#include "results/record/record.h"
 
 enum { ULB_TOKENS_WARM_UP = 2 }; /* before those that are timed */
 
@@ -16,7 +18,7 @@ struct ulb_token_sample {
 };
 
 /* Reads what the decoder's last step left. */
-void ulb_token_take(struct ulb_token_sample *sample, const struct ulb_session *session,
+void ulb_token_take(struct ulb_token_sample *sample, const struct ulb_machine *machine,
                     const struct ulb_decoder *decoder, double seconds, uint32_t next);
 
 /* What n tokens took, the repeated ones included. */

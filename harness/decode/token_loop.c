@@ -4,6 +4,7 @@
 #include "harness/bandwidth/beta.h"
 #include "harness/decode/isolated_products.h"
 #include "harness/threads/retry_noisy.h"
+#include "harness/session/session.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,13 +15,13 @@ static const double REST_QUICK = 0.2,
 static const double PATIENCE_QUICK = 2,
                     PATIENCE_FULL = 10; /* seconds of tokens decoded again, for each split */
 
-enum ulb_status ulb_turn_open(struct ulb_turn *turn, const struct ulb_session *session, enum ulb_split split,
-                              size_t tokens, const char *energy_root, struct ulb_error *err)
+enum ulb_status ulb_turn_open(struct ulb_turn *turn, bool quick, enum ulb_split split, size_t tokens,
+                              const char *energy_root, struct ulb_error *err)
 {
     *turn = (struct ulb_turn){.split = split, .samples = calloc(tokens, sizeof *turn->samples)};
     if (!turn->samples)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens", tokens);
-    double rest = session->settings.quick ? REST_QUICK : REST_FULL;
+    double rest = quick ? REST_QUICK : REST_FULL;
     if (ulb_energy_open(&turn->energy, energy_root, &turn->no_energy) == ULB_OK &&
         ulb_energy_idle(turn->energy, rest, &turn->no_energy) != ULB_OK) {
         ulb_energy_close(turn->energy);
@@ -109,7 +110,7 @@ static enum ulb_status run_position(struct loop *loop, size_t position, uint32_t
         if (timed < ULB_TOKENS_WARM_UP)
             continue;
         struct ulb_token_sample *sample = &runner->turn->samples[timed - ULB_TOKENS_WARM_UP];
-        ulb_token_take(sample, loop->session, runner->decoder, seconds, runner->next);
+        ulb_token_take(sample, &loop->session->machine, runner->decoder, seconds, runner->next);
         sample->joules = runner->joules;
     }
     return ulb_session_check(loop->session, err);
@@ -142,10 +143,10 @@ static enum ulb_status open_runners(struct loop *loop, struct ulb_decoder *decod
         loop->runners[i] = (struct runner){
             .turn = &turns[i],
             .decoder = decoder,
-            .watch = {.team = loop->session->team, .tries = TRIES, .patience = patience},
+            .watch = {.team = loop->session->machine.team, .tries = TRIES, .patience = patience},
         };
-        status = ulb_cold_grid_open(&loop->runners[i].grid, loop->session, f->shape, &f->store->weights,
-                                    turns[i].split, loop->rates, loop->between, err);
+        status = ulb_cold_grid_open(&loop->runners[i].grid, loop->session->machine.team, f->shape,
+                                    &f->store->weights, turns[i].split, loop->rates, loop->between, err);
     }
     return status;
 }

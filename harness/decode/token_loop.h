@@ -16,8 +16,8 @@ struct ulb_turn {
 
 /* With room for the samples of so many tokens, and the machine's power at rest taken (nobody may be at work).
  * root: see ulb_energy_open. Without energy decoding goes on. ULB_ENVIRONMENT when memory is short. */
-enum ulb_status ulb_turn_open(struct ulb_turn *turn, const struct ulb_session *session, enum ulb_split split,
-                              size_t tokens, const char *energy_root, struct ulb_error *err);
+enum ulb_status ulb_turn_open(struct ulb_turn *turn, bool quick, enum ulb_split split, size_t tokens,
+                              const char *energy_root, struct ulb_error *err);
 void ulb_turn_close(struct ulb_turn *turn);
 
 /* Decodes ULB_TOKENS_WARM_UP tokens and then those that are timed into the samples of the turns, and fills in

@@ -4,6 +4,7 @@
 #include "common/rng.h"
 #include "harness/verify/test_problem.h"
 #include "harness/compute/parallel_gemm.h"
+#include "harness/session/interrupted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -139,8 +140,8 @@ size_t ulb_weights_rest_bytes(const struct ulb_decoder_shape *shape)
 }
 
 enum ulb_status ulb_weights_open(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
-                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_session *session,
-                                 struct ulb_error *err)
+                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_team *team,
+                                 uint64_t seed, struct ulb_error *err)
 {
     *store = (struct ulb_weight_store){0};
     size_t gains = gain_bytes(shape), rest = ulb_weights_rest_bytes(shape);
@@ -150,8 +151,8 @@ enum ulb_status ulb_weights_open(struct ulb_weight_store *store, const struct ul
         status = ulb_pages_map(&store->rest, rest, ULB_PAGES_HUGE, err);
     if (status != ULB_OK)
         return status;
-    fill_bf16(session->team, store->head.data, store->head.bytes, session->settings.seed);
-    fill_bf16(session->team, (char *)store->rest.data + gains, rest - gains, session->settings.seed + 1);
+    fill_bf16(team, store->head.data, store->head.bytes, seed);
+    fill_bf16(team, (char *)store->rest.data + gains, rest - gains, seed + 1);
     store->weights.head = store->head.data;
     store->weights.embedding = (const uint16_t *)(const void *)((char *)store->rest.data + gains);
     store->weights.embeddings = embeddings_of(shape);
@@ -186,19 +187,19 @@ static void copy_on(struct ulb_team *team, char *from, size_t bytes, size_t dist
 /* A random matrix of one kind, packed to where it goes and checked there; growth is what it makes of inputs.
  */
 static enum ulb_status make_matrix(const struct ulb_decoder_shape *shape, enum ulb_linear linear,
-                                   const struct ulb_row_choice *row, struct ulb_session *session,
-                                   const double *rates, void *packed, double *growth, struct ulb_error *err)
+                                   const struct ulb_row_choice *row, struct ulb_team *team,
+                                   const struct ulb_settings *settings, const double *rates, void *packed,
+                                   double *growth, struct ulb_error *err)
 {
     const struct ulb_kernel *kernel = row->kernel;
     struct ulb_problem problem;
     size_t m = ulb_linear_rows(shape, linear), k = ulb_linear_columns(shape, linear);
     m = linear == ULB_HEAD && m > HEAD_ROWS_CHECKED ? HEAD_ROWS_CHECKED : m;
-    enum ulb_status status =
-        ulb_problem_open(&problem, kernel, m, k, ULB_FILL_RANDOM,
-                         session->settings.seed + 2 + (uint64_t)linear, session->team, err);
+    enum ulb_status status = ulb_problem_open(&problem, kernel, m, k, ULB_FILL_RANDOM,
+                                              settings->seed + 2 + (uint64_t)linear, team, err);
     if (status != ULB_OK)
         return status;
-    struct ulb_share *shares = aligned_alloc(64, session->pus.n * sizeof *shares);
+    struct ulb_share *shares = aligned_alloc(64, ulb_team_size(team) * sizeof *shares);
     float *y = calloc(m, sizeof *y);
     struct ulb_pages scratch = {0};
     if (!shares || !y)
@@ -207,12 +208,12 @@ static enum ulb_status make_matrix(const struct ulb_decoder_shape *shape, enum u
         status = ulb_pages_map(&scratch, ulb_layout_bytes(kernel->layout, m, k), ULB_PAGES_HUGE, err);
     if (status == ULB_OK) {
         packed = packed ? packed : scratch.data;
-        ulb_problem_pack(&problem, kernel->layout, packed, session->team);
+        ulb_problem_pack(&problem, kernel->layout, packed, team);
         struct ulb_row_split split =
-            ulb_split_of(session->settings.splits[0], m, kernel->mr, session->pus.n, rates, shares);
+            ulb_split_of(settings->splits[0], m, kernel->mr, ulb_team_size(team), rates, shares);
         struct ulb_team_gemm job = {kernel, ulb_problem_gemm(&problem, packed, y), &split};
         job.gemm.prefetch = row->prefetch;
-        ulb_team_gemm_run(session->team, &job);
+        ulb_team_gemm_run(team, &job);
         status = ulb_problem_check(&problem, kernel, y, err);
         *growth = root_mean_square(y, m) / root_mean_square(problem.xf, k);
     }
@@ -239,8 +240,9 @@ static void lay_out(struct ulb_weight_store *store, const struct ulb_decoder_sha
 }
 
 enum ulb_status ulb_weights_fill(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
-                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_session *session,
-                                 const double *rates, struct ulb_error *err)
+                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_team *team,
+                                 const struct ulb_settings *settings, const double *rates,
+                                 struct ulb_error *err)
 {
     lay_out(store, shape, rows);
     size_t layer_bytes = store->weights.layer_bytes;
@@ -255,16 +257,16 @@ enum ulb_status ulb_weights_fill(struct ulb_weight_store *store, const struct ul
         size_t count = ulb_linear_count(shape, (enum ulb_linear)linear), bytes = store->weights.bytes[linear];
         if (count == 0)
             continue;
-        status = make_matrix(shape, (enum ulb_linear)linear, &rows[linear], session, rates, at,
+        status = make_matrix(shape, (enum ulb_linear)linear, &rows[linear], team, settings, rates, at,
                              &growth[linear], err);
         if (status == ULB_OK && at)
-            copy_on(session->team, at, bytes, bytes, count);
+            copy_on(team, at, bytes, bytes, count);
         if (status == ULB_OK)
             status = ulb_check_interrupted(err);
     }
     if (status == ULB_OK)
-        copy_on(session->team, blocks, layer_bytes, layer_bytes, shape->layers);
-    set_gains(store, shape, growth, session->settings.seed);
+        copy_on(team, blocks, layer_bytes, layer_bytes, shape->layers);
+    set_gains(store, shape, growth, settings->seed);
     return status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "harness/decode/choose.h"
 #include "harness/decode/decoder.h"
+#include "harness/session/settings.h"
 
 struct ulb_weight_store {
     struct ulb_decoder_weights weights;  /* what a decoder takes */
@@ -25,14 +26,15 @@ size_t ulb_weights_making_bytes(const struct ulb_decoder_shape *shape,
 
 /* Fills head and embedding with random numbers; they serve every format of the blocks. */
 enum ulb_status ulb_weights_open(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
-                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_session *session,
-                                 struct ulb_error *err);
+                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_team *team,
+                                 uint64_t seed, struct ulb_error *err);
 /* Makes the blocks: of each kind of matrix a random one with its known answer, checked against the scalar
  * truth with the team and the split, then copied to every expert and layer; the gains of the norms are such
  * that results are about 1. ULB_FINDING when a row differs. */
 enum ulb_status ulb_weights_fill(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
-                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_session *session,
-                                 const double *rates, struct ulb_error *err);
+                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_team *team,
+                                 const struct ulb_settings *settings, const double *rates,
+                                 struct ulb_error *err);
 /* The blocks alone, for the next format. */
 void ulb_weights_empty(struct ulb_weight_store *store);
 /* A zeroed store is allowed. */

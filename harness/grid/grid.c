@@ -126,12 +126,11 @@ static void add_given(struct ulb_grid *grid, const char *list, const struct ulb_
 }
 
 /* Cold weights alone: what is in a cache has no memory time to overlap. */
-static void add_calibration(struct ulb_grid *grid, const struct ulb_session *session,
-                            const struct ulb_kernel *const *kernels, size_t n)
+static void add_calibration(struct ulb_grid *grid, const struct ulb_kernel *const *kernels, size_t n)
 {
-    for (size_t i = 0; i < n && grid->plan.predicts && !session->settings.warm; i++) {
+    for (size_t i = 0; i < n && grid->plan.predicts && !grid->plan.settings->warm; i++) {
         for (size_t s = 0; s < ULB_OVERLAP_SHAPES; s++) {
-            struct ulb_shape shape = ulb_overlap_shape(kernels[i], session->pus.n, s);
+            struct ulb_shape shape = ulb_overlap_shape(kernels[i], grid->plan.machine->pus.n, s);
             struct ulb_grid_cell like = {.m = shape.m, .k = shape.k, .n = 1};
             add_cell(grid, &like, kernels[i], i);
         }
@@ -160,7 +159,7 @@ static bool first_unfit(const struct ulb_grid *grid, const struct ulb_kernel *ke
 
 /* Says once per format which of the shapes it has no cell for: what K is the first that its blocks do not
  * divide. */
-static enum ulb_status warn_of_unfit(const struct ulb_grid *grid, const struct ulb_session *session,
+static enum ulb_status warn_of_unfit(const struct ulb_grid *grid, struct ulb_record *record,
                                      const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
@@ -169,17 +168,15 @@ static enum ulb_status warn_of_unfit(const struct ulb_grid *grid, const struct u
         struct ulb_shape shape = {0};
         if ((i > 0 && kernels[i - 1]->layout->format == format) || !first_unfit(grid, kernels[i], &shape))
             continue;
-        status =
-            ulb_record_warn(session->record, err,
-                            "%s leaves out shapes whose K is no multiple of its %u columns, such as %zux%zu",
-                            format->name, format->block->columns, shape.m, shape.k);
+        status = ulb_record_warn(
+            record, err, "%s leaves out shapes whose K is no multiple of its %u columns, such as %zux%zu",
+            format->name, format->block->columns, shape.m, shape.k);
     }
     return status;
 }
 
-enum ulb_status ulb_grid_list(struct ulb_grid *grid, const struct ulb_session *session,
-                              const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
-                              size_t n, struct ulb_error *err)
+enum ulb_status ulb_grid_list(struct ulb_grid *grid, const struct ulb_grid_plan *plan,
+                              const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
     const char *given = plan->shapes, *models = plan->models;
     *grid = (struct ulb_grid){.plan = *plan};
@@ -204,7 +201,7 @@ enum ulb_status ulb_grid_list(struct ulb_grid *grid, const struct ulb_session *s
             err, ULB_BAD_INPUT,
             "none of the shapes is whole blocks of %s (%u columns each); choose others with --shapes",
             kernels[0]->layout->format->name, kernels[0]->layout->format->block->columns);
-    add_calibration(grid, session, kernels, n);
+    add_calibration(grid, kernels, n);
     return ULB_OK;
 }
 
@@ -274,8 +271,7 @@ static enum ulb_status allocate_tokens(struct ulb_grid *grid, size_t m, size_t k
     return ULB_OK;
 }
 
-static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session *session, size_t n_kernels,
-                                struct ulb_error *err)
+static enum ulb_status allocate(struct ulb_grid *grid, size_t n_kernels, struct ulb_error *err)
 {
     size_t m = 1, k = 1, rounds = grid->plan.rounds;
     for (size_t i = 0; i < grid->n; i++) {
@@ -284,22 +280,22 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     }
     k = ulb_round_up(k, ULB_X_GRAIN);
     grid->n_kernels = n_kernels;
-    grid->classes = session->topology.n_classes;
+    grid->classes = grid->plan.machine->topology.n_classes;
     grid->order = calloc(grid->n, sizeof *grid->order);
     grid->samples = calloc(grid->n * rounds * (2 * grid->plan.per_round + 3), sizeof *grid->samples);
     grid->yardstick = calloc(rounds * (grid->n + 1), sizeof *grid->yardstick);
     grid->spells = calloc(rounds, sizeof *grid->spells);
     grid->hz = calloc(rounds, sizeof *grid->hz);
     grid->hz_seen = calloc(grid->n, sizeof *grid->hz_seen);
-    grid->shares = aligned_alloc(64, session->pus.n * sizeof *grid->shares);
-    grid->weights = calloc(session->pus.n, sizeof *grid->weights);
+    grid->shares = aligned_alloc(64, grid->plan.machine->pus.n * sizeof *grid->shares);
+    grid->weights = calloc(grid->plan.machine->pus.n, sizeof *grid->weights);
     grid->rates = calloc(n_kernels * grid->classes, sizeof *grid->rates);
     grid->loops_beside = calloc(grid->n * rounds * grid->classes, sizeof *grid->loops_beside);
     grid->overlaps = calloc(n_kernels, sizeof *grid->overlaps);
     if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->hz || !grid->hz_seen ||
         !grid->shares || !grid->weights || !grid->overlaps || !grid->rates || !grid->loops_beside)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
-    enum ulb_status status = allocate_tokens(grid, m, k, session->settings.seed, err);
+    enum ulb_status status = allocate_tokens(grid, m, k, grid->plan.settings->seed, err);
     if (status != ULB_OK)
         return status;
     for (size_t i = 0; i < n_kernels; i++)
@@ -308,14 +304,14 @@ static enum ulb_status allocate(struct ulb_grid *grid, const struct ulb_session 
     return ULB_OK;
 }
 
-enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *session,
+enum ulb_status ulb_grid_open(struct ulb_grid *grid, struct ulb_record *record,
                               const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
                               size_t n, struct ulb_error *err)
 {
-    enum ulb_status status = ulb_grid_list(grid, session, plan, kernels, n, err);
+    enum ulb_status status = ulb_grid_list(grid, plan, kernels, n, err);
     if (status == ULB_OK)
-        status = warn_of_unfit(grid, session, kernels, n, err);
-    return status == ULB_OK ? allocate(grid, session, n, err) : status;
+        status = warn_of_unfit(grid, record, kernels, n, err);
+    return status == ULB_OK ? allocate(grid, n, err) : status;
 }
 
 void ulb_grid_close(struct ulb_grid *grid)
@@ -343,12 +339,11 @@ void ulb_grid_close(struct ulb_grid *grid)
     *grid = (struct ulb_grid){0};
 }
 
-struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ulb_grid *grid,
-                                    const struct ulb_grid_cell *cell)
+struct ulb_row_split ulb_grid_split(struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
-    ulb_grid_set_weights(session, grid, cell);
-    return ulb_split_of(session->settings.splits[0], cell->m, cell->kernel->mr, session->pus.n, grid->weights,
-                        grid->shares);
+    ulb_grid_set_weights(grid, cell);
+    return ulb_split_of(grid->plan.settings->splits[0], cell->m, cell->kernel->mr, grid->plan.machine->pus.n,
+                        grid->weights, grid->shares);
 }
 
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)

@@ -6,7 +6,8 @@
 #include "harness/compute/core_class_rates.h"
 #include "harness/compute/peak.h"
 #include "harness/compute/prefetch_tuning.h"
-#include "harness/session/session.h"
+#include "harness/session/machine.h"
+#include "harness/session/settings.h"
 #include "harness/threads/split.h"
 #include "harness/compute/gamma_all_cores.h"
 #include "harness/threads/retry_noisy.h"
@@ -14,6 +15,8 @@
 #include "models/models.h"
 #include "shapes/model.h"
 #include "shapes/shapes.h"
+
+struct ulb_session; /* harness/session/session.h */
 
 struct ulb_grid_cell {
     const struct ulb_kernel *kernel;
@@ -38,6 +41,8 @@ struct ulb_grid_cell {
 
 /* What a grid is made of. */
 struct ulb_grid_plan {
+    const struct ulb_machine *machine; /* the caller's, as are the settings */
+    const struct ulb_settings *settings;
     const char *models, *shapes, *tokens; /* comma lists; models or shapes may be NULL, not both */
     size_t rounds, per_round;
     double budget; /* seconds after which no further round begins, when there were some */
@@ -79,11 +84,10 @@ struct ulb_grid {
 
 /* Lists the cells alone: kernels x shapes x numbers of tokens. ULB_BAD_INPUT for an unknown model and for
  * what is no shape or number. The grid may be closed after a failure too. */
-enum ulb_status ulb_grid_list(struct ulb_grid *grid, const struct ulb_session *session,
-                              const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
-                              size_t n, struct ulb_error *err);
+enum ulb_status ulb_grid_list(struct ulb_grid *grid, const struct ulb_grid_plan *plan,
+                              const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err);
 /* The same with all that measuring them needs; warns of shapes that a format cannot have. */
-enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *session,
+enum ulb_status ulb_grid_open(struct ulb_grid *grid, struct ulb_record *record,
                               const struct ulb_grid_plan *plan, const struct ulb_kernel *const *kernels,
                               size_t n, struct ulb_error *err);
 void ulb_grid_close(struct ulb_grid *grid);
@@ -94,13 +98,11 @@ enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *gri
                                const struct ulb_kernel *const *kernels, struct ulb_error *err);
 
 /* Fills the grid's weights for one cell. */
-void ulb_grid_set_weights(const struct ulb_session *session, struct ulb_grid *grid,
-                          const struct ulb_grid_cell *cell);
+void ulb_grid_set_weights(struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
-/* The session's split for one cell; uses the grid's shares and weights, so that the next call ends its use.
- */
-struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ulb_grid *grid,
-                                    const struct ulb_grid_cell *cell);
+/* The split of the settings for one cell; uses the grid's shares and weights, so that the next call ends
+ * its use. */
+struct ulb_row_split ulb_grid_split(struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
 /* Arguments of a timed call; w is still to be set. */
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell);
@@ -135,8 +137,8 @@ void ulb_grid_settle(struct ulb_grid *grid);
 double ulb_grid_yardstick(const struct ulb_grid *grid);
 
 /* Statistics, efficiency, prediction, residual and verdict of a measured cell. Sample arrays stay the grid's.
- */
-void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
+ * ring_bytes: of the cold ring. */
+void ulb_grid_result(struct ulb_grid *grid, size_t ring_bytes, struct ulb_grid_cell *from,
                      struct ulb_cell *cell);
 
 #endif

@@ -38,10 +38,13 @@ static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
 static const char GEMM_SHAPES[] = "4096x4096";
 static const char GEMM_TOKENS_QUICK[] = "4,16,64", GEMM_TOKENS_FULL[] = "2,4,8,16,32,64,128,512";
 
-static struct ulb_grid_plan plan_of(const struct ulb_settings *settings, enum ulb_product product)
+static struct ulb_grid_plan plan_of(const struct ulb_session *session, enum ulb_product product)
 {
+    const struct ulb_settings *settings = &session->settings;
     bool gemv = product == ULB_GEMV, quick = settings->quick;
     struct ulb_grid_plan plan = {
+        .machine = &session->machine,
+        .settings = settings,
         .models = settings->models,
         .shapes = settings->shapes,
         .tokens = gemv ? "1" : settings->tokens,
@@ -71,8 +74,8 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     part.n = cell->n;
     void *packed = session->arena.pages.data;
     if (!already_packed)
-        ulb_problem_pack(problem, cell->kernel->layout, packed, session->team);
-    struct ulb_row_split split = ulb_grid_split(session, grid, cell);
+        ulb_problem_pack(problem, cell->kernel->layout, packed, session->machine.team);
+    struct ulb_row_split split = ulb_grid_split(grid, cell);
     struct ulb_team_gemm job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
     enum ulb_status status = ULB_OK;
     /* With every piece of code that may be timed: the row's own, into L2, into L1. */
@@ -81,7 +84,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         job.gemm.prefetch = ulb_prefetch_places[pieces[i]];
         memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
-        ulb_team_gemm_run(session->team, &job);
+        ulb_team_gemm_run(session->machine.team, &job);
         status = ulb_problem_check(&part, cell->kernel, grid->y, err);
     }
     return status;
@@ -103,8 +106,9 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
             last->kernel->activation != cell->kernel->activation) {
             ulb_problem_close(&problem);
             packed = NULL;
-            status = ulb_problem_open_tokens(&problem, cell->kernel, cell->m, cell->k, grid->tokens,
-                                             ULB_FILL_RANDOM, session->settings.seed, session->team, err);
+            status =
+                ulb_problem_open_tokens(&problem, cell->kernel, cell->m, cell->k, grid->tokens,
+                                        ULB_FILL_RANDOM, session->settings.seed, session->machine.team, err);
         }
         if (status == ULB_OK)
             status = verify_cell(session, grid, cell, &problem, packed == layout, err);
@@ -197,10 +201,10 @@ static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *
         return ulb_grid_cell_replay(grid, cell, kept, hz) ? ULB_OK : ulb_unit_damaged(&unit, err);
     memset(canary_of(grid, cell), CANARY, ULB_CACHE_LINE);
     time_cell(session, grid, cell);
-    *hz = ulb_team_last_hz(session->team);
+    *hz = ulb_team_last_hz(session->machine.team);
     status = check_canary(grid, cell, err);
     if (status == ULB_OK)
-        status = ulb_team_check(session->team, err);
+        status = ulb_team_check(session->machine.team, err);
     if (status != ULB_OK || !session->journal)
         return status;
     return ulb_unit_end(session, &unit, ulb_grid_cell_kept(grid, cell, *hz), err);
@@ -270,17 +274,17 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
 
 static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
-    enum ulb_status status = ulb_peak_record(grid->peak, err);
+    enum ulb_status status = ulb_peak_record(grid->peak, &session->settings, session->record, err);
     if (status == ULB_OK && grid->plan.predicts) {
         ulb_grid_settle(grid);
-        status = ulb_overlap_measure(session, grid, err);
+        status = ulb_overlap_measure(grid, session->record, err);
     }
     for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
         struct ulb_grid_cell *from = &grid->cells[i];
         if (from->n_samples == 0)
             continue;
         struct ulb_cell cell;
-        ulb_grid_result(session, grid, from, &cell);
+        ulb_grid_result(grid, session->arena.ring_bytes, from, &cell);
         status = ulb_record_add_cell(session->record, &cell, err);
     }
     if (status == ULB_OK)
@@ -311,7 +315,7 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
         return ULB_OK;
     struct ulb_stats stats = ulb_stats_of(grid->spells, grid->n_spells, session->settings.seed);
     struct ulb_yardstick yardstick = {
-        .threads = (unsigned)session->pus.n,
+        .threads = (unsigned)session->machine.pus.n,
         .gbps = ulb_grid_yardstick(grid) / ULB_GB,
         .gbps_mad = stats.mad,
         .drift = (stats.max - stats.min) / stats.median,
@@ -369,11 +373,12 @@ static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *gri
     if (status == ULB_OK)
         status = verify_all(session, grid, err);
     if (status == ULB_OK)
-        status = ulb_peak_open(&grid->peak, session, rounds, err);
+        status = ulb_peak_open(&grid->peak, session->machine.team, session->selection.isa, rounds, err);
     if (status == ULB_OK && grid->plan.predicts)
-        status = ulb_team_gamma_open(&grid->gamma, session, kernels, n, rounds * most_cells(grid), err);
+        status = ulb_team_gamma_open(&grid->gamma, &session->machine, session->settings.seed, kernels, n,
+                                     rounds * most_cells(grid), err);
     grid->watch = (struct ulb_noise_retry){
-        .team = session->team,
+        .team = session->machine.team,
         .tries = TRIES_PER_SAMPLE,
         .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
     };
@@ -385,8 +390,8 @@ enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product p
                                  const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
 {
     struct ulb_grid grid;
-    struct ulb_grid_plan plan = plan_of(&session->settings, product);
-    enum ulb_status status = ulb_grid_open(&grid, session, &plan, kernels, n, err);
+    struct ulb_grid_plan plan = plan_of(session, product);
+    enum ulb_status status = ulb_grid_open(&grid, session->record, &plan, kernels, n, err);
     if (status == ULB_OK)
         status = prepare(session, &grid, kernels, n, err);
     bool timed = status == ULB_OK;
@@ -411,8 +416,8 @@ enum ulb_status ulb_grid_largest(const struct ulb_session *session, enum ulb_pro
                                  struct ulb_error *err)
 {
     struct ulb_grid grid;
-    struct ulb_grid_plan plan = plan_of(&session->settings, product);
-    enum ulb_status status = ulb_grid_list(&grid, session, &plan, kernels, n, err);
+    struct ulb_grid_plan plan = plan_of(session, product);
+    enum ulb_status status = ulb_grid_list(&grid, &plan, kernels, n, err);
     *bytes = grid.largest;
     ulb_grid_close(&grid);
     return status;

@@ -7,7 +7,6 @@
 
 /* Takes the overlap of every kernel from the samples of the grid's calibrating cells, for the predictions,
  * and appends it to the record. Without samples it is NAN, with the reason in the record. */
-enum ulb_status ulb_overlap_measure(struct ulb_session *session, struct ulb_grid *grid,
-                                    struct ulb_error *err);
+enum ulb_status ulb_overlap_measure(struct ulb_grid *grid, struct ulb_record *record, struct ulb_error *err);
 
 #endif

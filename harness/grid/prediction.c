@@ -6,17 +6,17 @@
 #include <math.h>
 
 /* The whole of a cell's work, as if one class did it: its gamma and frequency. */
-static struct ulb_gemv_work work_of(const struct ulb_session *session, const struct ulb_grid_cell *cell,
+static struct ulb_gemv_work work_of(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,
                                     double yardstick, struct ulb_core_rate rate)
 {
     const struct ulb_layout *layout = cell->kernel->layout;
-    double threads = (double)session->pus.n;
+    double threads = (double)grid->plan.machine->pus.n;
     size_t columns = ulb_layout_columns(layout, cell->k);
     double padded = (double)ulb_round_up(cell->m, layout->tile_m) * (double)columns;
     return (struct ulb_gemv_work){
-        .bytes = session->settings.warm ? 0 : (double)cell->bytes, /* that come from memory */
+        .bytes = grid->plan.settings->warm ? 0 : (double)cell->bytes, /* that come from memory */
         .steps = padded / ULB_STEP_WEIGHTS,
-        .threads = (unsigned)session->pus.n,
+        .threads = (unsigned)grid->plan.machine->pus.n,
         .slowest_share = 1,
         .hz = rate.hz,
         .beta = yardstick / threads / rate.hz,
@@ -24,26 +24,25 @@ static struct ulb_gemv_work work_of(const struct ulb_session *session, const str
     };
 }
 
-static size_t threads_of(const struct ulb_session *session, size_t cls)
+static size_t threads_of(const struct ulb_grid *grid, size_t cls)
 {
     size_t n = 0;
-    for (size_t t = 0; t < session->pus.n; t++)
-        n += ulb_topology_class_of(&session->topology, session->pus.items[t]) ==
-             &session->topology.classes[cls];
+    for (size_t t = 0; t < grid->plan.machine->pus.n; t++)
+        n += ulb_topology_class_of(&grid->plan.machine->topology, grid->plan.machine->pus.items[t]) ==
+             &grid->plan.machine->topology.classes[cls];
     return n;
 }
 
 /* Equal parts: the team's slowest class decides. NAN seconds where no gamma is known. */
-static void predict_equal_parts(const struct ulb_session *session, struct ulb_grid *grid,
-                                const struct ulb_grid_cell *cell, double yardstick,
+static void predict_equal_parts(struct ulb_grid *grid, const struct ulb_grid_cell *cell, double yardstick,
                                 const struct ulb_core_rate *rates, struct ulb_prediction *prediction)
 {
-    struct ulb_row_split split = ulb_grid_split(session, grid, cell);
+    struct ulb_row_split split = ulb_grid_split(grid, cell);
     double share = ulb_split_slowest(&split);
-    for (size_t c = 0; c < session->topology.n_classes; c++) {
-        struct ulb_gemv_work part = work_of(session, cell, yardstick, rates[c]);
+    for (size_t c = 0; c < grid->plan.machine->topology.n_classes; c++) {
+        struct ulb_gemv_work part = work_of(grid, cell, yardstick, rates[c]);
         part.slowest_share = share;
-        part.fork_join_s = session->fork_join_s;
+        part.fork_join_s = grid->plan.machine->fork_join_s;
         struct ulb_gemv_prediction now = ulb_predict_gemv(&part);
         if (!isnan(now.seconds) && !(now.seconds <= prediction->plain.seconds)) {
             prediction->plain = now;
@@ -57,63 +56,60 @@ static void predict_equal_parts(const struct ulb_session *session, struct ulb_gr
  * the shorter terms alone would be done. What bounds the class that does most of the work is called the
  * bound.
  */
-static void predict_by_rate(const struct ulb_session *session, const struct ulb_grid_cell *cell,
-                            double yardstick, const struct ulb_core_rate *rates,
-                            struct ulb_prediction *prediction)
+static void predict_by_rate(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double yardstick,
+                            const struct ulb_core_rate *rates, struct ulb_prediction *prediction)
 {
     double rate = 0, shorter_rate = 0, largest = 0;
-    for (size_t c = 0; c < session->topology.n_classes; c++) {
-        struct ulb_gemv_work alone = work_of(session, cell, yardstick, rates[c]);
+    for (size_t c = 0; c < grid->plan.machine->topology.n_classes; c++) {
+        struct ulb_gemv_work alone = work_of(grid, cell, yardstick, rates[c]);
         struct ulb_gemv_prediction now = ulb_predict_gemv(&alone);
         if (isnan(now.seconds))
             continue;
-        double share = (double)threads_of(session, c) / now.seconds;
+        double share = (double)threads_of(grid, c) / now.seconds;
         rate += share;
-        shorter_rate += (double)threads_of(session, c) / now.shorter_s;
+        shorter_rate += (double)threads_of(grid, c) / now.shorter_s;
         if (share > largest) {
             largest = share;
             prediction->plain = now;
             prediction->gamma = rates[c].gamma;
         }
     }
-    prediction->tiles = ceil((double)cell->m / cell->kernel->mr) / (double)session->pus.n;
+    prediction->tiles = ceil((double)cell->m / cell->kernel->mr) / (double)grid->plan.machine->pus.n;
     if (rate > 0) {
-        prediction->plain.seconds = session->fork_join_s + 1 / rate;
+        prediction->plain.seconds = grid->plan.machine->fork_join_s + 1 / rate;
         prediction->plain.shorter_s = 1 / shorter_rate;
-        if (session->fork_join_s > 1 / rate)
+        if (grid->plan.machine->fork_join_s > 1 / rate)
             prediction->plain.bound = ULB_BOUND_OVERHEAD;
     }
 }
 
-struct ulb_prediction ulb_predict_cell(const struct ulb_session *session, struct ulb_grid *grid,
-                                       const struct ulb_grid_cell *cell, double yardstick,
-                                       const struct ulb_core_rate *rates)
+struct ulb_prediction ulb_predict_cell(struct ulb_grid *grid, const struct ulb_grid_cell *cell,
+                                       double yardstick, const struct ulb_core_rate *rates)
 {
     struct ulb_prediction prediction = {.plain = {NAN, NAN, NAN, NAN, ULB_BOUND_MEMORY}, .gamma = NAN};
-    if (session->settings.splits[0] == ULB_SPLIT_STATIC)
-        predict_equal_parts(session, grid, cell, yardstick, rates, &prediction);
+    if (grid->plan.settings->splits[0] == ULB_SPLIT_STATIC)
+        predict_equal_parts(grid, cell, yardstick, rates, &prediction);
     else
-        predict_by_rate(session, cell, yardstick, rates, &prediction);
+        predict_by_rate(grid, cell, yardstick, rates, &prediction);
     return prediction;
 }
 
-struct ulb_prediction ulb_predict_cell_mostly(const struct ulb_session *session, struct ulb_grid *grid,
-                                              const struct ulb_grid_cell *cell)
+struct ulb_prediction ulb_predict_cell_mostly(struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
-    return ulb_predict_cell(session, grid, cell, ulb_median_of(cell->beside, cell->n_beside),
-                            &grid->rates[cell->kernel_index * session->topology.n_classes]);
+    return ulb_predict_cell(grid, cell, ulb_median_of(cell->beside, cell->n_beside),
+                            &grid->rates[cell->kernel_index * grid->plan.machine->topology.n_classes]);
 }
 
-struct ulb_prediction ulb_predict_cell_round(const struct ulb_session *session, struct ulb_grid *grid,
-                                             const struct ulb_grid_cell *cell, size_t round)
+struct ulb_prediction ulb_predict_cell_round(struct ulb_grid *grid, const struct ulb_grid_cell *cell,
+                                             size_t round)
 {
     struct ulb_core_rate rates[ULB_MAX_CLASSES];
-    size_t classes = session->topology.n_classes;
+    size_t classes = grid->plan.machine->topology.n_classes;
     for (size_t c = 0; c < classes; c++) {
         rates[c] = grid->rates[cell->kernel_index * classes + c];
         rates[c].gamma *= cell->loop_s[round * classes + c] / rates[c].loop_s;
     }
-    return ulb_predict_cell(session, grid, cell, cell->beside[round], rates);
+    return ulb_predict_cell(grid, cell, cell->beside[round], rates);
 }
 
 double ulb_prediction_seconds(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,

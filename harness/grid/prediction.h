@@ -12,17 +12,15 @@ struct ulb_prediction {
 };
 
 /* Of a machine that reads so many bytes/s and whose cores compute at these rates, by class. */
-struct ulb_prediction ulb_predict_cell(const struct ulb_session *session, struct ulb_grid *grid,
-                                       const struct ulb_grid_cell *cell, double yardstick,
-                                       const struct ulb_core_rate *rates);
+struct ulb_prediction ulb_predict_cell(struct ulb_grid *grid, const struct ulb_grid_cell *cell,
+                                       double yardstick, const struct ulb_core_rate *rates);
 
 /* Of the machine as it mostly was: medians of the yardstick beside the cell and of the kernel's rates. */
-struct ulb_prediction ulb_predict_cell_mostly(const struct ulb_session *session, struct ulb_grid *grid,
-                                              const struct ulb_grid_cell *cell);
+struct ulb_prediction ulb_predict_cell_mostly(struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
 /* Of the machine as it was beside the samples of a round. */
-struct ulb_prediction ulb_predict_cell_round(const struct ulb_session *session, struct ulb_grid *grid,
-                                             const struct ulb_grid_cell *cell, size_t round);
+struct ulb_prediction ulb_predict_cell_round(struct ulb_grid *grid, const struct ulb_grid_cell *cell,
+                                             size_t round);
 
 /* Seconds with the kernel's overlap; NAN where that was not measured. */
 double ulb_prediction_seconds(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,

@@ -52,8 +52,7 @@ static void write_verdict(struct ulb_cell *cell, const struct ulb_kernel *kernel
                  100 * cell->read_share, cell->read_share < RUNS_AHEAD ? ": loads do not run ahead" : "");
 }
 
-static void name_cell(const struct ulb_session *session, const struct ulb_grid_cell *from,
-                      struct ulb_cell *cell)
+static void name_cell(const struct ulb_grid *grid, const struct ulb_grid_cell *from, struct ulb_cell *cell)
 {
     ulb_kernel_name(from->kernel, cell->kernel);
     snprintf(cell->layout, sizeof cell->layout, "%s", from->kernel->layout->name);
@@ -63,9 +62,9 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
         snprintf(cell->layer, sizeof cell->layer, "%s", from->layer);
     else
         snprintf(cell->layer, sizeof cell->layer, "%zux%zu", from->m, from->k);
-    snprintf(cell->set, sizeof cell->set, "%s", session->settings.set ? session->settings.set : "all");
-    snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(session->settings.splits[0]));
-    snprintf(cell->mode, sizeof cell->mode, "%s", session->settings.warm ? "warm" : "cold");
+    snprintf(cell->set, sizeof cell->set, "%s", grid->plan.settings->set ? grid->plan.settings->set : "all");
+    snprintf(cell->split, sizeof cell->split, "%s", ulb_split_name(grid->plan.settings->splits[0]));
+    snprintf(cell->mode, sizeof cell->mode, "%s", grid->plan.settings->warm ? "warm" : "cold");
     snprintf(cell->prefetch, sizeof cell->prefetch, "%s",
              ulb_prefetch_name(from->kernel, from->n, from->prefetch));
 }
@@ -95,8 +94,7 @@ double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
  */
 enum { OVERLAP, PLAIN, YARDSTICK, READ, RATIOS };
 
-static void ratios_of(const struct ulb_session *session, struct ulb_grid *grid,
-                      const struct ulb_grid_cell *cell, double *ratios[RATIOS])
+static void ratios_of(struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios[RATIOS])
 {
     for (size_t round = 0; round < cell->n_beside; round++) {
         double seconds = ulb_cell_round_seconds(cell, round);
@@ -104,7 +102,7 @@ static void ratios_of(const struct ulb_session *session, struct ulb_grid *grid,
         ratios[READ][round] = cell->read_us[round] * 1e-6 / seconds;
         if (!grid->plan.predicts)
             continue;
-        struct ulb_prediction then = ulb_predict_cell_round(session, grid, cell, round);
+        struct ulb_prediction then = ulb_predict_cell_round(grid, cell, round);
         ratios[OVERLAP][round] = seconds / ulb_prediction_seconds(grid, cell, &then);
         ratios[PLAIN][round] = seconds / then.plain.seconds;
     }
@@ -112,8 +110,7 @@ static void ratios_of(const struct ulb_session *session, struct ulb_grid *grid,
 
 /* Medians of the ratios, NAN where one is, and how well the first that is known is known: half its 95 %
  * interval, relative. */
-static double medians_of(const struct ulb_session *session, struct ulb_grid *grid,
-                         const struct ulb_grid_cell *cell, double medians[RATIOS])
+static double medians_of(struct ulb_grid *grid, const struct ulb_grid_cell *cell, double medians[RATIOS])
 {
     size_t n = cell->n_beside;
     double *storage = malloc((RATIOS * n + 1) * sizeof *storage), noise = NAN;
@@ -126,11 +123,11 @@ static double medians_of(const struct ulb_session *session, struct ulb_grid *gri
         ratios[i] = storage + i * n;
     for (size_t i = 0; i < RATIOS * n; i++)
         storage[i] = NAN;
-    ratios_of(session, grid, cell, ratios);
+    ratios_of(grid, cell, ratios);
     for (size_t i = 0; i < RATIOS; i++) {
         medians[i] = ulb_median_of(ratios[i], n);
         if (isnan(noise) && !isnan(medians[i])) {
-            struct ulb_stats stats = ulb_stats_of(ratios[i], n, session->settings.seed);
+            struct ulb_stats stats = ulb_stats_of(ratios[i], n, grid->plan.settings->seed);
             noise = (stats.ci_hi - stats.ci_lo) / 2 / stats.median;
         }
     }
@@ -139,11 +136,10 @@ static double medians_of(const struct ulb_session *session, struct ulb_grid *gri
 }
 
 /* The fields of a prediction; without one they are absent, with the reason. */
-static void predict_result(const struct ulb_session *session, struct ulb_grid *grid,
-                           const struct ulb_grid_cell *from, const double medians[RATIOS],
-                           struct ulb_cell *cell)
+static void predict_result(struct ulb_grid *grid, const struct ulb_grid_cell *from,
+                           const double medians[RATIOS], struct ulb_cell *cell)
 {
-    struct ulb_prediction prediction = ulb_predict_cell_mostly(session, grid, from);
+    struct ulb_prediction prediction = ulb_predict_cell_mostly(grid, from);
     cell->gamma_cycles = prediction.gamma;
     cell->residual = medians[OVERLAP] - 1;
     cell->residual_plain = medians[PLAIN] - 1;
@@ -151,7 +147,7 @@ static void predict_result(const struct ulb_session *session, struct ulb_grid *g
     cell->predicted_plain_us = cell->us / medians[PLAIN];
     if (isnan(cell->predicted_us) && !isnan(cell->predicted_plain_us))
         snprintf(cell->predicted_reason, sizeof cell->predicted_reason, "%s",
-                 session->settings.warm ? "the overlap is measured with cold weights"
+                 grid->plan.settings->warm ? "the overlap is measured with cold weights"
                  : isnan(grid->overlaps[from->kernel_index].c)
                      ? "the kernel's overlap was not measured"
                      : "the overlap, measured on disturbed times, leaves this cell none");
@@ -168,17 +164,17 @@ static void no_prediction(struct ulb_cell *cell)
     write_limits(cell);
 }
 
-void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *from,
+void ulb_grid_result(struct ulb_grid *grid, size_t ring_bytes, struct ulb_grid_cell *from,
                      struct ulb_cell *cell)
 {
-    struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
-    struct ulb_stats beside = ulb_stats_of(from->beside, from->n_beside, session->settings.seed);
+    struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, grid->plan.settings->seed);
+    struct ulb_stats beside = ulb_stats_of(from->beside, from->n_beside, grid->plan.settings->seed);
     double ops = 2 * (double)from->m * (double)from->k * (double)from->n;
     *cell = (struct ulb_cell){
         .m = from->m,
         .k = from->k,
         .n = from->n,
-        .threads = (unsigned)session->pus.n,
+        .threads = (unsigned)grid->plan.machine->pus.n,
         .us = us.median,
         .us_mad = us.mad,
         .us_min = us.min,
@@ -190,7 +186,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .peak_gops = ulb_median_of(from->peak_beside, from->n_beside),
         .peak_reason = "no loop for the compute limit runs here",
         .weight_bytes = from->bytes,
-        .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
+        .ring_bytes = grid->plan.settings->warm ? from->bytes : ring_bytes,
         .verified = true,
         .samples_per_round = from->per_round,
         .noise_floor = NAN, /* judged when all cells are in the record */
@@ -200,13 +196,13 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .disturbed_samples = from->disturbed,
     };
     double medians[RATIOS];
-    cell->noise = medians_of(session, grid, from, medians);
+    cell->noise = medians_of(grid, from, medians);
     cell->efficiency = ulb_grid_efficiency(from);
     cell->read_share = medians[READ];
     cell->peak_share = share_of(from, 1e-9 * ops, from->peak_beside);
-    name_cell(session, from, cell);
+    name_cell(grid, from, cell);
     if (grid->plan.predicts)
-        predict_result(session, grid, from, medians, cell);
+        predict_result(grid, from, medians, cell);
     else
         no_prediction(cell);
 }

@@ -2,11 +2,15 @@
 #ifndef ULB_HARNESS_GRID_SAMPLE_H
 #define ULB_HARNESS_GRID_SAMPLE_H
 
-#include "harness/grid/grid.h"
 #include "harness/compute/parallel_gemm.h"
+#include "harness/grid/grid.h"
+#include "harness/memory/cold_ring.h"
 
 struct ulb_cell_sample {
-    struct ulb_session *session;
+    struct ulb_team *team;
+    struct ulb_arena *arena;
+    const struct ulb_reader *reader; /* of the yardstick */
+    bool warm;
     struct ulb_grid_cell *cell;
     struct ulb_row_split split; /* the grid's: valid until the next cell is opened */
     struct ulb_team_gemm job;

@@ -24,34 +24,36 @@ static const double LONG_CALL = 3e-3;
 void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *session, struct ulb_grid *grid,
                           struct ulb_grid_cell *cell)
 {
-    *sample = (struct ulb_cell_sample){
-        session, cell, ulb_grid_split(session, grid, cell), {cell->kernel, ulb_grid_gemm(grid, cell), NULL}};
+    *sample = (struct ulb_cell_sample){.team = session->machine.team,
+                                       .arena = &session->arena,
+                                       .reader = session->yardstick,
+                                       .warm = session->settings.warm,
+                                       .cell = cell,
+                                       .split = ulb_grid_split(grid, cell),
+                                       .job = {cell->kernel, ulb_grid_gemm(grid, cell), NULL}};
     sample->job.split = &sample->split;
 }
 
 double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch)
 {
-    struct ulb_session *session = sample->session;
-    if (!session->settings.warm && sample->cell->per_round > 1)
-        ulb_team_gemm_warm_up(session->team, &sample->job, &session->arena);
+    if (!sample->warm && sample->cell->per_round > 1)
+        ulb_team_gemm_warm_up(sample->team, &sample->job, sample->arena);
     double begin = ulb_now();
     for (size_t i = 0; i < batch; i++) {
-        sample->job.gemm.w =
-            session->settings.warm
-                ? session->arena.pages.data
-                : ulb_arena_next(&session->arena, sample->cell->packed_bytes, ULB_CACHE_LINE);
-        ulb_team_gemm_run(session->team, &sample->job);
+        sample->job.gemm.w = sample->warm
+                                 ? sample->arena->pages.data
+                                 : ulb_arena_next(sample->arena, sample->cell->packed_bytes, ULB_CACHE_LINE);
+        ulb_team_gemm_run(sample->team, &sample->job);
     }
     return (ulb_now() - begin) / (double)batch;
 }
 
 double ulb_cell_sample_read(struct ulb_cell_sample *sample, size_t batch)
 {
-    struct ulb_session *session = sample->session;
     double seconds = 0;
     for (size_t i = 0; i < batch; i++)
         seconds += (double)sample->cell->bytes /
-                   ulb_read_bytes(session->team, session->yardstick, &session->arena, sample->cell->bytes);
+                   ulb_read_bytes(sample->team, sample->reader, sample->arena, sample->cell->bytes);
     return seconds / (double)batch;
 }
 
@@ -116,7 +118,7 @@ static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *
     if (kept)
         return ulb_grid_ready_replay(grid, cell, kept) ? ULB_OK : ulb_unit_damaged(&unit, err);
     ready_cell(session, grid, cell);
-    status = ulb_team_check(session->team, err);
+    status = ulb_team_check(session->machine.team, err);
     if (status != ULB_OK || !session->journal)
         return status;
     return ulb_unit_end(session, &unit, ulb_grid_ready_kept(cell), err);

@@ -32,17 +32,16 @@ static bool read_kept(struct ulb_grid *grid, const json_t *kept, size_t classes)
 }
 
 /* What rows are shared out by, for one token. */
-static json_t *rows_json(const struct ulb_session *session, const struct ulb_grid *grid,
-                         const struct ulb_kernel *const *kernels)
+static json_t *rows_json(const struct ulb_grid *grid, const struct ulb_kernel *const *kernels)
 {
     static const char none[] = "no thread of this class in the set";
     json_t *rows = json_array();
     for (size_t i = 0; i < grid->n_kernels; i++) {
-        for (size_t c = 0; c < session->topology.n_classes; c++) {
+        for (size_t c = 0; c < grid->plan.machine->topology.n_classes; c++) {
             char name[ULB_KERNEL_NAME_MAX];
             const struct ulb_class_gamma *gamma = &grid->class_gammas[i];
             json_t *row = json_pack("{s:s, s:s}", "kernel", ulb_kernel_name(kernels[i], name), "class",
-                                    session->topology.classes[c].name);
+                                    grid->plan.machine->topology.classes[c].name);
             ulb_set_figure(row, "beta_gbps", grid->class_beta[c] / ULB_GB, none);
             ulb_set_figure(row, "gamma_cycles", gamma->cycles[c],
                            isnan(grid->class_beta[c]) ? none : "lost in noise: rows are shared out by beta");
@@ -57,7 +56,7 @@ static json_t *rows_json(const struct ulb_session *session, const struct ulb_gri
 enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *grid,
                                const struct ulb_kernel *const *kernels, struct ulb_error *err)
 {
-    size_t classes = session->topology.n_classes;
+    size_t classes = session->machine.topology.n_classes;
     struct ulb_unit unit;
     const json_t *kept;
     if (session->settings.splits[0] != ULB_SPLIT_WEIGHTED || classes == 1)
@@ -71,25 +70,25 @@ enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *gri
         if (!read_kept(grid, kept, classes))
             return ulb_unit_damaged(&unit, err);
     } else if (status == ULB_OK) {
-        status = ulb_class_beta(session, grid->class_beta, err);
+        status = ulb_class_beta(&session->machine, session->yardstick, &session->arena,
+                                session->settings.quick, grid->class_beta, err);
         if (status == ULB_OK)
-            status = ulb_class_gammas(session, kernels, grid->n_kernels, grid->class_gammas, err);
+            status = ulb_class_gammas(&session->machine, &session->settings, kernels, grid->n_kernels,
+                                      grid->class_gammas, err);
         if (status == ULB_OK)
             status = ulb_unit_end(session, &unit, kept_json(grid, classes), err);
     }
-    return status == ULB_OK
-               ? ulb_record_set(session->record, "weights", rows_json(session, grid, kernels), err)
-               : status;
+    return status == ULB_OK ? ulb_record_set(session->record, "weights", rows_json(grid, kernels), err)
+                            : status;
 }
 
-void ulb_grid_set_weights(const struct ulb_session *session, struct ulb_grid *grid,
-                          const struct ulb_grid_cell *cell)
+void ulb_grid_set_weights(struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
     if (grid->class_gammas) {
-        ulb_class_thread_rates(session, cell->kernel, &grid->class_gammas[cell->kernel_index],
+        ulb_class_thread_rates(grid->plan.machine, cell->kernel, &grid->class_gammas[cell->kernel_index],
                                grid->class_beta, cell->n, grid->weights);
         return;
     }
-    for (size_t t = 0; t < session->pus.n; t++)
+    for (size_t t = 0; t < grid->plan.machine->pus.n; t++)
         grid->weights[t] = 1;
 }

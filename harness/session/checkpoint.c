@@ -168,7 +168,7 @@ static enum ulb_status go_on(struct ulb_session *session, const char *path, stru
         json_decref(copy);
         double fork_join_us = ulb_record_number(session->record, "fork_join.team_us");
         if (isfinite(fork_join_us))
-            session->fork_join_s = 1e-6 * fork_join_us;
+            session->machine.fork_join_s = 1e-6 * fork_join_us;
     }
     if (status == ULB_OK)
         status = add_session(session, began, err);

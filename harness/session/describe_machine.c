@@ -56,7 +56,7 @@ static json_t *isa_json(ulb_isa_set isa)
 
 static json_t *machine_json(const struct ulb_session *session)
 {
-    const struct ulb_topology *topology = &session->topology;
+    const struct ulb_topology *topology = &session->machine.topology;
     struct utsname name;
     double load;
     char governor[64], microcode[64];
@@ -90,23 +90,24 @@ static json_t *machine_json(const struct ulb_session *session)
  * memory. */
 static json_t *hz_json(const struct ulb_session *session)
 {
-    double *hz = calloc(session->pus.n, sizeof *hz);
+    double *hz = calloc(session->machine.pus.n, sizeof *hz);
     if (!hz)
         return NULL;
     json_t *object = json_object();
-    ulb_team_clock(session->team, hz);
-    for (size_t c = 0; c < session->topology.n_classes; c++) {
+    ulb_team_clock(session->machine.team, hz);
+    for (size_t c = 0; c < session->machine.topology.n_classes; c++) {
         double sum = 0;
         size_t n = 0;
-        for (size_t t = 0; t < session->pus.n; t++) {
-            if (ulb_topology_class_of(&session->topology, session->pus.items[t]) ==
-                &session->topology.classes[c]) {
+        for (size_t t = 0; t < session->machine.pus.n; t++) {
+            if (ulb_topology_class_of(&session->machine.topology, session->machine.pus.items[t]) ==
+                &session->machine.topology.classes[c]) {
                 sum += hz[t];
                 n++;
             }
         }
         if (n > 0)
-            json_object_set_new(object, session->topology.classes[c].name, json_real(sum / (double)n));
+            json_object_set_new(object, session->machine.topology.classes[c].name,
+                                json_real(sum / (double)n));
     }
     free(hz);
     return object;
@@ -114,10 +115,10 @@ static json_t *hz_json(const struct ulb_session *session)
 
 static json_t *clock_json(const struct ulb_session *session)
 {
-    json_t *clock = json_pack("{s:s, s:o, s:f}", "cycles_source", session->clock.name, "hz", hz_json(session),
-                              "timer_step_ns", 1e9 * ulb_timer_step());
-    if (clock && session->clock.reason[0])
-        json_object_set_new(clock, "counters_reason", json_string(session->clock.reason));
+    json_t *clock = json_pack("{s:s, s:o, s:f}", "cycles_source", session->machine.clock.name, "hz",
+                              hz_json(session), "timer_step_ns", 1e9 * ulb_timer_step());
+    if (clock && session->machine.clock.reason[0])
+        json_object_set_new(clock, "counters_reason", json_string(session->machine.clock.reason));
     return clock;
 }
 
@@ -144,10 +145,10 @@ static json_t *settings_json(const struct ulb_session *session)
 static json_t *fork_join_json(const struct ulb_session *session)
 {
     const char *policy = getenv("OMP_WAIT_POLICY"), *spins = getenv("GOMP_SPINCOUNT");
-    double openmp = ulb_openmp_fork_join(session->pus.items, session->pus.n);
+    double openmp = ulb_openmp_fork_join(session->machine.pus.items, session->machine.pus.n);
     json_t *object = json_pack("{s:o, s:o}", "omp_wait_policy", text_or_null(policy), "gomp_spincount",
                                text_or_null(spins));
-    ulb_set_figure(object, "team_us", 1e6 * session->fork_join_s, "not measured");
+    ulb_set_figure(object, "team_us", 1e6 * session->machine.fork_join_s, "not measured");
     ulb_set_figure(object, "openmp_us", 1e6 * openmp,
                    "the OpenMP runtime got no process, memory or thread for each PU");
     return object;
@@ -156,7 +157,7 @@ static json_t *fork_join_json(const struct ulb_session *session)
 /* Cores that "all" does not take, and cores that are taken twice. */
 static enum ulb_status warn_of_set(struct ulb_session *session, struct ulb_error *err)
 {
-    const struct ulb_topology *topology = &session->topology;
+    const struct ulb_topology *topology = &session->machine.topology;
     const char *set = session->settings.set ? session->settings.set : "all";
     struct ulb_pu_list left_out;
     char text[64];
@@ -167,7 +168,7 @@ static enum ulb_status warn_of_set(struct ulb_session *session, struct ulb_error
                             "set all leaves out the LP-E cores, PUs %s, which lie behind another path to "
                             "memory; --set P,E,LP-E takes them too",
                             ulb_pu_list_text(&left_out, text, sizeof text));
-    const struct ulb_pu_list *core = ulb_topology_shared_core(topology, &session->pus);
+    const struct ulb_pu_list *core = ulb_topology_shared_core(topology, &session->machine.pus);
     if (status == ULB_OK && core)
         status = ulb_record_warn(session->record, err,
                                  "set %.40s: PUs %s are one core; names such as P and all take one of each",
@@ -179,14 +180,14 @@ static enum ulb_status warn_of_set(struct ulb_session *session, struct ulb_error
 static enum ulb_status warn_of_confinement(struct ulb_session *session, struct ulb_error *err)
 {
     double cpus = ulb_cgroup_cpus("");
-    int refused = ulb_team_pin_refused(session->team);
+    int refused = ulb_team_pin_refused(session->machine.team);
     enum ulb_status status = ULB_OK;
-    if (cpus < (double)session->pus.n)
+    if (cpus < (double)session->machine.pus.n)
         status = ulb_record_warn(session->record, err,
                                  "noisy: CPU quota: %.2g CPUs' worth of time for %zu threads, which are "
                                  "stopped in mid-sample when it is used "
                                  "up; raise the container's quota or take fewer cores with --set",
-                                 cpus, session->pus.n);
+                                 cpus, session->machine.pus.n);
     if (status == ULB_OK && refused)
         status = ulb_record_warn(session->record, err,
                                  "noisy: threads are not pinned (%s) and may change cores; allow "
@@ -206,13 +207,13 @@ static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ul
         status = ulb_record_warn(session->record, err,
                                  "emulated by %s: results are checked, no figure is of any CPU", emulator);
     if (status == ULB_OK && getloadavg(load, 1) == 1 &&
-        load[0] > 0.5 + 0.25 * (double)session->topology.allowed_pus.n)
+        load[0] > 0.5 + 0.25 * (double)session->machine.topology.allowed_pus.n)
         status =
             ulb_record_warn(session->record, err, "other load: load average %.1f on %zu PUs at the start",
-                            load[0], session->topology.allowed_pus.n);
-    if (status == ULB_OK && session->topology.hypervisor[0])
+                            load[0], session->machine.topology.allowed_pus.n);
+    if (status == ULB_OK && session->machine.topology.hypervisor[0])
         status = ulb_record_warn(session->record, err, "guest of %s: neighbours may disturb the figures",
-                                 session->topology.hypervisor);
+                                 session->machine.topology.hypervisor);
     if (status == ULB_OK &&
         first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor) &&
         strcmp(governor, "performance") != 0)
@@ -225,7 +226,7 @@ static enum ulb_status warn_of_conditions(struct ulb_session *session, struct ul
 
 enum ulb_status ulb_machine_warn_of_sleep(struct ulb_session *session, struct ulb_error *err)
 {
-    double slept = ulb_slept() - session->slept_before;
+    double slept = ulb_slept() - session->machine.slept_before;
     if (slept < SLEEP_REPORTED)
         return ULB_OK;
     return ulb_record_warn(
@@ -259,7 +260,7 @@ enum ulb_status ulb_machine_describe(struct ulb_session *session, struct ulb_err
     } sections[] = {
         {"machine", machine_json(session)},
         {"build", build_json()},
-        {"topology", ulb_topology_json(&session->topology)},
+        {"topology", ulb_topology_json(&session->machine.topology)},
         {"clock", clock_json(session)},
         {"settings", settings_json(session)},
         {"fork_join", fork_join_json(session)},

@@ -3,7 +3,7 @@
 #include "common/affinity.h"
 #include "common/doing.h"
 #include "harness/timing/stopwatch.h"
-#include "harness/session/session.h"
+#include "harness/session/interrupted.h"
 #include "harness/verify/strict.h"
 #include "harness/verify/trap_calls.h"
 #include "kernels/gguf_block.h"

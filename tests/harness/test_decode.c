@@ -3,6 +3,7 @@
 #include "harness/decode/decoder.h"
 #include "harness/decode/reference.h"
 #include "harness/decode/weights.h"
+#include "harness/session/session.h"
 
 #include "common/rng.h"
 #include "kernels/activations.h"
@@ -65,7 +66,7 @@ static const struct ulb_kernel *row_of(const char *format)
     const struct ulb_kernel *found = NULL;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         bool fits = strcmp(ulb_kernels[i]->layout->format->name, format) == 0 &&
-                    ulb_session_can_run(&session, ulb_kernels[i]->needs);
+                    ulb_selection_can_run(&session.selection, ulb_kernels[i]->needs);
         if (fits && (!found || strcmp(found->isa, "ref") == 0))
             found = ulb_kernels[i];
     }
@@ -78,8 +79,10 @@ static void open_bench(struct bench *bench, const struct ulb_decoder_shape *shap
     memset(bench, 0, sizeof *bench);
     for (int linear = 0; linear < ULB_LINEARS; linear++)
         bench->rows[linear].kernel = row_of(linear < ULB_QUANTISED_LINEARS ? format : "bf16");
-    if (ulb_weights_open(&bench->store, shape, bench->rows, &session, &err) != ULB_OK ||
-        ulb_weights_fill(&bench->store, shape, bench->rows, &session, NULL, &err) != ULB_OK)
+    if (ulb_weights_open(&bench->store, shape, bench->rows, session.machine.team, session.settings.seed,
+                         &err) != ULB_OK ||
+        ulb_weights_fill(&bench->store, shape, bench->rows, session.machine.team, &session.settings, NULL,
+                         &err) != ULB_OK)
         fail_msg("%s", err.message);
 }
 
@@ -94,8 +97,8 @@ static struct ulb_decoder *open_decoder(struct bench *bench, const struct ulb_de
     struct ulb_decoder *decoder;
     struct ulb_error err;
     struct ulb_decoder_options options = *wanted;
-    options.team = options.team ? options.team : session.team;
-    options.ops = options.ops ? options.ops : ulb_vector_ops(session.isa);
+    options.team = options.team ? options.team : session.machine.team;
+    options.ops = options.ops ? options.ops : ulb_vector_ops(session.selection.isa);
     options.positions = options.positions ? options.positions : TOKENS + 4;
     options.batch = options.batch ? options.batch : 1;
     if (ulb_decoder_open(&decoder, shape, &bench->store.weights, &options, &err) != ULB_OK)
@@ -296,7 +299,7 @@ static void time_adds_up(void **state)
     struct ulb_decoder *decoder = open_decoder(&bench, &llama, &(struct ulb_decoder_options){0});
     feed(decoder, TOKENS);
     double first = 0;
-    for (size_t t = 0; t < ulb_team_size(session.team); t++) {
+    for (size_t t = 0; t < ulb_team_size(session.machine.team); t++) {
         double sum = 0;
         for (size_t part = 0; part < ULB_DECODE_PARTS; part++) {
             assert_true(ulb_decoder_seconds(decoder, t)[part] >= 0);

@@ -1,6 +1,6 @@
 /* Signals that end a run: one, one sent twice, and two. */
 #include "harness/cli/interrupt.h"
-#include "harness/session/session.h"
+#include "harness/session/interrupted.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -23,9 +23,10 @@ static const double HZ = 3e9, GAMMA = 0.75, LOOP = 80e-6, YARDSTICK = 30e9, FORK
 
 static struct ulb_error err;
 
-/* A session on a machine of one class with two cores, and a grid of one kernel with two judged cells. */
+/* A machine of one class with two cores, and a grid of one kernel with two judged cells. */
 struct scene {
-    struct ulb_session session;
+    struct ulb_machine machine;
+    struct ulb_settings settings;
     struct ulb_core_class cls;
     unsigned pus[THREADS];
     struct ulb_record record;
@@ -56,24 +57,24 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
     memset(s, 0, sizeof *s);
     s->cls = (struct ulb_core_class){.name = "core", .cores = THREADS};
     s->pus[1] = 1;
-    s->session.topology = (struct ulb_topology){.n_classes = 1, .classes = {s->cls}};
-    s->session.pus = (struct ulb_pu_list){.items = s->pus, .n = THREADS};
-    s->session.settings.seed = 1;
-    s->session.fork_join_s = FORK_JOIN;
-    s->session.record = &s->record;
+    s->machine.topology = (struct ulb_topology){.n_classes = 1, .classes = {s->cls}};
+    s->machine.pus = (struct ulb_pu_list){.items = s->pus, .n = THREADS};
+    s->settings.seed = 1;
+    s->machine.fork_join_s = FORK_JOIN;
     assert_int_equal(ulb_record_new(&s->record, &err), ULB_OK);
     s->rate = (struct ulb_core_rate){GAMMA, HZ, LOOP};
     s->overlap = (struct ulb_overlap){NAN, NAN, NAN, NAN};
     s->weights[0] = s->weights[1] = 1;
-    s->grid = (struct ulb_grid){.cells = s->cells,
-                                .judged = JUDGED,
-                                .n = JUDGED + ULB_OVERLAP_SHAPES,
-                                .plan = {.rounds = ROUNDS, .predicts = true},
-                                .n_kernels = 1,
-                                .overlaps = &s->overlap,
-                                .rates = &s->rate,
-                                .shares = s->shares,
-                                .weights = s->weights};
+    s->grid = (struct ulb_grid){
+        .cells = s->cells,
+        .judged = JUDGED,
+        .n = JUDGED + ULB_OVERLAP_SHAPES,
+        .plan = {.machine = &s->machine, .settings = &s->settings, .rounds = ROUNDS, .predicts = true},
+        .n_kernels = 1,
+        .overlaps = &s->overlap,
+        .rates = &s->rate,
+        .shares = s->shares,
+        .weights = s->weights};
     for (size_t i = 0; i < s->grid.n; i++) {
         struct ulb_shape shape = {i ? 1600 : 28672, i ? 1600 : 4096};
         if (i >= JUDGED)
@@ -102,7 +103,7 @@ static void fill_samples(struct scene *s, const struct ulb_overlap *truth)
         for (size_t round = 0; round < ROUNDS; round++) {
             double yardstick = YARDSTICK * (1 + 0.1 * (double)round), slower = 1 + 0.15 * (double)(round % 3);
             struct ulb_core_rate rate = {GAMMA * slower, HZ, LOOP * slower};
-            struct ulb_prediction p = ulb_predict_cell(&s->session, &s->grid, cell, yardstick, &rate);
+            struct ulb_prediction p = ulb_predict_cell(&s->grid, cell, yardstick, &rate);
             double seconds = ulb_predict_overlap(&p.plain, p.tiles, (double)cell->k, truth);
             assert_true(seconds > 0);
             cell->loop_s[cell->n_beside] = LOOP * slower;
@@ -125,7 +126,7 @@ static void check_truth(bool tables, const struct ulb_overlap *truth)
     assert_non_null(s);
     set_scene(s, kernel);
     fill_samples(s, truth);
-    assert_int_equal(ulb_overlap_measure(&s->session, &s->grid, &err), ULB_OK);
+    assert_int_equal(ulb_overlap_measure(&s->grid, &s->record, &err), ULB_OK);
     struct ulb_overlap_cell *cells;
     size_t n;
     assert_int_equal(ulb_record_overlaps(&s->record, &cells, &n, &err), ULB_OK);
@@ -141,7 +142,7 @@ static void check_truth(bool tables, const struct ulb_overlap *truth)
     ulb_overlaps_free(cells, n);
     for (size_t i = 0; i < JUDGED; i++) {
         struct ulb_cell cell;
-        ulb_grid_result(&s->session, &s->grid, &s->cells[i], &cell);
+        ulb_grid_result(&s->grid, 0, &s->cells[i], &cell);
         assert_true(fabs(cell.residual) < 0.005);
         assert_true(fabs(cell.residual_plain) > 0.02);
         assert_true(fabs(cell.read_share - READ_SHARE) < 1e-9);
@@ -172,7 +173,7 @@ static void without_calibration_no_overlap(void **state)
     set_scene(s, some_kernel(false) ? some_kernel(false) : ulb_kernels[0]);
     fill_samples(s, &(struct ulb_overlap){.c = 0.2});
     s->cells[JUDGED].n_beside = 0;
-    assert_int_equal(ulb_overlap_measure(&s->session, &s->grid, &err), ULB_OK);
+    assert_int_equal(ulb_overlap_measure(&s->grid, &s->record, &err), ULB_OK);
     struct ulb_overlap_cell *cells;
     size_t n;
     assert_int_equal(ulb_record_overlaps(&s->record, &cells, &n, &err), ULB_OK);
@@ -180,7 +181,7 @@ static void without_calibration_no_overlap(void **state)
     assert_string_equal(cells->reason, "interrupted before it was measured");
     ulb_overlaps_free(cells, n);
     struct ulb_cell cell;
-    ulb_grid_result(&s->session, &s->grid, &s->cells[0], &cell);
+    ulb_grid_result(&s->grid, 0, &s->cells[0], &cell);
     assert_true(isnan(cell.predicted_us) && isnan(cell.residual) && cell.predicted_plain_us > 0);
     assert_string_equal(cell.predicted_reason, "the kernel's overlap was not measured");
     ulb_record_free(&s->record);

@@ -2,6 +2,7 @@
 #include "harness/cli/interrupt.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/table.h"
+#include "harness/session/session.h"
 #include "harness/verify/verify.h"
 #include "kernels/plugin.h"
 
@@ -49,9 +50,9 @@ static enum ulb_status verify_row(const struct ulb_session *session, const struc
     char name[ULB_KERNEL_NAME_MAX], missing[128], skipped[160];
     size_t cases = 0;
     ulb_kernel_name(kernel, name);
-    bool can = ulb_session_can_run(session, kernel->needs);
+    bool can = ulb_selection_can_run(&session->selection, kernel->needs);
     snprintf(skipped, sizeof skipped, "this CPU lacks %s",
-             ulb_isa_names(kernel->needs & ~session->isa, missing, sizeof missing));
+             ulb_isa_names(kernel->needs & ~session->selection.isa, missing, sizeof missing));
     const struct ulb_settings *settings = &session->settings;
     enum ulb_status status =
         can ? ulb_verify_kernel(kernel, settings->seed, settings->call_timeout_s, &cases, err) : ULB_OK;
@@ -70,7 +71,7 @@ static enum ulb_status verify_row(const struct ulb_session *session, const struc
 static bool wants(const struct ulb_session *session, const struct ulb_kernel *kernel)
 {
     bool named = session->settings.formats || session->settings.kernels;
-    return named ? ulb_session_wants(session, kernel) : strcmp(kernel->isa, "ref") != 0;
+    return named ? ulb_selection_wants(&session->selection, kernel) : strcmp(kernel->isa, "ref") != 0;
 }
 
 static enum ulb_status verify_all(const struct ulb_session *session, bool json, json_t *rows,
@@ -113,7 +114,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     status = runnable ? ulb_session_open(&session, &record, err)
                       : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     if (status == ULB_OK)
-        status = ulb_session_kernels(&session, runnable, &n, err);
+        status = ulb_selection_kernels(&session.selection, runnable, &n, err);
     if (status == ULB_OK) {
         json_t *rows = json_array();
         status = verify_all(&session, options.json, rows, err);

@@ -2,6 +2,7 @@
 
 #include "harness/cli/guests.h"
 #include "harness/cli/measure_options.h"
+#include "kernels/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,52 @@
+/* What a run is to do, as the command line filled it in. */
+#ifndef ULB_HARNESS_SESSION_SETTINGS_H
+#define ULB_HARNESS_SESSION_SETTINGS_H
+
+#include "common/isa.h"
+#include "harness/threads/split.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Given to the caller while a measurement goes on: stage, and the share done so far (0..1). */
+typedef void ulb_progress_fn(void *context, const char *stage, double done);
+
+struct ulb_decode_settings; /* harness/decode/measure_decode.h */
+
+/* Where a run keeps what it has measured so far (harness/session/checkpoint.h). */
+struct ulb_keeping {
+    char *record; /* the file, the caller's; NULL: nothing is kept. A new run changes a name that is taken */
+    size_t record_bytes; /* room for it */
+    const char *pass;    /* "" or "-aa": which journal of the record */
+    bool resume;         /* go on with the record that is there */
+};
+
+struct ulb_settings {
+    const char *set;       /* "P", "E", "LP-E", "all" or a PU list */
+    const char *models;    /* comma list, NULL: the default three */
+    const char *shapes;    /* comma list of MxK, NULL: none; with models NULL these alone */
+    const char *tokens;    /* comma list of N of the GEMMs, NULL: the default */
+    const char *formats;   /* comma list, NULL: all */
+    const char *libraries; /* of further kernels, comma list, as loaded; said in the record; NULL: none */
+    const char *kernels;   /* regular expression on the kernel's name, NULL: all but the scalar truth */
+    enum ulb_split
+        splits[ULB_SPLITS]; /* decode alone takes several, in turn at every token; others the first */
+    size_t n_splits; /* 0: static on a homogeneous machine, dynamic on a hybrid one; the session makes it 1 */
+    bool quick, warm;
+    bool aa;             /* the grid is measured a second time; said in the record */
+    const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
+    struct ulb_keeping keep;
+    ulb_isa_set isa_mask;  /* bits not to be used */
+    double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar truth's */
+    uint64_t seed;
+    size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
+    const struct ulb_decode_settings *decode; /* of ULB_STAGE_DECODE */
+    ulb_progress_fn *progress;
+    void *progress_context;
+};
+
+/* Whether it is one of those that the settings name. */
+bool ulb_takes_split(const struct ulb_settings *settings, enum ulb_split split);
+
+#endif
