@@ -11,7 +11,7 @@
 /* gamma of the fastest 1-bit row over that of the paper's 1-bit sequence, both measured on one machine. Rows
  * that count are those of 256 bits that need nothing beyond AVX2, AVX-VNNI, AVX-VNNI-INT8 and GFNI: what the
  * paper's platforms have. */
-struct ulb_int1_ratio {
+struct ulb_gamma_ratio {
     const struct ulb_kernel *kernel, *paper;
     size_t n_classes;
     struct {
@@ -21,15 +21,15 @@ struct ulb_int1_ratio {
 };
 
 /* Whether a row is one of those two kinds: what to measure for the ratio. */
-bool ulb_int1_takes_part(const struct ulb_kernel *kernel);
+bool ulb_gamma_ratio_needs(const struct ulb_kernel *kernel);
 
 /* From the gammas of a record. The fastest row is that of the first class. ULB_BAD_INPUT when the record has
  * no gamma of the paper's sequence or of no other row. */
-enum ulb_status ulb_int1_ratio_of(const struct ulb_record *record, struct ulb_int1_ratio *ratio,
-                                  struct ulb_error *err);
+enum ulb_status ulb_gamma_ratio_of(const struct ulb_record *record, struct ulb_gamma_ratio *ratio,
+                                   struct ulb_error *err);
 
 /* Index of the measured class that stands for a platform's class: the one of its name, else the first. */
-size_t ulb_int1_class_like(const struct ulb_int1_ratio *ratio, const char *class_name);
+size_t ulb_gamma_ratio_class(const struct ulb_gamma_ratio *ratio, const char *class_name);
 
 /* Where a modelled gamma comes from. */
 struct ulb_gamma_origin {
@@ -42,7 +42,7 @@ struct ulb_gamma_origin {
 
 /* A platform with such gammas, NAN where there is none. Classes that the platform's source leaves idle stand
  * behind the others in origins, with their cycles in idle_cycles. */
-struct ulb_modelled {
+struct ulb_platform_gammas {
     struct ulb_platform platform;
     struct ulb_gamma_origin origins[ULB_MAX_GAMMAS][2 * ULB_MAX_CLASSES];
     double idle_cycles[ULB_MAX_GAMMAS][ULB_MAX_CLASSES];
@@ -50,13 +50,14 @@ struct ulb_modelled {
 
 /* The platform's own sequences with the port bounds of its cores; beside them that of ratio's row, which may
  * be NULL. */
-void ulb_model_ports(const struct ulb_platform *platform, const struct ulb_core_list *cores,
-                     const struct ulb_int1_ratio *ratio, struct ulb_modelled *out);
+void ulb_platform_gammas_from_ports(const struct ulb_platform *platform, const struct ulb_core_list *cores,
+                                    const struct ulb_gamma_ratio *ratio, struct ulb_platform_gammas *out);
 
 /* The ratio's row alone: the platform's gamma of the paper's 1-bit sequence times the ratio. ULB_BAD_INPUT
  * when the platform has no such gamma. */
-enum ulb_status ulb_model_int1(const struct ulb_platform *platform, const struct ulb_int1_ratio *ratio,
-                               struct ulb_modelled *out, struct ulb_error *err);
+enum ulb_status ulb_platform_gammas_scaled(const struct ulb_platform *platform,
+                                           const struct ulb_gamma_ratio *ratio,
+                                           struct ulb_platform_gammas *out, struct ulb_error *err);
 
 /* Rows of a tile of the kernel with this format and sequence; fallback when there is none of 256 bits. */
 size_t ulb_tile_rows_of(const struct ulb_platform_gamma *gamma, size_t fallback);

@@ -11,7 +11,7 @@
 /* A part is long against fork and join; a piece short against a part. */
 static const size_t PART_BYTES = (size_t)8 << 20, PIECE_BYTES = (size_t)64 << 10;
 enum { BETA_SAMPLES = 9, GAMMA_SAMPLES = 5, TRIES = 1000 };
-static const double PATIENCE_QUICK = 0.4, PATIENCE_FULL = 3; /* seconds */
+static const double RETRY_BUDGET_QUICK = 0.4, RETRY_BUDGET_FULL = 3; /* seconds */
 
 struct race {
     struct ulb_session *session;
@@ -50,11 +50,12 @@ static double sample_race(void *arg)
     return race->rates[0];
 }
 
-static struct ulb_noise_retry watch_of(const struct ulb_session *session)
+static struct ulb_noise_retry retry_of(const struct ulb_session *session)
 {
     return (struct ulb_noise_retry){.team = session->team,
                                     .tries = TRIES,
-                                    .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL};
+                                    .retry_budget_s =
+                                        session->settings.quick ? RETRY_BUDGET_QUICK : RETRY_BUDGET_FULL};
 }
 
 /* Mean over the threads of a class; NAN without one. */
@@ -79,13 +80,13 @@ enum ulb_status ulb_class_beta(struct ulb_session *session, double beta[ULB_MAX_
     struct race race = {.session = session,
                         .part = share < PART_BYTES ? share : PART_BYTES,
                         .rates = calloc(session->pus.n, sizeof(double))};
-    struct ulb_noise_retry watch = watch_of(session);
+    struct ulb_noise_retry retry = retry_of(session);
     double samples[ULB_MAX_CLASSES][BETA_SAMPLES];
     if (!race.rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the rates of %zu threads",
                         session->pus.n);
     for (size_t s = 0; s < BETA_SAMPLES; s++) {
-        ulb_retry_noisy(&watch, sample_race, &race);
+        ulb_retry_noisy(&retry, sample_race, &race);
         for (size_t c = 0; c < session->topology.n_classes; c++)
             samples[c][s] = mean_of_class(session, race.rates, c);
     }
@@ -99,12 +100,12 @@ enum ulb_status ulb_class_gammas(struct ulb_session *session, const struct ulb_k
                                  size_t n, struct ulb_class_gamma *gammas, struct ulb_error *err)
 {
     struct ulb_team_gamma *meter = NULL;
-    struct ulb_noise_retry watch = watch_of(session);
+    struct ulb_noise_retry retry = retry_of(session);
     enum ulb_status status = ulb_team_gamma_open(&meter, session, kernels, n, GAMMA_SAMPLES, err);
     if (status != ULB_OK)
         return status;
     for (size_t i = 0; i < n * GAMMA_SAMPLES; i++)
-        ulb_team_gamma_sample(meter, i % n, &watch);
+        ulb_team_gamma_sample(meter, i % n, &retry);
     for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < session->topology.n_classes; c++) {
             struct ulb_core_rate rate = ulb_team_gamma_rate(meter, i, c);

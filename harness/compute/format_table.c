@@ -3,7 +3,7 @@
 #include "common/rng.h"
 #include "harness/bandwidth/beta.h"
 #include "harness/session/json_number.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "kernels/gguf_block.h"
 #include "kernels/quantise/quantise.h"
 #include "models/models.h"
@@ -66,21 +66,21 @@ enum ulb_status ulb_format_error(const struct ulb_format *format, size_t rows, s
 static enum ulb_status time_packing(struct ulb_session *session, const struct ulb_kernel *kernel, double *ns,
                                     struct ulb_error *err)
 {
-    struct ulb_problem problem;
+    struct ulb_test_case test_case;
     struct ulb_pages packed = {0};
     size_t bytes = ulb_layout_bytes(kernel->layout, PACK_ROWS, PACK_COLUMNS);
     *ns = NAN;
-    enum ulb_status status = ulb_problem_open(&problem, kernel, PACK_ROWS, PACK_COLUMNS, ULB_FILL_RANDOM,
-                                              session->settings.seed, session->team, err);
+    enum ulb_status status = ulb_test_case_open(&test_case, kernel, PACK_ROWS, PACK_COLUMNS, ULB_FILL_RANDOM,
+                                                session->settings.seed, session->team, err);
     if (status == ULB_OK)
         status = ulb_pages_map(&packed, bytes, ULB_PAGES_SMALL, err);
     for (int i = 0; i < PACK_TIMES && status == ULB_OK; i++) {
         double begin = ulb_now();
-        ulb_problem_pack(&problem, kernel->layout, packed.data, session->team);
+        ulb_test_case_pack(&test_case, kernel->layout, packed.data, session->team);
         *ns = fmin(isnan(*ns) ? INFINITY : *ns, 1e9 * (ulb_now() - begin) / (PACK_ROWS * PACK_COLUMNS));
     }
     ulb_pages_unmap(&packed);
-    ulb_problem_close(&problem);
+    ulb_test_case_close(&test_case);
     return status;
 }
 

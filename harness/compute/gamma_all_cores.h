@@ -26,7 +26,7 @@ enum ulb_status ulb_team_gamma_open(struct ulb_team_gamma **out, struct ulb_sess
 
 /* Takes one sample of kernel i, cycles per 32 weights by class, mean over the class's threads; watch may have
  * it taken again. */
-void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_noise_retry *watch);
+void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_noise_retry *retry);
 
 /* Medians over the samples of kernel i; NAN for a class without a thread, and before any sample. */
 struct ulb_core_rate ulb_team_gamma_rate(const struct ulb_team_gamma *gamma, size_t i, size_t cls);
@@ -37,8 +37,8 @@ double ulb_team_gamma_loop_s(const struct ulb_team_gamma *gamma, size_t i, size_
 
 /* The last sample of kernel i for the journal (harness/session/checkpoint.h), and back in the place of a
  * sample; false when it does not fit. */
-json_t *ulb_team_gamma_kept(const struct ulb_team_gamma *gamma, size_t i);
-bool ulb_team_gamma_replay(struct ulb_team_gamma *gamma, size_t i, const json_t *kept);
+json_t *ulb_team_gamma_to_json(const struct ulb_team_gamma *gamma, size_t i);
+bool ulb_team_gamma_from_json(struct ulb_team_gamma *gamma, size_t i, const json_t *saved);
 
 /* NULL is allowed. */
 void ulb_team_gamma_close(struct ulb_team_gamma *gamma);

@@ -9,13 +9,13 @@
 #define ULB_HARNESS_COMPUTE_GAMMA_LOOP_H
 
 #include "harness/timing/clock.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 
 struct ulb_gamma_loop {
     const struct ulb_kernel *kernel;
     struct ulb_gemm gemm;
     size_t calls; /* per timed run */
-    struct ulb_problem problem;
+    struct ulb_test_case test_case;
     struct ulb_pages pages; /* packed weights, ULB_GAMMA_ASKED_BEHIND bytes, results by thread */
     size_t y_stride;        /* floats from one thread's results to the next: room for those of all turns */
 };

@@ -14,13 +14,13 @@
 #include <stddef.h>
 
 enum {
-    ULB_PREFETCH_PLACES = 6, /* at most, of a row: its own first */
+    ULB_PREFETCH_CANDIDATES = 6, /* at most, of a row: its own first */
     ULB_PREFETCH_SAMPLES = 9,
     ULB_PREFETCH_SAMPLES_LONG = 3 /* of calls that take long */
 };
 
 /* What ulb_gemm.prefetch is for a place. */
-extern const size_t ulb_prefetch_places[ULB_PREFETCH_PLACES];
+extern const size_t ulb_prefetch_candidates[ULB_PREFETCH_CANDIDATES];
 
 /* Whether calls of so many tokens have the choice. */
 bool ulb_prefetch_chosen(const struct ulb_kernel *kernel, size_t tokens);
@@ -30,22 +30,22 @@ size_t ulb_prefetch_count(const struct ulb_kernel *kernel, size_t tokens);
 
 /* The same call with prefetches to each place; NAN: not measured. */
 struct ulb_prefetch_times {
-    double medians[ULB_PREFETCH_PLACES]; /* in the unit of the samples */
-    double ratios[ULB_PREFETCH_PLACES];  /* median over rounds of a place's time divided by that of L1 */
+    double medians[ULB_PREFETCH_CANDIDATES]; /* in the unit of the samples */
+    double ratios[ULB_PREFETCH_CANDIDATES];  /* median over rounds of a place's time divided by that of L1 */
 };
 
 /* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the first places, in turn and every round
  * in the other order, so that a machine that gets slower or faster treats all alike. sample(arg) gives the
  * time of a call that obeys *prefetch, which is left at any. */
-struct ulb_prefetch_times ulb_prefetch_compare(size_t *prefetch, size_t places, size_t samples,
+struct ulb_prefetch_times ulb_prefetch_compare(size_t *prefetch, size_t candidates, size_t samples,
                                                double (*sample)(void *arg), void *arg);
 
 /* The place with the least of such ratios, of equal ones the first. The row's own unless another is faster by
  * 2 % at least: what is less is noise, and its own needs no reason. */
-size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_PLACES]);
+size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_CANDIDATES]);
 
 /* Compares and chooses: leaves the choice in *prefetch and returns its median. */
-double ulb_prefetch_choose(size_t *prefetch, size_t places, size_t samples, double (*sample)(void *arg),
+double ulb_prefetch_choose(size_t *prefetch, size_t candidates, size_t samples, double (*sample)(void *arg),
                            void *arg);
 
 /* As the record has it: "L1", the row's own; "L2+1024", into L2 alone so many bytes ahead; "L1+1024"; "none"

@@ -10,7 +10,7 @@
  * quantised ones a value that falls between two steps may be rounded to either, which moves logits by less
  * than a hundredth. */
 enum ulb_status ulb_decode_check(struct ulb_session *session, const struct ulb_decoder_shape *shape,
-                                 const struct ulb_row_choice rows[ULB_LINEARS],
+                                 const struct ulb_kernel_choice choices[ULB_LINEARS],
                                  const struct ulb_decoder_options *options, struct ulb_error *err);
 
 #endif

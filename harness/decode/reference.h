@@ -13,6 +13,6 @@ enum ulb_status ulb_decode_reference(const struct ulb_decoder_shape *shape,
                                      size_t n, double *logits, struct ulb_error *err);
 
 /* Root of sum (a - b)^2 / sum b^2: how far logits are from the truth. */
-double ulb_decode_distance(const float *logits, const double *truth, size_t n);
+double ulb_decode_distance(const float *logits, const double *reference, size_t n);
 
 #endif

@@ -35,12 +35,12 @@ static struct ulb_overlap_point point_of_run(const struct ulb_session *session, 
 {
     double columns = (double)cell->k;
     struct ulb_prediction mostly = ulb_predict_cell_mostly(session, grid, cell);
-    for (size_t round = 0; round < cell->n_beside; round++) {
+    for (size_t round = 0; round < cell->n_rounds; round++) {
         struct ulb_prediction then = ulb_predict_cell_round(session, grid, cell, round);
         ratios[round] = ulb_cell_round_seconds(cell, round) /
                         ulb_predict_overlap(&then.plain, then.tiles, columns, so_far);
     }
-    double seconds = ulb_median_of(ratios, cell->n_beside) *
+    double seconds = ulb_median_of(ratios, cell->n_rounds) *
                      ulb_predict_overlap(&mostly.plain, mostly.tiles, columns, so_far);
     return (struct ulb_overlap_point){seconds, mostly.plain, mostly.tiles, columns};
 }
@@ -89,7 +89,7 @@ static void measure_kernel(const struct ulb_session *session, struct ulb_grid *g
     struct ulb_overlap *overlap = &grid->overlaps[first->kernel_index];
     size_t rounds = grid->plan.rounds;
     for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
-        rounds = first[i].n_beside < rounds ? first[i].n_beside : rounds;
+        rounds = first[i].n_rounds < rounds ? first[i].n_rounds : rounds;
     *cell = (struct ulb_overlap_cell){.threads = (unsigned)session->pus.n, .overlap_samples = samples};
     name_cell(session, first, cell);
     if (rounds > 0)

@@ -100,7 +100,7 @@ struct ulb_prediction ulb_predict_cell(const struct ulb_session *session, struct
 struct ulb_prediction ulb_predict_cell_mostly(const struct ulb_session *session, struct ulb_grid *grid,
                                               const struct ulb_grid_cell *cell)
 {
-    return ulb_predict_cell(session, grid, cell, ulb_median_of(cell->beside, cell->n_beside),
+    return ulb_predict_cell(session, grid, cell, ulb_median_of(cell->round_yardstick, cell->n_rounds),
                             &grid->rates[cell->kernel_index * session->topology.n_classes]);
 }
 
@@ -113,7 +113,7 @@ struct ulb_prediction ulb_predict_cell_round(const struct ulb_session *session, 
         rates[c] = grid->rates[cell->kernel_index * classes + c];
         rates[c].gamma *= cell->loop_s[round * classes + c] / rates[c].loop_s;
     }
-    return ulb_predict_cell(session, grid, cell, cell->beside[round], rates);
+    return ulb_predict_cell(session, grid, cell, cell->round_yardstick[round], rates);
 }
 
 double ulb_prediction_seconds(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,

@@ -78,7 +78,7 @@ static double share_of(const struct ulb_grid_cell *cell, double work, const doub
     if (!shares)
         return NAN;
     size_t n = 0;
-    for (; n < cell->n_samples && n / cell->per_round < cell->n_beside; n++)
+    for (; n < cell->n_samples && n / cell->per_round < cell->n_rounds; n++)
         shares[n] = work / (cell->us[n] * 1e-6) / limit[n / cell->per_round];
     double median = ulb_median(shares, n);
     free(shares);
@@ -87,7 +87,7 @@ static double share_of(const struct ulb_grid_cell *cell, double work, const doub
 
 double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
 {
-    return share_of(cell, (double)cell->bytes, cell->beside);
+    return share_of(cell, (double)cell->bytes, cell->round_yardstick);
 }
 
 /* Of each round: the time over that predicted for the machine beside it, with the kernel's overlap and by the
@@ -98,9 +98,9 @@ enum { OVERLAP, PLAIN, YARDSTICK, READ, RATIOS };
 static void ratios_of(const struct ulb_session *session, struct ulb_grid *grid,
                       const struct ulb_grid_cell *cell, double *ratios[RATIOS])
 {
-    for (size_t round = 0; round < cell->n_beside; round++) {
+    for (size_t round = 0; round < cell->n_rounds; round++) {
         double seconds = ulb_cell_round_seconds(cell, round);
-        ratios[YARDSTICK][round] = seconds * cell->beside[round] / (double)cell->bytes;
+        ratios[YARDSTICK][round] = seconds * cell->round_yardstick[round] / (double)cell->bytes;
         ratios[READ][round] = cell->read_us[round] * 1e-6 / seconds;
         if (!grid->plan.predicts)
             continue;
@@ -115,7 +115,7 @@ static void ratios_of(const struct ulb_session *session, struct ulb_grid *grid,
 static double medians_of(const struct ulb_session *session, struct ulb_grid *grid,
                          const struct ulb_grid_cell *cell, double medians[RATIOS])
 {
-    size_t n = cell->n_beside;
+    size_t n = cell->n_rounds;
     double *storage = malloc((RATIOS * n + 1) * sizeof *storage), noise = NAN;
     double *ratios[RATIOS];
     for (size_t i = 0; i < RATIOS; i++)
@@ -172,7 +172,8 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
                      struct ulb_cell *cell)
 {
     struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, session->settings.seed);
-    struct ulb_stats beside = ulb_stats_of(from->beside, from->n_beside, session->settings.seed);
+    struct ulb_stats round_yardstick =
+        ulb_stats_of(from->round_yardstick, from->n_rounds, session->settings.seed);
     double ops = 2 * (double)from->m * (double)from->k * (double)from->n;
     *cell = (struct ulb_cell){
         .m = from->m,
@@ -186,8 +187,8 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
         .us_ci_hi = us.ci_hi,
         .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
         .gops = 1e-3 * ops / us.median,
-        .yardstick_gbps = beside.median / ULB_GB,
-        .peak_gops = ulb_median_of(from->peak_beside, from->n_beside),
+        .yardstick_gbps = round_yardstick.median / ULB_GB,
+        .peak_gops = ulb_median_of(from->round_peak, from->n_rounds),
         .peak_reason = "no loop for the compute limit runs here",
         .weight_bytes = from->bytes,
         .ring_bytes = session->settings.warm ? from->bytes : session->arena.ring_bytes,
@@ -203,7 +204,7 @@ void ulb_grid_result(const struct ulb_session *session, struct ulb_grid *grid, s
     cell->noise = medians_of(session, grid, from, medians);
     cell->efficiency = ulb_grid_efficiency(from);
     cell->read_share = medians[READ];
-    cell->peak_share = share_of(from, 1e-9 * ops, from->peak_beside);
+    cell->peak_share = share_of(from, 1e-9 * ops, from->round_peak);
     name_cell(session, from, cell);
     if (grid->plan.predicts)
         predict_result(session, grid, from, medians, cell);

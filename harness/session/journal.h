@@ -28,16 +28,16 @@ enum ulb_status ulb_journal_open(struct ulb_journal **journal, const char *path,
 /* *value is what the journal holds of the unit that comes next, borrowed; NULL when everything was read: then
  * the unit must be measured and put. A journal of NULL holds nothing. ULB_BAD_INPUT when the journal goes on
  * with another unit. */
-enum ulb_status ulb_journal_take(struct ulb_journal *journal, const char *unit, const json_t **value,
+enum ulb_status ulb_journal_take(struct ulb_journal *journal, const char *entry, const json_t **value,
                                  struct ulb_error *err);
 
 /* Appends a unit; takes the reference of value, of which NULL is want of memory. ULB_ENVIRONMENT names path
  * and reason (full disk). Does nothing to a journal of NULL. */
-enum ulb_status ulb_journal_put(struct ulb_journal *journal, const char *unit, json_t *value,
+enum ulb_status ulb_journal_put(struct ulb_journal *journal, const char *entry, json_t *value,
                                 struct ulb_error *err);
 
 /* Whether it holds any unit. */
-bool ulb_journal_has_units(const struct ulb_journal *journal);
+bool ulb_journal_has_entries(const struct ulb_journal *journal);
 
 /* NULL is allowed. */
 void ulb_journal_close(struct ulb_journal *journal);

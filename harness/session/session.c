@@ -149,7 +149,7 @@ static enum ulb_status open_machine(struct ulb_session *session, struct ulb_erro
     return status == ULB_OK ? check_pinning(session, err) : status;
 }
 
-enum ulb_status ulb_session_open_rows(struct ulb_session *session, struct ulb_error *err)
+enum ulb_status ulb_session_open_kernels(struct ulb_session *session, struct ulb_error *err)
 {
     struct ulb_settings settings = session->settings;
     *session = (struct ulb_session){.settings = settings, .isa = ulb_isa_detect() & ~settings.isa_mask};
@@ -164,7 +164,7 @@ enum ulb_status ulb_session_open_rows(struct ulb_session *session, struct ulb_er
 enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record *record,
                                  struct ulb_error *err)
 {
-    enum ulb_status status = ulb_session_open_rows(session, err);
+    enum ulb_status status = ulb_session_open_kernels(session, err);
     if (status != ULB_OK)
         return status;
     session->record = record;
@@ -269,8 +269,8 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
 }
 
 /* What none of the rows that were asked for can run without; the one that lacks least says it for all. */
-static enum ulb_status refuse_rows(const struct ulb_session *session, const struct ulb_kernel *least,
-                                   size_t others, struct ulb_error *err)
+static enum ulb_status refuse_kernels(const struct ulb_session *session, const struct ulb_kernel *least,
+                                      size_t others, struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX], missing[128], more[32] = "";
     if (others > 0)
@@ -303,7 +303,7 @@ enum ulb_status ulb_session_kernels(const struct ulb_session *session, const str
     if (*n > 0)
         return ULB_OK;
     if (unable > 0)
-        return refuse_rows(session, least, unable - 1, err);
+        return refuse_kernels(session, least, unable - 1, err);
     const char *formats = session->settings.formats, *regex = session->settings.kernels;
     return ulb_fail(err, ULB_BAD_INPUT, "no kernel %s%s%smatches '%.200s'; see 'ulb-bench list kernels'%s",
                     formats && regex ? "of " : "", formats && regex ? formats : "",

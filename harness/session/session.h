@@ -21,7 +21,7 @@ struct ulb_decode_settings; /* harness/decode/measure_decode.h */
 struct ulb_journal;         /* harness/session/journal.h */
 
 /* Where a run keeps what it has measured so far (harness/session/checkpoint.h). */
-struct ulb_keeping {
+struct ulb_checkpoint {
     char *record; /* the file, the caller's; NULL: nothing is kept. A new run changes a name that is taken */
     size_t record_bytes; /* room for it */
     const char *pass;    /* "" or "-aa": which journal of the record */
@@ -42,7 +42,7 @@ struct ulb_settings {
     bool quick, warm;
     bool aa;             /* the grid is measured a second time; said in the record */
     const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
-    struct ulb_keeping keep;
+    struct ulb_checkpoint checkpoint;
     ulb_isa_set isa_mask;  /* bits not to be used */
     double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar truth's */
     uint64_t seed;
@@ -78,7 +78,7 @@ enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record 
                                  struct ulb_error *err);
 /* The part of it that chooses rows: filter and instruction sets, without topology, team and clock. Closed the
  * same way. */
-enum ulb_status ulb_session_open_rows(struct ulb_session *session, struct ulb_error *err);
+enum ulb_status ulb_session_open_kernels(struct ulb_session *session, struct ulb_error *err);
 void ulb_session_close(struct ulb_session *session);
 
 /* Bytes of the cold ring: the user's, else max(2 GiB, 4 x LLC), else what fits beside the largest copy, of

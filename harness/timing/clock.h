@@ -41,11 +41,11 @@ struct ulb_clock {
     char reason[512];   /* why not a source higher up */
     bool counting;
     struct ulb_cycle_counter counter;
-    struct ulb_core_watch watch;
-    double patience;  /* seconds that may still be spent on disturbed samples */
-    bool shared_core; /* patience is used up: disturbed samples are taken too, and the caller says so */
-    unsigned drifted; /* calibrations in a row between which the frequency moved */
-    bool unsteady;    /* so many that it never stands still: such samples are taken too, as above */
+    struct ulb_interference_monitor monitor;
+    double retry_budget_s; /* seconds that may still be spent on disturbed samples */
+    bool shared_core;      /* patience is used up: disturbed samples are taken too, and the caller says so */
+    unsigned drifted;      /* calibrations in a row between which the frequency moved */
+    bool unsteady;         /* so many that it never stands still: such samples are taken too, as above */
 };
 
 /* The best source for the calling thread, and why none higher up. No counter is left open: PAPI counts for
@@ -58,7 +58,7 @@ struct ulb_clock_source ulb_clock_probe(void);
 
 /* Opens the best source for the calling thread, which should be pinned already. A neighbour's busy spell may
  * last seconds: patience is how many to wait in all. */
-void ulb_clock_open(struct ulb_clock *clock, double patience);
+void ulb_clock_open(struct ulb_clock *clock, double retry_budget_s);
 void ulb_clock_close(struct ulb_clock *clock);
 
 /* Runs work(arg) once; returns its core cycles and stores the seconds. NAN, and the caller repeats the

@@ -41,7 +41,7 @@ enum {
     LEFT = 42 /* status of a child that left by itself */
 };
 
-static const double LEAST_SECONDS = 1, TIMES_THE_TRUTH = 1000;
+static const double LEAST_SECONDS = 1, TIMES_THE_REFERENCE = 1000;
 
 /* Memory that the child writes and its parent reads. */
 struct report {
@@ -144,15 +144,16 @@ static const char *check_case(const struct ulb_kernel *kernel, enum ulb_fill fil
                               double timeout_s)
 {
     static struct ulb_error err;
-    struct ulb_problem problem;
-    if (ulb_problem_open_tokens(&problem, kernel, report->m, report->k, n > 0 ? n : 1, fill, seed, NULL,
-                                &err) != ULB_OK) {
+    struct ulb_test_case test_case;
+    if (ulb_test_case_open_tokens(&test_case, kernel, report->m, report->k, n > 0 ? n : 1, fill, seed, NULL,
+                                  &err) != ULB_OK) {
         report->no_work = true;
         return err.message;
     }
-    report->limit_s = timeout_s > 0 ? timeout_s : fmax(LEAST_SECONDS, TIMES_THE_TRUTH * problem.truth_s);
-    const char *fault = ulb_strict_check(kernel, &problem, n, &report->calls);
-    ulb_problem_close(&problem);
+    report->limit_s =
+        timeout_s > 0 ? timeout_s : fmax(LEAST_SECONDS, TIMES_THE_REFERENCE * test_case.reference_s);
+    const char *fault = ulb_strict_check(kernel, &test_case, n, &report->calls);
+    ulb_test_case_close(&test_case);
     return fault;
 }
 

@@ -44,7 +44,7 @@ struct ulb_point {
 struct ulb_trend {
     enum ulb_metric metric;
     char key[ULB_CELL_KEY_MAX];
-    char *place;
+    char *origin_key;
     struct ulb_point *points; /* oldest first */
     size_t n_points;
 };

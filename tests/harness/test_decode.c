@@ -35,7 +35,7 @@ static const struct ulb_decoder_shape llama = {.layers = 2,
 static const uint32_t prompt[TOKENS] = {3, 141, 59, 26, 499, 3};
 
 struct bench {
-    struct ulb_row_choice rows[ULB_LINEARS];
+    struct ulb_kernel_choice choices[ULB_LINEARS];
     struct ulb_weight_store store;
 };
 
@@ -60,7 +60,7 @@ static int close_session(void **state)
 }
 
 /* The first fast row of a format, or its truth. */
-static const struct ulb_kernel *row_of(const char *format)
+static const struct ulb_kernel *kernel_of(const char *format)
 {
     const struct ulb_kernel *found = NULL;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
@@ -77,9 +77,9 @@ static void open_bench(struct bench *bench, const struct ulb_decoder_shape *shap
     struct ulb_error err;
     memset(bench, 0, sizeof *bench);
     for (int linear = 0; linear < ULB_LINEARS; linear++)
-        bench->rows[linear].kernel = row_of(linear < ULB_QUANTISED_LINEARS ? format : "bf16");
-    if (ulb_weights_open(&bench->store, shape, bench->rows, &session, &err) != ULB_OK ||
-        ulb_weights_fill(&bench->store, shape, bench->rows, &session, NULL, &err) != ULB_OK)
+        bench->choices[linear].kernel = kernel_of(linear < ULB_QUANTISED_LINEARS ? format : "bf16");
+    if (ulb_weights_open(&bench->store, shape, bench->choices, &session, &err) != ULB_OK ||
+        ulb_weights_fill(&bench->store, shape, bench->choices, &session, NULL, &err) != ULB_OK)
         fail_msg("%s", err.message);
 }
 
@@ -108,7 +108,7 @@ static uint32_t feed(struct ulb_decoder *decoder, size_t tokens)
 {
     uint32_t next = 0;
     for (size_t i = 0; i < tokens; i++)
-        next = ulb_decoder_step(decoder, &prompt[i], 1, i);
+        next = ulb_decoder_forward(decoder, &prompt[i], 1, i);
     return next;
 }
 
@@ -116,13 +116,14 @@ static double distance_of(struct bench *bench, const struct ulb_decoder_shape *s
                           const struct ulb_decoder_shape *as, size_t tokens)
 {
     struct ulb_error err;
-    double *truth = calloc(shape->vocab, sizeof *truth);
+    double *reference = calloc(shape->vocab, sizeof *reference);
     struct ulb_decoder *decoder = open_decoder(bench, shape, &(struct ulb_decoder_options){0});
     feed(decoder, tokens);
-    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, prompt, tokens, truth, &err), ULB_OK);
-    double distance = ulb_decode_distance(ulb_decoder_logits(decoder), truth, shape->vocab);
+    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, prompt, tokens, reference, &err),
+                     ULB_OK);
+    double distance = ulb_decode_distance(ulb_decoder_logits(decoder), reference, shape->vocab);
     ulb_decoder_close(decoder);
-    free(truth);
+    free(reference);
     return distance;
 }
 
@@ -214,7 +215,7 @@ static void expect_same(struct bench *bench, const struct ulb_decoder_shape *sha
 {
     struct ulb_decoder *decoder = open_decoder(bench, shape, options);
     if (options->batch > 1)
-        ulb_decoder_step(decoder, prompt, TOKENS, 0);
+        ulb_decoder_forward(decoder, prompt, TOKENS, 0);
     else
         feed(decoder, TOKENS);
     if (memcmp(ulb_decoder_logits(decoder), expected, shape->vocab * sizeof *expected) != 0)
@@ -278,9 +279,9 @@ static void pieces_add_up(void **state)
     const struct ulb_decoder_options options = {.positions = LONG, .batch = LONG};
     struct ulb_decoder *decoder = open_decoder(&bench, &llama, &options);
     float *expected = calloc(llama.vocab, sizeof *expected);
-    ulb_decoder_step(decoder, tokens, LONG, 0);
+    ulb_decoder_forward(decoder, tokens, LONG, 0);
     memcpy(expected, ulb_decoder_logits(decoder), llama.vocab * sizeof *expected);
-    ulb_decoder_step(decoder, tokens + LONG - 1, 1, LONG - 1);
+    ulb_decoder_forward(decoder, tokens + LONG - 1, 1, LONG - 1);
     assert_memory_equal(ulb_decoder_logits(decoder), expected, llama.vocab * sizeof *expected);
     ulb_decoder_close(decoder);
     free(expected);

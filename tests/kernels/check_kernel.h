@@ -3,7 +3,7 @@
 #ifndef ULB_TESTS_KERNELS_CHECK_KERNEL_H
 #define ULB_TESTS_KERNELS_CHECK_KERNEL_H
 
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 
 /* One problem to check a kernel at. tokens: so many that all differ, each against the truth; 0: a token, its
  * negative and zeros, and besides the truth the split run and the second run. */

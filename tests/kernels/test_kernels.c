@@ -46,39 +46,39 @@ static size_t whole_blocks(const struct ulb_kernel *kernel, size_t k)
 static bool few;
 static regex_t wanted;
 static unsigned part = 1, parts = 1;
-static size_t rows_checked, rows_skipped;
+static size_t kernels_checked, kernels_skipped;
 /* The rows of this part whose names match the expression of the command line, if there was one; those with
  * the same truth one after the other. */
-static const struct ulb_kernel **rows;
-static size_t row_count;
+static const struct ulb_kernel **kernels;
+static size_t kernel_count;
 
-static bool have_one_truth(const struct ulb_kernel *a, const struct ulb_kernel *b)
+static bool have_one_reference(const struct ulb_kernel *a, const struct ulb_kernel *b)
 {
     return a->layout->format == b->layout->format && a->activation == b->activation;
 }
 
-static bool begins_truth(size_t i)
+static bool begins_reference(size_t i)
 {
     size_t j = 0;
-    while (!have_one_truth(ulb_kernels[j], ulb_kernels[i]))
+    while (!have_one_reference(ulb_kernels[j], ulb_kernels[i]))
         j++;
     return j == i;
 }
 
-static void choose_rows(void)
+static void choose_kernels(void)
 {
-    size_t truths = 0;
-    rows = malloc(ulb_kernel_count * sizeof *rows);
-    if (!rows)
+    size_t references = 0;
+    kernels = malloc(ulb_kernel_count * sizeof *kernels);
+    if (!kernels)
         abort();
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (!begins_truth(i) || truths++ % parts != part - 1)
+        if (!begins_reference(i) || references++ % parts != part - 1)
             continue;
         for (size_t j = i; j < ulb_kernel_count; j++) {
             char name[ULB_KERNEL_NAME_MAX];
-            if (have_one_truth(ulb_kernels[i], ulb_kernels[j]) &&
+            if (have_one_reference(ulb_kernels[i], ulb_kernels[j]) &&
                 regexec(&wanted, ulb_kernel_name(ulb_kernels[j], name), 0, NULL, 0) == 0)
-                rows[row_count++] = ulb_kernels[j];
+                kernels[kernel_count++] = ulb_kernels[j];
         }
     }
 }
@@ -115,21 +115,21 @@ static bool sums_grow(const struct ulb_kernel *kernel)
     return !format->floating && !format->group && !format->block;
 }
 
-static void native_rows_equal_their_truth(void **state)
+static void native_kernels_equal_their_reference(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
-    for (size_t i = 0; i < row_count; i++) {
+    for (size_t i = 0; i < kernel_count; i++) {
         char name[ULB_KERNEL_NAME_MAX], missing[128];
-        const struct ulb_kernel *kernel = rows[i];
+        const struct ulb_kernel *kernel = kernels[i];
         ulb_kernel_name(kernel, name);
         if (kernel->needs & ~isa) {
             print_message("skipped: %s: this CPU lacks %s\n", name,
                           ulb_isa_names(kernel->needs & ~isa, missing, sizeof missing));
-            rows_skipped++;
+            kernels_skipped++;
             continue;
         }
-        rows_checked++;
+        kernels_checked++;
         struct check checks[CHECKS_MAX];
         bool few_shapes_do = few || strcmp(kernel->isa, "ref") == 0;
         size_t n = all_fills(kernel, few_shapes_do, checks);
@@ -185,13 +185,13 @@ static void many_tokens_equal_their_truth(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
-    for (size_t i = 0; i < row_count; i++) {
-        if (!(rows[i]->needs & ~isa))
-            expect_clean_tokens(rows[i]);
+    for (size_t i = 0; i < kernel_count; i++) {
+        if (!(kernels[i]->needs & ~isa))
+            expect_clean_tokens(kernels[i]);
     }
 }
 
-static void emulated_rows_equal_their_truth(void **state)
+static void emulated_kernels_equal_their_reference(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect(), emulated = emulation_start() & ~isa;
@@ -199,11 +199,11 @@ static void emulated_rows_equal_their_truth(void **state)
         print_message("nothing to emulate: no AVX2, or the CPU has AVX-VNNI and AVX-VNNI-INT8 itself\n");
         skip();
     }
-    for (size_t i = 0; i < row_count; i++) {
-        const struct ulb_kernel *kernel = rows[i];
+    for (size_t i = 0; i < kernel_count; i++) {
+        const struct ulb_kernel *kernel = kernels[i];
         if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
-        rows_checked++;
+        kernels_checked++;
         struct check checks[CHECKS_MAX];
         size_t n = all_fills(kernel, true, checks);
         checks[n++] = (struct check){MANY_ROWS, whole_blocks(kernel, 65), ULB_FILL_RANDOM, 0};
@@ -213,28 +213,28 @@ static void emulated_rows_equal_their_truth(void **state)
     }
     /* The checker works in child processes; here once in this one, to see that instructions did trap, at the
      * bound up to which the overflow arguments are stated. */
-    for (size_t i = 0; i < row_count; i++) {
-        const struct ulb_kernel *kernel = rows[i];
+    for (size_t i = 0; i < kernel_count; i++) {
+        const struct ulb_kernel *kernel = kernels[i];
         if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
-        struct ulb_problem problem;
+        struct ulb_test_case test_case;
         struct ulb_error err;
         unsigned long before = emulation_count();
         size_t k = kernel->layout->format->block ? 512 : 65536; /* sums of blocks end with the block */
-        assert_int_equal(ulb_problem_open(&problem, kernel, 1, k, ULB_FILL_MIN, 1, NULL, &err), ULB_OK);
-        assert_int_equal(ulb_problem_verify(&problem, kernel, &err), ULB_OK);
-        ulb_problem_close(&problem);
+        assert_int_equal(ulb_test_case_open(&test_case, kernel, 1, k, ULB_FILL_MIN, 1, NULL, &err), ULB_OK);
+        assert_int_equal(ulb_test_case_verify(&test_case, kernel, &err), ULB_OK);
+        ulb_test_case_close(&test_case);
         assert_true(emulation_count() > before);
     }
     emulation_stop();
 }
 
-static void some_rows_were_checked(void **state)
+static void some_kernels_were_checked(void **state)
 {
     (void)state;
-    if (!rows_checked && rows_skipped)
+    if (!kernels_checked && kernels_skipped)
         skip();
-    if (!rows_checked)
+    if (!kernels_checked)
         fail_msg("no row has such a name");
 }
 
@@ -357,16 +357,16 @@ static void checker_catches_planted_bugs(void **state)
     }
 }
 
-static void a_row_without_its_truth_is_refused(void **state)
+static void a_kernel_without_its_reference_is_refused(void **state)
 {
     (void)state;
     struct ulb_format format = *ulb_int2_vnni4i.format;
     struct ulb_layout layout = ulb_int2_vnni4i;
     layout.format = &format;
     const struct ulb_kernel kernel = {.layout = &layout, .activation = ULB_ACT_A8};
-    struct ulb_problem problem;
+    struct ulb_test_case test_case;
     struct ulb_error err;
-    assert_int_equal(ulb_problem_open(&problem, &kernel, 8, 64, ULB_FILL_RANDOM, 1, NULL, &err),
+    assert_int_equal(ulb_test_case_open(&test_case, &kernel, 8, 64, ULB_FILL_RANDOM, 1, NULL, &err),
                      ULB_ENVIRONMENT);
     assert_non_null(strstr(err.message, "no scalar row of int2"));
 }
@@ -396,17 +396,17 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checker_catches_planted_bugs),
-        cmocka_unit_test(native_rows_equal_their_truth),
+        cmocka_unit_test(native_kernels_equal_their_reference),
         cmocka_unit_test(many_tokens_equal_their_truth),
-        cmocka_unit_test(emulated_rows_equal_their_truth),
-        cmocka_unit_test(a_row_without_its_truth_is_refused),
-        cmocka_unit_test(some_rows_were_checked),
+        cmocka_unit_test(emulated_kernels_equal_their_reference),
+        cmocka_unit_test(a_kernel_without_its_reference_is_refused),
+        cmocka_unit_test(some_kernels_were_checked),
     };
     if (!parse(argc, argv))
         return 2;
-    choose_rows();
+    choose_kernels();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(rows);
+    free(kernels);
     regfree(&wanted);
-    return failed == 0 && rows_checked == 0 ? NO_ROW_RUNS : failed;
+    return failed == 0 && kernels_checked == 0 ? NO_ROW_RUNS : failed;
 }

@@ -330,7 +330,7 @@ static void test_no_bound(void **state)
 }
 
 /* Whoever adds a kernel gets bounds for it: every row with a mix has one on some core that can run it. */
-static void test_every_row_has_a_bound(void **state)
+static void test_every_kernel_has_a_bound(void **state)
 {
     (void)state;
     for (size_t k = 0; k < ulb_kernel_count; k++) {
@@ -474,7 +474,7 @@ int main(void)
         cmocka_unit_test(test_front_end),
         cmocka_unit_test(test_microcode),
         cmocka_unit_test(test_no_bound),
-        cmocka_unit_test(test_every_row_has_a_bound),
+        cmocka_unit_test(test_every_kernel_has_a_bound),
         cmocka_unit_test(test_arm),
         cmocka_unit_test(test_identify),
         cmocka_unit_test(test_models_are_unique),

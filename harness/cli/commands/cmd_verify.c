@@ -43,8 +43,8 @@ static void print_row(const char *name, size_t cases, const char *skipped, const
 
 /* One row of the result; a difference is kept in err and does not end the list, nor does a kernel of others
  * that ends its process. */
-static enum ulb_status verify_row(const struct ulb_session *session, const struct ulb_kernel *kernel,
-                                  bool json, json_t *rows, struct ulb_error *err)
+static enum ulb_status verify_kernel(const struct ulb_session *session, const struct ulb_kernel *kernel,
+                                     bool json, json_t *rows, struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX], missing[128], skipped[160];
     size_t cases = 0;
@@ -83,7 +83,7 @@ static enum ulb_status verify_all(const struct ulb_session *session, bool json, 
         struct ulb_error now;
         enum ulb_status status = ulb_check_interrupted(&now);
         if (status == ULB_OK)
-            status = verify_row(session, ulb_kernels[i], json, rows, &now);
+            status = verify_kernel(session, ulb_kernels[i], json, rows, &now);
         if (status != ULB_OK && worst == ULB_OK) {
             worst = status;
             *err = now;

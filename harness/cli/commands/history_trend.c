@@ -92,7 +92,7 @@ static enum ulb_status add_document(const struct ulb_history_request *request, c
                                               series->metric == ULB_METRIC_INSTRUCTIONS, &changes, &n, err);
     if (status == ULB_OK) {
         json_t *document = json_pack("{s:s, s:s, s:s, s:s, s:s}", "kind", "trend", "metric", metric->name,
-                                     "unit", metric->unit, "key", series->key, "place", series->place);
+                                     "unit", metric->unit, "key", series->key, "place", series->origin_key);
         if (request->json || request->out)
             json_object_set_new(document, "points", points_json(series));
         add_levels(document, series, values, changes, n);

@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 /* Where the ratio of the two 1-bit rows was measured. */
-struct ulb_int1_source {
-    const struct ulb_int1_ratio *ratio; /* NULL: none, for this reason */
+struct ulb_gamma_ratio_source {
+    const struct ulb_gamma_ratio *ratio; /* NULL: none, for this reason */
     char reason[256];
     const char *record;              /* file it was read from; NULL: measured now */
     const char *cpu_model, *created; /* of the measurement; NULL when unknown */
@@ -19,7 +19,7 @@ struct ulb_int1_source {
 /* from says where the file's gammas come from: "paper" or "platform file"; models are those whose
  * GEMVs are listed. *out is NULL on failure. */
 enum ulb_status ulb_model_json(const struct ulb_platform *platform, const char *from,
-                               const struct ulb_int1_source *source, const struct ulb_model_list *models,
-                               json_t **out, struct ulb_error *err);
+                               const struct ulb_gamma_ratio_source *source,
+                               const struct ulb_model_list *models, json_t **out, struct ulb_error *err);
 
 #endif
