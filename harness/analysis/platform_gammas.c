@@ -32,7 +32,8 @@ bool ulb_gamma_ratio_needs(const struct ulb_kernel *kernel)
     return is_paper_kernel(kernel) || is_candidate(kernel);
 }
 
-/* The row of a record's kernel; records of other versions may have other tiles, the words before them count.
+/* The kernel that a record names; records of other versions may have other tiles, the words before them
+ * count.
  */
 static const struct ulb_kernel *kernel_named(const char *wanted)
 {
@@ -47,8 +48,8 @@ static const struct ulb_kernel *kernel_named(const char *wanted)
     return NULL;
 }
 
-/* The first (the encodings of one sequence cost the same) or the lowest gamma of a class among rows of one
- * kind, of one row alone where only names it; NAN when there is none. */
+/* The first (the encodings of one sequence cost the same) or the lowest gamma of a class among kernels of one
+ * kind, of one kernel alone where only names it; NAN when there is none. */
 static double find_gamma(const struct ulb_gamma_cell *cells, size_t n, const char *class_name, bool paper,
                          const struct ulb_kernel *only, const struct ulb_kernel **found)
 {
@@ -67,7 +68,7 @@ static double find_gamma(const struct ulb_gamma_cell *cells, size_t n, const cha
     return gamma;
 }
 
-/* Adds a class in which both rows were measured; the first chooses the rows. */
+/* Adds a class in which both kernels were measured; the first chooses the kernels. */
 static void add_class(struct ulb_gamma_ratio *ratio, const struct ulb_gamma_cell *cells, size_t n,
                       const char *class_name)
 {
@@ -103,7 +104,7 @@ enum ulb_status ulb_gamma_ratio_of(const struct ulb_record *record, struct ulb_g
         return ulb_fail(
             err, ULB_BAD_INPUT,
             "no gamma of the paper's 1-bit sequence (int1 blend of 256 bits with dot products) beside "
-            "that of another 256-bit row; 'ulb-bench gamma --formats int1' measures both");
+            "that of another 256-bit kernel; 'ulb-bench gamma --formats int1' measures both");
     return ULB_OK;
 }
 
@@ -124,14 +125,14 @@ static bool is_kernel_of(const struct ulb_kernel *kernel, const struct ulb_platf
            strcmp(kernel->variant, gamma->sequence) == 0 && kernel->mix.vector_bits == 256;
 }
 
-/* The lowest bound that a core sets to a 256-bit row of a sequence (or to one row) that it can run. Rows with
- * dot products come first: they are what the paper's sequences are, others stand in for them where the core
- * has no such instruction. NAN with the reason. */
+/* The lowest bound that a core sets to a 256-bit kernel of a sequence (or to one kernel) that it can run.
+ * Kernels with dot products come first: they are what the paper's sequences are, others stand in for them
+ * where the core has no such instruction. NAN with the reason. */
 static double sequence_bound(const struct ulb_core *core, const struct ulb_platform_gamma *gamma,
                              const struct ulb_kernel *only, struct ulb_gamma_origin *origin)
 {
     double lowest = NAN;
-    snprintf(origin->reason, sizeof origin->reason, "no 256-bit row of %s %s", gamma->format,
+    snprintf(origin->reason, sizeof origin->reason, "no 256-bit kernel of %s %s", gamma->format,
              gamma->sequence);
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
@@ -195,7 +196,7 @@ void ulb_platform_gammas_from_ports(const struct ulb_platform *platform, const s
     }
 }
 
-/* --- the new row --- */
+/* --- the new kernel --- */
 
 enum ulb_status ulb_platform_gammas_scaled(const struct ulb_platform *platform,
                                            const struct ulb_gamma_ratio *ratio,

@@ -45,7 +45,7 @@ static json_t *last_cell(const struct ulb_session *session)
     return json_pack("{s:O}", "cell", json_array_get(cells, json_array_size(cells) - 1));
 }
 
-/* Puts a kept cell into the record. */
+/* Puts a saved cell into the record. */
 static enum ulb_status cell_from_json(struct ulb_session *session, const struct ulb_journal_entry *entry,
                                       const json_t *saved, struct ulb_error *err)
 {

@@ -97,7 +97,7 @@ enum ulb_status ulb_guests_load(const char *files, struct ulb_error *err)
     return status;
 }
 
-/* ---- the watch ---- */
+/* ---- the watchdog ---- */
 
 static struct {
     pthread_t thread;

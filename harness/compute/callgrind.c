@@ -15,7 +15,7 @@
 
 #include <valgrind/callgrind.h>
 
-/* Some ten seconds for all rows on one slow core. */
+/* Some ten seconds for all kernels on one slow core. */
 static const double TIMEOUT_SECONDS = 300;
 
 bool ulb_under_valgrind(void)

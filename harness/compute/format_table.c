@@ -61,7 +61,8 @@ enum ulb_status ulb_format_error(const struct ulb_format *format, size_t rows, s
 
 /* ---- repacking ---- */
 
-/* Nanoseconds per weight of packing into the row's layout with the team, the fastest of some; NAN in place.
+/* Nanoseconds per weight of packing into the kernel's layout with the team, the fastest of some; NAN in
+ * place.
  */
 static enum ulb_status time_packing(struct ulb_session *session, const struct ulb_kernel *kernel, double *ns,
                                     struct ulb_error *err)
@@ -86,7 +87,7 @@ static enum ulb_status time_packing(struct ulb_session *session, const struct ul
 
 /* ---- rows ---- */
 
-/* The fastest of the rows of one format, as measured. */
+/* The fastest of the kernels of one format, as measured. */
 struct best {
     const struct ulb_kernel *kernel; /* NULL: none ran */
     double gamma, weights_per_cycle;
@@ -112,7 +113,7 @@ static void consider(struct best *best, const struct ulb_kernel *kernel, double 
         *best = (struct best){kernel, gamma, rate};
 }
 
-/* gamma of a row on a class, by the record; NAN where it has none. */
+/* gamma of a kernel on a class, by the record; NAN where it has none. */
 static double gamma_of(const struct ulb_record *record, const struct ulb_kernel *kernel, const char *cls)
 {
     const json_t *cells = json_object_get(json_object_get(record->root, "gamma"), "cells"), *cell;
@@ -166,7 +167,7 @@ static unsigned columns_of(const struct ulb_format *format)
     return format->block ? format->block->group : format->group;
 }
 
-/* Every row adds up integers and scales once: nothing is lost beside what the format itself rounds. */
+/* Every kernel adds up integers and scales once: nothing is lost beside what the format itself rounds. */
 static bool is_lossless(const struct ulb_kernel *reference)
 {
     bool exact = !reference->layout->format->floating;
@@ -192,15 +193,15 @@ static enum ulb_status add_row(struct ulb_session *session, json_t *rows, const 
                   ulb_activation_name(reference->activation), "summary", format->summary, "bits_per_weight",
                   bits_per_weight(format), "scale_columns", (int)columns_of(format), "lossless",
                   is_lossless(reference), "rmse", error.rmse, "max_error", error.largest);
-    int bad = !row || set_best(row, "", best, "no repacked row of it runs here") ||
-              set_best(row, "in_place_", in_place, "no row of it reads file order here");
+    int bad = !row || set_best(row, "", best, "no repacked kernel of it runs here") ||
+              set_best(row, "in_place_", in_place, "no kernel of it reads file order here");
     if (row)
         ulb_set_figure(row, "repack_ns_per_weight", pack_ns, "nothing to repack");
     bad |= json_array_append_new(rows, row);
     return bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the table of formats") : ULB_OK;
 }
 
-/* The row of the scalar row's format, from those kernels of it that were measured. */
+/* The row of the scalar kernel's format, from those kernels of it that were measured. */
 static enum ulb_status measure_format(struct ulb_session *session, json_t *rows,
                                       const struct ulb_kernel *reference,
                                       const struct ulb_kernel *const *kernels, size_t n,

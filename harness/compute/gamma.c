@@ -37,7 +37,7 @@ static void run_loop(void *arg)
 }
 
 /* Cycles of one call, the best of three runs as in the chain's calibration: an interrupt is not the kernel's.
- * NAN when the clock was not steady, or the core not all ours, in any try. */
+ * NAN when the clock was not steady, or the core not free of interference, in any try. */
 static double cycles_per_call(struct ulb_clock *clock, struct turn turn)
 {
     double best = NAN;
@@ -92,7 +92,7 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
     return status == ULB_OK ? ulb_check_interrupted(err) : status;
 }
 
-/* The samples of a kernel on a class's core: measured, or kept from a process before. */
+/* The samples of a kernel on a class's core: measured, or read back from the journal. */
 static enum ulb_status get_samples(struct ulb_session *session, const struct ulb_kernel *kernel,
                                    const struct ulb_core_class *cls, struct ulb_clock *clock,
                                    struct gamma_samples *samples, struct ulb_error *err)

@@ -24,7 +24,7 @@ bool ulb_peak_from_json(struct ulb_peak_meter *meter, const json_t *saved);
 double ulb_peak_sample_best(struct ulb_peak_meter *meter, enum ulb_activation activation,
                             struct ulb_noise_retry *retry);
 
-/* 1e9 operations per second of the best loop for rows with these activations, median over the samples; NAN
+/* 1e9 operations per second of the best loop for kernels with these activations, median over the samples; NAN
  * when there is none. */
 double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum { TOKENS = 5 };
-/* Of the logits' distance from their truth. Activations that fall between two steps may be rounded to either,
- * which weights of few bits with a zero point enlarge: 0.015 was seen on a small model. */
+/* Of the logits' distance from their reference. Activations that fall between two steps may be rounded to
+ * either, which weights of few bits with a zero point enlarge: 0.015 was seen on a small model. */
 static const double ROUNDING = 2e-3, QUANTISED = 5e-2;
 
 static size_t at_most(size_t value, size_t most)
@@ -73,7 +73,7 @@ enum ulb_status ulb_decode_check(struct ulb_session *session, const struct ulb_d
     double bound = choices[ULB_QKV].kernel->activation == ULB_ACT_F32 ? ROUNDING : QUANTISED;
     if (status == ULB_OK && !(distance <= bound))
         status = ulb_fail(err, ULB_FINDING,
-                          "the decoder differs from its scalar truth with weights in %s: logits are %.2g "
+                          "the decoder differs from its scalar reference with weights in %s: logits are %.2g "
                           "away, %.2g is allowed",
                           choices[ULB_QKV].kernel->layout->format->name, distance, bound);
     ulb_decoder_close(decoder);

@@ -67,7 +67,7 @@ static double sample_trial(void *arg)
     return ulb_retry_noisy(&trial->retry, run_trial, trial);
 }
 
-/* Chooses where the prefetches go on its way, where the row has the choice. */
+/* Chooses where the prefetches go on its way, where the kernel has the choice. */
 static double time_trial(struct trial *trial)
 {
     double samples[SAMPLES], last = 0;
@@ -161,8 +161,8 @@ static enum ulb_status no_kernel(const char *format, ulb_isa_set missing, struct
 {
     char names[128];
     return ulb_fail(err, ULB_ENVIRONMENT,
-                    "no row of %s can run here (missing %s); --kernels '-ref-' takes the scalar rows", format,
-                    ulb_isa_names(missing, names, sizeof names));
+                    "no kernel of %s can run here (missing %s); --kernels '-ref-' takes the scalar kernels",
+                    format, ulb_isa_names(missing, names, sizeof names));
 }
 
 enum ulb_status ulb_kernel_check(const struct ulb_session *session, const char *format, struct ulb_error *err)

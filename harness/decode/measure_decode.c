@@ -24,7 +24,7 @@ static const double SPARED = 0.05;
 
 static const char BASELINE[] = "bf16", OTHER_BASELINE[] = "fp16";
 
-/* One format: its rows, and what decoding came to. */
+/* One format: its kernels, and what decoding came to. */
 struct format_run {
     char format[16];
     struct ulb_kernel_choice choices[ULB_LINEARS];
@@ -43,7 +43,7 @@ struct measurement {
     struct ulb_weight_store store;
     struct ulb_turn turns[ULB_SPLITS];
     size_t n_turns;
-    double *rates; /* of each thread, by which rows are tried */
+    double *rates; /* of each thread, by which kernels are tried */
     double class_beta[ULB_MAX_CLASSES];
 };
 
@@ -127,7 +127,7 @@ static enum ulb_status choose_kernels(struct measurement *m, struct format_run *
     return ULB_OK;
 }
 
-/* Whether every matrix can be held in the format of a row; else the run leaves it out and says so. */
+/* Whether every matrix can be held in the format of a kernel; else the run leaves it out and says so. */
 static bool fits(const struct measurement *m, const struct ulb_format *format, struct ulb_error *err)
 {
     for (int linear = 0; linear < ULB_QUANTISED_LINEARS; linear++) {
@@ -137,7 +137,7 @@ static bool fits(const struct measurement *m, const struct ulb_format *format, s
     return true;
 }
 
-/* Takes formats that the model's matrices do not fit, or of which no row runs here, off the list. */
+/* Takes formats that the model's matrices do not fit, or of which no kernel runs here, off the list. */
 static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
 {
     size_t kept = 0;
@@ -160,7 +160,7 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
     return status;
 }
 
-/* What the options name is there: threads, and rows of one of the formats. */
+/* What the options name is there: threads, and kernels of one of the formats. */
 static enum ulb_status check_named(const struct measurement *m, struct ulb_error *err)
 {
     const struct ulb_decode_settings *settings = m->settings;
@@ -189,7 +189,7 @@ static bool weighs_classes(const struct measurement *m)
            m->session->topology.n_classes > 1;
 }
 
-/* What the user gave, or what each class reads, by which rows are tried. */
+/* What the user gave, or what each class reads, by which kernels are tried. */
 static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
@@ -204,7 +204,7 @@ static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
     return status;
 }
 
-/* The rates of the format's own row, that of the largest matrix. */
+/* The rates of the format's own kernel, that of the largest matrix. */
 static enum ulb_status weigh_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
     const struct ulb_kernel *kernel = run->choices[ULB_GATE_UP].kernel;

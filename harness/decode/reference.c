@@ -22,7 +22,7 @@ struct reference {
     void *packed, *inputs;
 };
 
-/* y = W x for one matrix; scalar row, scalar conversion of x. */
+/* y = W x for one matrix; scalar kernel, scalar conversion of x. */
 static void multiply(struct reference *r, enum ulb_linear linear, size_t expert, const double *x, double *y)
 {
     const struct ulb_decoder_weights *weights = r->weights;
@@ -272,7 +272,7 @@ enum ulb_status ulb_decode_reference(const struct ulb_decoder_shape *shape,
         multiply(&r, ULB_HEAD, 0, r.normed, logits);
     }
     release(&r);
-    return done ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the decoder's truth");
+    return done ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the decoder's reference");
 }
 
 double ulb_decode_distance(const float *logits, const double *reference, size_t n)

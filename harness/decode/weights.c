@@ -44,7 +44,7 @@ size_t ulb_weights_making_bytes(const struct ulb_decoder_shape *shape,
                             ? 0
                             : ulb_linear_rows(shape, (enum ulb_linear)linear) *
                                   ulb_linear_columns(shape, (enum ulb_linear)linear);
-        /* Values, and the copy that the scalar truth reads. */
+        /* Values, and the copy that the scalar reference reads. */
         size_t bytes = values * sizeof(int16_t) + values * (choices[linear].kernel ? 2 : 0);
         most = bytes > most ? bytes : most;
     }

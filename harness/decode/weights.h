@@ -1,4 +1,4 @@
-/* Synthetic weights of a decoder, packed for the rows that were chosen. */
+/* Synthetic weights of a decoder, packed for the kernels that were chosen. */
 #ifndef ULB_HARNESS_DECODE_WEIGHTS_H
 #define ULB_HARNESS_DECODE_WEIGHTS_H
 
@@ -10,7 +10,7 @@ struct ulb_weight_store {
     struct ulb_pages blocks, head, rest; /* rest: norms' gains and embedding */
 };
 
-/* Bytes of a layer's matrices, and of the head, with these rows. */
+/* Bytes of a layer's matrices, and of the head, with these choices. */
 size_t ulb_weights_layer_bytes(const struct ulb_decoder_shape *shape,
                                const struct ulb_kernel_choice choices[ULB_LINEARS]);
 size_t ulb_weights_head_bytes(const struct ulb_decoder_shape *shape,
@@ -28,8 +28,8 @@ enum ulb_status ulb_weights_open(struct ulb_weight_store *store, const struct ul
                                  const struct ulb_kernel_choice choices[ULB_LINEARS],
                                  struct ulb_session *session, struct ulb_error *err);
 /* Makes the blocks: of each kind of matrix a random one with its known answer, checked against the scalar
- * truth with the team and the split, then copied to every expert and layer; the gains of the norms are such
- * that results are about 1. ULB_FINDING when a row differs. */
+ * reference with the team and the split, then copied to every expert and layer; the gains of the norms are
+ * such that results are about 1. ULB_FINDING when a kernel differs. */
 enum ulb_status ulb_weights_fill(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
                                  const struct ulb_kernel_choice choices[ULB_LINEARS],
                                  struct ulb_session *session, const double *rates, struct ulb_error *err);

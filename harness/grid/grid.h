@@ -27,7 +27,7 @@ struct ulb_grid_cell {
     size_t prefetch; /* as chosen before the first sample, of a kernel with prefetch_choice */
     double *us;      /* samples */
     size_t n_samples;
-    double *disturbed; /* places of those that were taken although a core was not all ours */
+    double *disturbed; /* places of those that were taken although a core was not free of interference */
     size_t n_disturbed;
     double *round_yardstick; /* bytes/s: the yardstick around each round's samples */
     double *round_peak;      /* 1e9 operations/s: the compute limit right after them; NAN: there is none */
@@ -93,11 +93,12 @@ void ulb_grid_close(struct ulb_grid *grid);
 enum ulb_status ulb_grid_measure_shares(struct ulb_session *session, struct ulb_grid *grid,
                                         const struct ulb_kernel *const *kernels, struct ulb_error *err);
 
-/* Fills the grid's weights for one cell. */
+/* Fills the grid's thread_shares for one cell. */
 void ulb_grid_set_thread_shares(const struct ulb_session *session, struct ulb_grid *grid,
                                 const struct ulb_grid_cell *cell);
 
-/* The session's split for one cell; uses the grid's shares and weights, so that the next call ends its use.
+/* The session's split for one cell; uses the grid's ranges and thread_shares, so that the next call ends its
+ * use.
  */
 struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ulb_grid *grid,
                                     const struct ulb_grid_cell *cell);
@@ -105,12 +106,13 @@ struct ulb_row_split ulb_grid_split(const struct ulb_session *session, struct ul
 /* Arguments of a timed call; w is still to be set. */
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
-/* Median of the samples' own ratios to the yardstick beside them: the machine's good and bad spells, which
- * last longer than a sample, cancel. NAN when there is no memory for the ratios. */
+/* Median of the samples' own ratios to the yardstick sampled around them: the machine's good and bad spells,
+ * which last longer than a sample, cancel. NAN when there is no memory for the ratios. */
 double ulb_grid_efficiency(const struct ulb_grid_cell *cell);
 
-/* Warms every cell up, verified before, and chooses where its prefetches go: that is one place for all shapes
- * of a row and number of tokens, by the median of the cells' candidate_ratios. Before the first round. */
+/* Warms every cell up, verified before, and chooses where its prefetches go: that is one candidate for all
+ * shapes of a kernel and number of tokens, by the median of the cells' candidate_ratios. Before the first
+ * round. */
 enum ulb_status ulb_grid_warm_up(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err);
 
 /* What a cell's warm-up, a round's limits and one cell's turn in it came to, for the journal

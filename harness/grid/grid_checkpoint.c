@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What every turn ends with: the yardstick, how patient the watch still is, and the time spent. */
+/* What every turn ends with: the yardstick, the retry budget that is left, and the time spent. */
 static json_t *turn_to_json(const struct ulb_grid *grid)
 {
     const struct ulb_noise_retry *retry = &grid->retry;

@@ -62,7 +62,7 @@ static struct ulb_grid_plan plan_of(const struct ulb_settings *settings, enum ul
 
 /* ---- verification ---- */
 
-/* The first tokens of the problem, as many as the cell has. */
+/* The first tokens of the test case, as many as the cell has. */
 static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid *grid,
                                    const struct ulb_grid_cell *cell, const struct ulb_test_case *test_case,
                                    bool already_packed, struct ulb_error *err)
@@ -75,7 +75,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     struct ulb_row_split split = ulb_grid_split(session, grid, cell);
     struct ulb_team_gemm job = {cell->kernel, ulb_test_case_gemm(&part, packed, grid->y), &split};
     enum ulb_status status = ULB_OK;
-    /* With every piece of code that may be timed: the row's own, into L2, into L1. */
+    /* With every piece of code that may be timed: the kernel's own, into L2, into L1. */
     static const size_t pieces[] = {0, 1, ULB_PREFETCH_CANDIDATES - 1};
     size_t candidates = ulb_prefetch_count(cell->kernel, cell->n), n = candidates < 3 ? candidates : 3;
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
@@ -87,12 +87,12 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     return status;
 }
 
-/* Cells of one shape and format stand next to each other and share a problem, those of one layout its packed
- * form. */
+/* Cells of one shape and format stand next to each other and share a test case, those of one layout its
+ * packed form. */
 static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     struct ulb_test_case test_case = {0};
-    const struct ulb_layout *packed = NULL; /* NULL: the problem is not this cell's */
+    const struct ulb_layout *packed = NULL; /* NULL: the test case is not this cell's */
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
         const struct ulb_grid_cell *cell = &grid->cells[i], *last = i > 0 ? cell - 1 : cell;
@@ -183,7 +183,7 @@ static enum ulb_status check_canary(const struct ulb_grid *grid, const struct ul
     return ULB_OK;
 }
 
-/* A cell's turn in a round: timed, or kept from a process before. */
+/* A cell's turn in a round: timed, or read back from the journal. */
 static enum ulb_status process_cell(struct ulb_session *session, struct ulb_grid *grid, size_t round,
                                     struct ulb_grid_cell *cell, double *hz, struct ulb_error *err)
 {

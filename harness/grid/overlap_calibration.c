@@ -28,7 +28,7 @@ struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threa
 }
 
 /* Over all rounds: the median of what was measured over what the model gives, as it is so far, for the
- * machine beside it; in seconds of the machine as it mostly was. ratios: room for one per round. */
+ * machine around it; in seconds of the machine as it mostly was. ratios: room for one per round. */
 static struct ulb_overlap_point point_of_run(const struct ulb_session *session, struct ulb_grid *grid,
                                              const struct ulb_grid_cell *cell,
                                              const struct ulb_overlap *so_far, double *ratios)

@@ -70,7 +70,7 @@ static void name_cell(const struct ulb_session *session, const struct ulb_grid_c
              ulb_prefetch_name(from->kernel, from->n, from->prefetch));
 }
 
-/* Median over the samples of their own share of what a limit, sampled beside each round, does in a second.
+/* Median over the samples of their own share of what a limit, sampled around each round, does in a second.
  */
 static double share_of(const struct ulb_grid_cell *cell, double work, const double *limit)
 {
@@ -90,7 +90,7 @@ double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
     return share_of(cell, (double)cell->bytes, cell->round_yardstick);
 }
 
-/* Of each round: the time over that predicted for the machine beside it, with the kernel's overlap and by the
+/* Of each round: the time over that predicted for the machine around it, with the kernel's overlap and by the
  * roofline alone, the time in readings of the yardstick, and that of a plain read of as many bytes over it.
  */
 enum { OVERLAP, PLAIN, YARDSTICK, READ, RATIOS };

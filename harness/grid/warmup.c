@@ -127,7 +127,8 @@ static bool same_kernel(const struct ulb_grid_cell *a, const struct ulb_grid_cel
     return a->kernel_index == b->kernel_index && a->n == b->n;
 }
 
-/* The place of a cell's prefetches, by all cells of its row and number of tokens. ratios: room for as many.
+/* The candidate of a cell's prefetches, by all cells of its kernel and number of tokens. ratios: room for as
+ * many.
  */
 static size_t best_candidate(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios)
 {

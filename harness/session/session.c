@@ -254,8 +254,8 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
     if (session->settings.formats && !in_list(session->settings.formats, kernel->layout->format->name))
         return false;
     if (!session->matched) {
-        /* Scalar rows are slow, groups and blocks multiply the formats, and EVEX rows are their VEX twins
-         * where both run: only when named. */
+        /* Scalar kernels are slow, groups and blocks multiply the formats, and EVEX kernels are their VEX
+         * twins where both run: only when named. */
         const struct ulb_format *format = kernel->layout->format;
         bool named = session->settings.formats != NULL ||
                      (!format->on_request && format->group == 0 && !format->block);
@@ -268,7 +268,7 @@ bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kerne
     return i < ulb_kernel_count && session->matched[i];
 }
 
-/* What none of the rows that were asked for can run without; the one that lacks least says it for all. */
+/* What none of the kernels that were asked for can run without; the one that lacks least says it for all. */
 static enum ulb_status refuse_kernels(const struct ulb_session *session, const struct ulb_kernel *least,
                                       size_t others, struct ulb_error *err)
 {
@@ -276,7 +276,7 @@ static enum ulb_status refuse_kernels(const struct ulb_session *session, const s
     if (others > 0)
         snprintf(more, sizeof more, " and %zu more", others);
     return ulb_fail(err, ULB_ENVIRONMENT,
-                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar rows",
+                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar kernels",
                     ulb_kernel_name(least, name), more,
                     ulb_isa_names(least->needs & ~session->isa, missing, sizeof missing));
 }

@@ -20,9 +20,9 @@ typedef void ulb_progress_fn(void *context, const char *stage, double done);
 struct ulb_decode_settings; /* harness/decode/measure_decode.h */
 struct ulb_journal;         /* harness/session/journal.h */
 
-/* Where a run keeps what it has measured so far (harness/session/checkpoint.h). */
+/* The checkpoint of a run: what it has measured so far (harness/session/checkpoint.h). */
 struct ulb_checkpoint {
-    char *record; /* the file, the caller's; NULL: nothing is kept. A new run changes a name that is taken */
+    char *record; /* the file, the caller's; NULL: no checkpoint. A new run changes a name that is taken */
     size_t record_bytes; /* room for it */
     const char *pass;    /* "" or "-aa": which journal of the record */
     bool resume;         /* go on with the record that is there */
@@ -35,7 +35,7 @@ struct ulb_settings {
     const char *tokens;    /* comma list of N of the GEMMs, NULL: the default */
     const char *formats;   /* comma list, NULL: all */
     const char *libraries; /* of further kernels, comma list, as loaded; said in the record; NULL: none */
-    const char *kernels;   /* regular expression on the kernel's name, NULL: all but the scalar truth */
+    const char *kernels;   /* regular expression on the kernel's name, NULL: all but the scalar reference */
     enum ulb_split
         splits[ULB_SPLITS]; /* decode alone takes several, in turn at every token; others the first */
     size_t n_splits; /* 0: static on a homogeneous machine, dynamic on a hybrid one; the session makes it 1 */
@@ -44,7 +44,7 @@ struct ulb_settings {
     const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
     struct ulb_checkpoint checkpoint;
     ulb_isa_set isa_mask;  /* bits not to be used */
-    double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar truth's */
+    double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar reference's */
     uint64_t seed;
     size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
     const struct ulb_decode_settings *decode; /* of ULB_STAGE_DECODE */
@@ -66,7 +66,7 @@ struct ulb_session {
     const struct ulb_reader *yardstick; /* NULL until one was chosen (harness/bandwidth/beta.h) */
     enum ulb_page_kind yardstick_pages;
     struct ulb_record *record;
-    struct ulb_journal *journal; /* NULL: nothing is kept; see harness/session/checkpoint.h */
+    struct ulb_journal *journal; /* NULL: no checkpoint; see harness/session/checkpoint.h */
 };
 
 /* Set by SIGINT or SIGTERM (the command line installs the handler); every loop looks at it. */
@@ -76,8 +76,8 @@ extern volatile int ulb_interrupted;
  * settings first; record must outlive the session. */
 enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record *record,
                                  struct ulb_error *err);
-/* The part of it that chooses rows: filter and instruction sets, without topology, team and clock. Closed the
- * same way. */
+/* The part of it that chooses kernels: filter and instruction sets, without topology, team and clock. Closed
+ * the same way. */
 enum ulb_status ulb_session_open_kernels(struct ulb_session *session, struct ulb_error *err);
 void ulb_session_close(struct ulb_session *session);
 
@@ -89,13 +89,13 @@ enum ulb_status ulb_session_ring(struct ulb_session *session, size_t largest_cop
 /* Maps the ring with room for the largest matrix that the settings will need; a second call does nothing. */
 enum ulb_status ulb_session_arena(struct ulb_session *session, size_t largest_copy, struct ulb_error *err);
 
-/* Whether the CPU and the mask allow the row, and the filters ask for it. */
+/* Whether the CPU and the mask allow the kernel, and the filters ask for it. */
 bool ulb_session_can_run(const struct ulb_session *session, ulb_isa_set needs);
 bool ulb_session_wants(const struct ulb_session *session, const struct ulb_kernel *kernel);
 
-/* The rows that are wanted and can run, in table order; *n of them. The array has room for ulb_kernel_count.
- * ULB_BAD_INPUT when the filters match nothing, ULB_ENVIRONMENT when what they match cannot run here (the
- * message names the missing bits): a fast kernel never silently gives way to another. */
+/* The kernels that are wanted and can run, in table order; *n of them. The array has room for
+ * ulb_kernel_count. ULB_BAD_INPUT when the filters match nothing, ULB_ENVIRONMENT when what they match cannot
+ * run here (the message names the missing bits): a fast kernel never silently gives way to another. */
 enum ulb_status ulb_session_kernels(const struct ulb_session *session, const struct ulb_kernel **kernels,
                                     size_t *n, struct ulb_error *err);
 

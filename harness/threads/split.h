@@ -26,13 +26,14 @@ struct ulb_row_split {
     struct ulb_tile_range *ranges;
 };
 
-/* A split of m rows in tiles of grain rows; shares has one for each thread, weights are the weighted split's.
+/* A split of m rows in tiles of grain rows; ranges has one for each thread, thread_shares are the weighted
+ * split's.
  */
 struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
                                   const double *thread_shares, struct ulb_tile_range *ranges);
 
 /* Gives every thread its contiguous part again; to be called before each run. Static and dynamic: equal parts
- * of whole tiles. Weighted: parts in proportion to the weights. */
+ * of whole tiles. Weighted: parts in proportion to the shares. */
 void ulb_split_reset(struct ulb_row_split *split);
 
 /* Next rows of a thread: its own part from the front and, in the dynamic split only, when that is used up,

@@ -27,8 +27,9 @@ const unsigned *ulb_team_pus(const struct ulb_team *team);
 /* Ends the threads and gives the caller its affinity back. NULL is allowed. */
 void ulb_team_stop(struct ulb_team *team);
 
-/* Whether every core of the team is all ours now (see core_watch.h), and no other thread of this system ran
- * in the place of a member since the last call; the first call learns, which takes 10 ms. */
+/* Whether every core of the team is free of interference now (harness/timing/smt_interference.h), and no
+ * other thread of this system ran in the place of a member since the last call; the first call learns, which
+ * takes 10 ms. */
 bool ulb_team_is_interference_free(struct ulb_team *team);
 
 /* The errno with which a sandbox refused to pin threads; 0 when all are pinned. */

@@ -1,6 +1,6 @@
-/* Whether a core is all ours: a busy SMT sibling, our own or, in a virtual machine, a neighbour's, takes half
- * of a core's execution slots without showing in its frequency, in the load or in the chain of dependent
- * additions.
+/* Whether a core is free of interference: a busy SMT sibling, our own or, in a virtual machine, a
+ * neighbour's, takes half of a core's execution slots without showing in its frequency, in the load or in the
+ * chain of dependent additions.
  *
  * The test is a run of independent additions: a core executes 3 to 6 of them per cycle alone and about half
  * as many beside a busy sibling. What "alone" means is learnt on the core itself, and learnt anew when it

@@ -49,7 +49,7 @@ struct report {
     volatile size_t passed, m, k, n;
     volatile double limit_s;
     volatile bool whole;   /* every case was looked at */
-    volatile bool no_work; /* fault is not the kernel's but of making the problem */
+    volatile bool no_work; /* fault is not the kernel's but of making the test case */
     char fault[384];
 };
 
@@ -204,21 +204,21 @@ static double seconds_worked(pid_t child)
 
 /* Whether the call at work has had all the time it may take: of the processor, for a machine with other work
  * is slow and no kernel's fault, or ten times as long where it waits for something. */
-struct patience {
+struct call_age {
     size_t call;
     double worked, waited; /* when it began; since then */
 };
 
-static bool is_over(struct patience *patience, pid_t child, double passed)
+static bool is_over(struct call_age *call_age, pid_t child, double passed)
 {
     const size_t call = report->calls;
     const double worked = seconds_worked(child);
-    if (call != patience->call || call % 2 == 0) {
-        *patience = (struct patience){call, worked, 0};
+    if (call != call_age->call || call % 2 == 0) {
+        *call_age = (struct call_age){call, worked, 0};
         return false;
     }
-    patience->waited += passed;
-    return worked - patience->worked > report->limit_s || patience->waited > 10 * report->limit_s;
+    call_age->waited += passed;
+    return worked - call_age->worked > report->limit_s || call_age->waited > 10 * report->limit_s;
 }
 
 static void end_child(pid_t child, int *result)
@@ -233,14 +233,14 @@ static bool wait_for(pid_t child, int *result)
 {
     static const double longest_look = 0.05; /* what is more we were stopped ourselves */
     const struct timespec pause = {0, 2000000};
-    struct patience patience = {0};
+    struct call_age call_age = {0};
     double last = ulb_now();
     for (;;) {
         pid_t ended = waitpid(child, result, WNOHANG);
         if (ended == child || (ended < 0 && errno != EINTR))
             return true;
         const double now = ulb_now();
-        if (ulb_interrupted || is_over(&patience, child, fmin(now - last, longest_look))) {
+        if (ulb_interrupted || is_over(&call_age, child, fmin(now - last, longest_look))) {
             end_child(child, result);
             return false;
         }

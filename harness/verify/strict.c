@@ -22,8 +22,8 @@ static void call(const struct ulb_kernel *kernel, const struct ulb_gemm *gemm)
 }
 
 /* Memory between two stretches of pages that fault; the data begins right behind the one before, or ends at
- * the one behind once it was moved there. Kept from problem to problem: mapped and filled for each end anew,
- * they took a third of all the time. */
+ * the one behind once it was moved there. Kept from test case to test case: mapped and filled for each end
+ * anew, they took a third of all the time. */
 struct guarded {
     char *map;
     size_t room; /* between the two */
@@ -141,7 +141,7 @@ static void move_to_ends(const struct ulb_test_case *test_case, struct buffers *
     point_at_buffers(test_case, b);
 }
 
-/* Three tokens: the problem's own, its negative, and zeros. */
+/* Three tokens: the test case's own, its negative, and zeros. */
 static void fill_three(const struct ulb_test_case *test_case, struct buffers *b)
 {
     size_t k = test_case->weights.k;
@@ -157,7 +157,7 @@ static void fill_three(const struct ulb_test_case *test_case, struct buffers *b)
     free(token);
 }
 
-/* Token 1 is the negative of token 0, token 2 gives zeros; token 0 is compared with the truth. */
+/* Token 1 is the negative of token 0, token 2 gives zeros; token 0 is compared with the reference. */
 static const char *check_tokens(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                 const float *y)
 {
@@ -226,7 +226,8 @@ static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b
     return memcmp(b->of[Y].data, one, bytes) == 0 ? "" : "rows that were asked for differ from the whole run";
 }
 
-/* The first token alone: the bits of several, whole, unless the row says otherwise, and then its truth. */
+/* The first token alone: the bits of several, whole, unless the kernel says otherwise, and then its
+ * reference. */
 static const char *check_one(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                              struct buffers *b, const float *whole)
 {
@@ -244,7 +245,7 @@ static const char *check_one(const struct ulb_test_case *test_case, const struct
     if (!kernel->tokens_round && memcmp(one, whole, bytes) != 0)
         fault = "the first token alone gives another result";
     else if (ulb_test_case_check(test_case, kernel, one, &err) != ULB_OK)
-        fault = "the first token alone is not its truth";
+        fault = "the first token alone is not its reference";
     else
         fault = check_more(kernel, b, one);
     free(one);
@@ -337,7 +338,7 @@ static const char *check_here(const struct ulb_test_case *test_case, const struc
 }
 
 /* The last token alone must give the same bits, for logits should not depend on how many are computed at
- * once, unless the row says that it rounds otherwise; y then is that token's, for its truth. */
+ * once, unless the kernel says that it rounds otherwise; y then is that token's, for its reference. */
 static bool last_token_alone_is_the_same(const struct ulb_kernel *kernel, struct buffers *b)
 {
     const struct ulb_activations *all = &b->tokens;

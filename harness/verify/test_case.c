@@ -152,7 +152,7 @@ static void part(size_t m, size_t threads, size_t thread, size_t grain, size_t *
         *end = m;
 }
 
-/* Each row has a generator of its own, so that the problem does not depend on the number of threads; its
+/* Each row has a generator of its own, so that the test case does not depend on the number of threads; its
  * state is itself drawn, because neighbouring states of this generator give the same numbers one draw apart.
  */
 static void fill_part(void *arg, size_t thread)
@@ -192,7 +192,7 @@ static size_t bases_of(const struct ulb_test_case *test_case)
     return test_case->n < ULB_TEST_CASE_BASES ? test_case->n : ULB_TEST_CASE_BASES;
 }
 
-/* The scalar truth of the bases. */
+/* The scalar reference of the bases. */
 static void run_part(void *arg, size_t thread)
 {
     struct work *work = arg;
@@ -374,7 +374,7 @@ void ulb_kernel_doing(const struct ulb_kernel *kernel, size_t m, size_t k, size_
                   "at %zux%zu%s", m, k, tokens);
 }
 
-/* The scalar row's result, and for floating formats that of |w| and |x| (the error bound), from scratch
+/* The scalar kernel's result, and for floating formats that of |w| and |x| (the error bound), from scratch
  * memory. */
 static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team *team, struct ulb_error *err)
 {
@@ -489,9 +489,10 @@ enum ulb_status ulb_test_case_open_tokens(struct ulb_test_case *test_case, const
                         ULB_TOKENS_MAX);
     const struct ulb_kernel *reference = ulb_kernel_reference(kernel);
     if (!reference)
-        return ulb_fail(err, ULB_ENVIRONMENT,
-                        "this build has no scalar row of %s to hold others against; let ULB_ONLY leave it in",
-                        test_case->format->name);
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "this build has no scalar kernel of %s to hold others against; let ULB_ONLY leave it in",
+            test_case->format->name);
     enum ulb_status status = ulb_test_case_fits(test_case->format, k, err);
     if (status == ULB_OK)
         status = map_storage(test_case, kernel->activation, err);
@@ -514,7 +515,7 @@ void ulb_test_case_close(struct ulb_test_case *test_case)
 void ulb_test_case_pack(const struct ulb_test_case *test_case, const struct ulb_layout *layout, void *packed,
                         struct ulb_team *team)
 {
-    /* The problem is only read here; the work record is shared with the jobs that fill it. */
+    /* The test case is only read here; the work record is shared with the jobs that fill it. */
     struct work work = {
         .test_case = (struct ulb_test_case *)(uintptr_t)test_case, .layout = layout, .packed = packed};
     on_team(team, pack_part, &work);
@@ -560,10 +561,11 @@ enum ulb_status ulb_test_case_check(const struct ulb_test_case *test_case, const
                 continue;
             if (test_case->n > 1)
                 snprintf(token, sizeof token, ", token %zu of %zu", n, test_case->n);
-            return ulb_fail(err, ULB_FINDING,
-                            "kernel %s differs from its scalar truth at %zux%zu, row %zu%s: %.9g, not %.9g",
-                            ulb_kernel_name(kernel, name), test_case->weights.m, test_case->weights.k, m,
-                            token, (double)*y, (double)expected);
+            return ulb_fail(
+                err, ULB_FINDING,
+                "kernel %s differs from its scalar reference at %zux%zu, row %zu%s: %.9g, not %.9g",
+                ulb_kernel_name(kernel, name), test_case->weights.m, test_case->weights.k, m, token,
+                (double)*y, (double)expected);
         }
     }
     return ULB_OK;

@@ -1,5 +1,5 @@
-/* One problem with its known answer: logical weights, activations of one or more tokens, and the scalar
- * truth's result. */
+/* One test case with its known answer: logical weights, activations of one or more tokens, and the scalar
+ * reference's result. */
 #ifndef ULB_HARNESS_VERIFY_TEST_CASE_H
 #define ULB_HARNESS_VERIFY_TEST_CASE_H
 
@@ -34,19 +34,19 @@ struct ulb_test_case {
     size_t n;                 /* tokens */
     float *xf;                /* [n][x.columns]; for int8 activations what they were quantised from */
     struct ulb_activations x; /* K rounded up so that any kernel's kr divides it */
-    /* The scalar row computes the first ULB_TEST_CASE_BASES tokens; the others are these with another sign
-     * and a power of two for a factor, so that their answers follow exactly: the truth of 512 tokens would
-     * take longer than all else. */
+    /* The scalar kernel computes the first ULB_TEST_CASE_BASES tokens; the others are these with another sign
+     * and a power of two for a factor, so that their answers follow exactly: the reference of 512 tokens
+     * would take longer than all else. */
     float *expected;    /* [bases][M] */
     float *magnitude;   /* [bases][M], sum |w||x| for kernels with a tolerance; NULL for exact formats. With
                          * |w| = (|value| + |zero| + offset) scale, of a block format |d scale| (|value| +
                          * offset) + |dmin min|, where offset is that of the codes if activations are floating,
                          * else 0; |x| plus the zero point's, times the scale */
-    double reference_s; /* that the scalar row took for the bases */
+    double reference_s; /* that the scalar kernel took for the bases */
     struct ulb_pages storage;
 };
 
-/* Makes an M x K problem of one token with the weight and activation formats of kernel, and computes its
+/* Makes an M x K test case of one token with the weight and activation formats of kernel, and computes its
  * answer with the team (NULL: alone). ULB_BAD_INPUT when K is no multiple of a block format's columns,
  * ULB_ENVIRONMENT when memory is short. */
 enum ulb_status ulb_test_case_open(struct ulb_test_case *test_case, const struct ulb_kernel *kernel, size_t m,
@@ -75,13 +75,13 @@ enum ulb_status ulb_test_case_check(const struct ulb_test_case *test_case, const
                                     const float *y, struct ulb_error *err);
 
 /* Packs, runs every row on the calling thread and checks: the whole verification of one kernel on one
- * problem. */
+ * test case. */
 enum ulb_status ulb_test_case_verify(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                      struct ulb_error *err);
 
 /* Says that a kernel of others is about to be called at that shape (common/doing.h), with the seconds that a
- * call may take: settings', or 1000 times what the longest truth so far took, at least ten. For the suite's
- * own rows, and where the last call said the same, it costs nothing. ulb_doing_end() ends it. */
+ * call may take: settings', or 1000 times what the longest reference so far took, at least ten. For the
+ * suite's own kernels, and where the last call said the same, it costs nothing. ulb_doing_end() ends it. */
 void ulb_kernel_doing(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n);
 void ulb_kernel_timeout(double seconds);
 

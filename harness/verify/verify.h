@@ -1,4 +1,5 @@
-/* Verification without timing: every kernel against its scalar truth over edge shapes and extreme fills. */
+/* Verification without timing: every kernel against its scalar reference over edge shapes and extreme fills.
+ */
 #ifndef ULB_HARNESS_VERIFY_VERIFY_H
 #define ULB_HARNESS_VERIFY_VERIFY_H
 

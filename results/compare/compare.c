@@ -309,8 +309,8 @@ static double memory_part(const struct pair *pair)
 }
 
 /* What is common to the figures of several kernels that memory bounds is sooner the yardstick's error than
- * theirs: another reader won, or a spell of the machine hit it alone. It becomes doubt, as far as memory's
- * part of the time goes. room: [n]. */
+ * theirs: another reader won, or a spell of the machine hit it alone. It widens the tolerance, as far as
+ * memory's part of the time goes. room: [n]. */
 static void widen_tolerance(struct pair *pairs, size_t n, double *room)
 {
     enum { KERNELS = 3 };
@@ -339,7 +339,8 @@ static const double MOST_CELLS = 0.75;
 enum { KERNELS_ASKED = 4 };
 
 /* The machine's change of state is one for all cells, and most of them did not change: what they differ by
- * shows how good the model of it is here, and where it is better than feared, doubt shrinks. room: [n]. */
+ * shows how good the model of it is here, and where it is better than feared, the tolerance shrinks. room:
+ * [n]. */
 static void learn_tolerance(struct pair *pairs, size_t n, double *room)
 {
     size_t known = 0, kernels = 0;

@@ -114,8 +114,8 @@ def sampled(journal):
     return sum("us" in entry["value"] for entry in entries(journal))
 
 
-def best_place(of_shapes):
-    """Where prefetches go by the ratios of a row's shapes; of a row that asks L2 or not at all the second is none."""
+def best_candidate(of_shapes):
+    """Where prefetches go by the ratios of a kernel's shapes; of a kernel that asks L2 or not at all the second is none."""
     medians = [statistics.median(of) if None not in of else 9 for of in zip(*of_shapes)]
     names = ("L1", "L2+1024", "L2+2048", "L2+3072", "L1+1024", "L1+2048") if 9 not in medians else ("L1", "none")
     best = medians.index(min(medians))
@@ -131,7 +131,7 @@ def check_kept(record, kept, what):
             seen.setdefault((kernel, shape.rstrip(",")), []).extend(entry["value"]["us"])
         if entry["entry"].startswith("warm-up: ") and entry["value"]["candidate_ratios"][0] is not None:
             ratios.setdefault(entry["entry"].split(" ")[1], []).append(entry["value"]["candidate_ratios"])
-    chosen = {kernel: best_place(of) for kernel, of in ratios.items()}
+    chosen = {kernel: best_candidate(of) for kernel, of in ratios.items()}
     for cell in record["cells"]:
         samples = seen.get((cell["kernel"], f"{cell['m']}x{cell['k']}"), [])
         there = cell["us_samples"][:len(samples)]

@@ -1,4 +1,4 @@
-/* The decoder against its scalar truth in double precision: every form of block, every format, any team,
+/* The decoder against its scalar reference in double precision: every form of block, every format, any team,
  * split and way of feeding the tokens. */
 #include "harness/decode/decoder.h"
 #include "harness/decode/reference.h"
@@ -59,7 +59,7 @@ static int close_session(void **state)
     return 0;
 }
 
-/* The first fast row of a format, or its truth. */
+/* The first fast kernel of a format, or its reference. */
 static const struct ulb_kernel *kernel_of(const char *format)
 {
     const struct ulb_kernel *found = NULL;
@@ -148,12 +148,12 @@ static void forms_agree(void **state)
         open_bench(&bench, &forms[i], "bf16");
         double distance = distance_of(&bench, &forms[i], &forms[i], TOKENS);
         if (!(distance < 1e-3))
-            fail_msg("form %zu is %g away from its truth", i, distance);
+            fail_msg("form %zu is %g away from its reference", i, distance);
         close_bench(&bench);
     }
 }
 
-/* Whether the row is the first of its format in the table, where those of several formats take turns. */
+/* Whether the kernel is the first of its format in the table, where those of several formats take turns. */
 static bool names_format_first(size_t row)
 {
     for (size_t i = 0; i < row; i++) {
@@ -163,7 +163,7 @@ static bool names_format_first(size_t row)
     return true;
 }
 
-/* Every format that the suite has, once, by a row that runs here; block formats want whole blocks. A value
+/* Every format that the suite has, once, by a kernel that runs here; block formats want whole blocks. A value
  * that falls between two steps of the activations may be rounded to either; weights of few bits with a zero
  * point pass that on enlarged, and the next layer's scale moves with it: seen up to 0.015. */
 static void formats_agree(void **state)
@@ -184,12 +184,12 @@ static void formats_agree(void **state)
         open_bench(&bench, &shape, format->name);
         double distance = distance_of(&bench, &shape, &shape, 2);
         if (!(distance < 5e-2))
-            fail_msg("%s is %g away from its truth", format->name, distance);
+            fail_msg("%s is %g away from its reference", format->name, distance);
         close_bench(&bench);
     }
 }
 
-/* The truth of another model is far away: what the bounds above would let pass is seen. */
+/* The reference of another model is far away: what the bounds above would let pass is seen. */
 static void differences_show(void **state)
 {
     (void)state;

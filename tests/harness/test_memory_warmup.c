@@ -1,5 +1,6 @@
-/* What runs before a sample of memory: the same row or reader on bytes inside the ring, all rows of a matrix
- * that is large enough and not much larger, for as long as memory takes to wake up; and what that costs. */
+/* What runs before a sample of memory: the same kernel or reader on bytes inside the ring, all rows of a
+ * matrix that is large enough and not much larger, for as long as memory takes to wake up; and what that
+ * costs. */
 #include "harness/bandwidth/read_bandwidth.h"
 #include "harness/timing/clock.h"
 #include "harness/memory/memory_warmup.h"
@@ -20,7 +21,7 @@
 
 enum { THREADS = 2, K = 1024, GRAIN = 64, MIB = 1 << 20 };
 
-/* What the row and the reader below, were called with; nothing else shows it. */
+/* What the kernel and the reader below, were called with; nothing else shows it. */
 static struct {
     _Atomic size_t calls, rows, bytes;
     size_t m;
@@ -44,7 +45,7 @@ static const struct ulb_kernel *like(void)
             strcmp(ulb_kernels[i]->isa, "ref") == 0)
             return ulb_kernels[i];
     }
-    fail_msg("no scalar row of int8");
+    fail_msg("no scalar kernel of int8");
     return NULL;
 }
 

@@ -39,7 +39,7 @@ struct scene {
     double thread_shares[THREADS];
 };
 
-/* A row whose name tests of this file need not know: integer, exact, without or with tables. */
+/* A kernel whose name tests of this file need not know: integer, exact, without or with tables. */
 static const struct ulb_kernel *some_kernel(bool tables)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
@@ -119,7 +119,7 @@ static void check_truth(bool tables, const struct ulb_overlap *truth)
 {
     const struct ulb_kernel *kernel = some_kernel(tables);
     if (!kernel)
-        skip(); /* no such row on this architecture */
+        skip(); /* no such kernel on this architecture */
     struct scene *s = malloc(sizeof *s);
     assert_non_null(s);
     set_scene(s, kernel);

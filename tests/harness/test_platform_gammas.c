@@ -1,4 +1,5 @@
-/* Platforms with gammas that are not their file's: port bounds, and the measured ratio of two 1-bit rows. */
+/* Platforms with gammas that are not their file's: port bounds, and the measured ratio of two 1-bit kernels.
+ */
 #include "common/units.h"
 #include "harness/analysis/platform_gammas.h"
 #include "models/platform/platform.h"
@@ -49,7 +50,8 @@ static enum ulb_status ratio_of(const struct given *rows, size_t n, struct ulb_g
     return status;
 }
 
-/* One class; a 512-bit row and another format are faster but do not count, nor does a row of no table. */
+/* One class; a 512-bit kernel and another format are faster but do not count, nor does a kernel of no table.
+ */
 static const struct given one_class[] = {
     {"int2a8-mask-avxvnni-32x1x4", "avxvnni", "core", 0.10},
     {"int1a8-blend-avxvnni-32x1x4", "avxvnni", "core", 2.39},
@@ -91,7 +93,8 @@ static void test_ratio(void **state)
     assert_int_equal(ulb_gamma_ratio_class(&ratio, "E"), 0);
 }
 
-/* Each class has its own ratio; the rows are those of the first. Tiles of another version do not matter. */
+/* Each class has its own ratio; the kernels are those of the first. Tiles of another version do not matter.
+ */
 static void test_ratio_of_classes(void **state)
 {
     (void)state;
@@ -127,7 +130,7 @@ static void test_no_ratio(void **state)
     assert_int_equal(ratio_of(no_paper, 2, &ratio, &err), ULB_BAD_INPUT);
     assert_non_null(strstr(err.message, "gamma --formats int1"));
     assert_int_equal(ratio_of(only_paper, 1, &ratio, &err), ULB_BAD_INPUT);
-    /* On class E the paper's row is itself one of 256 bits that needs AVX-VNNI alone: a ratio of 1. */
+    /* On class E the paper's kernel is itself one of 256 bits that needs AVX-VNNI alone: a ratio of 1. */
     assert_int_equal(ratio_of(apart, 2, &ratio, &err), ULB_OK);
     assert_int_equal(ratio.n_classes, 1);
     expect(ratio.classes[0].gamma / ratio.classes[0].paper_gamma, 1);
@@ -165,7 +168,7 @@ static void test_new_kernel_on_lnl(void **state)
     assert_true(fabs(ulb_platform_bandwidth(&lnl, paper) / ULB_GIB - 37.16) < 0.01);
 }
 
-/* A slower row: P at beta, E at its ceiling of 4 / (4.71 / 2) bytes/cycle. */
+/* A slower kernel: P at beta, E at its ceiling of 4 / (4.71 / 2) bytes/cycle. */
 static void test_new_kernel_below_memory(void **state)
 {
     (void)state;
@@ -235,13 +238,13 @@ static void test_ports_of_other_cores(void **state)
     platform.classes[1].core[0] = '\0';
     snprintf(platform.gammas[1].sequence, sizeof platform.gammas[1].sequence, "nosuch");
     ulb_platform_gammas_from_ports(&platform, &cores, &ratio, &ports);
-    /* Zen 3 has no dot product: the row without stands in. */
+    /* Zen 3 has no dot product: the kernel without stands in. */
     expect_kernel(ports.origins[0][0].kernel, "int2a8-pshufb-avx2-");
     assert_true(isnan(ports.platform.gammas[0].cycles[1]));
     assert_string_equal(ports.origins[0][1].reason, "the platform file names no core for class E");
     assert_true(isnan(ports.platform.gammas[1].cycles[0]));
-    assert_string_equal(ports.origins[1][0].reason, "no 256-bit row of int1 nosuch");
-    /* The measured row stands beside the platform's own sequences. */
+    assert_string_equal(ports.origins[1][0].reason, "no 256-bit kernel of int1 nosuch");
+    /* The measured kernel stands beside the platform's own sequences. */
     assert_int_equal(ports.platform.n_gammas, 3);
     assert_string_equal(ports.platform.gammas[2].sequence, "table");
     assert_ptr_equal(ports.origins[2][0].kernel, ratio.kernel);

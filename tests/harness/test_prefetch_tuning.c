@@ -1,4 +1,4 @@
-/* Where prefetches go: by the rounds' median alone, all places timed in turn, and from a grid into the
+/* Where prefetches go: by the rounds' median alone, all candidates timed in turn, and from a grid into the
  * record.
  */
 #include "harness/timing/clock.h"
@@ -42,11 +42,11 @@ static size_t candidate_of(size_t prefetch)
         if (ulb_prefetch_candidates[candidate] == prefetch)
             return candidate;
     }
-    fail_msg("%zu bytes ahead are no place", prefetch);
+    fail_msg("%zu bytes ahead are no candidate", prefetch);
     return 0;
 }
 
-/* A call whose time is that of its place, but for the first rounds, which are far off the other way. */
+/* A call whose time is that of its candidate, but for the first rounds, which are far off the other way. */
 struct call {
     size_t prefetch, candidates, seen[CANDIDATES * N];
     double time[CANDIDATES], grows; /* grows: from call to call, a share */
@@ -133,7 +133,7 @@ static void test_candidates_of_a_kernel(void **state)
     assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "");
 }
 
-/* Two copies of a scalar row in which only the flag differs: which settings their calls had, and what is
+/* Two copies of a scalar kernel in which only the flag differs: which settings their calls had, and what is
  * recorded.
  */
 static size_t settings_seen[CANDIDATES], others_set;
@@ -151,12 +151,12 @@ static void run_other(const struct ulb_gemm *args)
     scalar->run(args);
 }
 
-/* Rows of 512 columns are fastest as they say themselves, all others at the last place. */
+/* Rows of 512 columns are fastest as they say themselves, all others at the last candidate. */
 static void run_outvoted(const struct ulb_gemm *args)
 {
     size_t best = args->k == 512 ? 0 : CANDIDATES - 1;
     scalar->run(args);
-    /* Behind the row, which a sanitizer makes take as long itself. */
+    /* Behind the kernel, which a sanitizer makes take as long itself. */
     double until = ulb_now() + (candidate_of(args->prefetch) == best ? 20e-6 : 200e-6);
     while (ulb_now() < until)
         continue;
@@ -210,7 +210,7 @@ static void check_prefetch(enum ulb_product product, bool warm)
     ulb_cells_free(cells, n);
 }
 
-/* One shape that differs from the others is noise, or too little to have a place of its own. */
+/* One shape that differs from the others is noise, or too little to have a candidate of its own. */
 static void test_a_kernel_has_one_candidate_for_all_shapes(void **state)
 {
     (void)state;

@@ -15,8 +15,8 @@ enum { TEST_CASES_MAX = 256 };
 
 static char verdict[1024];
 
-/* The problems of one weight and one activation format, kept from kernel to kernel: made for each anew,
- * they and their truths took two fifths of all the time. */
+/* The test cases of one weight and one activation format, kept from kernel to kernel: made for each anew,
+ * they and their references took two fifths of all the time. */
 static struct {
     const struct ulb_format *format;
     enum ulb_activation activation;
@@ -98,7 +98,7 @@ const char *check_kernel(const struct ulb_kernel *kernel, const struct check *ch
     static char message[sizeof verdict + 128];
     int channel[2], status = 0;
     if (!cache_cases(kernel, checks, n))
-        return "the problems could not be made";
+        return "the test cases could not be made";
     if (pipe(channel) != 0)
         abort();
     fflush(NULL);

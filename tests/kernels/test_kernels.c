@@ -1,11 +1,11 @@
-/* Every row that runs here, or can be emulated here, against its scalar truth; and the checker against
+/* Every kernel that runs here, or can be emulated here, against its scalar reference; and the checker against
  * planted bugs.
  *
  *     test_kernels [--few] [--part I/N] [REGEX]
  *
- * REGEX: only the rows whose names it matches; exit code 77 when none of them can run here. --few: fewer and
- * smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: the rows of each N-th
- * truth alone, from the I-th on, so that processes can share the table. */
+ * REGEX: only the kernels whose names it matches; exit code 77 when none of them can run here. --few: fewer
+ * and smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: the kernels of each
+ * N-th reference alone, from the I-th on, so that processes can share the table. */
 #include "kernels/gguf_block.h"
 #include "kernels/formats/int2/format.h"
 #include "tests/kernels/check_kernel.h"
@@ -27,13 +27,13 @@ static const size_t shapes[][2] = {{1, 1},     {5, 4},     {31, 7},     {32, 32}
                                    {64, 128},  {65, 131},  {97, 516},   {160, 896},     {200, 1600},
                                    {66, 5460}, {40, 8640}, {72, 14336}, {MANY_ROWS, 65}};
 
-/* Shapes for --few, for rows whose every dot product traps, and for scalar ones, which have no tiles and
+/* Shapes for --few, for kernels whose every dot product traps, and for scalar ones, which have no tiles and
  * nothing to be compared with but themselves: edges of every tile and slice remain. */
 static const size_t few_shapes[][2] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}, {97, 516}, {40, 1600}};
 
 enum { CHECKS_MAX = 72, NO_ROW_RUNS = 77 };
 
-/* Shapes for block formats, whose truth takes longer; K rounded up to whole blocks. */
+/* Shapes for block formats, whose reference takes longer; K rounded up to whole blocks. */
 static const size_t block_shapes[][2] = {{1, 32},    {97, 256},  {33, 512},  {97, 896},
                                          {34, 5460}, {20, 8640}, {3, 14336}, {MANY_ROWS, 32}};
 
@@ -47,8 +47,8 @@ static bool few;
 static regex_t wanted;
 static unsigned part = 1, parts = 1;
 static size_t kernels_checked, kernels_skipped;
-/* The rows of this part whose names match the expression of the command line, if there was one; those with
- * the same truth one after the other. */
+/* The kernels of this part whose names match the expression of the command line, if there was one; those with
+ * the same reference one after the other. */
 static const struct ulb_kernel **kernels;
 static size_t kernel_count;
 
@@ -147,8 +147,8 @@ static void native_kernels_equal_their_reference(void **state)
     }
 }
 
-/* Numbers of tokens around every register tile, and beyond the tokens that the truth computes one by one; a
- * row that multiplies many tokens at once may cut them into blocks, too. */
+/* Numbers of tokens around every register tile, and beyond the tokens that the reference computes one by one;
+ * a kernel that multiplies many tokens at once may cut them into blocks, too. */
 static void expect_clean_tokens(const struct ulb_kernel *kernel)
 {
     static const size_t tokens[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32, 33, 70, 300};
@@ -157,7 +157,7 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     size_t n = 0;
     size_t most_tokens = kernel->nr == 1 ? 17 : few ? 70 : 300;
     size_t n_shapes = sizeof token_shapes / sizeof *token_shapes - (few ? 1 : 0);
-    /* A row that takes token after token has no tile of them to go wrong. */
+    /* A kernel that takes token after token has no tile of them to go wrong. */
     for (size_t t = 0; t < sizeof tokens / sizeof *tokens && tokens[t] <= most_tokens;
          t += kernel->nr > 1 ? 1 : 3) {
         for (size_t s = 0; s < n_shapes; s++) {
@@ -235,7 +235,7 @@ static void some_kernels_were_checked(void **state)
     if (!kernels_checked && kernels_skipped)
         skip();
     if (!kernels_checked)
-        fail_msg("no row has such a name");
+        fail_msg("no kernel has such a name");
 }
 
 /* ---- planted bugs: a checker that misses one of these is not to be trusted ---- */
@@ -337,13 +337,16 @@ static void checker_catches_planted_bugs(void **state)
     kernel.run = run_ending;
     assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "ended with status 1"));
     kernel.run = run_truncated;
-    assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar truth"));
+    assert_non_null(
+        strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar reference"));
     kernel.run = run_swapped;
-    assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar truth"));
+    assert_non_null(
+        strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar reference"));
     /* Random data does not show it; the extremes do. */
     kernel.run = run_narrow;
     assert_string_equal(check_one(&kernel, 32, 131, ULB_FILL_RANDOM, 0), "");
-    assert_non_null(strstr(check_one(&kernel, 32, 131, ULB_FILL_MIN, 0), "differs from its scalar truth"));
+    assert_non_null(
+        strstr(check_one(&kernel, 32, 131, ULB_FILL_MIN, 0), "differs from its scalar reference"));
     /* Bugs that one token does not show. */
     static void (*const token_bugs[])(const struct ulb_gemm *) = {run_last_tokens, run_swapped_tokens,
                                                                   run_token_stride, run_scale_of_first};
@@ -352,7 +355,7 @@ static void checker_catches_planted_bugs(void **state)
     for (size_t i = 0; i < sizeof token_bugs / sizeof *token_bugs; i++) {
         kernel.run = token_bugs[i];
         const char *fault = check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 30);
-        if (!strstr(fault, "differs from its scalar truth") || !strstr(fault, ", token "))
+        if (!strstr(fault, "differs from its scalar reference") || !strstr(fault, ", token "))
             fail_msg("token bug %zu is not seen: '%s'", i, fault);
     }
 }
@@ -368,7 +371,7 @@ static void a_kernel_without_its_reference_is_refused(void **state)
     struct ulb_error err;
     assert_int_equal(ulb_test_case_open(&test_case, &kernel, 8, 64, ULB_FILL_RANDOM, 1, NULL, &err),
                      ULB_ENVIRONMENT);
-    assert_non_null(strstr(err.message, "no scalar row of int2"));
+    assert_non_null(strstr(err.message, "no scalar kernel of int2"));
 }
 
 /* Reads the command line; false: it is wrong, and what is right was said. */

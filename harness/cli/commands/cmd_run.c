@@ -73,7 +73,7 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
 
 struct options {
     struct ulb_measure_options measure;
-    const char *record; /* of the 1-bit rows, for another machine's model */
+    const char *record; /* of the 1-bit kernels, for another machine's model */
     bool count;         /* instructions instead of times */
 };
 

@@ -1,4 +1,4 @@
-/* ulb-bench verify: every kernel against its scalar truth. */
+/* ulb-bench verify: every kernel against its scalar reference. */
 #include "harness/cli/interrupt.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/table.h"
@@ -66,7 +66,7 @@ static enum ulb_status verify_kernel(const struct ulb_session *session, const st
     return status;
 }
 
-/* Where nothing is named, every row but the scalar ones, which are the truth. */
+/* Where nothing is named, every kernel but the scalar ones, which are the reference. */
 static bool wants(const struct ulb_session *session, const struct ulb_kernel *kernel)
 {
     bool named = session->settings.formats || session->settings.kernels;

@@ -170,7 +170,7 @@ static void print_document(const json_t *document)
     const json_t *change;
     long long records = json_integer_value(json_object_get(newest, "to"));
     const char *unit = ulb_record_text(&record, "unit");
-    char line[4096]; /* a place is a compiler with all its flags */
+    char line[4096]; /* an origin key is a compiler with all its flags */
     ulb_print_wrapped(stdout, "", ulb_record_text(&record, "key"));
     snprintf(line, sizeof line, "%lld record%s, %.3800s: %s %.4g%s%s now%s", records, records == 1 ? "" : "s",
              ulb_record_text(&record, "place"), ulb_record_text(&record, "metric"),

@@ -184,7 +184,7 @@ static json_t *ports_json(const struct ulb_platform *platform, const struct ulb_
                      "totals", total_rows(&ports.platform, "port bound"));
 }
 
-/* --- the 1-bit row that the paper does not have --- */
+/* --- the 1-bit kernel that the paper does not have --- */
 
 static json_t *ratio_rows(const struct ulb_gamma_ratio *ratio)
 {

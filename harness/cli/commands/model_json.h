@@ -1,5 +1,5 @@
 /* What the models say of a described platform, as one JSON document: with the gammas of its file, with the
- * port bounds of its real cores, and with a measured 1-bit row in the place of the paper's. */
+ * port bounds of its real cores, and with a measured 1-bit kernel in the place of the paper's. */
 #ifndef ULB_HARNESS_CLI_COMMANDS_MODEL_JSON_H
 #define ULB_HARNESS_CLI_COMMANDS_MODEL_JSON_H
 
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* Where the ratio of the two 1-bit rows was measured. */
+/* Where the ratio of the two 1-bit kernels was measured. */
 struct ulb_gamma_ratio_source {
     const struct ulb_gamma_ratio *ratio; /* NULL: none, for this reason */
     char reason[256];

@@ -10,7 +10,7 @@
 
 static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b,bitnet-2b-4t";
 
-/* Measures the 1-bit rows that take part in the ratio, quickly. */
+/* Measures the 1-bit kernels that take part in the ratio, quickly. */
 static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct ulb_record *record,
                                    struct ulb_error *err)
 {
