@@ -89,7 +89,7 @@ enum ulb_status ulb_grid_open(struct ulb_grid *grid, const struct ulb_session *s
 void ulb_grid_close(struct ulb_grid *grid);
 
 /* For the weighted split on several classes: measures what each of them gets done while the whole team works
- * and says so in the record's section "weights". The session's yardstick must have been chosen. */
+ * and says so in the record's section "class_shares". The session's yardstick must have been chosen. */
 enum ulb_status ulb_grid_measure_shares(struct ulb_session *session, struct ulb_grid *grid,
                                         const struct ulb_kernel *const *kernels, struct ulb_error *err);
 

@@ -66,7 +66,7 @@ enum ulb_status ulb_grid_measure_shares(struct ulb_session *session, struct ulb_
     if (!grid->class_gammas)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the rates of %zu kernels",
                         grid->n_kernels);
-    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "weights");
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "class shares");
     if (status == ULB_OK && saved) {
         if (!rates_from_json(grid, saved, classes))
             return ulb_entry_damaged(&entry, err);
@@ -78,7 +78,7 @@ enum ulb_status ulb_grid_measure_shares(struct ulb_session *session, struct ulb_
             status = ulb_entry_end(session, &entry, rates_to_json(grid, classes), err);
     }
     return status == ULB_OK
-               ? ulb_record_set(session->record, "weights", rows_json(session, grid, kernels), err)
+               ? ulb_record_set(session->record, "class_shares", rows_json(session, grid, kernels), err)
                : status;
 }
 

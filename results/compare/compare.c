@@ -41,19 +41,9 @@ static enum ulb_status no_memory(struct ulb_error *err)
 
 /* What must be equal, by its place in the record. The commit may differ: that is what is compared. */
 static const char *const conditions[] = {
-    "machine.cpu_model",
-    "machine.cores",
-    "machine.isa",
-    "machine.hypervisor",
-    "machine.governor",
-    "machine.huge_pages.mode",
-    "build.compiler",
-    "build.flags",
-    "build.build_type",
-    "clock.cycles_source",
-    "schema_version",
-    "settings.ring_bytes",
-    NULL,
+    "machine.cpu_model", "machine.cores",           "machine.isa",         "machine.hypervisor",
+    "machine.governor",  "machine.huge_pages.mode", "build.compiler",      "build.flags",
+    "build.build_type",  "clock.cycles_source",     "settings.ring_bytes", NULL,
 };
 /* And of two parts of one record. */
 static const char *const part_conditions[] = {
@@ -62,8 +52,7 @@ static const char *const part_conditions[] = {
     "build.id",          "schema_version", NULL,
 };
 /* A build counts the same on every machine. */
-static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type",
-                                               "schema_version", NULL};
+static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type", NULL};
 
 /* For a message: the values in short. */
 static void show(const json_t *before, const json_t *after, char one[96], char other[96])

@@ -15,8 +15,8 @@
 
 /* Version 2: cells name their layout and hold what two records are compared by: rounds, disturbed samples,
  * noise floors; the yardstick the core frequency of each round. Records of version 1 are read too; what they
- * lack is "" or NAN. */
-enum { ULB_SCHEMA_VERSION = 2, ULB_SCHEMA_OLDEST = 1 };
+ * lack is "" or NAN. Version 3: "weights" are "class_shares"; the older name is an alias on reading. */
+enum { ULB_SCHEMA_VERSION = 3, ULB_SCHEMA_OLDEST = 1 };
 
 /* A set of PUs as --set names it, with the ":n" of its first n cores; longer ones are refused. */
 enum { ULB_SET_BYTES = 256, ULB_SET_MOST = ULB_SET_BYTES - 8 };
