@@ -15,7 +15,7 @@ struct ulb_doing {
     double limit_s; /* that one call of it may take; 0: any time */
 };
 
-/* One at a time, set by the main thread; read in signal handlers and by the watch. */
+/* One at a time, set by the main thread; read in signal handlers and by the watchdog. */
 extern struct ulb_doing ulb_doing;
 
 /* about may be NULL; what, remedy and limit as above; the format gives where. Becomes active. */

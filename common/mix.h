@@ -1,11 +1,11 @@
-/* What an inner loop is made of: its instructions by kind, per step of 32 weights. Kernel rows state it, the
+/* What an inner loop is made of: its instructions by kind, per step of 32 weights. Kernels state it, the
  * port model turns it into a lower limit of gamma. */
 #ifndef ULB_COMMON_MIX_H
 #define ULB_COMMON_MIX_H
 
-/* Instructions of the inner loop per 32 weights, at the row's own vector width: what the gamma argument of
+/* Instructions of the inner loop per 32 weights, at the kernel's own vector width: what the gamma argument of
  * the paper (III-F) counts, and what a core's port table turns into a lower limit. A load that the compiler
- * folds into its user still counts as a load. The scalar rows leave it empty, and those on
+ * folds into its user still counts as a load. The scalar kernels leave it empty, and those on
  * tiles, which no port table knows. */
 #define ULB_MIX_OPS(X)                                                                                       \
     X(loads)      /* whole vectors */                                                                        \

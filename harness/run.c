@@ -10,7 +10,7 @@
 #include "harness/session/describe_machine.h"
 #include "harness/session/session.h"
 #include "harness/analysis/port_bounds.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "harness/verify/stranger.h"
 #include "kernels/plugin.h"
 #include "results/compare/compare.h"
@@ -72,7 +72,7 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
     if (status == ULB_OK && stage != ULB_STAGE_GAMMA)
         status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK)
-        status = ulb_keep_begin(session, err);
+        status = ulb_checkpoint_begin(session, err);
     if (status == ULB_OK)
         status = measure_beta(session, stage, err);
     /* Beta changes the ring when small pages read faster. */
@@ -155,7 +155,7 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
         status = ULB_ENVIRONMENT;
     }
     free(kernels);
-    ulb_keep_end(&session);
+    ulb_checkpoint_end(&session);
     ulb_session_close(&session);
     return status;
 }

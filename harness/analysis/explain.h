@@ -17,9 +17,9 @@ struct ulb_explain {
     ulb_isa_set masked;              /* not to be used */
 };
 
-/* One object: kernel, mix, "bounds" by core, "tile" with mix and bounds of the tokens that the row takes at
- * once (null where that is one), "measured" by class, "turning_points" by platform and class.
- * What could not be had is null with its reason. The caller frees *out whatever the status. */
+/* One object: kernel, mix, "bounds" by core, "tile" with mix and bounds of the tokens that the kernel takes
+ * at once (null where that is one), "measured" by class, "turning_points" by platform and class. What could
+ * not be had is null with its reason. The caller frees *out whatever the status. */
 enum ulb_status ulb_explain_kernel(const struct ulb_explain *explain, const struct ulb_kernel *kernel,
                                    json_t **out, struct ulb_error *err);
 

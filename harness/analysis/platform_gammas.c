@@ -14,7 +14,7 @@ static bool is_int1_of_256_bits(const struct ulb_kernel *kernel)
 }
 
 /* The paper's sequence with a dot product, in any of its encodings. */
-static bool is_paper_row(const struct ulb_kernel *kernel)
+static bool is_paper_kernel(const struct ulb_kernel *kernel)
 {
     return is_int1_of_256_bits(kernel) && strcmp(kernel->variant, paper_sequence) == 0 &&
            kernel->mix.dot_products > 0;
@@ -27,14 +27,15 @@ static bool is_candidate(const struct ulb_kernel *kernel)
     return is_int1_of_256_bits(kernel) && (kernel->needs & ~allowed) == 0;
 }
 
-bool ulb_int1_takes_part(const struct ulb_kernel *kernel)
+bool ulb_gamma_ratio_needs(const struct ulb_kernel *kernel)
 {
-    return is_paper_row(kernel) || is_candidate(kernel);
+    return is_paper_kernel(kernel) || is_candidate(kernel);
 }
 
-/* The row of a record's kernel; records of other versions may have other tiles, the words before them count.
+/* The kernel that a record names; records of other versions may have other tiles, the words before them
+ * count.
  */
-static const struct ulb_kernel *row_named(const char *wanted)
+static const struct ulb_kernel *kernel_named(const char *wanted)
 {
     const char *tile = strrchr(wanted, '-');
     for (size_t i = 0; i < ulb_kernel_count && tile; i++) {
@@ -47,27 +48,28 @@ static const struct ulb_kernel *row_named(const char *wanted)
     return NULL;
 }
 
-/* The first (the encodings of one sequence cost the same) or the lowest gamma of a class among rows of one
- * kind, of one row alone where only names it; NAN when there is none. */
+/* The first (the encodings of one sequence cost the same) or the lowest gamma of a class among kernels of one
+ * kind, of one kernel alone where only names it; NAN when there is none. */
 static double find_gamma(const struct ulb_gamma_cell *cells, size_t n, const char *class_name, bool paper,
                          const struct ulb_kernel *only, const struct ulb_kernel **found)
 {
     double gamma = NAN;
     for (size_t i = 0; i < n; i++) {
-        const struct ulb_kernel *row = row_named(cells[i].kernel);
-        if (!row || (only && row != only) || !(paper ? is_paper_row(row) : is_candidate(row)) ||
+        const struct ulb_kernel *kernel = kernel_named(cells[i].kernel);
+        if (!kernel || (only && kernel != only) ||
+            !(paper ? is_paper_kernel(kernel) : is_candidate(kernel)) ||
             strcmp(cells[i].cls, class_name) != 0 || !(cells[i].gamma_cycles > 0))
             continue;
         if (isnan(gamma) || (!paper && cells[i].gamma_cycles < gamma)) {
             gamma = cells[i].gamma_cycles;
-            *found = row;
+            *found = kernel;
         }
     }
     return gamma;
 }
 
-/* Adds a class in which both rows were measured; the first chooses the rows. */
-static void add_class(struct ulb_int1_ratio *ratio, const struct ulb_gamma_cell *cells, size_t n,
+/* Adds a class in which both kernels were measured; the first chooses the kernels. */
+static void add_class(struct ulb_gamma_ratio *ratio, const struct ulb_gamma_cell *cells, size_t n,
                       const char *class_name)
 {
     const struct ulb_kernel *paper = NULL, *fastest = NULL;
@@ -86,12 +88,12 @@ static void add_class(struct ulb_int1_ratio *ratio, const struct ulb_gamma_cell 
     ratio->classes[ratio->n_classes++].paper_gamma = paper_gamma;
 }
 
-enum ulb_status ulb_int1_ratio_of(const struct ulb_record *record, struct ulb_int1_ratio *ratio,
-                                  struct ulb_error *err)
+enum ulb_status ulb_gamma_ratio_of(const struct ulb_record *record, struct ulb_gamma_ratio *ratio,
+                                   struct ulb_error *err)
 {
     struct ulb_gamma_cell *cells;
     size_t n;
-    *ratio = (struct ulb_int1_ratio){0};
+    *ratio = (struct ulb_gamma_ratio){0};
     enum ulb_status status = ulb_record_gamma_cells(record, &cells, &n, err);
     if (status != ULB_OK)
         return status;
@@ -102,11 +104,11 @@ enum ulb_status ulb_int1_ratio_of(const struct ulb_record *record, struct ulb_in
         return ulb_fail(
             err, ULB_BAD_INPUT,
             "no gamma of the paper's 1-bit sequence (int1 blend of 256 bits with dot products) beside "
-            "that of another 256-bit row; 'ulb-bench gamma --formats int1' measures both");
+            "that of another 256-bit kernel; 'ulb-bench gamma --formats int1' measures both");
     return ULB_OK;
 }
 
-size_t ulb_int1_class_like(const struct ulb_int1_ratio *ratio, const char *class_name)
+size_t ulb_gamma_ratio_class(const struct ulb_gamma_ratio *ratio, const char *class_name)
 {
     for (size_t i = 0; i < ratio->n_classes; i++) {
         if (strcmp(ratio->classes[i].name, class_name) == 0)
@@ -117,26 +119,26 @@ size_t ulb_int1_class_like(const struct ulb_int1_ratio *ratio, const char *class
 
 /* --- port bounds --- */
 
-static bool is_row_of(const struct ulb_kernel *kernel, const struct ulb_platform_gamma *gamma)
+static bool is_kernel_of(const struct ulb_kernel *kernel, const struct ulb_platform_gamma *gamma)
 {
     return strcmp(kernel->layout->format->name, gamma->format) == 0 &&
            strcmp(kernel->variant, gamma->sequence) == 0 && kernel->mix.vector_bits == 256;
 }
 
-/* The lowest bound that a core sets to a 256-bit row of a sequence (or to one row) that it can run. Rows with
- * dot products come first: they are what the paper's sequences are, others stand in for them where the core
- * has no such instruction. NAN with the reason. */
+/* The lowest bound that a core sets to a 256-bit kernel of a sequence (or to one kernel) that it can run.
+ * Kernels with dot products come first: they are what the paper's sequences are, others stand in for them
+ * where the core has no such instruction. NAN with the reason. */
 static double sequence_bound(const struct ulb_core *core, const struct ulb_platform_gamma *gamma,
                              const struct ulb_kernel *only, struct ulb_gamma_origin *origin)
 {
     double lowest = NAN;
-    snprintf(origin->reason, sizeof origin->reason, "no 256-bit row of %s %s", gamma->format,
+    snprintf(origin->reason, sizeof origin->reason, "no 256-bit kernel of %s %s", gamma->format,
              gamma->sequence);
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
         struct ulb_port_bound bound;
         char why[ULB_CORE_REASON_BYTES];
-        if (only ? kernel != only : !is_row_of(kernel, gamma))
+        if (only ? kernel != only : !is_kernel_of(kernel, gamma))
             continue;
         if (!ulb_core_bound(core, &kernel->mix, kernel->needs, &bound, why)) {
             if (isnan(lowest))
@@ -166,7 +168,7 @@ static double class_bound(const struct ulb_platform_class *class, const struct u
     return NAN;
 }
 
-static void append_row(struct ulb_platform *platform, const struct ulb_kernel *kernel)
+static void append_kernel(struct ulb_platform *platform, const struct ulb_kernel *kernel)
 {
     const char *format = kernel->layout->format->name;
     if (platform->n_gammas == ULB_MAX_GAMMAS || ulb_platform_gamma_find(platform, format, kernel->variant))
@@ -177,12 +179,12 @@ static void append_row(struct ulb_platform *platform, const struct ulb_kernel *k
     snprintf(gamma->sequence, sizeof gamma->sequence, "%s", kernel->variant);
 }
 
-void ulb_model_ports(const struct ulb_platform *platform, const struct ulb_core_list *cores,
-                     const struct ulb_int1_ratio *ratio, struct ulb_modelled *out)
+void ulb_platform_gammas_from_ports(const struct ulb_platform *platform, const struct ulb_core_list *cores,
+                                    const struct ulb_gamma_ratio *ratio, struct ulb_platform_gammas *out)
 {
     out->platform = *platform;
     if (ratio)
-        append_row(&out->platform, ratio->kernel);
+        append_kernel(&out->platform, ratio->kernel);
     for (size_t i = 0; i < out->platform.n_gammas; i++) {
         struct ulb_platform_gamma *gamma = &out->platform.gammas[i];
         const struct ulb_kernel *only = i < platform->n_gammas ? NULL : ratio->kernel;
@@ -194,10 +196,11 @@ void ulb_model_ports(const struct ulb_platform *platform, const struct ulb_core_
     }
 }
 
-/* --- the new row --- */
+/* --- the new kernel --- */
 
-enum ulb_status ulb_model_int1(const struct ulb_platform *platform, const struct ulb_int1_ratio *ratio,
-                               struct ulb_modelled *out, struct ulb_error *err)
+enum ulb_status ulb_platform_gammas_scaled(const struct ulb_platform *platform,
+                                           const struct ulb_gamma_ratio *ratio,
+                                           struct ulb_platform_gammas *out, struct ulb_error *err)
 {
     const struct ulb_platform_gamma *paper = ulb_platform_gamma_find(platform, paper_format, paper_sequence);
     out->platform = *platform;
@@ -205,9 +208,9 @@ enum ulb_status ulb_model_int1(const struct ulb_platform *platform, const struct
     if (!paper)
         return ulb_fail(err, ULB_BAD_INPUT, "platform %s has no gamma of %s %s to be multiplied",
                         platform->name, paper_format, paper_sequence);
-    append_row(&out->platform, ratio->kernel);
+    append_kernel(&out->platform, ratio->kernel);
     for (size_t c = 0; c < platform->n_classes; c++) {
-        size_t like = ulb_int1_class_like(ratio, platform->classes[c].name);
+        size_t like = ulb_gamma_ratio_class(ratio, platform->classes[c].name);
         out->origins[0][c] = (struct ulb_gamma_origin){.kernel = ratio->kernel, .like = like};
         out->platform.gammas[0].cycles[c] =
             paper->cycles[c] * (ratio->classes[like].gamma / ratio->classes[like].paper_gamma);

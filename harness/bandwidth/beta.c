@@ -50,14 +50,14 @@ static json_t *last_cell(const struct ulb_session *session)
     return json_pack("{s:O}", "cell", json_array_get(cells, json_array_size(cells) - 1));
 }
 
-/* Puts a kept cell into the record. */
-static enum ulb_status replay_cell(struct ulb_session *session, const struct ulb_unit *unit,
-                                   const json_t *kept, struct ulb_error *err)
+/* Puts a saved cell into the record. */
+static enum ulb_status cell_from_json(struct ulb_session *session, const struct ulb_journal_entry *entry,
+                                      const json_t *saved, struct ulb_error *err)
 {
     json_t *cells = json_object_get(json_object_get(session->record->root, "beta"), "cells");
-    json_t *cell = json_object_get(kept, "cell");
+    json_t *cell = json_object_get(saved, "cell");
     if (!json_is_object(cell) || json_array_append(cells, cell) != 0)
-        return ulb_unit_damaged(unit, err);
+        return ulb_entry_damaged(entry, err);
     return ULB_OK;
 }
 
@@ -67,16 +67,16 @@ static enum ulb_status measure_level(struct ulb_session *session, struct ulb_tea
 {
     const struct ulb_read_plan plan = plan_of(session);
     struct ulb_best_read best = {0};
-    struct ulb_unit unit;
-    const json_t *kept;
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s %s", set, level);
-    if (status != ULB_OK || kept)
-        return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
+    struct ulb_journal_entry entry;
+    const json_t *saved;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "beta %s %s", set, level);
+    if (status != ULB_OK || saved)
+        return status == ULB_OK ? cell_from_json(session, &entry, saved, err) : status;
     status = ulb_best_of_cache(&plan, team, session->arena.pages.data, bytes, &best, err);
     if (status == ULB_OK)
         status = add_cell(session, team, set, level, bytes, &best, err);
     if (status == ULB_OK)
-        status = ulb_unit_end(session, &unit, last_cell(session), err);
+        status = ulb_entry_end(session, &entry, last_cell(session), err);
     free(best.samples);
     return status;
 }
@@ -102,16 +102,16 @@ static enum ulb_status measure_memory(struct ulb_session *session, struct ulb_te
 {
     const struct ulb_read_plan plan = plan_of(session);
     struct ulb_best_read best = {0};
-    struct ulb_unit unit;
-    const json_t *kept;
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem", set);
-    if (status != ULB_OK || kept)
-        return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
+    struct ulb_journal_entry entry;
+    const json_t *saved;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "beta %s mem", set);
+    if (status != ULB_OK || saved)
+        return status == ULB_OK ? cell_from_json(session, &entry, saved, err) : status;
     status = ulb_best_of_memory(&plan, team, &session->arena, ULB_PAGES_HUGE, only, &best, err);
     if (status == ULB_OK)
         status = add_cell(session, team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK)
-        status = ulb_unit_end(session, &unit, last_cell(session), err);
+        status = ulb_entry_end(session, &entry, last_cell(session), err);
     free(best.samples);
     return status;
 }
@@ -176,12 +176,12 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
     struct ulb_best_read best = {0};
     char set[ULB_SET_BYTES];
     size_t ring = session->arena.ring_bytes / session->machine.topology.numa_nodes;
-    struct ulb_unit unit;
-    const json_t *kept;
+    struct ulb_journal_entry entry;
+    const json_t *saved;
     snprintf(set, sizeof set, "node%u", node->node);
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem", set);
-    if (status != ULB_OK || kept)
-        return status == ULB_OK ? replay_cell(session, &unit, kept, err) : status;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "beta %s mem", set);
+    if (status != ULB_OK || saved)
+        return status == ULB_OK ? cell_from_json(session, &entry, saved, err) : status;
     status = ulb_team_start(&team, pus, n, err);
     if (status == ULB_OK)
         status = ulb_arena_open(&arena, ring, 0, session->yardstick_pages, team, err);
@@ -191,7 +191,7 @@ static enum ulb_status measure_node(struct ulb_session *session, const struct ul
     if (status == ULB_OK)
         status = add_cell(session, team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK)
-        status = ulb_unit_end(session, &unit, last_cell(session), err);
+        status = ulb_entry_end(session, &entry, last_cell(session), err);
     free(best.samples);
     ulb_arena_close(&arena);
     ulb_team_stop(team);
@@ -305,17 +305,17 @@ static enum ulb_status adopt_yardstick(struct ulb_session *session, const struct
     return ulb_arena_open(&session->arena, ring, extra, ULB_PAGES_SMALL, session->machine.team, err);
 }
 
-static enum ulb_status replay_yardstick(struct ulb_session *session, const struct ulb_unit *unit,
-                                        const json_t *kept, struct ulb_error *err)
+static enum ulb_status yardstick_from_json(struct ulb_session *session, const struct ulb_journal_entry *entry,
+                                           const json_t *saved, struct ulb_error *err)
 {
-    const char *name = json_string_value(json_object_get(kept, "reader"));
-    bool small = json_is_true(json_object_get(kept, "small_pages"));
+    const char *name = json_string_value(json_object_get(saved, "reader"));
+    bool small = json_is_true(json_object_get(saved, "small_pages"));
     const struct ulb_reader *reader;
     for (size_t i = 0; name && (reader = ulb_reader_at(i)); i++) {
         if (strcmp(reader->name, name) == 0 && ulb_selection_can_run(&session->selection, reader->needs))
             return adopt_yardstick(session, reader, small ? ULB_PAGES_SMALL : ULB_PAGES_HUGE, err);
     }
-    return ulb_unit_damaged(unit, err);
+    return ulb_entry_damaged(entry, err);
 }
 
 static json_t *yardstick_json(const struct ulb_session *session)
@@ -327,22 +327,22 @@ static json_t *yardstick_json(const struct ulb_session *session)
 enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *err)
 {
     const struct ulb_read_plan plan = plan_of(session);
-    struct ulb_unit unit;
+    struct ulb_journal_entry entry;
     struct ulb_best_read best = {0};
-    const json_t *kept;
+    const json_t *saved;
     if (session->yardstick)
         return ULB_OK;
     enum ulb_status status = ulb_session_arena(session, 0, err);
     if (status == ULB_OK)
-        status = ulb_unit_begin(session, &unit, &kept, err, "yardstick");
-    if (status != ULB_OK || kept)
-        return status == ULB_OK ? replay_yardstick(session, &unit, kept, err) : status;
+        status = ulb_entry_begin(session, &entry, &saved, err, "yardstick");
+    if (status != ULB_OK || saved)
+        return status == ULB_OK ? yardstick_from_json(session, &entry, saved, err) : status;
     status =
         ulb_best_of_memory(&plan, session->machine.team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     session->yardstick = best.reader;
     session->yardstick_pages = best.pages;
     if (status == ULB_OK)
-        status = ulb_unit_end(session, &unit, yardstick_json(session), err);
+        status = ulb_entry_end(session, &entry, yardstick_json(session), err);
     free(best.samples);
     return status;
 }
@@ -352,13 +352,13 @@ static enum ulb_status likwid_cross_check(struct ulb_session *session, struct ul
 {
     double gbps = NAN;
     struct ulb_error why;
-    struct ulb_unit unit;
-    const json_t *kept;
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "likwid-bench");
+    struct ulb_journal_entry entry;
+    const json_t *saved;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "likwid-bench");
     if (status != ULB_OK)
         return status;
-    if (kept)
-        return ulb_record_set(session->record, "likwid_bench", json_incref(json_object_get(kept, "value")),
+    if (saved)
+        return ulb_record_set(session->record, "likwid_bench", json_incref(json_object_get(saved, "value")),
                               err);
     status = ulb_likwid_bench_bandwidth(session->machine.pus.items, session->machine.pus.n,
                                         session->arena.ring_bytes / 2, &gbps, &why);
@@ -367,7 +367,8 @@ static enum ulb_status likwid_cross_check(struct ulb_session *session, struct ul
     json_t *value = status == ULB_OK ? json_pack("{s:f}", "gbps", gbps)
                                      : json_pack("{s:n, s:s}", "gbps", "gbps_reason", why.message);
     status = ulb_record_set(session->record, "likwid_bench", value, err);
-    return status == ULB_OK ? ulb_unit_end(session, &unit, json_pack("{s:O}", "value", value), err) : status;
+    return status == ULB_OK ? ulb_entry_end(session, &entry, json_pack("{s:O}", "value", value), err)
+                            : status;
 }
 
 static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb_error *err)
@@ -375,17 +376,17 @@ static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb
     const struct ulb_read_plan plan = plan_of(session);
     const char *set = session->settings.set ? session->settings.set : "all";
     struct ulb_best_read best = {0};
-    struct ulb_unit unit;
-    const json_t *kept = NULL;
+    struct ulb_journal_entry entry;
+    const json_t *saved = NULL;
     ulb_session_progress(session, "beta", 0.5);
     enum ulb_status status =
         measure_caches(session, session->machine.team, set, session->machine.pus.items, err);
     if (status == ULB_OK)
-        status = ulb_unit_begin(session, &unit, &kept, err, "beta %s mem, yardstick", set);
-    if (status == ULB_OK && kept)
-        status = replay_cell(session, &unit, kept, err);
-    if (status != ULB_OK || kept)
-        return status == ULB_OK ? replay_yardstick(session, &unit, kept, err) : status;
+        status = ulb_entry_begin(session, &entry, &saved, err, "beta %s mem, yardstick", set);
+    if (status == ULB_OK && saved)
+        status = cell_from_json(session, &entry, saved, err);
+    if (status != ULB_OK || saved)
+        return status == ULB_OK ? yardstick_from_json(session, &entry, saved, err) : status;
     status =
         ulb_best_of_memory(&plan, session->machine.team, &session->arena, ULB_PAGES_HUGE, NULL, &best, err);
     if (status == ULB_OK)
@@ -398,7 +399,7 @@ static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb
         json_t *value = last_cell(session), *more = yardstick_json(session);
         json_object_update(value, more);
         json_decref(more);
-        status = ulb_unit_end(session, &unit, value, err);
+        status = ulb_entry_end(session, &entry, value, err);
     }
     free(best.samples);
     return status;
@@ -411,7 +412,7 @@ enum ulb_status ulb_beta_measure(struct ulb_session *session, struct ulb_error *
     if (status == ULB_OK)
         status = measure_whole_set(session, err);
     if (status == ULB_OK)
-        status = ulb_wake_measure(session, err);
+        status = ulb_idle_penalty_measure(session, err);
     if (status == ULB_OK)
         status = measure_classes(session, err);
     if (status == ULB_OK)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum { SAMPLES = 15, PIECES = 32, PIECE_BYTES = 256 << 10 /* of a thread */ };
-static const double REST = 200e-6; /* seconds: less than the team spins for */
+static const double IDLE = 200e-6; /* seconds: less than the team spins for */
 
 /* All threads read their pieces, one after the other. */
 struct walk {
@@ -36,14 +36,15 @@ static void walk_part(void *arg, size_t thread)
     walk->sink += sum;
 }
 
-struct ulb_wake ulb_wake_of(const double *seconds, size_t pieces, double bytes)
+struct ulb_idle_penalty ulb_idle_penalty_of(const double *seconds, size_t pieces, double bytes)
 {
     const size_t half = pieces / 2;
     const double awake = ulb_median_of(seconds + half, pieces - half);
-    struct ulb_wake wake = {.first = 2 * bytes / (seconds[0] + seconds[1]), .awake = bytes / awake};
+    struct ulb_idle_penalty penalty = {.first = 2 * bytes / (seconds[0] + seconds[1]),
+                                       .awake = bytes / awake};
     for (size_t i = 0; i < half; i++)
-        wake.lost += seconds[i] - awake;
-    return wake;
+        penalty.lost += seconds[i] - awake;
+    return penalty;
 }
 
 /* samples[piece][SAMPLES]: the mean of the threads after one rest. */
@@ -51,7 +52,7 @@ static void take_sample(struct ulb_session *session, struct walk *walk, double (
 {
     const size_t threads = session->machine.pus.n;
     walk->data = ulb_arena_next(&session->arena, threads * PIECES * PIECE_BYTES, ULB_READER_GRAIN);
-    const double until = ulb_now() + REST;
+    const double until = ulb_now() + IDLE;
     while (ulb_now() < until)
         continue;
     ulb_team_run(session->machine.team, walk_part, walk);
@@ -62,7 +63,8 @@ static void take_sample(struct ulb_session *session, struct walk *walk, double (
     }
 }
 
-static enum ulb_status sample_rests(struct ulb_session *session, struct ulb_wake *wake, struct ulb_error *err)
+static enum ulb_status sample_penalty(struct ulb_session *session, struct ulb_idle_penalty *penalty,
+                                      struct ulb_error *err)
 {
     double samples[PIECES][SAMPLES], seconds[PIECES];
     struct walk walk = {.reader = session->yardstick,
@@ -74,23 +76,24 @@ static enum ulb_status sample_rests(struct ulb_session *session, struct ulb_wake
     for (size_t i = 0; i < PIECES; i++)
         seconds[i] = ulb_median_of(samples[i], SAMPLES);
     free(walk.seconds);
-    *wake = ulb_wake_of(seconds, PIECES, (double)(session->machine.pus.n * PIECE_BYTES));
+    *penalty = ulb_idle_penalty_of(seconds, PIECES, (double)(session->machine.pus.n * PIECE_BYTES));
     return ulb_check_interrupted(err);
 }
 
-static enum ulb_status wake_json(struct ulb_session *session, json_t **value, struct ulb_error *err)
+static enum ulb_status penalty_to_json(struct ulb_session *session, json_t **value, struct ulb_error *err)
 {
-    struct ulb_wake wake;
+    struct ulb_idle_penalty penalty;
     const bool small = session->arena.ring_bytes < session->machine.pus.n * PIECES * PIECE_BYTES;
     if (ulb_emulator() || small) {
         *value = json_pack("{s:n, s:s}", "lost_us", "lost_us_reason",
                            small ? "the ring is too small; leave out --ring-mib" : "no figure is of a CPU");
         return ULB_OK;
     }
-    enum ulb_status status = sample_rests(session, &wake, err);
+    enum ulb_status status = sample_penalty(session, &penalty, err);
     if (status == ULB_OK)
-        *value = json_pack("{s:f, s:f, s:f, s:f}", "rest_us", 1e6 * REST, "first_gbps", wake.first / ULB_GB,
-                           "awake_gbps", wake.awake / ULB_GB, "lost_us", 1e6 * wake.lost);
+        *value =
+            json_pack("{s:f, s:f, s:f, s:f}", "rest_us", 1e6 * IDLE, "first_gbps", penalty.first / ULB_GB,
+                      "awake_gbps", penalty.awake / ULB_GB, "lost_us", 1e6 * penalty.lost);
     return status;
 }
 
@@ -102,18 +105,19 @@ static enum ulb_status put(struct ulb_session *session, json_t *value, struct ul
     return ulb_fail(err, ULB_ENVIRONMENT, "what a rest costs could not be recorded: not enough memory");
 }
 
-enum ulb_status ulb_wake_measure(struct ulb_session *session, struct ulb_error *err)
+enum ulb_status ulb_idle_penalty_measure(struct ulb_session *session, struct ulb_error *err)
 {
-    struct ulb_unit unit;
-    const json_t *kept;
+    struct ulb_journal_entry entry;
+    const json_t *saved;
     json_t *value = NULL;
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "wake");
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "wake");
     if (status != ULB_OK)
         return status;
-    if (kept)
-        return put(session, json_incref(json_object_get(kept, "value")), err);
-    status = wake_json(session, &value, err);
+    if (saved)
+        return put(session, json_incref(json_object_get(saved, "value")), err);
+    status = penalty_to_json(session, &value, err);
     if (status == ULB_OK)
         status = put(session, value, err);
-    return status == ULB_OK ? ulb_unit_end(session, &unit, json_pack("{s:O}", "value", value), err) : status;
+    return status == ULB_OK ? ulb_entry_end(session, &entry, json_pack("{s:O}", "value", value), err)
+                            : status;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static const double CACHE_SAMPLE_SECONDS = 150e-6;
-static const double PATIENCE_QUICK = 0.4, PATIENCE_FULL = 3; /* seconds for one level of one set */
+static const double RETRY_BUDGET_QUICK = 0.4, RETRY_BUDGET_FULL = 3; /* seconds for one level of one set */
 enum { SAMPLES_QUICK = 9, SAMPLES_FULL = 25, TRIES_PER_SAMPLE = 1000, READERS_MAX = 64 };
 
 struct read_job {
@@ -93,12 +93,12 @@ double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, s
     return ulb_read_bytes(team, reader, arena, ULB_MEMORY_CHUNK * ulb_team_size(team));
 }
 
-static struct ulb_noise_retry watch_of(bool quick, struct ulb_team *team)
+static struct ulb_noise_retry retry_of(bool quick, struct ulb_team *team)
 {
     return (struct ulb_noise_retry){
         .team = team,
         .tries = TRIES_PER_SAMPLE,
-        .patience = quick ? PATIENCE_QUICK : PATIENCE_FULL,
+        .retry_budget_s = quick ? RETRY_BUDGET_QUICK : RETRY_BUDGET_FULL,
     };
 }
 
@@ -170,13 +170,13 @@ enum ulb_status ulb_best_of_memory(const struct ulb_read_plan *plan, struct ulb_
 {
     size_t n = plan->quick ? SAMPLES_QUICK : SAMPLES_FULL, count;
     struct ulb_best_read candidates[READERS_MAX];
-    struct ulb_noise_retry watch = watch_of(plan->quick, team);
+    struct ulb_noise_retry retry = retry_of(plan->quick, team);
     struct memory_walk walk = {team, NULL, arena};
     enum ulb_status status = list_candidates(plan->isa, only, pages, n, candidates, &count, err);
     for (size_t s = 0; s < n && status == ULB_OK; s++) {
         for (size_t i = 0; i < count; i++) {
             walk.reader = candidates[i].reader;
-            candidates[i].samples[s] = ulb_retry_noisy(&watch, walk_memory, &walk);
+            candidates[i].samples[s] = ulb_retry_noisy(&retry, walk_memory, &walk);
         }
         status = ulb_check_interrupted(err);
         if (status == ULB_OK)
@@ -207,7 +207,7 @@ enum ulb_status ulb_best_of_cache(const struct ulb_read_plan *plan, struct ulb_t
 {
     size_t n = plan->quick ? SAMPLES_QUICK : SAMPLES_FULL;
     const struct ulb_reader *reader;
-    struct ulb_noise_retry watch = watch_of(plan->quick, team);
+    struct ulb_noise_retry retry = retry_of(plan->quick, team);
     for (size_t i = 0; (reader = ulb_reader_at(i)); i++) {
         if ((reader->needs & ~plan->isa) != 0 || reader->prefetches)
             continue;
@@ -218,7 +218,7 @@ enum ulb_status ulb_best_of_cache(const struct ulb_read_plan *plan, struct ulb_t
         if (!now.samples)
             return out_of_memory(err);
         for (size_t s = 0; s < n; s++)
-            now.samples[s] = ulb_retry_noisy(&watch, pass_cache, &pass);
+            now.samples[s] = ulb_retry_noisy(&retry, pass_cache, &pass);
         now.stats = ulb_stats_of(now.samples, n, plan->seed);
         keep_better(best, &now);
     }
@@ -235,10 +235,10 @@ double ulb_read_duel(const struct ulb_read_plan *plan, struct ulb_team *team, co
     double ratios[ROUNDS];
     struct memory_walk challenger = {team, reader, arena};
     struct memory_walk holder = {team, best->reader, ring};
-    struct ulb_noise_retry watch = watch_of(plan->quick, team);
+    struct ulb_noise_retry retry = retry_of(plan->quick, team);
     for (size_t i = 0; i < ROUNDS; i++) {
-        double first = ulb_retry_noisy(&watch, walk_memory, &challenger);
-        ratios[i] = first / ulb_retry_noisy(&watch, walk_memory, &holder);
+        double first = ulb_retry_noisy(&retry, walk_memory, &challenger);
+        ratios[i] = first / ulb_retry_noisy(&retry, walk_memory, &holder);
     }
     ulb_median(ratios, ROUNDS);
     return ratios[ROUNDS / 4];

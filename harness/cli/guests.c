@@ -97,48 +97,48 @@ enum ulb_status ulb_guests_load(const char *files, struct ulb_error *err)
     return status;
 }
 
-/* ---- the watch ---- */
+/* ---- the watchdog ---- */
 
 static struct {
     pthread_t thread;
     bool started;
     atomic_bool stop;
-} watch;
+} watchdog;
 
 /* Seconds of the call at work, and those of them since a signal; what passes between two looks beyond twice
  * their distance is the time that the program was stopped. */
-struct patience {
+struct call_age {
     uint64_t call;
     double seconds, after_signal;
 };
 
-static void go_on(struct patience *patience, double passed)
+static void go_on(struct call_age *call_age, double passed)
 {
-    if (ulb_calls_at_work == 0 || !ulb_doing.active || ulb_calls != patience->call) {
-        *patience = (struct patience){ulb_calls, 0, 0};
+    if (ulb_calls_at_work == 0 || !ulb_doing.active || ulb_calls != call_age->call) {
+        *call_age = (struct call_age){ulb_calls, 0, 0};
         return;
     }
-    patience->seconds += passed;
-    patience->after_signal += ulb_interrupted ? passed : 0;
+    call_age->seconds += passed;
+    call_age->after_signal += ulb_interrupted ? passed : 0;
 }
 
 /* Looks ten times a second; the threads that measure it leaves alone. */
 static void *look(void *unused)
 {
     const struct timespec pause = {0, 100000000};
-    struct patience patience = {0};
+    struct call_age call_age = {0};
     double last = ulb_now();
     (void)unused;
-    while (!atomic_load(&watch.stop)) {
+    while (!atomic_load(&watchdog.stop)) {
         const double now = ulb_now();
-        go_on(&patience, fmin(now - last, 0.2));
+        go_on(&call_age, fmin(now - last, 0.2));
         last = now;
-        if (ulb_doing.limit_s > 0 && patience.seconds > ulb_doing.limit_s) {
+        if (ulb_doing.limit_s > 0 && call_age.seconds > ulb_doing.limit_s) {
             say("ulb-bench: %s did not return within %.3g s %s; %s, or raise --call-timeout\n",
                 ulb_doing.what, ulb_doing.limit_s, ulb_doing.where, ulb_doing.remedy);
             _exit(EXIT_FINDING);
         }
-        if (patience.after_signal > LEFT_AFTER_SIGNAL) {
+        if (call_age.after_signal > LEFT_AFTER_SIGNAL) {
             say("ulb-bench: interrupted in %s, which does not return, %s; what was measured so far is kept\n",
                 ulb_doing.what, ulb_doing.where);
             _exit(EXIT_INTERRUPTED);
@@ -148,13 +148,13 @@ static void *look(void *unused)
     return NULL;
 }
 
-static void start_watch(void)
+static void start_watchdog(void)
 {
     sigset_t all, before;
     sigfillset(&all);
-    atomic_store(&watch.stop, false);
+    atomic_store(&watchdog.stop, false);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
-    watch.started = pthread_create(&watch.thread, NULL, look, NULL) == 0;
+    watchdog.started = pthread_create(&watchdog.thread, NULL, look, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -163,15 +163,15 @@ void ulb_guests_begin(void)
     if (!ulb_kernels_have_foreign())
         return;
     divert();
-    start_watch();
+    start_watchdog();
 }
 
 void ulb_guests_end(void)
 {
-    if (watch.started) {
-        atomic_store(&watch.stop, true);
-        pthread_join(watch.thread, NULL);
-        watch.started = false;
+    if (watchdog.started) {
+        atomic_store(&watchdog.stop, true);
+        pthread_join(watchdog.thread, NULL);
+        watchdog.started = false;
     }
     restore();
 }

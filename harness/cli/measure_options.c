@@ -367,7 +367,7 @@ static enum ulb_status run_second_pass(const struct ulb_measure_options *o, enum
     struct ulb_measure_options again = *o;
     struct ulb_record second;
     again.settings.seed++;
-    again.settings.keep.pass = "-aa";
+    again.settings.checkpoint.pass = "-aa";
     enum ulb_status status = run_once(&again, stage == ULB_STAGE_ALL ? ULB_STAGE_GEMV : stage, &second, err);
     if (status == ULB_OK)
         status = ulb_record_judge_passes(record, &second, err);
@@ -432,7 +432,7 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *o, const char *r
     enum ulb_status status = ulb_record_read(from, resume, err);
     if (status != ULB_OK)
         return status;
-    ulb_keep_journal_path(resume, "", journal, sizeof journal);
+    ulb_checkpoint_journal_path(resume, "", journal, sizeof journal);
     if (access(journal, F_OK) != 0)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--resume %s: it has no journal %s, so that it is whole or cannot be gone on with",
@@ -456,12 +456,12 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *o, const char *r
     return restore_words(settings, from, err);
 }
 
-enum ulb_status ulb_measure_keep(struct ulb_measure_options *o, const char *word, char *path, size_t bytes,
-                                 struct ulb_error *err)
+enum ulb_status ulb_measure_checkpoint(struct ulb_measure_options *o, const char *word, char *path,
+                                       size_t bytes, struct ulb_error *err)
 {
     char stem[4096];
-    o->settings.keep =
-        (struct ulb_keeping){.record = path, .record_bytes = bytes, .pass = "", .resume = o->resume != NULL};
+    o->settings.checkpoint = (struct ulb_checkpoint){
+        .record = path, .record_bytes = bytes, .pass = "", .resume = o->resume != NULL};
     if (o->resume) {
         if (o->out_given)
             return ulb_fail(err, ULB_BAD_INPUT,
@@ -476,20 +476,20 @@ enum ulb_status ulb_measure_keep(struct ulb_measure_options *o, const char *word
     return status;
 }
 
-void ulb_measure_kept(const struct ulb_measure_options *o, const struct ulb_record *record,
-                      enum ulb_status status)
+void ulb_measure_close_checkpoint(const struct ulb_measure_options *o, const struct ulb_record *record,
+                                  enum ulb_status status)
 {
     static const char *const passes[] = {"", "-aa"};
     char journal[4200];
     if (!json_object_get(record->root, "sessions"))
         return; /* it ended before it had files of its own */
     for (size_t i = 0; i < 2; i++) {
-        ulb_keep_journal_path(o->settings.keep.record, passes[i], journal, sizeof journal);
+        ulb_checkpoint_journal_path(o->settings.checkpoint.record, passes[i], journal, sizeof journal);
         if (status == ULB_OK || status == ULB_FINDING)
             unlink(journal);
         else if (i == 0 && status != ULB_BAD_INPUT && access(journal, F_OK) == 0)
             fprintf(stderr, "note: 'ulb-bench %s --resume %s' goes on\n", o->settings.command,
-                    o->settings.keep.record);
+                    o->settings.checkpoint.record);
     }
 }
 

@@ -50,13 +50,13 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *options, const c
 
 /* Where the record lies from the beginning of the run, with its journal beside it: --resume, or a new file
  * FOLDER/WORD-... The path outlives the measurement. */
-enum ulb_status ulb_measure_keep(struct ulb_measure_options *options, const char *word, char *path,
-                                 size_t bytes, struct ulb_error *err);
+enum ulb_status ulb_measure_checkpoint(struct ulb_measure_options *options, const char *word, char *path,
+                                       size_t bytes, struct ulb_error *err);
 
 /* After the record was written: a run that is done needs its journal no more, of any other it is said how to
  * go on. */
-void ulb_measure_kept(const struct ulb_measure_options *options, const struct ulb_record *record,
-                      enum ulb_status status);
+void ulb_measure_close_checkpoint(const struct ulb_measure_options *options, const struct ulb_record *record,
+                                  enum ulb_status status);
 
 /* ULB_BAD_INPUT when --platform names another machine, which cannot be measured here. */
 enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, struct ulb_error *err);
@@ -66,8 +66,8 @@ enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, s
 enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *options, const char *const *names,
                                 const char *reason, struct ulb_error *err);
 
-/* A regular expression of exactly the chosen rows (one flag per row of the table) that these instruction sets
- * can run, to be freed; "" when they can run none, NULL without memory. */
+/* A regular expression of exactly the chosen kernels (one flag per kernel of the table) that these
+ * instruction sets can run, to be freed; "" when they can run none, NULL without memory. */
 char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa);
 
 /* Makes a record and measures up to stage, with progress on stderr, signals caught and LIKWID's markers set.

@@ -46,7 +46,7 @@ static enum ulb_status prepare(const struct ulb_section_command *command, struct
     char stem[4096];
     if (command->keeps) {
         options->settings.command = command->keeps;
-        return ulb_measure_keep(options, command->section, path, bytes, err);
+        return ulb_measure_checkpoint(options, command->section, path, bytes, err);
     }
     ulb_output_stem(options->out, command->section, stem, sizeof stem);
     snprintf(path, bytes, "%s.json", stem);
@@ -87,7 +87,7 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
         }
     }
     if (writes && command->keeps)
-        ulb_measure_kept(options, &record, status);
+        ulb_measure_close_checkpoint(options, &record, status);
     ulb_record_free(&record);
     return status;
 }

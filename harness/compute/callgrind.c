@@ -16,7 +16,7 @@
 
 #include <valgrind/callgrind.h>
 
-/* Some ten seconds for all rows on one slow core. */
+/* Some ten seconds for all kernels on one slow core. */
 static const double TIMEOUT_SECONDS = 300;
 
 bool ulb_under_valgrind(void)
@@ -34,17 +34,17 @@ static void collect(const struct ulb_gamma_loop *loop, const char *name)
     CALLGRIND_DUMP_STATS_AT(name);
 }
 
-static enum ulb_status collect_row(size_t row, uint64_t seed, struct ulb_error *err)
+static enum ulb_status collect_kernel(size_t kernel_index, uint64_t seed, struct ulb_error *err)
 {
     struct ulb_gamma_sizes sizes;
     char name[32];
     enum ulb_status status =
-        ulb_gamma_sizes_open_counted(&sizes, ulb_kernels[row], ULB_COUNT_L1_BYTES, seed, err);
+        ulb_gamma_sizes_open_counted(&sizes, ulb_kernels[kernel_index], ULB_COUNT_L1_BYTES, seed, err);
     if (status != ULB_OK)
         return status;
-    snprintf(name, sizeof name, "brief %zu", row);
+    snprintf(name, sizeof name, "brief %zu", kernel_index);
     collect(&sizes.loops[ULB_GAMMA_BRIEF], name);
-    snprintf(name, sizeof name, "full %zu", row);
+    snprintf(name, sizeof name, "full %zu", kernel_index);
     collect(&sizes.loops[ULB_GAMMA_FULL], name);
     ulb_gamma_sizes_close(&sizes);
     return ULB_OK;
@@ -58,25 +58,25 @@ enum ulb_status ulb_callgrind_loops(const struct ulb_settings *settings, struct 
     for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
         if (ulb_selection_wants(&selection, ulb_kernels[i]) &&
             ulb_selection_can_run(&selection, ulb_kernels[i]->needs))
-            status = collect_row(i, settings->seed, err);
+            status = collect_kernel(i, settings->seed, err);
     }
     ulb_selection_close(&selection);
     return status;
 }
 
 /* The dump's name and its total; false when it has none, as the dump at the end of the program. */
-static bool read_dump(const char *path, char which[8], size_t *row, double *total)
+static bool read_dump(const char *path, char which[8], size_t *kernel_index, double *total)
 {
     char line[256];
     bool named = false, counted = false;
     FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file)) {
-        named |= sscanf(line, "desc: Trigger: Client Request: %7s %zu", which, row) == 2;
+        named |= sscanf(line, "desc: Trigger: Client Request: %7s %zu", which, kernel_index) == 2;
         counted |= sscanf(line, "totals: %lf", total) == 1;
     }
     if (file)
         fclose(file);
-    return named && counted && *row < ulb_kernel_count;
+    return named && counted && *kernel_index < ulb_kernel_count;
 }
 
 static void read_dumps(const char *folder, double *counts)
@@ -88,14 +88,14 @@ static void read_dumps(const char *folder, double *counts)
     bool *both = calloc(ulb_kernel_count, 2);
     while (dir && both && (entry = readdir(dir))) {
         char path[PATH_MAX + sizeof entry->d_name], which[8];
-        size_t row;
+        size_t kernel_index;
         double total;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (!read_dump(path, which, &row, &total))
+        if (!read_dump(path, which, &kernel_index, &total))
             continue;
         bool full = strcmp(which, "full") == 0;
-        counts[row] += full ? total : -total;
-        both[2 * row + full] = true;
+        counts[kernel_index] += full ? total : -total;
+        both[2 * kernel_index + full] = true;
     }
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         if (!both || !both[2 * i] || !both[2 * i + 1])

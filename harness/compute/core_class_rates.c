@@ -13,7 +13,7 @@
 /* A part is long against fork and join; a piece short against a part. */
 static const size_t PART_BYTES = (size_t)8 << 20, PIECE_BYTES = (size_t)64 << 10;
 enum { BETA_SAMPLES = 9, GAMMA_SAMPLES = 5, TRIES = 1000 };
-static const double PATIENCE_QUICK = 0.4, PATIENCE_FULL = 3; /* seconds */
+static const double RETRY_BUDGET_QUICK = 0.4, RETRY_BUDGET_FULL = 3; /* seconds */
 
 struct race {
     struct ulb_team *team;
@@ -53,10 +53,10 @@ static double sample_race(void *arg)
     return race->rates[0];
 }
 
-static struct ulb_noise_retry watch_of(struct ulb_team *team, bool quick)
+static struct ulb_noise_retry retry_of(struct ulb_team *team, bool quick)
 {
     return (struct ulb_noise_retry){
-        .team = team, .tries = TRIES, .patience = quick ? PATIENCE_QUICK : PATIENCE_FULL};
+        .team = team, .tries = TRIES, .retry_budget_s = quick ? RETRY_BUDGET_QUICK : RETRY_BUDGET_FULL};
 }
 
 /* Mean over the threads of a class; NAN without one. */
@@ -84,13 +84,13 @@ enum ulb_status ulb_class_beta(const struct ulb_machine *machine, const struct u
                         .arena = arena,
                         .part = share < PART_BYTES ? share : PART_BYTES,
                         .rates = calloc(machine->pus.n, sizeof(double))};
-    struct ulb_noise_retry watch = watch_of(machine->team, quick);
+    struct ulb_noise_retry retry = retry_of(machine->team, quick);
     double samples[ULB_MAX_CLASSES][BETA_SAMPLES];
     if (!race.rates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the rates of %zu threads",
                         machine->pus.n);
     for (size_t s = 0; s < BETA_SAMPLES; s++) {
-        ulb_retry_noisy(&watch, sample_race, &race);
+        ulb_retry_noisy(&retry, sample_race, &race);
         for (size_t c = 0; c < machine->topology.n_classes; c++)
             samples[c][s] = mean_of_class(machine, race.rates, c);
     }
@@ -105,13 +105,13 @@ enum ulb_status ulb_class_gammas(const struct ulb_machine *machine, const struct
                                  struct ulb_class_gamma *gammas, struct ulb_error *err)
 {
     struct ulb_team_gamma *meter = NULL;
-    struct ulb_noise_retry watch = watch_of(machine->team, settings->quick);
+    struct ulb_noise_retry retry = retry_of(machine->team, settings->quick);
     enum ulb_status status =
         ulb_team_gamma_open(&meter, machine, settings->seed, kernels, n, GAMMA_SAMPLES, err);
     if (status != ULB_OK)
         return status;
     for (size_t i = 0; i < n * GAMMA_SAMPLES; i++)
-        ulb_team_gamma_sample(meter, i % n, &watch);
+        ulb_team_gamma_sample(meter, i % n, &retry);
     for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < machine->topology.n_classes; c++) {
             struct ulb_core_rate rate = ulb_team_gamma_rate(meter, i, c);

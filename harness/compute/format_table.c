@@ -3,7 +3,7 @@
 #include "common/rng.h"
 #include "harness/bandwidth/beta.h"
 #include "harness/session/json_number.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "kernels/gguf_block.h"
 #include "kernels/quantise/quantise.h"
 #include "models/models.h"
@@ -61,32 +61,33 @@ enum ulb_status ulb_format_error(const struct ulb_format *format, size_t rows, s
 
 /* ---- repacking ---- */
 
-/* Nanoseconds per weight of packing into the row's layout with the team, the fastest of some; NAN in place.
+/* Nanoseconds per weight of packing into the kernel's layout with the team, the fastest of some; NAN in
+ * place.
  */
 static enum ulb_status time_packing(struct ulb_session *session, const struct ulb_kernel *kernel, double *ns,
                                     struct ulb_error *err)
 {
-    struct ulb_problem problem;
+    struct ulb_test_case test_case;
     struct ulb_pages packed = {0};
     size_t bytes = ulb_layout_bytes(kernel->layout, PACK_ROWS, PACK_COLUMNS);
     *ns = NAN;
-    enum ulb_status status = ulb_problem_open(&problem, kernel, PACK_ROWS, PACK_COLUMNS, ULB_FILL_RANDOM,
-                                              session->settings.seed, session->machine.team, err);
+    enum ulb_status status = ulb_test_case_open(&test_case, kernel, PACK_ROWS, PACK_COLUMNS, ULB_FILL_RANDOM,
+                                                session->settings.seed, session->machine.team, err);
     if (status == ULB_OK)
         status = ulb_pages_map(&packed, bytes, ULB_PAGES_SMALL, err);
     for (int i = 0; i < PACK_TIMES && status == ULB_OK; i++) {
         double begin = ulb_now();
-        ulb_problem_pack(&problem, kernel->layout, packed.data, session->machine.team);
+        ulb_test_case_pack(&test_case, kernel->layout, packed.data, session->machine.team);
         *ns = fmin(isnan(*ns) ? INFINITY : *ns, 1e9 * (ulb_now() - begin) / (PACK_ROWS * PACK_COLUMNS));
     }
     ulb_pages_unmap(&packed);
-    ulb_problem_close(&problem);
+    ulb_test_case_close(&test_case);
     return status;
 }
 
 /* ---- rows ---- */
 
-/* The fastest of the rows of one format, as measured. */
+/* The fastest of the kernels of one format, as measured. */
 struct best {
     const struct ulb_kernel *kernel; /* NULL: none ran */
     double gamma, weights_per_cycle;
@@ -112,7 +113,7 @@ static void consider(struct best *best, const struct ulb_kernel *kernel, double 
         *best = (struct best){kernel, gamma, rate};
 }
 
-/* gamma of a row on a class, by the record; NAN where it has none. */
+/* gamma of a kernel on a class, by the record; NAN where it has none. */
 static double gamma_of(const struct ulb_record *record, const struct ulb_kernel *kernel, const char *cls)
 {
     const json_t *cells = json_object_get(json_object_get(record->root, "gamma"), "cells"), *cell;
@@ -166,7 +167,7 @@ static unsigned columns_of(const struct ulb_format *format)
     return format->block ? format->block->group : format->group;
 }
 
-/* Every row adds up integers and scales once: nothing is lost beside what the format itself rounds. */
+/* Every kernel adds up integers and scales once: nothing is lost beside what the format itself rounds. */
 static bool is_lossless(const struct ulb_kernel *reference)
 {
     bool exact = !reference->layout->format->floating;
@@ -192,15 +193,15 @@ static enum ulb_status add_row(struct ulb_session *session, json_t *rows, const 
                   ulb_activation_name(reference->activation), "summary", format->summary, "bits_per_weight",
                   bits_per_weight(format), "scale_columns", (int)columns_of(format), "lossless",
                   is_lossless(reference), "rmse", error.rmse, "max_error", error.largest);
-    int bad = !row || set_best(row, "", best, "no repacked row of it runs here") ||
-              set_best(row, "in_place_", in_place, "no row of it reads file order here");
+    int bad = !row || set_best(row, "", best, "no repacked kernel of it runs here") ||
+              set_best(row, "in_place_", in_place, "no kernel of it reads file order here");
     if (row)
         ulb_set_figure(row, "repack_ns_per_weight", pack_ns, "nothing to repack");
     bad |= json_array_append_new(rows, row);
     return bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the table of formats") : ULB_OK;
 }
 
-/* The row of the scalar row's format, from those kernels of it that were measured. */
+/* The row of the scalar kernel's format, from those kernels of it that were measured. */
 static enum ulb_status measure_format(struct ulb_session *session, json_t *rows,
                                       const struct ulb_kernel *reference,
                                       const struct ulb_kernel *const *kernels, size_t n,

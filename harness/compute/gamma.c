@@ -21,7 +21,7 @@ enum { SAMPLES_QUICK = 15, SAMPLES_FULL = 50, TRIES_PER_SAMPLE = 24, RUNS_PER_SA
 enum { PLACES = 5 };
 
 /* Seconds that a class's gammas may wait for its core to be alone. */
-static const double PATIENCE_QUICK = 6, PATIENCE_FULL = 40;
+static const double RETRY_BUDGET_QUICK = 6, RETRY_BUDGET_FULL = 40;
 
 struct turn {
     const struct ulb_gamma_loop *loop;
@@ -37,7 +37,7 @@ static void run_loop(void *arg)
 }
 
 /* Cycles of one call, the best of three runs as in the chain's calibration: an interrupt is not the kernel's.
- * NAN when the clock was not steady, or the core not all ours, in any try. */
+ * NAN when the clock was not steady, or the core not free of interference, in any try. */
 static double cycles_per_call(struct ulb_clock *clock, struct turn turn)
 {
     double best = NAN;
@@ -92,26 +92,26 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
     return status == ULB_OK ? ulb_check_interrupted(err) : status;
 }
 
-/* The samples of a kernel on a class's core: measured, or kept from a process before. */
+/* The samples of a kernel on a class's core: measured, or read back from the journal. */
 static enum ulb_status get_samples(struct ulb_session *session, const struct ulb_kernel *kernel,
                                    const struct ulb_core_class *cls, struct ulb_clock *clock,
                                    struct gamma_samples *samples, struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX];
-    struct ulb_unit unit;
-    const json_t *kept;
-    enum ulb_status status =
-        ulb_unit_begin(session, &unit, &kept, err, "gamma %s %s", cls->name, ulb_kernel_name(kernel, name));
+    struct ulb_journal_entry entry;
+    const json_t *saved;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "gamma %s %s", cls->name,
+                                             ulb_kernel_name(kernel, name));
     if (status != ULB_OK)
         return status;
-    if (kept) {
-        const json_t *values = json_object_get(kept, "samples");
+    if (saved) {
+        const json_t *values = json_object_get(saved, "samples");
         samples->n = json_array_size(values);
-        clock->shared_core |= json_is_true(json_object_get(kept, "shared_core"));
-        clock->unsteady |= json_is_true(json_object_get(kept, "unsteady"));
+        clock->shared_core |= json_is_true(json_object_get(saved, "shared_core"));
+        clock->unsteady |= json_is_true(json_object_get(saved, "unsteady"));
         return samples->n <= SAMPLES_FULL && ulb_journal_read_numbers(values, samples->values, samples->n)
                    ? ULB_OK
-                   : ulb_unit_damaged(&unit, err);
+                   : ulb_entry_damaged(&entry, err);
     }
     size_t l1 = cls->l1d_bytes ? cls->l1d_bytes : (size_t)32 << 10;
     status = sample_kernel(session, kernel, l1, clock, samples, err);
@@ -119,7 +119,7 @@ static enum ulb_status get_samples(struct ulb_session *session, const struct ulb
         return status;
     json_t *value = json_pack("{s:o, s:b, s:b}", "samples", ulb_journal_numbers(samples->values, samples->n),
                               "shared_core", clock->shared_core, "unsteady", clock->unsteady);
-    return ulb_unit_end(session, &unit, value, err);
+    return ulb_entry_end(session, &entry, value, err);
 }
 
 static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_kernel *kernel,
@@ -167,7 +167,7 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
     enum ulb_status status = ulb_team_start(&team, &pu, 1, err);
     if (status != ULB_OK)
         return status;
-    ulb_clock_open(&clock, session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL);
+    ulb_clock_open(&clock, session->settings.quick ? RETRY_BUDGET_QUICK : RETRY_BUDGET_FULL);
     status = warn_of_source(session, cls, &clock, session->machine.clock.name, err);
     const char *source = clock.source;
     for (size_t i = 0; i < n && status == ULB_OK; i++) {

@@ -28,8 +28,8 @@ struct ulb_team_gamma {
 };
 
 /* Each thread clocks its own run: cycles by the frequency of its own core before and after. A whole run
- * before it is not timed: one call after cold weights left rows of 512 bits at up to 1.4 of their gamma (Zen
- * 5). */
+ * before it is not timed: one call after cold weights left kernels of 512 bits at up to 1.4 of their gamma
+ * (Zen 5). */
 static void timed_part(void *arg, size_t thread)
 {
     struct ulb_team_gamma *gamma = arg;
@@ -87,14 +87,14 @@ static double *samples_of(const struct ulb_team_gamma *gamma, enum figure figure
     return gamma->samples + ((figure * gamma->n + i) * gamma->classes + cls) * gamma->samples_max;
 }
 
-void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_noise_retry *watch)
+void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_noise_retry *retry)
 {
     struct sizes_sample sample = {gamma, &gamma->sizes[i]};
     size_t at = gamma->n_samples[i];
     if (at == gamma->samples_max)
         return;
     gamma->turn = at;
-    ulb_retry_noisy(watch, run_sizes, &sample);
+    ulb_retry_noisy(retry, run_sizes, &sample);
     for (size_t c = 0; c < gamma->classes; c++) {
         double cycles[ULB_GAMMA_LOOPS];
         for (size_t l = 0; l < ULB_GAMMA_LOOPS; l++)
@@ -106,24 +106,24 @@ void ulb_team_gamma_sample(struct ulb_team_gamma *gamma, size_t i, struct ulb_no
     gamma->n_samples[i]++;
 }
 
-json_t *ulb_team_gamma_kept(const struct ulb_team_gamma *gamma, size_t i)
+json_t *ulb_team_gamma_to_json(const struct ulb_team_gamma *gamma, size_t i)
 {
-    json_t *kept = json_array();
+    json_t *saved = json_array();
     for (size_t c = 0; c < gamma->classes; c++) {
         double figures[FIGURES];
         for (enum figure f = 0; f < FIGURES; f++)
             figures[f] = samples_of(gamma, f, i, c)[gamma->n_samples[i] - 1];
-        json_array_append_new(kept, ulb_journal_numbers(figures, FIGURES));
+        json_array_append_new(saved, ulb_journal_numbers(figures, FIGURES));
     }
-    return kept;
+    return saved;
 }
 
-bool ulb_team_gamma_replay(struct ulb_team_gamma *gamma, size_t i, const json_t *kept)
+bool ulb_team_gamma_from_json(struct ulb_team_gamma *gamma, size_t i, const json_t *saved)
 {
-    bool fits = json_array_size(kept) == gamma->classes && gamma->n_samples[i] < gamma->samples_max;
+    bool fits = json_array_size(saved) == gamma->classes && gamma->n_samples[i] < gamma->samples_max;
     for (size_t c = 0; c < gamma->classes && fits; c++) {
         double figures[FIGURES];
-        fits = ulb_journal_read_numbers(json_array_get(kept, c), figures, FIGURES);
+        fits = ulb_journal_read_numbers(json_array_get(saved, c), figures, FIGURES);
         for (enum figure f = 0; f < FIGURES && fits; f++)
             samples_of(gamma, f, i, c)[gamma->n_samples[i]] = figures[f];
     }

@@ -114,7 +114,7 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
 {
     loop->kernel = kernel;
     enum ulb_status status =
-        ulb_problem_open(&loop->problem, kernel, size.rows, size.k, ULB_FILL_RANDOM, seed, NULL, err);
+        ulb_test_case_open(&loop->test_case, kernel, size.rows, size.k, ULB_FILL_RANDOM, seed, NULL, err);
     if (status != ULB_OK)
         return status;
     size_t bytes = ulb_layout_bytes(kernel->layout, size.rows, size.k);
@@ -126,16 +126,16 @@ static enum ulb_status open_loop(struct ulb_gamma_loop *loop, const struct ulb_k
     if (status != ULB_OK)
         return status;
     memset(loop->pages.data, 0, all);
-    ulb_problem_pack(&loop->problem, kernel->layout, loop->pages.data, NULL);
-    loop->gemm = ulb_problem_gemm(&loop->problem, loop->pages.data,
-                                  (float *)(void *)((char *)loop->pages.data + results));
+    ulb_test_case_pack(&loop->test_case, kernel->layout, loop->pages.data, NULL);
+    loop->gemm = ulb_test_case_gemm(&loop->test_case, loop->pages.data,
+                                    (float *)(void *)((char *)loop->pages.data + results));
     ulb_kernel_doing(kernel, size.rows, size.k, 1);
     ulb_call_begin();
     kernel->run(&loop->gemm);
     ulb_call_end();
     ulb_doing_end();
     loop->calls = ulb_repetitions(RUN_SECONDS, CALLS_MAX, run_calls, loop);
-    return ulb_problem_check(&loop->problem, kernel, loop->gemm.y, err);
+    return ulb_test_case_check(&loop->test_case, kernel, loop->gemm.y, err);
 }
 
 /* The loops that take the place of a full size beyond L1: see the head of gamma_loop.h. */
@@ -202,7 +202,7 @@ double ulb_gamma_of_sizes(const struct ulb_gamma_sizes *sizes, const double cycl
 void ulb_gamma_sizes_close(struct ulb_gamma_sizes *sizes)
 {
     for (size_t i = 0; i < ULB_GAMMA_LOOPS; i++) {
-        ulb_problem_close(&sizes->loops[i].problem);
+        ulb_test_case_close(&sizes->loops[i].test_case);
         ulb_pages_unmap(&sizes->loops[i].pages);
     }
 }

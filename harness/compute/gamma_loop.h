@@ -2,27 +2,27 @@
  * K for one tile of rows, so that call and tile overhead cancel; for a kernel that builds tables from the
  * activations two numbers of rows, so that the tables, which all rows of a real matrix share, cancel too.
  *
- * Where the shortest K of a row is long, twice that may not fit into L1. Then gamma is of the brief size
+ * Where the shortest K of a kernel is long, twice that may not fit into L1. Then gamma is of the brief size
  * alone, less what a call without rows takes, less what the end of a tile takes: two tiles of half the length
  * against one of the whole, as many bytes from the same cache. */
 #ifndef ULB_HARNESS_COMPUTE_GAMMA_LOOP_H
 #define ULB_HARNESS_COMPUTE_GAMMA_LOOP_H
 
 #include "harness/timing/clock.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 
 struct ulb_gamma_loop {
     const struct ulb_kernel *kernel;
     struct ulb_gemm gemm;
     size_t calls; /* per timed run */
-    struct ulb_problem problem;
+    struct ulb_test_case test_case;
     struct ulb_pages pages; /* packed weights, ULB_GAMMA_ASKED_BEHIND bytes, results by thread */
     size_t y_stride;        /* floats from one thread's results to the next: room for those of all turns */
 };
 
-/* Bytes behind weights, more than any row asks ahead, whose pages are there and that nobody writes. Behind a
- * matrix of a model lie others. A prefetch into a page that is not there walks the page tables each time: on
- * Zen 5 that took four fifths of the time of 12 KiB of weights (int4 for 4 tokens at 512 bits: 1050 cycles
+/* Bytes behind weights, more than any kernel prefetches, whose pages are there and that nobody writes. Behind
+ * a matrix of a model lie others. A prefetch into a page that is not there walks the page tables each time:
+ * on Zen 5 that took four fifths of the time of 12 KiB of weights (int4 for 4 tokens at 512 bits: 1050 cycles
  * for 196), in the brief size, so that gamma was negative. One into another thread's results takes their
  * lines away: there gamma of two cores at work was 0.17 for 0.27 (int2 at 512 bits) or 0.83 for 0.54 (TL2).
  */
@@ -36,8 +36,8 @@ struct ulb_gamma_sizes {
     double steps; /* of 32 weights between the brief and the full size */
 };
 
-/* Makes the loops, checks the kernel against its scalar truth on them (ULB_FINDING when it differs) and sets
- * the calls so that a run lasts some 40 us. threads: how many will run the loops at the same time. */
+/* Makes the loops, checks the kernel against its scalar reference on them (ULB_FINDING when it differs) and
+ * sets the calls so that a run lasts some 40 us. threads: how many will run the loops at the same time. */
 enum ulb_status ulb_gamma_sizes_open(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
                                      size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err);
 /* The brief and the full size alone, for what no cache changes. */

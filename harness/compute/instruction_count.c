@@ -72,9 +72,9 @@ static enum ulb_status count_with_perf(struct ulb_session *session, const struct
 
 /* --- either --- */
 
-static enum ulb_status count_row(struct ulb_session *session, const struct ulb_kernel *kernel,
-                                 struct ulb_cycle_counter *counter, double difference, const char *why_not,
-                                 struct ulb_error *err)
+static enum ulb_status count_kernel(struct ulb_session *session, const struct ulb_kernel *kernel,
+                                    struct ulb_cycle_counter *counter, double difference, const char *why_not,
+                                    struct ulb_error *err)
 {
     if (!ulb_selection_can_run(&session->selection, kernel->needs)) {
         char missing[96], reason[128];
@@ -91,14 +91,14 @@ static enum ulb_status count_row(struct ulb_session *session, const struct ulb_k
     return status == ULB_OK ? add_count(session, kernel, difference / steps, "callgrind", "", err) : status;
 }
 
-static enum ulb_status count_rows(struct ulb_session *session, struct ulb_cycle_counter *counter,
-                                  const double *differences, const char *why_not, struct ulb_error *err)
+static enum ulb_status count_kernels(struct ulb_session *session, struct ulb_cycle_counter *counter,
+                                     const double *differences, const char *why_not, struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < ulb_kernel_count && status == ULB_OK; i++) {
         if (!ulb_selection_wants(&session->selection, ulb_kernels[i]))
             continue;
-        status = count_row(session, ulb_kernels[i], counter, differences[i], why_not, err);
+        status = count_kernel(session, ulb_kernels[i], counter, differences[i], why_not, err);
         ulb_session_progress(session, "count", (double)i / (double)ulb_kernel_count);
         if (status == ULB_OK)
             status = ulb_check_interrupted(err);
@@ -120,11 +120,11 @@ enum ulb_status ulb_count_measure(struct ulb_session *session, struct ulb_error 
     struct ulb_cycle_counter counter = {0};
     struct ulb_error no_perf, no_valgrind = {"valgrind does not know its instructions"};
     size_t n;
-    const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
+    const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
     double *differences = calloc(ulb_kernel_count, sizeof *differences);
     enum ulb_status status =
-        rows && differences ? ulb_selection_kernels(&session->selection, rows, &n, err)
-                            : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
+        kernels && differences ? ulb_selection_kernels(&session->selection, kernels, &n, err)
+                               : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     if (status != ULB_OK)
         goto out;
     ulb_session_progress(session, "count", 0);
@@ -138,11 +138,11 @@ enum ulb_status ulb_count_measure(struct ulb_session *session, struct ulb_error 
                               no_perf.message, no_valgrind.message);
     }
     if (status == ULB_OK)
-        status = count_rows(session, &counter, differences, no_valgrind.message, err);
+        status = count_kernels(session, &counter, differences, no_valgrind.message, err);
     ulb_cycle_counter_close(&counter);
     ulb_session_progress(session, "count", 1);
 out:
-    free(rows);
+    free(kernels);
     free(differences);
     return status;
 }

@@ -7,10 +7,10 @@
 #include "harness/compute/gamma_loop.h"
 #include "harness/session/session.h"
 
-/* Counts every row that the session wants and adds it to the record: through perf_event where instructions
- * can be counted, else under valgrind's callgrind. A row that cannot be counted is null with the reason: this
- * CPU lacks what it needs, or valgrind does not know it. ULB_ENVIRONMENT when no row at all can be counted,
- * ULB_FINDING when a kernel differs from its scalar truth. */
+/* Counts every kernel that the session wants and adds it to the record: through perf_event where instructions
+ * can be counted, else under valgrind's callgrind. A kernel that cannot be counted is null with the reason:
+ * this CPU lacks what it needs, or valgrind does not know it. ULB_ENVIRONMENT when no kernel at all can be
+ * counted, ULB_FINDING when a kernel differs from its scalar reference. */
 enum ulb_status ulb_count_measure(struct ulb_session *session, struct ulb_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "harness/timing/stopwatch.h"
 #include "harness/counters/marker.h"
 #include "harness/memory/memory_warmup.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 
 static void run_part(void *arg, size_t thread)
 {

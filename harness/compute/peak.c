@@ -99,18 +99,18 @@ enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_team *team
     return status;
 }
 
-void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_noise_retry *watch)
+void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_noise_retry *retry)
 {
     for (size_t i = 0; i < meter->n; i++) {
         struct loop *loop = &meter->loops[i];
         if (loop->n_samples == meter->samples_max)
             continue;
         meter->running = loop;
-        loop->samples[loop->n_samples++] = ulb_retry_noisy(watch, run_loop, meter);
+        loop->samples[loop->n_samples++] = ulb_retry_noisy(retry, run_loop, meter);
     }
 }
 
-json_t *ulb_peak_kept(const struct ulb_peak_meter *meter)
+json_t *ulb_peak_to_json(const struct ulb_peak_meter *meter)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < meter->n; i++)
@@ -118,12 +118,12 @@ json_t *ulb_peak_kept(const struct ulb_peak_meter *meter)
     return array;
 }
 
-bool ulb_peak_replay(struct ulb_peak_meter *meter, const json_t *kept)
+bool ulb_peak_from_json(struct ulb_peak_meter *meter, const json_t *saved)
 {
-    bool fits = json_array_size(kept) == meter->n;
+    bool fits = json_array_size(saved) == meter->n;
     for (size_t i = 0; i < meter->n && fits; i++) {
         struct loop *loop = &meter->loops[i];
-        const json_t *value = json_array_get(kept, i);
+        const json_t *value = json_array_get(saved, i);
         fits = json_is_number(value) && loop->n_samples < meter->samples_max;
         if (fits)
             loop->samples[loop->n_samples++] = json_number_value(value);
@@ -163,12 +163,12 @@ double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation act
     return gops;
 }
 
-double ulb_peak_beside(struct ulb_peak_meter *meter, enum ulb_activation activation,
-                       struct ulb_noise_retry *watch)
+double ulb_peak_sample_best(struct ulb_peak_meter *meter, enum ulb_activation activation,
+                            struct ulb_noise_retry *retry)
 {
     double gops;
     meter->running = best_loop(meter, activation, &gops);
-    return meter->running ? ulb_retry_noisy(watch, run_loop, meter) : NAN;
+    return meter->running ? ulb_retry_noisy(retry, run_loop, meter) : NAN;
 }
 
 enum ulb_status ulb_peak_record(const struct ulb_peak_meter *meter, const struct ulb_settings *settings,

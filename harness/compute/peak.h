@@ -14,19 +14,19 @@ enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_team *team
                               size_t samples, struct ulb_error *err);
 
 /* One sample of each loop. */
-void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_noise_retry *watch);
+void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_noise_retry *retry);
 
 /* The last sample of each loop for the journal (harness/session/checkpoint.h), and back in the place of a
  * sample; false when it is none of these loops. */
-json_t *ulb_peak_kept(const struct ulb_peak_meter *meter);
-bool ulb_peak_replay(struct ulb_peak_meter *meter, const json_t *kept);
+json_t *ulb_peak_to_json(const struct ulb_peak_meter *meter);
+bool ulb_peak_from_json(struct ulb_peak_meter *meter, const json_t *saved);
 
 /* 1e9 operations per second that the loop which ulb_peak_gops() takes for the best reaches just now; NAN when
  * there is none. */
-double ulb_peak_beside(struct ulb_peak_meter *meter, enum ulb_activation activation,
-                       struct ulb_noise_retry *watch);
+double ulb_peak_sample_best(struct ulb_peak_meter *meter, enum ulb_activation activation,
+                            struct ulb_noise_retry *retry);
 
-/* 1e9 operations per second of the best loop for rows with these activations, median over the samples; NAN
+/* 1e9 operations per second of the best loop for kernels with these activations, median over the samples; NAN
  * when there is none. */
 double ulb_peak_gops(const struct ulb_peak_meter *meter, enum ulb_activation activation);
 

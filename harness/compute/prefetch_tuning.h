@@ -1,10 +1,10 @@
-/* Where the prefetches of rows with prefetch_choice go: as the row says, or into which cache alone and how
- * far ahead. Cores differ in what is fastest, rows do, and one core with the speed of its memory, so that it
- * is measured (Zen 5, 4096x4096, shares of the best reader with 1024, 2048 and 3072 bytes ahead into L2: at
- * 83 GB/s int2 with AVX-VNNI 0.73, 0.86, 0.92, int1 at 512 bits 0.75, 0.88, 0.85, int4 0.88, 0.86, 0.85; at
- * 47 GB/s 0.98, 1.0, 0.96; 0.98, 0.95, 0.93; 1.0, 0.97, 0.99. Zen 4 loses much from 2048 on. With L1 alone to
- * choose as well, Zen 5 at 65 to 70 GB/s, 14336x4096: int4 at 512 bits 1.03 for 0.86, with AVX-VNNI 0.99 for
- * 0.82, int3 0.97 for 0.87, int2 0.94 for 0.91, int1 0.93 for 0.87). */
+/* Where the prefetches of kernels with prefetch_choice go: as the kernel says, or into which cache alone and
+ * how far ahead. Cores differ in what is fastest, kernels do, and one core with the speed of its memory, so
+ * that it is measured (Zen 5, 4096x4096, shares of the best reader with 1024, 2048 and 3072 bytes ahead into
+ * L2: at 83 GB/s int2 with AVX-VNNI 0.73, 0.86, 0.92, int1 at 512 bits 0.75, 0.88, 0.85, int4 0.88, 0.86,
+ * 0.85; at 47 GB/s 0.98, 1.0, 0.96; 0.98, 0.95, 0.93; 1.0, 0.97, 0.99. Zen 4 loses much from 2048 on. With L1
+ * alone to choose as well, Zen 5 at 65 to 70 GB/s, 14336x4096: int4 at 512 bits 1.03 for 0.86, with AVX-VNNI
+ * 0.99 for 0.82, int3 0.97 for 0.87, int2 0.94 for 0.91, int1 0.93 for 0.87). */
 #ifndef ULB_HARNESS_COMPUTE_PREFETCH_TUNING_H
 #define ULB_HARNESS_COMPUTE_PREFETCH_TUNING_H
 
@@ -14,42 +14,42 @@
 #include <stddef.h>
 
 enum {
-    ULB_PREFETCH_PLACES = 6, /* at most, of a row: its own first */
+    ULB_PREFETCH_CANDIDATES = 6, /* at most, of a kernel: its own first */
     ULB_PREFETCH_SAMPLES = 9,
     ULB_PREFETCH_SAMPLES_LONG = 3 /* of calls that take long */
 };
 
-/* What ulb_gemm.prefetch is for a place. */
-extern const size_t ulb_prefetch_places[ULB_PREFETCH_PLACES];
+/* What ulb_gemm.prefetch is for a candidate. */
+extern const size_t ulb_prefetch_candidates[ULB_PREFETCH_CANDIDATES];
 
 /* Whether calls of so many tokens have the choice. */
 bool ulb_prefetch_chosen(const struct ulb_kernel *kernel, size_t tokens);
 
-/* How many places there are for them: 1 without the choice, 2 with prefetch_none. */
+/* How many candidates there are for them: 1 without the choice, 2 with prefetch_none. */
 size_t ulb_prefetch_count(const struct ulb_kernel *kernel, size_t tokens);
 
-/* The same call with prefetches to each place; NAN: not measured. */
+/* The same call with each candidate; NAN: not measured. */
 struct ulb_prefetch_times {
-    double medians[ULB_PREFETCH_PLACES]; /* in the unit of the samples */
-    double ratios[ULB_PREFETCH_PLACES];  /* median over rounds of a place's time divided by that of L1 */
+    double medians[ULB_PREFETCH_CANDIDATES]; /* in the unit of the samples */
+    double ratios[ULB_PREFETCH_CANDIDATES];  /* median over rounds of its time divided by that of L1 */
 };
 
-/* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the first places, in turn and every round
- * in the other order, so that a machine that gets slower or faster treats all alike. sample(arg) gives the
- * time of a call that obeys *prefetch, which is left at any. */
-struct ulb_prefetch_times ulb_prefetch_compare(size_t *prefetch, size_t places, size_t samples,
+/* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the first candidates, in turn and every
+ * round in the other order, so that a machine that gets slower or faster treats all alike. sample(arg) gives
+ * the time of a call that obeys *prefetch, which is left at any. */
+struct ulb_prefetch_times ulb_prefetch_compare(size_t *prefetch, size_t candidates, size_t samples,
                                                double (*sample)(void *arg), void *arg);
 
-/* The place with the least of such ratios, of equal ones the first. The row's own unless another is faster by
- * 2 % at least: what is less is noise, and its own needs no reason. */
-size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_PLACES]);
+/* The candidate with the least of such ratios, of equal ones the first. The kernel's own unless another is
+ * faster by 2 % at least: what is less is noise, and its own needs no reason. */
+size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_CANDIDATES]);
 
 /* Compares and chooses: leaves the choice in *prefetch and returns its median. */
-double ulb_prefetch_choose(size_t *prefetch, size_t places, size_t samples, double (*sample)(void *arg),
+double ulb_prefetch_choose(size_t *prefetch, size_t candidates, size_t samples, double (*sample)(void *arg),
                            void *arg);
 
-/* As the record has it: "L1", the row's own; "L2+1024", into L2 alone so many bytes ahead; "L1+1024"; "none"
- * of rows with prefetch_none; "" for calls without the choice. */
+/* As the record has it: "L1", the kernel's own; "L2+1024", into L2 alone so many bytes ahead; "L1+1024";
+ * "none" of kernels with prefetch_none; "" for calls without the choice. */
 const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t tokens, size_t prefetch);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum { TOKENS = 5 };
-/* Of the logits' distance from their truth. Activations that fall between two steps may be rounded to either,
- * which weights of few bits with a zero point enlarge: 0.015 was seen on a small model. */
+/* Of the logits' distance from their reference. Activations that fall between two steps may be rounded to
+ * either, which weights of few bits with a zero point enlarge: 0.015 was seen on a small model. */
 static const double ROUNDING = 2e-3, QUANTISED = 5e-2;
 
 static size_t at_most(size_t value, size_t most)
@@ -41,42 +41,42 @@ static enum ulb_status compare(struct ulb_decoder *decoder, const struct ulb_dec
                                struct ulb_error *err)
 {
     static const uint32_t tokens[TOKENS] = {1, 77, 310, 5, 77};
-    double *truth = calloc(small->vocab, sizeof *truth);
-    if (!truth)
+    double *reference = calloc(small->vocab, sizeof *reference);
+    if (!reference)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to check the decoder");
     for (size_t i = 0; i < TOKENS; i++)
-        ulb_decoder_step(decoder, &tokens[i], 1, i);
-    enum ulb_status status = ulb_decode_reference(small, weights, tokens, TOKENS, truth, err);
-    *distance = ulb_decode_distance(ulb_decoder_logits(decoder), truth, small->vocab);
-    free(truth);
+        ulb_decoder_forward(decoder, &tokens[i], 1, i);
+    enum ulb_status status = ulb_decode_reference(small, weights, tokens, TOKENS, reference, err);
+    *distance = ulb_decode_distance(ulb_decoder_logits(decoder), reference, small->vocab);
+    free(reference);
     return status;
 }
 
 enum ulb_status ulb_decode_check(struct ulb_team *team, const struct ulb_settings *settings,
                                  const struct ulb_decoder_shape *shape,
-                                 const struct ulb_row_choice rows[ULB_LINEARS],
+                                 const struct ulb_kernel_choice choices[ULB_LINEARS],
                                  const struct ulb_decoder_options *options, struct ulb_error *err)
 {
-    struct ulb_decoder_shape small = small_of(shape, rows[ULB_QKV].kernel->layout->format);
+    struct ulb_decoder_shape small = small_of(shape, choices[ULB_QKV].kernel->layout->format);
     struct ulb_decoder_options mine = *options;
     struct ulb_weight_store store = {0};
     struct ulb_decoder *decoder = NULL;
     double distance = 0;
     mine.positions = TOKENS;
     mine.batch = 1;
-    enum ulb_status status = ulb_weights_open(&store, &small, rows, team, settings->seed, err);
+    enum ulb_status status = ulb_weights_open(&store, &small, choices, team, settings->seed, err);
     if (status == ULB_OK)
-        status = ulb_weights_fill(&store, &small, rows, team, settings, options->rates, err);
+        status = ulb_weights_fill(&store, &small, choices, team, settings, options->rates, err);
     if (status == ULB_OK)
         status = ulb_decoder_open(&decoder, &small, &store.weights, &mine, err);
     if (status == ULB_OK)
         status = compare(decoder, &small, &store.weights, &distance, err);
-    double bound = rows[ULB_QKV].kernel->activation == ULB_ACT_F32 ? ROUNDING : QUANTISED;
+    double bound = choices[ULB_QKV].kernel->activation == ULB_ACT_F32 ? ROUNDING : QUANTISED;
     if (status == ULB_OK && !(distance <= bound))
         status = ulb_fail(err, ULB_FINDING,
-                          "the decoder differs from its scalar truth with weights in %s: logits are %.2g "
+                          "the decoder differs from its scalar reference with weights in %s: logits are %.2g "
                           "away, %.2g is allowed",
-                          rows[ULB_QKV].kernel->layout->format->name, distance, bound);
+                          choices[ULB_QKV].kernel->layout->format->name, distance, bound);
     ulb_decoder_close(decoder);
     ulb_weights_close(&store);
     return status;

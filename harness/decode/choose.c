@@ -4,7 +4,7 @@
 #include "harness/timing/stopwatch.h"
 #include "kernels/activations.h"
 #include "harness/compute/prefetch_tuning.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "common/stats.h"
 #include "harness/compute/parallel_gemm.h"
 #include "harness/threads/retry_noisy.h"
@@ -14,14 +14,14 @@
 #include <string.h>
 
 enum { WARM_UPS = 2, SAMPLES = ULB_PREFETCH_SAMPLES, SAMPLES_LONG = ULB_PREFETCH_SAMPLES_LONG, TRIES = 4 };
-static const double LONG_CALL = 0.02, PATIENCE = 1; /* seconds */
+static const double LONG_CALL = 0.02, RETRY_BUDGET = 1; /* seconds */
 
 static bool is_of(const struct ulb_kernel *kernel, const char *format)
 {
     return strcmp(kernel->layout->format->name, format) == 0;
 }
 
-const struct ulb_format *ulb_row_format(const char *name)
+const struct ulb_format *ulb_kernel_format(const char *name)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         if (is_of(ulb_kernels[i], name))
@@ -35,7 +35,7 @@ static bool is_reference(const struct ulb_kernel *kernel)
     return strcmp(kernel->isa, "ref") == 0;
 }
 
-bool ulb_row_filtered(const struct ulb_selection *selection, const char *format)
+bool ulb_kernel_filtered(const struct ulb_selection *selection, const char *format)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         if (is_of(ulb_kernels[i], format) && ulb_selection_wants(selection, ulb_kernels[i]))
@@ -49,7 +49,7 @@ struct trial {
     struct ulb_session *session;
     struct ulb_team_gemm job;
     size_t bytes;
-    struct ulb_noise_retry watch;
+    struct ulb_noise_retry retry;
 };
 
 static double run_trial(void *arg)
@@ -65,15 +65,17 @@ static double run_trial(void *arg)
 static double sample_trial(void *arg)
 {
     struct trial *trial = arg;
-    return ulb_retry_noisy(&trial->watch, run_trial, trial);
+    return ulb_retry_noisy(&trial->retry, run_trial, trial);
 }
 
-/* Chooses where the prefetches go on its way, where the row has the choice. */
+/* Chooses where the prefetches go on its way, where the kernel has the choice. */
 static double time_trial(struct trial *trial)
 {
     double samples[SAMPLES], last = 0;
-    trial->watch = (struct ulb_noise_retry){
-        .team = trial->session->machine.team, .tries = TRIES, .patience = PATIENCE, .alone = true};
+    trial->retry = (struct ulb_noise_retry){.team = trial->session->machine.team,
+                                            .tries = TRIES,
+                                            .retry_budget_s = RETRY_BUDGET,
+                                            .interference_free = true};
     for (size_t i = 0; i < WARM_UPS; i++)
         last = run_trial(trial);
     size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
@@ -86,7 +88,7 @@ static double time_trial(struct trial *trial)
     return ulb_median(samples, n);
 }
 
-void *ulb_row_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_gemm *g)
+void *ulb_random_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_gemm *g)
 {
     struct ulb_activations a;
     size_t columns = ulb_round_up(k, ULB_X_GRAIN);
@@ -109,38 +111,39 @@ void *ulb_row_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_ge
     return memory;
 }
 
-static enum ulb_status try_row(struct ulb_session *session, const struct ulb_kernel *kernel,
-                               const struct ulb_gemm *like, const double *rates, struct ulb_row_choice *best,
-                               struct ulb_error *err)
+static enum ulb_status try_kernel(struct ulb_session *session, const struct ulb_kernel *kernel,
+                                  const struct ulb_gemm *like, const double *rates,
+                                  struct ulb_kernel_choice *best, struct ulb_error *err)
 {
-    struct ulb_share *shares = aligned_alloc(64, session->machine.pus.n * sizeof *shares);
+    struct ulb_tile_range *ranges = aligned_alloc(64, session->machine.pus.n * sizeof *ranges);
     struct trial trial = {.session = session,
                           .job = {.kernel = kernel, .gemm = *like},
                           .bytes = ulb_layout_bytes(kernel->layout, like->m, like->k)};
-    void *tokens = ulb_row_tokens(kernel->activation, like->n, like->k, &trial.job.gemm);
-    if (!shares || !tokens) {
-        free(shares);
+    void *tokens = ulb_random_tokens(kernel->activation, like->n, like->k, &trial.job.gemm);
+    if (!ranges || !tokens) {
+        free(ranges);
         free(tokens);
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens of %zu columns", like->n,
                         like->k);
     }
     struct ulb_row_split split =
-        ulb_split_of(session->settings.splits[0], like->m, kernel->mr, session->machine.pus.n, rates, shares);
+        ulb_split_of(session->settings.splits[0], like->m, kernel->mr, session->machine.pus.n, rates, ranges);
     trial.job.split = &split;
     double seconds = time_trial(&trial);
     if (!best->kernel || seconds < best->seconds)
-        *best = (struct ulb_row_choice){kernel, seconds, trial.job.gemm.prefetch};
-    free(shares);
+        *best = (struct ulb_kernel_choice){kernel, seconds, trial.job.gemm.prefetch};
+    free(ranges);
     free(tokens);
     return ULB_OK;
 }
 
 /* Rows of the format that the filters let pass, that read the layout if one is given, and can run; bits that
  * others lack are added to missing. */
-static size_t list_rows(const struct ulb_selection *selection, const char *format,
-                        const struct ulb_layout *layout, const struct ulb_kernel **rows, ulb_isa_set *missing)
+static size_t list_kernels(const struct ulb_selection *selection, const char *format,
+                           const struct ulb_layout *layout, const struct ulb_kernel **kernels,
+                           ulb_isa_set *missing)
 {
-    bool filtered = ulb_row_filtered(selection, format);
+    bool filtered = ulb_kernel_filtered(selection, format);
     size_t n = 0;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
@@ -148,54 +151,55 @@ static size_t list_rows(const struct ulb_selection *selection, const char *forma
         if (!is_of(kernel, format) || !wanted || (layout && kernel->layout != layout))
             continue;
         if (ulb_selection_can_run(selection, kernel->needs))
-            rows[n++] = kernel;
+            kernels[n++] = kernel;
         else
             *missing |= kernel->needs & ~selection->isa;
     }
     return n;
 }
 
-static enum ulb_status no_row(const char *format, ulb_isa_set missing, struct ulb_error *err)
+static enum ulb_status no_kernel(const char *format, ulb_isa_set missing, struct ulb_error *err)
 {
     char names[128];
     return ulb_fail(err, ULB_ENVIRONMENT,
-                    "no row of %s can run here (missing %s); --kernels '-ref-' takes the scalar rows", format,
-                    ulb_isa_names(missing, names, sizeof names));
+                    "no kernel of %s can run here (missing %s); --kernels '-ref-' takes the scalar kernels",
+                    format, ulb_isa_names(missing, names, sizeof names));
 }
 
-enum ulb_status ulb_row_check(const struct ulb_selection *selection, const char *format,
-                              struct ulb_error *err)
+enum ulb_status ulb_kernel_check(const struct ulb_selection *selection, const char *format,
+                                 struct ulb_error *err)
 {
     ulb_isa_set missing = 0;
-    const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
-    if (!rows)
+    const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
+    if (!kernels)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
-    size_t n = list_rows(selection, format, NULL, rows, &missing);
-    free(rows);
-    return n > 0 ? ULB_OK : no_row(format, missing, err);
+    size_t n = list_kernels(selection, format, NULL, kernels, &missing);
+    free(kernels);
+    return n > 0 ? ULB_OK : no_kernel(format, missing, err);
 }
 
-enum ulb_status ulb_row_choose(struct ulb_session *session, const char *format,
-                               const struct ulb_layout *layout, size_t m, size_t k, size_t n,
-                               const double *rates, struct ulb_row_choice *choice, struct ulb_error *err)
+enum ulb_status ulb_kernel_choose(struct ulb_session *session, const char *format,
+                                  const struct ulb_layout *layout, size_t m, size_t k, size_t n,
+                                  const double *rates, struct ulb_kernel_choice *choice,
+                                  struct ulb_error *err)
 {
     ulb_isa_set missing = 0;
     enum ulb_status status = ULB_OK;
-    *choice = (struct ulb_row_choice){0};
-    const struct ulb_kernel **rows = calloc(ulb_kernel_count, sizeof *rows);
+    *choice = (struct ulb_kernel_choice){0};
+    const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
     float *y = aligned_alloc(64, ulb_round_up(n * m * sizeof *y, 64));
     struct ulb_gemm like = {.m = m, .k = k, .n = n, .y = y, .y_stride = m};
-    size_t n_rows = rows ? list_rows(&session->selection, format, layout, rows, &missing) : 0;
-    bool settled = layout && n_rows == 1 && !ulb_prefetch_chosen(rows[0], n);
-    if (!rows || !y)
+    size_t n_kernels = kernels ? list_kernels(&session->selection, format, layout, kernels, &missing) : 0;
+    bool settled = layout && n_kernels == 1 && !ulb_prefetch_chosen(kernels[0], n);
+    if (!kernels || !y)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", n, m);
-    else if (n_rows == 0)
-        status = no_row(format, missing, err);
+    else if (n_kernels == 0)
+        status = no_kernel(format, missing, err);
     else if (settled)
-        choice->kernel = rows[0];
-    for (size_t i = 0; i < n_rows && status == ULB_OK && !settled; i++)
-        status = try_row(session, rows[i], &like, rates, choice, err);
-    free(rows);
+        choice->kernel = kernels[0];
+    for (size_t i = 0; i < n_kernels && status == ULB_OK && !settled; i++)
+        status = try_kernel(session, kernels[i], &like, rates, choice, err);
+    free(kernels);
     free(y);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "common/rng.h"
 #include "common/units.h"
 #include "harness/session/interrupted.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void place_products(struct ulb_decoder *d, struct room *room)
 {
     size_t products = d->shape.experts, slots = d->slots;
     d->splits = take(room, products * sizeof *d->splits);
-    d->shares = take(room, products * d->threads * sizeof *d->shares);
+    d->ranges = take(room, products * d->threads * sizeof *d->ranges);
     d->products = take(room, products * sizeof *d->products);
     d->choice = take(room, slots * sizeof *d->choice);
     d->token_of_input = take(room, slots * sizeof *d->token_of_input);

@@ -115,7 +115,7 @@ void ulb_decoder_fill_cache(struct ulb_decoder *decoder, size_t positions, uint6
 
 /* Runs n tokens (1 to batch) that stand at position, position + 1, ...; gives the token that follows the last
  * one. The same step may be repeated. */
-uint32_t ulb_decoder_step(struct ulb_decoder *decoder, const uint32_t *tokens, size_t n, size_t position);
+uint32_t ulb_decoder_forward(struct ulb_decoder *decoder, const uint32_t *tokens, size_t n, size_t position);
 
 /* [vocab], of the last token of the last step. */
 const float *ulb_decoder_logits(const struct ulb_decoder *decoder);

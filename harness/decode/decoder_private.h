@@ -33,9 +33,9 @@ struct ulb_decoder {
     size_t threads, slots; /* slots: token and active expert; tokens where the model is dense */
     struct ulb_pages storage, cache_pages;
     struct ulb_worker *workers;
-    struct ulb_row_split split;   /* kind, rates and threads of all */
-    struct ulb_row_split *splits; /* of the products in hand */
-    struct ulb_share *shares;     /* [products][threads] */
+    struct ulb_row_split split;    /* kind, rates and threads of all */
+    struct ulb_row_split *splits;  /* of the products in hand */
+    struct ulb_tile_range *ranges; /* [products][threads] */
 
     /* The step in hand. */
     size_t n, position, layer;

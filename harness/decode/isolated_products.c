@@ -13,7 +13,7 @@
 struct kind {
     struct ulb_team_gemm job;
     struct ulb_row_split split;
-    struct ulb_share *shares;
+    struct ulb_tile_range *ranges;
     void *tokens;
     double *seconds; /* [samples] */
 };
@@ -38,12 +38,12 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, struct
         .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .prefetch = grid->weights->prefetch[linear]},
         .split = &kind->split};
     kind->job.gemm.y = aligned_alloc(ULB_CACHE_LINE, ulb_round_up(m * sizeof(float), ULB_CACHE_LINE));
-    kind->shares = aligned_alloc(ULB_CACHE_LINE, threads * sizeof *kind->shares);
-    kind->tokens = ulb_row_tokens(kernel->activation, 1, k, &kind->job.gemm);
+    kind->ranges = aligned_alloc(ULB_CACHE_LINE, threads * sizeof *kind->ranges);
+    kind->tokens = ulb_random_tokens(kernel->activation, 1, k, &kind->job.gemm);
     kind->seconds = calloc(grid->most, sizeof *kind->seconds);
-    if (!kind->job.gemm.y || !kind->shares || !kind->tokens || !kind->seconds)
+    if (!kind->job.gemm.y || !kind->ranges || !kind->tokens || !kind->seconds)
         return false;
-    kind->split = ulb_split_of(split, m, kernel->mr, threads, rates, kind->shares);
+    kind->split = ulb_split_of(split, m, kernel->mr, threads, rates, kind->ranges);
     return true;
 }
 
@@ -73,7 +73,7 @@ void ulb_cold_grid_close(struct ulb_cold_grid *grid)
     for (int linear = 0; grid && linear < ULB_LINEARS; linear++) {
         struct kind *kind = &grid->kinds[linear];
         free(kind->job.gemm.y);
-        free(kind->shares);
+        free(kind->ranges);
         free(kind->tokens);
         free(kind->seconds);
     }

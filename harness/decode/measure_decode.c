@@ -9,7 +9,7 @@
 #include "harness/decode/token_loop.h"
 #include "harness/decode/weights.h"
 #include "harness/session/describe_machine.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "harness/session/session.h"
 
 #include <math.h>
@@ -25,12 +25,12 @@ static const double SPARED = 0.05;
 
 static const char BASELINE[] = "bf16", OTHER_BASELINE[] = "fp16";
 
-/* One format: its rows, and what decoding came to. */
+/* One format: its kernels, and what decoding came to. */
 struct format_run {
     char format[16];
-    struct ulb_row_choice rows[ULB_LINEARS];
-    struct ulb_row_choice many[ULB_LINEARS]; /* for the prompt */
-    double *rates;                           /* of each thread, for the weighted split */
+    struct ulb_kernel_choice choices[ULB_LINEARS];
+    struct ulb_kernel_choice many[ULB_LINEARS]; /* for the prompt */
+    double *rates;                              /* of each thread, for the weighted split */
 };
 
 struct measurement {
@@ -44,7 +44,7 @@ struct measurement {
     struct ulb_weight_store store;
     struct ulb_turn turns[ULB_SPLITS];
     size_t n_turns;
-    double *rates; /* of each thread, by which rows are tried */
+    double *rates; /* of each thread, by which kernels are tried */
     double class_beta[ULB_MAX_CLASSES];
 };
 
@@ -101,14 +101,14 @@ static enum ulb_status list_formats(struct measurement *m, struct ulb_error *err
  * whole tiles, to which layouts pad. */
 static size_t rows_tried(const char *format, size_t rows, size_t k)
 {
-    double bytes = fmax(16, ulb_row_format(format)->bits) / 8;
+    double bytes = fmax(16, ulb_kernel_format(format)->bits) / 8;
     size_t most = (size_t)((double)TRIAL_BYTES / bytes / (double)k);
     most -= most > LARGEST_TILE ? most % LARGEST_TILE : 0;
     return rows < most ? rows : most;
 }
 
 /* Rows for every matrix of the model in one format; what is not quantised has the first format's. */
-static enum ulb_status choose_rows(struct measurement *m, struct format_run *run, struct ulb_error *err)
+static enum ulb_status choose_kernels(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
     for (int i = 0; i < ULB_LINEARS; i++) {
         enum ulb_linear linear = (enum ulb_linear)i;
@@ -116,40 +116,40 @@ static enum ulb_status choose_rows(struct measurement *m, struct format_run *run
         if (ulb_linear_count(&m->shape, linear) == 0)
             continue;
         if (i >= ULB_QUANTISED_LINEARS && run > m->formats) {
-            run->rows[i] = m->formats[0].rows[i];
+            run->choices[i] = m->formats[0].choices[i];
             continue;
         }
         const char *format = i < ULB_QUANTISED_LINEARS ? run->format : BASELINE;
-        enum ulb_status status = ulb_row_choose(m->session, format, NULL, rows_tried(format, rows, k), k, 1,
-                                                m->rates, &run->rows[i], err);
+        enum ulb_status status = ulb_kernel_choose(m->session, format, NULL, rows_tried(format, rows, k), k,
+                                                   1, m->rates, &run->choices[i], err);
         if (status != ULB_OK)
             return status;
     }
     return ULB_OK;
 }
 
-/* Whether every matrix can be held in the format of a row; else the run leaves it out and says so. */
+/* Whether every matrix can be held in the format of a kernel; else the run leaves it out and says so. */
 static bool fits(const struct measurement *m, const struct ulb_format *format, struct ulb_error *err)
 {
     for (int linear = 0; linear < ULB_QUANTISED_LINEARS; linear++) {
-        if (ulb_problem_fits(format, ulb_linear_columns(&m->shape, (enum ulb_linear)linear), err) != ULB_OK)
+        if (ulb_test_case_fits(format, ulb_linear_columns(&m->shape, (enum ulb_linear)linear), err) != ULB_OK)
             return false;
     }
     return true;
 }
 
-/* Takes formats that the model's matrices do not fit, or of which no row runs here, off the list. */
+/* Takes formats that the model's matrices do not fit, or of which no kernel runs here, off the list. */
 static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
 {
     size_t kept = 0;
     enum ulb_status status = ULB_OK, cause = ULB_OK;
     struct ulb_error why;
     for (size_t i = 0; i < m->n_formats && status == ULB_OK; i++) {
-        const struct ulb_format *format = ulb_row_format(m->formats[i].format);
+        const struct ulb_format *format = ulb_kernel_format(m->formats[i].format);
         if (!format)
             return ulb_refuse_format(m->formats[i].format, strlen(m->formats[i].format), err);
-        cause =
-            fits(m, format, &why) ? ulb_row_check(&m->session->selection, format->name, &why) : ULB_BAD_INPUT;
+        cause = fits(m, format, &why) ? ulb_kernel_check(&m->session->selection, format->name, &why)
+                                      : ULB_BAD_INPUT;
         if (cause == ULB_OK)
             m->formats[kept++] = m->formats[i];
         else
@@ -162,7 +162,7 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
     return status;
 }
 
-/* What the options name is there: threads, and rows of one of the formats. */
+/* What the options name is there: threads, and kernels of one of the formats. */
 static enum ulb_status check_named(const struct measurement *m, struct ulb_error *err)
 {
     const struct ulb_decode_settings *settings = m->settings;
@@ -174,9 +174,9 @@ static enum ulb_status check_named(const struct measurement *m, struct ulb_error
     if (settings->slow_times > 1 && settings->slow_thread >= threads)
         return ulb_fail(err, ULB_BAD_INPUT, "--slow-thread names thread %zu, and the last one is %zu",
                         settings->slow_thread, threads - 1);
-    bool filtered = !filters->kernels || ulb_row_filtered(&m->session->selection, BASELINE);
+    bool filtered = !filters->kernels || ulb_kernel_filtered(&m->session->selection, BASELINE);
     for (size_t i = 0; i < m->n_formats && !filtered; i++)
-        filtered = ulb_row_filtered(&m->session->selection, m->formats[i].format);
+        filtered = ulb_kernel_filtered(&m->session->selection, m->formats[i].format);
     if (!filtered)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "no kernel of --weights %s matches '%.200s'; see 'ulb-bench list kernels'",
@@ -191,7 +191,7 @@ static bool weighs_classes(const struct measurement *m)
            m->session->machine.topology.n_classes > 1;
 }
 
-/* What the user gave, or what each class reads, by which rows are tried. */
+/* What the user gave, or what each class reads, by which kernels are tried. */
 static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
@@ -207,10 +207,10 @@ static enum ulb_status set_rates(struct measurement *m, struct ulb_error *err)
     return status;
 }
 
-/* The rates of the format's own row, that of the largest matrix. */
+/* The rates of the format's own kernel, that of the largest matrix. */
 static enum ulb_status weigh_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
-    const struct ulb_kernel *kernel = run->rows[ULB_GATE_UP].kernel;
+    const struct ulb_kernel *kernel = run->choices[ULB_GATE_UP].kernel;
     struct ulb_class_gamma gamma;
     run->rates = calloc(m->session->machine.pus.n, sizeof *run->rates);
     if (!run->rates)
@@ -241,11 +241,11 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
     if (status == ULB_OK)
         status = set_rates(m, err);
     for (size_t i = 0; i < m->n_formats && status == ULB_OK; i++) {
-        status = choose_rows(m, &m->formats[i], err);
+        status = choose_kernels(m, &m->formats[i], err);
         if (status == ULB_OK)
             status = weigh_format(m, &m->formats[i], err);
         if (status == ULB_OK && m->settings->prompt > 0)
-            status = ulb_prefill_choose(session, &m->shape, m->formats[i].rows, m->formats[i].rates,
+            status = ulb_prefill_choose(session, &m->shape, m->formats[i].choices, m->formats[i].rates,
                                         m->formats[i].many, err);
         if (status == ULB_OK)
             status = ulb_check_interrupted(err);
@@ -276,8 +276,8 @@ static struct ulb_decoder_options options_of(const struct measurement *m, const 
 static void set_kernels(const struct format_run *run, struct ulb_decoder_weights *weights)
 {
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
-        weights->kernel[linear] = run->rows[linear].kernel;
-        weights->prefetch[linear] = run->rows[linear].prefetch;
+        weights->kernel[linear] = run->choices[linear].kernel;
+        weights->prefetch[linear] = run->choices[linear].prefetch;
         weights->many[linear] = run->many[linear].kernel;
         weights->gemm_prefetch[linear] = run->many[linear].prefetch;
     }
@@ -295,13 +295,14 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
     struct ulb_decoder_shape one = *shape;
     one.layers = 1;
     size_t cache = ulb_kv_bytes(&one) * (m->context + ULB_TOKENS_WARM_UP + m->tokens);
-    size_t layer = ulb_weights_layer_bytes(shape, run->rows) + cache;
+    size_t layer = ulb_weights_layer_bytes(shape, run->choices) + cache;
     /* The head is there already when it is not the first format. */
-    size_t apart = run > m->formats ? 0 : ulb_weights_head_bytes(shape, run->rows);
+    size_t apart = run > m->formats ? 0 : ulb_weights_head_bytes(shape, run->choices);
     apart += run > m->formats ? 0 : ulb_weights_rest_bytes(shape);
     struct ulb_decoder_weights weights = {0};
     set_kernels(run, &weights);
-    apart += ulb_decoder_buffer_bytes(&one, &weights, options) + ulb_weights_making_bytes(shape, run->rows);
+    apart +=
+        ulb_decoder_buffer_bytes(&one, &weights, options) + ulb_weights_making_bytes(shape, run->choices);
     double room = available < 0 ? HUGE_VAL : (double)available * (1 - SPARED) - (double)apart;
     size_t fitting = room < (double)layer         ? 0
                      : room / (double)layer > 1e6 ? 1000000
@@ -347,7 +348,7 @@ static enum ulb_status measure_figures(struct measurement *m, const struct forma
                                                  .split = m->turns[i].split,
                                                  .all = &m->shape,
                                                  .shape = shape,
-                                                 .rows = run->rows,
+                                                 .choices = run->choices,
                                                  .store = &m->store,
                                                  .context = m->context,
                                                  .prompt = m->settings->prompt,
@@ -414,15 +415,15 @@ static enum ulb_status run_format(struct measurement *m, struct format_run *run,
     struct ulb_decoder *decoder = NULL;
     struct ulb_decoder_options options = options_of(m, run);
     enum ulb_status status =
-        ulb_decode_check(session->machine.team, &session->settings, &m->shape, run->rows, &options, err);
+        ulb_decode_check(session->machine.team, &session->settings, &m->shape, run->choices, &options, err);
     ulb_memory_peak_reset();
     if (status == ULB_OK)
         status = fit_layers(m, run, &options, &shape, err);
     if (status == ULB_OK && run == m->formats)
-        status = ulb_weights_open(&m->store, &shape, run->rows, session->machine.team, session->settings.seed,
-                                  err);
+        status = ulb_weights_open(&m->store, &shape, run->choices, session->machine.team,
+                                  session->settings.seed, err);
     if (status == ULB_OK)
-        status = ulb_weights_fill(&m->store, &shape, run->rows, session->machine.team, &session->settings,
+        status = ulb_weights_fill(&m->store, &shape, run->choices, session->machine.team, &session->settings,
                                   run->rates, err);
     if (status == ULB_OK)
         status = check_readable(m, run, err);

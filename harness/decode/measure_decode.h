@@ -29,8 +29,8 @@ struct ulb_decode_settings {
 };
 
 /* Decodes with the session's team and appends a run per format and split to the record. ULB_FINDING when a
- * row or the whole step differs from its truth, or two splits give different tokens; ULB_ENVIRONMENT when not
- * even one layer fits. */
+ * kernel or the whole step differs from its reference, or two splits give different tokens; ULB_ENVIRONMENT
+ * when not even one layer fits. */
 enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb_decode_settings *settings,
                                    struct ulb_error *err);
 

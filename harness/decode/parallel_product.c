@@ -2,14 +2,14 @@
 #include "harness/decode/decoder_private.h"
 
 #include "common/doing.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 
 #include <string.h>
 
 struct ulb_row_split ulb_decoder_split(struct ulb_decoder *d, size_t items, size_t grain)
 {
     struct ulb_row_split split =
-        ulb_split_of(d->options.split, items, grain, d->threads, d->options.rates, d->shares);
+        ulb_split_of(d->options.split, items, grain, d->threads, d->options.rates, d->ranges);
     ulb_split_reset(&split);
     return split;
 }
@@ -184,7 +184,7 @@ void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *c
         ulb_team_run(d->options.team, inputs_part, &job);
     for (size_t i = 0; i < call->products; i++) {
         d->splits[i] = ulb_split_of(d->options.split, job.m, kernel->mr, d->threads, d->options.rates,
-                                    d->shares + i * d->threads);
+                                    d->ranges + i * d->threads);
         ulb_split_reset(&d->splits[i]);
     }
     ulb_kernel_doing(kernel, job.m, job.k, d->n);

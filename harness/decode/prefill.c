@@ -16,8 +16,8 @@
 enum { TOKENS_TRIED = 64, WEIGHTS_TRIED = 1 << 22, PEAK_SAMPLES = 3, YARDSTICK_SAMPLES = 5 };
 
 enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
-                                   const struct ulb_row_choice rows[ULB_LINEARS], const double *rates,
-                                   struct ulb_row_choice many[ULB_LINEARS], struct ulb_error *err)
+                                   const struct ulb_kernel_choice choices[ULB_LINEARS], const double *rates,
+                                   struct ulb_kernel_choice many[ULB_LINEARS], struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
     for (int i = 0; i < ULB_HEAD && status == ULB_OK; i++) {
@@ -26,9 +26,9 @@ enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb
         size_t most = WEIGHTS_TRIED / k;
         if (ulb_linear_count(shape, (enum ulb_linear)i) == 0)
             continue;
-        const struct ulb_layout *layout = rows[i].kernel->layout;
-        status = ulb_row_choose(session, layout->format->name, layout, m < most ? m : most, k, TOKENS_TRIED,
-                                rates, &many[i], err);
+        const struct ulb_layout *layout = choices[i].kernel->layout;
+        status = ulb_kernel_choose(session, layout->format->name, layout, m < most ? m : most, k,
+                                   TOKENS_TRIED, rates, &many[i], err);
     }
     return status;
 }
@@ -61,15 +61,16 @@ static enum ulb_status measure_peak(struct ulb_session *session, enum ulb_activa
         ulb_peak_open(&meter, session->machine.team, session->selection.isa, PEAK_SAMPLES, err);
     if (status != ULB_OK)
         return status;
-    struct ulb_noise_retry watch = {.team = session->machine.team, .tries = PEAK_SAMPLES, .patience = 1};
+    struct ulb_noise_retry retry = {
+        .team = session->machine.team, .tries = PEAK_SAMPLES, .retry_budget_s = 1};
     for (size_t i = 0; i < PEAK_SAMPLES; i++)
-        ulb_peak_sample(meter, &watch);
+        ulb_peak_sample(meter, &retry);
     *gops = ulb_peak_gops(meter, activation);
     ulb_peak_close(meter);
     return ULB_OK;
 }
 
-static void name_rows(const struct ulb_decoder_weights *weights, struct ulb_prefill *prefill)
+static void name_kernels(const struct ulb_decoder_weights *weights, struct ulb_prefill *prefill)
 {
     const struct {
         enum ulb_linear linear;
@@ -130,7 +131,8 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     double begin = ulb_now(), head = 0;
     size_t steps = 0;
     for (size_t at = 0; at < n && status == ULB_OK; at += ULB_PREFILL_BATCH, steps++) {
-        ulb_decoder_step(decoder, tokens + at, n - at < ULB_PREFILL_BATCH ? n - at : ULB_PREFILL_BATCH, at);
+        ulb_decoder_forward(decoder, tokens + at, n - at < ULB_PREFILL_BATCH ? n - at : ULB_PREFILL_BATCH,
+                            at);
         head += head_seconds(decoder, session->machine.pus.n);
         status = ulb_check_interrupted(err);
     }
@@ -145,6 +147,6 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     prefill->memory_share =
         step_bytes(shape, weights) * (double)steps / seconds / ulb_median(yardstick, 2 * YARDSTICK_SAMPLES);
     name_bound(prefill);
-    name_rows(weights, prefill);
+    name_kernels(weights, prefill);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The prompt: many tokens in one step, by the rows that are fastest for many. */
+/* The prompt: many tokens in one step, by the kernels that are fastest for many. */
 #ifndef ULB_HARNESS_DECODE_PREFILL_H
 #define ULB_HARNESS_DECODE_PREFILL_H
 
@@ -8,11 +8,11 @@
 
 enum { ULB_PREFILL_BATCH = 512 /* tokens of one step */ };
 
-/* For each matrix of the blocks the fastest row for many tokens among those that read the layout of rows,
- * since the weights are there once; needs the session's ring. */
+/* For each matrix of the blocks the fastest kernel for many tokens among those that read the layout of
+ * choices, since the weights are there once; needs the session's ring. */
 enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
-                                   const struct ulb_row_choice rows[ULB_LINEARS], const double *rates,
-                                   struct ulb_row_choice many[ULB_LINEARS], struct ulb_error *err);
+                                   const struct ulb_kernel_choice choices[ULB_LINEARS], const double *rates,
+                                   struct ulb_kernel_choice many[ULB_LINEARS], struct ulb_error *err);
 
 /* Runs a prompt of n tokens at positions 0, 1, ... once, in steps of at most ULB_PREFILL_BATCH, and fills in
  * the run's figures of it; bytes are those of blocks and head that one step reads. Times are extrapolated to

@@ -2,7 +2,7 @@
 
 #include "common/bf16.h"
 #include "kernels/activations.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@ struct reference {
     void *packed, *inputs;
 };
 
-/* y = W x for one matrix; scalar row, scalar conversion of x. */
+/* y = W x for one matrix; scalar kernel, scalar conversion of x. */
 static void multiply(struct reference *r, enum ulb_linear linear, size_t expert, const double *x, double *y)
 {
     const struct ulb_decoder_weights *weights = r->weights;
-    const struct ulb_kernel *kernel = weights->kernel[linear], *truth = ulb_kernel_reference(kernel);
+    const struct ulb_kernel *kernel = weights->kernel[linear], *reference = ulb_kernel_reference(kernel);
     struct ulb_matrix w = {.m = ulb_linear_rows(r->shape, linear),
                            .k = ulb_linear_columns(r->shape, linear),
                            .values = r->matrix,
@@ -35,15 +35,15 @@ static void multiply(struct reference *r, enum ulb_linear linear, size_t expert,
                            .blocks = r->blocks};
     const char *from = linear == ULB_HEAD ? weights->head : weights->blocks + r->layer * weights->layer_bytes;
     ulb_layout_unpack(kernel->layout, from + weights->offset[linear] + expert * weights->bytes[linear], &w);
-    ulb_layout_pack(truth->layout, &w, 0, w.m, r->packed);
+    ulb_layout_pack(reference->layout, &w, 0, w.m, r->packed);
     struct ulb_gemm g = {.w = r->packed, .m = w.m, .k = w.k, .n = 1, .m1 = w.m, .y = r->yf, .y_stride = w.m};
     struct ulb_activations a;
-    ulb_activations_place(&a, truth->activation, 1, ulb_round_up(w.k, ULB_X_GRAIN), r->inputs);
+    ulb_activations_place(&a, reference->activation, 1, ulb_round_up(w.k, ULB_X_GRAIN), r->inputs);
     for (size_t i = 0; i < w.k; i++)
         r->xf[i] = (float)x[i];
     ulb_activations_set(&a, 0, r->xf, w.k);
     ulb_activations_give(&a, &g);
-    truth->run(&g);
+    reference->run(&g);
     for (size_t i = 0; i < w.m; i++)
         y[i] = (double)r->yf[i];
 }
@@ -272,15 +272,15 @@ enum ulb_status ulb_decode_reference(const struct ulb_decoder_shape *shape,
         multiply(&r, ULB_HEAD, 0, r.normed, logits);
     }
     release(&r);
-    return done ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the decoder's truth");
+    return done ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the decoder's reference");
 }
 
-double ulb_decode_distance(const float *logits, const double *truth, size_t n)
+double ulb_decode_distance(const float *logits, const double *reference, size_t n)
 {
     double difference = 0, size = 0;
     for (size_t i = 0; i < n; i++) {
-        difference += ((double)logits[i] - truth[i]) * ((double)logits[i] - truth[i]);
-        size += truth[i] * truth[i];
+        difference += ((double)logits[i] - reference[i]) * ((double)logits[i] - reference[i]);
+        size += reference[i] * reference[i];
     }
     return sqrt(difference / size);
 }

@@ -116,7 +116,7 @@ static double cold_seconds(const struct ulb_decode_figures *f)
     return seconds;
 }
 
-static void name_rows(const struct ulb_decoder_weights *weights, struct ulb_decode_run *run)
+static void name_kernels(const struct ulb_decoder_weights *weights, struct ulb_decode_run *run)
 {
     const struct {
         enum ulb_linear linear;
@@ -145,7 +145,7 @@ static void name_run(const struct ulb_session *session, const struct ulb_decode_
     snprintf(run->format, sizeof run->format, "%s", f->format);
     snprintf(run->set, sizeof run->set, "%s", session->settings.set ? session->settings.set : "all");
     snprintf(run->split, sizeof run->split, "%s", ulb_split_name(f->split));
-    name_rows(&f->store->weights, run);
+    name_kernels(&f->store->weights, run);
 }
 
 /* Nothing is made up: layers that were not run took no energy that was read. */
@@ -188,7 +188,7 @@ static double blocks_of(const double parts[ULB_DECODE_PARTS])
 static void compare(const struct ulb_decode_figures *f, const struct ulb_token_sample *token,
                     const struct ulb_decode_baseline *baseline, struct ulb_decode_run *run)
 {
-    double bits = f->rows[ULB_QKV].kernel->layout->format->bits;
+    double bits = f->choices[ULB_QKV].kernel->layout->format->bits;
     run->bit_ratio = 16 / bits;
     run->alpha = run->byte_ratio = run->observed_speedup = NAN;
     run->missing_ms = (struct ulb_decode_split){NAN, NAN, NAN, NAN, NAN};
@@ -282,7 +282,7 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
     run.gemv_cold_ms = 1e3 * cold_seconds(f);
     bound_by_memory(f, &run);
     fill_energy(f, &run);
-    const struct ulb_format *format = f->rows[ULB_QKV].kernel->layout->format;
+    const struct ulb_format *format = f->choices[ULB_QKV].kernel->layout->format;
     if (format->floating && format->bits == 16 && !baseline->known) {
         *baseline = (struct ulb_decode_baseline){true, token.seconds,        blocks_of(token.parts),
                                                  {0},  block_bytes(f, true), f->bandwidth};

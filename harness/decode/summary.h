@@ -32,7 +32,7 @@ struct ulb_decode_figures {
     const char *model, *format;
     enum ulb_split split;
     const struct ulb_decoder_shape *all, *shape; /* with all layers; with those that were run */
-    const struct ulb_row_choice *rows;
+    const struct ulb_kernel_choice *choices;
     const struct ulb_weight_store *store;
     size_t context, prompt;
     struct ulb_prefill prefill;

@@ -12,8 +12,8 @@
 enum { YARDSTICK_EVERY = 8, TRIES = 3 };
 static const double REST_QUICK = 0.2,
                     REST_FULL = 2; /* seconds in which the machine's power at rest is taken */
-static const double PATIENCE_QUICK = 2,
-                    PATIENCE_FULL = 10; /* seconds of tokens decoded again, for each split */
+static const double RETRY_BUDGET_QUICK = 2,
+                    RETRY_BUDGET_FULL = 10; /* seconds of tokens decoded again, for each split */
 
 enum ulb_status ulb_turn_open(struct ulb_turn *turn, bool quick, enum ulb_split split, size_t tokens,
                               const char *energy_root, struct ulb_error *err)
@@ -40,7 +40,7 @@ void ulb_turn_close(struct ulb_turn *turn)
 struct runner {
     const struct ulb_turn *turn;
     struct ulb_decoder *decoder;
-    struct ulb_noise_retry watch;
+    struct ulb_noise_retry retry;
     struct ulb_cold_grid *grid;
     uint32_t token, next;
     size_t position;
@@ -66,7 +66,7 @@ static double run_step(void *arg)
     if (energy)
         ulb_energy_start(energy);
     double begin = ulb_now();
-    runner->next = ulb_decoder_step(runner->decoder, &runner->token, 1, runner->position);
+    runner->next = ulb_decoder_forward(runner->decoder, &runner->token, 1, runner->position);
     double seconds = ulb_now() - begin;
     if (energy)
         ulb_energy_stop(energy);
@@ -102,7 +102,7 @@ static enum ulb_status run_position(struct loop *loop, size_t position, uint32_t
         runner->token = token;
         runner->position = position;
         ulb_decoder_set_split(runner->decoder, runner->turn->split, loop->rates);
-        double seconds = ulb_retry_noisy(&runner->watch, run_step, runner);
+        double seconds = ulb_retry_noisy(&runner->retry, run_step, runner);
         if (i > 0 && runner->next != *next)
             return ulb_fail(err, ULB_FINDING, "token %zu differs with the %s split: %u instead of %u",
                             position, ulb_split_name(runner->turn->split), runner->next, *next);
@@ -136,14 +136,14 @@ static enum ulb_status run_loop(struct loop *loop, struct ulb_error *err)
 static enum ulb_status open_runners(struct loop *loop, struct ulb_decoder *decoder,
                                     const struct ulb_turn *turns, struct ulb_error *err)
 {
-    double patience = loop->session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL;
+    double retry_budget_s = loop->session->settings.quick ? RETRY_BUDGET_QUICK : RETRY_BUDGET_FULL;
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < loop->n && status == ULB_OK; i++) {
         const struct ulb_decode_figures *f = &loop->figures[i];
         loop->runners[i] = (struct runner){
             .turn = &turns[i],
             .decoder = decoder,
-            .watch = {.team = loop->session->machine.team, .tries = TRIES, .patience = patience},
+            .retry = {.team = loop->session->machine.team, .tries = TRIES, .retry_budget_s = retry_budget_s},
         };
         status = ulb_cold_grid_open(&loop->runners[i].grid, loop->session->machine.team, f->shape,
                                     &f->store->weights, turns[i].split, loop->rates, loop->between, err);

@@ -2,7 +2,7 @@
 
 #include "common/bf16.h"
 #include "common/rng.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "harness/compute/parallel_gemm.h"
 #include "harness/session/interrupted.h"
 
@@ -13,31 +13,31 @@
 enum { EMBEDDINGS_MAX = 1024, HEAD_ROWS_CHECKED = 8192 };
 
 static size_t matrix_bytes(const struct ulb_decoder_shape *shape,
-                           const struct ulb_row_choice rows[ULB_LINEARS], enum ulb_linear linear)
+                           const struct ulb_kernel_choice choices[ULB_LINEARS], enum ulb_linear linear)
 {
-    return ulb_layout_bytes(rows[linear].kernel->layout, ulb_linear_rows(shape, linear),
+    return ulb_layout_bytes(choices[linear].kernel->layout, ulb_linear_rows(shape, linear),
                             ulb_linear_columns(shape, linear));
 }
 
 size_t ulb_weights_layer_bytes(const struct ulb_decoder_shape *shape,
-                               const struct ulb_row_choice rows[ULB_LINEARS])
+                               const struct ulb_kernel_choice choices[ULB_LINEARS])
 {
     size_t bytes = 0;
     for (int linear = 0; linear < ULB_HEAD; linear++) {
         size_t count = ulb_linear_count(shape, (enum ulb_linear)linear);
-        bytes += count ? count * matrix_bytes(shape, rows, (enum ulb_linear)linear) : 0;
+        bytes += count ? count * matrix_bytes(shape, choices, (enum ulb_linear)linear) : 0;
     }
     return bytes;
 }
 
 size_t ulb_weights_head_bytes(const struct ulb_decoder_shape *shape,
-                              const struct ulb_row_choice rows[ULB_LINEARS])
+                              const struct ulb_kernel_choice choices[ULB_LINEARS])
 {
-    return matrix_bytes(shape, rows, ULB_HEAD);
+    return matrix_bytes(shape, choices, ULB_HEAD);
 }
 
 size_t ulb_weights_making_bytes(const struct ulb_decoder_shape *shape,
-                                const struct ulb_row_choice rows[ULB_LINEARS])
+                                const struct ulb_kernel_choice choices[ULB_LINEARS])
 {
     size_t most = 0;
     for (int linear = 0; linear < ULB_HEAD; linear++) {
@@ -45,8 +45,8 @@ size_t ulb_weights_making_bytes(const struct ulb_decoder_shape *shape,
                             ? 0
                             : ulb_linear_rows(shape, (enum ulb_linear)linear) *
                                   ulb_linear_columns(shape, (enum ulb_linear)linear);
-        /* Values, and the copy that the scalar truth reads. */
-        size_t bytes = values * sizeof(int16_t) + values * (rows[linear].kernel ? 2 : 0);
+        /* Values, and the copy that the scalar reference reads. */
+        size_t bytes = values * sizeof(int16_t) + values * (choices[linear].kernel ? 2 : 0);
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -140,13 +140,13 @@ size_t ulb_weights_rest_bytes(const struct ulb_decoder_shape *shape)
 }
 
 enum ulb_status ulb_weights_open(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
-                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_team *team,
+                                 const struct ulb_kernel_choice choices[ULB_LINEARS], struct ulb_team *team,
                                  uint64_t seed, struct ulb_error *err)
 {
     *store = (struct ulb_weight_store){0};
     size_t gains = gain_bytes(shape), rest = ulb_weights_rest_bytes(shape);
     enum ulb_status status =
-        ulb_pages_map(&store->head, ulb_weights_head_bytes(shape, rows), ULB_PAGES_HUGE, err);
+        ulb_pages_map(&store->head, ulb_weights_head_bytes(shape, choices), ULB_PAGES_HUGE, err);
     if (status == ULB_OK)
         status = ulb_pages_map(&store->rest, rest, ULB_PAGES_HUGE, err);
     if (status != ULB_OK)
@@ -187,52 +187,52 @@ static void copy_on(struct ulb_team *team, char *from, size_t bytes, size_t dist
 /* A random matrix of one kind, packed to where it goes and checked there; growth is what it makes of inputs.
  */
 static enum ulb_status make_matrix(const struct ulb_decoder_shape *shape, enum ulb_linear linear,
-                                   const struct ulb_row_choice *row, struct ulb_team *team,
+                                   const struct ulb_kernel_choice *choice, struct ulb_team *team,
                                    const struct ulb_settings *settings, const double *rates, void *packed,
                                    double *growth, struct ulb_error *err)
 {
-    const struct ulb_kernel *kernel = row->kernel;
-    struct ulb_problem problem;
+    const struct ulb_kernel *kernel = choice->kernel;
+    struct ulb_test_case test_case;
     size_t m = ulb_linear_rows(shape, linear), k = ulb_linear_columns(shape, linear);
     m = linear == ULB_HEAD && m > HEAD_ROWS_CHECKED ? HEAD_ROWS_CHECKED : m;
-    enum ulb_status status = ulb_problem_open(&problem, kernel, m, k, ULB_FILL_RANDOM,
-                                              settings->seed + 2 + (uint64_t)linear, team, err);
+    enum ulb_status status = ulb_test_case_open(&test_case, kernel, m, k, ULB_FILL_RANDOM,
+                                                settings->seed + 2 + (uint64_t)linear, team, err);
     if (status != ULB_OK)
         return status;
-    struct ulb_share *shares = aligned_alloc(64, ulb_team_size(team) * sizeof *shares);
+    struct ulb_tile_range *ranges = aligned_alloc(64, ulb_team_size(team) * sizeof *ranges);
     float *y = calloc(m, sizeof *y);
     struct ulb_pages scratch = {0};
-    if (!shares || !y)
+    if (!ranges || !y)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to check a matrix of %zu rows", m);
     else if (!packed)
         status = ulb_pages_map(&scratch, ulb_layout_bytes(kernel->layout, m, k), ULB_PAGES_HUGE, err);
     if (status == ULB_OK) {
         packed = packed ? packed : scratch.data;
-        ulb_problem_pack(&problem, kernel->layout, packed, team);
+        ulb_test_case_pack(&test_case, kernel->layout, packed, team);
         struct ulb_row_split split =
-            ulb_split_of(settings->splits[0], m, kernel->mr, ulb_team_size(team), rates, shares);
-        struct ulb_team_gemm job = {kernel, ulb_problem_gemm(&problem, packed, y), &split};
-        job.gemm.prefetch = row->prefetch;
+            ulb_split_of(settings->splits[0], m, kernel->mr, ulb_team_size(team), rates, ranges);
+        struct ulb_team_gemm job = {kernel, ulb_test_case_gemm(&test_case, packed, y), &split};
+        job.gemm.prefetch = choice->prefetch;
         ulb_team_gemm_run(team, &job);
-        status = ulb_problem_check(&problem, kernel, y, err);
-        *growth = root_mean_square(y, m) / root_mean_square(problem.xf, k);
+        status = ulb_test_case_check(&test_case, kernel, y, err);
+        *growth = root_mean_square(y, m) / root_mean_square(test_case.xf, k);
     }
     ulb_pages_unmap(&scratch);
-    free(shares);
+    free(ranges);
     free(y);
-    ulb_problem_close(&problem);
+    ulb_test_case_close(&test_case);
     return status;
 }
 
 static void lay_out(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
-                    const struct ulb_row_choice rows[ULB_LINEARS])
+                    const struct ulb_kernel_choice choices[ULB_LINEARS])
 {
     size_t at = 0;
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
         size_t count = ulb_linear_count(shape, (enum ulb_linear)linear);
-        store->weights.kernel[linear] = count ? rows[linear].kernel : NULL;
-        store->weights.prefetch[linear] = rows[linear].prefetch;
-        store->weights.bytes[linear] = count ? matrix_bytes(shape, rows, (enum ulb_linear)linear) : 0;
+        store->weights.kernel[linear] = count ? choices[linear].kernel : NULL;
+        store->weights.prefetch[linear] = choices[linear].prefetch;
+        store->weights.bytes[linear] = count ? matrix_bytes(shape, choices, (enum ulb_linear)linear) : 0;
         store->weights.offset[linear] = linear == ULB_HEAD ? 0 : at;
         at += linear == ULB_HEAD ? 0 : count * store->weights.bytes[linear];
     }
@@ -240,11 +240,11 @@ static void lay_out(struct ulb_weight_store *store, const struct ulb_decoder_sha
 }
 
 enum ulb_status ulb_weights_fill(struct ulb_weight_store *store, const struct ulb_decoder_shape *shape,
-                                 const struct ulb_row_choice rows[ULB_LINEARS], struct ulb_team *team,
+                                 const struct ulb_kernel_choice choices[ULB_LINEARS], struct ulb_team *team,
                                  const struct ulb_settings *settings, const double *rates,
                                  struct ulb_error *err)
 {
-    lay_out(store, shape, rows);
+    lay_out(store, shape, choices);
     size_t layer_bytes = store->weights.layer_bytes;
     enum ulb_status status = ulb_pages_map(&store->blocks, layer_bytes * shape->layers, ULB_PAGES_HUGE, err);
     if (status != ULB_OK)
@@ -257,7 +257,7 @@ enum ulb_status ulb_weights_fill(struct ulb_weight_store *store, const struct ul
         size_t count = ulb_linear_count(shape, (enum ulb_linear)linear), bytes = store->weights.bytes[linear];
         if (count == 0)
             continue;
-        status = make_matrix(shape, (enum ulb_linear)linear, &rows[linear], team, settings, rates, at,
+        status = make_matrix(shape, (enum ulb_linear)linear, &choices[linear], team, settings, rates, at,
                              &growth[linear], err);
         if (status == ULB_OK && at)
             copy_on(team, at, bytes, bytes, count);

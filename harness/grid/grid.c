@@ -3,7 +3,7 @@
 #include "common/rng.h"
 #include "common/units.h"
 #include "harness/grid/calibration_shapes.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "common/stats.h"
 #include "kernels/gguf_block.h"
 
@@ -212,13 +212,13 @@ static void share_samples(struct ulb_grid *grid, size_t per_round)
         grid->cells[i].per_round = per_round;
         grid->cells[i].us = at;
         grid->cells[i].disturbed = at + grid->plan.rounds * per_round;
-        grid->cells[i].beside = at + 2 * grid->plan.rounds * per_round;
-        grid->cells[i].peak_beside = grid->cells[i].beside + grid->plan.rounds;
-        grid->cells[i].read_us = grid->cells[i].peak_beside + grid->plan.rounds;
+        grid->cells[i].round_yardstick = at + 2 * grid->plan.rounds * per_round;
+        grid->cells[i].round_peak = grid->cells[i].round_yardstick + grid->plan.rounds;
+        grid->cells[i].read_us = grid->cells[i].round_peak + grid->plan.rounds;
         at += grid->plan.rounds * (2 * per_round + 3);
-        grid->cells[i].loop_s = grid->loops_beside + i * grid->plan.rounds * grid->classes;
-        for (size_t place = 0; place < ULB_PREFETCH_PLACES; place++)
-            grid->cells[i].place_ratios[place] = NAN;
+        grid->cells[i].loop_s = grid->round_loops + i * grid->plan.rounds * grid->classes;
+        for (size_t candidate = 0; candidate < ULB_PREFETCH_CANDIDATES; candidate++)
+            grid->cells[i].candidate_ratios[candidate] = NAN;
     }
 }
 
@@ -284,16 +284,17 @@ static enum ulb_status allocate(struct ulb_grid *grid, size_t n_kernels, struct 
     grid->order = calloc(grid->n, sizeof *grid->order);
     grid->samples = calloc(grid->n * rounds * (2 * grid->plan.per_round + 3), sizeof *grid->samples);
     grid->yardstick = calloc(rounds * (grid->n + 1), sizeof *grid->yardstick);
-    grid->spells = calloc(rounds, sizeof *grid->spells);
-    grid->hz = calloc(rounds, sizeof *grid->hz);
-    grid->hz_seen = calloc(grid->n, sizeof *grid->hz_seen);
-    grid->shares = aligned_alloc(64, grid->plan.machine->pus.n * sizeof *grid->shares);
-    grid->weights = calloc(grid->plan.machine->pus.n, sizeof *grid->weights);
+    grid->round_medians = calloc(rounds, sizeof *grid->round_medians);
+    grid->round_hz = calloc(rounds, sizeof *grid->round_hz);
+    grid->cell_hz = calloc(grid->n, sizeof *grid->cell_hz);
+    grid->ranges = aligned_alloc(64, grid->plan.machine->pus.n * sizeof *grid->ranges);
+    grid->thread_shares = calloc(grid->plan.machine->pus.n, sizeof *grid->thread_shares);
     grid->rates = calloc(n_kernels * grid->classes, sizeof *grid->rates);
-    grid->loops_beside = calloc(grid->n * rounds * grid->classes, sizeof *grid->loops_beside);
+    grid->round_loops = calloc(grid->n * rounds * grid->classes, sizeof *grid->round_loops);
     grid->overlaps = calloc(n_kernels, sizeof *grid->overlaps);
-    if (!grid->order || !grid->samples || !grid->yardstick || !grid->spells || !grid->hz || !grid->hz_seen ||
-        !grid->shares || !grid->weights || !grid->overlaps || !grid->rates || !grid->loops_beside)
+    if (!grid->order || !grid->samples || !grid->yardstick || !grid->round_medians || !grid->round_hz ||
+        !grid->cell_hz || !grid->ranges || !grid->thread_shares || !grid->overlaps || !grid->rates ||
+        !grid->round_loops)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
     enum ulb_status status = allocate_tokens(grid, m, k, grid->plan.settings->seed, err);
     if (status != ULB_OK)
@@ -324,16 +325,16 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->order);
     free(grid->samples);
     free(grid->yardstick);
-    free(grid->spells);
-    free(grid->hz);
-    free(grid->hz_seen);
+    free(grid->round_medians);
+    free(grid->round_hz);
+    free(grid->cell_hz);
     ulb_pages_unmap(&grid->tokens_storage);
-    free(grid->shares);
-    free(grid->weights);
+    free(grid->ranges);
+    free(grid->thread_shares);
     free(grid->class_gammas);
     free(grid->overlaps);
     free(grid->rates);
-    free(grid->loops_beside);
+    free(grid->round_loops);
     ulb_team_gamma_close(grid->gamma);
     ulb_peak_close(grid->peak);
     *grid = (struct ulb_grid){0};
@@ -341,9 +342,9 @@ void ulb_grid_close(struct ulb_grid *grid)
 
 struct ulb_row_split ulb_grid_split(struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
-    ulb_grid_set_weights(grid, cell);
+    ulb_grid_set_thread_shares(grid, cell);
     return ulb_split_of(grid->plan.settings->splits[0], cell->m, cell->kernel->mr, grid->plan.machine->pus.n,
-                        grid->weights, grid->shares);
+                        grid->thread_shares, grid->ranges);
 }
 
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)
@@ -362,7 +363,7 @@ struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid
     return g;
 }
 
-void ulb_grid_settle(struct ulb_grid *grid)
+void ulb_grid_finalise(struct ulb_grid *grid)
 {
     for (size_t i = 0; i < grid->n_kernels; i++) {
         for (size_t c = 0; c < grid->classes; c++)

@@ -26,17 +26,17 @@ struct ulb_grid_cell {
     size_t m, k, n;
     size_t bytes, packed_bytes; /* of the packed matrix: that a call reads, that it takes */
     size_t batch;
-    double place_ratios[ULB_PREFETCH_PLACES]; /* struct ulb_prefetch_times's; NAN: not measured */
+    double candidate_ratios[ULB_PREFETCH_CANDIDATES]; /* struct ulb_prefetch_times's; NAN: not measured */
     size_t prefetch; /* as chosen before the first sample, of a kernel with prefetch_choice */
     double *us;      /* samples */
     size_t n_samples;
-    double *disturbed; /* places of those that were taken although a core was not all ours */
+    double *disturbed; /* places of those that were taken although a core was not free of interference */
     size_t n_disturbed;
-    double *beside;      /* bytes/s: the yardstick around each round's samples */
-    double *peak_beside; /* 1e9 operations/s: the compute limit right after them; NAN: there is none */
-    double *read_us;     /* of each round: a plain read of as many bytes; NAN with warm weights */
-    double *loop_s;      /* [round][class]: of the kernel's gamma sample right before them; 0 without */
-    size_t n_beside, per_round;
+    double *round_yardstick; /* bytes/s: the yardstick around each round's samples */
+    double *round_peak;      /* 1e9 operations/s: the compute limit right after them; NAN: there is none */
+    double *read_us;         /* of each round: a plain read of as many bytes; NAN with warm weights */
+    double *loop_s;          /* [round][class]: of the kernel's gamma sample right before them; 0 without */
+    size_t n_rounds, per_round;
 };
 
 /* What a grid is made of. */
@@ -62,23 +62,23 @@ struct ulb_grid {
     double *samples;                      /* storage of the cells' arrays */
     double *yardstick;                    /* bytes/s: one before each round and one after each cell */
     size_t n_yardstick;
-    double *spells; /* its median in each round, GB/s */
-    double *hz;     /* core frequency in each round */
-    size_t n_spells;
-    double *hz_seen; /* n: after each cell of the present round */
-    struct ulb_noise_retry watch;
+    double *round_medians; /* its median in each round, GB/s */
+    double *round_hz;      /* core frequency in each round */
+    size_t n_rounds;
+    double *cell_hz; /* n: after each cell of the present round */
+    struct ulb_noise_retry retry;
     double begin;                 /* of the timing: less what was spent by processes before this one */
     struct ulb_team_gamma *gamma; /* of the kernels the grid was opened with; closed with the grid */
-    struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_settle() */
-    double *loops_beside;         /* storage of the cells' loop_s */
+    struct ulb_core_rate *rates;  /* [kernel][class], after ulb_grid_finalise() */
+    double *round_loops;          /* storage of the cells' loop_s */
     struct ulb_peak_meter *peak;  /* closed with the grid */
     size_t tokens;                /* the largest N */
     float *y;                     /* room for the largest M and N, and a cache line */
     struct ulb_pages tokens_storage;
     struct ulb_activations x[ULB_ACTIVATIONS]; /* those of the kernels' formats, for the largest K and N */
-    struct ulb_share *shares;                  /* one per thread */
-    double *weights; /* of the weighted split, by thread: of the cell that ulb_grid_split() saw last */
-    double class_beta[ULB_MAX_CLASSES];   /* bytes/s; these two once ulb_grid_weigh() measured them */
+    struct ulb_tile_range *ranges;             /* one per thread */
+    double *thread_shares; /* of the weighted split, by thread: of the cell that ulb_grid_split() saw last */
+    double class_beta[ULB_MAX_CLASSES]; /* bytes/s; these two once ulb_grid_measure_shares() measured them */
     struct ulb_class_gamma *class_gammas; /* of each kernel; NULL: all threads are equal */
 };
 
@@ -93,45 +93,47 @@ enum ulb_status ulb_grid_open(struct ulb_grid *grid, struct ulb_record *record,
 void ulb_grid_close(struct ulb_grid *grid);
 
 /* For the weighted split on several classes: measures what each of them gets done while the whole team works
- * and says so in the record's section "weights". The session's yardstick must have been chosen. */
-enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *grid,
-                               const struct ulb_kernel *const *kernels, struct ulb_error *err);
+ * and says so in the record's section "class_shares". The session's yardstick must have been chosen. */
+enum ulb_status ulb_grid_measure_shares(struct ulb_session *session, struct ulb_grid *grid,
+                                        const struct ulb_kernel *const *kernels, struct ulb_error *err);
 
-/* Fills the grid's weights for one cell. */
-void ulb_grid_set_weights(struct ulb_grid *grid, const struct ulb_grid_cell *cell);
+/* Fills the grid's thread_shares for one cell. */
+void ulb_grid_set_thread_shares(struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
-/* The split of the settings for one cell; uses the grid's shares and weights, so that the next call ends
- * its use. */
+/* The split of the settings for one cell; uses the grid's ranges and thread_shares, so that the next call
+ * ends its use. */
 struct ulb_row_split ulb_grid_split(struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
 /* Arguments of a timed call; w is still to be set. */
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
-/* Median of the samples' own ratios to the yardstick beside them: the machine's good and bad spells, which
- * last longer than a sample, cancel. NAN when there is no memory for the ratios. */
+/* Median of the samples' own ratios to the yardstick sampled around them: the machine's good and bad spells,
+ * which last longer than a sample, cancel. NAN when there is no memory for the ratios. */
 double ulb_grid_efficiency(const struct ulb_grid_cell *cell);
 
-/* Warms every cell up, verified before, and chooses where its prefetches go: that is one place for all shapes
- * of a row and number of tokens, by the median of the cells' place_ratios. Before the first round. */
-enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err);
+/* Warms every cell up, verified before, and chooses where its prefetches go: that is one candidate for all
+ * shapes of a kernel and number of tokens, by the median of the cells' candidate_ratios. Before the first
+ * round. */
+enum ulb_status ulb_grid_warm_up(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err);
 
 /* What a cell's warm-up, a round's limits and one cell's turn in it came to, for the journal
  * (harness/session/checkpoint.h), and back in their place; false when the values are not what these functions
  * write. */
-json_t *ulb_grid_ready_kept(const struct ulb_grid_cell *cell);
-bool ulb_grid_ready_replay(const struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept);
-json_t *ulb_grid_limits_kept(const struct ulb_grid *grid);
-bool ulb_grid_limits_replay(struct ulb_grid *grid, const json_t *kept);
-json_t *ulb_grid_cell_kept(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double hz);
-bool ulb_grid_cell_replay(struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *kept, double *hz);
+json_t *ulb_grid_warm_up_to_json(const struct ulb_grid_cell *cell);
+bool ulb_grid_warm_up_from_json(const struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *saved);
+json_t *ulb_grid_limits_to_json(const struct ulb_grid *grid);
+bool ulb_grid_limits_from_json(struct ulb_grid *grid, const json_t *saved);
+json_t *ulb_grid_cell_to_json(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double hz);
+bool ulb_grid_cell_from_json(struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *saved,
+                             double *hz);
 
 /* A sample of the yardstick, bytes/s. */
 void ulb_grid_add_yardstick(struct ulb_grid *grid, double value);
 /* The yardstick around the samples that a cell got last, and the kernel's gamma taken with them. */
-void ulb_grid_set_beside(struct ulb_grid *grid, struct ulb_grid_cell *cell);
+void ulb_grid_end_cell_round(struct ulb_grid *grid, struct ulb_grid_cell *cell);
 
 /* Sums up what the team's gamma was sampled as; before any prediction. */
-void ulb_grid_settle(struct ulb_grid *grid);
+void ulb_grid_finalise(struct ulb_grid *grid);
 
 /* Median of the yardstick over the whole run, bytes/s. */
 double ulb_grid_yardstick(const struct ulb_grid *grid);

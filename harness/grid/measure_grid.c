@@ -7,7 +7,7 @@
 #include "harness/grid/sample.h"
 #include "harness/session/checkpoint.h"
 #include "harness/grid/overlap_calibration.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "results/compare/noise_floor.h"
 #include "common/stats.h"
 
@@ -26,7 +26,7 @@ enum {
     SAMPLES_PER_ROUND = 3,
     TRIES_PER_SAMPLE = 6
 };
-static const double PATIENCE_QUICK = 8, PATIENCE_FULL = 30; /* seconds */
+static const double RETRY_BUDGET_QUICK = 8, RETRY_BUDGET_FULL = 30; /* seconds */
 
 /* A quick GEMV grid begins no further round after so many seconds, when it has the least of them. */
 static const double BUDGET_QUICK = 20;
@@ -65,37 +65,37 @@ static struct ulb_grid_plan plan_of(const struct ulb_session *session, enum ulb_
 
 /* ---- verification ---- */
 
-/* The first tokens of the problem, as many as the cell has. */
+/* The first tokens of the test case, as many as the cell has. */
 static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid *grid,
-                                   const struct ulb_grid_cell *cell, const struct ulb_problem *problem,
+                                   const struct ulb_grid_cell *cell, const struct ulb_test_case *test_case,
                                    bool already_packed, struct ulb_error *err)
 {
-    struct ulb_problem part = *problem;
+    struct ulb_test_case part = *test_case;
     part.n = cell->n;
     void *packed = session->arena.pages.data;
     if (!already_packed)
-        ulb_problem_pack(problem, cell->kernel->layout, packed, session->machine.team);
+        ulb_test_case_pack(test_case, cell->kernel->layout, packed, session->machine.team);
     struct ulb_row_split split = ulb_grid_split(grid, cell);
-    struct ulb_team_gemm job = {cell->kernel, ulb_problem_gemm(&part, packed, grid->y), &split};
+    struct ulb_team_gemm job = {cell->kernel, ulb_test_case_gemm(&part, packed, grid->y), &split};
     enum ulb_status status = ULB_OK;
-    /* With every piece of code that may be timed: the row's own, into L2, into L1. */
-    static const size_t pieces[] = {0, 1, ULB_PREFETCH_PLACES - 1};
-    size_t places = ulb_prefetch_count(cell->kernel, cell->n), n = places < 3 ? places : 3;
+    /* With every piece of code that may be timed: the kernel's own, into L2, into L1. */
+    static const size_t pieces[] = {0, 1, ULB_PREFETCH_CANDIDATES - 1};
+    size_t candidates = ulb_prefetch_count(cell->kernel, cell->n), n = candidates < 3 ? candidates : 3;
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
-        job.gemm.prefetch = ulb_prefetch_places[pieces[i]];
+        job.gemm.prefetch = ulb_prefetch_candidates[pieces[i]];
         memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
         ulb_team_gemm_run(session->machine.team, &job);
-        status = ulb_problem_check(&part, cell->kernel, grid->y, err);
+        status = ulb_test_case_check(&part, cell->kernel, grid->y, err);
     }
     return status;
 }
 
-/* Cells of one shape and format stand next to each other and share a problem, those of one layout its packed
- * form. */
+/* Cells of one shape and format stand next to each other and share a test case, those of one layout its
+ * packed form. */
 static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
-    struct ulb_problem problem = {0};
-    const struct ulb_layout *packed = NULL; /* NULL: the problem is not this cell's */
+    struct ulb_test_case test_case = {0};
+    const struct ulb_layout *packed = NULL; /* NULL: the test case is not this cell's */
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
         const struct ulb_grid_cell *cell = &grid->cells[i], *last = i > 0 ? cell - 1 : cell;
@@ -104,19 +104,19 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
         if (i == 0 || last->m != cell->m || last->k != cell->k ||
             last->kernel->layout->format != layout->format ||
             last->kernel->activation != cell->kernel->activation) {
-            ulb_problem_close(&problem);
+            ulb_test_case_close(&test_case);
             packed = NULL;
-            status =
-                ulb_problem_open_tokens(&problem, cell->kernel, cell->m, cell->k, grid->tokens,
-                                        ULB_FILL_RANDOM, session->settings.seed, session->machine.team, err);
+            status = ulb_test_case_open_tokens(&test_case, cell->kernel, cell->m, cell->k, grid->tokens,
+                                               ULB_FILL_RANDOM, session->settings.seed, session->machine.team,
+                                               err);
         }
         if (status == ULB_OK)
-            status = verify_cell(session, grid, cell, &problem, packed == layout, err);
+            status = verify_cell(session, grid, cell, &test_case, packed == layout, err);
         packed = layout;
         if (status == ULB_OK)
             status = ulb_check_interrupted(err);
     }
-    ulb_problem_close(&problem);
+    ulb_test_case_close(&test_case);
     return status;
 }
 
@@ -141,7 +141,7 @@ static double sample_yardstick(void *arg)
 
 static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
 {
-    ulb_grid_add_yardstick(grid, ulb_retry_noisy(&grid->watch, sample_yardstick, session));
+    ulb_grid_add_yardstick(grid, ulb_retry_noisy(&grid->retry, sample_yardstick, session));
 }
 
 static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
@@ -149,21 +149,22 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     struct ulb_cell_sample sample;
     ulb_cell_sample_open(&sample, session, grid, cell);
     if (grid->gamma)
-        ulb_team_gamma_sample(grid->gamma, cell->kernel_index, &grid->watch);
+        ulb_team_gamma_sample(grid->gamma, cell->kernel_index, &grid->retry);
     /* An untimed call, where there is no lead-in. */
     if (cell->per_round > 1 && session->settings.warm)
         ulb_cell_sample_time(&sample, 1);
     for (size_t i = 0; i < cell->per_round; i++) {
-        cell->us[cell->n_samples] = ulb_retry_noisy(&grid->watch, sample_cell, &sample);
-        if (grid->watch.gave_disturbed)
+        cell->us[cell->n_samples] = ulb_retry_noisy(&grid->retry, sample_cell, &sample);
+        if (grid->retry.last_disturbed)
             cell->disturbed[cell->n_disturbed++] = (double)cell->n_samples;
         cell->n_samples++;
     }
-    cell->peak_beside[cell->n_beside] = ulb_peak_beside(grid->peak, cell->kernel->activation, &grid->watch);
-    cell->read_us[cell->n_beside] =
-        session->settings.warm ? NAN : ulb_retry_noisy(&grid->watch, sample_read, &sample);
+    cell->round_peak[cell->n_rounds] =
+        ulb_peak_sample_best(grid->peak, cell->kernel->activation, &grid->retry);
+    cell->read_us[cell->n_rounds] =
+        session->settings.warm ? NAN : ulb_retry_noisy(&grid->retry, sample_read, &sample);
     take_yardstick(session, grid);
-    ulb_grid_set_beside(grid, cell);
+    ulb_grid_end_cell_round(grid, cell);
 }
 
 /* What lies behind a cell's results, set before its samples and looked at after them. */
@@ -186,19 +187,19 @@ static enum ulb_status check_canary(const struct ulb_grid *grid, const struct ul
     return ULB_OK;
 }
 
-/* A cell's turn in a round: timed, or kept from a process before. */
-static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *grid, size_t round,
-                                  struct ulb_grid_cell *cell, double *hz, struct ulb_error *err)
+/* A cell's turn in a round: timed, or read back from the journal. */
+static enum ulb_status process_cell(struct ulb_session *session, struct ulb_grid *grid, size_t round,
+                                    struct ulb_grid_cell *cell, double *hz, struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX];
-    struct ulb_unit unit;
-    const json_t *kept;
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "%zu: %s %zux%zu, %zu", round + 1,
-                                            ulb_kernel_name(cell->kernel, name), cell->m, cell->k, cell->n);
+    struct ulb_journal_entry entry;
+    const json_t *saved;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "%zu: %s %zux%zu, %zu", round + 1,
+                                             ulb_kernel_name(cell->kernel, name), cell->m, cell->k, cell->n);
     if (status != ULB_OK)
         return status;
-    if (kept)
-        return ulb_grid_cell_replay(grid, cell, kept, hz) ? ULB_OK : ulb_unit_damaged(&unit, err);
+    if (saved)
+        return ulb_grid_cell_from_json(grid, cell, saved, hz) ? ULB_OK : ulb_entry_damaged(&entry, err);
     memset(canary_of(grid, cell), CANARY, ULB_CACHE_LINE);
     time_cell(session, grid, cell);
     *hz = ulb_team_last_hz(session->machine.team);
@@ -207,35 +208,36 @@ static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *
         status = ulb_team_check(session->machine.team, err);
     if (status != ULB_OK || !session->journal)
         return status;
-    return ulb_unit_end(session, &unit, ulb_grid_cell_kept(grid, cell, *hz), err);
+    return ulb_entry_end(session, &entry, ulb_grid_cell_to_json(grid, cell, *hz), err);
 }
 
 /* What a round takes besides the cells: the yardstick and the compute limit. */
 static void take_limits(struct ulb_session *session, struct ulb_grid *grid)
 {
     take_yardstick(session, grid);
-    ulb_peak_sample(grid->peak, &grid->watch);
+    ulb_peak_sample(grid->peak, &grid->retry);
 }
 
-static enum ulb_status visit_limits(struct ulb_session *session, struct ulb_grid *grid, size_t round,
-                                    struct ulb_error *err)
+static enum ulb_status process_limits(struct ulb_session *session, struct ulb_grid *grid, size_t round,
+                                      struct ulb_error *err)
 {
-    struct ulb_unit unit;
-    const json_t *kept;
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "%zu: limits", round + 1);
+    struct ulb_journal_entry entry;
+    const json_t *saved;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "%zu: limits", round + 1);
     if (status != ULB_OK)
         return status;
-    if (kept)
-        return ulb_grid_limits_replay(grid, kept) ? ULB_OK : ulb_unit_damaged(&unit, err);
+    if (saved)
+        return ulb_grid_limits_from_json(grid, saved) ? ULB_OK : ulb_entry_damaged(&entry, err);
     take_limits(session, grid);
-    return session->journal ? ulb_unit_end(session, &unit, ulb_grid_limits_kept(grid), err) : ULB_OK;
+    return session->journal ? ulb_entry_end(session, &entry, ulb_grid_limits_to_json(grid), err) : ULB_OK;
 }
 
 /* What the machine was like in the round whose first yardstick is named: its medians. */
-static void settle_round(struct ulb_grid *grid, size_t first, size_t cells)
+static void finalise_round(struct ulb_grid *grid, size_t first, size_t cells)
 {
-    grid->spells[grid->n_spells] = ulb_median_of(grid->yardstick + first, grid->n_yardstick - first) / ULB_GB;
-    grid->hz[grid->n_spells++] = ulb_median_of(grid->hz_seen, cells);
+    grid->round_medians[grid->n_rounds] =
+        ulb_median_of(grid->yardstick + first, grid->n_yardstick - first) / ULB_GB;
+    grid->round_hz[grid->n_rounds++] = ulb_median_of(grid->cell_hz, cells);
 }
 
 /* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
@@ -254,9 +256,9 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
             break;
         ulb_rng_shuffle(&rng, grid->order, grid->n);
         size_t first = grid->n_yardstick, i;
-        status = visit_limits(session, grid, round, err);
+        status = process_limits(session, grid, round, err);
         for (i = 0; i < grid->n && status == ULB_OK; i++) {
-            status = visit_cell(session, grid, round, &grid->cells[grid->order[i]], &grid->hz_seen[i], err);
+            status = process_cell(session, grid, round, &grid->cells[grid->order[i]], &grid->cell_hz[i], err);
             double done = (double)round + (double)(i + 1) / (double)grid->n;
             /* However late it is, the least rounds are still to come. */
             ulb_session_progress(session, grid->plan.predicts ? "gemv" : "gemm",
@@ -265,7 +267,7 @@ static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *gr
                 status = ulb_session_check(session, err);
         }
         if (i > 0)
-            settle_round(grid, first, i);
+            finalise_round(grid, first, i);
     }
     return status;
 }
@@ -276,7 +278,7 @@ static enum ulb_status record_cells(struct ulb_session *session, struct ulb_grid
 {
     enum ulb_status status = ulb_peak_record(grid->peak, &session->settings, session->record, err);
     if (status == ULB_OK && grid->plan.predicts) {
-        ulb_grid_settle(grid);
+        ulb_grid_finalise(grid);
         status = ulb_overlap_measure(grid, session->record, err);
     }
     for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
@@ -311,18 +313,18 @@ static enum ulb_status warn_of_frequency(struct ulb_session *session, struct ulb
 static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_grid *grid,
                                         struct ulb_error *err)
 {
-    if (grid->n_spells == 0)
+    if (grid->n_rounds == 0)
         return ULB_OK;
-    struct ulb_stats stats = ulb_stats_of(grid->spells, grid->n_spells, session->settings.seed);
+    struct ulb_stats stats = ulb_stats_of(grid->round_medians, grid->n_rounds, session->settings.seed);
     struct ulb_yardstick yardstick = {
         .threads = (unsigned)session->machine.pus.n,
         .gbps = ulb_grid_yardstick(grid) / ULB_GB,
         .gbps_mad = stats.mad,
         .drift = (stats.max - stats.min) / stats.median,
-        .n_samples = grid->n_spells,
-        .gbps_samples = grid->spells,
-        .n_hz = isnan(ulb_median_of(grid->hz, grid->n_spells)) ? 0 : grid->n_spells,
-        .hz_samples = grid->hz,
+        .n_samples = grid->n_rounds,
+        .gbps_samples = grid->round_medians,
+        .n_hz = isnan(ulb_median_of(grid->round_hz, grid->n_rounds)) ? 0 : grid->n_rounds,
+        .hz_samples = grid->round_hz,
     };
     snprintf(yardstick.set, sizeof yardstick.set, "%s",
              session->settings.set ? session->settings.set : "all");
@@ -330,7 +332,7 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
              session->yardstick_pages == ULB_PAGES_HUGE ? "+huge" : "");
     enum ulb_status status = ulb_record_add_yardstick(session->record, &yardstick, err);
     if (status == ULB_OK && yardstick.n_hz > 0)
-        status = warn_of_frequency(session, ulb_stats_of(grid->hz, grid->n_spells, 1), err);
+        status = warn_of_frequency(session, ulb_stats_of(grid->round_hz, grid->n_rounds, 1), err);
     if (status == ULB_OK && yardstick.drift > DRIFT_NOISY)
         status = ulb_record_warn(
             session->record, err,
@@ -338,7 +340,7 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
             100 * yardstick.drift, 100 * DRIFT_NOISY);
     if (status == ULB_OK)
         status = ulb_record_check_beta(session->record, yardstick.set, err);
-    double share = (double)grid->watch.disturbed / (double)grid->watch.judged;
+    double share = (double)grid->retry.disturbed / (double)grid->retry.judged;
     if (status == ULB_OK && share > DISTURBED_NOISY)
         status = ulb_record_warn(session->record, err,
                                  "noisy: in %.0f %% of the samples a core was shared with another program, a "
@@ -369,7 +371,7 @@ static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *gri
     if (status == ULB_OK)
         status = ulb_beta_choose(session, err);
     if (status == ULB_OK)
-        status = ulb_grid_weigh(session, grid, kernels, err);
+        status = ulb_grid_measure_shares(session, grid, kernels, err);
     if (status == ULB_OK)
         status = verify_all(session, grid, err);
     if (status == ULB_OK)
@@ -377,13 +379,13 @@ static enum ulb_status prepare(struct ulb_session *session, struct ulb_grid *gri
     if (status == ULB_OK && grid->plan.predicts)
         status = ulb_team_gamma_open(&grid->gamma, &session->machine, session->settings.seed, kernels, n,
                                      rounds * most_cells(grid), err);
-    grid->watch = (struct ulb_noise_retry){
+    grid->retry = (struct ulb_noise_retry){
         .team = session->machine.team,
         .tries = TRIES_PER_SAMPLE,
-        .patience = session->settings.quick ? PATIENCE_QUICK : PATIENCE_FULL,
+        .retry_budget_s = session->settings.quick ? RETRY_BUDGET_QUICK : RETRY_BUDGET_FULL,
     };
     grid->begin = ulb_now();
-    return status == ULB_OK ? ulb_grid_ready(session, grid, err) : status;
+    return status == ULB_OK ? ulb_grid_warm_up(session, grid, err) : status;
 }
 
 enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product product,
@@ -398,14 +400,14 @@ enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product p
     if (timed)
         status = time_all(session, &grid, err);
     if (timed) {
-        struct ulb_error kept = *err;
+        struct ulb_error saved = *err;
         enum ulb_status recorded = record_yardstick(session, &grid, err);
         if (recorded == ULB_OK)
             recorded = record_cells(session, &grid, err);
         if (recorded != ULB_OK)
             status = recorded;
         else
-            *err = kept;
+            *err = saved;
     }
     ulb_grid_close(&grid);
     return status;

@@ -12,18 +12,18 @@
 enum { FIT_STEPS = 5 };
 
 /* Over all rounds: the median of what was measured over what the model gives, as it is so far, for the
- * machine beside it; in seconds of the machine as it mostly was. ratios: room for one per round. */
+ * machine around it; in seconds of the machine as it mostly was. ratios: room for one per round. */
 static struct ulb_overlap_point point_of_run(struct ulb_grid *grid, const struct ulb_grid_cell *cell,
                                              const struct ulb_overlap *so_far, double *ratios)
 {
     double columns = (double)cell->k;
     struct ulb_prediction mostly = ulb_predict_cell_mostly(grid, cell);
-    for (size_t round = 0; round < cell->n_beside; round++) {
+    for (size_t round = 0; round < cell->n_rounds; round++) {
         struct ulb_prediction then = ulb_predict_cell_round(grid, cell, round);
         ratios[round] = ulb_cell_round_seconds(cell, round) /
                         ulb_predict_overlap(&then.plain, then.tiles, columns, so_far);
     }
-    double seconds = ulb_median_of(ratios, cell->n_beside) *
+    double seconds = ulb_median_of(ratios, cell->n_rounds) *
                      ulb_predict_overlap(&mostly.plain, mostly.tiles, columns, so_far);
     return (struct ulb_overlap_point){seconds, mostly.plain, mostly.tiles, columns};
 }
@@ -72,7 +72,7 @@ static void measure_kernel(struct ulb_grid *grid, const struct ulb_grid_cell *fi
     struct ulb_overlap *overlap = &grid->overlaps[first->kernel_index];
     size_t rounds = grid->plan.rounds;
     for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
-        rounds = first[i].n_beside < rounds ? first[i].n_beside : rounds;
+        rounds = first[i].n_rounds < rounds ? first[i].n_rounds : rounds;
     *cell =
         (struct ulb_overlap_cell){.threads = (unsigned)grid->plan.machine->pus.n, .overlap_samples = samples};
     name_cell(grid, first, cell);

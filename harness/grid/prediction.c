@@ -96,7 +96,7 @@ struct ulb_prediction ulb_predict_cell(struct ulb_grid *grid, const struct ulb_g
 
 struct ulb_prediction ulb_predict_cell_mostly(struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
-    return ulb_predict_cell(grid, cell, ulb_median_of(cell->beside, cell->n_beside),
+    return ulb_predict_cell(grid, cell, ulb_median_of(cell->round_yardstick, cell->n_rounds),
                             &grid->rates[cell->kernel_index * grid->plan.machine->topology.n_classes]);
 }
 
@@ -109,7 +109,7 @@ struct ulb_prediction ulb_predict_cell_round(struct ulb_grid *grid, const struct
         rates[c] = grid->rates[cell->kernel_index * classes + c];
         rates[c].gamma *= cell->loop_s[round * classes + c] / rates[c].loop_s;
     }
-    return ulb_predict_cell(grid, cell, cell->beside[round], rates);
+    return ulb_predict_cell(grid, cell, cell->round_yardstick[round], rates);
 }
 
 double ulb_prediction_seconds(const struct ulb_grid *grid, const struct ulb_grid_cell *cell,

@@ -69,7 +69,7 @@ static void name_cell(const struct ulb_grid *grid, const struct ulb_grid_cell *f
              ulb_prefetch_name(from->kernel, from->n, from->prefetch));
 }
 
-/* Median over the samples of their own share of what a limit, sampled beside each round, does in a second.
+/* Median over the samples of their own share of what a limit, sampled around each round, does in a second.
  */
 static double share_of(const struct ulb_grid_cell *cell, double work, const double *limit)
 {
@@ -77,7 +77,7 @@ static double share_of(const struct ulb_grid_cell *cell, double work, const doub
     if (!shares)
         return NAN;
     size_t n = 0;
-    for (; n < cell->n_samples && n / cell->per_round < cell->n_beside; n++)
+    for (; n < cell->n_samples && n / cell->per_round < cell->n_rounds; n++)
         shares[n] = work / (cell->us[n] * 1e-6) / limit[n / cell->per_round];
     double median = ulb_median(shares, n);
     free(shares);
@@ -86,19 +86,19 @@ static double share_of(const struct ulb_grid_cell *cell, double work, const doub
 
 double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
 {
-    return share_of(cell, (double)cell->bytes, cell->beside);
+    return share_of(cell, (double)cell->bytes, cell->round_yardstick);
 }
 
-/* Of each round: the time over that predicted for the machine beside it, with the kernel's overlap and by the
+/* Of each round: the time over that predicted for the machine around it, with the kernel's overlap and by the
  * roofline alone, the time in readings of the yardstick, and that of a plain read of as many bytes over it.
  */
 enum { OVERLAP, PLAIN, YARDSTICK, READ, RATIOS };
 
 static void ratios_of(struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios[RATIOS])
 {
-    for (size_t round = 0; round < cell->n_beside; round++) {
+    for (size_t round = 0; round < cell->n_rounds; round++) {
         double seconds = ulb_cell_round_seconds(cell, round);
-        ratios[YARDSTICK][round] = seconds * cell->beside[round] / (double)cell->bytes;
+        ratios[YARDSTICK][round] = seconds * cell->round_yardstick[round] / (double)cell->bytes;
         ratios[READ][round] = cell->read_us[round] * 1e-6 / seconds;
         if (!grid->plan.predicts)
             continue;
@@ -112,7 +112,7 @@ static void ratios_of(struct ulb_grid *grid, const struct ulb_grid_cell *cell, d
  * interval, relative. */
 static double medians_of(struct ulb_grid *grid, const struct ulb_grid_cell *cell, double medians[RATIOS])
 {
-    size_t n = cell->n_beside;
+    size_t n = cell->n_rounds;
     double *storage = malloc((RATIOS * n + 1) * sizeof *storage), noise = NAN;
     double *ratios[RATIOS];
     for (size_t i = 0; i < RATIOS; i++)
@@ -168,7 +168,8 @@ void ulb_grid_result(struct ulb_grid *grid, size_t ring_bytes, struct ulb_grid_c
                      struct ulb_cell *cell)
 {
     struct ulb_stats us = ulb_stats_of(from->us, from->n_samples, grid->plan.settings->seed);
-    struct ulb_stats beside = ulb_stats_of(from->beside, from->n_beside, grid->plan.settings->seed);
+    struct ulb_stats round_yardstick =
+        ulb_stats_of(from->round_yardstick, from->n_rounds, grid->plan.settings->seed);
     double ops = 2 * (double)from->m * (double)from->k * (double)from->n;
     *cell = (struct ulb_cell){
         .m = from->m,
@@ -182,8 +183,8 @@ void ulb_grid_result(struct ulb_grid *grid, size_t ring_bytes, struct ulb_grid_c
         .us_ci_hi = us.ci_hi,
         .gbps = (double)from->bytes / us.median * 1e6 / ULB_GB,
         .gops = 1e-3 * ops / us.median,
-        .yardstick_gbps = beside.median / ULB_GB,
-        .peak_gops = ulb_median_of(from->peak_beside, from->n_beside),
+        .yardstick_gbps = round_yardstick.median / ULB_GB,
+        .peak_gops = ulb_median_of(from->round_peak, from->n_rounds),
         .peak_reason = "no loop for the compute limit runs here",
         .weight_bytes = from->bytes,
         .ring_bytes = grid->plan.settings->warm ? from->bytes : ring_bytes,
@@ -199,7 +200,7 @@ void ulb_grid_result(struct ulb_grid *grid, size_t ring_bytes, struct ulb_grid_c
     cell->noise = medians_of(grid, from, medians);
     cell->efficiency = ulb_grid_efficiency(from);
     cell->read_share = medians[READ];
-    cell->peak_share = share_of(from, 1e-9 * ops, from->peak_beside);
+    cell->peak_share = share_of(from, 1e-9 * ops, from->round_peak);
     name_cell(grid, from, cell);
     if (grid->plan.predicts)
         predict_result(grid, from, medians, cell);

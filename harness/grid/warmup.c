@@ -87,7 +87,7 @@ static double time_batch(void *arg)
 }
 
 /* An emulator's times say nothing of where prefetches should go. */
-static void ready_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
+static void warm_up_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
 {
     struct ulb_cell_sample sample;
     ulb_cell_sample_open(&sample, session, grid, cell);
@@ -95,58 +95,59 @@ static void ready_cell(struct ulb_session *session, struct ulb_grid *grid, struc
     if (!ulb_prefetch_chosen(cell->kernel, cell->n) || ulb_emulator())
         return;
     size_t n = cell->per_round > 1 ? ULB_PREFETCH_SAMPLES : ULB_PREFETCH_SAMPLES_LONG;
-    size_t places = ulb_prefetch_count(cell->kernel, cell->n);
+    size_t candidates = ulb_prefetch_count(cell->kernel, cell->n);
     struct ulb_prefetch_times times =
-        ulb_prefetch_compare(&sample.job.gemm.prefetch, places, n, time_batch, &sample);
-    memcpy(cell->place_ratios, times.ratios, sizeof cell->place_ratios);
+        ulb_prefetch_compare(&sample.job.gemm.prefetch, candidates, n, time_batch, &sample);
+    memcpy(cell->candidate_ratios, times.ratios, sizeof cell->candidate_ratios);
     double fastest = times.medians[0];
-    for (size_t place = 1; place < places; place++)
-        fastest = fmin(fastest, times.medians[place]);
+    for (size_t candidate = 1; candidate < candidates; candidate++)
+        fastest = fmin(fastest, times.medians[candidate]);
     set_batch(cell, fastest);
 }
 
-static enum ulb_status visit_cell(struct ulb_session *session, struct ulb_grid *grid,
-                                  struct ulb_grid_cell *cell, struct ulb_error *err)
+static enum ulb_status process_cell(struct ulb_session *session, struct ulb_grid *grid,
+                                    struct ulb_grid_cell *cell, struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX];
-    struct ulb_unit unit;
-    const json_t *kept;
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "warm-up: %s %zux%zu, %zu",
-                                            ulb_kernel_name(cell->kernel, name), cell->m, cell->k, cell->n);
+    struct ulb_journal_entry entry;
+    const json_t *saved;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "warm-up: %s %zux%zu, %zu",
+                                             ulb_kernel_name(cell->kernel, name), cell->m, cell->k, cell->n);
     if (status != ULB_OK)
         return status;
-    if (kept)
-        return ulb_grid_ready_replay(grid, cell, kept) ? ULB_OK : ulb_unit_damaged(&unit, err);
-    ready_cell(session, grid, cell);
+    if (saved)
+        return ulb_grid_warm_up_from_json(grid, cell, saved) ? ULB_OK : ulb_entry_damaged(&entry, err);
+    warm_up_cell(session, grid, cell);
     status = ulb_team_check(session->machine.team, err);
     if (status != ULB_OK || !session->journal)
         return status;
-    return ulb_unit_end(session, &unit, ulb_grid_ready_kept(cell), err);
+    return ulb_entry_end(session, &entry, ulb_grid_warm_up_to_json(cell), err);
 }
 
-static bool same_row(const struct ulb_grid_cell *a, const struct ulb_grid_cell *b)
+static bool same_kernel(const struct ulb_grid_cell *a, const struct ulb_grid_cell *b)
 {
     return a->kernel_index == b->kernel_index && a->n == b->n;
 }
 
-/* The place of a cell's prefetches, by all cells of its row and number of tokens. ratios: room for as many.
+/* The candidate of a cell's prefetches, by all cells of its kernel and number of tokens. ratios: room for as
+ * many.
  */
-static size_t best_place(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios)
+static size_t best_candidate(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios)
 {
-    double medians[ULB_PREFETCH_PLACES];
-    for (size_t place = 0; place < ULB_PREFETCH_PLACES; place++) {
+    double medians[ULB_PREFETCH_CANDIDATES];
+    for (size_t candidate = 0; candidate < ULB_PREFETCH_CANDIDATES; candidate++) {
         size_t n = 0;
         for (size_t i = 0; i < grid->n; i++) {
             const struct ulb_grid_cell *other = &grid->cells[i];
-            if (same_row(other, cell) && !isnan(other->place_ratios[place]))
-                ratios[n++] = other->place_ratios[place];
+            if (same_kernel(other, cell) && !isnan(other->candidate_ratios[candidate]))
+                ratios[n++] = other->candidate_ratios[candidate];
         }
-        medians[place] = ulb_median(ratios, n);
+        medians[candidate] = ulb_median(ratios, n);
     }
     return ulb_prefetch_best(medians);
 }
 
-enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
+enum ulb_status ulb_grid_warm_up(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     enum ulb_status status = ULB_OK;
     double *ratios = calloc(grid->n, sizeof *ratios);
@@ -154,12 +155,12 @@ enum ulb_status ulb_grid_ready(struct ulb_session *session, struct ulb_grid *gri
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to warm up %zu cells", grid->n);
     for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
         ulb_session_progress(session, "warm-up", (double)i / (double)grid->n);
-        status = visit_cell(session, grid, &grid->cells[i], err);
+        status = process_cell(session, grid, &grid->cells[i], err);
         if (status == ULB_OK)
             status = ulb_session_check(session, err);
     }
     for (size_t i = 0; i < grid->n && status == ULB_OK; i++)
-        grid->cells[i].prefetch = ulb_prefetch_places[best_place(grid, &grid->cells[i], ratios)];
+        grid->cells[i].prefetch = ulb_prefetch_candidates[best_candidate(grid, &grid->cells[i], ratios)];
     free(ratios);
     return status;
 }

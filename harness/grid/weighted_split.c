@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static json_t *kept_json(const struct ulb_grid *grid, size_t classes)
+static json_t *rates_to_json(const struct ulb_grid *grid, size_t classes)
 {
     json_t *gammas = json_array();
     for (size_t i = 0; i < grid->n_kernels; i++)
@@ -18,11 +18,11 @@ static json_t *kept_json(const struct ulb_grid *grid, size_t classes)
     return json_pack("{s:o, s:o}", "beta", ulb_journal_numbers(grid->class_beta, classes), "gammas", gammas);
 }
 
-static bool read_kept(struct ulb_grid *grid, const json_t *kept, size_t classes)
+static bool rates_from_json(struct ulb_grid *grid, const json_t *saved, size_t classes)
 {
-    const json_t *gammas = json_object_get(kept, "gammas");
+    const json_t *gammas = json_object_get(saved, "gammas");
     bool fits = json_array_size(gammas) == grid->n_kernels &&
-                ulb_journal_read_numbers(json_object_get(kept, "beta"), grid->class_beta, classes);
+                ulb_journal_read_numbers(json_object_get(saved, "beta"), grid->class_beta, classes);
     for (size_t i = 0; i < grid->n_kernels && fits; i++) {
         const json_t *pair = json_array_get(gammas, i);
         fits = ulb_journal_read_numbers(json_array_get(pair, 0), grid->class_gammas[i].cycles, classes) &&
@@ -53,22 +53,22 @@ static json_t *rows_json(const struct ulb_grid *grid, const struct ulb_kernel *c
     return rows;
 }
 
-enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *grid,
-                               const struct ulb_kernel *const *kernels, struct ulb_error *err)
+enum ulb_status ulb_grid_measure_shares(struct ulb_session *session, struct ulb_grid *grid,
+                                        const struct ulb_kernel *const *kernels, struct ulb_error *err)
 {
     size_t classes = session->machine.topology.n_classes;
-    struct ulb_unit unit;
-    const json_t *kept;
+    struct ulb_journal_entry entry;
+    const json_t *saved;
     if (session->settings.splits[0] != ULB_SPLIT_WEIGHTED || classes == 1)
         return ULB_OK;
     grid->class_gammas = calloc(grid->n_kernels, sizeof *grid->class_gammas);
     if (!grid->class_gammas)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the rates of %zu kernels",
                         grid->n_kernels);
-    enum ulb_status status = ulb_unit_begin(session, &unit, &kept, err, "weights");
-    if (status == ULB_OK && kept) {
-        if (!read_kept(grid, kept, classes))
-            return ulb_unit_damaged(&unit, err);
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "class shares");
+    if (status == ULB_OK && saved) {
+        if (!rates_from_json(grid, saved, classes))
+            return ulb_entry_damaged(&entry, err);
     } else if (status == ULB_OK) {
         status = ulb_class_beta(&session->machine, session->yardstick, &session->arena,
                                 session->settings.quick, grid->class_beta, err);
@@ -76,19 +76,19 @@ enum ulb_status ulb_grid_weigh(struct ulb_session *session, struct ulb_grid *gri
             status = ulb_class_gammas(&session->machine, &session->settings, kernels, grid->n_kernels,
                                       grid->class_gammas, err);
         if (status == ULB_OK)
-            status = ulb_unit_end(session, &unit, kept_json(grid, classes), err);
+            status = ulb_entry_end(session, &entry, rates_to_json(grid, classes), err);
     }
-    return status == ULB_OK ? ulb_record_set(session->record, "weights", rows_json(grid, kernels), err)
+    return status == ULB_OK ? ulb_record_set(session->record, "class_shares", rows_json(grid, kernels), err)
                             : status;
 }
 
-void ulb_grid_set_weights(struct ulb_grid *grid, const struct ulb_grid_cell *cell)
+void ulb_grid_set_thread_shares(struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
     if (grid->class_gammas) {
         ulb_class_thread_rates(grid->plan.machine, cell->kernel, &grid->class_gammas[cell->kernel_index],
-                               grid->class_beta, cell->n, grid->weights);
+                               grid->class_beta, cell->n, grid->thread_shares);
         return;
     }
     for (size_t t = 0; t < grid->plan.machine->pus.n; t++)
-        grid->weights[t] = 1;
+        grid->thread_shares[t] = 1;
 }

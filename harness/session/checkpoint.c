@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-void ulb_keep_journal_path(const char *record, const char *pass, char *path, size_t bytes)
+void ulb_checkpoint_journal_path(const char *record, const char *pass, char *path, size_t bytes)
 {
     size_t length = strlen(record);
     if (length > 5 && strcmp(record + length - 5, ".json") == 0)
@@ -18,10 +18,10 @@ void ulb_keep_journal_path(const char *record, const char *pass, char *path, siz
     snprintf(path, bytes, "%.*s%s.journal", (int)length, record, pass);
 }
 
-enum ulb_status ulb_keep_refuse_unfinished(const char *record, struct ulb_error *err)
+enum ulb_status ulb_checkpoint_refuse_unfinished(const char *record, struct ulb_error *err)
 {
     char journal[4200];
-    ulb_keep_journal_path(record, "", journal, sizeof journal);
+    ulb_checkpoint_journal_path(record, "", journal, sizeof journal);
     if (access(journal, F_OK) != 0)
         return ULB_OK;
     return ulb_fail(
@@ -124,14 +124,14 @@ static enum ulb_status add_session(struct ulb_session *session, const json_t *be
 /* The record as it is, with the remark that there is more in its journal. */
 static enum ulb_status write_unfinished(struct ulb_session *session, struct ulb_error *err)
 {
-    const struct ulb_keeping *keep = &session->settings.keep;
+    const struct ulb_checkpoint *checkpoint = &session->settings.checkpoint;
     struct ulb_record copy = {json_deep_copy(session->record->root)};
     if (!copy.root)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
     enum ulb_status status = ulb_record_warn(
         &copy, err, "unfinished: what was measured is in the journal; --resume with this file goes on");
     if (status == ULB_OK)
-        status = ulb_record_write_new(&copy, keep->record, keep->record_bytes, err);
+        status = ulb_record_write_new(&copy, checkpoint->record, checkpoint->record_bytes, err);
     ulb_record_free(&copy);
     return status;
 }
@@ -139,16 +139,16 @@ static enum ulb_status write_unfinished(struct ulb_session *session, struct ulb_
 /* The record's name is taken first: no other process has it, and what is beside it is ours to make. */
 static enum ulb_status begin_anew(struct ulb_session *session, struct ulb_error *err)
 {
-    const struct ulb_keeping *keep = &session->settings.keep;
+    const struct ulb_checkpoint *checkpoint = &session->settings.checkpoint;
     char path[4200];
-    bool first = keep->pass[0] == '\0';
+    bool first = checkpoint->pass[0] == '\0';
     enum ulb_status status = first ? write_unfinished(session, err) : ULB_OK;
     if (status != ULB_OK)
         return status;
-    ulb_keep_journal_path(keep->record, keep->pass, path, sizeof path);
+    ulb_checkpoint_journal_path(checkpoint->record, checkpoint->pass, path, sizeof path);
     status = ulb_journal_create(&session->journal, path, session->record->root, err);
     if (status != ULB_OK && first)
-        unlink(keep->record);
+        unlink(checkpoint->record);
     return status;
 }
 
@@ -176,32 +176,32 @@ static enum ulb_status go_on(struct ulb_session *session, const char *path, stru
     return status;
 }
 
-enum ulb_status ulb_keep_begin(struct ulb_session *session, struct ulb_error *err)
+enum ulb_status ulb_checkpoint_begin(struct ulb_session *session, struct ulb_error *err)
 {
-    const struct ulb_keeping *keep = &session->settings.keep;
+    const struct ulb_checkpoint *checkpoint = &session->settings.checkpoint;
     char path[4200];
     json_t *created = json_object_get(session->record->root, "created");
-    if (!keep->record)
+    if (!checkpoint->record)
         return ULB_OK;
-    ulb_keep_journal_path(keep->record, keep->pass, path, sizeof path);
+    ulb_checkpoint_journal_path(checkpoint->record, checkpoint->pass, path, sizeof path);
     /* A run that ended before its second pass has no journal of that one. */
-    if (keep->resume && (keep->pass[0] == '\0' || access(path, F_OK) == 0))
+    if (checkpoint->resume && (checkpoint->pass[0] == '\0' || access(path, F_OK) == 0))
         return go_on(session, path, err);
     enum ulb_status status = add_session(session, created, err);
     return status == ULB_OK ? begin_anew(session, err) : status;
 }
 
-void ulb_keep_end(struct ulb_session *session)
+void ulb_checkpoint_end(struct ulb_session *session)
 {
     char path[4200];
     if (!session->journal)
         return;
-    const struct ulb_keeping *keep = &session->settings.keep;
-    if (!ulb_journal_has_units(session->journal)) {
-        ulb_keep_journal_path(keep->record, keep->pass, path, sizeof path);
+    const struct ulb_checkpoint *checkpoint = &session->settings.checkpoint;
+    if (!ulb_journal_has_entries(session->journal)) {
+        ulb_checkpoint_journal_path(checkpoint->record, checkpoint->pass, path, sizeof path);
         unlink(path);
-        if (keep->pass[0] == '\0')
-            unlink(keep->record);
+        if (checkpoint->pass[0] == '\0')
+            unlink(checkpoint->record);
     }
     ulb_journal_close(session->journal);
     session->journal = NULL;
@@ -209,39 +209,39 @@ void ulb_keep_end(struct ulb_session *session)
 
 /* --- units --- */
 
-enum ulb_status ulb_unit_begin(struct ulb_session *session, struct ulb_unit *unit, const json_t **kept,
-                               struct ulb_error *err, const char *format, ...)
+enum ulb_status ulb_entry_begin(struct ulb_session *session, struct ulb_journal_entry *entry,
+                                const json_t **saved, struct ulb_error *err, const char *format, ...)
 {
     json_t *warnings = json_object_get(session->record->root, "warnings");
     va_list args;
     va_start(args, format);
-    vsnprintf(unit->name, sizeof unit->name, format, args);
+    vsnprintf(entry->name, sizeof entry->name, format, args);
     va_end(args);
-    unit->warnings = json_array_size(warnings);
-    enum ulb_status status = ulb_journal_take(session->journal, unit->name, kept, err);
-    if (status != ULB_OK || !*kept)
+    entry->warnings = json_array_size(warnings);
+    enum ulb_status status = ulb_journal_take(session->journal, entry->name, saved, err);
+    if (status != ULB_OK || !*saved)
         return status;
-    if (!json_is_object(*kept))
-        return ulb_unit_damaged(unit, err);
-    json_array_extend(warnings, json_object_get(*kept, "warnings"));
+    if (!json_is_object(*saved))
+        return ulb_entry_damaged(entry, err);
+    json_array_extend(warnings, json_object_get(*saved, "warnings"));
     return ULB_OK;
 }
 
-enum ulb_status ulb_unit_end(struct ulb_session *session, const struct ulb_unit *unit, json_t *value,
-                             struct ulb_error *err)
+enum ulb_status ulb_entry_end(struct ulb_session *session, const struct ulb_journal_entry *entry,
+                              json_t *value, struct ulb_error *err)
 {
     const json_t *warnings = json_object_get(session->record->root, "warnings");
-    if (value && json_array_size(warnings) > unit->warnings) {
+    if (value && json_array_size(warnings) > entry->warnings) {
         json_t *own = json_array();
-        for (size_t i = unit->warnings; i < json_array_size(warnings); i++)
+        for (size_t i = entry->warnings; i < json_array_size(warnings); i++)
             json_array_append(own, json_array_get(warnings, i));
         json_object_set_new(value, "warnings", own);
     }
-    return ulb_journal_put(session->journal, unit->name, value, err);
+    return ulb_journal_put(session->journal, entry->name, value, err);
 }
 
-enum ulb_status ulb_unit_damaged(const struct ulb_unit *unit, struct ulb_error *err)
+enum ulb_status ulb_entry_damaged(const struct ulb_journal_entry *entry, struct ulb_error *err)
 {
     return ulb_fail(err, ULB_BAD_INPUT, "the journal's '%s' is not what this program writes; measure anew",
-                    unit->name);
+                    entry->name);
 }

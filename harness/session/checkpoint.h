@@ -1,7 +1,7 @@
-/* A run that can be gone on with: its record and its journal on disk from the beginning.
+/* A run that can be resumed: its record and its journal on disk from the beginning.
  *
  * The record file holds what the run is (machine, build, settings) and a warning that it is not finished; the
- * journal beside it, RECORD without .json and with .journal, every unit that is done. A run that goes on
+ * journal beside it, RECORD without .json and with .journal, every entry that is done. A run that goes on
  * (--resume) takes over the record's description, after comparing it with what it finds itself, and replays
  * the journal through the code that measures: figures are the same as if nobody had interrupted it. */
 #ifndef ULB_HARNESS_SESSION_CHECKPOINT_H
@@ -13,37 +13,37 @@
 /* Where the journal of a record lies: the record's name without .json, then pass ("" or "-aa"), then
  * .journal.
  */
-void ulb_keep_journal_path(const char *record, const char *pass, char *path, size_t bytes);
+void ulb_checkpoint_journal_path(const char *record, const char *pass, char *path, size_t bytes);
 
 /* ULB_BAD_INPUT for a record beside which its journal lies: whoever goes on with the run replaces the record,
  * and what was added to it or taken from it is not that of the run. */
-enum ulb_status ulb_keep_refuse_unfinished(const char *record, struct ulb_error *err);
+enum ulb_status ulb_checkpoint_refuse_unfinished(const char *record, struct ulb_error *err);
 
 /* After the record was described, before anything is measured: opens or creates the session's journal. Does
- * nothing when settings.keep.record is NULL. ULB_BAD_INPUT names the first field in which a run that is to go
- * on differs from the record. */
-enum ulb_status ulb_keep_begin(struct ulb_session *session, struct ulb_error *err);
+ * nothing when settings.checkpoint.record is NULL. ULB_BAD_INPUT names the first field in which a run that is
+ * to go on differs from the record. */
+enum ulb_status ulb_checkpoint_begin(struct ulb_session *session, struct ulb_error *err);
 
 /* Closes the journal; a run in which nothing was measured leaves no files behind. */
-void ulb_keep_end(struct ulb_session *session);
+void ulb_checkpoint_end(struct ulb_session *session);
 
-/* One unit of work, with the warnings that it gives. */
-struct ulb_unit {
+/* One entry of the journal, with the warnings that it gives. */
+struct ulb_journal_entry {
     char name[ULB_SET_BYTES + 112];
     size_t warnings;
 };
 
-/* *kept is what the journal holds of it, NULL: it must be measured. Warnings of a kept unit are the record's
- * from then on. */
-enum ulb_status ulb_unit_begin(struct ulb_session *session, struct ulb_unit *unit, const json_t **kept,
-                               struct ulb_error *err, const char *format, ...)
+/* *saved is what the journal holds of it, NULL: it must be measured. Warnings of a saved entry are the
+ * record's from then on. */
+enum ulb_status ulb_entry_begin(struct ulb_session *session, struct ulb_journal_entry *entry,
+                                const json_t **saved, struct ulb_error *err, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The unit is measured: its value, whose reference is taken, goes into the journal. */
-enum ulb_status ulb_unit_end(struct ulb_session *session, const struct ulb_unit *unit, json_t *value,
-                             struct ulb_error *err);
+/* The entry is measured: its value, whose reference is taken, goes into the journal. */
+enum ulb_status ulb_entry_end(struct ulb_session *session, const struct ulb_journal_entry *entry,
+                              json_t *value, struct ulb_error *err);
 
-/* What a kept unit is refused with when its value is not what the code writes. */
-enum ulb_status ulb_unit_damaged(const struct ulb_unit *unit, struct ulb_error *err);
+/* What a saved entry is refused with when its value is not what the code writes. */
+enum ulb_status ulb_entry_damaged(const struct ulb_journal_entry *entry, struct ulb_error *err);
 
 #endif

@@ -18,9 +18,9 @@ static const off_t LARGEST_FILE = (off_t)256 << 20;
 struct ulb_journal {
     char *path;
     int fd;
-    json_t *lines; /* read back; the first is the header */
-    size_t next;   /* of these */
-    size_t units;  /* in the file */
+    json_t *lines;  /* read back; the first is the header */
+    size_t next;    /* of these */
+    size_t entries; /* in the file */
 };
 
 /* Whether the file under the journal's name is the one that was locked: a process that ends its run removes
@@ -151,7 +151,7 @@ static enum ulb_status parse_lines(struct ulb_journal *journal, char *text, size
     }
     if (number == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "%s holds no whole line; measure anew", journal->path);
-    journal->units = number - 1;
+    journal->entries = number - 1;
     return ULB_OK;
 }
 
@@ -183,38 +183,38 @@ enum ulb_status ulb_journal_open(struct ulb_journal **out, const char *path, con
 
 /* --- units --- */
 
-enum ulb_status ulb_journal_take(struct ulb_journal *journal, const char *unit, const json_t **value,
+enum ulb_status ulb_journal_take(struct ulb_journal *journal, const char *entry, const json_t **value,
                                  struct ulb_error *err)
 {
     *value = NULL;
     if (!journal || journal->next >= json_array_size(journal->lines))
         return ULB_OK;
     const json_t *line = json_array_get(journal->lines, journal->next++);
-    const char *there = json_string_value(json_object_get(line, "unit"));
+    const char *there = json_string_value(json_object_get(line, "entry"));
     *value = json_object_get(line, "value");
-    if (there && *value && strcmp(there, unit) == 0)
+    if (there && *value && strcmp(there, entry) == 0)
         return ULB_OK;
     return ulb_fail(err, ULB_BAD_INPUT, "%s: line %zu is '%.60s' where '%.60s' comes next; measure anew",
-                    journal->path, journal->next, there ? there : "no unit", unit);
+                    journal->path, journal->next, there ? there : "no entry", entry);
 }
 
-enum ulb_status ulb_journal_put(struct ulb_journal *journal, const char *unit, json_t *value,
+enum ulb_status ulb_journal_put(struct ulb_journal *journal, const char *entry, json_t *value,
                                 struct ulb_error *err)
 {
     if (!journal) {
         json_decref(value);
         return ULB_OK;
     }
-    json_t *line = json_pack("{s:s, s:o}", "unit", unit, "value", value);
+    json_t *line = json_pack("{s:s, s:o}", "entry", entry, "value", value);
     enum ulb_status status = append_line(journal, line, err);
-    journal->units += status == ULB_OK;
+    journal->entries += status == ULB_OK;
     json_decref(line);
     return status;
 }
 
-bool ulb_journal_has_units(const struct ulb_journal *journal)
+bool ulb_journal_has_entries(const struct ulb_journal *journal)
 {
-    return journal->units > 0;
+    return journal->entries > 0;
 }
 
 void ulb_journal_close(struct ulb_journal *journal)

@@ -1,6 +1,6 @@
-/* What a run has measured so far, on disk: one line of JSON for each unit of work, appended when the unit is
- * done. A process that is killed, or a disk that is full, loses the unit at work and nothing else. A later
- * process reads the lines back in their order instead of measuring these units again.
+/* What a run has measured so far, on disk: one line of JSON for each entry, appended when the entry is
+ * done. A process that is killed, or a disk that is full, loses the entry at work and nothing else. A later
+ * process reads the lines back in their order instead of measuring these entries again.
  *
  * The first line is the header, which says what the run is. Lines are written with one call each and not
  * synced: they outlive the process, not a power cut. */
@@ -25,19 +25,19 @@ enum ulb_status ulb_journal_create(struct ulb_journal **journal, const char *pat
 enum ulb_status ulb_journal_open(struct ulb_journal **journal, const char *path, const json_t **header,
                                  struct ulb_error *err);
 
-/* *value is what the journal holds of the unit that comes next, borrowed; NULL when everything was read: then
- * the unit must be measured and put. A journal of NULL holds nothing. ULB_BAD_INPUT when the journal goes on
- * with another unit. */
-enum ulb_status ulb_journal_take(struct ulb_journal *journal, const char *unit, const json_t **value,
+/* *value is what the journal holds of the entry that comes next, borrowed; NULL when everything was read:
+ * then the entry must be measured and put. A journal of NULL holds nothing. ULB_BAD_INPUT when the journal
+ * goes on with another entry. */
+enum ulb_status ulb_journal_take(struct ulb_journal *journal, const char *entry, const json_t **value,
                                  struct ulb_error *err);
 
-/* Appends a unit; takes the reference of value, of which NULL is want of memory. ULB_ENVIRONMENT names path
+/* Appends an entry; takes the reference of value, of which NULL is want of memory. ULB_ENVIRONMENT names path
  * and reason (full disk). Does nothing to a journal of NULL. */
-enum ulb_status ulb_journal_put(struct ulb_journal *journal, const char *unit, json_t *value,
+enum ulb_status ulb_journal_put(struct ulb_journal *journal, const char *entry, json_t *value,
                                 struct ulb_error *err);
 
-/* Whether it holds any unit. */
-bool ulb_journal_has_units(const struct ulb_journal *journal);
+/* Whether it holds any entry. */
+bool ulb_journal_has_entries(const struct ulb_journal *journal);
 
 /* NULL is allowed. */
 void ulb_journal_close(struct ulb_journal *journal);

@@ -100,8 +100,8 @@ bool ulb_selection_wants(const struct ulb_selection *selection, const struct ulb
     if (selection->formats && !in_list(selection->formats, kernel->layout->format->name))
         return false;
     if (!selection->matched) {
-        /* Scalar rows are slow, groups and blocks multiply the formats, and EVEX rows are their VEX twins
-         * where both run: only when named. */
+        /* Scalar kernels are slow, groups and blocks multiply the formats, and EVEX kernels are their VEX
+         * twins where both run: only when named. */
         const struct ulb_format *format = kernel->layout->format;
         bool named =
             selection->formats != NULL || (!format->on_request && format->group == 0 && !format->block);
@@ -114,15 +114,15 @@ bool ulb_selection_wants(const struct ulb_selection *selection, const struct ulb
     return i < ulb_kernel_count && selection->matched[i];
 }
 
-/* What none of the rows that were asked for can run without; the one that lacks least says it for all. */
-static enum ulb_status refuse_rows(const struct ulb_selection *selection, const struct ulb_kernel *least,
-                                   size_t others, struct ulb_error *err)
+/* What none of the kernels that were asked for can run without; the one that lacks least says it for all. */
+static enum ulb_status refuse_kernels(const struct ulb_selection *selection, const struct ulb_kernel *least,
+                                      size_t others, struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX], missing[128], more[32] = "";
     if (others > 0)
         snprintf(more, sizeof more, " and %zu more", others);
     return ulb_fail(err, ULB_ENVIRONMENT,
-                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar rows",
+                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar kernels",
                     ulb_kernel_name(least, name), more,
                     ulb_isa_names(least->needs & ~selection->isa, missing, sizeof missing));
 }
@@ -149,7 +149,7 @@ enum ulb_status ulb_selection_kernels(const struct ulb_selection *selection,
     if (*n > 0)
         return ULB_OK;
     if (unable > 0)
-        return refuse_rows(selection, least, unable - 1, err);
+        return refuse_kernels(selection, least, unable - 1, err);
     const char *formats = selection->formats, *regex = selection->kernels;
     return ulb_fail(err, ULB_BAD_INPUT, "no kernel %s%s%smatches '%.200s'; see 'ulb-bench list kernels'%s",
                     formats && regex ? "of " : "", formats && regex ? formats : "",

@@ -9,7 +9,7 @@
 
 struct ulb_selection {
     const char *formats; /* comma list, NULL: all */
-    const char *kernels; /* regular expression on the kernel's name, NULL: all but the scalar truth */
+    const char *kernels; /* regular expression on the kernel's name, NULL: all but the scalar reference */
     ulb_isa_set isa;     /* detected and not masked */
     bool *matched;       /* [ulb_kernel_count]: whose names the expression matches; NULL without it */
 };
@@ -21,13 +21,13 @@ enum ulb_status ulb_selection_open(struct ulb_selection *selection, const char *
                                    ulb_isa_set isa, struct ulb_error *err);
 void ulb_selection_close(struct ulb_selection *selection);
 
-/* Whether the CPU and the mask allow the row, and the filters ask for it. */
+/* Whether the CPU and the mask allow the kernel, and the filters ask for it. */
 bool ulb_selection_can_run(const struct ulb_selection *selection, ulb_isa_set needs);
 bool ulb_selection_wants(const struct ulb_selection *selection, const struct ulb_kernel *kernel);
 
-/* The rows that are wanted and can run, in table order; *n of them. The array has room for ulb_kernel_count.
- * ULB_BAD_INPUT when the filters match nothing, ULB_ENVIRONMENT when what they match cannot run here (the
- * message names the missing bits): a fast kernel never silently gives way to another. */
+/* The kernels that are wanted and can run, in table order; *n of them. The array has room for
+ * ulb_kernel_count. ULB_BAD_INPUT when the filters match nothing, ULB_ENVIRONMENT when what they match cannot
+ * run here (the message names the missing bits): a fast kernel never silently gives way to another. */
 enum ulb_status ulb_selection_kernels(const struct ulb_selection *selection,
                                       const struct ulb_kernel **kernels, size_t *n, struct ulb_error *err);
 

@@ -20,7 +20,7 @@ struct ulb_session {
     const struct ulb_reader *yardstick; /* NULL until one was chosen (harness/bandwidth/beta.h) */
     enum ulb_page_kind yardstick_pages;
     struct ulb_record *record;
-    struct ulb_journal *journal; /* NULL: nothing is kept; see harness/session/checkpoint.h */
+    struct ulb_journal *journal; /* NULL: no checkpoint; see harness/session/checkpoint.h */
 };
 
 /* Opens kernels and machine; not the arena (ulb_session_arena). The caller fills in settings first; record

@@ -14,9 +14,9 @@ typedef void ulb_progress_fn(void *context, const char *stage, double done);
 
 struct ulb_decode_settings; /* harness/decode/measure_decode.h */
 
-/* Where a run keeps what it has measured so far (harness/session/checkpoint.h). */
-struct ulb_keeping {
-    char *record; /* the file, the caller's; NULL: nothing is kept. A new run changes a name that is taken */
+/* The checkpoint of a run: what it has measured so far (harness/session/checkpoint.h). */
+struct ulb_checkpoint {
+    char *record; /* the file, the caller's; NULL: no checkpoint. A new run changes a name that is taken */
     size_t record_bytes; /* room for it */
     const char *pass;    /* "" or "-aa": which journal of the record */
     bool resume;         /* go on with the record that is there */
@@ -29,16 +29,16 @@ struct ulb_settings {
     const char *tokens;    /* comma list of N of the GEMMs, NULL: the default */
     const char *formats;   /* comma list, NULL: all */
     const char *libraries; /* of further kernels, comma list, as loaded; said in the record; NULL: none */
-    const char *kernels;   /* regular expression on the kernel's name, NULL: all but the scalar truth */
+    const char *kernels;   /* regular expression on the kernel's name, NULL: all but the scalar reference */
     enum ulb_split
         splits[ULB_SPLITS]; /* decode alone takes several, in turn at every token; others the first */
     size_t n_splits; /* 0: static on a homogeneous machine, dynamic on a hybrid one; the session makes it 1 */
     bool quick, warm;
     bool aa;             /* the grid is measured a second time; said in the record */
     const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
-    struct ulb_keeping keep;
+    struct ulb_checkpoint checkpoint;
     ulb_isa_set isa_mask;  /* bits not to be used */
-    double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar truth's */
+    double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar reference's */
     uint64_t seed;
     size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
     const struct ulb_decode_settings *decode; /* of ULB_STAGE_DECODE */

@@ -10,14 +10,15 @@ static const double SLEEP_LEAST = 1e-3; /* seconds: more than two clocks read on
 
 /* What a sample must find the same before and after. */
 struct state {
-    bool alone;
+    bool interference_free;
     double hz, slept;
 };
 
-static struct state look(struct ulb_noise_retry *u)
+static struct state look(struct ulb_noise_retry *retry)
 {
-    struct state now = {.alone = ulb_team_alone(u->team), .slept = ulb_slept()};
-    now.hz = ulb_team_last_hz(u->team);
+    struct state now = {.interference_free = ulb_team_is_interference_free(retry->team),
+                        .slept = ulb_slept()};
+    now.hz = ulb_team_last_hz(retry->team);
     return now;
 }
 
@@ -27,27 +28,27 @@ static bool same_frequency(double before, double after)
              FREQUENCY_STEP * before); /* NAN before the first look, and without a chain */
 }
 
-double ulb_retry_noisy(struct ulb_noise_retry *u, double (*sample)(void *arg), void *arg)
+double ulb_retry_noisy(struct ulb_noise_retry *retry, double (*sample)(void *arg), void *arg)
 {
-    struct state before = {u->alone, u->hz, ulb_slept()};
-    u->judged++;
+    struct state before = {retry->interference_free, retry->hz, ulb_slept()};
+    retry->judged++;
     for (unsigned tries = 1;; tries++) {
         double begin = ulb_now();
         double value = sample(arg);
-        struct state after = look(u);
+        struct state after = look(retry);
         bool slept = after.slept - before.slept > SLEEP_LEAST;
-        u->gave_disturbed =
-            slept || !before.alone || !after.alone || (u->judged > 1 && !same_frequency(before.hz, after.hz));
-        u->alone = after.alone;
-        u->hz = after.hz;
+        retry->last_disturbed = slept || !before.interference_free || !after.interference_free ||
+                                (retry->judged > 1 && !same_frequency(before.hz, after.hz));
+        retry->interference_free = after.interference_free;
+        retry->hz = after.hz;
         before = after;
-        if (!u->gave_disturbed)
+        if (!retry->last_disturbed)
             return value;
         if (slept)
-            continue; /* whatever patience is left: caches and clocks begin anew */
-        u->patience -= ulb_now() - begin;
-        if (tries >= u->tries || u->patience <= 0) {
-            u->disturbed++;
+            continue; /* whatever retry budget is left: caches and clocks begin anew */
+        retry->retry_budget_s -= ulb_now() - begin;
+        if (tries >= retry->tries || retry->retry_budget_s <= 0) {
+            retry->disturbed++;
             return value;
         }
     }

@@ -24,7 +24,7 @@ bool ulb_split_parse(const char *word, enum ulb_split *split)
 }
 
 struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
-                                  const double *weights, struct ulb_share *shares)
+                                  const double *thread_shares, struct ulb_tile_range *ranges)
 {
     return (struct ulb_row_split){
         .kind = kind,
@@ -32,8 +32,8 @@ struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, s
         .grain = grain,
         .threads = threads,
         .chunk = 1,
-        .weights = weights,
-        .shares = shares,
+        .thread_shares = thread_shares,
+        .ranges = ranges,
     };
 }
 
@@ -55,8 +55,8 @@ static uint32_t first_tile(const struct ulb_row_split *split, size_t thread)
         return (uint32_t)(tiles * thread / split->threads);
     double before = 0, total = 0;
     for (size_t t = 0; t < split->threads; t++) {
-        before += t < thread ? split->weights[t] : 0;
-        total += split->weights[t];
+        before += t < thread ? split->thread_shares[t] : 0;
+        total += split->thread_shares[t];
     }
     return (uint32_t)((double)tiles * before / total + 0.5);
 }
@@ -65,7 +65,7 @@ void ulb_split_reset(struct ulb_row_split *split)
 {
     for (size_t t = 0; t < split->threads; t++) {
         uint64_t range = pack(first_tile(split, t), first_tile(split, t + 1));
-        atomic_store_explicit(&split->shares[t].range, range, memory_order_relaxed);
+        atomic_store_explicit(&split->ranges[t].range, range, memory_order_relaxed);
     }
 }
 
@@ -74,7 +74,7 @@ void ulb_split_reset(struct ulb_row_split *split)
  * the end, where threads of different speed would wait for each other. */
 static bool take(struct ulb_row_split *split, size_t victim, bool from_front, uint32_t *begin, uint32_t *end)
 {
-    _Atomic uint64_t *range = &split->shares[victim].range;
+    _Atomic uint64_t *range = &split->ranges[victim].range;
     uint64_t seen = atomic_load_explicit(range, memory_order_relaxed);
     for (;;) {
         uint32_t front = (uint32_t)seen, back = (uint32_t)(seen >> 32);
@@ -102,7 +102,7 @@ static size_t fullest(const struct ulb_row_split *split, size_t thread)
     uint32_t most = 0;
     for (size_t i = 1; i < split->threads; i++) {
         size_t other = (thread + i) % split->threads;
-        uint64_t seen = atomic_load_explicit(&split->shares[other].range, memory_order_relaxed);
+        uint64_t seen = atomic_load_explicit(&split->ranges[other].range, memory_order_relaxed);
         uint32_t front = (uint32_t)seen, back = (uint32_t)(seen >> 32);
         if (front < back && back - front > most) {
             most = back - front;

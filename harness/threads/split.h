@@ -14,25 +14,26 @@ bool ulb_split_parse(const char *word, enum ulb_split *split);
 
 /* One thread's tiles [front, back), both halves of one word so that owner and thief agree by one
  * compare-and-swap. */
-struct ulb_share {
+struct ulb_tile_range {
     _Alignas(64) _Atomic uint64_t range;
 };
 
 struct ulb_row_split {
     enum ulb_split kind;
-    size_t m, grain;       /* rows; rows per tile */
-    size_t threads, chunk; /* chunk: least tiles that the dynamic split takes at once */
-    const double *weights; /* weighted: relative rate of each thread */
-    struct ulb_share *shares;
+    size_t m, grain;             /* rows; rows per tile */
+    size_t threads, chunk;       /* chunk: least tiles that the dynamic split takes at once */
+    const double *thread_shares; /* weighted: relative rate of each thread */
+    struct ulb_tile_range *ranges;
 };
 
-/* A split of m rows in tiles of grain rows; shares has one for each thread, weights are the weighted split's.
+/* A split of m rows in tiles of grain rows; ranges has one for each thread, thread_shares are the weighted
+ * split's.
  */
 struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, size_t threads,
-                                  const double *weights, struct ulb_share *shares);
+                                  const double *thread_shares, struct ulb_tile_range *ranges);
 
 /* Gives every thread its contiguous part again; to be called before each run. Static and dynamic: equal parts
- * of whole tiles. Weighted: parts in proportion to the weights. */
+ * of whole tiles. Weighted: parts in proportion to the shares. */
 void ulb_split_reset(struct ulb_row_split *split);
 
 /* Next rows of a thread: its own part from the front and, in the dynamic split only, when that is used up,

@@ -19,8 +19,8 @@ struct simulation {
     const struct ulb_sim_plan *plan;
     size_t n;
     struct worker *workers;
-    struct ulb_share *shares;
-    double *weights;
+    struct ulb_tile_range *ranges;
+    double *thread_shares;
     struct ulb_row_split split;
     double row_bytes;
     size_t pieces;
@@ -155,7 +155,7 @@ static enum ulb_status fill_team(struct simulation *s, struct ulb_error *err)
                             platform->name, class->name, gamma->format, gamma->sequence);
         for (unsigned i = 0; i < class->cores; i++, t++) {
             s->workers[t].compute = compute;
-            s->weights[t] = rate;
+            s->thread_shares[t] = rate;
         }
     }
     return ULB_OK;
@@ -169,16 +169,16 @@ enum ulb_status ulb_simulate(const struct ulb_sim_plan *plan, enum ulb_split spl
     if (s.n == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "platform %s has no cores", plan->platform->name);
     s.workers = calloc(s.n, sizeof *s.workers);
-    s.shares = aligned_alloc(64, s.n * sizeof *s.shares);
-    s.weights = calloc(s.n, sizeof *s.weights);
-    if (!s.workers || !s.shares || !s.weights)
+    s.ranges = aligned_alloc(64, s.n * sizeof *s.ranges);
+    s.thread_shares = calloc(s.n, sizeof *s.thread_shares);
+    if (!s.workers || !s.ranges || !s.thread_shares)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to simulate %zu cores", s.n);
     if (status == ULB_OK)
         status = fill_team(&s, err);
     if (status == ULB_OK) {
         double busy = 0;
         s.row_bytes = (double)k / ULB_STEP_WEIGHTS * plan->gamma->bytes_per_step;
-        s.split = ulb_split_of(split, m, plan->tile, s.n, s.weights, s.shares);
+        s.split = ulb_split_of(split, m, plan->tile, s.n, s.thread_shares, s.ranges);
         s.split.chunk = plan->chunk;
         out->seconds = play(&s);
         for (size_t t = 0; t < s.n; t++)
@@ -187,8 +187,8 @@ enum ulb_status ulb_simulate(const struct ulb_sim_plan *plan, enum ulb_split spl
         out->pieces = s.pieces;
     }
     free(s.workers);
-    free(s.shares);
-    free(s.weights);
+    free(s.ranges);
+    free(s.thread_shares);
     return status;
 }
 

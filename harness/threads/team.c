@@ -31,10 +31,10 @@ struct member {
     _Alignas(64) _Atomic uint32_t done; /* number of the last job finished */
     struct ulb_team *team;
     size_t index;
-    struct ulb_core_watch watch;
+    struct ulb_interference_monitor monitor;
     int lost;      /* errno with which the PU could not be had back; 0: it is held */
     long switched; /* times that another thread was put in this one's place, at the last look */
-    bool alone;
+    bool interference_free;
     pthread_t thread;
 };
 
@@ -275,23 +275,23 @@ static bool on_its_pu(struct member *member)
     return false;
 }
 
-static void watch_job(void *arg, size_t thread)
+static void monitor_job(void *arg, size_t thread)
 {
     struct member *member = &((struct ulb_team *)arg)->members[thread];
-    if (member->watch.alone <= 0)
-        ulb_core_watch_open(&member->watch);
-    member->alone = ulb_core_watch_alone(&member->watch);
-    member->alone = kept_core(member) && member->alone;
-    member->alone = on_its_pu(member) && member->alone;
+    if (member->monitor.baseline <= 0)
+        ulb_interference_monitor_open(&member->monitor);
+    member->interference_free = ulb_core_is_interference_free(&member->monitor);
+    member->interference_free = kept_core(member) && member->interference_free;
+    member->interference_free = on_its_pu(member) && member->interference_free;
 }
 
-bool ulb_team_alone(struct ulb_team *team)
+bool ulb_team_is_interference_free(struct ulb_team *team)
 {
-    ulb_team_run(team, watch_job, team);
-    bool alone = true;
+    ulb_team_run(team, monitor_job, team);
+    bool interference_free = true;
     for (size_t i = 0; i < team->n; i++)
-        alone = alone && team->members[i].alone;
-    return alone;
+        interference_free = interference_free && team->members[i].interference_free;
+    return interference_free;
 }
 
 int ulb_team_pin_refused(const struct ulb_team *team)
@@ -316,7 +316,7 @@ double ulb_team_last_hz(const struct ulb_team *team)
 {
     double sum = 0;
     for (size_t i = 0; i < team->n; i++)
-        sum += team->members[i].watch.hz;
+        sum += team->members[i].monitor.hz;
     return sum / (double)team->n;
 }
 

@@ -27,18 +27,21 @@ const unsigned *ulb_team_pus(const struct ulb_team *team);
 /* Ends the threads and gives the caller its affinity back. NULL is allowed. */
 void ulb_team_stop(struct ulb_team *team);
 
-/* Whether every core of the team is all ours now (see core_watch.h), and no other thread of this system ran
- * in the place of a member since the last call; the first call learns, which takes 10 ms. */
-bool ulb_team_alone(struct ulb_team *team);
+/* Whether every core of the team is free of interference now (harness/timing/smt_interference.h), and no
+ * other thread of this system ran in the place of a member since the last call; the first call learns, which
+ * takes 10 ms. */
+bool ulb_team_is_interference_free(struct ulb_team *team);
 
 /* The errno with which a sandbox refused to pin threads; 0 when all are pinned. */
 int ulb_team_pin_refused(const struct ulb_team *team);
 
-/* ULB_ENVIRONMENT when ulb_team_alone() found a thread on another PU than its own that could not be put back:
- * the PU was switched off, or taken out of the cpuset. One that could be put back only repeats its sample. */
+/* ULB_ENVIRONMENT when ulb_team_is_interference_free() found a thread on another PU than its own that could
+ * not be put back: the PU was switched off, or taken out of the cpuset. One that could be put back only
+ * repeats its sample. */
 enum ulb_status ulb_team_check(const struct ulb_team *team, struct ulb_error *err);
 
-/* Core frequency at the last ulb_team_alone(), mean over the team, Hz; NAN where it could not be had. */
+/* Core frequency at the last ulb_team_is_interference_free(), mean over the team, Hz; NAN where it could not
+ * be had. */
 double ulb_team_last_hz(const struct ulb_team *team);
 
 /* Median seconds of an empty ulb_team_run(). */

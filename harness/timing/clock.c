@@ -25,9 +25,9 @@ static double ticks(void)
 #endif
 }
 
-void ulb_clock_open(struct ulb_clock *clock, double patience)
+void ulb_clock_open(struct ulb_clock *clock, double retry_budget_s)
 {
-    *clock = (struct ulb_clock){.source = "tsc", .patience = patience};
+    *clock = (struct ulb_clock){.source = "tsc", .retry_budget_s = retry_budget_s};
     const char *emulator = ulb_emulator();
     if (emulator) {
         clock->source = "emulated";
@@ -35,7 +35,7 @@ void ulb_clock_open(struct ulb_clock *clock, double patience)
                  "run by %s, whose additions are no CPU's: no figure says anything about speed", emulator);
         return;
     }
-    ulb_core_watch_open(&clock->watch);
+    ulb_interference_monitor_open(&clock->monitor);
     struct ulb_error err;
     if (ulb_cycle_counter_open(&clock->counter, &err) == ULB_OK) {
         clock->counting = true;
@@ -130,12 +130,12 @@ double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *
     if (clock->source[0] == 'e')
         return emulated(work, arg, seconds);
     double begin = ulb_now();
-    bool before = ulb_core_watch_alone(&clock->watch);
+    bool before = ulb_core_is_interference_free(&clock->monitor);
     double cycles = any_source(clock, work, arg, seconds);
-    bool after = ulb_core_watch_alone(&clock->watch);
+    bool after = ulb_core_is_interference_free(&clock->monitor);
     if (clock->shared_core || (before && after))
         return cycles;
-    clock->patience -= ulb_now() - begin;
-    clock->shared_core = clock->patience <= 0;
+    clock->retry_budget_s -= ulb_now() - begin;
+    clock->shared_core = clock->retry_budget_s <= 0;
     return NAN;
 }

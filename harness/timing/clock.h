@@ -18,9 +18,10 @@ struct ulb_clock {
     char reason[512];   /* why not a source higher up */
     bool counting;
     struct ulb_cycle_counter counter;
-    struct ulb_core_watch watch;
-    double patience;  /* seconds that may still be spent on disturbed samples */
-    bool shared_core; /* patience is used up: disturbed samples are taken too, and the caller says so */
+    struct ulb_interference_monitor monitor;
+    double retry_budget_s; /* seconds that may still be spent on disturbed samples */
+    bool shared_core; /* the retry budget is used up: disturbed samples are taken too, and the caller says so
+                       */
     unsigned drifted; /* calibrations in a row between which the frequency moved */
     bool unsteady;    /* so many that it never stands still: such samples are taken too, as above */
 };
@@ -34,15 +35,15 @@ struct ulb_clock_source {
 struct ulb_clock_source ulb_clock_probe(void);
 
 /* Opens the best source for the calling thread, which should be pinned already. A neighbour's busy spell may
- * last seconds: patience is how many to wait in all. */
-void ulb_clock_open(struct ulb_clock *clock, double patience);
+ * last seconds: retry_budget_s is how many to wait in all. */
+void ulb_clock_open(struct ulb_clock *clock, double retry_budget_s);
 void ulb_clock_close(struct ulb_clock *clock);
 
 /* Runs work(arg) once; returns its core cycles and stores the seconds. NAN, and the caller repeats the
- * sample, when the core was not all ours before and after (unless shared_core), or when, with source chain,
- * its frequency moved by more than 0.6 % between the calibrations before and after (unless unsteady). A
- * counter that others use, too, is given up for good: the source is the chain from then on, and reason says
- * so. */
+ * sample, when the core was not free of interference before and after (unless shared_core), or when, with
+ * source chain, its frequency moved by more than 0.6 % between the calibrations before and after (unless
+ * unsteady). A counter that others use, too, is given up for good: the source is the chain from then on, and
+ * reason says so. */
 double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum { LEARNING_PROBES = 256, ADDITIONS = 16384, STREAK_TO_BELIEVE = 3, LOW_STREAK_TO_BELIEVE = 64 };
-static const double ALONE_FROM = 0.93; /* of what the core does alone; beside a sibling it is 0.5 to 0.7 */
+static const double QUIET_FROM = 0.93; /* of what the core does alone; beside a sibling it is 0.5 to 0.7 */
 static const double SIBLING_BELOW = 0.80;
 static const double HIGHER_FROM = 1.05; /* better than anything believed so far */
 
@@ -26,11 +26,11 @@ static double additions_per_cycle(void)
     return additions_per_second() / ulb_chain_hz();
 }
 
-void ulb_core_watch_open(struct ulb_core_watch *watch)
+void ulb_interference_monitor_open(struct ulb_interference_monitor *monitor)
 {
     double readings[LEARNING_PROBES];
     size_t n = 0;
-    *watch = (struct ulb_core_watch){.emulated = ulb_emulator() != NULL};
+    *monitor = (struct ulb_interference_monitor){.emulated = ulb_emulator() != NULL};
     for (int i = 0; i < LEARNING_PROBES; i++) {
         double reading = additions_per_cycle();
         if (!isnan(reading))
@@ -39,43 +39,43 @@ void ulb_core_watch_open(struct ulb_core_watch *watch)
     /* A high quantile, not the maximum: a reading is too high when the frequency beside it came out too low.
      */
     ulb_median(readings, n);
-    watch->alone = n > 0 ? readings[n - 1 - n / 10] : 0;
+    monitor->baseline = n > 0 ? readings[n - 1 - n / 10] : 0;
 }
 
 /* A long row of readings between what a busy sibling leaves and what passes for alone: alone was learnt too
  * high. */
-static void learn_lower(struct ulb_core_watch *watch, double reading)
+static void learn_lower(struct ulb_interference_monitor *monitor, double reading)
 {
-    if (reading >= ALONE_FROM * watch->alone || reading < SIBLING_BELOW * watch->alone) {
-        watch->low_streak = 0;
+    if (reading >= QUIET_FROM * monitor->baseline || reading < SIBLING_BELOW * monitor->baseline) {
+        monitor->low_streak = 0;
         return;
     }
-    watch->lower = watch->low_streak == 0 || reading > watch->lower ? reading : watch->lower;
-    if (++watch->low_streak >= LOW_STREAK_TO_BELIEVE) {
-        watch->alone = watch->lower;
-        watch->low_streak = 0;
+    monitor->lower = monitor->low_streak == 0 || reading > monitor->lower ? reading : monitor->lower;
+    if (++monitor->low_streak >= LOW_STREAK_TO_BELIEVE) {
+        monitor->baseline = monitor->lower;
+        monitor->low_streak = 0;
     }
 }
 
-bool ulb_core_watch_judge(struct ulb_core_watch *watch, double reading)
+bool ulb_interference_monitor_judge(struct ulb_interference_monitor *monitor, double reading)
 {
-    if (reading > HIGHER_FROM * watch->alone) {
-        watch->higher = watch->streak == 0 || reading < watch->higher ? reading : watch->higher;
-        if (++watch->streak >= STREAK_TO_BELIEVE) {
-            watch->alone = watch->higher;
-            watch->streak = 0;
+    if (reading > HIGHER_FROM * monitor->baseline) {
+        monitor->higher = monitor->streak == 0 || reading < monitor->higher ? reading : monitor->higher;
+        if (++monitor->streak >= STREAK_TO_BELIEVE) {
+            monitor->baseline = monitor->higher;
+            monitor->streak = 0;
         }
     } else {
-        watch->streak = 0;
+        monitor->streak = 0;
     }
-    learn_lower(watch, reading);
-    return reading >= ALONE_FROM * watch->alone;
+    learn_lower(monitor, reading);
+    return reading >= QUIET_FROM * monitor->baseline;
 }
 
-bool ulb_core_watch_alone(struct ulb_core_watch *watch)
+bool ulb_core_is_interference_free(struct ulb_interference_monitor *monitor)
 {
     double rate = additions_per_second();
-    watch->hz = ulb_chain_hz();
-    double reading = rate / watch->hz;
-    return watch->emulated || isnan(reading) || ulb_core_watch_judge(watch, reading);
+    monitor->hz = ulb_chain_hz();
+    double reading = rate / monitor->hz;
+    return monitor->emulated || isnan(reading) || ulb_interference_monitor_judge(monitor, reading);
 }

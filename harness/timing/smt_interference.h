@@ -1,6 +1,6 @@
-/* Whether a core is all ours: a busy SMT sibling, our own or, in a virtual machine, a neighbour's, takes half
- * of a core's execution slots without showing in its frequency, in the load or in the chain of dependent
- * additions.
+/* Whether a core is free of interference: a busy SMT sibling, our own or, in a virtual machine, a
+ * neighbour's, takes half of a core's execution slots without showing in its frequency, in the load or in the
+ * chain of dependent additions.
  *
  * The test is a run of independent additions: a core executes 3 to 6 of them per cycle alone and about half
  * as many beside a busy sibling. What "alone" means is learnt on the core itself, and learnt anew when it
@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-struct ulb_core_watch {
-    double alone;    /* additions per cycle of the interference-free core */
+struct ulb_interference_monitor {
+    double baseline; /* additions per cycle of the interference-free core */
     double higher;   /* the least of a row of readings above that */
     unsigned streak; /* length of the row */
     double lower;    /* the most of a row of readings that are too low, and too high for a busy sibling */
@@ -22,13 +22,13 @@ struct ulb_core_watch {
 };
 
 /* Learns on the calling thread's core, about 10 ms. */
-void ulb_core_watch_open(struct ulb_core_watch *watch);
+void ulb_interference_monitor_open(struct ulb_interference_monitor *monitor);
 
 /* Whether the core was interference-free just now (about 30 us). True where the architecture has no probe,
  * and in an emulator. */
-bool ulb_core_watch_alone(struct ulb_core_watch *watch);
+bool ulb_core_is_interference_free(struct ulb_interference_monitor *monitor);
 
 /* The bookkeeping alone, for one reading in additions per cycle. */
-bool ulb_core_watch_judge(struct ulb_core_watch *watch, double additions_per_cycle);
+bool ulb_interference_monitor_judge(struct ulb_interference_monitor *monitor, double additions_per_cycle);
 
 #endif

@@ -41,7 +41,7 @@ enum {
     LEFT = 42 /* status of a child that left by itself */
 };
 
-static const double LEAST_SECONDS = 1, TIMES_THE_TRUTH = 1000;
+static const double LEAST_SECONDS = 1, TIMES_THE_REFERENCE = 1000;
 
 /* Memory that the child writes and its parent reads. */
 struct report {
@@ -49,7 +49,7 @@ struct report {
     volatile size_t passed, m, k, n;
     volatile double limit_s;
     volatile bool whole;   /* every case was looked at */
-    volatile bool no_work; /* fault is not the kernel's but of making the problem */
+    volatile bool no_work; /* fault is not the kernel's but of making the test case */
     char fault[384];
 };
 
@@ -144,15 +144,16 @@ static const char *check_case(const struct ulb_kernel *kernel, enum ulb_fill fil
                               double timeout_s)
 {
     static struct ulb_error err;
-    struct ulb_problem problem;
-    if (ulb_problem_open_tokens(&problem, kernel, report->m, report->k, n > 0 ? n : 1, fill, seed, NULL,
-                                &err) != ULB_OK) {
+    struct ulb_test_case test_case;
+    if (ulb_test_case_open_tokens(&test_case, kernel, report->m, report->k, n > 0 ? n : 1, fill, seed, NULL,
+                                  &err) != ULB_OK) {
         report->no_work = true;
         return err.message;
     }
-    report->limit_s = timeout_s > 0 ? timeout_s : fmax(LEAST_SECONDS, TIMES_THE_TRUTH * problem.truth_s);
-    const char *fault = ulb_strict_check(kernel, &problem, n, &report->calls);
-    ulb_problem_close(&problem);
+    report->limit_s =
+        timeout_s > 0 ? timeout_s : fmax(LEAST_SECONDS, TIMES_THE_REFERENCE * test_case.reference_s);
+    const char *fault = ulb_strict_check(kernel, &test_case, n, &report->calls);
+    ulb_test_case_close(&test_case);
     return fault;
 }
 
@@ -203,21 +204,21 @@ static double seconds_worked(pid_t child)
 
 /* Whether the call at work has had all the time it may take: of the processor, for a machine with other work
  * is slow and no kernel's fault, or ten times as long where it waits for something. */
-struct patience {
+struct call_age {
     size_t call;
     double worked, waited; /* when it began; since then */
 };
 
-static bool is_over(struct patience *patience, pid_t child, double passed)
+static bool is_over(struct call_age *call_age, pid_t child, double passed)
 {
     const size_t call = report->calls;
     const double worked = seconds_worked(child);
-    if (call != patience->call || call % 2 == 0) {
-        *patience = (struct patience){call, worked, 0};
+    if (call != call_age->call || call % 2 == 0) {
+        *call_age = (struct call_age){call, worked, 0};
         return false;
     }
-    patience->waited += passed;
-    return worked - patience->worked > report->limit_s || patience->waited > 10 * report->limit_s;
+    call_age->waited += passed;
+    return worked - call_age->worked > report->limit_s || call_age->waited > 10 * report->limit_s;
 }
 
 static void end_child(pid_t child, int *result)
@@ -232,14 +233,14 @@ static bool wait_for(pid_t child, int *result)
 {
     static const double longest_look = 0.05; /* what is more we were stopped ourselves */
     const struct timespec pause = {0, 2000000};
-    struct patience patience = {0};
+    struct call_age call_age = {0};
     double last = ulb_now();
     for (;;) {
         pid_t ended = waitpid(child, result, WNOHANG);
         if (ended == child || (ended < 0 && errno != EINTR))
             return true;
         const double now = ulb_now();
-        if (ulb_interrupted || is_over(&patience, child, fmin(now - last, longest_look))) {
+        if (ulb_interrupted || is_over(&call_age, child, fmin(now - last, longest_look))) {
             end_child(child, result);
             return false;
         }

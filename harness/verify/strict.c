@@ -22,8 +22,8 @@ static void call(const struct ulb_kernel *kernel, const struct ulb_gemm *gemm)
 }
 
 /* Memory between two stretches of pages that fault; the data begins right behind the one before, or ends at
- * the one behind once it was moved there. Kept from problem to problem: mapped and filled for each end anew,
- * they took a third of all the time. */
+ * the one behind once it was moved there. Kept from test case to test case: mapped and filled for each end
+ * anew, they took a third of all the time. */
 struct guarded {
     char *map;
     size_t room; /* between the two */
@@ -100,7 +100,7 @@ static void protect_inputs(const struct buffers *b, int protection)
 }
 
 /* tokens and gemm of where the data is now. */
-static void point_at_buffers(const struct ulb_problem *problem, struct buffers *b)
+static void point_at_buffers(const struct ulb_test_case *test_case, struct buffers *b)
 {
     const size_t n = b->tokens.n;
     b->tokens.x = b->of[X].data;
@@ -108,19 +108,19 @@ static void point_at_buffers(const struct ulb_problem *problem, struct buffers *
     b->tokens.sums = (int16_t *)(void *)b->of[X_SUMS].data;
     b->tokens.sum = (int32_t *)(void *)b->of[X_SUM].data;
     b->tokens.zero = (int32_t *)(void *)b->of[X_ZERO].data;
-    b->gemm = ulb_problem_gemm(problem, b->of[W].data, (float *)(void *)b->of[Y].data);
+    b->gemm = ulb_test_case_gemm(test_case, b->of[W].data, (float *)(void *)b->of[Y].data);
     b->gemm.n = n;
     ulb_activations_give(&b->tokens, &b->gemm);
 }
 
 /* All but the tokens' content, at the beginnings; rows of tokens are as tight as the kernel may ask for. */
-static struct buffers *fill_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+static struct buffers *fill_buffers(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                     size_t n)
 {
     struct buffers *b = &buffers;
     const enum ulb_activation kind = kernel->activation;
-    const size_t m = problem->weights.m, columns = ulb_round_up(problem->weights.k, kernel->kr);
-    guarded_take(&b->of[W], ulb_layout_bytes(kernel->layout, m, problem->weights.k));
+    const size_t m = test_case->weights.m, columns = ulb_round_up(test_case->weights.k, kernel->kr);
+    guarded_take(&b->of[W], ulb_layout_bytes(kernel->layout, m, test_case->weights.k));
     guarded_take(&b->of[X], columns * n * ulb_activation_bytes(kind));
     guarded_take(&b->of[X_SCALE], ulb_activation_scales(kind, columns) * n * sizeof(float));
     guarded_take(&b->of[X_SUMS], ulb_activation_sums(kind, columns) * n * sizeof(int16_t));
@@ -128,42 +128,42 @@ static struct buffers *fill_buffers(const struct ulb_problem *problem, const str
     guarded_take(&b->of[X_ZERO], n * sizeof(int32_t));
     guarded_take(&b->of[Y], n * m * sizeof(float));
     b->tokens = (struct ulb_activations){.kind = kind, .n = n, .columns = columns, .stride = columns};
-    point_at_buffers(problem, b);
-    ulb_problem_pack(problem, kernel->layout, b->of[W].data, NULL);
+    point_at_buffers(test_case, b);
+    ulb_test_case_pack(test_case, kernel->layout, b->of[W].data, NULL);
     return b;
 }
 
-static void move_to_ends(const struct ulb_problem *problem, struct buffers *b)
+static void move_to_ends(const struct ulb_test_case *test_case, struct buffers *b)
 {
     protect_inputs(b, PROT_READ | PROT_WRITE);
     for (size_t i = 0; i < BUFFERS; i++)
         guarded_move_to_end(&b->of[i]);
-    point_at_buffers(problem, b);
+    point_at_buffers(test_case, b);
 }
 
-/* Three tokens: the problem's own, its negative, and zeros. */
-static void fill_three(const struct ulb_problem *problem, struct buffers *b)
+/* Three tokens: the test case's own, its negative, and zeros. */
+static void fill_three(const struct ulb_test_case *test_case, struct buffers *b)
 {
-    size_t k = problem->weights.k;
+    size_t k = test_case->weights.k;
     float *token = calloc(k, sizeof *token);
     if (!token)
         abort();
-    ulb_activations_set(&b->tokens, 0, problem->xf, k);
+    ulb_activations_set(&b->tokens, 0, test_case->xf, k);
     for (size_t i = 0; i < k; i++)
-        token[i] = -problem->xf[i];
+        token[i] = -test_case->xf[i];
     ulb_activations_set(&b->tokens, 1, token, k);
     memset(token, 0, k * sizeof *token);
     ulb_activations_set(&b->tokens, 2, token, k);
     free(token);
 }
 
-/* Token 1 is the negative of token 0, token 2 gives zeros; token 0 is compared with the truth. */
-static const char *check_tokens(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+/* Token 1 is the negative of token 0, token 2 gives zeros; token 0 is compared with the reference. */
+static const char *check_tokens(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                 const float *y)
 {
     struct ulb_error err;
-    size_t m = problem->weights.m;
-    if (ulb_problem_check(problem, kernel, y, &err) != ULB_OK) {
+    size_t m = test_case->weights.m;
+    if (ulb_test_case_check(test_case, kernel, y, &err) != ULB_OK) {
         snprintf(verdict, sizeof verdict, "%s", err.message);
         return verdict;
     }
@@ -226,8 +226,9 @@ static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b
     return memcmp(b->of[Y].data, one, bytes) == 0 ? "" : "rows that were asked for differ from the whole run";
 }
 
-/* The first token alone: the bits of several, whole, unless the row says otherwise, and then its truth. */
-static const char *check_one(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+/* The first token alone: the bits of several, whole, unless the kernel says otherwise, and then its
+ * reference. */
+static const char *check_one(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                              struct buffers *b, const float *whole)
 {
     struct ulb_gemm alone = b->gemm;
@@ -243,8 +244,8 @@ static const char *check_one(const struct ulb_problem *problem, const struct ulb
     const char *fault = "";
     if (!kernel->tokens_round && memcmp(one, whole, bytes) != 0)
         fault = "the first token alone gives another result";
-    else if (ulb_problem_check(problem, kernel, one, &err) != ULB_OK)
-        fault = "the first token alone is not its truth";
+    else if (ulb_test_case_check(test_case, kernel, one, &err) != ULB_OK)
+        fault = "the first token alone is not its reference";
     else
         fault = check_more(kernel, b, one);
     free(one);
@@ -277,10 +278,10 @@ static const size_t pieces[PIECES] = {0, AHEAD, AHEAD + ULB_INTO_L1};
 
 /* first: the piece of code that goes first, where prefetches are a choice; the last is left for what follows.
  */
-static const char *check_buffers(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+static const char *check_buffers(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                  size_t first, struct buffers *b)
 {
-    size_t bytes = TOKENS * problem->weights.m * sizeof(float);
+    size_t bytes = TOKENS * test_case->weights.m * sizeof(float);
     float *whole = malloc(bytes);
     if (!whole)
         abort();
@@ -288,7 +289,7 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
     b->gemm.prefetch = kernel->prefetch_choice ? pieces[first] : 0;
     call(kernel, &b->gemm);
     memcpy(whole, b->of[Y].data, bytes);
-    const char *fault = check_tokens(problem, kernel, whole);
+    const char *fault = check_tokens(test_case, kernel, whole);
     for (size_t i = 1; i < PIECES; i++) {
         b->gemm.prefetch = kernel->prefetch_choice ? pieces[(first + i) % PIECES] : 0;
         call(kernel, &b->gemm);
@@ -298,7 +299,7 @@ static const char *check_buffers(const struct ulb_problem *problem, const struct
     if (!*fault)
         fault = check_split(kernel, b, whole);
     if (!*fault)
-        fault = check_one(problem, kernel, b, whole);
+        fault = check_one(test_case, kernel, b, whole);
     if (!*fault)
         fault = check_canaries(kernel, b, 1);
     if (!*fault)
@@ -320,24 +321,24 @@ static const char *slack_fault(const struct buffers *b, const char *fault)
     return *fault || guarded_has_slack(&b->of[Y]) ? fault : "writes outside of its results";
 }
 
-static const char *check_here(const struct ulb_problem *problem, const struct ulb_kernel *kernel)
+static const char *check_here(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel)
 {
     const char *fault = "";
-    struct buffers *b = fill_buffers(problem, kernel, TOKENS);
-    fill_three(problem, b);
+    struct buffers *b = fill_buffers(test_case, kernel, TOKENS);
+    fill_three(test_case, b);
     close_buffers(b);
     /* Reads before a buffer do not depend on K: shorter rows show them. */
-    if (problem->weights.k <= LONG_K)
-        fault = slack_fault(b, check_buffers(problem, kernel, 0, b));
-    move_to_ends(problem, b);
+    if (test_case->weights.k <= LONG_K)
+        fault = slack_fault(b, check_buffers(test_case, kernel, 0, b));
+    move_to_ends(test_case, b);
     close_buffers(b);
     if (!*fault)
-        fault = slack_fault(b, check_buffers(problem, kernel, 1, b));
+        fault = slack_fault(b, check_buffers(test_case, kernel, 1, b));
     return fault;
 }
 
 /* The last token alone must give the same bits, for logits should not depend on how many are computed at
- * once, unless the row says that it rounds otherwise; y then is that token's, for its truth. */
+ * once, unless the kernel says that it rounds otherwise; y then is that token's, for its reference. */
 static bool last_token_alone_is_the_same(const struct ulb_kernel *kernel, struct buffers *b)
 {
     const struct ulb_activations *all = &b->tokens;
@@ -364,28 +365,28 @@ static bool last_token_alone_is_the_same(const struct ulb_kernel *kernel, struct
     return same;
 }
 
-static const char *check_tokens_here(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
+static const char *check_tokens_here(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                      size_t tokens)
 {
     struct ulb_error err;
     enum ulb_status status = ULB_OK;
     const char *fault = "";
-    struct buffers *b = fill_buffers(problem, kernel, tokens);
+    struct buffers *b = fill_buffers(test_case, kernel, tokens);
     for (size_t i = 0; i < tokens; i++)
-        ulb_activations_set(&b->tokens, i, problem->xf + i * problem->x.columns, problem->weights.k);
+        ulb_activations_set(&b->tokens, i, test_case->xf + i * test_case->x.columns, test_case->weights.k);
     for (int at_end = 0; at_end < 2 && status == ULB_OK && !*fault; at_end++) {
         const float *y;
         if (at_end)
-            move_to_ends(problem, b);
+            move_to_ends(test_case, b);
         close_buffers(b);
         y = (const float *)(const void *)b->of[Y].data;
         memset(b->of[Y].data, 0xFF, b->of[Y].bytes);
         b->gemm.prefetch = kernel->prefetch_choice && at_end ? pieces[1 + tokens % 2] : 0;
         call(kernel, &b->gemm);
-        status = ulb_problem_check(problem, kernel, y, &err);
+        status = ulb_test_case_check(test_case, kernel, y, &err);
         if (status == ULB_OK && !last_token_alone_is_the_same(kernel, b))
             status = kernel->tokens_round
-                         ? ulb_problem_check(problem, kernel, y, &err)
+                         ? ulb_test_case_check(test_case, kernel, y, &err)
                          : ulb_fail(&err, ULB_FINDING, "the last token alone gives another result");
         fault = slack_fault(b, "");
     }
@@ -395,12 +396,12 @@ static const char *check_tokens_here(const struct ulb_problem *problem, const st
     return verdict;
 }
 
-const char *ulb_strict_check(const struct ulb_kernel *kernel, const struct ulb_problem *problem,
+const char *ulb_strict_check(const struct ulb_kernel *kernel, const struct ulb_test_case *test_case,
                              size_t tokens, volatile size_t *counter)
 {
     static volatile size_t own;
     counted = counter ? counter : &own;
-    return tokens ? check_tokens_here(problem, kernel, tokens) : check_here(problem, kernel);
+    return tokens ? check_tokens_here(test_case, kernel, tokens) : check_here(test_case, kernel);
 }
 
 bool ulb_strict_place(const void *address, char *text, size_t bytes)

@@ -21,12 +21,12 @@ enum ulb_status ulb_verify_kernel(const struct ulb_kernel *kernel, uint64_t seed
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         size_t k = block ? ulb_round_up(shapes[i].k, block->columns) : shapes[i].k;
         for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++) {
-            struct ulb_problem problem;
+            struct ulb_test_case test_case;
             enum ulb_status status =
-                ulb_problem_open(&problem, kernel, shapes[i].m, k, (enum ulb_fill)fill, seed, NULL, err);
+                ulb_test_case_open(&test_case, kernel, shapes[i].m, k, (enum ulb_fill)fill, seed, NULL, err);
             if (status == ULB_OK)
-                status = ulb_problem_verify(&problem, kernel, err);
-            ulb_problem_close(&problem);
+                status = ulb_test_case_verify(&test_case, kernel, err);
+            ulb_test_case_close(&test_case);
             if (status != ULB_OK)
                 return status;
             ++*cases;

@@ -54,7 +54,8 @@ const struct ulb_core *ulb_core_identify(const struct ulb_core_list *list,
                                          const char *class_name, char reason[ULB_CORE_REASON_BYTES]);
 
 /* The lower limit of gamma that a core sets to a loop that needs these instructions. False with the reason
- * when there is none: the core lacks an instruction set, its table a kind of instruction, or the row its mix.
+ * when there is none: the core lacks an instruction set, its table a kind of instruction, or the kernel its
+ * mix.
  */
 bool ulb_core_bound(const struct ulb_core *core, const struct ulb_mix *mix, ulb_isa_set needs,
                     struct ulb_port_bound *bound, char reason[ULB_CORE_REASON_BYTES]);

@@ -23,7 +23,7 @@ static const double STATES_DIFFER = 0.05;
 enum { ROUNDS_IN_REACH = 1000 };
 
 static const char *const verdict_names[ULB_VERDICTS] = {
-    [ULB_REGRESSED] = "regressed", [ULB_IMPROVED] = "improved", [ULB_UNSURE] = "unsure",
+    [ULB_REGRESSED] = "regressed", [ULB_IMPROVED] = "improved", [ULB_INCONCLUSIVE] = "unsure",
     [ULB_SAME] = "same",           [ULB_MISSING] = "missing",   [ULB_NEW] = "new",
 };
 
@@ -41,19 +41,9 @@ static enum ulb_status no_memory(struct ulb_error *err)
 
 /* What must be equal, by its place in the record. The commit may differ: that is what is compared. */
 static const char *const conditions[] = {
-    "machine.cpu_model",
-    "machine.cores",
-    "machine.isa",
-    "machine.hypervisor",
-    "machine.governor",
-    "machine.huge_pages.mode",
-    "build.compiler",
-    "build.flags",
-    "build.build_type",
-    "clock.cycles_source",
-    "schema_version",
-    "settings.ring_bytes",
-    NULL,
+    "machine.cpu_model", "machine.cores",           "machine.isa",         "machine.hypervisor",
+    "machine.governor",  "machine.huge_pages.mode", "build.compiler",      "build.flags",
+    "build.build_type",  "clock.cycles_source",     "settings.ring_bytes", NULL,
 };
 /* And of two parts of one record. */
 static const char *const part_conditions[] = {
@@ -62,8 +52,7 @@ static const char *const part_conditions[] = {
     "build.id",          "schema_version", NULL,
 };
 /* A build counts the same on every machine. */
-static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type",
-                                               "schema_version", NULL};
+static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type", NULL};
 
 /* For a message: the values in short. */
 static void show(const json_t *before, const json_t *after, char one[96], char other[96])
@@ -164,11 +153,11 @@ static size_t rounds_needed(const struct ulb_compared *cell, const struct ulb_sh
     return at_least(rounds * fmax(1.1, fmax(noise * noise, (width / margin) * (width / margin))));
 }
 
-static void be_unsure(struct ulb_compared *cell, const struct ulb_effect *effect, double wanted)
+static void be_inconclusive(struct ulb_compared *cell, const struct ulb_effect_size *effect, double wanted)
 {
     double states = fabs(log(effect->new_state.gbps / effect->base_state.gbps));
-    cell->verdict = ULB_UNSURE;
-    if (effect->doubt > log1p(wanted) / 2 && states > STATES_DIFFER) {
+    cell->verdict = ULB_INCONCLUSIVE;
+    if (effect->tolerance > log1p(wanted) / 2 && states > STATES_DIFFER) {
         snprintf(cell->reason, sizeof cell->reason,
                  "memory ran at %.3g GB/s, then at %.3g: measure both in one state of the machine",
                  effect->base_state.gbps, effect->new_state.gbps);
@@ -185,11 +174,11 @@ static void be_unsure(struct ulb_compared *cell, const struct ulb_effect *effect
              cell->rounds);
 }
 
-static void judge(struct ulb_compared *cell, const struct ulb_effect *effect, double wanted)
+static void judge(struct ulb_compared *cell, const struct ulb_effect_size *effect, double wanted)
 {
-    double beyond = log1p(cell->threshold) + effect->doubt;
+    double beyond = log1p(cell->threshold) + effect->tolerance;
     bool significant = cell->p_adjusted < ALPHA;
-    bool blind = cell->threshold > BLIND_FROM * wanted || effect->doubt > BLIND_FROM * log1p(wanted);
+    bool blind = cell->threshold > BLIND_FROM * wanted || effect->tolerance > BLIND_FROM * log1p(wanted);
     if (significant && effect->shift.lo > beyond)
         cell->verdict = ULB_REGRESSED;
     else if (significant && effect->shift.hi < -beyond)
@@ -198,11 +187,12 @@ static void judge(struct ulb_compared *cell, const struct ulb_effect *effect, do
              effect->shift.hi < beyond)
         cell->verdict = ULB_SAME;
     else
-        be_unsure(cell, effect, wanted);
+        be_inconclusive(cell, effect, wanted);
 }
 
 /* What effect has in the metric's own direction. */
-static void state_effect(struct ulb_compared *cell, const struct ulb_effect *effect, bool bigger_is_better)
+static void state_effect(struct ulb_compared *cell, const struct ulb_effect_size *effect,
+                         bool bigger_is_better)
 {
     double sign = bigger_is_better ? -1 : 1;
     cell->ratio = exp(sign * effect->shift.estimate);
@@ -216,7 +206,7 @@ static void state_effect(struct ulb_compared *cell, const struct ulb_effect *eff
 /* A pair of series, and what came out. */
 struct pair {
     const struct ulb_series *base, *fresh; /* either may be NULL */
-    struct ulb_effect effect;
+    struct ulb_effect_size effect;
 };
 
 static int by_key(const void *a, const void *b)
@@ -287,7 +277,7 @@ static enum ulb_status measure_pairs(struct pair *pairs, size_t n,
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         if (!pairs[i].base || !pairs[i].fresh)
             continue;
-        status = ulb_effect_of(pairs[i].base, pairs[i].fresh, exact, &pairs[i].effect, err);
+        status = ulb_effect_size_of(pairs[i].base, pairs[i].fresh, exact, &pairs[i].effect, err);
         p[tested++] = pairs[i].effect.p;
     }
     if (status == ULB_OK && !ulb_holm(p, tested))
@@ -308,9 +298,9 @@ static double memory_part(const struct pair *pair)
 }
 
 /* What is common to the figures of several kernels that memory bounds is sooner the yardstick's error than
- * theirs: another reader won, or a spell of the machine hit it alone. It becomes doubt, as far as memory's
- * part of the time goes. room: [n]. */
-static void doubt_yardstick(struct pair *pairs, size_t n, double *room)
+ * theirs: another reader won, or a spell of the machine hit it alone. It widens the tolerance, as far as
+ * memory's part of the time goes. room: [n]. */
+static void widen_tolerance(struct pair *pairs, size_t n, double *room)
 {
     enum { KERNELS = 3 };
     const char *kernels[KERNELS] = {NULL};
@@ -329,7 +319,7 @@ static void doubt_yardstick(struct pair *pairs, size_t n, double *room)
     double common = different == KERNELS ? fabs(ulb_median(room, bound)) : 0;
     for (size_t i = 0; i < n; i++) {
         if (pairs[i].base && pairs[i].fresh)
-            pairs[i].effect.doubt += common * memory_part(&pairs[i]);
+            pairs[i].effect.tolerance += common * memory_part(&pairs[i]);
     }
 }
 
@@ -338,16 +328,17 @@ static const double MOST_CELLS = 0.75;
 enum { KERNELS_ASKED = 4 };
 
 /* The machine's change of state is one for all cells, and most of them did not change: what they differ by
- * shows how good the model of it is here, and where it is better than feared, doubt shrinks. room: [n]. */
-static void learn_doubt(struct pair *pairs, size_t n, double *room)
+ * shows how good the model of it is here, and where it is better than feared, the tolerance shrinks. room:
+ * [n]. */
+static void learn_tolerance(struct pair *pairs, size_t n, double *room)
 {
     size_t known = 0, kernels = 0;
     const char *last = "";
     for (size_t i = 0; i < n; i++) {
-        const struct ulb_effect *effect = &pairs[i].effect;
-        if (!pairs[i].base || !pairs[i].fresh || !(effect->doubt > 0) || isnan(effect->shift.estimate))
+        const struct ulb_effect_size *effect = &pairs[i].effect;
+        if (!pairs[i].base || !pairs[i].fresh || !(effect->tolerance > 0) || isnan(effect->shift.estimate))
             continue;
-        room[known++] = fabs(effect->shift.estimate) / effect->doubt;
+        room[known++] = fabs(effect->shift.estimate) / effect->tolerance;
         kernels += strcmp(last, pairs[i].base->kernel) != 0;
         last = pairs[i].base->kernel; /* pairs are in the order of their keys, which begin with the kernel */
     }
@@ -355,7 +346,7 @@ static void learn_doubt(struct pair *pairs, size_t n, double *room)
     double seen = kernels >= KERNELS_ASKED ? ulb_quantile(room, known, MOST_CELLS) : 1;
     for (size_t i = 0; i < n && seen < 1; i++) {
         if (pairs[i].base && pairs[i].fresh)
-            pairs[i].effect.doubt *= seen;
+            pairs[i].effect.tolerance *= seen;
     }
 }
 
@@ -390,13 +381,13 @@ static void judge_pair(const struct pair *pair, const struct ulb_compare_setting
     cell->threshold = isnan(settings->threshold) ? fmax(least, 2 * cell->noise_floor) : settings->threshold;
     cell->rounds = base->n < fresh->n ? base->n : fresh->n;
     if (!counts && base->n == 1 && fresh->n == 1) {
-        cell->verdict = ULB_UNSURE;
+        cell->verdict = ULB_INCONCLUSIVE;
         snprintf(cell->reason, sizeof cell->reason,
                  "one figure each and no rounds: chance looks like a change");
         return;
     }
     if (cell->rounds == 0 || (isnan(cell->noise_floor) && isnan(settings->threshold))) {
-        cell->verdict = ULB_UNSURE;
+        cell->verdict = ULB_INCONCLUSIVE;
         snprintf(cell->reason, sizeof cell->reason,
                  "%zu rounds that nothing disturbed, %zu that something did", cell->rounds,
                  base->disturbed + fresh->disturbed);
@@ -448,8 +439,8 @@ static enum ulb_status judge_pairs(struct pair *pairs, size_t n, const struct ul
         fill_names(&pairs[i], &cells[i]);
     enum ulb_status status = measure_pairs(pairs, n, settings, cells, err);
     if (status == ULB_OK) {
-        learn_doubt(pairs, n, room);
-        doubt_yardstick(pairs, n, room);
+        learn_tolerance(pairs, n, room);
+        widen_tolerance(pairs, n, room);
     }
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         judge_pair(&pairs[i], settings, &cells[i]);
@@ -537,11 +528,11 @@ void ulb_comparison_confirm(struct ulb_comparison *comparison, const struct ulb_
         const struct ulb_compared *second = find(again, cell->key);
         if (cell->verdict != ULB_REGRESSED || !second || second->verdict == ULB_REGRESSED)
             continue;
-        cell->verdict = ULB_UNSURE;
+        cell->verdict = ULB_INCONCLUSIVE;
         snprintf(cell->reason, sizeof cell->reason, "not confirmed: run again by itself it is %s, ratio %.3f",
                  ulb_verdict_name(second->verdict), second->ratio);
         comparison->count[ULB_REGRESSED]--;
-        comparison->count[ULB_UNSURE]++;
+        comparison->count[ULB_INCONCLUSIVE]++;
     }
     qsort(comparison->cells, comparison->n, sizeof *comparison->cells, by_verdict);
 }

@@ -7,7 +7,7 @@
 enum ulb_verdict {
     ULB_REGRESSED,
     ULB_IMPROVED,
-    ULB_UNSURE, /* too noisy to say */
+    ULB_INCONCLUSIVE, /* too noisy to say */
     ULB_SAME,
     ULB_MISSING, /* the base has it alone */
     ULB_NEW,     /* the new record has it alone */

@@ -95,9 +95,10 @@ json_t *ulb_comparison_json(const struct ulb_compared_files *files, size_t n)
     return json_pack(
         "{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "metric", metric_of(files), "base", files->base,
         "cells", cells, "regressions", (json_int_t)count_of(files, n, ULB_REGRESSED), "improvements",
-        (json_int_t)count_of(files, n, ULB_IMPROVED), "unsure", (json_int_t)count_of(files, n, ULB_UNSURE),
-        "same", (json_int_t)count_of(files, n, ULB_SAME), "missing",
-        (json_int_t)count_of(files, n, ULB_MISSING), "new", (json_int_t)count_of(files, n, ULB_NEW));
+        (json_int_t)count_of(files, n, ULB_IMPROVED), "unsure",
+        (json_int_t)count_of(files, n, ULB_INCONCLUSIVE), "same", (json_int_t)count_of(files, n, ULB_SAME),
+        "missing", (json_int_t)count_of(files, n, ULB_MISSING), "new",
+        (json_int_t)count_of(files, n, ULB_NEW));
 }
 
 /* ---- text with marks of its own ---- */
@@ -200,9 +201,9 @@ void ulb_comparison_markdown(const struct ulb_compared_files *files, size_t n, F
         fputs(".\n", out);
         put_rows(comparison, ULB_REGRESSED, out);
         put_rows(comparison, ULB_IMPROVED, out);
-        if (comparison->count[ULB_UNSURE] > 0)
-            fprintf(out, "\n%zu figure%s too noisy to say.\n", comparison->count[ULB_UNSURE],
-                    comparison->count[ULB_UNSURE] == 1 ? " is" : "s are");
+        if (comparison->count[ULB_INCONCLUSIVE] > 0)
+            fprintf(out, "\n%zu figure%s too noisy to say.\n", comparison->count[ULB_INCONCLUSIVE],
+                    comparison->count[ULB_INCONCLUSIVE] == 1 ? " is" : "s are");
         if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
             fprintf(out, "\nThe memory ran at %.1f and %.1f GB/s; changes are corrected for that.\n",
                     comparison->base_gbps, comparison->fresh_gbps);
@@ -243,7 +244,8 @@ void ulb_comparison_junit(const struct ulb_compared_files *files, size_t n, FILE
         fprintf(out, "  <testsuite name=\"ulb-bench %s, ", metric_of(files));
         put_escaped(files[i].fresh, in_xml, out);
         fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n",
-                comparison->n, count[ULB_REGRESSED], count[ULB_UNSURE] + count[ULB_MISSING] + count[ULB_NEW]);
+                comparison->n, count[ULB_REGRESSED],
+                count[ULB_INCONCLUSIVE] + count[ULB_MISSING] + count[ULB_NEW]);
         for (size_t c = 0; c < comparison->n; c++)
             put_case(&files[i], &comparison->cells[c], out);
         fputs("  </testsuite>\n", out);

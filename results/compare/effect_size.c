@@ -32,8 +32,8 @@ static double between(const struct moved *moved, size_t n_base, size_t n_fresh)
     return ulb_median_of(moved->fresh, n_fresh) - ulb_median_of(moved->base, n_base);
 }
 
-enum ulb_status ulb_effect_of(const struct ulb_series *base, const struct ulb_series *new_series, bool exact,
-                              struct ulb_effect *effect, struct ulb_error *err)
+enum ulb_status ulb_effect_size_of(const struct ulb_series *base, const struct ulb_series *new_series,
+                                   bool exact, struct ulb_effect_size *effect, struct ulb_error *err)
 {
     static const double sharpness[] = {4, 16}; /* what else it may be */
     size_t m = base->n, n = new_series->n;
@@ -41,8 +41,8 @@ enum ulb_status ulb_effect_of(const struct ulb_series *base, const struct ulb_se
     if (!room)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to compare %s", base->key);
     struct moved moved = {room, room + m};
-    *effect =
-        (struct ulb_effect){.base_state = ulb_series_state(base), .new_state = ulb_series_state(new_series)};
+    *effect = (struct ulb_effect_size){.base_state = ulb_series_state(base),
+                                       .new_state = ulb_series_state(new_series)};
     struct ulb_machine_state to = {middle(effect->base_state.gbps, effect->new_state.gbps),
                                    middle(effect->base_state.hz, effect->new_state.hz)};
     double at_one_state[2];
@@ -52,11 +52,11 @@ enum ulb_status ulb_effect_of(const struct ulb_series *base, const struct ulb_se
     }
     move(base, new_series, to, ULB_ROOF_SHARPNESS, &moved);
     double here = between(&moved, m, n);
-    effect->doubt = fmax(fabs(at_one_state[0] - here), fabs(at_one_state[1] - here));
+    effect->tolerance = fmax(fabs(at_one_state[0] - here), fabs(at_one_state[1] - here));
     if (!isnan(base->memory_share)) {
         double us = exp(ulb_median_of(base->log_cost, m));
         double states = fabs(log(effect->new_state.gbps / effect->base_state.gbps));
-        effect->doubt += fmin(1, LATENCY_US / us) * states;
+        effect->tolerance += fmin(1, LATENCY_US / us) * states;
     }
     effect->machine = ulb_median_of(new_series->log_cost, n) - ulb_median_of(base->log_cost, m) - here;
     effect->shift = ulb_hodges_lehmann(moved.base, m, moved.fresh, n);

@@ -83,9 +83,9 @@ static enum ulb_status compare_passes(const struct ulb_series *first, size_t n,
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         const struct ulb_series *other = ulb_series_find(second, n_second, first[i].key);
-        struct ulb_effect effect = {.shift = {NAN, NAN, NAN}};
+        struct ulb_effect_size effect = {.shift = {NAN, NAN, NAN}};
         if (other)
-            status = ulb_effect_of(&first[i], other, false, &effect, err);
+            status = ulb_effect_size_of(&first[i], other, false, &effect, err);
         own[i] = fabs(effect.shift.estimate);
     }
     return status;

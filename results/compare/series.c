@@ -52,8 +52,8 @@ enum ulb_status ulb_series_from_costs(struct ulb_series *series, const double *c
 
 /* ---- cells ---- */
 
-/* Whether the marks of disturbed samples tell anything: where nearly all are marked, it is the watch that had
- * learnt wrongly what an interference-free core does. */
+/* Whether the marks of disturbed samples tell anything: where nearly all are marked, it is the monitor that
+ * had learnt wrongly what an interference-free core does. */
 static bool marks_tell(const struct ulb_cell *cells, size_t n)
 {
     double marked = 0, all = 0;

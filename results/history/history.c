@@ -323,13 +323,13 @@ struct value_statements {
 };
 
 static enum ulb_status add_value(struct ulb_history *history, const struct value_statements *statements,
-                                 sqlite3_int64 record, const struct ulb_value *value, const char *place,
+                                 sqlite3_int64 record, const struct ulb_value *value, const char *origin_key,
                                  struct ulb_error *err)
 {
     const char *metric = ulb_metrics[value->metric].name;
     bind_text(statements->name, 1, metric);
     bind_text(statements->name, 2, value->key);
-    bind_text(statements->name, 3, place);
+    bind_text(statements->name, 3, origin_key);
     enum ulb_status status = step(history, statements->name, err);
     if (status != ULB_OK)
         return status;
@@ -339,7 +339,7 @@ static enum ulb_status add_value(struct ulb_history *history, const struct value
     bind_number(statements->add, 4, value->hi);
     bind_text(statements->add, 5, metric);
     bind_text(statements->add, 6, value->key);
-    bind_text(statements->add, 7, place);
+    bind_text(statements->add, 7, origin_key);
     return step(history, statements->add, err);
 }
 
@@ -348,7 +348,7 @@ static enum ulb_status add_values(struct ulb_history *history, const struct ulb_
                                   size_t n, struct ulb_error *err)
 {
     struct value_statements statements = {NULL, NULL};
-    char *compiler = ulb_compiler_place(record);
+    char *compiler = ulb_compiler_key(record);
     enum ulb_status status =
         compiler ? prepare(history, "INSERT OR IGNORE INTO series(metric, key, place) VALUES(?, ?, ?)",
                            &statements.name, err)
@@ -359,8 +359,8 @@ static enum ulb_status add_values(struct ulb_history *history, const struct ulb_
                          "SELECT ?, id, ?, ?, ? FROM series WHERE metric = ? AND key = ? AND place = ?",
                          &statements.add, err);
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
-        const char *place = values[i].metric == ULB_METRIC_INSTRUCTIONS ? compiler : machine;
-        status = add_value(history, &statements, id, &values[i], place, err);
+        const char *origin_key = values[i].metric == ULB_METRIC_INSTRUCTIONS ? compiler : machine;
+        status = add_value(history, &statements, id, &values[i], origin_key, err);
     }
     free(compiler);
     sqlite3_finalize(statements.name);
@@ -398,7 +398,7 @@ static enum ulb_status find_twin(struct ulb_history *history, sqlite3_int64 id, 
 enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_record *record,
                                 const char *committed, bool *added, struct ulb_error *err)
 {
-    char digest[17], machine[ULB_MACHINE_PLACE_MAX];
+    char digest[17], machine[ULB_MACHINE_KEY_MAX];
     struct ulb_value *values;
     size_t n;
     sqlite3_int64 id = 0;
@@ -407,7 +407,7 @@ enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_re
     enum ulb_status status = ulb_record_values(record, &values, &n, err);
     if (status != ULB_OK)
         return status;
-    ulb_machine_place(record, machine);
+    ulb_machine_key(record, machine);
     if (!ulb_record_digest(record, digest))
         status = no_memory(err);
     if (status == ULB_OK)
@@ -513,9 +513,9 @@ static enum ulb_status read_names(struct ulb_history *history, enum ulb_metric m
         struct wanted *one = (struct wanted *)items + list->n++;
         *one = (struct wanted){.trend = {.metric = metric}, .id = sqlite3_column_int64(select, 0)};
         copy_text(select, 1, one->trend.key, sizeof one->trend.key);
-        const unsigned char *place = sqlite3_column_text(select, 2);
-        one->trend.place = strdup(place ? (const char *)place : "");
-        if (!one->trend.place)
+        const unsigned char *origin_key = sqlite3_column_text(select, 2);
+        one->trend.origin_key = strdup(origin_key ? (const char *)origin_key : "");
+        if (!one->trend.origin_key)
             status = no_memory(err);
     }
     if (status == ULB_OK && code != SQLITE_DONE)
@@ -582,7 +582,7 @@ static enum ulb_status read_points(struct ulb_history *history, struct wanted_li
 
 static void free_trend(struct ulb_trend *trend)
 {
-    free(trend->place);
+    free(trend->origin_key);
     free(trend->points);
 }
 

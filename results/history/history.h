@@ -2,8 +2,8 @@
  * as series. Any number of processes may add at once, and one that is killed leaves either its whole record
  * or nothing.
  *
- * A series is one key and metric at one place: a measured figure's place is the machine (CPU model and number
- * of cores), a count's the compiler, since a count is the same on every machine. */
+ * A series is one key and metric with one origin key: a measured figure's is the machine (CPU model and
+ * number of cores), a count's the compiler, since a count is the same on every machine. */
 #ifndef ULB_RESULTS_HISTORY_HISTORY_H
 #define ULB_RESULTS_HISTORY_HISTORY_H
 
@@ -44,7 +44,7 @@ struct ulb_point {
 struct ulb_trend {
     enum ulb_metric metric;
     char key[ULB_CELL_KEY_MAX];
-    char *place;
+    char *origin_key;
     struct ulb_point *points; /* oldest first */
     size_t n_points;
 };

@@ -4,13 +4,13 @@
 
 #include "results/record/record.h"
 
-enum { ULB_MACHINE_PLACE_MAX = 160 };
+enum { ULB_MACHINE_KEY_MAX = 160 };
 
 /* "CPU MODEL, N cores". */
-void ulb_machine_place(const struct ulb_record *record, char out[ULB_MACHINE_PLACE_MAX]);
+void ulb_machine_key(const struct ulb_record *record, char out[ULB_MACHINE_KEY_MAX]);
 
 /* The compiler and its flags as a whole, whatever their length: builds that differ in the last flag count
  * apart. To be freed; NULL without memory. */
-char *ulb_compiler_place(const struct ulb_record *record);
+char *ulb_compiler_key(const struct ulb_record *record);
 
 #endif

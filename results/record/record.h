@@ -11,8 +11,8 @@
 
 /* Version 2: cells name their layout and hold what two records are compared by: rounds, disturbed samples,
  * noise floors; the yardstick the core frequency of each round. Records of version 1 are read too; what they
- * lack is "" or NAN. */
-enum { ULB_SCHEMA_VERSION = 2, ULB_SCHEMA_OLDEST = 1 };
+ * lack is "" or NAN. Version 3: "weights" are "class_shares"; the older name is an alias on reading. */
+enum { ULB_SCHEMA_VERSION = 3, ULB_SCHEMA_OLDEST = 1 };
 
 /* A set of PUs as --set names it, with the ":n" of its first n cores; longer ones are refused. */
 enum { ULB_SET_BYTES = 256, ULB_SET_MOST = ULB_SET_BYTES - 8 };
@@ -78,7 +78,7 @@ struct ulb_cell {
     char kernel[64], format[16], model[64], layer[32], set[ULB_SET_BYTES], split[16];
     char layout[32];  /* of the packed weights: "vnni4-interleaved" */
     char mode[8];     /* "cold", "warm" */
-    char prefetch[8]; /* "L1", "L2+1024" or "none", as was faster; "" for a row without the choice */
+    char prefetch[8]; /* "L1", "L2+1024" or "none", as was faster; "" for a kernel without the choice */
     char bound[16];   /* "memory", "compute", "overhead"; "" without a prediction */
     size_t m, k, n;
     unsigned threads;
@@ -107,7 +107,8 @@ struct ulb_cell {
     size_t n_samples;
     double *us_samples; /* round after round */
     size_t n_disturbed;
-    double *disturbed_samples; /* their places in us_samples: taken although a core was not all ours */
+    double *disturbed_samples; /* their places in us_samples: taken although a core was not free of
+                                  interference */
 };
 
 /* What a kernel's inner loop executes, in instructions: a figure without noise. */
@@ -165,7 +166,7 @@ struct ulb_decode_run {
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64], kernel_head[64];
     char prefetch_qkv[8], prefetch_o[8], prefetch_gate_up[8], prefetch_down[8], prefetch_head[8];
     char token_digest[17]; /* of the tokens decoded: the same for any threads and split */
-    bool verified;         /* each row against its scalar truth, the whole step against the decoder's */
+    bool verified; /* each kernel against its scalar reference, the whole step against the decoder's */
     size_t n_samples;
     double *ms_samples; /* of each token, as run */
     size_t n_joule_samples;

@@ -35,7 +35,7 @@ for row in one:
     elif count is None:
         assert row["source"] is None and "valgrind" in row["instructions_per_step_reason"], row
     else:
-        # A vector instruction is at most 64 bytes wide; scalar rows take some instructions a weight.
+        # A vector instruction is at most 64 bytes wide; scalar kernels take some instructions a weight.
         assert row["source"] in ("perf", "callgrind")
         assert (32 < count < 1000) if kernel["isa"] == "ref" else (0.25 < count < 32), row
 counted = {row["kernel"]: row["instructions_per_step"] for row in one if row["instructions_per_step"]}
@@ -44,7 +44,7 @@ if "int1a8-blend-avx2-32x1x4" in counted:  # what the sequences are known by
     assert counted["int1a8-table-avx2-64x1x16"] < counted["int1a8-blend-avx2-32x1x4"] / 3, counted
 P
 
-# The table has every row that was counted, and says of the others why not, within 100 columns.
+# The table has every kernel that was counted, and says of the others why not, within 100 columns.
 "$bench" --count --kernels 'int1a8' --out table >report 2>notes || fail "--count: $(cat notes)"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 100 columns"
 grep -q '^kernel .*per 32 weights' report || fail "no table: $(cat report)"

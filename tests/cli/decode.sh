@@ -69,7 +69,7 @@ operations = 2 * (513 * (4 * hidden * hidden + 3 * hidden * ffn) + 2 * hidden * 
 assert abs(run["prefill"]["gops"] * run["prefill"]["first_token_ms"] * 1e6 / operations - 1) < 1e-6, run["prefill"]
 P
 
-# The pieces that rows are chosen on lie within the ring's mapping in the widest format too, padded as they are.
+# The pieces that kernels are chosen on lie within the ring's mapping in the widest format too, padded as they are.
 cat >wide.json <<'J'
 {"model_type": "llama", "hidden_size": 1280, "intermediate_size": 14336, "num_hidden_layers": 1, "head_dim": 128,
  "num_attention_heads": 4, "vocab_size": 512, "tie_word_embeddings": true}
@@ -134,12 +134,12 @@ expect 2 "split 'static': must be static, dynamic or weighted, each at most once
 expect 2 "weighted split, which --split does not name" "$bench" decode "${small[@]}" --split static --split-weights 1
 expect 2 "one split here" "$bench" gemv --quick --split static,dynamic
 
-# A format without a row for this CPU is left out, and said; by itself it is an error.
+# A format without a kernel for this CPU is left out, and said; by itself it is an error.
 "$bench" decode "${small[@]}" --weights int2,int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni --json >one.json 2>notes ||
-    fail "a format without a row: $(cat notes)"
-grep -q '^note: int4 is left out: no row of int4 can run here' notes || fail "left out without a word: $(cat notes)"
+    fail "a format without a kernel: $(cat notes)"
+grep -q '^note: int4 is left out: no kernel of int4 can run here' notes || fail "left out without a word: $(cat notes)"
 python3 -c 'import json; assert [r["format"] for r in json.load(open("one.json"))["runs"]] == ["int2"]' || fail "runs"
-expect 3 "no row of int4 can run here .missing avxvnni" \
+expect 3 "no kernel of int4 can run here .missing avxvnni" \
     "$bench" decode "${small[@]}" --weights int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni
 
 # Into a record that is there, warnings too; without a 16-bit run there is no alpha, with the reason.

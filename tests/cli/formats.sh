@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command formats: every format that is asked for, with its errors, the fastest rows here, and the groups.
+# The command formats: every format that is asked for, with its errors, the fastest kernels here, and the groups.
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 cd "$scratch"

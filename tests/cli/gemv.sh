@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 cd "$scratch"
 small=(--quick --ring-mib 256 --kernels 'int2a8-.*-avx2' --json)
 
-# run_or_skip ARGUMENTS: the rows need AVX2.
+# run_or_skip ARGUMENTS: the kernels need AVX2.
 run_or_skip() {
     local status=0
     "$bench" gemv "${small[@]}" "$@" >out.json 2>notes || status=$?
@@ -37,7 +37,7 @@ run_or_skip --shapes 640x768 --models mobilellm-1.5b
 python3 -c 'import json; c = json.load(open("out.json"))["cells"]
 assert list(dict.fromkeys(x["model"] for x in c)) == ["mobilellm-1.5b", "shapes"], c' || fail "shapes beside models"
 
-# Where prefetches go: as was faster where a row leaves the choice, else null with the reason.
+# Where prefetches go: as was faster where a kernel leaves the choice, else null with the reason.
 "$bench" list kernels --json >rows.json || fail "list kernels"
 check_prefetch() {
     python3 - <<'P' || fail "prefetches $*"
@@ -47,7 +47,7 @@ for cell in json.load(open("out.json"))["cells"]:
     if choice[cell["kernel"]]:
         assert cell["prefetch"] in ("L1", "L1+1024", "L1+2048", "L2+1024", "L2+2048", "L2+3072", "none") and "prefetch_reason" not in cell, cell
     else:
-        assert cell["prefetch"] is None and cell["prefetch_reason"] == "the row's prefetches have one place for so many tokens", cell
+        assert cell["prefetch"] is None and cell["prefetch_reason"] == "the kernel's prefetches have one place for so many tokens", cell
 P
 }
 check_prefetch of cold weights

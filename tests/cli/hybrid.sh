@@ -39,14 +39,14 @@ python3 - weighted/*.json <<'P' || fail "the rates of the weighted split"
 import json, sys
 record = json.load(open(sys.argv[1]))
 kernels = {c["kernel"] for c in record["cells"]}
-assert {(w["kernel"], w["class"]) for w in record["weights"]} == {(k, c) for k in kernels for c in ("P", "E")}
-for w in record["weights"]:
+assert {(w["kernel"], w["class"]) for w in record["class_shares"]} == {(k, c) for k in kernels for c in ("P", "E")}
+for w in record["class_shares"]:
     assert 0 < w["ebw_gbps"] <= w["beta_gbps"] * (1 + 1e-9), w
     if w["gamma_cycles"] is None:  # on a machine this uneven beta alone has a say
         assert w["ebw_gbps"] == w["beta_gbps"] and "lost in noise" in w["gamma_cycles_reason"], w
     else:
         assert w["gamma_cycles"] > 0, w
-    assert w["ebw_gbps"] > 0.2 * max(v["ebw_gbps"] for v in record["weights"] if v["kernel"] == w["kernel"]), w
+    assert w["ebw_gbps"] > 0.2 * max(v["ebw_gbps"] for v in record["class_shares"] if v["kernel"] == w["kernel"]), w
 P
 
 # Names and numbers mixed.

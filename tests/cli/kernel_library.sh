@@ -104,7 +104,7 @@ overreads 1 touches memory behind its weights
 wrongrows 1 writes a row outside of .m0, m1.
 spoilsw 1 writes its weights
 spoilsx 1 writes its activations
-fivetokens 1 differs from its scalar truth
+fivetokens 1 differs from its scalar reference
 forever 1 did not return within 1 s
 crashes 1 crashed \(.*\)
 overflows 1 crashed \(.*\)

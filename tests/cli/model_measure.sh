@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ulb-bench model and run --platform: the paper's gammas, the port bounds of the real cores, and the measured 1-bit row,
+# ulb-bench model and run --platform: the paper's gammas, the port bounds of the real cores, and the measured 1-bit kernel,
 # in JSON, text and figure.
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
@@ -71,7 +71,7 @@ assert {r["core"] for r in idle} == {"crestmont"} and all(r["gamma_cycles"] > 0 
 assert all(r["ebw_bytes_per_cycle_reason"] and r["note"] == "pipes inferred from throughput" for r in idle)
 P
 
-# Measured now, by either command, where both rows can run.
+# Measured now, by either command, where both kernels can run.
 if "$bench" list kernels --json --kernels 'int1a8-blend-avx(vnni|512vnni256)-' | grep -q '"runs_here": true'; then
     "$bench" --platform lnl --out now --json >out.json 2>notes || fail "measured now: $(cat notes)"
     python3 check.py out.json "measured now" || fail "modelled from a measurement"
@@ -81,7 +81,7 @@ if "$bench" list kernels --json --kernels 'int1a8-blend-avx(vnni|512vnni256)-' |
 fi
 "$bench" --platform lnl --out masked --json --isa-mask avxvnni,avx512vnni >out.json 2>notes || fail "masked: $(cat notes)"
 python3 -c 'import json; d = json.load(open("out.json")); assert d["modelled_int1"] is None and "blend" in d["modelled_int1_reason"]' ||
-    fail "a machine without the paper's row"
+    fail "a machine without the paper's kernel"
 HWLOC_XMLFILE=$ULB_SOURCE/tests/cli/hybrid-1p1e.xml HWLOC_THISSYSTEM=0 \
     "$bench" --platform lnl --out replayed --json >out.json 2>notes || fail "a replayed topology: $(cat notes)"
 python3 -c 'import json; d = json.load(open("out.json")); assert d["modelled_int1"] is None and d["modelled_int1_reason"]' ||

@@ -104,18 +104,18 @@ def start(*words, folder=None, stderr=subprocess.DEVNULL, **environment):
     return process
 
 
-def units(journal):
+def entries(journal):
     lines = open(journal).read().split("\n")[:-1]
     return [json.loads(line) for line in lines[1:]]
 
 
 def sampled(journal):
     """How many turns of cells a journal holds: warm-ups come before them."""
-    return sum("us" in unit["value"] for unit in units(journal))
+    return sum("us" in entry["value"] for entry in entries(journal))
 
 
-def best_place(of_shapes):
-    """Where prefetches go by the ratios of a row's shapes; of a row that asks L2 or not at all the second is none."""
+def best_candidate(of_shapes):
+    """Where prefetches go by the ratios of a kernel's shapes; of a kernel that asks L2 or not at all the second is none."""
     medians = [statistics.median(of) if None not in of else 9 for of in zip(*of_shapes)]
     names = ("L1", "L2+1024", "L2+2048", "L2+3072", "L1+1024", "L1+2048") if 9 not in medians else ("L1", "none")
     best = medians.index(min(medians))
@@ -125,13 +125,13 @@ def best_place(of_shapes):
 def check_kept(record, kept, what):
     """The samples of the journal, in their order, begin what the record has of each cell; prefetches stay as chosen."""
     seen, ratios = {}, {}
-    for unit in kept:
-        if "us" in unit["value"]:
-            kernel, shape = unit["unit"].split(": ")[1].split(" ")[:2]
-            seen.setdefault((kernel, shape.rstrip(",")), []).extend(unit["value"]["us"])
-        if unit["unit"].startswith("warm-up: ") and unit["value"]["place_ratios"][0] is not None:
-            ratios.setdefault(unit["unit"].split(" ")[1], []).append(unit["value"]["place_ratios"])
-    chosen = {kernel: best_place(of) for kernel, of in ratios.items()}
+    for entry in kept:
+        if "us" in entry["value"]:
+            kernel, shape = entry["entry"].split(": ")[1].split(" ")[:2]
+            seen.setdefault((kernel, shape.rstrip(",")), []).extend(entry["value"]["us"])
+        if entry["entry"].startswith("warm-up: ") and entry["value"]["candidate_ratios"][0] is not None:
+            ratios.setdefault(entry["entry"].split(" ")[1], []).append(entry["value"]["candidate_ratios"])
+    chosen = {kernel: best_candidate(of) for kernel, of in ratios.items()}
     for cell in record["cells"]:
         samples = seen.get((cell["kernel"], f"{cell['m']}x{cell['k']}"), [])
         there = cell["us_samples"][:len(samples)]
@@ -162,9 +162,9 @@ def kill_and_go_on(command, words, reference, longest, what, most=6):
         if not json.load(open(path))["warnings"][-1].startswith("unfinished"):
             run(command, "--resume", path)  # the record was written, and the journal not yet removed
             break
-        now = units(journals[0])
+        now = entries(journals[0])
         if now[:len(kept)] != kept:
-            fail(f"{what}: the journal lost units")
+            fail(f"{what}: the journal lost entries")
         kept, began = now, began + 1
         if began > most:
             run(command, "--resume", path)
@@ -196,7 +196,7 @@ if killed < 2:
 run("gemv", *small, "--aa", "--out", "whole-aa")
 kill_and_go_on("gemv", [*small, "--aa"], load(only("whole-aa/*.json")), 0.5, "gemv --aa")
 
-# The whole command: read bandwidth and gammas are units too.
+# The whole command: read bandwidth and gammas are entries too.
 one = [*small, "--set", str(min(os.sched_getaffinity(0)))]
 run("run", *one, "--out", "run")
 kill_and_go_on("run", one, load(only("run/*.json")), 2, "run", most=3)
@@ -224,10 +224,10 @@ process.send_signal(signal.SIGUSR1)
 said = process.communicate()[1]
 if process.returncode != 3 or f"PU {lost} can no longer be used" not in said or "--resume" not in said:
     fail(f"exit {process.returncode} after PU {lost} was lost: {said}")
-kept = units(only("lost/*.journal"))
+kept = entries(only("lost/*.journal"))
 lost_record = only("lost/*.json")
 if len(kept) < 5 or not check_kept(load(lost_record), kept, "lost PU"):
-    fail(f"lost PU: {len(kept)} units were kept")
+    fail(f"lost PU: {len(kept)} entries were kept")
 run("gemv", "--resume", lost_record)
 record = load(lost_record)
 same(record, reference, "after a lost PU")
@@ -254,10 +254,10 @@ for section, key in (("build", "commit"), ("build", "id"), ("machine", "cpu_mode
 open(journal, "w").write(header + "\n{\n" + rest)
 if "line 2 is damaged" not in run("gemv", "--resume", path, code=2).stderr:
     fail("a damaged line")
-open(journal, "w").write(header + '\n{"unit":"odd","value":{}}\n')
+open(journal, "w").write(header + '\n{"entry":"odd","value":{}}\n')
 if "line 2 is 'odd' where" not in run("gemv", "--resume", path, code=2).stderr:
-    fail("another unit")
-open(journal, "w").write(text + '{"unit": "torn')
+    fail("another entry")
+open(journal, "w").write(text + '{"entry": "torn')
 run("gemv", "--resume", path)
 record = load(path)
 same(record, reference, "after SIGTERM and a torn line")
@@ -274,7 +274,7 @@ if "without --count" not in run("run", "--count", "--resume", path, code=2).stde
 done = run("gemv", *small, "--out", "full", code=3, limit=24 << 10)
 if "full/" not in done.stderr or "goes on" not in done.stderr:
     fail(f"full disk: {done.stderr}")
-kept = units(only("full/*.journal"))
+kept = entries(only("full/*.journal"))
 if not sampled(only("full/*.journal")):
     fail("full disk: no sample was kept")
 run("gemv", "--resume", only("full/*.json"))

@@ -1,4 +1,4 @@
-/* The decoder against its scalar truth in double precision: every form of block, every format, any team,
+/* The decoder against its scalar reference in double precision: every form of block, every format, any team,
  * split and way of feeding the tokens. */
 #include "harness/decode/decoder.h"
 #include "harness/decode/reference.h"
@@ -36,7 +36,7 @@ static const struct ulb_decoder_shape llama = {.layers = 2,
 static const uint32_t prompt[TOKENS] = {3, 141, 59, 26, 499, 3};
 
 struct bench {
-    struct ulb_row_choice rows[ULB_LINEARS];
+    struct ulb_kernel_choice choices[ULB_LINEARS];
     struct ulb_weight_store store;
 };
 
@@ -60,8 +60,8 @@ static int close_session(void **state)
     return 0;
 }
 
-/* The first fast row of a format, or its truth. */
-static const struct ulb_kernel *row_of(const char *format)
+/* The first fast kernel of a format, or its reference. */
+static const struct ulb_kernel *kernel_of(const char *format)
 {
     const struct ulb_kernel *found = NULL;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
@@ -78,10 +78,10 @@ static void open_bench(struct bench *bench, const struct ulb_decoder_shape *shap
     struct ulb_error err;
     memset(bench, 0, sizeof *bench);
     for (int linear = 0; linear < ULB_LINEARS; linear++)
-        bench->rows[linear].kernel = row_of(linear < ULB_QUANTISED_LINEARS ? format : "bf16");
-    if (ulb_weights_open(&bench->store, shape, bench->rows, session.machine.team, session.settings.seed,
+        bench->choices[linear].kernel = kernel_of(linear < ULB_QUANTISED_LINEARS ? format : "bf16");
+    if (ulb_weights_open(&bench->store, shape, bench->choices, session.machine.team, session.settings.seed,
                          &err) != ULB_OK ||
-        ulb_weights_fill(&bench->store, shape, bench->rows, session.machine.team, &session.settings, NULL,
+        ulb_weights_fill(&bench->store, shape, bench->choices, session.machine.team, &session.settings, NULL,
                          &err) != ULB_OK)
         fail_msg("%s", err.message);
 }
@@ -111,7 +111,7 @@ static uint32_t feed(struct ulb_decoder *decoder, size_t tokens)
 {
     uint32_t next = 0;
     for (size_t i = 0; i < tokens; i++)
-        next = ulb_decoder_step(decoder, &prompt[i], 1, i);
+        next = ulb_decoder_forward(decoder, &prompt[i], 1, i);
     return next;
 }
 
@@ -119,13 +119,14 @@ static double distance_of(struct bench *bench, const struct ulb_decoder_shape *s
                           const struct ulb_decoder_shape *as, size_t tokens)
 {
     struct ulb_error err;
-    double *truth = calloc(shape->vocab, sizeof *truth);
+    double *reference = calloc(shape->vocab, sizeof *reference);
     struct ulb_decoder *decoder = open_decoder(bench, shape, &(struct ulb_decoder_options){0});
     feed(decoder, tokens);
-    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, prompt, tokens, truth, &err), ULB_OK);
-    double distance = ulb_decode_distance(ulb_decoder_logits(decoder), truth, shape->vocab);
+    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, prompt, tokens, reference, &err),
+                     ULB_OK);
+    double distance = ulb_decode_distance(ulb_decoder_logits(decoder), reference, shape->vocab);
     ulb_decoder_close(decoder);
-    free(truth);
+    free(reference);
     return distance;
 }
 
@@ -150,12 +151,12 @@ static void forms_agree(void **state)
         open_bench(&bench, &forms[i], "bf16");
         double distance = distance_of(&bench, &forms[i], &forms[i], TOKENS);
         if (!(distance < 1e-3))
-            fail_msg("form %zu is %g away from its truth", i, distance);
+            fail_msg("form %zu is %g away from its reference", i, distance);
         close_bench(&bench);
     }
 }
 
-/* Whether the row is the first of its format in the table, where those of several formats take turns. */
+/* Whether the kernel is the first of its format in the table, where those of several formats take turns. */
 static bool names_format_first(size_t row)
 {
     for (size_t i = 0; i < row; i++) {
@@ -165,7 +166,7 @@ static bool names_format_first(size_t row)
     return true;
 }
 
-/* Every format that the suite has, once, by a row that runs here; block formats want whole blocks. A value
+/* Every format that the suite has, once, by a kernel that runs here; block formats want whole blocks. A value
  * that falls between two steps of the activations may be rounded to either; weights of few bits with a zero
  * point pass that on enlarged, and the next layer's scale moves with it: seen up to 0.015. */
 static void formats_agree(void **state)
@@ -186,12 +187,12 @@ static void formats_agree(void **state)
         open_bench(&bench, &shape, format->name);
         double distance = distance_of(&bench, &shape, &shape, 2);
         if (!(distance < 5e-2))
-            fail_msg("%s is %g away from its truth", format->name, distance);
+            fail_msg("%s is %g away from its reference", format->name, distance);
         close_bench(&bench);
     }
 }
 
-/* The truth of another model is far away: what the bounds above would let pass is seen. */
+/* The reference of another model is far away: what the bounds above would let pass is seen. */
 static void differences_show(void **state)
 {
     (void)state;
@@ -217,7 +218,7 @@ static void expect_same(struct bench *bench, const struct ulb_decoder_shape *sha
 {
     struct ulb_decoder *decoder = open_decoder(bench, shape, options);
     if (options->batch > 1)
-        ulb_decoder_step(decoder, prompt, TOKENS, 0);
+        ulb_decoder_forward(decoder, prompt, TOKENS, 0);
     else
         feed(decoder, TOKENS);
     if (memcmp(ulb_decoder_logits(decoder), expected, shape->vocab * sizeof *expected) != 0)
@@ -281,9 +282,9 @@ static void pieces_add_up(void **state)
     const struct ulb_decoder_options options = {.positions = LONG, .batch = LONG};
     struct ulb_decoder *decoder = open_decoder(&bench, &llama, &options);
     float *expected = calloc(llama.vocab, sizeof *expected);
-    ulb_decoder_step(decoder, tokens, LONG, 0);
+    ulb_decoder_forward(decoder, tokens, LONG, 0);
     memcpy(expected, ulb_decoder_logits(decoder), llama.vocab * sizeof *expected);
-    ulb_decoder_step(decoder, tokens + LONG - 1, 1, LONG - 1);
+    ulb_decoder_forward(decoder, tokens + LONG - 1, 1, LONG - 1);
     assert_memory_equal(ulb_decoder_logits(decoder), expected, llama.vocab * sizeof *expected);
     ulb_decoder_close(decoder);
     free(expected);

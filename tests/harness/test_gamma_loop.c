@@ -1,4 +1,4 @@
-/* What gamma is of: steps alone. A row is wrapped so that its calls have a known cost, with a part for the
+/* What gamma is of: steps alone. A kernel is wrapped so that its calls have a known cost, with a part for the
  * call and one for each tile; both must cancel, whatever L1 holds of the sizes. */
 #include "harness/compute/gamma_loop.h"
 #include "models/models.h"
@@ -61,7 +61,7 @@ static void test_calls_and_tiles_cancel(void **state)
             (strcmp(format, "int8g128") != 0 && strcmp(format, "q4_k") != 0 && strcmp(format, "int8") != 0))
             continue;
         rows++;
-        /* Twice the shortest K of rows with scales along them: beyond 1 KiB, within 1 MiB. */
+        /* Twice the shortest K of kernels with scales along them: beyond 1 KiB, within 1 MiB. */
         assert_int_equal(check(kernel, 1 << 20), ULB_GAMMA_FULL + 1);
         size_t loops = check(kernel, 1 << 10);
         if (kernel->mr > 1 && strcmp(format, "int8") != 0)

@@ -1,5 +1,6 @@
-/* What runs before a sample of memory: the same row or reader on bytes inside the ring, all rows of a matrix
- * that is large enough and not much larger, for as long as memory takes to wake up; and what that costs. */
+/* What runs before a sample of memory: the same kernel or reader on bytes inside the ring, all rows of a
+ * matrix that is large enough and not much larger, for as long as memory takes to wake up; and what that
+ * costs. */
 #include "harness/bandwidth/read_bandwidth.h"
 #include "harness/timing/stopwatch.h"
 #include "harness/memory/memory_warmup.h"
@@ -20,7 +21,7 @@
 
 enum { THREADS = 2, K = 1024, GRAIN = 64, MIB = 1 << 20 };
 
-/* What the row and the reader below, were called with; nothing else shows it. */
+/* What the kernel and the reader below, were called with; nothing else shows it. */
 static struct {
     _Atomic size_t calls, rows, bytes;
     size_t m;
@@ -44,7 +45,7 @@ static const struct ulb_kernel *like(void)
             strcmp(ulb_kernels[i]->isa, "ref") == 0)
             return ulb_kernels[i];
     }
-    fail_msg("no scalar row of int8");
+    fail_msg("no scalar kernel of int8");
     return NULL;
 }
 
@@ -93,10 +94,10 @@ static void check_rows(size_t m, size_t m_led)
     static const size_t bytes = 16 * (size_t)MIB;
     struct ulb_team *team = two_threads();
     struct ulb_kernel kernel = *like();
-    struct ulb_share shares[THREADS];
+    struct ulb_tile_range ranges[THREADS];
     void *memory = aligned_alloc(4096, bytes);
     struct ulb_arena arena = ring_of(bytes, memory);
-    struct ulb_row_split split = ulb_split_of(ULB_SPLIT_STATIC, m, GRAIN, THREADS, NULL, shares);
+    struct ulb_row_split split = ulb_split_of(ULB_SPLIT_STATIC, m, GRAIN, THREADS, NULL, ranges);
     struct ulb_team_gemm job = {&kernel, {.m = m, .k = K, .n = 1}, &split};
     assert_non_null(memory);
     kernel.run = see_rows;
@@ -157,10 +158,10 @@ static void what_a_rest_costs(void **state)
     double seconds[32];
     for (size_t i = 0; i < 32; i++)
         seconds[i] = i < 3 ? 25e-6 : i == 30 ? 1e-3 : 10e-6;
-    struct ulb_wake wake = ulb_wake_of(seconds, 32, 1e6);
-    assert_true(fabs(wake.lost - 45e-6) < 1e-9);
-    assert_true(fabs(wake.first - 40e9) < 1);
-    assert_true(fabs(wake.awake - 100e9) < 1);
+    struct ulb_idle_penalty penalty = ulb_idle_penalty_of(seconds, 32, 1e6);
+    assert_true(fabs(penalty.lost - 45e-6) < 1e-9);
+    assert_true(fabs(penalty.first - 40e9) < 1);
+    assert_true(fabs(penalty.awake - 100e9) < 1);
 }
 
 int main(void)

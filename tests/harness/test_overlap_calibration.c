@@ -32,16 +32,16 @@ struct scene {
     struct ulb_record record;
     struct ulb_grid grid;
     struct ulb_grid_cell cells[JUDGED + ULB_OVERLAP_SHAPES];
-    double us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS * PER_ROUND], beside[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS],
-        peak_beside[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS], read_us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS],
-        loop_s[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS];
+    double us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS * PER_ROUND],
+        round_yardstick[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS], round_peak[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS],
+        read_us[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS], loop_s[JUDGED + ULB_OVERLAP_SHAPES][ROUNDS];
     struct ulb_core_rate rate;
     struct ulb_overlap overlap;
-    struct ulb_share shares[THREADS];
-    double weights[THREADS];
+    struct ulb_tile_range ranges[THREADS];
+    double thread_shares[THREADS];
 };
 
-/* A row whose name tests of this file need not know: integer, exact, without or with tables. */
+/* A kernel whose name tests of this file need not know: integer, exact, without or with tables. */
 static const struct ulb_kernel *some_kernel(bool tables)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
@@ -64,7 +64,7 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
     assert_int_equal(ulb_record_new(&s->record, &err), ULB_OK);
     s->rate = (struct ulb_core_rate){GAMMA, HZ, LOOP};
     s->overlap = (struct ulb_overlap){NAN, NAN, NAN, NAN};
-    s->weights[0] = s->weights[1] = 1;
+    s->thread_shares[0] = s->thread_shares[1] = 1;
     s->grid = (struct ulb_grid){
         .cells = s->cells,
         .judged = JUDGED,
@@ -73,8 +73,8 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
         .n_kernels = 1,
         .overlaps = &s->overlap,
         .rates = &s->rate,
-        .shares = s->shares,
-        .weights = s->weights};
+        .ranges = s->ranges,
+        .thread_shares = s->thread_shares};
     for (size_t i = 0; i < s->grid.n; i++) {
         struct ulb_shape shape = {i ? 1600 : 28672, i ? 1600 : 4096};
         if (i >= JUDGED)
@@ -84,8 +84,8 @@ static void set_scene(struct scene *s, const struct ulb_kernel *kernel)
                                              .m = shape.m,
                                              .k = shape.k,
                                              .us = s->us[i],
-                                             .beside = s->beside[i],
-                                             .peak_beside = s->peak_beside[i],
+                                             .round_yardstick = s->round_yardstick[i],
+                                             .round_peak = s->round_peak[i],
                                              .read_us = s->read_us[i],
                                              .loop_s = s->loop_s[i],
                                              .per_round = PER_ROUND,
@@ -106,11 +106,11 @@ static void fill_samples(struct scene *s, const struct ulb_overlap *truth)
             struct ulb_prediction p = ulb_predict_cell(&s->grid, cell, yardstick, &rate);
             double seconds = ulb_predict_overlap(&p.plain, p.tiles, (double)cell->k, truth);
             assert_true(seconds > 0);
-            cell->loop_s[cell->n_beside] = LOOP * slower;
-            cell->peak_beside[cell->n_beside] =
+            cell->loop_s[cell->n_rounds] = LOOP * slower;
+            cell->round_peak[cell->n_rounds] =
                 1e-9 * 2 * (double)cell->m * (double)cell->k / (PEAK_SHARE * seconds);
-            cell->read_us[cell->n_beside] = READ_SHARE * 1e6 * seconds;
-            cell->beside[cell->n_beside++] = yardstick;
+            cell->read_us[cell->n_rounds] = READ_SHARE * 1e6 * seconds;
+            cell->round_yardstick[cell->n_rounds++] = yardstick;
             for (size_t j = 0; j < PER_ROUND; j++)
                 cell->us[cell->n_samples++] = 1e6 * seconds;
         }
@@ -121,7 +121,7 @@ static void check_truth(bool tables, const struct ulb_overlap *truth)
 {
     const struct ulb_kernel *kernel = some_kernel(tables);
     if (!kernel)
-        skip(); /* no such row on this architecture */
+        skip(); /* no such kernel on this architecture */
     struct scene *s = malloc(sizeof *s);
     assert_non_null(s);
     set_scene(s, kernel);
@@ -172,7 +172,7 @@ static void without_calibration_no_overlap(void **state)
     assert_non_null(s);
     set_scene(s, some_kernel(false) ? some_kernel(false) : ulb_kernels[0]);
     fill_samples(s, &(struct ulb_overlap){.c = 0.2});
-    s->cells[JUDGED].n_beside = 0;
+    s->cells[JUDGED].n_rounds = 0;
     assert_int_equal(ulb_overlap_measure(&s->grid, &s->record, &err), ULB_OK);
     struct ulb_overlap_cell *cells;
     size_t n;

@@ -1,4 +1,4 @@
-/* Where prefetches go: by the rounds' median alone, all places timed in turn, and from a grid into the
+/* Where prefetches go: by the rounds' median alone, all candidates timed in turn, and from a grid into the
  * record.
  */
 #include "harness/timing/stopwatch.h"
@@ -17,14 +17,14 @@
 
 #include <cmocka.h>
 
-enum { N = ULB_PREFETCH_SAMPLES, PLACES = ULB_PREFETCH_PLACES };
+enum { N = ULB_PREFETCH_SAMPLES, CANDIDATES = ULB_PREFETCH_CANDIDATES };
 
-static void test_the_best_place(void **state)
+static void test_the_best_candidate(void **state)
 {
     (void)state;
     const double none = (double)NAN;
     const struct {
-        double ratios[PLACES];
+        double ratios[CANDIDATES];
         size_t best;
     } cases[] = {{{1, 0.5, none, none, none, none}, 1},    {{1, 0.98, none, none, none, none}, 1},
                  {{1, 0.9801, none, none, none, none}, 0}, {{1, 1, 1, 1, 1, 1}, 0},
@@ -36,47 +36,47 @@ static void test_the_best_place(void **state)
         assert_int_equal(ulb_prefetch_best(cases[i].ratios), cases[i].best);
 }
 
-static size_t place_of(size_t prefetch)
+static size_t candidate_of(size_t prefetch)
 {
-    for (size_t place = 0; place < PLACES; place++) {
-        if (ulb_prefetch_places[place] == prefetch)
-            return place;
+    for (size_t candidate = 0; candidate < CANDIDATES; candidate++) {
+        if (ulb_prefetch_candidates[candidate] == prefetch)
+            return candidate;
     }
-    fail_msg("%zu bytes ahead are no place", prefetch);
+    fail_msg("%zu bytes ahead are no candidate", prefetch);
     return 0;
 }
 
-/* A call whose time is that of its place, but for the first rounds, which are far off the other way. */
+/* A call whose time is that of its candidate, but for the first rounds, which are far off the other way. */
 struct call {
-    size_t prefetch, places, seen[PLACES * N];
-    double time[PLACES], grows; /* grows: from call to call, a share */
+    size_t prefetch, candidates, seen[CANDIDATES * N];
+    double time[CANDIDATES], grows; /* grows: from call to call, a share */
     size_t n, outliers;
 };
 
 static double sample(void *arg)
 {
     struct call *call = arg;
-    size_t i = call->n++, place = place_of(call->prefetch);
-    call->seen[i] = place;
-    if (i / call->places < call->outliers)
-        return place ? 1e-3 : 1e3;
-    return call->time[place] * (1 + call->grows * (double)i);
+    size_t i = call->n++, candidate = candidate_of(call->prefetch);
+    call->seen[i] = candidate;
+    if (i / call->candidates < call->outliers)
+        return candidate ? 1e-3 : 1e3;
+    return call->time[candidate] * (1 + call->grows * (double)i);
 }
 
-static void check(struct call call, size_t place, double median)
+static void check(struct call call, size_t candidate, double median)
 {
-    double got = ulb_prefetch_choose(&call.prefetch, call.places, N, sample, &call);
+    double got = ulb_prefetch_choose(&call.prefetch, call.candidates, N, sample, &call);
     size_t first = 0;
-    assert_int_equal(call.n, call.places * N);
-    assert_int_equal(call.prefetch, ulb_prefetch_places[place]);
+    assert_int_equal(call.n, call.candidates * N);
+    assert_int_equal(call.prefetch, ulb_prefetch_candidates[candidate]);
     assert_true(isnan(median) || got == median);
     for (size_t round = 0; round < N; round++) {
-        size_t times[PLACES] = {0};
-        for (size_t i = 0; i < call.places; i++)
-            times[call.seen[round * call.places + i]]++;
-        for (size_t i = 0; i < call.places; i++)
+        size_t times[CANDIDATES] = {0};
+        for (size_t i = 0; i < call.candidates; i++)
+            times[call.seen[round * call.candidates + i]]++;
+        for (size_t i = 0; i < call.candidates; i++)
             assert_int_equal(times[i], 1);
-        first += call.seen[round * call.places] == 0;
+        first += call.seen[round * call.candidates] == 0;
     }
     assert_int_equal(first, N / 2 + 1); /* none always comes first */
 }
@@ -84,60 +84,64 @@ static void check(struct call call, size_t place, double median)
 static void test_all_are_timed_in_turn(void **state)
 {
     (void)state;
-    check((struct call){.places = 2, .time = {2, 1}}, 1, 1);
-    check((struct call){.places = 2, .time = {1, 2}}, 0, 1);
-    check((struct call){.places = 2, .time = {1, 1}}, 0, 1);
-    check((struct call){.places = 2, .time = {1, 2}, .prefetch = 1024}, 0, 1);
-    check((struct call){.places = 2, .time = {1, 2}, .outliers = N / 2}, 0, 1);
-    check((struct call){.places = PLACES, .time = {4, 3, 1, 2, 5, 5}}, 2, 1);
-    check((struct call){.places = PLACES, .time = {4, 3, 2, 2, 2, 1}}, PLACES - 1, 1);
-    check((struct call){.places = PLACES, .time = {1, 3, 2, 1, 1, 1}}, 0, 1);
+    check((struct call){.candidates = 2, .time = {2, 1}}, 1, 1);
+    check((struct call){.candidates = 2, .time = {1, 2}}, 0, 1);
+    check((struct call){.candidates = 2, .time = {1, 1}}, 0, 1);
+    check((struct call){.candidates = 2, .time = {1, 2}, .prefetch = 1024}, 0, 1);
+    check((struct call){.candidates = 2, .time = {1, 2}, .outliers = N / 2}, 0, 1);
+    check((struct call){.candidates = CANDIDATES, .time = {4, 3, 1, 2, 5, 5}}, 2, 1);
+    check((struct call){.candidates = CANDIDATES, .time = {4, 3, 2, 2, 2, 1}}, CANDIDATES - 1, 1);
+    check((struct call){.candidates = CANDIDATES, .time = {1, 3, 2, 1, 1, 1}}, 0, 1);
     /* A machine that changes from call to call by half of what decides. */
-    check((struct call){.places = 2, .time = {1, 1}, .grows = -0.005}, 0, (double)NAN);
-    check((struct call){.places = 2, .time = {1, 1}, .grows = 0.005}, 0, (double)NAN);
-    check((struct call){.places = PLACES, .time = {1, 1, 1, 1, 1, 1}, .grows = -0.0025}, 0, (double)NAN);
-    check((struct call){.places = PLACES, .time = {1, 1, 1, 1, 1, 1}, .grows = 0.0025}, 0, (double)NAN);
+    check((struct call){.candidates = 2, .time = {1, 1}, .grows = -0.005}, 0, (double)NAN);
+    check((struct call){.candidates = 2, .time = {1, 1}, .grows = 0.005}, 0, (double)NAN);
+    check((struct call){.candidates = CANDIDATES, .time = {1, 1, 1, 1, 1, 1}, .grows = -0.0025}, 0,
+          (double)NAN);
+    check((struct call){.candidates = CANDIDATES, .time = {1, 1, 1, 1, 1, 1}, .grows = 0.0025}, 0,
+          (double)NAN);
 }
 
 static void test_fewer_samples_of_long_calls(void **state)
 {
     (void)state;
-    struct call call = {.places = 2, .time = {2, 1}};
+    struct call call = {.candidates = 2, .time = {2, 1}};
     assert_true(ulb_prefetch_choose(&call.prefetch, 2, ULB_PREFETCH_SAMPLES_LONG, sample, &call) == 1);
-    assert_int_equal(call.prefetch, ulb_prefetch_places[1]);
+    assert_int_equal(call.prefetch, ulb_prefetch_candidates[1]);
     assert_int_equal(call.n, 2 * ULB_PREFETCH_SAMPLES_LONG);
 }
 
-static void test_places_of_a_row(void **state)
+static void test_candidates_of_a_kernel(void **state)
 {
     (void)state;
-    static const char *const names[PLACES] = {"L1", "L2+1024", "L2+2048", "L2+3072", "L1+1024", "L1+2048"};
+    static const char *const names[CANDIDATES] = {"L1",      "L2+1024", "L2+2048",
+                                                  "L2+3072", "L1+1024", "L1+2048"};
     struct ulb_kernel kernel = {.prefetch_choice = true};
-    assert_int_equal(ulb_prefetch_count(&kernel, 1), PLACES);
-    for (size_t place = 0; place < PLACES; place++)
-        assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_places[place]), names[place]);
+    assert_int_equal(ulb_prefetch_count(&kernel, 1), CANDIDATES);
+    for (size_t candidate = 0; candidate < CANDIDATES; candidate++)
+        assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_candidates[candidate]),
+                            names[candidate]);
     kernel.prefetch_tokens = 3;
-    assert_int_equal(ulb_prefetch_count(&kernel, 3), PLACES);
+    assert_int_equal(ulb_prefetch_count(&kernel, 3), CANDIDATES);
     assert_int_equal(ulb_prefetch_count(&kernel, 4), 1);
     assert_string_equal(ulb_prefetch_name(&kernel, 4, 0), "");
     kernel.prefetch_none = true;
     assert_int_equal(ulb_prefetch_count(&kernel, 1), 2);
     assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "L1");
-    assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_places[1]), "none");
+    assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_candidates[1]), "none");
     kernel.prefetch_choice = false;
     assert_int_equal(ulb_prefetch_count(&kernel, 1), 1);
     assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "");
 }
 
-/* Two copies of a scalar row in which only the flag differs: which settings their calls had, and what is
+/* Two copies of a scalar kernel in which only the flag differs: which settings their calls had, and what is
  * recorded.
  */
-static size_t settings_seen[PLACES], others_set;
+static size_t settings_seen[CANDIDATES], others_set;
 static const struct ulb_kernel *scalar;
 
 static void run_noting(const struct ulb_gemm *args)
 {
-    settings_seen[place_of(args->prefetch)]++;
+    settings_seen[candidate_of(args->prefetch)]++;
     scalar->run(args);
 }
 
@@ -147,13 +151,13 @@ static void run_other(const struct ulb_gemm *args)
     scalar->run(args);
 }
 
-/* Rows of 512 columns are fastest as they say themselves, all others at the last place. */
+/* Rows of 512 columns are fastest as they say themselves, all others at the last candidate. */
 static void run_outvoted(const struct ulb_gemm *args)
 {
-    size_t best = args->k == 512 ? 0 : PLACES - 1;
+    size_t best = args->k == 512 ? 0 : CANDIDATES - 1;
     scalar->run(args);
-    /* Behind the row, which a sanitizer makes take as long itself. */
-    double until = ulb_now() + (place_of(args->prefetch) == best ? 20e-6 : 200e-6);
+    /* Behind the kernel, which a sanitizer makes take as long itself. */
+    double until = ulb_now() + (candidate_of(args->prefetch) == best ? 20e-6 : 200e-6);
     while (ulb_now() < until)
         continue;
 }
@@ -200,14 +204,14 @@ static void check_prefetch(enum ulb_product product, bool warm)
     assert_true(strncmp(cells[0].prefetch, "L1", 2) == 0 || strncmp(cells[0].prefetch, "L2+", 3) == 0);
     assert_string_equal(cells[1].prefetch, "");
     assert_string_equal(cells[1].mode, warm ? "warm" : "cold");
-    for (size_t place = 0; place < PLACES; place++)
-        assert_true(settings_seen[place] >= ULB_PREFETCH_SAMPLES);
+    for (size_t candidate = 0; candidate < CANDIDATES; candidate++)
+        assert_true(settings_seen[candidate] >= ULB_PREFETCH_SAMPLES);
     assert_int_equal(others_set, 0);
     ulb_cells_free(cells, n);
 }
 
-/* One shape that differs from the others is noise, or too little to have a place of its own. */
-static void test_a_row_has_one_place_for_all_shapes(void **state)
+/* One shape that differs from the others is noise, or too little to have a candidate of its own. */
+static void test_a_kernel_has_one_candidate_for_all_shapes(void **state)
 {
     (void)state;
     struct ulb_kernel outvoted = *scalar;
@@ -248,12 +252,12 @@ static int find_scalar(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_best_place),
+        cmocka_unit_test(test_the_best_candidate),
         cmocka_unit_test(test_all_are_timed_in_turn),
         cmocka_unit_test(test_fewer_samples_of_long_calls),
-        cmocka_unit_test(test_places_of_a_row),
+        cmocka_unit_test(test_candidates_of_a_kernel),
         cmocka_unit_test(test_grids_choose_and_record),
-        cmocka_unit_test(test_a_row_has_one_place_for_all_shapes),
+        cmocka_unit_test(test_a_kernel_has_one_candidate_for_all_shapes),
     };
     return cmocka_run_group_tests(tests, find_scalar, NULL);
 }

@@ -128,8 +128,8 @@ static void every_row_is_taken_once(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 31, 32, 33, 320, 1600, 4096};
-    static struct ulb_share shares[THREADS_MAX];
-    static const double weights[THREADS_MAX] = {3, 1, 1, 0.5};
+    static struct ulb_tile_range ranges[THREADS_MAX];
+    static const double thread_shares[THREADS_MAX] = {3, 1, 1, 0.5};
     struct split_job *job = calloc(1, sizeof *job);
     assert_non_null(job);
     for (size_t n = 1; n <= 4; n++) {
@@ -138,7 +138,7 @@ static void every_row_is_taken_once(void **state)
             for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_WEIGHTED; kind++) {
                 memset(job, 0, sizeof *job);
                 job->split =
-                    (struct ulb_row_split){(enum ulb_split)kind, sizes[s], 32, n, 2, weights, shares};
+                    (struct ulb_row_split){(enum ulb_split)kind, sizes[s], 32, n, 2, thread_shares, ranges};
                 job->slow_thread = 0;
                 ulb_split_reset(&job->split);
                 ulb_team_run(team, take_rows, job);
@@ -156,9 +156,9 @@ static void every_row_is_taken_once(void **state)
 static void only_the_dynamic_split_steals(void **state)
 {
     (void)state;
-    static struct ulb_share shares[2];
+    static struct ulb_tile_range ranges[2];
     for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_DYNAMIC; kind++) {
-        struct ulb_row_split split = {(enum ulb_split)kind, 640, 32, 2, 3, NULL, shares};
+        struct ulb_row_split split = {(enum ulb_split)kind, 640, 32, 2, 3, NULL, ranges};
         size_t m0, m1, rows = 0;
         ulb_split_reset(&split);
         while (ulb_split_next(&split, 1, &m0, &m1))
@@ -167,12 +167,12 @@ static void only_the_dynamic_split_steals(void **state)
     }
 }
 
-static void weights_set_the_parts(void **state)
+static void shares_set_the_parts(void **state)
 {
     (void)state;
-    static struct ulb_share shares[2];
-    const double weights[2] = {3, 1};
-    struct ulb_row_split split = {ULB_SPLIT_WEIGHTED, 3200, 32, 2, 1, weights, shares};
+    static struct ulb_tile_range ranges[2];
+    const double thread_shares[2] = {3, 1};
+    struct ulb_row_split split = {ULB_SPLIT_WEIGHTED, 3200, 32, 2, 1, thread_shares, ranges};
     size_t m0, m1;
     ulb_split_reset(&split);
     assert_true(ulb_split_next(&split, 0, &m0, &m1));
@@ -185,20 +185,21 @@ static void weights_set_the_parts(void **state)
 
 /* What a core does alone is learnt anew from a few better readings, and from many that are a little worse; a
  * busy sibling, which takes much, is never taken for it. */
-static void the_watch_learns_anew(void **state)
+static void the_monitor_learns_anew(void **state)
 {
     (void)state;
-    struct ulb_core_watch watch = {.alone = 4};
-    assert_true(ulb_core_watch_judge(&watch, 3.9));
+    struct ulb_interference_monitor monitor = {.baseline = 4};
+    assert_true(ulb_interference_monitor_judge(&monitor, 3.9));
     for (int i = 0; i < 1000; i++)
-        assert_false(ulb_core_watch_judge(&watch, i % 2 ? 2.4 : 3));
+        assert_false(ulb_interference_monitor_judge(&monitor, i % 2 ? 2.4 : 3));
     for (int i = 0; i < 63; i++)
-        assert_false(ulb_core_watch_judge(&watch, 3.6));
-    assert_true(ulb_core_watch_judge(&watch, 3.6) && ulb_core_watch_judge(&watch, 3.5));
-    assert_false(ulb_core_watch_judge(&watch, 3.2));
+        assert_false(ulb_interference_monitor_judge(&monitor, 3.6));
+    assert_true(ulb_interference_monitor_judge(&monitor, 3.6) &&
+                ulb_interference_monitor_judge(&monitor, 3.5));
+    assert_false(ulb_interference_monitor_judge(&monitor, 3.2));
     for (int i = 0; i < 4; i++)
-        ulb_core_watch_judge(&watch, 4);
-    assert_false(ulb_core_watch_judge(&watch, 3.6));
+        ulb_interference_monitor_judge(&monitor, 4);
+    assert_false(ulb_interference_monitor_judge(&monitor, 3.6));
 }
 
 struct rival {
@@ -232,10 +233,10 @@ static void a_rival_is_noticed(void **state)
 {
     (void)state;
     struct ulb_team *team = team_of(1);
-    bool alone = ulb_team_alone(team);
-    for (int i = 0; i < 1000 && !alone; i++)
-        alone = ulb_team_alone(team);
-    assert_true(alone);
+    bool interference_free = ulb_team_is_interference_free(team);
+    for (int i = 0; i < 1000 && !interference_free; i++)
+        interference_free = ulb_team_is_interference_free(team);
+    assert_true(interference_free);
     struct rival rival = {.pu = sched_getcpu()};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, spin_beside, &rival), 0);
@@ -245,7 +246,7 @@ static void a_rival_is_noticed(void **state)
     ulb_team_run(team, spin_job, &seconds);
     atomic_store(&rival.stop, 1);
     pthread_join(thread, NULL);
-    assert_false(ulb_team_alone(team));
+    assert_false(ulb_team_is_interference_free(team));
     ulb_team_stop(team);
 }
 
@@ -270,8 +271,8 @@ int main(void)
         cmocka_unit_test(a_pu_that_is_not_there_is_refused),
         cmocka_unit_test(every_row_is_taken_once),
         cmocka_unit_test(only_the_dynamic_split_steals),
-        cmocka_unit_test(weights_set_the_parts),
-        cmocka_unit_test(the_watch_learns_anew),
+        cmocka_unit_test(shares_set_the_parts),
+        cmocka_unit_test(the_monitor_learns_anew),
         cmocka_unit_test(a_rival_is_noticed),
         cmocka_unit_test(the_clock_counts_core_cycles),
     };

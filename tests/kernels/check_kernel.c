@@ -11,19 +11,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROBLEMS_MAX = 256 };
+enum { TEST_CASES_MAX = 256 };
 
 static char verdict[1024];
 
-/* The problems of one weight and one activation format, kept from kernel to kernel: made for each anew,
- * they and their truths took two fifths of all the time. */
+/* The test cases of one weight and one activation format, kept from kernel to kernel: made for each anew,
+ * they and their references took two fifths of all the time. */
 static struct {
     const struct ulb_format *format;
     enum ulb_activation activation;
     size_t n;
-    struct check of[PROBLEMS_MAX];
-    struct ulb_problem problems[PROBLEMS_MAX];
-} kept;
+    struct check of[TEST_CASES_MAX];
+    struct ulb_test_case test_cases[TEST_CASES_MAX];
+} cache;
 
 static bool is_same(const struct check *a, const struct check *b)
 {
@@ -31,34 +31,35 @@ static bool is_same(const struct check *a, const struct check *b)
 }
 
 /* NULL: it is not kept yet. */
-static const struct ulb_problem *kept_problem(const struct check *check)
+static const struct ulb_test_case *cached_case(const struct check *check)
 {
-    for (size_t i = 0; i < kept.n; i++) {
-        if (is_same(&kept.of[i], check))
-            return &kept.problems[i];
+    for (size_t i = 0; i < cache.n; i++) {
+        if (is_same(&cache.of[i], check))
+            return &cache.test_cases[i];
     }
     return NULL;
 }
 
 /* Makes those of n checks that are not kept; false: one could not be made. */
-static bool keep_problems(const struct ulb_kernel *kernel, const struct check *checks, size_t n)
+static bool cache_cases(const struct ulb_kernel *kernel, const struct check *checks, size_t n)
 {
-    if (kept.format != kernel->layout->format || kept.activation != kernel->activation) {
-        while (kept.n > 0)
-            ulb_problem_close(&kept.problems[--kept.n]);
-        kept.format = kernel->layout->format;
-        kept.activation = kernel->activation;
+    if (cache.format != kernel->layout->format || cache.activation != kernel->activation) {
+        while (cache.n > 0)
+            ulb_test_case_close(&cache.test_cases[--cache.n]);
+        cache.format = kernel->layout->format;
+        cache.activation = kernel->activation;
     }
     for (size_t i = 0; i < n; i++) {
         const struct check *check = &checks[i];
         struct ulb_error err;
-        if (kept_problem(check))
+        if (cached_case(check))
             continue;
-        if (kept.n == PROBLEMS_MAX ||
-            ulb_problem_open_tokens(&kept.problems[kept.n], kernel, check->m, check->k,
-                                    check->tokens ? check->tokens : 1, check->fill, 42, NULL, &err) != ULB_OK)
+        if (cache.n == TEST_CASES_MAX ||
+            ulb_test_case_open_tokens(&cache.test_cases[cache.n], kernel, check->m, check->k,
+                                      check->tokens ? check->tokens : 1, check->fill, 42, NULL,
+                                      &err) != ULB_OK)
             return false;
-        kept.of[kept.n++] = *check;
+        cache.of[cache.n++] = *check;
     }
     return true;
 }
@@ -82,7 +83,7 @@ static void work_in_child(const struct ulb_kernel *kernel, const struct check *c
     signal(SIGBUS, SIG_DFL);
     for (*index = 0; *index < n; ++*index) {
         const struct check *check = &checks[*index];
-        fault = ulb_strict_check(kernel, kept_problem(check), check->tokens, NULL);
+        fault = ulb_strict_check(kernel, cached_case(check), check->tokens, NULL);
         if (*fault)
             break;
     }
@@ -96,8 +97,8 @@ const char *check_kernel(const struct ulb_kernel *kernel, const struct check *ch
 {
     static char message[sizeof verdict + 128];
     int channel[2], status = 0;
-    if (!keep_problems(kernel, checks, n))
-        return "the problems could not be made";
+    if (!cache_cases(kernel, checks, n))
+        return "the test cases could not be made";
     if (pipe(channel) != 0)
         abort();
     fflush(NULL);

@@ -1,4 +1,4 @@
-/* Embedding operators against their scalar truth, bit for bit, and the truth against the blocks. */
+/* Embedding operators against their scalar reference, bit for bit, and the reference against the blocks. */
 #include "common/rng.h"
 #include "kernels/embedding.h"
 
@@ -37,7 +37,7 @@ static uint8_t *random_table(const struct ulb_format *format, size_t k)
     return rows;
 }
 
-/* The formats with blocks, each once: those that a scalar row reads. */
+/* The formats with blocks, each once: those that a scalar kernel reads. */
 static const struct ulb_format *block_format_at(size_t i)
 {
     const struct ulb_kernel *kernel = ulb_kernels[i];
@@ -72,7 +72,7 @@ static void close_call(struct ulb_embedding_call *call)
     free(call->out);
 }
 
-static void truth_gives_the_weights(void **state)
+static void reference_gives_the_weights(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
@@ -122,7 +122,7 @@ static void operators_equal_the_truth(void **state)
             memset(call.out, 0xFF, bytes);
             fast->run(&call);
             if (memcmp(expected, call.out, bytes) != 0)
-                fail_msg("%s: the operator for %s differs from the truth", format->name, fast->isa);
+                fail_msg("%s: the operator for %s differs from the reference", format->name, fast->isa);
             compared++;
             free(expected);
             close_call(&call);
@@ -134,7 +134,7 @@ static void operators_equal_the_truth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(truth_gives_the_weights),
+        cmocka_unit_test(reference_gives_the_weights),
         cmocka_unit_test(operators_equal_the_truth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
-/* Every row that runs here, or can be emulated here, against its scalar truth; and the checker against
+/* Every kernel that runs here, or can be emulated here, against its scalar reference; and the checker against
  * planted bugs.
  *
  *     test_kernels [--few] [--part I/N] [REGEX]
  *
- * REGEX: only the rows whose names it matches; exit code 77 when none of them can run here. --few: fewer and
- * smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: the rows of each N-th
- * truth alone, from the I-th on, so that processes can share the table. */
+ * REGEX: only the kernels whose names it matches; exit code 77 when none of them can run here. --few: fewer
+ * and smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: the kernels of each
+ * N-th reference alone, from the I-th on, so that processes can share the table. */
 #include "kernels/gguf_block.h"
 #include "kernels/formats/int2/format.h"
 #include "tests/kernels/check_kernel.h"
@@ -27,13 +27,13 @@ static const size_t shapes[][2] = {{1, 1},     {5, 4},     {31, 7},     {32, 32}
                                    {64, 128},  {65, 131},  {97, 516},   {160, 896},     {200, 1600},
                                    {66, 5460}, {40, 8640}, {72, 14336}, {MANY_ROWS, 65}};
 
-/* Shapes for --few, for rows whose every dot product traps, and for scalar ones, which have no tiles and
+/* Shapes for --few, for kernels whose every dot product traps, and for scalar ones, which have no tiles and
  * nothing to be compared with but themselves: edges of every tile and slice remain. */
 static const size_t few_shapes[][2] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}, {97, 516}, {40, 1600}};
 
 enum { CHECKS_MAX = 72, NO_ROW_RUNS = 77 };
 
-/* Shapes for block formats, whose truth takes longer; K rounded up to whole blocks. */
+/* Shapes for block formats, whose reference takes longer; K rounded up to whole blocks. */
 static const size_t block_shapes[][2] = {{1, 32},    {97, 256},  {33, 512},  {97, 896},
                                          {34, 5460}, {20, 8640}, {3, 14336}, {MANY_ROWS, 32}};
 
@@ -46,39 +46,39 @@ static size_t whole_blocks(const struct ulb_kernel *kernel, size_t k)
 static bool few;
 static regex_t wanted;
 static unsigned part = 1, parts = 1;
-static size_t rows_checked, rows_skipped;
-/* The rows of this part whose names match the expression of the command line, if there was one; those with
- * the same truth one after the other. */
-static const struct ulb_kernel **rows;
-static size_t row_count;
+static size_t kernels_checked, kernels_skipped;
+/* The kernels of this part whose names match the expression of the command line, if there was one; those with
+ * the same reference one after the other. */
+static const struct ulb_kernel **kernels;
+static size_t kernel_count;
 
-static bool have_one_truth(const struct ulb_kernel *a, const struct ulb_kernel *b)
+static bool have_one_reference(const struct ulb_kernel *a, const struct ulb_kernel *b)
 {
     return a->layout->format == b->layout->format && a->activation == b->activation;
 }
 
-static bool begins_truth(size_t i)
+static bool begins_reference(size_t i)
 {
     size_t j = 0;
-    while (!have_one_truth(ulb_kernels[j], ulb_kernels[i]))
+    while (!have_one_reference(ulb_kernels[j], ulb_kernels[i]))
         j++;
     return j == i;
 }
 
-static void choose_rows(void)
+static void choose_kernels(void)
 {
-    size_t truths = 0;
-    rows = malloc(ulb_kernel_count * sizeof *rows);
-    if (!rows)
+    size_t references = 0;
+    kernels = malloc(ulb_kernel_count * sizeof *kernels);
+    if (!kernels)
         abort();
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (!begins_truth(i) || truths++ % parts != part - 1)
+        if (!begins_reference(i) || references++ % parts != part - 1)
             continue;
         for (size_t j = i; j < ulb_kernel_count; j++) {
             char name[ULB_KERNEL_NAME_MAX];
-            if (have_one_truth(ulb_kernels[i], ulb_kernels[j]) &&
+            if (have_one_reference(ulb_kernels[i], ulb_kernels[j]) &&
                 regexec(&wanted, ulb_kernel_name(ulb_kernels[j], name), 0, NULL, 0) == 0)
-                rows[row_count++] = ulb_kernels[j];
+                kernels[kernel_count++] = ulb_kernels[j];
         }
     }
 }
@@ -115,21 +115,21 @@ static bool sums_grow(const struct ulb_kernel *kernel)
     return !format->floating && !format->group && !format->block;
 }
 
-static void native_rows_equal_their_truth(void **state)
+static void native_kernels_equal_their_reference(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
-    for (size_t i = 0; i < row_count; i++) {
+    for (size_t i = 0; i < kernel_count; i++) {
         char name[ULB_KERNEL_NAME_MAX], missing[128];
-        const struct ulb_kernel *kernel = rows[i];
+        const struct ulb_kernel *kernel = kernels[i];
         ulb_kernel_name(kernel, name);
         if (kernel->needs & ~isa) {
             print_message("skipped: %s: this CPU lacks %s\n", name,
                           ulb_isa_names(kernel->needs & ~isa, missing, sizeof missing));
-            rows_skipped++;
+            kernels_skipped++;
             continue;
         }
-        rows_checked++;
+        kernels_checked++;
         struct check checks[CHECKS_MAX];
         bool few_shapes_do = few || strcmp(kernel->isa, "ref") == 0;
         size_t n = all_fills(kernel, few_shapes_do, checks);
@@ -147,8 +147,8 @@ static void native_rows_equal_their_truth(void **state)
     }
 }
 
-/* Numbers of tokens around every register tile, and beyond the tokens that the truth computes one by one; a
- * row that multiplies many tokens at once may cut them into blocks, too. */
+/* Numbers of tokens around every register tile, and beyond the tokens that the reference computes one by one;
+ * a kernel that multiplies many tokens at once may cut them into blocks, too. */
 static void expect_clean_tokens(const struct ulb_kernel *kernel)
 {
     static const size_t tokens[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32, 33, 70, 300};
@@ -157,7 +157,7 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     size_t n = 0;
     size_t most_tokens = kernel->nr == 1 ? 17 : few ? 70 : 300;
     size_t n_shapes = sizeof token_shapes / sizeof *token_shapes - (few ? 1 : 0);
-    /* A row that takes token after token has no tile of them to go wrong. */
+    /* A kernel that takes token after token has no tile of them to go wrong. */
     for (size_t t = 0; t < sizeof tokens / sizeof *tokens && tokens[t] <= most_tokens;
          t += kernel->nr > 1 ? 1 : 3) {
         for (size_t s = 0; s < n_shapes; s++) {
@@ -185,13 +185,13 @@ static void many_tokens_equal_their_truth(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
-    for (size_t i = 0; i < row_count; i++) {
-        if (!(rows[i]->needs & ~isa))
-            expect_clean_tokens(rows[i]);
+    for (size_t i = 0; i < kernel_count; i++) {
+        if (!(kernels[i]->needs & ~isa))
+            expect_clean_tokens(kernels[i]);
     }
 }
 
-static void emulated_rows_equal_their_truth(void **state)
+static void emulated_kernels_equal_their_reference(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect(), emulated = emulation_start() & ~isa;
@@ -199,11 +199,11 @@ static void emulated_rows_equal_their_truth(void **state)
         print_message("nothing to emulate: no AVX2, or the CPU has AVX-VNNI and AVX-VNNI-INT8 itself\n");
         skip();
     }
-    for (size_t i = 0; i < row_count; i++) {
-        const struct ulb_kernel *kernel = rows[i];
+    for (size_t i = 0; i < kernel_count; i++) {
+        const struct ulb_kernel *kernel = kernels[i];
         if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
-        rows_checked++;
+        kernels_checked++;
         struct check checks[CHECKS_MAX];
         size_t n = all_fills(kernel, true, checks);
         checks[n++] = (struct check){MANY_ROWS, whole_blocks(kernel, 65), ULB_FILL_RANDOM, 0};
@@ -213,29 +213,29 @@ static void emulated_rows_equal_their_truth(void **state)
     }
     /* The checker works in child processes; here once in this one, to see that instructions did trap, at the
      * bound up to which the overflow arguments are stated. */
-    for (size_t i = 0; i < row_count; i++) {
-        const struct ulb_kernel *kernel = rows[i];
+    for (size_t i = 0; i < kernel_count; i++) {
+        const struct ulb_kernel *kernel = kernels[i];
         if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
-        struct ulb_problem problem;
+        struct ulb_test_case test_case;
         struct ulb_error err;
         unsigned long before = emulation_count();
         size_t k = kernel->layout->format->block ? 512 : 65536; /* sums of blocks end with the block */
-        assert_int_equal(ulb_problem_open(&problem, kernel, 1, k, ULB_FILL_MIN, 1, NULL, &err), ULB_OK);
-        assert_int_equal(ulb_problem_verify(&problem, kernel, &err), ULB_OK);
-        ulb_problem_close(&problem);
+        assert_int_equal(ulb_test_case_open(&test_case, kernel, 1, k, ULB_FILL_MIN, 1, NULL, &err), ULB_OK);
+        assert_int_equal(ulb_test_case_verify(&test_case, kernel, &err), ULB_OK);
+        ulb_test_case_close(&test_case);
         assert_true(emulation_count() > before);
     }
     emulation_stop();
 }
 
-static void some_rows_were_checked(void **state)
+static void some_kernels_were_checked(void **state)
 {
     (void)state;
-    if (!rows_checked && rows_skipped)
+    if (!kernels_checked && kernels_skipped)
         skip();
-    if (!rows_checked)
-        fail_msg("no row has such a name");
+    if (!kernels_checked)
+        fail_msg("no kernel has such a name");
 }
 
 /* ---- planted bugs: a checker that misses one of these is not to be trusted ---- */
@@ -337,13 +337,16 @@ static void checker_catches_planted_bugs(void **state)
     kernel.run = run_ending;
     assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "ended with status 1"));
     kernel.run = run_truncated;
-    assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar truth"));
+    assert_non_null(
+        strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar reference"));
     kernel.run = run_swapped;
-    assert_non_null(strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar truth"));
+    assert_non_null(
+        strstr(check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 0), "differs from its scalar reference"));
     /* Random data does not show it; the extremes do. */
     kernel.run = run_narrow;
     assert_string_equal(check_one(&kernel, 32, 131, ULB_FILL_RANDOM, 0), "");
-    assert_non_null(strstr(check_one(&kernel, 32, 131, ULB_FILL_MIN, 0), "differs from its scalar truth"));
+    assert_non_null(
+        strstr(check_one(&kernel, 32, 131, ULB_FILL_MIN, 0), "differs from its scalar reference"));
     /* Bugs that one token does not show. */
     static void (*const token_bugs[])(const struct ulb_gemm *) = {run_last_tokens, run_swapped_tokens,
                                                                   run_token_stride, run_scale_of_first};
@@ -352,23 +355,23 @@ static void checker_catches_planted_bugs(void **state)
     for (size_t i = 0; i < sizeof token_bugs / sizeof *token_bugs; i++) {
         kernel.run = token_bugs[i];
         const char *fault = check_one(&kernel, 65, 131, ULB_FILL_RANDOM, 30);
-        if (!strstr(fault, "differs from its scalar truth") || !strstr(fault, ", token "))
+        if (!strstr(fault, "differs from its scalar reference") || !strstr(fault, ", token "))
             fail_msg("token bug %zu is not seen: '%s'", i, fault);
     }
 }
 
-static void a_row_without_its_truth_is_refused(void **state)
+static void a_kernel_without_its_reference_is_refused(void **state)
 {
     (void)state;
     struct ulb_format format = *ulb_int2_vnni4i.format;
     struct ulb_layout layout = ulb_int2_vnni4i;
     layout.format = &format;
     const struct ulb_kernel kernel = {.layout = &layout, .activation = ULB_ACT_A8};
-    struct ulb_problem problem;
+    struct ulb_test_case test_case;
     struct ulb_error err;
-    assert_int_equal(ulb_problem_open(&problem, &kernel, 8, 64, ULB_FILL_RANDOM, 1, NULL, &err),
+    assert_int_equal(ulb_test_case_open(&test_case, &kernel, 8, 64, ULB_FILL_RANDOM, 1, NULL, &err),
                      ULB_ENVIRONMENT);
-    assert_non_null(strstr(err.message, "no scalar row of int2"));
+    assert_non_null(strstr(err.message, "no scalar kernel of int2"));
 }
 
 /* Reads the command line; false: it is wrong, and what is right was said. */
@@ -396,17 +399,17 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checker_catches_planted_bugs),
-        cmocka_unit_test(native_rows_equal_their_truth),
+        cmocka_unit_test(native_kernels_equal_their_reference),
         cmocka_unit_test(many_tokens_equal_their_truth),
-        cmocka_unit_test(emulated_rows_equal_their_truth),
-        cmocka_unit_test(a_row_without_its_truth_is_refused),
-        cmocka_unit_test(some_rows_were_checked),
+        cmocka_unit_test(emulated_kernels_equal_their_reference),
+        cmocka_unit_test(a_kernel_without_its_reference_is_refused),
+        cmocka_unit_test(some_kernels_were_checked),
     };
     if (!parse(argc, argv))
         return 2;
-    choose_rows();
+    choose_kernels();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(rows);
+    free(kernels);
     regfree(&wanted);
-    return failed == 0 && rows_checked == 0 ? NO_ROW_RUNS : failed;
+    return failed == 0 && kernels_checked == 0 ? NO_ROW_RUNS : failed;
 }

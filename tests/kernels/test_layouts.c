@@ -1,6 +1,6 @@
-/* Layouts, quantisation and the scalar truths themselves. */
+/* Layouts, quantisation and the scalar references themselves. */
 #include "common/fp16.h"
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 #include "kernels/gguf_block.h"
 #include "kernels/float_words.h"
 
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* Whether the row is the first in the table that reads its layout. */
+/* Whether the kernel is the first in the table that reads its layout. */
 static bool names_layout_first(size_t row)
 {
     for (size_t i = 0; i < row; i++) {
@@ -138,21 +138,21 @@ static void pack_and_unpack_round_trip(void **state)
         if (!names_layout_first(i))
             continue;
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-            struct ulb_problem problem;
+            struct ulb_test_case test_case;
             struct ulb_error err;
             size_t m = shapes[s].m, k = whole_blocks(layout->format, shapes[s].k);
-            assert_int_equal(ulb_problem_open(&problem, ulb_kernels[i], m, k, ULB_FILL_RANDOM, 7, NULL, &err),
-                             ULB_OK);
+            assert_int_equal(
+                ulb_test_case_open(&test_case, ulb_kernels[i], m, k, ULB_FILL_RANDOM, 7, NULL, &err), ULB_OK);
             void *packed = aligned_alloc(64, ulb_layout_bytes(layout, m, k));
             struct ulb_matrix back;
             open_matrix(layout->format, m, k, &back);
             assert_non_null(packed);
-            ulb_problem_pack(&problem, layout, packed, NULL);
+            ulb_test_case_pack(&test_case, layout, packed, NULL);
             ulb_layout_unpack(layout, packed, &back);
-            expect_equal(layout->format, &back, &problem.weights);
+            expect_equal(layout->format, &back, &test_case.weights);
             close_matrix(&back);
             free(packed);
-            ulb_problem_close(&problem);
+            ulb_test_case_close(&test_case);
         }
     }
 }
@@ -161,7 +161,7 @@ static void pack_and_unpack_round_trip(void **state)
 static void random_rows_have_nothing_in_common(void **state)
 {
     (void)state;
-    struct ulb_problem problem;
+    struct ulb_test_case test_case;
     struct ulb_error err;
     size_t i = 0; /* of integers: those of blocks come otherwise */
     while (i < ulb_kernel_count &&
@@ -169,16 +169,16 @@ static void random_rows_have_nothing_in_common(void **state)
         i++;
     if (i == ulb_kernel_count)
         skip();
-    assert_int_equal(ulb_problem_open(&problem, ulb_kernels[i], 4, 256, ULB_FILL_RANDOM, 1, NULL, &err),
+    assert_int_equal(ulb_test_case_open(&test_case, ulb_kernels[i], 4, 256, ULB_FILL_RANDOM, 1, NULL, &err),
                      ULB_OK);
-    const int16_t *values = problem.weights.values;
+    const int16_t *values = test_case.weights.values;
     for (size_t row = 1; row < 4; row++) {
         for (size_t shift = 0; shift < 16; shift++) {
             assert_memory_not_equal(values + shift, values + row * 256, 64 * sizeof *values);
             assert_memory_not_equal(values, values + row * 256 + shift, 64 * sizeof *values);
         }
     }
-    ulb_problem_close(&problem);
+    ulb_test_case_close(&test_case);
 }
 
 /* What integer sums take the weights of a block for. */
@@ -194,7 +194,7 @@ static void integer_weights(const struct ulb_block *block, const struct ulb_bloc
 }
 
 /* The weights of row m from column k on as real numbers, a block of them or one; returns how many. */
-static size_t weights_at(const struct ulb_problem *p, size_t m, size_t k,
+static size_t weights_at(const struct ulb_test_case *p, size_t m, size_t k,
                          double weights[ULB_BLOCK_COLUMNS_MAX])
 {
     const struct ulb_format *format = p->format;
@@ -221,8 +221,8 @@ static size_t weights_at(const struct ulb_problem *p, size_t m, size_t k,
     return 1;
 }
 
-/* The truth's truth: weights and activations as real numbers, summed in double. */
-static double exact(const struct ulb_problem *p, size_t m, double *magnitude)
+/* The reference's own reference: weights and activations as real numbers, summed in double. */
+static double exact(const struct ulb_test_case *p, size_t m, double *magnitude)
 {
     double sum = 0;
     *magnitude = 0;
@@ -248,18 +248,18 @@ static void references_equal_dequantised_doubles(void **state)
         if (strcmp(ulb_kernels[i]->isa, "ref") != 0)
             continue;
         for (int fill = ULB_FILL_RANDOM; fill <= ULB_FILL_ALTERNATING; fill++) {
-            struct ulb_problem problem;
+            struct ulb_test_case test_case;
             struct ulb_error err;
             size_t k = whole_blocks(ulb_kernels[i]->layout->format, 1603);
             assert_int_equal(
-                ulb_problem_open(&problem, ulb_kernels[i], 19, k, (enum ulb_fill)fill, 3, NULL, &err),
+                ulb_test_case_open(&test_case, ulb_kernels[i], 19, k, (enum ulb_fill)fill, 3, NULL, &err),
                 ULB_OK);
-            for (size_t m = 0; m < problem.weights.m; m++) {
-                double magnitude, truth = exact(&problem, m, &magnitude);
+            for (size_t m = 0; m < test_case.weights.m; m++) {
+                double magnitude, reference = exact(&test_case, m, &magnitude);
                 /* An exact integer sum, then two roundings to float. */
-                assert_true(fabs((double)problem.expected[m] - truth) <= 3e-7 * magnitude);
+                assert_true(fabs((double)test_case.expected[m] - reference) <= 3e-7 * magnitude);
             }
-            ulb_problem_close(&problem);
+            ulb_test_case_close(&test_case);
         }
     }
 }
@@ -326,24 +326,25 @@ static void block_activations_have_scales_of_their_own(void **state)
     free(memory);
 }
 
-static void names_are_unique_and_rows_complete(void **state)
+static void names_are_unique_and_kernels_complete(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const struct ulb_kernel *row = ulb_kernels[i];
+        const struct ulb_kernel *kernel = ulb_kernels[i];
         char name[ULB_KERNEL_NAME_MAX], other[ULB_KERNEL_NAME_MAX];
-        ulb_kernel_name(row, name);
-        assert_int_equal(row->abi, ULB_KERNEL_ABI);
-        assert_non_null(row->run);
-        assert_int_equal(row->mr % row->layout->tile_m, 0);
-        assert_int_equal(row->kr % row->layout->tile_k, 0);
-        const struct ulb_format *format = row->layout->format;
+        ulb_kernel_name(kernel, name);
+        assert_int_equal(kernel->abi, ULB_KERNEL_ABI);
+        assert_non_null(kernel->run);
+        assert_int_equal(kernel->mr % kernel->layout->tile_m, 0);
+        assert_int_equal(kernel->kr % kernel->layout->tile_k, 0);
+        const struct ulb_format *format = kernel->layout->format;
         double scales = format->group ? 32.0 * sizeof(float) / format->group : 0,
-               tile_m = row->layout->tile_m;
-        double bytes = format->block ? 32.0 * (double)row->layout->tile_bytes / tile_m / row->layout->tile_k
-                                     : 32.0 * format->bits / 8 + scales;
-        assert_true(fabs(row->bytes_per_step - bytes) < 1e-9);
-        assert_non_null(ulb_kernel_reference(row));
+               tile_m = kernel->layout->tile_m;
+        double bytes = format->block
+                           ? 32.0 * (double)kernel->layout->tile_bytes / tile_m / kernel->layout->tile_k
+                           : 32.0 * format->bits / 8 + scales;
+        assert_true(fabs(kernel->bytes_per_step - bytes) < 1e-9);
+        assert_non_null(ulb_kernel_reference(kernel));
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(name, ulb_kernel_name(ulb_kernels[j], other));
     }
@@ -359,7 +360,7 @@ int main(void)
         cmocka_unit_test(references_equal_dequantised_doubles),
         cmocka_unit_test(activations_are_quantised_by_their_largest),
         cmocka_unit_test(block_activations_have_scales_of_their_own),
-        cmocka_unit_test(names_are_unique_and_rows_complete),
+        cmocka_unit_test(names_are_unique_and_kernels_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

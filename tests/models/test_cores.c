@@ -103,13 +103,13 @@ static void test_pipe_cycles_by_definition(void **state)
 
 enum { INT2_PAPER_8, INT2_PAPER_4, INT2_MASK, INT1_PAPER, INT1_MASK, INT1_TABLE, INT8, INT4, SEQUENCES };
 
-/* The sequences as they are counted by hand. The rows differ from them in this:
- * - the rows prefetch, which takes load ports and front-end slots: left out here, tested below;
- * - int2 with 8 accumulators is the paper's row with twice its chains;
- * - int8 is weight loads and dot products alone: the row also broadcasts activations, and its accumulators
+/* The sequences as they are counted by hand. The kernels differ from them in this:
+ * - the kernels prefetch, which takes load ports and front-end slots: left out here, tested below;
+ * - int2 with 8 accumulators is the paper's kernel with twice its chains;
+ * - int8 is weight loads and dot products alone: the kernel also broadcasts activations, and its accumulators
  *   are few;
  * - the int1 table is counted with 11 operations for each 8 steps and 10 that join the partial sums of every
- *   8 look-ups, which are 64 steps; the row needs 12 for that. */
+ *   8 look-ups, which are 64 steps; the kernel needs 12 for that. */
 static struct ulb_mix sequence_mix(int sequence)
 {
     static const char *const rows[SEQUENCES] = {
@@ -318,7 +318,7 @@ static void test_no_bound(void **state)
     expect_no_bound("golden-cove", "int1a8-blend-avxvnniint8", "lacks avxvnniint8");
     expect_no_bound("zen3", "int8a8-dp-avxvnni", "lacks avxvnni");
     expect_no_bound("ice-lake", "int8a8-dp-avxvnni", "lacks avxvnni");
-    expect_no_bound("zen5", "int2a8-scalar-ref", "the row states no instruction mix");
+    expect_no_bound("zen5", "int2a8-scalar-ref", "the kernel states no instruction mix");
 
     const struct ulb_mix across = {.permutes = 1, .vector_bits = 256}, odd = {.loads = 1, .vector_bits = 128};
     struct ulb_port_bound bound;
@@ -329,8 +329,8 @@ static void test_no_bound(void **state)
     assert_true(isnan(ulb_port_bound(core_named("skymont"), &odd, NULL).cycles));
 }
 
-/* Whoever adds a kernel gets bounds for it: every row with a mix has one on some core that can run it. */
-static void test_every_row_has_a_bound(void **state)
+/* Whoever adds a kernel gets bounds for it: every kernel with a mix has one on some core that can run it. */
+static void test_every_kernel_has_a_bound(void **state)
 {
     (void)state;
     for (size_t k = 0; k < ulb_kernel_count; k++) {
@@ -474,7 +474,7 @@ int main(void)
         cmocka_unit_test(test_front_end),
         cmocka_unit_test(test_microcode),
         cmocka_unit_test(test_no_bound),
-        cmocka_unit_test(test_every_row_has_a_bound),
+        cmocka_unit_test(test_every_kernel_has_a_bound),
         cmocka_unit_test(test_arm),
         cmocka_unit_test(test_identify),
         cmocka_unit_test(test_models_are_unique),

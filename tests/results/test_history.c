@@ -144,14 +144,14 @@ static void test_series(void **state)
     assert_string_equal(series->points[0].commit, "aaa");
     assert_string_equal(series->points[1].created, "2026-01-01T00:02:00Z");
     assert_true(series->points[0].value > 0 && series->points[0].lo <= series->points[0].value);
-    assert_string_equal(series->place, "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 2 cores");
+    assert_string_equal(series->origin_key, "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 2 cores");
     ulb_trends_free(series, n);
     assert_int_equal(ulb_history_trends(history, ULB_METRIC_INSTRUCTIONS, "avxvnni", 1, &series, &n, &err),
                      ULB_OK);
     assert_int_equal(n, 3);
     assert_int_equal(series->n_points, 1);
     assert_string_equal(series->points->commit, "bbb");
-    assert_string_equal(series->place, "gcc 12.2.0 -O2 -g1");
+    assert_string_equal(series->origin_key, "gcc 12.2.0 -O2 -g1");
     ulb_trends_free(series, n);
     assert_int_equal(ulb_history_trends(history, ULB_METRIC_US, "nosuch", 0, &series, &n, &err), ULB_OK);
     assert_int_equal(n, 0);
@@ -190,7 +190,7 @@ static void test_long_flags(void **state)
                      ULB_OK);
     assert_int_equal(n, 2);
     assert_int_equal(series[0].n_points, 1);
-    assert_non_null(strstr(series[1].place, flags));
+    assert_non_null(strstr(series[1].origin_key, flags));
     ulb_trends_free(series, n);
     ulb_history_close(history);
 }

@@ -107,7 +107,7 @@ static void test_top_faults_name_the_place(void **state)
         json_t *value;
         const char *message;
     } faults[] = {
-        {"schema_version", json_integer(0), "run.json: schema_version: 0 is unknown, 1 to 2 are needed"},
+        {"schema_version", json_integer(0), "run.json: schema_version: 0 is unknown, 1 to 3 are needed"},
         {"schema_version", NULL,
          "run.json: not a record of ulb-bench: schema_version, a whole number, is missing"},
         {"beta", json_array(), "run.json: beta: an object is needed"},
@@ -140,7 +140,7 @@ static void test_newer_version(void **state)
     assert_int_equal(parse(root), ULB_ENVIRONMENT);
     assert_string_equal(
         err.message,
-        "run.json: schema_version: written by a newer version of ulb-bench (3; this one reads 2); "
+        "run.json: schema_version: written by a newer version of ulb-bench (4; this one reads 3); "
         "update it");
 }
 
@@ -169,6 +169,26 @@ static void test_older_version(void **state)
     json_object_del(first_cell(root), "layout");
     assert_int_equal(parse(root), ULB_BAD_INPUT);
     assert_string_equal(err.message, "run.json: cells[0]: layout: a text is needed, nothing is there");
+}
+
+/* Keys that were renamed are read by their older names, from records of that time alone. */
+static void test_renamed_keys_are_read(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        json_t *root = small_sample();
+        json_object_set_new(root, "schema_version", json_integer(version));
+        json_object_set_new(root, "weights", json_pack("[{s:f}]", "ebw_gbps", 7.0));
+        char *text = json_dumps(root, 0);
+        struct ulb_record record;
+        assert_int_equal(ulb_record_parse(&record, text, strlen(text), "run.json", &err), ULB_OK);
+        const json_t *shares = json_object_get(record.root, "class_shares");
+        assert_int_equal(json_array_size(shares), version < 3);
+        assert_int_equal(json_object_get(record.root, "weights") != NULL, version == 3);
+        ulb_record_free(&record);
+        json_decref(root);
+        free(text);
+    }
 }
 
 /* What came without a new version may be missing from records of any. */
@@ -316,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_top_faults_name_the_place),
         cmocka_unit_test(test_newer_version),
         cmocka_unit_test(test_older_version),
+        cmocka_unit_test(test_renamed_keys_are_read),
         cmocka_unit_test(test_newer_keys_may_be_missing),
         cmocka_unit_test(test_an_older_place_is_read),
         cmocka_unit_test(test_files_that_are_no_records),

@@ -84,7 +84,7 @@ def damages(record):
         damaged = copy.deepcopy(record)
         del damaged["prediction"][key]
         yield f"prediction without {key}", damaged
-    for key, value in (("schema_version", 3), ("created", "yesterday"), ("warnings", [1]), ("cells", {})):
+    for key, value in (("schema_version", 2), ("created", "yesterday"), ("warnings", [1]), ("cells", {})):
         damaged = copy.deepcopy(record)
         damaged[key] = value
         yield f"{key} is {value}", damaged

@@ -406,7 +406,7 @@ static enum ulb_status check_files(struct options *o, struct ulb_error *err)
         return status;
     o->decode.into = &o->into;
     status = ulb_record_read(&o->into, o->record, err);
-    return status == ULB_OK ? ulb_keep_refuse_unfinished(o->record, err) : status;
+    return status == ULB_OK ? ulb_checkpoint_refuse_unfinished(o->record, err) : status;
 }
 
 /* Adds the runs and the warnings of another record. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "rows-avx2": what tells the rows of a format apart. */
+/* "rows-avx2": what tells the kernels of a format apart. */
 static json_t *short_name(const json_t *row)
 {
     const char *name = json_string_value(json_object_get(row, "kernel")),

@@ -121,7 +121,7 @@ static enum ulb_status add_one(const struct ulb_history_request *request, struct
     char date[24];
     enum ulb_status status = ulb_record_read(&record, path, err);
     if (status == ULB_OK)
-        status = ulb_keep_refuse_unfinished(path, err);
+        status = ulb_checkpoint_refuse_unfinished(path, err);
     if (status != ULB_OK) {
         ulb_record_free(&record);
         return status;

@@ -139,7 +139,7 @@ static enum ulb_status list_kernels(const struct options *options, json_t *rows,
     return ULB_OK;
 }
 
-/* Formats are those that a kernel row reads, in the order of the table. */
+/* Formats are those that a kernel reads, in the order of the table. */
 static enum ulb_status list_formats(const struct options *options, json_t *rows, struct ulb_error *err)
 {
     (void)options;

@@ -52,18 +52,18 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
                               enum ulb_status measured, struct ulb_error *err)
 {
     struct ulb_error kept = *err;
-    const char *path = options->settings.keep.record;
+    const char *path = options->settings.checkpoint.record;
     if (measured != ULB_OK && measured != ULB_FINDING)
         ulb_record_warn(record, err, "interrupted: the record holds what was measured until then");
     enum ulb_status status = ulb_record_write(record, path, err);
     enum ulb_status shown = show(options, record, status == ULB_OK ? err : &kept);
     fflush(stdout); /* before what follows on stderr */
     if (status != ULB_OK) {
-        ulb_measure_kept(options, record, status);
+        ulb_measure_close_checkpoint(options, record, status);
         return status;
     }
     fprintf(stderr, "record: %s\n", path);
-    ulb_measure_kept(options, record, measured);
+    ulb_measure_close_checkpoint(options, record, measured);
     if (measured == ULB_OK && shown == ULB_OK)
         draw(record, path);
     if (measured != ULB_OK)
@@ -73,7 +73,7 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
 
 struct options {
     struct ulb_measure_options measure;
-    const char *record; /* of the 1-bit rows, for another machine's model */
+    const char *record; /* of the 1-bit kernels, for another machine's model */
     bool count;         /* instructions instead of times */
 };
 
@@ -99,7 +99,7 @@ static enum ulb_status measure_machine(struct ulb_measure_options *options, stru
 {
     char path[4128];
     options->settings.command = "run";
-    enum ulb_status status = ulb_measure_keep(options, "ulb", path, sizeof path, err);
+    enum ulb_status status = ulb_measure_checkpoint(options, "ulb", path, sizeof path, err);
     if (status != ULB_OK)
         return status;
     struct ulb_record record;
@@ -107,7 +107,7 @@ static enum ulb_status measure_machine(struct ulb_measure_options *options, stru
     if (has_cells(&record))
         status = finish(options, &record, status, err);
     else
-        ulb_measure_kept(options, &record, status);
+        ulb_measure_close_checkpoint(options, &record, status);
     ulb_record_free(&record);
     return status;
 }

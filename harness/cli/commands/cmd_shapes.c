@@ -29,7 +29,7 @@ struct options {
 
 /* --- formats --- */
 
-/* The formats that a kernel row reads, in the order of the table: NULL behind the last. */
+/* The formats that a kernel reads, in the order of the table: NULL behind the last. */
 static const struct ulb_format *format_at(size_t index)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {

@@ -1,4 +1,4 @@
-/* ulb-bench verify: every kernel against its scalar truth. */
+/* ulb-bench verify: every kernel against its scalar reference. */
 #include "harness/cli/interrupt.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/table.h"
@@ -44,8 +44,8 @@ static void print_row(const char *name, size_t cases, const char *skipped, const
 
 /* One row of the result; a difference is kept in err and does not end the list, nor does a kernel of others
  * that ends its process. */
-static enum ulb_status verify_row(const struct ulb_session *session, const struct ulb_kernel *kernel,
-                                  bool json, json_t *rows, struct ulb_error *err)
+static enum ulb_status verify_kernel(const struct ulb_session *session, const struct ulb_kernel *kernel,
+                                     bool json, json_t *rows, struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX], missing[128], skipped[160];
     size_t cases = 0;
@@ -67,7 +67,7 @@ static enum ulb_status verify_row(const struct ulb_session *session, const struc
     return status;
 }
 
-/* Where nothing is named, every row but the scalar ones, which are the truth. */
+/* Where nothing is named, every kernel but the scalar ones, which are the reference. */
 static bool wants(const struct ulb_session *session, const struct ulb_kernel *kernel)
 {
     bool named = session->settings.formats || session->settings.kernels;
@@ -84,7 +84,7 @@ static enum ulb_status verify_all(const struct ulb_session *session, bool json, 
         struct ulb_error now;
         enum ulb_status status = ulb_check_interrupted(&now);
         if (status == ULB_OK)
-            status = verify_row(session, ulb_kernels[i], json, rows, &now);
+            status = verify_kernel(session, ulb_kernels[i], json, rows, &now);
         if (status != ULB_OK && worst == ULB_OK) {
             worst = status;
             *err = now;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { KERNEL_WIDTH = 34, PLACE_WIDTH = 18, UNSURE_ROWS = 10, REASONS = 3 };
+enum { KERNEL_WIDTH = 34, PLACE_WIDTH = 18, INCONCLUSIVE_ROWS = 10, REASONS = 3 };
 
 /* At most width columns; what does not fit is cut, which '~' shows. */
 static void fit(char *text, size_t width)
@@ -55,7 +55,7 @@ static json_t *row_json(const struct ulb_compared *cell)
 static bool is_printed(const struct ulb_comparison *comparison, size_t at)
 {
     for (size_t i = 0; i < at; i++) {
-        if (comparison->cells[i].verdict == ULB_UNSURE &&
+        if (comparison->cells[i].verdict == ULB_INCONCLUSIVE &&
             strcmp(comparison->cells[i].reason, comparison->cells[at].reason) == 0)
             return true;
     }
@@ -63,13 +63,13 @@ static bool is_printed(const struct ulb_comparison *comparison, size_t at)
 }
 
 /* Why figures are unsure: how many rounds would tell, and some of the other reasons. */
-static void print_unsure(const struct ulb_comparison *comparison)
+static void print_inconclusive(const struct ulb_comparison *comparison)
 {
     size_t least = 0, most = 0, reasons = 0;
     for (size_t i = 0; i < comparison->n; i++) {
         const struct ulb_compared *cell = &comparison->cells[i];
         size_t needed = cell->rounds_needed;
-        if (cell->verdict != ULB_UNSURE)
+        if (cell->verdict != ULB_INCONCLUSIVE)
             continue;
         if (needed == 0 && reasons < REASONS && !is_printed(comparison, i)) {
             ulb_print_wrapped(stdout, "unsure: ", cell->reason);
@@ -84,10 +84,10 @@ static void print_unsure(const struct ulb_comparison *comparison)
 }
 
 /* Whether a figure gets a line: what stayed the same and most of what is unsure does only with all. */
-static bool is_listed(const struct ulb_compared *cell, bool all, size_t *unsure)
+static bool is_listed(const struct ulb_compared *cell, bool all, size_t *inconclusive)
 {
-    if (cell->verdict == ULB_UNSURE)
-        return all || ++*unsure <= UNSURE_ROWS;
+    if (cell->verdict == ULB_INCONCLUSIVE)
+        return all || ++*inconclusive <= INCONCLUSIVE_ROWS;
     return all || cell->verdict != ULB_SAME;
 }
 
@@ -100,11 +100,11 @@ static void print_one(const struct ulb_compared_files *file, bool all)
     const struct ulb_comparison *comparison = file->comparison;
     json_t *rows = json_array();
     double widest = 0;
-    size_t unsure = 0;
+    size_t inconclusive = 0;
     for (size_t i = 0; i < comparison->n; i++) {
         const struct ulb_compared *cell = &comparison->cells[i];
         widest = fmax(widest, cell->threshold);
-        if (is_listed(cell, all, &unsure))
+        if (is_listed(cell, all, &inconclusive))
             json_array_append_new(rows, row_json(cell));
     }
     ulb_print_wrapped(stdout, "base: ", file->base);
@@ -113,15 +113,15 @@ static void print_one(const struct ulb_compared_files *file, bool all)
         ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
     json_decref(rows);
     char verdicts[128];
-    if (unsure > UNSURE_ROWS)
-        printf("and %zu more that are unsure; --all lists them\n", unsure - UNSURE_ROWS);
+    if (inconclusive > INCONCLUSIVE_ROWS)
+        printf("and %zu more that are unsure; --all lists them\n", inconclusive - INCONCLUSIVE_ROWS);
     ulb_verdict_text(file, 1, verdicts);
     printf("%s: %s; thresholds up to %.1f %%\n", ulb_metrics[comparison->metric].name, verdicts,
            100 * widest);
     if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
         printf("memory ran at %.1f and %.1f GB/s; changes are corrected for that\n", comparison->base_gbps,
                comparison->fresh_gbps);
-    print_unsure(comparison);
+    print_inconclusive(comparison);
 }
 
 void ulb_compare_print(const struct ulb_compared_files *files, size_t n, bool all)

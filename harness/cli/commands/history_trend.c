@@ -92,7 +92,7 @@ static enum ulb_status add_document(const struct ulb_history_request *request, c
                                               series->metric == ULB_METRIC_INSTRUCTIONS, &changes, &n, err);
     if (status == ULB_OK) {
         json_t *document = json_pack("{s:s, s:s, s:s, s:s, s:s}", "kind", "trend", "metric", metric->name,
-                                     "unit", metric->unit, "key", series->key, "place", series->place);
+                                     "unit", metric->unit, "key", series->key, "place", series->origin_key);
         if (request->json || request->out)
             json_object_set_new(document, "points", points_json(series));
         add_levels(document, series, values, changes, n);
@@ -170,7 +170,7 @@ static void print_document(const json_t *document)
     const json_t *change;
     long long records = json_integer_value(json_object_get(newest, "to"));
     const char *unit = ulb_record_text(&record, "unit");
-    char line[4096]; /* a place is a compiler with all its flags */
+    char line[4096]; /* an origin key is a compiler with all its flags */
     ulb_print_wrapped(stdout, "", ulb_record_text(&record, "key"));
     snprintf(line, sizeof line, "%lld record%s, %.3800s: %s %.4g%s%s now%s", records, records == 1 ? "" : "s",
              ulb_record_text(&record, "place"), ulb_record_text(&record, "metric"),

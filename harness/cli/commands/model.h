@@ -11,7 +11,7 @@
 struct ulb_model_request {
     const char *platform; /* built-in, or a platform file */
     const char *models;   /* comma list; NULL: the paper's three and BitNet-2B-4T */
-    const char *record;   /* file with the gammas of the two 1-bit rows; NULL: none */
+    const char *record;   /* file with the gammas of the two 1-bit kernels; NULL: none */
     bool measure;         /* without a record: measure them now */
     const char *out;      /* folder of the document and its figure; NULL: neither is written */
     bool json;

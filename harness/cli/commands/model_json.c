@@ -143,7 +143,7 @@ static void add_origin(json_t *row, const struct ulb_gamma_origin *origin)
 }
 
 /* A class whose share of the bandwidth and clock nobody gives: gamma and ceiling alone. */
-static json_t *idle_row(const struct ulb_modelled *ports, size_t i, size_t c)
+static json_t *idle_row(const struct ulb_platform_gammas *ports, size_t i, size_t c)
 {
     static const char idle[] = "the platform's source leaves these cores idle";
     const struct ulb_platform_gamma *gamma = &ports->platform.gammas[i];
@@ -164,11 +164,11 @@ static json_t *idle_row(const struct ulb_modelled *ports, size_t i, size_t c)
 }
 
 static json_t *ports_json(const struct ulb_platform *platform, const struct ulb_core_list *cores,
-                          const struct ulb_int1_ratio *ratio)
+                          const struct ulb_gamma_ratio *ratio)
 {
-    struct ulb_modelled ports;
+    struct ulb_platform_gammas ports;
     json_t *ceilings = json_array();
-    ulb_model_ports(platform, cores, ratio, &ports);
+    ulb_platform_gammas_from_ports(platform, cores, ratio, &ports);
     for (size_t i = 0; i < ports.platform.n_gammas; i++) {
         for (size_t c = 0; c < platform->n_classes; c++) {
             json_t *row = ceiling_row(&ports.platform, &ports.platform.gammas[i], c, "port bound",
@@ -184,9 +184,9 @@ static json_t *ports_json(const struct ulb_platform *platform, const struct ulb_
                      "totals", total_rows(&ports.platform, "port bound"));
 }
 
-/* --- the 1-bit row that the paper does not have --- */
+/* --- the 1-bit kernel that the paper does not have --- */
 
-static json_t *ratio_rows(const struct ulb_int1_ratio *ratio)
+static json_t *ratio_rows(const struct ulb_gamma_ratio *ratio)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < ratio->n_classes; i++) {
@@ -198,19 +198,19 @@ static json_t *ratio_rows(const struct ulb_int1_ratio *ratio)
     return rows;
 }
 
-static json_t *int1_json(const struct ulb_platform *platform, const struct ulb_int1_source *source,
+static json_t *int1_json(const struct ulb_platform *platform, const struct ulb_gamma_ratio_source *source,
                          const struct ulb_model_list *models, struct ulb_error *err)
 {
-    const struct ulb_int1_ratio *ratio = source->ratio;
-    struct ulb_modelled modelled;
+    const struct ulb_gamma_ratio *ratio = source->ratio;
+    struct ulb_platform_gammas scaled;
     char kernel[ULB_KERNEL_NAME_MAX], paper[ULB_KERNEL_NAME_MAX];
-    if (ulb_model_int1(platform, ratio, &modelled, err) != ULB_OK)
+    if (ulb_platform_gammas_scaled(platform, ratio, &scaled, err) != ULB_OK)
         return NULL;
-    json_t *ceilings = ceiling_rows(&modelled.platform, "modelled"), *row;
+    json_t *ceilings = ceiling_rows(&scaled.platform, "modelled"), *row;
     size_t c;
     json_array_foreach(ceilings, c, row)
     {
-        size_t like = modelled.origins[0][c].like;
+        size_t like = scaled.origins[0][c].like;
         json_object_set_new(row, "ratio",
                             json_real(ratio->classes[like].gamma / ratio->classes[like].paper_gamma));
         json_object_set_new(row, "ratio_class", json_string(ratio->classes[like].name));
@@ -222,13 +222,13 @@ static json_t *int1_json(const struct ulb_platform *platform, const struct ulb_i
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "label", "modelled", "kernel",
                      ulb_kernel_name(ratio->kernel, kernel), "paper_kernel",
                      ulb_kernel_name(ratio->paper, paper), "measurement", measurement, "ceilings", ceilings,
-                     "totals", total_rows(&modelled.platform, "modelled"), "gemv",
-                     gemv_rows(&modelled.platform, models));
+                     "totals", total_rows(&scaled.platform, "modelled"), "gemv",
+                     gemv_rows(&scaled.platform, models));
 }
 
 enum ulb_status ulb_model_json(const struct ulb_platform *platform, const char *from,
-                               const struct ulb_int1_source *source, const struct ulb_model_list *models,
-                               json_t **out, struct ulb_error *err)
+                               const struct ulb_gamma_ratio_source *source,
+                               const struct ulb_model_list *models, json_t **out, struct ulb_error *err)
 {
     struct ulb_core_list cores;
     struct ulb_error why = {""};

@@ -1,5 +1,5 @@
 /* What the models say of a described platform, as one JSON document: with the gammas of its file, with the
- * port bounds of its real cores, and with a measured 1-bit row in the place of the paper's. */
+ * port bounds of its real cores, and with a measured 1-bit kernel in the place of the paper's. */
 #ifndef ULB_HARNESS_CLI_COMMANDS_MODEL_JSON_H
 #define ULB_HARNESS_CLI_COMMANDS_MODEL_JSON_H
 
@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
-/* Where the ratio of the two 1-bit rows was measured. */
-struct ulb_int1_source {
-    const struct ulb_int1_ratio *ratio; /* NULL: none, for this reason */
+/* Where the ratio of the two 1-bit kernels was measured. */
+struct ulb_gamma_ratio_source {
+    const struct ulb_gamma_ratio *ratio; /* NULL: none, for this reason */
     char reason[256];
     const char *record;              /* file it was read from; NULL: measured now */
     const char *cpu_model, *created; /* of the measurement; NULL when unknown */
@@ -19,7 +19,7 @@ struct ulb_int1_source {
 /* from says where the file's gammas come from: "paper" or "platform file"; models are those whose
  * GEMVs are listed. *out is NULL on failure. */
 enum ulb_status ulb_model_json(const struct ulb_platform *platform, const char *from,
-                               const struct ulb_int1_source *source, const struct ulb_model_list *models,
-                               json_t **out, struct ulb_error *err);
+                               const struct ulb_gamma_ratio_source *source,
+                               const struct ulb_model_list *models, json_t **out, struct ulb_error *err);
 
 #endif

@@ -10,14 +10,14 @@
 
 static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b,bitnet-2b-4t";
 
-/* Measures the 1-bit rows that take part in the ratio, quickly. */
+/* Measures the 1-bit kernels that take part in the ratio, quickly. */
 static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct ulb_record *record,
                                    struct ulb_error *err)
 {
     record->root = NULL;
     bool *chosen = calloc(ulb_kernel_count, sizeof *chosen);
     for (size_t i = 0; chosen && i < ulb_kernel_count; i++)
-        chosen[i] = ulb_int1_takes_part(ulb_kernels[i]);
+        chosen[i] = ulb_gamma_ratio_needs(ulb_kernels[i]);
     char *filter =
         chosen ? ulb_kernel_filter(chosen, ulb_isa_detect() & ~measuring->settings.isa_mask) : NULL;
     enum ulb_status status = ULB_OK;
@@ -41,23 +41,23 @@ static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct
  * be measured is left out; a kernel that differs and a signal end the command. */
 static enum ulb_status find_ratio(const struct ulb_model_request *request,
                                   struct ulb_measure_options *measuring, struct ulb_record *record,
-                                  struct ulb_int1_ratio *ratio, struct ulb_int1_source *source,
+                                  struct ulb_gamma_ratio *ratio, struct ulb_gamma_ratio_source *source,
                                   struct ulb_error *err)
 {
-    *source = (struct ulb_int1_source){
+    *source = (struct ulb_gamma_ratio_source){
         .reason = "nothing was measured here; give --record RECORD, or --measure to measure two rows now"};
     enum ulb_status status;
     if (request->record) {
         status = ulb_record_read(record, request->record, err);
         if (status != ULB_OK)
             return status;
-        status = ulb_int1_ratio_of(record, ratio, err);
+        status = ulb_gamma_ratio_of(record, ratio, err);
         if (status != ULB_OK)
             return ulb_fail_prefix(err, status, "%s", request->record);
     } else if (request->measure) {
         status = measure_now(measuring, record, err);
         if (status == ULB_OK)
-            status = ulb_int1_ratio_of(record, ratio, err);
+            status = ulb_gamma_ratio_of(record, ratio, err);
         if (status == ULB_FINDING || status == ULB_INTERRUPTED)
             return status;
         if (status != ULB_OK) {
@@ -106,8 +106,8 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
                               struct ulb_error *err)
 {
     struct ulb_platform platform;
-    struct ulb_int1_ratio ratio;
-    struct ulb_int1_source source;
+    struct ulb_gamma_ratio ratio;
+    struct ulb_gamma_ratio_source source;
     struct ulb_record record = {NULL};
     struct ulb_model_list models = {NULL, 0};
     json_t *document = NULL;

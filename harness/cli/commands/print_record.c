@@ -93,7 +93,7 @@ static void print_yardsticks(const struct ulb_record *record, FILE *out)
     ulb_yardsticks_free(yardsticks, n);
 }
 
-static void print_wake(const struct ulb_record *record, FILE *out)
+static void print_idle_penalty(const struct ulb_record *record, FILE *out)
 {
     double lost = ulb_record_number(record, "beta.wake.lost_us");
     if (isfinite(lost))
@@ -205,7 +205,7 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out)
     print_clusters(record, cells, n, out);
     ulb_beta_cells_free(cells, n);
     print_yardsticks(record, out);
-    print_wake(record, out);
+    print_idle_penalty(record, out);
     print_likwid(record, out);
 }
 

@@ -12,7 +12,7 @@ struct ulb_simulate_request {
     const char *models, *shapes, *formats; /* comma lists; NULL: the default shapes, all formats */
     enum ulb_split split;                  /* of predicted_us */
     enum ulb_sim_sharing sharing;
-    size_t tile, chunk; /* tile 0: of the suite's own row */
+    size_t tile, chunk; /* tile 0: of the suite's own kernel */
     double take_s;
     double fork_join_s; /* NAN: the platform's own */
 };

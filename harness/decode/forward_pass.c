@@ -240,7 +240,7 @@ static uint32_t predict(struct ulb_decoder *d)
     return (uint32_t)best->best_row;
 }
 
-uint32_t ulb_decoder_step(struct ulb_decoder *d, const uint32_t *tokens, size_t n, size_t position)
+uint32_t ulb_decoder_forward(struct ulb_decoder *d, const uint32_t *tokens, size_t n, size_t position)
 {
     double begin = ulb_now();
     for (size_t t = 0; t < d->threads; t++) {

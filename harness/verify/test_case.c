@@ -1,4 +1,4 @@
-#include "harness/verify/test_problem.h"
+#include "harness/verify/test_case.h"
 
 #include "common/doing.h"
 #include "common/fp16.h"
@@ -130,7 +130,7 @@ static void fill_scale(const struct ulb_format *format, enum ulb_fill fill, stru
 }
 
 struct work {
-    struct ulb_problem *problem;
+    struct ulb_test_case *test_case;
     enum ulb_fill fill;
     uint64_t seed;
     size_t threads;
@@ -152,52 +152,52 @@ static void part(size_t m, size_t threads, size_t thread, size_t grain, size_t *
         *end = m;
 }
 
-/* Each row has a generator of its own, so that the problem does not depend on the number of threads; its
+/* Each row has a generator of its own, so that the test case does not depend on the number of threads; its
  * state is itself drawn, because neighbouring states of this generator give the same numbers one draw apart.
  */
 static void fill_part(void *arg, size_t thread)
 {
     struct work *work = arg;
-    struct ulb_matrix *w = &work->problem->weights;
+    struct ulb_matrix *w = &work->test_case->weights;
     size_t begin, end;
     part(w->m, work->threads, thread, 1, &begin, &end);
     for (size_t m = begin; m < end; m++) {
         struct ulb_rng seeds = {work->seed ^ m << 20};
         struct ulb_rng rng = {ulb_rng_next(&seeds)};
-        if (work->problem->format->block) {
-            fill_blocks(work->problem->format, work->fill, &rng, m, w->k,
-                        w->blocks + m * ulb_block_row_bytes(work->problem->format, w->k));
+        if (work->test_case->format->block) {
+            fill_blocks(work->test_case->format, work->fill, &rng, m, w->k,
+                        w->blocks + m * ulb_block_row_bytes(work->test_case->format, w->k));
             continue;
         }
-        fill_row(work->problem->format, work->fill, &rng, m, w->k,
-                 w->values + m * w->k * ulb_words(work->problem->format));
-        size_t groups = ulb_groups(work->problem->format, w->k);
+        fill_row(work->test_case->format, work->fill, &rng, m, w->k,
+                 w->values + m * w->k * ulb_words(work->test_case->format));
+        size_t groups = ulb_groups(work->test_case->format, w->k);
         for (size_t g = m * groups; g < (m + 1) * groups; g++)
-            fill_scale(work->problem->format, work->fill, &rng, w, g);
+            fill_scale(work->test_case->format, work->fill, &rng, w, g);
     }
 }
 
 static void pack_part(void *arg, size_t thread)
 {
     struct work *work = arg;
-    const struct ulb_matrix *w = &work->problem->weights;
+    const struct ulb_matrix *w = &work->test_case->weights;
     size_t begin, end;
     part(w->m, work->threads, thread, work->layout->tile_m, &begin, &end);
     if (begin < end)
         ulb_layout_pack(work->layout, w, begin, end, work->packed);
 }
 
-static size_t bases_of(const struct ulb_problem *problem)
+static size_t bases_of(const struct ulb_test_case *test_case)
 {
-    return problem->n < ULB_PROBLEM_BASES ? problem->n : ULB_PROBLEM_BASES;
+    return test_case->n < ULB_TEST_CASE_BASES ? test_case->n : ULB_TEST_CASE_BASES;
 }
 
-/* The scalar truth of the bases. */
+/* The scalar reference of the bases. */
 static void run_part(void *arg, size_t thread)
 {
     struct work *work = arg;
-    struct ulb_gemm g = ulb_problem_gemm(work->problem, work->packed, work->y);
-    g.n = bases_of(work->problem);
+    struct ulb_gemm g = ulb_test_case_gemm(work->test_case, work->packed, work->y);
+    g.n = bases_of(work->test_case);
     part(g.m, work->threads, thread, work->kernel->mr, &g.m0, &g.m1);
     if (g.m0 < g.m1)
         work->kernel->run(&g);
@@ -231,44 +231,44 @@ static void fill_base(float *x, size_t k, enum ulb_fill fill, struct ulb_rng *rn
 static float factor_of(size_t n)
 {
     enum { LARGEST = 6, POWERS = 2 * LARGEST + 1 };
-    size_t turn = n / ULB_PROBLEM_BASES;
+    size_t turn = n / ULB_TEST_CASE_BASES;
     int power = (int)(turn / 2 % POWERS); /* 0, 1 .. 6, -1 .. -6 */
     float factor = ldexpf(1.0f, power <= LARGEST ? power : LARGEST - power);
     return turn % 2 ? -factor : factor;
 }
 
-static void fill_activations(struct ulb_problem *problem, enum ulb_fill fill, uint64_t seed)
+static void fill_activations(struct ulb_test_case *test_case, enum ulb_fill fill, uint64_t seed)
 {
     struct ulb_rng rng = {seed ^ 0xA5A5A5A5u};
-    size_t k = problem->weights.k, columns = problem->x.columns;
-    for (size_t n = 0; n < problem->n; n++) {
-        float *x = problem->xf + n * columns;
-        const float *base = problem->xf + n % ULB_PROBLEM_BASES * columns;
-        if (n < ULB_PROBLEM_BASES)
+    size_t k = test_case->weights.k, columns = test_case->x.columns;
+    for (size_t n = 0; n < test_case->n; n++) {
+        float *x = test_case->xf + n * columns;
+        const float *base = test_case->xf + n % ULB_TEST_CASE_BASES * columns;
+        if (n < ULB_TEST_CASE_BASES)
             fill_base(x, k, fill, &rng);
-        for (size_t i = 0; i < k && n >= ULB_PROBLEM_BASES; i++)
+        for (size_t i = 0; i < k && n >= ULB_TEST_CASE_BASES; i++)
             x[i] = base[i] * factor_of(n);
         memset(x + k, 0, (columns - k) * sizeof *x);
-        ulb_activations_set(&problem->x, n, x, k);
+        ulb_activations_set(&test_case->x, n, x, k);
     }
 }
 
 /* What floating arithmetic adds to a value before it takes it off again: codes count from the least. */
-static int code_offset(const struct ulb_problem *problem)
+static int code_offset(const struct ulb_test_case *test_case)
 {
-    return ulb_activation_is_floating(problem->x.kind) ? -problem->format->min : 0;
+    return ulb_activation_is_floating(test_case->x.kind) ? -test_case->format->min : 0;
 }
 
 /* Sum of (|value| + |zero|) scale |x| of one row of a plain format. */
-static double magnitude_of_row(const struct ulb_problem *problem, size_t m, const double *x)
+static double magnitude_of_row(const struct ulb_test_case *test_case, size_t m, const double *x)
 {
-    const struct ulb_matrix *w = &problem->weights;
-    size_t groups = ulb_groups(problem->format, w->k),
-           group = problem->format->group ? problem->format->group : w->k;
+    const struct ulb_matrix *w = &test_case->weights;
+    size_t groups = ulb_groups(test_case->format, w->k),
+           group = test_case->format->group ? test_case->format->group : w->k;
     const int16_t *values = w->values + m * w->k;
     double sum = 0;
     for (size_t g = 0; g < groups; g++) {
-        int more = (w->zeros ? abs(w->zeros[m * groups + g]) : 0) + code_offset(problem);
+        int more = (w->zeros ? abs(w->zeros[m * groups + g]) : 0) + code_offset(test_case);
         double of_group = 0;
         for (size_t k = g * group; k < (g + 1) * group && k < w->k; k++)
             of_group += (abs(values[k]) + more) * x[k];
@@ -289,18 +289,19 @@ static void magnitudes_of_group(const struct ulb_block *block, const struct ulb_
 }
 
 /* The same of a row of a block format. */
-static double magnitude_of_blocks(const struct ulb_problem *problem, size_t m, const double *x)
+static double magnitude_of_blocks(const struct ulb_test_case *test_case, size_t m, const double *x)
 {
-    const struct ulb_block *block = problem->format->block;
-    size_t k = problem->weights.k;
-    const uint8_t *row = problem->weights.blocks + m * ulb_block_row_bytes(problem->format, k);
+    const struct ulb_block *block = test_case->format->block;
+    size_t k = test_case->weights.k;
+    const uint8_t *row = test_case->weights.blocks + m * ulb_block_row_bytes(test_case->format, k);
     double sum = 0;
     for (size_t begin = 0; begin < k; begin += block->columns, row += block->bytes, x += block->columns) {
         struct ulb_block_values values;
         block->decode(row, &values);
         for (unsigned g = 0; g < block->columns / block->group; g++) {
             double weights, minima;
-            magnitudes_of_group(block, &values, g * block->group, code_offset(problem), x, &weights, &minima);
+            magnitudes_of_group(block, &values, g * block->group, code_offset(test_case), x, &weights,
+                                &minima);
             sum += fabs((double)values.d * values.scale[g]) * weights +
                    fabs((double)values.dmin * values.min[g]) * minima;
         }
@@ -312,35 +313,35 @@ static double magnitude_of_blocks(const struct ulb_problem *problem, size_t m, c
 static void sum_magnitudes(void *arg, size_t thread)
 {
     struct work *work = arg;
-    struct ulb_problem *problem = work->problem;
-    size_t begin, end, rows = problem->weights.m;
+    struct ulb_test_case *test_case = work->test_case;
+    size_t begin, end, rows = test_case->weights.m;
     part(rows, work->threads, thread, 1, &begin, &end);
-    for (size_t n = 0; n < bases_of(problem); n++) {
-        const double *x = work->x_magnitudes + n * problem->weights.k;
+    for (size_t n = 0; n < bases_of(test_case); n++) {
+        const double *x = work->x_magnitudes + n * test_case->weights.k;
         for (size_t m = begin; m < end; m++)
-            problem->magnitude[n * rows + m] =
-                (float)(problem->format->block ? magnitude_of_blocks(problem, m, x)
-                                               : magnitude_of_row(problem, m, x));
+            test_case->magnitude[n * rows + m] =
+                (float)(test_case->format->block ? magnitude_of_blocks(test_case, m, x)
+                                                 : magnitude_of_row(test_case, m, x));
     }
 }
 
-static void drop_signs(struct ulb_problem *problem)
+static void drop_signs(struct ulb_test_case *test_case)
 {
-    struct ulb_matrix *w = &problem->weights;
-    size_t words = ulb_words(problem->format);
+    struct ulb_matrix *w = &test_case->weights;
+    size_t words = ulb_words(test_case->format);
     for (size_t i = words - 1; i < w->m * w->k * words; i += words) /* signs are in the upper words */
         w->values[i] = (int16_t)(w->values[i] & 0x7FFF);
-    float *singles = problem->x.x;
-    uint16_t *halves = problem->x.x;
-    for (size_t i = 0; i < bases_of(problem) * problem->x.stride; i++) {
-        if (problem->x.kind == ULB_ACT_BF16)
+    float *singles = test_case->x.x;
+    uint16_t *halves = test_case->x.x;
+    for (size_t i = 0; i < bases_of(test_case) * test_case->x.stride; i++) {
+        if (test_case->x.kind == ULB_ACT_BF16)
             halves[i] &= 0x7FFF;
         else
             singles[i] = fabsf(singles[i]);
     }
 }
 
-static double longest_truth_s, call_timeout_s;
+static double longest_reference_s, call_timeout_s;
 
 void ulb_kernel_timeout(double seconds)
 {
@@ -349,7 +350,7 @@ void ulb_kernel_timeout(double seconds)
 
 void ulb_kernel_doing(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n)
 {
-    static const double least_s = 10, times_the_truth = 1000;
+    static const double least_s = 10, times_the_reference = 1000;
     static size_t last[3];
     const size_t now[3] = {m, k, n};
     char name[ULB_KERNEL_NAME_MAX], what[ULB_KERNEL_NAME_MAX + 8], tokens[32] = "";
@@ -368,20 +369,22 @@ void ulb_kernel_doing(const struct ulb_kernel *kernel, size_t m, size_t k, size_
     if (n > 1)
         snprintf(tokens, sizeof tokens, ", %zu tokens", n);
     ulb_doing_set(kernel, what, "mend it, or leave it out by --kernels",
-                  call_timeout_s > 0 ? call_timeout_s : fmax(least_s, times_the_truth * longest_truth_s),
+                  call_timeout_s > 0 ? call_timeout_s
+                                     : fmax(least_s, times_the_reference * longest_reference_s),
                   "at %zux%zu%s", m, k, tokens);
 }
 
-/* The scalar row's result, and for floating formats that of |w| and |x| (the error bound), from scratch
+/* The scalar kernel's result, and for floating formats that of |w| and |x| (the error bound), from scratch
  * memory. */
 static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team *team, struct ulb_error *err)
 {
-    struct ulb_problem *problem = work->problem;
+    struct ulb_test_case *test_case = work->test_case;
     struct ulb_pages scratch;
     const struct ulb_kernel *reference = work->reference;
-    size_t k = problem->weights.k;
-    size_t packed = ulb_round_up(ulb_layout_bytes(reference->layout, problem->weights.m, k), ULB_CACHE_LINE);
-    size_t bytes = packed + bases_of(problem) * k * sizeof *work->x_magnitudes;
+    size_t k = test_case->weights.k;
+    size_t packed =
+        ulb_round_up(ulb_layout_bytes(reference->layout, test_case->weights.m, k), ULB_CACHE_LINE);
+    size_t bytes = packed + bases_of(test_case) * k * sizeof *work->x_magnitudes;
     enum ulb_status status = ulb_pages_map(&scratch, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
@@ -389,49 +392,49 @@ static enum ulb_status answer(struct work *work, uint64_t seed, struct ulb_team 
     work->kernel = reference;
     work->layout = reference->layout;
     work->packed = scratch.data;
-    if (problem->format->floating) {
-        drop_signs(problem);
+    if (test_case->format->floating) {
+        drop_signs(test_case);
         on_team(team, pack_part, work);
-        work->y = problem->magnitude;
+        work->y = test_case->magnitude;
         on_team(team, run_part, work);
         on_team(team, fill_part, work);
-        fill_activations(problem, work->fill, seed);
+        fill_activations(test_case, work->fill, seed);
     }
     on_team(team, pack_part, work);
-    work->y = problem->expected;
+    work->y = test_case->expected;
     const double begin = ulb_now();
     on_team(team, run_part, work);
-    problem->truth_s = ulb_now() - begin;
-    longest_truth_s = fmax(longest_truth_s, problem->truth_s);
-    if (problem->magnitude && !problem->format->floating) {
+    test_case->reference_s = ulb_now() - begin;
+    longest_reference_s = fmax(longest_reference_s, test_case->reference_s);
+    if (test_case->magnitude && !test_case->format->floating) {
         work->x_magnitudes = (double *)(void *)((char *)scratch.data + packed);
-        for (size_t n = 0; n < bases_of(problem); n++)
-            ulb_activations_magnitudes(&problem->x, n, k, work->x_magnitudes + n * k);
+        for (size_t n = 0; n < bases_of(test_case); n++)
+            ulb_activations_magnitudes(&test_case->x, n, k, work->x_magnitudes + n * k);
         on_team(team, sum_magnitudes, work);
     }
     ulb_pages_unmap(&scratch);
     return ULB_OK;
 }
 
-enum ulb_status ulb_problem_open(struct ulb_problem *problem, const struct ulb_kernel *kernel, size_t m,
-                                 size_t k, enum ulb_fill fill, uint64_t seed, struct ulb_team *team,
-                                 struct ulb_error *err)
+enum ulb_status ulb_test_case_open(struct ulb_test_case *test_case, const struct ulb_kernel *kernel, size_t m,
+                                   size_t k, enum ulb_fill fill, uint64_t seed, struct ulb_team *team,
+                                   struct ulb_error *err)
 {
-    return ulb_problem_open_tokens(problem, kernel, m, k, 1, fill, seed, team, err);
+    return ulb_test_case_open_tokens(test_case, kernel, m, k, 1, fill, seed, team, err);
 }
 
 /* Hands out parts of one mapping. */
-static enum ulb_status map_storage(struct ulb_problem *problem, enum ulb_activation kind,
+static enum ulb_status map_storage(struct ulb_test_case *test_case, enum ulb_activation kind,
                                    struct ulb_error *err)
 {
-    const struct ulb_format *format = problem->format;
-    size_t m = problem->weights.m, k = problem->weights.k, n = problem->n;
+    const struct ulb_format *format = test_case->format;
+    size_t m = test_case->weights.m, k = test_case->weights.k, n = test_case->n;
     size_t columns = ulb_round_up(k, ULB_X_GRAIN);
     size_t weight_bytes =
         format->block ? m * ulb_block_row_bytes(format, k) : m * k * ulb_words(format) * sizeof(int16_t);
     size_t scale_bytes = format->block ? 0 : m * ulb_groups(format, k) * sizeof(float);
     size_t zero_bytes = format->zeros ? m * ulb_groups(format, k) * sizeof(int16_t) : 0;
-    size_t answer_bytes = bases_of(problem) * m * sizeof(float);
+    size_t answer_bytes = bases_of(test_case) * m * sizeof(float);
     size_t part_bytes[] = {weight_bytes,
                            scale_bytes,
                            answer_bytes,
@@ -443,28 +446,28 @@ static enum ulb_status map_storage(struct ulb_problem *problem, enum ulb_activat
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         bytes += ulb_round_up(part_bytes[i], ULB_CACHE_LINE);
-    enum ulb_status status = ulb_pages_map(&problem->storage, bytes, ulb_page_kind_for(bytes), err);
+    enum ulb_status status = ulb_pages_map(&test_case->storage, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
-    ulb_pages_back(problem->storage.data, bytes);
-    parts[0] = problem->storage.data;
+    ulb_pages_back(test_case->storage.data, bytes);
+    parts[0] = test_case->storage.data;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
         parts[i] = parts[i - 1] + ulb_round_up(part_bytes[i - 1], ULB_CACHE_LINE);
     if (format->block)
-        problem->weights.blocks = (uint8_t *)parts[0];
+        test_case->weights.blocks = (uint8_t *)parts[0];
     else
-        problem->weights.values = (int16_t *)(void *)parts[0];
-    problem->weights.scales = (float *)(void *)parts[1];
-    problem->expected = (float *)(void *)parts[2];
-    problem->weights.zeros = format->zeros ? (int16_t *)(void *)parts[6] : NULL;
+        test_case->weights.values = (int16_t *)(void *)parts[0];
+    test_case->weights.scales = (float *)(void *)parts[1];
+    test_case->expected = (float *)(void *)parts[2];
+    test_case->weights.zeros = format->zeros ? (int16_t *)(void *)parts[6] : NULL;
     bool tolerance = format->floating || format->group || format->block || ulb_activation_is_floating(kind);
-    problem->magnitude = tolerance ? (float *)(void *)parts[3] : NULL;
-    problem->xf = (float *)(void *)parts[4];
-    ulb_activations_place(&problem->x, kind, n, columns, parts[5]);
+    test_case->magnitude = tolerance ? (float *)(void *)parts[3] : NULL;
+    test_case->xf = (float *)(void *)parts[4];
+    ulb_activations_place(&test_case->x, kind, n, columns, parts[5]);
     return ULB_OK;
 }
 
-enum ulb_status ulb_problem_fits(const struct ulb_format *format, size_t k, struct ulb_error *err)
+enum ulb_status ulb_test_case_fits(const struct ulb_format *format, size_t k, struct ulb_error *err)
 {
     if (format->block && k % format->block->columns != 0)
         return ulb_fail(err, ULB_BAD_INPUT, "%s cannot hold rows of %zu weights: its blocks are %u each",
@@ -472,11 +475,12 @@ enum ulb_status ulb_problem_fits(const struct ulb_format *format, size_t k, stru
     return ULB_OK;
 }
 
-enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struct ulb_kernel *kernel,
-                                        size_t m, size_t k, size_t n, enum ulb_fill fill, uint64_t seed,
-                                        struct ulb_team *team, struct ulb_error *err)
+enum ulb_status ulb_test_case_open_tokens(struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
+                                          size_t m, size_t k, size_t n, enum ulb_fill fill, uint64_t seed,
+                                          struct ulb_team *team, struct ulb_error *err)
 {
-    *problem = (struct ulb_problem){.format = kernel->layout->format, .weights = {.m = m, .k = k}, .n = n};
+    *test_case =
+        (struct ulb_test_case){.format = kernel->layout->format, .weights = {.m = m, .k = k}, .n = n};
     if (m == 0 || k == 0 || m > (size_t)1 << 24 || k > (size_t)1 << 24)
         return ulb_fail(err, ULB_BAD_INPUT, "impossible shape %zu x %zu: M and K must be 1 to 16777216", m,
                         k);
@@ -485,100 +489,102 @@ enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struc
                         ULB_TOKENS_MAX);
     const struct ulb_kernel *reference = ulb_kernel_reference(kernel);
     if (!reference)
-        return ulb_fail(err, ULB_ENVIRONMENT,
-                        "this build has no scalar row of %s to hold others against; let ULB_ONLY leave it in",
-                        problem->format->name);
-    enum ulb_status status = ulb_problem_fits(problem->format, k, err);
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "this build has no scalar kernel of %s to hold others against; let ULB_ONLY leave it in",
+            test_case->format->name);
+    enum ulb_status status = ulb_test_case_fits(test_case->format, k, err);
     if (status == ULB_OK)
-        status = map_storage(problem, kernel->activation, err);
+        status = map_storage(test_case, kernel->activation, err);
     if (status != ULB_OK)
         return status;
-    struct work work = {.problem = problem, .fill = fill, .seed = seed, .reference = reference};
+    struct work work = {.test_case = test_case, .fill = fill, .seed = seed, .reference = reference};
     on_team(team, fill_part, &work);
-    fill_activations(problem, fill, seed);
+    fill_activations(test_case, fill, seed);
     status = answer(&work, seed, team, err);
     if (status != ULB_OK)
-        ulb_problem_close(problem);
+        ulb_test_case_close(test_case);
     return status;
 }
 
-void ulb_problem_close(struct ulb_problem *problem)
+void ulb_test_case_close(struct ulb_test_case *test_case)
 {
-    ulb_pages_unmap(&problem->storage);
+    ulb_pages_unmap(&test_case->storage);
 }
 
-void ulb_problem_pack(const struct ulb_problem *problem, const struct ulb_layout *layout, void *packed,
-                      struct ulb_team *team)
+void ulb_test_case_pack(const struct ulb_test_case *test_case, const struct ulb_layout *layout, void *packed,
+                        struct ulb_team *team)
 {
-    /* The problem is only read here; the work record is shared with the jobs that fill it. */
+    /* The test case is only read here; the work record is shared with the jobs that fill it. */
     struct work work = {
-        .problem = (struct ulb_problem *)(uintptr_t)problem, .layout = layout, .packed = packed};
+        .test_case = (struct ulb_test_case *)(uintptr_t)test_case, .layout = layout, .packed = packed};
     on_team(team, pack_part, &work);
 }
 
-struct ulb_gemm ulb_problem_gemm(const struct ulb_problem *problem, const void *w, float *y)
+struct ulb_gemm ulb_test_case_gemm(const struct ulb_test_case *test_case, const void *w, float *y)
 {
     struct ulb_gemm g = {
         .w = w,
-        .m = problem->weights.m,
-        .k = problem->weights.k,
-        .n = problem->n,
+        .m = test_case->weights.m,
+        .k = test_case->weights.k,
+        .n = test_case->n,
         .m0 = 0,
-        .m1 = problem->weights.m,
+        .m1 = test_case->weights.m,
         .y = y,
-        .y_stride = problem->weights.m,
+        .y_stride = test_case->weights.m,
     };
-    ulb_activations_give(&problem->x, &g);
+    ulb_activations_give(&test_case->x, &g);
     return g;
 }
 
 /* Whether row m of token n is right; *expected is what it should be. */
-static bool is_right(const struct ulb_problem *problem, const struct ulb_kernel *kernel, size_t n, size_t m,
-                     float y, float *expected)
+static bool is_right(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel, size_t n,
+                     size_t m, float y, float *expected)
 {
-    size_t at = n % ULB_PROBLEM_BASES * problem->weights.m + m;
+    size_t at = n % ULB_TEST_CASE_BASES * test_case->weights.m + m;
     float factor = factor_of(n);
-    *expected = problem->expected[at] * factor + 0.0f; /* 0, not -0: as the sum of integers gives it */
+    *expected = test_case->expected[at] * factor + 0.0f; /* 0, not -0: as the sum of integers gives it */
     if (kernel->tolerance > 0)
-        return fabs((double)y - (double)*expected) <= kernel->tolerance * ((double)problem->weights.k + 8) *
-                                                          (double)(problem->magnitude[at] * fabsf(factor));
+        return fabs((double)y - (double)*expected) <= kernel->tolerance * ((double)test_case->weights.k + 8) *
+                                                          (double)(test_case->magnitude[at] * fabsf(factor));
     return memcmp(&y, expected, sizeof y) == 0;
 }
 
-enum ulb_status ulb_problem_check(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
-                                  const float *y, struct ulb_error *err)
+enum ulb_status ulb_test_case_check(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
+                                    const float *y, struct ulb_error *err)
 {
-    for (size_t n = 0; n < problem->n; n++) {
-        for (size_t m = 0; m < problem->weights.m; m++, y++) {
+    for (size_t n = 0; n < test_case->n; n++) {
+        for (size_t m = 0; m < test_case->weights.m; m++, y++) {
             float expected;
             char name[ULB_KERNEL_NAME_MAX], token[64] = "";
-            if (is_right(problem, kernel, n, m, *y, &expected))
+            if (is_right(test_case, kernel, n, m, *y, &expected))
                 continue;
-            if (problem->n > 1)
-                snprintf(token, sizeof token, ", token %zu of %zu", n, problem->n);
-            return ulb_fail(err, ULB_FINDING,
-                            "kernel %s differs from its scalar truth at %zux%zu, row %zu%s: %.9g, not %.9g",
-                            ulb_kernel_name(kernel, name), problem->weights.m, problem->weights.k, m, token,
-                            (double)*y, (double)expected);
+            if (test_case->n > 1)
+                snprintf(token, sizeof token, ", token %zu of %zu", n, test_case->n);
+            return ulb_fail(
+                err, ULB_FINDING,
+                "kernel %s differs from its scalar reference at %zux%zu, row %zu%s: %.9g, not %.9g",
+                ulb_kernel_name(kernel, name), test_case->weights.m, test_case->weights.k, m, token,
+                (double)*y, (double)expected);
         }
     }
     return ULB_OK;
 }
 
-enum ulb_status ulb_problem_verify(const struct ulb_problem *problem, const struct ulb_kernel *kernel,
-                                   struct ulb_error *err)
+enum ulb_status ulb_test_case_verify(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
+                                     struct ulb_error *err)
 {
-    size_t w_bytes = ulb_layout_bytes(kernel->layout, problem->weights.m, problem->weights.k);
+    size_t w_bytes = ulb_layout_bytes(kernel->layout, test_case->weights.m, test_case->weights.k);
     struct ulb_pages pages;
-    size_t bytes = w_bytes + problem->n * problem->weights.m * sizeof(float);
+    size_t bytes = w_bytes + test_case->n * test_case->weights.m * sizeof(float);
     enum ulb_status status = ulb_pages_map(&pages, bytes, ulb_page_kind_for(bytes), err);
     if (status != ULB_OK)
         return status;
     float *y = (float *)(void *)((char *)pages.data + w_bytes);
-    ulb_problem_pack(problem, kernel->layout, pages.data, NULL);
-    struct ulb_gemm g = ulb_problem_gemm(problem, pages.data, y);
+    ulb_test_case_pack(test_case, kernel->layout, pages.data, NULL);
+    struct ulb_gemm g = ulb_test_case_gemm(test_case, pages.data, y);
     kernel->run(&g);
-    status = ulb_problem_check(problem, kernel, y, err);
+    status = ulb_test_case_check(test_case, kernel, y, err);
     ulb_pages_unmap(&pages);
     return status;
 }
