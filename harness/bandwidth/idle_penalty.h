@@ -1,5 +1,5 @@
 /* What a rest costs: memory that nobody has read for a while sleeps, and reads slowly until it is awake
- * (harness/memory/memory_warmup.h). A product that follows a pause pays it; measured elsewhere is what memory
+ * (harness/memory/cold_ring.h). A product that follows a pause pays it; measured elsewhere is what memory
  * gives awake.
  */
 #ifndef ULB_HARNESS_BANDWIDTH_IDLE_PENALTY_H

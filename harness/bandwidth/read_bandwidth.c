@@ -2,9 +2,9 @@
 
 #include "common/emulation.h"
 #include "harness/counters/marker.h"
-#include "harness/memory/memory_warmup.h"
+#include "harness/memory/cold_ring.h"
 #include "harness/session/interrupted.h"
-#include "harness/threads/retry_noisy.h"
+#include "harness/threads/team.h"
 #include "harness/timing/stopwatch.h"
 
 #include <math.h>

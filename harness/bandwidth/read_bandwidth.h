@@ -19,7 +19,7 @@ struct ulb_best_read {
     size_t n;
 };
 
-/* Wakes memory up for a sample that follows at once (harness/memory/memory_warmup.h). Nothing in an emulator.
+/* Wakes memory up for a sample that follows at once (harness/memory/cold_ring.h). Nothing in an emulator.
  */
 void ulb_read_warm_up(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
 

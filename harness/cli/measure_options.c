@@ -1,18 +1,10 @@
 #include "harness/cli/measure_options.h"
 
-#include "common/units.h"
 #include "harness/cli/guests.h"
-#include "harness/cli/interrupt.h"
 #include "harness/cli/option.h"
-#include "harness/cli/progress.h"
-#include "harness/cli/table.h"
-#include "harness/counters/marker.h"
 #include "harness/session/checkpoint.h"
-#include "results/compare/noise_floor.h"
 
 #include <errno.h>
-#include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,80 +315,6 @@ char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa)
     if (used > 0)
         snprintf(filter + used, bytes - used, ")$");
     return filter;
-}
-
-/* What a run was made with, for --verbose. */
-static void print_conditions(const struct ulb_record *record)
-{
-    static const char *const places[] = {"topology.how", "clock.cycles_source", "clock.counters_reason",
-                                         "machine.huge_pages.mode"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const char *text = ulb_record_text(record, places[i]);
-        if (text)
-            fprintf(stderr, "note: %s: %s\n", places[i], text);
-    }
-    double ring = ulb_record_number(record, "machine.huge_pages.ring_bytes");
-    double got = ulb_record_number(record, "machine.huge_pages.got_bytes") / ULB_MIB;
-    char huge[32];
-    if (isfinite(ring))
-        fprintf(stderr, "note: cold ring of %.0f MiB, %s MiB of the mapping in huge pages\n", ring / ULB_MIB,
-                isfinite(got) ? ulb_show_number(huge, "%.0f", got) : "an unknown number of");
-}
-
-static enum ulb_status run_once(const struct ulb_measure_options *o, enum ulb_stage stage,
-                                struct ulb_record *record, struct ulb_error *err)
-{
-    record->root = NULL;
-    enum ulb_status status = ulb_record_new(record, err);
-    if (status != ULB_OK)
-        return status;
-    struct ulb_progress progress;
-    struct ulb_settings settings = o->settings;
-    ulb_progress_open(&progress, o->progress, stage);
-    settings.progress = ulb_progress_show;
-    settings.progress_context = &progress;
-    status = ulb_run(&settings, stage, record, err);
-    ulb_progress_close(&progress);
-    return status;
-}
-
-/* The grid once more: another order, buffers, team and yardstick. */
-static enum ulb_status run_second_pass(const struct ulb_measure_options *o, enum ulb_stage stage,
-                                       struct ulb_record *record, struct ulb_error *err)
-{
-    struct ulb_measure_options again = *o;
-    struct ulb_record second;
-    again.settings.seed++;
-    again.settings.checkpoint.pass = "-aa";
-    enum ulb_status status = run_once(&again, stage == ULB_STAGE_ALL ? ULB_STAGE_GEMV : stage, &second, err);
-    if (status == ULB_OK)
-        status = ulb_record_judge_passes(record, &second, err);
-    ulb_record_free(&second);
-    return status;
-}
-
-enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage stage,
-                                struct ulb_record *record, struct ulb_error *err)
-{
-    record->root = NULL;
-    if (o->settings.aa && stage < ULB_STAGE_GEMV)
-        return ulb_fail(err, ULB_BAD_INPUT, "--aa measures a grid twice: use it with run, gemv or gemm");
-    if (o->settings.n_splits > 1 && stage != ULB_STAGE_DECODE)
-        return ulb_fail(err, ULB_BAD_INPUT, "--split takes one split here, not %zu; decode takes several",
-                        o->settings.n_splits);
-    ulb_catch_signals();
-    signal(SIGPIPE, SIG_IGN); /* the record is written all the same */
-    enum ulb_status status = ulb_marker_init(err);
-    ulb_guests_begin();
-    if (status == ULB_OK)
-        status = run_once(o, stage, record, err);
-    if (status == ULB_OK && o->settings.aa)
-        status = run_second_pass(o, stage, record, err);
-    ulb_guests_end();
-    ulb_marker_close();
-    if (o->verbose)
-        print_conditions(record);
-    return status;
 }
 
 /* ---- runs that are gone on with ---- */

@@ -7,6 +7,7 @@
 #include "harness/run.h"
 
 #include <argp.h>
+#include <stdio.h>
 
 struct ulb_measure_options {
     struct ulb_settings settings;
@@ -74,6 +75,27 @@ char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa);
  * The record is the caller's to free whatever the status (root NULL when it could not be made). */
 enum ulb_status ulb_measure_run(struct ulb_measure_options *options, enum ulb_stage stage,
                                 struct ulb_record *record, struct ulb_error *err);
+
+/* Commands that measure one section of a record and show it alone: beta, gamma, formats, gemv, gemm. */
+struct ulb_section_command {
+    const char *doc;
+    enum ulb_measuring options; /* of the command, unless it parses them itself */
+    enum ulb_stage stage;
+    const char *keeps;   /* the command's name when a run of it can be gone on with, which needs --resume;
+                            else NULL */
+    const char *section; /* key of the record; its value is the JSON output */
+    const char *const
+        *beside; /* further keys that stand beside it when it is an array; NULL-terminated, or NULL */
+    void (*print)(const struct ulb_record *record, FILE *out); /* the table */
+};
+
+/* Measures and shows. An interrupted measurement shows what there is and is still ULB_INTERRUPTED. */
+enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
+                                    struct ulb_measure_options *options, struct ulb_error *err);
+
+/* Parses argv, then the same. */
+enum ulb_status ulb_section_run(const struct ulb_section_command *command, int argc, char **argv,
+                                struct ulb_error *err);
 
 /* Notes on stderr, warnings of a record. */
 void ulb_print_warnings(const struct ulb_record *record);

@@ -8,7 +8,7 @@
 #define ULB_HARNESS_COMPUTE_GAMMA_ALL_CORES_H
 
 #include "harness/session/machine.h"
-#include "harness/threads/retry_noisy.h"
+#include "harness/threads/team.h"
 #include "kernels/kernel.h"
 
 #include <jansson.h>

@@ -4,7 +4,7 @@
 #include "common/emulation.h"
 #include "harness/timing/stopwatch.h"
 #include "harness/counters/marker.h"
-#include "harness/memory/memory_warmup.h"
+#include "harness/memory/cold_ring.h"
 #include "harness/verify/test_case.h"
 
 static void run_part(void *arg, size_t thread)

@@ -3,7 +3,7 @@
 #define ULB_HARNESS_COMPUTE_PEAK_H
 
 #include "harness/session/settings.h"
-#include "harness/threads/retry_noisy.h"
+#include "harness/threads/team.h"
 #include "kernels/kernel.h"
 #include "results/record/record.h"
 

@@ -7,7 +7,7 @@
 #include "harness/verify/test_case.h"
 #include "common/stats.h"
 #include "harness/compute/parallel_gemm.h"
-#include "harness/threads/retry_noisy.h"
+#include "harness/threads/team.h"
 #include "harness/session/session.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "common/stats.h"
 #include "harness/timing/stopwatch.h"
 #include "harness/decode/choose.h"
-#include "harness/memory/memory_warmup.h"
+#include "harness/memory/cold_ring.h"
 #include "harness/compute/parallel_gemm.h"
 
 #include <math.h>

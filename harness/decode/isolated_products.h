@@ -17,7 +17,7 @@ enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, struct ulb_team *
 void ulb_cold_grid_close(struct ulb_cold_grid *grid); /* NULL is allowed */
 
 /* Times one product of each kind, of layer number nth, counted round and round: no two calls in a row read
- * the same where there are layers enough. Led in to by others (harness/memory/memory_warmup.h). To be called
+ * the same where there are layers enough. Led in to by others (harness/memory/cold_ring.h). To be called
  * after a token, whose last reads are the head's: what is read was last read one pass over all weights ago.
  */
 void ulb_cold_grid_sample(struct ulb_cold_grid *grid, size_t nth);

@@ -3,7 +3,7 @@
 #include "common/stats.h"
 #include "harness/bandwidth/beta.h"
 #include "harness/decode/isolated_products.h"
-#include "harness/threads/retry_noisy.h"
+#include "harness/threads/team.h"
 #include "harness/session/session.h"
 
 #include <math.h>

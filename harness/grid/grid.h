@@ -4,13 +4,14 @@
 #define ULB_HARNESS_GRID_GRID_H
 
 #include "harness/compute/core_class_rates.h"
+#include "harness/compute/parallel_gemm.h"
 #include "harness/compute/peak.h"
 #include "harness/compute/prefetch_tuning.h"
 #include "harness/session/machine.h"
 #include "harness/session/settings.h"
 #include "harness/threads/split.h"
 #include "harness/compute/gamma_all_cores.h"
-#include "harness/threads/retry_noisy.h"
+#include "harness/threads/team.h"
 #include "kernels/activations.h"
 #include "models/models.h"
 #include "shapes/model.h"
@@ -106,6 +107,29 @@ struct ulb_row_split ulb_grid_split(struct ulb_grid *grid, const struct ulb_grid
 
 /* Arguments of a timed call; w is still to be set. */
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell);
+
+/* One timed GEMV or GEMM of a cell on the next copy of its weights. */
+struct ulb_cell_sample {
+    struct ulb_team *team;
+    struct ulb_arena *arena;
+    const struct ulb_reader *reader; /* of the yardstick */
+    bool warm;
+    struct ulb_grid_cell *cell;
+    struct ulb_row_split split; /* the grid's: valid until the next cell is opened */
+    struct ulb_team_gemm job;
+};
+
+/* In place: the job keeps a pointer to the split. */
+void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *session, struct ulb_grid *grid,
+                          struct ulb_grid_cell *cell);
+
+/* Seconds of one call, over batch of them on successive copies; cold weights of calls that are not long are
+ * led in to (harness/memory/cold_ring.h). */
+double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch);
+
+/* The same of a plain read of as many bytes, by the yardstick's reader; no more than a sample of the
+ * yardstick is read, and the time then scaled. */
+double ulb_cell_sample_read(struct ulb_cell_sample *sample, size_t batch);
 
 /* Median of the samples' own ratios to the yardstick sampled around them: the machine's good and bad spells,
  * which last longer than a sample, cancel. NAN when there is no memory for the ratios. */

@@ -4,7 +4,7 @@
 #include "common/rng.h"
 #include "common/units.h"
 #include "harness/bandwidth/beta.h"
-#include "harness/grid/sample.h"
+#include "harness/bandwidth/read_bandwidth.h"
 #include "harness/session/checkpoint.h"
 #include "harness/grid/overlap_calibration.h"
 #include "harness/verify/test_case.h"
@@ -121,6 +121,42 @@ static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *
 }
 
 /* ---- timing ---- */
+
+void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *session, struct ulb_grid *grid,
+                          struct ulb_grid_cell *cell)
+{
+    *sample = (struct ulb_cell_sample){.team = session->machine.team,
+                                       .arena = &session->arena,
+                                       .reader = session->yardstick,
+                                       .warm = session->settings.warm,
+                                       .cell = cell,
+                                       .split = ulb_grid_split(grid, cell),
+                                       .job = {cell->kernel, ulb_grid_gemm(grid, cell), NULL}};
+    sample->job.split = &sample->split;
+}
+
+double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch)
+{
+    if (!sample->warm && sample->cell->per_round > 1)
+        ulb_team_gemm_warm_up(sample->team, &sample->job, sample->arena);
+    double begin = ulb_now();
+    for (size_t i = 0; i < batch; i++) {
+        sample->job.gemm.w = sample->warm
+                                 ? sample->arena->pages.data
+                                 : ulb_arena_next(sample->arena, sample->cell->packed_bytes, ULB_CACHE_LINE);
+        ulb_team_gemm_run(sample->team, &sample->job);
+    }
+    return (ulb_now() - begin) / (double)batch;
+}
+
+double ulb_cell_sample_read(struct ulb_cell_sample *sample, size_t batch)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < batch; i++)
+        seconds += (double)sample->cell->bytes /
+                   ulb_read_bytes(sample->team, sample->reader, sample->arena, sample->cell->bytes);
+    return seconds / (double)batch;
+}
 
 static double sample_cell(void *arg)
 {

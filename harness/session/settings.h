@@ -9,6 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs and decoding. */
+enum ulb_stage {
+    ULB_STAGE_COUNT, /* instructions alone, nothing by a clock */
+    ULB_STAGE_BETA,
+    ULB_STAGE_MEMORY, /* beta at memory level alone */
+    ULB_STAGE_GAMMA,
+    ULB_STAGE_LIMITS,  /* MEMORY and GAMMA: what a roofline is drawn from */
+    ULB_STAGE_FORMATS, /* LIMITS, and formats side by side */
+    ULB_STAGE_GEMV,
+    ULB_STAGE_GEMM,
+    ULB_STAGE_ALL, /* BETA, GAMMA and GEMV */
+    ULB_STAGE_DECODE,
+};
+
 /* Given to the caller while a measurement goes on: stage, and the share done so far (0..1). */
 typedef void ulb_progress_fn(void *context, const char *stage, double done);
 

@@ -3,14 +3,20 @@
 #include "common/file.h"
 #include "common/text.h"
 #include "plots/draw/canvas.h"
-#include "plots/draw/gnuplot.h"
-#include "plots/draw/svg.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* In the order of `list figures`; drawing functions stand at the same index. */
@@ -158,6 +164,165 @@ enum ulb_status ulb_figure_check(const struct ulb_record *record, const char *fi
     return status;
 }
 
+/* ---- the program gnuplot ---- */
+
+extern char **environ;
+
+/* A file without a name that holds the script: unlike a pipe it cannot block or break. */
+static int script_file(const char *script, size_t bytes)
+{
+    int fd = memfd_create("gnuplot-script", MFD_CLOEXEC);
+    while (fd >= 0 && bytes > 0) {
+        ssize_t written = write(fd, script, bytes);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            close(fd);
+            return -1;
+        }
+        script += written;
+        bytes -= (size_t)written;
+    }
+    if (fd >= 0)
+        lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+/* The last line with text that gnuplot wrote to its standard error. */
+static void last_words(int fd, char *out, size_t out_bytes)
+{
+    char text[4096];
+    off_t end = lseek(fd, 0, SEEK_END);
+    off_t from = end > (off_t)sizeof text - 1 ? end - (off_t)sizeof text + 1 : 0;
+    ssize_t got = pread(fd, text, sizeof text - 1, from);
+    text[got > 0 ? got : 0] = '\0';
+    const char *last = text;
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (line[strspn(line, " \t^")])
+            last = line;
+    }
+    last += strspn(last, " \t");
+    size_t length = strlen(last) < out_bytes ? strlen(last) : out_bytes - 1;
+    memcpy(out, last, length);
+    out[length] = '\0';
+}
+
+static int spawn(int script, int out, int messages, pid_t *child)
+{
+    /* -d: the user's own start-up files do not count. */
+    char *const arguments[] = {"gnuplot", "-d", NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t group;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code != 0)
+        return code;
+    code = posix_spawnattr_init(&group);
+    if (code != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return code;
+    }
+    /* A group of its own, so that all of it can be ended. */
+    code = posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+    if (code == 0)
+        code = posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
+    if (code == 0)
+        code = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    if (code == 0)
+        code = posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
+    if (code == 0)
+        code = posix_spawnp(child, arguments[0], &actions, &group, arguments, environ);
+    posix_spawnattr_destroy(&group);
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+}
+
+/* A figure takes a second and some 100 KB. */
+static const double MOST_SECONDS = 60;
+static const off_t MOST_BYTES = (off_t)64 << 20;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool is_beyond(int file, off_t most)
+{
+    struct stat is;
+    return fstat(file, &is) == 0 && is.st_size > most;
+}
+
+/* What goes beyond a limit; NULL: gnuplot has ended, with result, or waiting for it failed, with errno. */
+static const char *watch(pid_t child, int out, int messages, int *result)
+{
+    const struct timespec pause = {0, 5000000};
+    const double begin = now();
+    for (;;) {
+        pid_t ended = waitpid(child, result, WNOHANG);
+        if (ended == child || (ended < 0 && errno != EINTR)) {
+            errno = ended == child ? 0 : errno;
+            return NULL;
+        }
+        if (now() - begin > MOST_SECONDS)
+            return "it draws for more than a minute";
+        if (is_beyond(out, MOST_BYTES) || is_beyond(messages, MOST_BYTES))
+            return "it writes more than 64 MiB";
+        nanosleep(&pause, NULL);
+    }
+}
+
+static enum ulb_status wait_for(pid_t child, int out, int messages, struct ulb_error *err)
+{
+    int result;
+    const char *beyond = watch(child, out, messages, &result);
+    if (beyond) {
+        kill(-child, SIGKILL); /* and what it has started itself, which may be what writes */
+        while (waitpid(child, &result, 0) < 0 && errno == EINTR)
+            ;
+        return ulb_fail(err, ULB_ENVIRONMENT, "gnuplot was ended: %s; is the gnuplot in PATH sound?", beyond);
+    }
+    if (errno != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "gnuplot could not be waited for: %s", strerror(errno));
+    if (WIFEXITED(result) && WEXITSTATUS(result) == 0)
+        return ULB_OK;
+    char words[256];
+    last_words(messages, words, sizeof words);
+    if (WIFSIGNALED(result))
+        return ulb_fail(err, ULB_ENVIRONMENT, "gnuplot was killed by signal %d", WTERMSIG(result));
+    return ulb_fail(err, ULB_ENVIRONMENT, "gnuplot failed: %s", words[0] ? words : "it did not say why");
+}
+
+/* Runs gnuplot on a script; what it draws goes to the open file out. ULB_ENVIRONMENT: gnuplot is not there,
+ * or it failed, with the last line it said. */
+static enum ulb_status run_gnuplot(const char *script, size_t bytes, int out, struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    pid_t child;
+    int input = script_file(script, bytes);
+    int messages = memfd_create("gnuplot-messages", MFD_CLOEXEC);
+    if (input < 0 || messages < 0) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "gnuplot's script could not be stored: %s", strerror(errno));
+        goto done;
+    }
+    int code = spawn(input, out, messages, &child);
+    if (code == ENOENT || code == EACCES)
+        status =
+            ulb_fail(err, ULB_ENVIRONMENT,
+                     "figures need the program gnuplot, which is not in PATH; apt-get install gnuplot-nox");
+    else if (code != 0)
+        status = ulb_fail(err, ULB_ENVIRONMENT, "gnuplot could not be started: %s", strerror(code));
+    else
+        status = wait_for(child, out, messages, err);
+done:
+    if (input >= 0)
+        close(input);
+    if (messages >= 0)
+        close(messages);
+    return status;
+}
+
 /* The whole of a file without a name, to be freed. */
 static enum ulb_status read_back(int file, char **text, size_t *bytes, struct ulb_error *err)
 {
@@ -178,13 +343,124 @@ static enum ulb_status read_back(int file, char **text, size_t *bytes, struct ul
     return ULB_OK;
 }
 
+/* ---- SVG that stands alone and inside of a page ---- */
+
+struct cursor {
+    const char *at, *end;
+};
+
+static bool begins(const struct cursor *cursor, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(cursor->end - cursor->at) >= length && memcmp(cursor->at, word, length) == 0;
+}
+
+/* Moves behind the next occurrence of word; false, and no move, when there is none. */
+static bool skip_past(struct cursor *cursor, const char *word)
+{
+    const char *found = memmem(cursor->at, (size_t)(cursor->end - cursor->at), word, strlen(word));
+    if (!found)
+        return false;
+    cursor->at = found + strlen(word);
+    return true;
+}
+
+/* <g onmousemove="gnuplot_svg.showHypertext(evt,'TEXT')" ...><title> </title> becomes
+ * <g class="value"><title>TEXT</title>; TEXT is escaped already, its line ends are \n. */
+static bool copy_hypertext(struct cursor *cursor, FILE *out)
+{
+    struct cursor text = *cursor, rest = *cursor;
+    if (!begins(cursor, "<g onmousemove=") || !skip_past(&text, "(evt,'") || !skip_past(&rest, "</title>"))
+        return false;
+    fprintf(out, "<g class=\"value\"><title>");
+    for (; text.at < rest.at && *text.at != '\''; text.at++) {
+        if (begins(&text, "\\n")) {
+            putc('\n', out);
+            text.at++;
+        } else {
+            putc(*text.at, out);
+        }
+    }
+    fprintf(out, "</title>");
+    *cursor = rest;
+    return true;
+}
+
+/* <g ...>, white space, </g> */
+static bool skip_empty_group(struct cursor *cursor)
+{
+    struct cursor next = *cursor;
+    if (!begins(cursor, "<g fill=") || !skip_past(&next, ">"))
+        return false;
+    while (next.at < next.end && isspace((unsigned char)*next.at))
+        next.at++;
+    if (!begins(&next, "</g>"))
+        return false;
+    cursor->at = next.at + 4;
+    return true;
+}
+
+/* <title>gnuplot_plot_3</title> and the filters for boxes behind text, which no figure has. */
+static bool skip_useless(struct cursor *cursor)
+{
+    struct cursor next = *cursor;
+    if (begins(cursor, "<filter id="))
+        return skip_past(cursor, "</filter>");
+    if (!begins(cursor, "<title>"))
+        return false;
+    next.at += strlen("<title>");
+    const char *close = memmem(next.at, (size_t)(next.end - next.at), "</title>", 8);
+    const char *plot = close ? memmem(next.at, (size_t)(close - next.at), "_plot_", 6) : NULL;
+    if (!plot && !begins(&next, "Gnuplot"))
+        return false;
+    return skip_past(cursor, "</title>");
+}
+
+static bool copy_id(struct cursor *cursor, const char *name, FILE *out)
+{
+    static const struct {
+        const char *word;
+        size_t kept; /* bytes in front of the id */
+    } ids[] = {{"id='gp", 4}, {"'#gp", 2}, {"id=\"gnuplot_", 4}, {"id=\"figure_plot", 4}};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        if (!begins(cursor, ids[i].word))
+            continue;
+        fprintf(out, "%.*s%s-", (int)ids[i].kept, ids[i].word, name);
+        cursor->at += ids[i].kept;
+        return true;
+    }
+    return false;
+}
+
+/* Copies an SVG of gnuplot to out. Values that are shown on pointing become <title> elements, which need no
+ * script; every id begins with name, so that figures of one page do not share them; groups that hold nothing
+ * and titles that say nothing are left out. */
+static void copy_svg(const char *svg, size_t bytes, const char *name, FILE *out)
+{
+    struct cursor cursor = {svg, svg + bytes};
+    while (cursor.at < cursor.end) {
+        if (copy_hypertext(&cursor, out) || skip_empty_group(&cursor) || skip_useless(&cursor) ||
+            copy_id(&cursor, name, out))
+            continue;
+        /* Lines that the above left empty are not kept. */
+        if (*cursor.at == '\n') {
+            while (cursor.at + 1 < cursor.end && isspace((unsigned char)cursor.at[1]))
+                cursor.at++;
+            putc('\n', out);
+        } else {
+            putc(*cursor.at, out);
+        }
+        cursor.at++;
+    }
+}
+
 /* Replaces gnuplot's SVG by one that can stand in a page. */
 static enum ulb_status settle_svg(const char *name, char **text, size_t *bytes, struct ulb_error *err)
 {
     struct ulb_text settled;
     bool whole = ulb_text_open(&settled);
     if (whole) {
-        ulb_svg_copy(*text, *bytes, name, settled.out);
+        copy_svg(*text, *bytes, name, settled.out);
         whole = ulb_text_close(&settled);
     }
     if (!whole)
@@ -217,7 +493,7 @@ enum ulb_status ulb_figure_text(const struct ulb_record *record, const char *fig
     if (out < 0)
         status = ulb_fail(err, ULB_ENVIRONMENT, "the figure could not be stored: %s", strerror(errno));
     else
-        status = ulb_gnuplot_run(script, script_bytes, out, err);
+        status = run_gnuplot(script, script_bytes, out, err);
     if (status == ULB_OK)
         status = read_back(out, text, bytes, err);
     if (status == ULB_OK && strcmp(format, "svg") == 0)

@@ -343,3 +343,169 @@ const struct ulb_section *const ulb_sections[] = {
     &ulb_section_beta,    &ulb_section_yardstick, &ulb_section_gamma,
     &ulb_section_overlap, &ulb_section_peak,      &ulb_section_cells,
     &ulb_section_counts,  &ulb_section_decode,    NULL};
+
+/* ---- items in and out ---- */
+
+enum ulb_status ulb_record_add_beta(struct ulb_record *record, const struct ulb_beta_cell *cell,
+                                    struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_beta, cell, err);
+}
+
+enum ulb_status ulb_record_add_yardstick(struct ulb_record *record, const struct ulb_yardstick *yardstick,
+                                         struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_yardstick, yardstick, err);
+}
+
+enum ulb_status ulb_record_add_gamma(struct ulb_record *record, const struct ulb_gamma_cell *cell,
+                                     struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_gamma, cell, err);
+}
+
+enum ulb_status ulb_record_add_overlap(struct ulb_record *record, const struct ulb_overlap_cell *cell,
+                                       struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_overlap, cell, err);
+}
+
+enum ulb_status ulb_record_add_peak(struct ulb_record *record, const struct ulb_peak_cell *cell,
+                                    struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_peak, cell, err);
+}
+
+enum ulb_status ulb_record_add_cell(struct ulb_record *record, const struct ulb_cell *cell,
+                                    struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_cells, cell, err);
+}
+
+enum ulb_status ulb_record_add_count(struct ulb_record *record, const struct ulb_count_cell *cell,
+                                     struct ulb_error *err)
+{
+    return ulb_section_append(record->root, &ulb_section_counts, cell, err);
+}
+
+enum ulb_status ulb_record_add_decode(struct ulb_record *record, const struct ulb_decode_run *run,
+                                      struct ulb_error *err)
+{
+    if (!json_is_object(json_object_get(record->root, "decode")) &&
+        json_object_set_new(record->root, "decode", json_pack("{s:[]}", "runs")) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    json_object_del(record->root, "decode_reason");
+    return ulb_section_append(record->root, &ulb_section_decode, run, err);
+}
+
+enum ulb_status ulb_record_beta_cells(const struct ulb_record *record, struct ulb_beta_cell **out, size_t *n,
+                                      struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_beta, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_beta_cells_free(struct ulb_beta_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_beta, cells, n);
+}
+
+enum ulb_status ulb_record_yardsticks(const struct ulb_record *record, struct ulb_yardstick **out, size_t *n,
+                                      struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_yardstick, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_yardsticks_free(struct ulb_yardstick *yardsticks, size_t n)
+{
+    ulb_section_free(&ulb_section_yardstick, yardsticks, n);
+}
+
+enum ulb_status ulb_record_gamma_cells(const struct ulb_record *record, struct ulb_gamma_cell **out,
+                                       size_t *n, struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_gamma, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_gamma_cells_free(struct ulb_gamma_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_gamma, cells, n);
+}
+
+enum ulb_status ulb_record_overlaps(const struct ulb_record *record, struct ulb_overlap_cell **out, size_t *n,
+                                    struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_overlap, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_overlaps_free(struct ulb_overlap_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_overlap, cells, n);
+}
+
+enum ulb_status ulb_record_peaks(const struct ulb_record *record, struct ulb_peak_cell **out, size_t *n,
+                                 struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_peak, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_peaks_free(struct ulb_peak_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_peak, cells, n);
+}
+
+enum ulb_status ulb_record_cells(const struct ulb_record *record, struct ulb_cell **out, size_t *n,
+                                 struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_cells, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_cells_free(struct ulb_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_cells, cells, n);
+}
+
+enum ulb_status ulb_record_counts(const struct ulb_record *record, struct ulb_count_cell **out, size_t *n,
+                                  struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_counts, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_counts_free(struct ulb_count_cell *cells, size_t n)
+{
+    ulb_section_free(&ulb_section_counts, cells, n);
+}
+
+enum ulb_status ulb_record_decode_runs(const struct ulb_record *record, struct ulb_decode_run **out,
+                                       size_t *n, struct ulb_error *err)
+{
+    void *items;
+    enum ulb_status status = ulb_section_read(record->root, &ulb_section_decode, &items, n, err);
+    *out = items;
+    return status;
+}
+
+void ulb_decode_runs_free(struct ulb_decode_run *runs, size_t n)
+{
+    ulb_section_free(&ulb_section_decode, runs, n);
+}

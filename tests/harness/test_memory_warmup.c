@@ -3,7 +3,7 @@
  * costs. */
 #include "harness/bandwidth/read_bandwidth.h"
 #include "harness/timing/stopwatch.h"
-#include "harness/memory/memory_warmup.h"
+#include "harness/memory/cold_ring.h"
 #include "harness/compute/parallel_gemm.h"
 #include "harness/bandwidth/idle_penalty.h"
 

@@ -1,5 +1,5 @@
 /* ulb-bench formats */
-#include "harness/cli/section.h"
+#include "harness/cli/measure_options.h"
 #include "harness/cli/table.h"
 #include "kernels/kernel.h"
 

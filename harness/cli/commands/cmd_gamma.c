@@ -1,7 +1,7 @@
 /* ulb-bench gamma */
 #include "harness/cli/commands/gamma_explain.h"
 #include "harness/cli/commands/print_record.h"
-#include "harness/cli/section.h"
+#include "harness/cli/measure_options.h"
 
 struct options {
     struct ulb_measure_options measure;

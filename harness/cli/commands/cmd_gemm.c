@@ -1,6 +1,6 @@
 /* ulb-bench gemm */
 #include "harness/cli/commands/print_record.h"
-#include "harness/cli/section.h"
+#include "harness/cli/measure_options.h"
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {

@@ -1,5 +1,4 @@
 #include "kernels/formats/int2/format.h"
-#include "kernels/formats/int2/fields.h"
 #include "kernels/pack/amx_tile.h"
 
 const struct ulb_format ulb_int2 = {.name = "int2",

@@ -40,4 +40,59 @@ ULB_INT2_GROUPED(64);
 ULB_INT2_GROUPED(128);
 #undef ULB_INT2_GROUPED
 
+/* Where 2-bit codes lie in the layouts of int2, which tern2 shares. */
+
+static inline unsigned ulb_fields2_rows(unsigned row, unsigned col)
+{
+    return row * 8 + col * 2;
+}
+
+/* The four fields of a byte are rows lanes apart, which share four activations. */
+static inline unsigned ulb_fields2_interleaved(unsigned lanes, unsigned row, unsigned col)
+{
+    return (row % lanes * 4 + col) * 8 + row / lanes * 2;
+}
+
+static inline unsigned ulb_fields2_interleaved_8(unsigned row, unsigned col)
+{
+    return ulb_fields2_interleaved(8, row, col);
+}
+
+static inline unsigned ulb_fields2_interleaved_16(unsigned row, unsigned col)
+{
+    return ulb_fields2_interleaved(16, row, col);
+}
+
+enum { ULB_PLANES2_ROWS = 32 };
+
+/* Bit by bit: a field's two bits lie in different nibbles, which no bit_offset can say. */
+static inline void ulb_planes2_pack(const int16_t *values, size_t stride, int zero_point, uint8_t *tile)
+{
+    for (size_t row = 0; row < ULB_PLANES2_ROWS; row++) {
+        unsigned byte = 0;
+        for (unsigned col = 0; col < 4; col++) {
+            unsigned code = (unsigned)(values[row * stride + col] + zero_point);
+            byte |= (code & 1) << col | code >> 1 << (4 + col);
+        }
+        tile[row] = (uint8_t)byte;
+    }
+}
+
+static inline void ulb_planes2_unpack(const uint8_t *tile, int16_t *values, size_t stride, int zero_point)
+{
+    for (size_t row = 0; row < ULB_PLANES2_ROWS; row++) {
+        for (unsigned col = 0; col < 4; col++) {
+            int code = (tile[row] >> col & 1) | (tile[row] >> (4 + col) & 1) << 1;
+            values[row * stride + col] = (int16_t)(code - zero_point);
+        }
+    }
+}
+
+/* Sums of the low bits, then of the high ones, to those of the codes. */
+static inline void ulb_planes2_combine(const int32_t *sums, int32_t *dots)
+{
+    for (int i = 0; i < ULB_PLANES2_ROWS; i++)
+        dots[i] = sums[i] + 2 * sums[ULB_PLANES2_ROWS + i];
+}
+
 #endif

@@ -1,5 +1,5 @@
 /* tern2 by exact tables, a bit at a time: see int2/table_nibble.c. */
-#include "kernels/formats/int2/fields.h"
+#include "kernels/formats/int2/format.h"
 #include "kernels/formats/tern2/format.h"
 #include "kernels/codes/lut4.h"
 
