@@ -11,7 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_MARKDOWN = 0x100, OPTION_JUNIT, OPTION_GITHUB, OPTION_ALL, OPTION_LIBRARY };
+enum {
+    OPTION_METRIC = 0x100,
+    OPTION_THRESHOLD,
+    OPTION_CONFIRM,
+    OPTION_FORCE,
+    OPTION_MARKDOWN,
+    OPTION_JUNIT,
+    OPTION_GITHUB,
+    OPTION_ALL,
+    OPTION_LIBRARY
+};
 
 enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
 
@@ -48,14 +58,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
     switch (key) {
-    case 'm':
+    case OPTION_METRIC:
         return ulb_metric_find(argument, &request->settings.metric, request->err) == ULB_OK ? 0 : EINVAL;
-    case 't':
+    case OPTION_THRESHOLD:
         return parse_threshold(request, argument);
-    case 'f':
+    case OPTION_FORCE:
         request->settings.force = true;
         return 0;
-    case 'c':
+    case OPTION_CONFIRM:
         request->confirm = true;
         return 0;
     case OPTION_ALL:
@@ -171,17 +181,18 @@ static enum ulb_status compare(const struct request *request, struct ulb_error *
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"metric", 'm', "efficiency|gbps|us|gamma|instructions|tps|joule", 0,
+        {"metric", OPTION_METRIC, "efficiency|gbps|us|gamma|instructions|tps|joule", 0,
          "figure to compare (default: efficiency)", 0},
-        {"threshold", 't', "PERCENT", 0,
+        {"threshold", OPTION_THRESHOLD, "PERCENT", 0,
          "change from which on it counts; default: the larger of 5 (of instructions 1) and twice the noise "
          "floor of both records",
          0},
-        {"confirm", 'c', NULL, 0,
+        {"confirm", OPTION_CONFIRM, NULL, 0,
          "run suspects again by themselves, now and here, before they are called regressed", 0},
         {"kernel-library", OPTION_LIBRARY, "FILE,...", 0,
          "with --confirm: the shared objects whose kernels the new record was measured with", 0},
-        {"force", 'f', NULL, 0, "compare records of different machines, builds or schemas all the same", 0},
+        {"force", OPTION_FORCE, NULL, 0,
+         "compare records of different machines, builds or schemas all the same", 0},
         {"all", OPTION_ALL, NULL, 0, "list also what stayed the same", 0},
         {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
         {"markdown", OPTION_MARKDOWN, NULL, 0, "a summary for a pull request", 0},

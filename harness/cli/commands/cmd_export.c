@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPTION_TO = 0x100, OPTION_SECTION };
+
 struct request {
     const char *record, *format, *section;
     bool json;
@@ -18,10 +20,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
     switch (key) {
-    case 't':
+    case OPTION_TO:
         request->format = argument;
         return 0;
-    case 'S':
+    case OPTION_SECTION:
         request->section = argument;
         return 0;
     case 'j':
@@ -69,8 +71,9 @@ static enum ulb_status export_record(const struct request *request, const struct
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"to", 't', "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf", 0, "the format", 0},
-        {"section", 'S', "SECTION", 0, "array that a CSV holds (default: cells): " ULB_EXPORT_SECTIONS, 0},
+        {"to", OPTION_TO, "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf", 0, "the format", 0},
+        {"section", OPTION_SECTION, "SECTION", 0,
+         "array that a CSV holds (default: cells): " ULB_EXPORT_SECTIONS, 0},
         {"json", 'j', NULL, 0, "the export inside one JSON document", 0},
         {0},
     };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORCE = 0x100 };
+enum { OPTION_FORCE = 0x100, OPTION_FORMAT };
 
 struct request {
     const char *figures, *formats, *folder; /* NULL: all that there are; beside the record */
@@ -27,7 +27,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'F':
         request->figures = argument;
         return 0;
-    case 'f':
+    case OPTION_FORMAT:
         request->formats = argument;
         return 0;
     case 'o':
@@ -215,7 +215,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp_option options[] = {
         {"figure", 'F', "FIGURE,...", 0, "see list figures; default: all that the record has the data for",
          0},
-        {"format", 'f', "svg|png|pdf|txt,...", 0, "file formats; default: svg,png", 0},
+        {"format", OPTION_FORMAT, "svg|png|pdf|txt,...", 0, "file formats; default: svg,png", 0},
         {"out", 'o', "DIR", 0, "where the figures go; default: beside the record", 0},
         {"force", OPTION_FORCE, NULL, 0, "replace also files that ulb-bench has not drawn", 0},
         {"json", 'j', NULL, 0, "print the files drawn as one JSON document", 0},
