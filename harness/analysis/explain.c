@@ -31,7 +31,7 @@ static void set_count(json_t *row, const char *key, unsigned value, const char *
 
 static void set_mix(json_t *document, const struct ulb_mix *mix)
 {
-    static const char no_mix[] = "the row states no instruction mix";
+    static const char no_mix[] = "the kernel states no instruction mix";
     bool known = mix->vector_bits > 0;
     json_object_set_new(document, "mix", known ? mix_json(mix) : json_null());
     if (!known)
@@ -84,7 +84,7 @@ static json_t *bound_rows(const struct ulb_explain *explain, const struct ulb_ke
 static void set_tile(json_t *document, const struct ulb_explain *explain, const struct ulb_kernel *kernel)
 {
     if (kernel->nr < 2) {
-        ulb_set_text(document, "tile", NULL, "the row takes one token at a time");
+        ulb_set_text(document, "tile", NULL, "the kernel takes one token at a time");
         return;
     }
     json_t *tile = json_pack("{s:i, s:o}", "tokens", (int)kernel->nr, "bounds",

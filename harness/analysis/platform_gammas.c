@@ -102,7 +102,7 @@ enum ulb_status ulb_int1_ratio_of(const struct ulb_record *record, struct ulb_in
         return ulb_fail(
             err, ULB_BAD_INPUT,
             "no gamma of the paper's 1-bit sequence (int1 blend of 256 bits with dot products) beside "
-            "that of another 256-bit row; 'ulb-bench gamma --formats int1' measures both");
+            "that of another 256-bit kernel; 'ulb-bench gamma --formats int1' measures both");
     return ULB_OK;
 }
 
@@ -130,7 +130,7 @@ static double sequence_bound(const struct ulb_core *core, const struct ulb_platf
                              const struct ulb_kernel *only, struct ulb_gamma_origin *origin)
 {
     double lowest = NAN;
-    snprintf(origin->reason, sizeof origin->reason, "no 256-bit row of %s %s", gamma->format,
+    snprintf(origin->reason, sizeof origin->reason, "no 256-bit kernel of %s %s", gamma->format,
              gamma->sequence);
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];

@@ -67,8 +67,8 @@ enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, s
 enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *options, const char *const *names,
                                 const char *reason, struct ulb_error *err);
 
-/* A regular expression of exactly the chosen rows (one flag per row of the table) that these instruction sets
- * can run, to be freed; "" when they can run none, NULL without memory. */
+/* A regular expression of exactly the chosen kernels (one flag per kernel of the table) that these
+ * instruction sets can run, to be freed; "" when they can run none, NULL without memory. */
 char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa);
 
 /* Makes a record and measures up to stage, with progress on stderr, signals caught and LIKWID's markers set.

@@ -158,8 +158,8 @@ static enum ulb_status no_row(const char *format, ulb_isa_set missing, struct ul
 {
     char names[128];
     return ulb_fail(err, ULB_ENVIRONMENT,
-                    "no row of %s can run here (missing %s); --kernels '-ref-' takes the scalar rows", format,
-                    ulb_isa_names(missing, names, sizeof names));
+                    "no kernel of %s can run here (missing %s); --kernels '-ref-' takes the scalar ones",
+                    format, ulb_isa_names(missing, names, sizeof names));
 }
 
 enum ulb_status ulb_row_check(const struct ulb_session *session, const char *format, struct ulb_error *err)

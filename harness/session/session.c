@@ -276,7 +276,7 @@ static enum ulb_status refuse_rows(const struct ulb_session *session, const stru
     if (others > 0)
         snprintf(more, sizeof more, " and %zu more", others);
     return ulb_fail(err, ULB_ENVIRONMENT,
-                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar rows",
+                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar ones",
                     ulb_kernel_name(least, name), more,
                     ulb_isa_names(least->needs & ~session->isa, missing, sizeof missing));
 }

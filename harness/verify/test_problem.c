@@ -485,9 +485,10 @@ enum ulb_status ulb_problem_open_tokens(struct ulb_problem *problem, const struc
                         ULB_TOKENS_MAX);
     const struct ulb_kernel *reference = ulb_kernel_reference(kernel);
     if (!reference)
-        return ulb_fail(err, ULB_ENVIRONMENT,
-                        "this build has no scalar row of %s to hold others against; let ULB_ONLY leave it in",
-                        problem->format->name);
+        return ulb_fail(
+            err, ULB_ENVIRONMENT,
+            "this build has no scalar kernel of %s to hold others against; let ULB_ONLY leave it in",
+            problem->format->name);
     enum ulb_status status = ulb_problem_fits(problem->format, k, err);
     if (status == ULB_OK)
         status = map_storage(problem, kernel->activation, err);

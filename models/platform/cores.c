@@ -96,7 +96,7 @@ bool ulb_core_bound(const struct ulb_core *core, const struct ulb_mix *mix, ulb_
         snprintf(reason, ULB_CORE_REASON_BYTES, "no %s of %u bits in its port table", ulb_op_name(missing),
                  mix->vector_bits);
     else if (isnan(bound->cycles))
-        snprintf(reason, ULB_CORE_REASON_BYTES, "the row states no instruction mix");
+        snprintf(reason, ULB_CORE_REASON_BYTES, "the kernel states no instruction mix");
     else
         reason[0] = '\0';
     return reason[0] == '\0';

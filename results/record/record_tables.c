@@ -138,9 +138,9 @@ SECTION(ulb_section_peak, struct ulb_peak_cell, peak_fields, NULL, "peak", gops_
         .key = name, .kind = ULB_FIELD_WORD, AT(type, member), .words = prefetches, .because = (why),        \
         .optional = true                                                                                     \
     }
-static const char one_place[] = "the row's prefetches have one place for so many tokens";
+static const char one_place[] = "the kernel's prefetches have one place for so many tokens";
 static const char none_or_one_place[] =
-    "no prompt, or the row's prefetches have one place for so many tokens";
+    "no prompt, or the kernel's prefetches have one place for so many tokens";
 
 static const struct ulb_field cell_fields[] = {
     TEXT(struct ulb_cell, kernel),

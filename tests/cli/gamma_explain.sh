@@ -59,7 +59,7 @@ ref = by_name["int1a8-scalar-ref"]
 assert ref["mix"] is None and ref["mix_reason"] and all(b["bound_cycles"] is None for b in ref["bounds"])
 assert ref["measured"][0]["gamma_cycles"] > 5
 # Four tokens share loads and masks: on no core they cost more than four times one.
-assert mask["tile"] is None and mask["tile_reason"] == "the row takes one token at a time"
+assert mask["tile"] is None and mask["tile_reason"] == "the kernel takes one token at a time"
 four = by_name["int4a8-maskn-avx512vnni"]
 assert four["tile"]["tokens"] == 4 and four["tile"]["mix"]["dot_products"] == 4 * four["mix"]["dot_products"] == 2
 assert four["tile"]["mix"]["logic"] == four["mix"]["logic"]

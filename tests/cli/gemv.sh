@@ -47,7 +47,7 @@ for cell in json.load(open("out.json"))["cells"]:
     if choice[cell["kernel"]]:
         assert cell["prefetch"] in ("L1", "L1+1024", "L1+2048", "L2+1024", "L2+2048", "L2+3072", "none") and "prefetch_reason" not in cell, cell
     else:
-        assert cell["prefetch"] is None and cell["prefetch_reason"] == "the row's prefetches have one place for so many tokens", cell
+        assert cell["prefetch"] is None and cell["prefetch_reason"] == "the kernel's prefetches have one place for so many tokens", cell
 P
 }
 check_prefetch of cold weights

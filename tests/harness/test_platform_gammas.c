@@ -240,7 +240,7 @@ static void test_ports_of_other_cores(void **state)
     assert_true(isnan(ports.platform.gammas[0].cycles[1]));
     assert_string_equal(ports.origins[0][1].reason, "the platform file names no core for class E");
     assert_true(isnan(ports.platform.gammas[1].cycles[0]));
-    assert_string_equal(ports.origins[1][0].reason, "no 256-bit row of int1 nosuch");
+    assert_string_equal(ports.origins[1][0].reason, "no 256-bit kernel of int1 nosuch");
     /* The measured row stands beside the platform's own sequences. */
     assert_int_equal(ports.platform.n_gammas, 3);
     assert_string_equal(ports.platform.gammas[2].sequence, "table");

@@ -368,7 +368,7 @@ static void a_row_without_its_truth_is_refused(void **state)
     struct ulb_error err;
     assert_int_equal(ulb_problem_open(&problem, &kernel, 8, 64, ULB_FILL_RANDOM, 1, NULL, &err),
                      ULB_ENVIRONMENT);
-    assert_non_null(strstr(err.message, "no scalar row of int2"));
+    assert_non_null(strstr(err.message, "no scalar kernel of int2"));
 }
 
 /* Reads the command line; false: it is wrong, and what is right was said. */

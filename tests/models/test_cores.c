@@ -318,7 +318,7 @@ static void test_no_bound(void **state)
     expect_no_bound("golden-cove", "int1a8-blend-avxvnniint8", "lacks avxvnniint8");
     expect_no_bound("zen3", "int8a8-dp-avxvnni", "lacks avxvnni");
     expect_no_bound("ice-lake", "int8a8-dp-avxvnni", "lacks avxvnni");
-    expect_no_bound("zen5", "int2a8-scalar-ref", "the row states no instruction mix");
+    expect_no_bound("zen5", "int2a8-scalar-ref", "the kernel states no instruction mix");
 
     const struct ulb_mix across = {.permutes = 1, .vector_bits = 256}, odd = {.loads = 1, .vector_bits = 128};
     struct ulb_port_bound bound;

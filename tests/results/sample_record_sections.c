@@ -15,13 +15,14 @@ static enum ulb_status add_port_bounds(struct ulb_record *record, struct ulb_err
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         bool known = strcmp(cells[i].format, "bf16") != 0;
         json_array_append_new(
-            rows, known ? json_pack("{s:s, s:s, s:s, s:f, s:s}", "kernel", cells[i].kernel, "class",
-                                    cells[i].cls, "core", "golden-cove", "bound_cycles",
-                                    0.92 * cells[i].gamma_cycles, "decided_by", "vector ports")
-                        : json_pack("{s:s, s:s, s:s, s:n, s:s, s:n, s:s}", "kernel", cells[i].kernel, "class",
-                                    cells[i].cls, "core", "golden-cove", "bound_cycles",
-                                    "bound_cycles_reason", "the row states no instruction mix", "decided_by",
-                                    "decided_by_reason", "the row states no instruction mix"));
+            rows, known
+                      ? json_pack("{s:s, s:s, s:s, s:f, s:s}", "kernel", cells[i].kernel, "class",
+                                  cells[i].cls, "core", "golden-cove", "bound_cycles",
+                                  0.92 * cells[i].gamma_cycles, "decided_by", "vector ports")
+                      : json_pack("{s:s, s:s, s:s, s:n, s:s, s:n, s:s}", "kernel", cells[i].kernel, "class",
+                                  cells[i].cls, "core", "golden-cove", "bound_cycles", "bound_cycles_reason",
+                                  "the kernel states no instruction mix", "decided_by", "decided_by_reason",
+                                  "the kernel states no instruction mix"));
     }
     ulb_gamma_cells_free(cells, n);
     return status == ULB_OK ? ulb_record_set(record, "port_bounds", rows, err) : status;

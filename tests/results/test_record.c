@@ -153,7 +153,7 @@ static void test_absent_is_null_with_reason(void **state)
         {"noise", "too few samples"},
         {"gamma_cycles", "gamma was not measured"},
         {"bound", "gamma was not measured"},
-        {"prefetch", "the row's prefetches have one place for so many tokens"},
+        {"prefetch", "the kernel's prefetches have one place for so many tokens"},
         {"efficiency", "not measured"},
         {"read_share", "the weights stay in cache, or were not set beside a plain read"},
         {"peak_share", "not measured"},

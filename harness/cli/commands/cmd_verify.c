@@ -1,4 +1,4 @@
-/* ulb-bench verify: every kernel against its scalar truth. */
+/* ulb-bench verify: every kernel against its scalar reference. */
 #include "harness/cli/interrupt.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/table.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char doc[] =
-    "Runs every kernel against its scalar truth over edge shapes and extreme fills. Exit code 1 when "
+    "Runs every kernel against its scalar reference over edge shapes and extreme fills. Exit code 1 when "
     "one differs.";
 
 static json_t *row_json(const char *name, size_t cases, const char *skipped, const char *difference)
@@ -66,7 +66,7 @@ static enum ulb_status verify_row(const struct ulb_session *session, const struc
     return status;
 }
 
-/* Where nothing is named, every row but the scalar ones, which are the truth. */
+/* Where nothing is named, every kernel but the scalar references. */
 static bool wants(const struct ulb_session *session, const struct ulb_kernel *kernel)
 {
     bool named = session->settings.formats || session->settings.kernels;
@@ -131,4 +131,4 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     return status;
 }
 
-const struct ulb_command ulb_command_verify = {"verify", "every kernel against its scalar truth", run};
+const struct ulb_command ulb_command_verify = {"verify", "every kernel against its scalar reference", run};

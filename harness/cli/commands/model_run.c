@@ -10,7 +10,7 @@
 
 static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b,bitnet-2b-4t";
 
-/* Measures the 1-bit rows that take part in the ratio, quickly. */
+/* Measures the 1-bit kernels that take part in the ratio, quickly. */
 static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct ulb_record *record,
                                    struct ulb_error *err)
 {
@@ -24,7 +24,7 @@ static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct
     if (!filter)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     else if (!filter[0])
-        status = ulb_fail(err, ULB_ENVIRONMENT, "no 256-bit int1 row can run here");
+        status = ulb_fail(err, ULB_ENVIRONMENT, "no 256-bit int1 kernel can run here");
     if (status == ULB_OK) {
         measuring->settings.kernels = filter;
         measuring->settings.formats = NULL;
@@ -45,7 +45,7 @@ static enum ulb_status find_ratio(const struct ulb_model_request *request,
                                   struct ulb_error *err)
 {
     *source = (struct ulb_int1_source){
-        .reason = "nothing was measured here; give --record RECORD, or --measure to measure two rows now"};
+        .reason = "nothing was measured here; give --record RECORD, or --measure to measure two kernels now"};
     enum ulb_status status;
     if (request->record) {
         status = ulb_record_read(record, request->record, err);
