@@ -193,7 +193,7 @@ static enum ulb_status add_row(struct ulb_session *session, json_t *rows, const 
                   ulb_activation_name(reference->activation), "summary", format->summary, "bits_per_weight",
                   bits_per_weight(format), "scale_columns", (int)columns_of(format), "lossless",
                   is_lossless(reference), "rmse", error.rmse, "max_error", error.largest);
-    int bad = !row || set_best(row, "", best, "no repacked kernel of it runs here") ||
+    int bad = !row || set_best(row, "", best, "no kernel of its repacked weights runs here") ||
               set_best(row, "in_place_", in_place, "no kernel of it reads file order here");
     if (row)
         ulb_set_figure(row, "repack_ns_per_weight", pack_ns, "nothing to repack");

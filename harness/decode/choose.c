@@ -162,7 +162,7 @@ static enum ulb_status no_kernel(const char *format, ulb_isa_set missing, struct
 {
     char names[128];
     return ulb_fail(err, ULB_ENVIRONMENT,
-                    "no kernel of %s can run here (missing %s); --kernels '-ref-' takes the scalar kernels",
+                    "no kernel of %s can run here (missing %s); --kernels '-ref-' takes the scalar ones",
                     format, ulb_isa_names(missing, names, sizeof names));
 }
 

@@ -93,7 +93,7 @@ static enum ulb_status list_formats(struct measurement *m, struct ulb_error *err
         }
     }
     if (m->n_formats == 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "--weights names no format; see 'ulb-bench list formats'");
+        return ulb_fail(err, ULB_BAD_INPUT, "--formats names no format; see 'ulb-bench list formats'");
     return ulb_words_differ("format", list, err);
 }
 
@@ -158,7 +158,7 @@ static enum ulb_status drop_unfit(struct measurement *m, struct ulb_error *err)
     }
     m->n_formats = kept;
     if (status == ULB_OK && kept == 0)
-        return ulb_fail(err, cause, "no format of --weights can run %s: %s", m->model, why.message);
+        return ulb_fail(err, cause, "no format of --formats can run %s: %s", m->model, why.message);
     return status;
 }
 
@@ -169,7 +169,7 @@ static enum ulb_status check_named(const struct measurement *m, struct ulb_error
     const struct ulb_settings *filters = &m->session->settings;
     size_t threads = m->session->machine.pus.n;
     if (settings->n_rates > 0 && settings->n_rates != threads)
-        return ulb_fail(err, ULB_BAD_INPUT, "--split-weights has %zu number%s for %zu thread%s",
+        return ulb_fail(err, ULB_BAD_INPUT, "--split-shares has %zu number%s for %zu thread%s",
                         settings->n_rates, ULB_S(settings->n_rates), threads, ULB_S(threads));
     if (settings->slow_times > 1 && settings->slow_thread >= threads)
         return ulb_fail(err, ULB_BAD_INPUT, "--slow-thread names thread %zu, and the last one is %zu",
@@ -179,7 +179,7 @@ static enum ulb_status check_named(const struct measurement *m, struct ulb_error
         filtered = ulb_kernel_filtered(&m->session->selection, m->formats[i].format);
     if (!filtered)
         return ulb_fail(err, ULB_BAD_INPUT,
-                        "no kernel of --weights %s matches '%.200s'; see 'ulb-bench list kernels'",
+                        "no kernel of --formats %s matches '%.200s'; see 'ulb-bench list kernels'",
                         settings->formats, filters->kernels);
     return ULB_OK;
 }

@@ -207,7 +207,7 @@ static void compare(const struct ulb_decode_figures *f, const struct ulb_token_s
         run->missing_ms = split_of(left);
     } else {
         snprintf(run->baseline_reason, sizeof run->baseline_reason,
-                 "no 16-bit run to compare with; add bf16 to --weights");
+                 "no 16-bit run to compare with; add bf16 to --formats");
     }
     run->amdahl_speedup = ulb_amdahl(run->alpha, run->byte_ratio);
     run->amdahl_nominal_speedup = ulb_amdahl(run->alpha, run->bit_ratio);

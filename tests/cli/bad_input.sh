@@ -41,7 +41,7 @@ expect 2 "shape '064x64' is named twice" "$bench" gemv --shapes 64x64,,96x64,064
 expect 2 "number of tokens '4' is named twice" "$bench" gemm --n 4,16,4
 # No list takes a word twice.
 expect 2 "format 'int8' is named twice" "$bench" gamma --formats int8,int4,int8
-expect 2 "format 'int8' is named twice" "$bench" decode --model bitnet-125m --weights int8,int4,int8 --ring-mib 128
+expect 2 "format 'int8' is named twice" "$bench" decode --model bitnet-125m --formats int8,int4,int8 --ring-mib 128
 expect 2 "format 'int2' is named twice" "$bench" simulate --formats int2,int2
 expect 2 "instruction-set bit 'avx512f' is named twice" "$bench" gamma --isa-mask avx512f,avx2,avx512f
 expect 2 "kernel 'int1a8-table' is named twice" "$bench" gamma --explain int1a8-table,int1a8-blend,int1a8-table
@@ -60,14 +60,20 @@ expect 2 "no shape" "$bench" gemm --shapes 4096
 expect 2 "unknown model 'gpt-9'.*list models" "$bench" decode --model gpt-9
 expect 2 "deepseek-v3 has latent attention" "$bench" decode --model deepseek-v3
 expect 2 "--threads and --set both name cores" "$bench" decode --threads each --set "$pu"
-expect 2 "unknown format 'int9'.*list formats" "$bench" decode --model bitnet-125m --weights int9 --ring-mib 128
+expect 2 "unknown format 'int9'.*list formats" "$bench" decode --model bitnet-125m --formats int9 --ring-mib 128
 expect 2 "one model with --model" "$bench" decode --models falcon3-1b
-expect 2 "with --weights" "$bench" decode --formats int8
+expect 2 "one model with --model" "$bench" decode -m falcon3-1b
 expect 2 "tokens.*1 to 65536" "$bench" decode --tokens 0
 expect 2 "context" "$bench" decode --context -1
 expect 2 "auto, all or 1 to 10000" "$bench" decode --layers some
-expect 2 "positive numbers" "$bench" decode --split-weights 3,0
+expect 2 "positive numbers" "$bench" decode --split-shares 3,0
 expect 2 "THREAD:TIMES" "$bench" decode --slow-thread 1
+# An old name of an option is taken, and one note says what it is called.
+status=0
+"$bench" decode --model bitnet-125m --weights int8 --weights int9 --ring-mib 128 --split-weights 1 --set "$pu" >out 2>err || status=$?
+[[ $status == 2 && $(sed 's/ulb-bench: .*int9.*/refused/' err) == 'note: --weights is an old name of --formats
+note: --split-weights is an old name of --split-shares
+refused' ]] || fail "exit $status, old names: $(cat err)"
 expect 2 "nosuch.json" "$bench" decode --record nosuch.json
 expect 2 "nosuch.json" "$bench" decode --import nosuch.json
 expect 2 "unknown format 'int9'.*list formats" "$bench" gamma --formats int8,int9
@@ -76,9 +82,9 @@ expect 2 "kernels names no kernel.*list kernels" "$bench" gamma --formats int2 -
 expect 2 "no kernel of int8,int4 matches 'int2'.*list kernels" "$bench" gamma --formats int8,int4 --kernels int2
 # An empty word is none.
 expect 2 "no kernel of ,int8,,int4, matches 'int2'.*list kernels" "$bench" gamma --formats ,int8,,int4, --kernels int2
-expect 2 "no kernel of --weights int8 matches 'int2'.*list kernels" "$bench" decode --model bitnet-125m --weights int8 \
+expect 2 "no kernel of --formats int8 matches 'int2'.*list kernels" "$bench" decode --model bitnet-125m --formats int8 \
     --kernels int2
-expect 2 "names thread 9, and the last one is 0" "$bench" decode --model bitnet-125m --weights int8 --set "$pu" --slow-thread 9:2
+expect 2 "names thread 9, and the last one is 0" "$bench" decode --model bitnet-125m --formats int8 --set "$pu" --slow-thread 9:2
 expect 2 "names no shape" "$bench" simulate --shapes ,
 expect 2 "instruction-set bit 'avx9000'.*avx2" "$bench" gamma --isa-mask avx2,avx9000
 expect 2 "split.*static, dynamic or weighted" "$bench" gemv --split sideways

@@ -7,7 +7,7 @@ small=(--quick --model bitnet-125m --layers 2 --tokens 6 --ring-mib 256 --kernel
 one_kernel=(--kernels 'int2a8-mask-(avx2|dotprod)-') # the same tokens as by any other
 
 status=0
-"$bench" decode "${small[@]}" --weights int8,bf16,int2 --context 5 --prompt 4 --out . --json >out.json 2>notes || status=$?
+"$bench" decode "${small[@]}" --formats int8,bf16,int2 --context 5 --prompt 4 --out . --json >out.json 2>notes || status=$?
 if [[ $status == 3 ]] && grep -q 'can run here' notes; then
     echo "skipped: $(cat notes)"
     exit 77
@@ -59,7 +59,7 @@ cat >steps.json <<'J'
 {"model_type": "llama", "hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 1, "head_dim": 64,
  "num_attention_heads": 2, "vocab_size": 65536, "tie_word_embeddings": true}
 J
-"$bench" decode --quick --model steps.json --weights int8 --prompt 513 --tokens 2 --ring-mib 64 --json >one.json 2>notes ||
+"$bench" decode --quick --model steps.json --formats int8 --prompt 513 --tokens 2 --ring-mib 64 --json >one.json 2>notes ||
     fail "a prompt of two steps: exit $?: $(cat notes)"
 python3 - <<'P' || fail "operations of a prompt of two steps"
 import json
@@ -74,19 +74,19 @@ cat >wide.json <<'J'
 {"model_type": "llama", "hidden_size": 1280, "intermediate_size": 14336, "num_hidden_layers": 1, "head_dim": 128,
  "num_attention_heads": 4, "vocab_size": 512, "tie_word_embeddings": true}
 J
-"$bench" decode --quick --model wide.json --weights fp32 --kernels '-(avx2|neon)-' --tokens 2 --ring-mib 1 >/dev/null 2>notes || fail "fp32 with a small ring: exit $?: $(cat notes)"
+"$bench" decode --quick --model wide.json --formats fp32 --kernels '-(avx2|neon)-' --tokens 2 --ring-mib 1 >/dev/null 2>notes || fail "fp32 with a small ring: exit $?: $(cat notes)"
 
 # Weights that are too few for a yardstick are refused by one line that says so.
 cat >tiny.json <<'J'
 {"model_type": "llama", "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 1,
  "vocab_size": 32, "tie_word_embeddings": true}
 J
-"$bench" decode --quick --model tiny.json --weights int1 --kernels 'int1.*-ref-' --tokens 2 --ring-mib 64 --threads "$pu" >/dev/null 2>notes && fail "tiny weights are decoded"
+"$bench" decode --quick --model tiny.json --formats int1 --kernels 'int1.*-ref-' --tokens 2 --ring-mib 64 --threads "$pu" >/dev/null 2>notes && fail "tiny weights are decoded"
 grep -q '^ulb-bench: tiny in int1: [0-9]* bytes of weights are too few for 1 thread, which read 4096 each' notes || fail "tiny weights: $(cat notes)"
 
 # Speed-ups are over 16 bits, whichever format of them there is, and over nothing else.
-"$bench" decode "${small[@]}" --weights fp32,int2,fp16 --json >beside.json 2>notes || fail "decode beside fp16: $(cat notes)"
-"$bench" decode "${small[@]}" --weights fp32,int2 --json >alone.json 2>notes || fail "decode beside fp32: $(cat notes)"
+"$bench" decode "${small[@]}" --formats fp32,int2,fp16 --json >beside.json 2>notes || fail "decode beside fp16: $(cat notes)"
+"$bench" decode "${small[@]}" --formats fp32,int2 --json >alone.json 2>notes || fail "decode beside fp32: $(cat notes)"
 python3 - <<'P' || fail "what speed-ups are over"
 import json
 beside, alone = (json.load(open(name))["runs"] for name in ("beside.json", "alone.json"))
@@ -97,7 +97,7 @@ P
 
 # The same tokens on one core, with another split, with a thread that is slow; others from other weights.
 digest() {
-    "$bench" decode "${small[@]}" "${one_kernel[@]}" --weights int2 --context 5 --json "$@" 2>notes >one.json || fail "decode $*: $(cat notes)"
+    "$bench" decode "${small[@]}" "${one_kernel[@]}" --formats int2 --context 5 --json "$@" 2>notes >one.json || fail "decode $*: $(cat notes)"
     python3 -c 'import json; print(json.load(open("one.json"))["runs"][-1]["token_digest"])'
 }
 all=$(python3 -c 'import json; print(json.load(open("out.json"))["runs"][-1]["token_digest"])')
@@ -105,7 +105,7 @@ all=$(python3 -c 'import json; print(json.load(open("out.json"))["runs"][-1]["to
 all=$(digest)
 [[ $(digest --threads "$pu") == "$all" ]] || fail "other tokens on one core"
 [[ $(digest --split dynamic --slow-thread 0:3) == "$all" ]] || fail "other tokens with a dynamic split"
-[[ $(digest --split-weights 2 --threads "$pu") == "$all" ]] || fail "other tokens with weights of one's own"
+[[ $(digest --split-shares 2 --threads "$pu") == "$all" ]] || fail "other tokens with shares of one's own"
 other=$(digest --seed 2 --split weighted) || fail "a weighted split: $other"
 [[ -n $other && $other != "$all" ]] || fail "another seed gives '$other', this one $all"
 
@@ -116,7 +116,7 @@ python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]
 assert run["bytes_per_token"] - float(open("short").read()) == 1000 * 11 * 768 * 2 * 2, run' || fail "bytes of a longer context"
 
 # Several splits take turns at the same tokens: a run for each, one table for each.
-"$bench" decode "${small[@]}" --weights bf16,int2 --split weighted,static,dynamic --split-weights 1 --threads "$pu" --out turns >table 2>notes ||
+"$bench" decode "${small[@]}" --formats bf16,int2 --split weighted,static,dynamic --split-shares 1 --threads "$pu" --out turns >table 2>notes ||
     fail "several splits: $(cat notes)"
 python3 - turns/decode-*.json <<'P' || fail "runs of several splits"
 import json, sys
@@ -131,19 +131,19 @@ P
 awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of these tables is over 100 columns"
 expect 2 "split 'static': must be static, dynamic or weighted, each at most once" \
     "$bench" decode "${small[@]}" --split static,static
-expect 2 "weighted split, which --split does not name" "$bench" decode "${small[@]}" --split static --split-weights 1
+expect 2 "weighted split, which --split does not name" "$bench" decode "${small[@]}" --split static --split-shares 1
 expect 2 "one split here" "$bench" gemv --quick --split static,dynamic
 
 # A format without a kernel for this CPU is left out, and said; by itself it is an error.
-"$bench" decode "${small[@]}" --weights int2,int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni --json >one.json 2>notes ||
+"$bench" decode "${small[@]}" --formats int2,int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni --json >one.json 2>notes ||
     fail "a format without a kernel: $(cat notes)"
 grep -q '^note: int4 is left out: no kernel of int4 can run here' notes || fail "left out without a word: $(cat notes)"
 python3 -c 'import json; assert [r["format"] for r in json.load(open("one.json"))["runs"]] == ["int2"]' || fail "runs"
 expect 3 "no kernel of int4 can run here .missing avxvnni" \
-    "$bench" decode "${small[@]}" --weights int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni
+    "$bench" decode "${small[@]}" --formats int4 --kernels 'int4a8-.*-avxvnni-' --isa-mask avxvnni
 
 # Into a record that is there, warnings too; without a 16-bit run there is no alpha, with the reason.
-"$bench" decode "${small[@]}" --weights int8,int4 --kernels '^int8a8|int4a8-.*-avxvnni-' --isa-mask avxvnni \
+"$bench" decode "${small[@]}" --formats int8,int4 --kernels '^int8a8|int4a8-.*-avxvnni-' --isa-mask avxvnni \
     --record "$record" >table 2>notes || fail "--record: $(cat notes)"
 python3 -c 'import json, sys
 runs = json.load(open(sys.argv[1]))["decode"]["runs"]
@@ -159,14 +159,14 @@ json.dump(record, open("rebuilt.json", "w"))
 record["build"]["id"] = built
 record["machine"]["cpu_model"] = "Another"
 json.dump(record, open("another.json", "w"))' "$record" || fail "warnings of --record"
-expect 3 'build.id is "0a" in the record' "$bench" decode "${small[@]}" --weights int8 --record rebuilt.json
-expect 3 'machine.cpu_model is "Another" in the record' "$bench" decode "${small[@]}" --weights int8 --record another.json
+expect 3 'build.id is "0a" in the record' "$bench" decode "${small[@]}" --formats int8 --record rebuilt.json
+expect 3 'machine.cpu_model is "Another" in the record' "$bench" decode "${small[@]}" --formats int8 --record another.json
 awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
 grep -q 'ONLY 2 OF 11 LAYERS WERE RUN' table || fail "the table hides that layers are extrapolated: $(cat table)"
 
 # Interrupted: what the record had and was not measured anew is still there.
 cp "$record" merged.json
-"$bench" decode "${small[@]}" --tokens 500 --weights bf16,int4,int2,int1 --record merged.json >table 2>/dev/null &
+"$bench" decode "${small[@]}" --tokens 500 --formats bf16,int4,int2,int1 --record merged.json >table 2>/dev/null &
 pid=$!
 while cmp -s "$record" merged.json && kill -0 $pid; do sleep 0.02; done
 kill -INT $pid
@@ -182,8 +182,8 @@ assert record["warnings"][-1].startswith("interrupted"), record["warnings"]' || 
 
 # Two at once into one record: the runs of both are there, and warnings of neither's way.
 cp "$record" shared.json
-"$bench" decode "${small[@]}" "${one_kernel[@]}" --weights int2 --record shared.json >/dev/null 2>&1 &
-"$bench" decode "${small[@]}" --weights bf16 --record shared.json >/dev/null 2>&1
+"$bench" decode "${small[@]}" "${one_kernel[@]}" --formats int2 --record shared.json >/dev/null 2>&1 &
+"$bench" decode "${small[@]}" --formats bf16 --record shared.json >/dev/null 2>&1
 wait
 python3 "$ULB_SOURCE/tests/results/validate_record.py" shared.json || fail "a record that two processes wrote"
 python3 -c 'import json
@@ -194,7 +194,7 @@ assert not any("unfinished" in w for w in record["warnings"]), record["warnings"
 
 # Interrupted before the first run is complete: a document all the same, which has none, and no folder for it.
 rm -f notes # those of the run before would have this one interrupted before it is a run
-"$bench" decode "${small[@]}" --tokens 60000 --weights bf16 --out early --json --progress on >one.json 2>notes &
+"$bench" decode "${small[@]}" --tokens 60000 --formats bf16 --out early --json --progress on >one.json 2>notes &
 pid=$!
 while ! grep -qs decode notes && kill -0 $pid; do sleep 0.02; done
 kill -INT $pid
@@ -210,7 +210,7 @@ expect 2 "merged.json: its run is not finished; go on with it by --resume" "$ben
 rm merged.journal
 
 # Killed: the runs before the one at work are in a valid record.
-"$bench" decode "${small[@]}" --tokens 500 --weights bf16,int8,int4,int2 --out killed >/dev/null 2>&1 &
+"$bench" decode "${small[@]}" --tokens 500 --formats bf16,int8,int4,int2 --out killed >/dev/null 2>&1 &
 pid=$!
 for _ in $(seq 3000); do
     [[ -z $(find killed -name '*.json' 2>/dev/null) ]] || break

@@ -88,7 +88,7 @@ assert yardstick["drift"] is None and yardstick["drift_reason"], yardstick' clus
 
 # Weights that the last-level cache (here 16 MiB, says the tree) may hold are not cold, and the run says so.
 warm() { # LAYERS
-    "$bench" decode --quick --model bitnet-125m --layers "$1" --weights int8 --tokens 2 --ring-mib 256 >/dev/null 2>notes ||
+    "$bench" decode --quick --model bitnet-125m --layers "$1" --formats int8 --tokens 2 --ring-mib 256 >/dev/null 2>notes ||
         fail "decode of $1 layers: $(cat notes)"
     grep -q '^note: bitnet-125m in int8: .* less than four times the last-level cache of 16 MiB' notes
 }

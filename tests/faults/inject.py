@@ -46,7 +46,7 @@ ONE = ["--kernels", "int2a8-scalar"]
 TINY = ["--quick", "--ring-mib", "8", "--set", PU, *ONE]
 CELL = TINY + ["--shapes", "64x256"]
 LIBRARY = ["--kernel-library", "library_sound.so", "--kernels", "int8a8-mine"]  # a kernel of others
-DECODE = ["decode", "--quick", "--model", "gpt-117m", "--layers", "1", "--tokens", "2", "--weights", "int2",
+DECODE = ["decode", "--quick", "--model", "gpt-117m", "--layers", "1", "--tokens", "2", "--formats", "int2",
           "--ring-mib", "8", "--set", PU]
 # What the commands read stands in their folder: see prepare().
 COMMANDS = {

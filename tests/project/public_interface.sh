@@ -18,7 +18,20 @@ mapfile -t commands < <("$bench" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]\+
 options=$(for command in "${commands[@]}"; do "$bench" "$command" --help; done | grep -oE -- ' --[a-z-]+' | sort -u)
 options+=$'\n --help\n --version'
 
+# letters: "X NAME" of every option in a help text that has a short letter. two_names: letters of two long names.
+letters() { sed -nE 's/^ +-([a-zA-Z]), --([a-z-]+).*/\1 \2/p' | sort -u; }
+two_names() { cut -c1 | uniq -d; }
+[[ $(printf '  -m, --metric=NAME  x\n  -q, --quick\n  -m, --models=M\n' | letters | two_names) == m ]] ||
+    fail "a letter of two options is not seen"
+of_help=$(for command in "${commands[@]}"; do "$bench" "$command" --help; done | letters)
+(($(wc -l <<<"$of_help") >= 12)) || fail "only these letters in --help: $of_help"
+for letter in $(two_names <<<"$of_help"); do
+    fail "-$letter stands for different options: $(sed -n "s/^$letter /--/p" <<<"$of_help" | xargs)"
+done
+
 man=$docs/ulb-bench.1
+of_man=$(sed -nE 's/^\.It Fl ([a-zA-Z]) , Fl -([a-z-]+).*/\1 \2/p' "$man" | grep -vx 'V version' | sort -u)
+[[ $of_man == "$of_help" ]] || fail "letters of --help and of the man page: $(diff <(echo "$of_help") <(echo "$of_man"))"
 for command in "${commands[@]}"; do
     grep -qwE -- "$command" "$man" || fail "the man page does not know the command $command"
 done
@@ -34,7 +47,7 @@ words() { "$bench" completion words -- "$@" | tail -n +2 | cut -f1; }
 [[ $(words '') == "$(printf '%s\n' "${commands[@]}")"* ]] || fail "not every command is offered: $(words '')"
 
 # The options offered are those of --help, and each value is known to completion or free.
-free='N|N,|PERCENT|REGEX|NS|US|ROWS|TILES|T:K|RATE,'
+free='N|N,|PERCENT|REGEX|NS|US|ROWS|TILES|SHARE,'
 for command in "${commands[@]}"; do
     "$bench" "$command" --help >"$scratch/help"
     offered=$(words "$command" -- | sort -u) shown=$(grep -oE -- ' --[a-z-]+' "$scratch/help" | sed 's/^ //' || true)

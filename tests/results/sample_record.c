@@ -404,7 +404,7 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
         snprintf(run.prefill.reason, sizeof run.prefill.reason, "no --prompt was given");
     }
     snprintf(run.baseline_reason, sizeof run.baseline_reason, "%s",
-             kind == SAMPLE_ABSENT ? "no 16-bit run to compare with; add bf16 to --weights" : "");
+             kind == SAMPLE_ABSENT ? "no 16-bit run to compare with; add bf16 to --formats" : "");
     return ulb_record_add_decode(record, &run, err);
 }
 

@@ -3,6 +3,7 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/commands/compare_confirm.h"
 #include "harness/cli/commands/compare_print.h"
+#include "harness/cli/named_records.h"
 #include "harness/cli/option.h"
 
 #include <argp.h>
@@ -11,7 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_MARKDOWN = 0x100, OPTION_JUNIT, OPTION_GITHUB, OPTION_ALL, OPTION_LIBRARY };
+enum {
+    OPTION_METRIC = 0x100,
+    OPTION_THRESHOLD,
+    OPTION_CONFIRM,
+    OPTION_FORCE,
+    OPTION_MARKDOWN,
+    OPTION_JUNIT,
+    OPTION_GITHUB,
+    OPTION_ALL,
+    OPTION_LIBRARY
+};
 
 enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
 
@@ -19,9 +30,8 @@ struct request {
     struct ulb_compare_settings settings;
     enum form form;
     bool all, confirm;
-    const char *libraries; /* of kernels, which --confirm loads */
-    char **records;        /* what is left of argv */
-    size_t n_records;
+    const char *libraries;            /* of kernels, which --confirm loads */
+    struct ulb_named_records records; /* the base, then what is compared with it */
     struct ulb_error *err;
 };
 
@@ -48,14 +58,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
     switch (key) {
-    case 'm':
+    case OPTION_METRIC:
         return ulb_metric_find(argument, &request->settings.metric, request->err) == ULB_OK ? 0 : EINVAL;
-    case 't':
+    case OPTION_THRESHOLD:
         return parse_threshold(request, argument);
-    case 'f':
+    case OPTION_FORCE:
         request->settings.force = true;
         return 0;
-    case 'c':
+    case OPTION_CONFIRM:
         request->confirm = true;
         return 0;
     case OPTION_ALL:
@@ -73,9 +83,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_GITHUB:
         return set_form(request, FORM_GITHUB);
     case ARGP_KEY_ARGS:
-        request->records = state->argv + state->next;
-        request->n_records = (size_t)(state->argc - state->next);
-        return 0;
+        return ulb_take_records(&request->records, state);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -103,41 +111,48 @@ static enum ulb_status show(const struct request *request, const struct ulb_comp
     return ULB_OK;
 }
 
+/* What is compared with one base: a comparison and its files for each new record. */
+struct comparing {
+    const struct request *request;
+    const struct ulb_record *base;
+    struct ulb_comparison *comparisons;
+    struct ulb_compared_files *files;
+    size_t regressions;
+};
+
 /* One new record against the base; suspects are run again where that is asked for. */
-static enum ulb_status compare_one(const struct request *request, const struct ulb_record *base,
-                                   const char *path, struct ulb_comparison *comparison, struct ulb_error *err)
+static enum ulb_status compare_one(struct ulb_record *fresh, size_t i, void *context, struct ulb_error *err)
 {
-    struct ulb_record fresh;
-    enum ulb_status status = ulb_record_read(&fresh, path, err);
+    struct comparing *comparing = context;
+    const struct request *request = comparing->request;
+    struct ulb_comparison *comparison = &comparing->comparisons[i];
+    const char *base_path = request->records.paths[0], *path = request->records.paths[i + 1];
+    enum ulb_status status = ulb_compare(comparing->base, fresh, &request->settings, comparison, err);
     if (status != ULB_OK)
-        return status;
-    status = ulb_compare(base, &fresh, &request->settings, comparison, err);
-    if (status != ULB_OK)
-        ulb_fail_prefix(err, status, "%s against %s", path, request->records[0]);
+        ulb_fail_prefix(err, status, "%s against %s", path, base_path);
     if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
-        status = ulb_compare_confirm(base, &fresh, &request->settings, request->libraries, comparison, err);
-    ulb_record_free(&fresh);
+        status = ulb_compare_confirm(comparing->base, fresh, &request->settings, request->libraries,
+                                     comparison, err);
+    comparing->files[i] = (struct ulb_compared_files){base_path, path, comparison};
+    comparing->regressions += comparison->count[ULB_REGRESSED];
     return status;
 }
 
-static enum ulb_status compare_all(const struct request *request, const struct ulb_record *base,
-                                   struct ulb_comparison *comparisons, struct ulb_compared_files *files,
-                                   struct ulb_error *err)
+static enum ulb_status compare_all(struct ulb_record *base, size_t i, void *context, struct ulb_error *err)
 {
-    size_t n = request->n_records - 1, regressions = 0;
-    enum ulb_status status = ULB_OK;
-    for (size_t i = 0; i < n && status == ULB_OK; i++) {
-        const char *path = request->records[i + 1];
-        status = compare_one(request, base, path, &comparisons[i], err);
-        files[i] = (struct ulb_compared_files){request->records[0], path, &comparisons[i]};
-        regressions += comparisons[i].count[ULB_REGRESSED];
-    }
+    (void)i;
+    struct comparing *comparing = context;
+    const struct request *request = comparing->request;
+    const struct ulb_named_records fresh = {request->records.paths + 1, request->records.n - 1};
+    comparing->base = base;
+    enum ulb_status status = ulb_read_named(&fresh, ulb_record_read, compare_one, comparing, err);
     /* The files were read: where people read their names, these are what a terminal may show. */
     bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
-    for (size_t i = 0; i <= n && !strict; i++)
-        ulb_text_printable(request->records[i]);
+    for (size_t r = 0; r < request->records.n && !strict; r++)
+        ulb_text_printable(request->records.paths[r]);
     if (status == ULB_OK)
-        status = show(request, files, n, err);
+        status = show(request, comparing->files, fresh.n, err);
+    size_t regressions = comparing->regressions;
     if (status == ULB_OK && regressions > 0)
         return ulb_fail(err, ULB_FINDING, "%zu %s regressed", regressions,
                         regressions == 1 ? "figure has" : "figures have");
@@ -146,42 +161,41 @@ static enum ulb_status compare_all(const struct request *request, const struct u
 
 static enum ulb_status compare(const struct request *request, struct ulb_error *err)
 {
-    size_t n = request->n_records - 1;
+    size_t n = request->records.n - 1;
     struct ulb_comparison *comparisons = calloc(n, sizeof *comparisons);
     struct ulb_compared_files *files = calloc(n, sizeof *files);
-    struct ulb_record base = {NULL};
+    struct comparing comparing = {.request = request, .comparisons = comparisons, .files = files};
+    const struct ulb_named_records base = {request->records.paths, 1};
     enum ulb_status status = comparisons && files
                                  ? ULB_OK
                                  : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu records", n);
     bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
     for (size_t i = 0; i <= n && strict && status == ULB_OK; i++)
-        status = ulb_need_utf8(request->records[i], err);
+        status = ulb_need_utf8(request->records.paths[i], err);
     if (status == ULB_OK)
-        status = ulb_record_read(&base, request->records[0], err);
-    if (status == ULB_OK)
-        status = compare_all(request, &base, comparisons, files, err);
+        status = ulb_read_named(&base, ulb_record_read, compare_all, &comparing, err);
     for (size_t i = 0; i < n && comparisons; i++)
         ulb_comparison_free(&comparisons[i]);
     free(comparisons);
     free(files);
-    ulb_record_free(&base);
     return status;
 }
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"metric", 'm', "efficiency|gbps|us|gamma|instructions|tps|joule", 0,
+        {"metric", OPTION_METRIC, "efficiency|gbps|us|gamma|instructions|tps|joule", 0,
          "figure to compare (default: efficiency)", 0},
-        {"threshold", 't', "PERCENT", 0,
+        {"threshold", OPTION_THRESHOLD, "PERCENT", 0,
          "change from which on it counts; default: the larger of 5 (of instructions 1) and twice the noise "
          "floor of both records",
          0},
-        {"confirm", 'c', NULL, 0,
+        {"confirm", OPTION_CONFIRM, NULL, 0,
          "run suspects again by themselves, now and here, before they are called regressed", 0},
         {"kernel-library", OPTION_LIBRARY, "FILE,...", 0,
          "with --confirm: the shared objects whose kernels the new record was measured with", 0},
-        {"force", 'f', NULL, 0, "compare records of different machines, builds or schemas all the same", 0},
+        {"force", OPTION_FORCE, NULL, 0,
+         "compare records of different machines, builds or schemas all the same", 0},
         {"all", OPTION_ALL, NULL, 0, "list also what stayed the same", 0},
         {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
         {"markdown", OPTION_MARKDOWN, NULL, 0, "a summary for a pull request", 0},
@@ -205,7 +219,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)
         return status;
-    if (request.n_records < 2)
+    if (request.records.n < 2)
         return ulb_fail(err, ULB_BAD_INPUT, "name two records: ulb-bench compare BASE NEW");
     if (request.libraries && !request.confirm)
         return ulb_fail(

@@ -24,15 +24,18 @@ static const char doc[] = "Decodes with synthetic weights: the complete step of 
                           "matrices of the blocks come "
                           "in each format, head and router in bf16, the cache of keys and values in bf16. "
                           "Exit code 1 when a kernel or "
-                          "the whole step differs from its scalar truth.";
+                          "the whole step differs from its scalar reference.";
 
 enum {
     OPTION_TOKENS = 0x200,
     OPTION_CONTEXT,
     OPTION_PROMPT,
     OPTION_LAYERS,
+    OPTION_MODEL,
+    OPTION_SHARES,
+    OPTION_OLD_FORMATS, /* --weights */
+    OPTION_OLD_SHARES,  /* --split-weights */
     OPTION_SLOW,
-    OPTION_RATES,
     OPTION_ENERGY_ROOT,
     OPTION_IMPORT,
     TOKENS_MAX = 65536,
@@ -47,6 +50,7 @@ struct options {
     struct ulb_measure_options measure;
     struct ulb_decode_settings decode;
     const char *record, *threads;
+    bool old_formats, old_shares;     /* the option was given by its old name */
     const char *imports[IMPORTS_MAX]; /* files of llama-bench */
     size_t n_imports;
     struct ulb_record into; /* what --record names, as it was before; root NULL: none */
@@ -111,11 +115,11 @@ static error_t parse_rates(struct options *o, const char *text)
             o->decode.rates = o->rates;
             o->decode.n_rates = n + 1;
             return at[-1] == '\0' ? 0
-                                  : ulb_refuse_option(o->measure.err, "split-weights", text,
+                                  : ulb_refuse_option(o->measure.err, "split-shares", text,
                                                       "must be positive numbers, e.g. 3,1");
         }
     }
-    return ulb_refuse_option(o->measure.err, "split-weights", text, "must be positive numbers, e.g. 3,1");
+    return ulb_refuse_option(o->measure.err, "split-shares", text, "must be positive numbers, e.g. 3,1");
 }
 
 static error_t parse_import(struct options *o, const char *text)
@@ -139,10 +143,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->measure;
         return 0;
-    case 'm':
+    case OPTION_MODEL:
         o->decode.model = text;
         return 0;
-    case 'w':
+    case 'f':
+    case OPTION_OLD_FORMATS:
+        o->old_formats |= key == OPTION_OLD_FORMATS;
         o->decode.formats = ulb_lower(text);
         return 0;
     case 't':
@@ -159,7 +165,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return parse_count(o, "prompt", text, 1, POSITIONS_MAX, &o->decode.prompt);
     case OPTION_LAYERS:
         return parse_layers(o, text);
-    case OPTION_RATES:
+    case OPTION_SHARES:
+    case OPTION_OLD_SHARES:
+        o->old_shares |= key == OPTION_OLD_SHARES;
         return parse_rates(o, text);
     case OPTION_SLOW:
         return parse_slow(o, text);
@@ -174,10 +182,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-    {"model", 'm', "MODEL|FILE", 0,
+    {"model", OPTION_MODEL, "MODEL|FILE", 0,
      "the model to decode: a name, config.json or GGUF file (default: falcon3-1b)", 0},
-    {"weights", 'w', "FORMAT,...", 0, "formats of the blocks' matrices (default: bf16,int8,int4,int2,int1)",
+    {"formats", 'f', "FORMAT,...", 0, "formats of the blocks' matrices (default: bf16,int8,int4,int2,int1)",
      0},
+    {"weights", OPTION_OLD_FORMATS, "FORMAT,...", OPTION_HIDDEN, NULL, 0},
     {"tokens", OPTION_TOKENS, "N", 0, "tokens to decode (default: 128; quick: 24)", 0},
     {"context", OPTION_CONTEXT, "N", 0, "positions in the cache before the first of them (default: 0)", 0},
     {"prompt", OPTION_PROMPT, "N", 0, "of these, computed in steps of many tokens: time to the first token",
@@ -188,11 +197,12 @@ static const struct argp_option argp_options[] = {
      "auto (the default): as many as fit into memory, the rest extrapolated", 0},
     {"record", 'r', "RECORD", 0, "put the runs into this record of 'ulb-bench run', instead of those it has",
      0},
-    {"split-weights", OPTION_RATES, "RATE,...", 0,
-     "relative rates of the threads for the weighted split (default: what their cores get done)", 0},
-    {"slow-thread", OPTION_SLOW, "T:K", 0,
+    {"split-shares", OPTION_SHARES, "SHARE,...", 0,
+     "relative shares of the threads in the weighted split (default: what their cores get done)", 0},
+    {"split-weights", OPTION_OLD_SHARES, "SHARE,...", OPTION_HIDDEN, NULL, 0},
+    {"slow-thread", OPTION_SLOW, "T:K", OPTION_HIDDEN,
      "for tests of the splits: thread T runs each of its tiles K times, like a slow core", 0},
-    {"energy-root", OPTION_ENERGY_ROOT, "DIR", 0,
+    {"energy-root", OPTION_ENERGY_ROOT, "DIR", OPTION_HIDDEN,
      "for tests of the energy: a folder with sys/class/powercap, in place of this machine's", 0},
     {"import", OPTION_IMPORT, "FILE", 0,
      "set the runs that llama-bench wrote with -o json or -o jsonl beside ours and the bounds; -: from "
@@ -216,8 +226,6 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
     const struct ulb_settings *settings = &o->measure.settings;
     if (settings->models || settings->shapes)
         return ulb_fail(err, ULB_BAD_INPUT, "decode takes one model with --model NAME");
-    if (settings->formats)
-        return ulb_fail(err, ULB_BAD_INPUT, "decode takes its formats with --weights A,B");
     if (settings->warm)
         return ulb_fail(err, ULB_BAD_INPUT, "decode has no --warm: a token reads all weights once");
     if (o->decode.context > 0 && o->decode.prompt > o->decode.context)
@@ -226,7 +234,7 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
                         o->decode.prompt, o->decode.context);
     if (o->decode.n_rates > 0 && !ulb_takes_split(settings, ULB_SPLIT_WEIGHTED))
         return ulb_fail(err, ULB_BAD_INPUT,
-                        "--split-weights is for the weighted split, which --split does not name");
+                        "--split-shares is for the weighted split, which --split does not name");
     return ulb_refuse_platform(&o->measure, err);
 }
 
@@ -513,6 +521,14 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
     return status;
 }
 
+static void note_old_names(const struct options *o)
+{
+    if (o->old_formats)
+        fprintf(stderr, "note: --weights is an old name of --formats\n");
+    if (o->old_shares)
+        fprintf(stderr, "note: --split-weights is an old name of --split-shares\n");
+}
+
 /* --threads is another name of --set. */
 static enum ulb_status take_threads(struct options *o, struct ulb_error *err)
 {
@@ -532,6 +548,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     ulb_measure_defaults(&options.measure, err);
     options.measure.out = NULL;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    note_old_names(&options);
     if (status == ULB_OK)
         status = take_threads(&options, err);
     default_split(&options);

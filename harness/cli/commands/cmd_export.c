@@ -1,5 +1,6 @@
 /* ulb-bench export: a record in the formats of other programs. */
 #include "harness/cli/cli.h"
+#include "harness/cli/named_records.h"
 #include "harness/cli/option.h"
 #include "results/export/export.h"
 
@@ -9,8 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPTION_TO = 0x100, OPTION_SECTION };
+
 struct request {
-    const char *record, *format, *section;
+    char *record;
+    const char *format_name, *section;
+    const struct ulb_export_format *format;
     bool json;
 };
 
@@ -18,10 +23,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
     switch (key) {
-    case 't':
-        request->format = argument;
+    case OPTION_TO:
+        request->format_name = argument;
         return 0;
-    case 'S':
+    case OPTION_SECTION:
         request->section = argument;
         return 0;
     case 'j':
@@ -45,21 +50,18 @@ static json_t *wrapped(const struct ulb_export_format *format, const char *text,
     return json_pack("{s:s, s:s%}", "format", format->name, "text", text, bytes);
 }
 
-static enum ulb_status export_record(const struct request *request, const struct ulb_export_format *format,
+static enum ulb_status export_record(struct ulb_record *record, size_t i, void *context,
                                      struct ulb_error *err)
 {
-    struct ulb_record record;
+    (void)i;
+    const struct request *request = context;
     char *text;
     size_t bytes;
-    enum ulb_status status = ulb_record_read(&record, request->record, err);
-    if (status != ULB_OK)
-        return status;
-    status = ulb_export(&record, format, request->section, &text, &bytes, err);
-    ulb_record_free(&record);
+    enum ulb_status status = ulb_export(record, request->format, request->section, &text, &bytes, err);
     if (status != ULB_OK)
         return status;
     if (request->json)
-        status = ulb_print_json(wrapped(format, text, bytes), err);
+        status = ulb_print_json(wrapped(request->format, text, bytes), err);
     else if (fwrite(text, 1, bytes, stdout) != bytes)
         status = ulb_fail(err, ULB_ENVIRONMENT, "standard output could not be written: %s", strerror(errno));
     free(text);
@@ -69,8 +71,9 @@ static enum ulb_status export_record(const struct request *request, const struct
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"to", 't', "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf", 0, "the format", 0},
-        {"section", 'S', "SECTION", 0, "array that a CSV holds (default: cells): " ULB_EXPORT_SECTIONS, 0},
+        {"to", OPTION_TO, "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf", 0, "the format", 0},
+        {"section", OPTION_SECTION, "SECTION", 0,
+         "array that a CSV holds (default: cells): " ULB_EXPORT_SECTIONS, 0},
         {"json", 'j', NULL, 0, "the export inside one JSON document", 0},
         {0},
     };
@@ -82,11 +85,13 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)
         return status;
-    if (!request.record || !request.format)
+    if (!request.record || !request.format_name)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "name a record and a format; try 'ulb-bench export RECORD --to csv'");
-    const struct ulb_export_format *format = ulb_export_find(request.format, err);
-    return format ? export_record(&request, format, err) : ULB_BAD_INPUT;
+    request.format = ulb_export_find(request.format_name, err);
+    const struct ulb_named_records one = {&request.record, 1};
+    return request.format ? ulb_read_named(&one, ulb_record_read, export_record, &request, err)
+                          : ULB_BAD_INPUT;
 }
 
 const struct ulb_command ulb_command_export = {

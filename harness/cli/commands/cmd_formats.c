@@ -25,7 +25,7 @@ static void print(const struct ulb_record *record, FILE *out)
                                                 {"rmse", "rmse", 4},
                                                 {"max_error", "max", 2},
                                                 {"exact", "sums", 0},
-                                                {"row", "row", 0},
+                                                {"short_name", "kernel", 0},
                                                 {"gamma_cycles", "gamma", 2},
                                                 {"weights_per_cycle", "w/cycle", 1},
                                                 {"in_place_gamma_cycles", "in place", 2},
@@ -40,16 +40,17 @@ static void print(const struct ulb_record *record, FILE *out)
     size_t i;
     json_array_foreach(rows, i, row)
     {
-        json_object_set_new(row, "row", short_name(row));
+        json_object_set_new(row, "short_name", short_name(row));
         json_object_set_new(row, "exact",
                             json_string(json_is_true(json_object_get(row, "lossless")) ? "exact" : "float"));
     }
-    fprintf(out,
-            "Formats: bits with scales; errors: %s;\n"
-            "gamma in cycles per 32 weights, of the fastest row and of that which reads a file's bytes in "
-            "place;\n"
-            "w/cycle: weights per cycle of a core, memory included; repack in ns per weight\n",
-            json_string_value(json_object_get(formats, "error_of")));
+    fprintf(
+        out,
+        "Formats: bits with scales; errors: %s;\n"
+        "gamma in cycles per 32 weights, of the fastest kernel and of the one that reads a file's bytes in "
+        "place;\n"
+        "w/cycle: weights per cycle of a core, memory included; repack in ns per weight\n",
+        json_string_value(json_object_get(formats, "error_of")));
     fflush(out);
     ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
     fprintf(out, "\nColumns that share a scale (half precision): fewer keep more and cost more\n");

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_LAST = 0x100, OPTION_REPOSITORY };
+enum { OPTION_LAST = 0x100, OPTION_REPOSITORY, OPTION_METRIC, OPTION_THRESHOLD, OPTION_FORMAT };
 
 static error_t parse_last(struct ulb_history_request *request, const char *text)
 {
@@ -54,22 +54,22 @@ static error_t parse_argument(struct ulb_history_request *request, struct argp_s
 
 /* Options of some actions alone. */
 static const struct scope {
-    char key;
+    int key;
     const char *name, *actions;
 } scopes[] = {{'c', "cell", "trend bisect"},
-              {'m', "metric", "trend bisect"},
-              {'t', "threshold", "trend bisect"},
-              {'l', "last", "list trend bisect"},
-              {'r', "repo", "add bisect"},
+              {OPTION_METRIC, "metric", "trend bisect"},
+              {OPTION_THRESHOLD, "threshold", "trend bisect"},
+              {OPTION_LAST, "last", "list trend bisect"},
+              {OPTION_REPOSITORY, "repo", "add bisect"},
               {'o', "out", "trend"},
-              {'f', "format", "trend"}};
+              {OPTION_FORMAT, "format", "trend"}};
+enum { N_SCOPES = sizeof scopes / sizeof *scopes };
 
 static void note_given(struct ulb_history_request *request, int key)
 {
-    char letter = key == OPTION_LAST ? 'l' : key == OPTION_REPOSITORY ? 'r' : (char)key;
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
-        if (scopes[i].key == letter && !strchr(request->given, letter))
-            strncat(request->given, &letter, 1);
+    for (size_t i = 0; i < N_SCOPES; i++) {
+        if (scopes[i].key == key)
+            request->given |= 1u << i;
     }
 }
 
@@ -84,11 +84,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'c':
         request->cell = argument;
         return 0;
-    case 'm':
+    case OPTION_METRIC:
         return parse_metric(request, argument);
     case OPTION_LAST:
         return parse_last(request, argument);
-    case 't':
+    case OPTION_THRESHOLD:
         return parse_threshold(request, argument);
     case OPTION_REPOSITORY:
         request->repository = argument;
@@ -97,7 +97,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'o':
         request->out = argument;
         return 0;
-    case 'f':
+    case OPTION_FORMAT:
         request->formats = argument;
         return 0;
     case 'j':
@@ -265,9 +265,9 @@ static const struct action *find_action(const struct ulb_history_request *reques
 static enum ulb_status check_scopes(const struct ulb_history_request *request, const struct action *action,
                                     struct ulb_error *err)
 {
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+    for (size_t i = 0; i < N_SCOPES; i++) {
         const struct scope *scope = &scopes[i];
-        if (strchr(request->given, scope->key) && !strstr(scope->actions, action->name))
+        if (request->given >> i & 1 && !strstr(scope->actions, action->name))
             return ulb_fail(err, ULB_BAD_INPUT, "--%s is no option of 'history %s'; those that take it: %s",
                             scope->name, action->name, scope->actions);
     }
@@ -289,11 +289,12 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp_option options[] = {
         {"db", 'd', "FILE", 0, "the history (default: results/history.db)", 0},
         {"cell", 'c', "REGEX", 0, "only cells whose key matches", 0},
-        {"metric", 'm', "efficiency|us|gamma|instructions", 0, "figure to follow (default: efficiency)", 0},
+        {"metric", OPTION_METRIC, "efficiency|us|gamma|instructions", 0,
+         "figure to follow (default: efficiency)", 0},
         {"last", OPTION_LAST, "N", 0, "so many newest records; default: all with --cell, else 1000", 0},
-        {"threshold", 't', "PERCENT", 0, "smallest change; default 5, of instructions 0.1", 0},
+        {"threshold", OPTION_THRESHOLD, "PERCENT", 0, "smallest change; default 5, of instructions 0.1", 0},
         {"out", 'o', "DIR", 0, "trend: draw a figure of each cell there", 0},
-        {"format", 'f', "svg|png|pdf|txt,...", 0, "formats of the figures (default: svg)", 0},
+        {"format", OPTION_FORMAT, "svg|png|pdf|txt,...", 0, "formats of the figures (default: svg)", 0},
         {"repo", OPTION_REPOSITORY, "DIR", 0,
          "git repository of the commits (default: the current directory)", 0},
         {"json", 'j', NULL, 0, "one JSON document on standard output", 0},

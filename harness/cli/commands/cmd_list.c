@@ -28,7 +28,7 @@ struct options {
     struct ulb_error *err;
 };
 
-enum { OPTION_LIBRARY = 256 };
+enum { OPTION_LIBRARY = 256, OPTION_ISA_MASK };
 
 /* One thing that can be listed. rows builds the array that both outputs are made from. */
 struct part {
@@ -345,7 +345,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->kernels = argument;
         options->only_kernels = true;
         return 0;
-    case 'm':
+    case OPTION_ISA_MASK:
         options->only_kernels = true;
         return ulb_isa_parse(argument, &options->isa_mask, options->err) == ULB_OK ? 0 : EINVAL;
     case OPTION_LIBRARY:
@@ -403,7 +403,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {"kernels", 'k', "KERNEL|REGEX", 0, "only kernels whose name matches", 0},
         {"kernel-library", OPTION_LIBRARY, "LIBRARY,...", 0, "shared objects with further kernels", 0},
-        {"isa-mask", 'm', "BIT,...", 0, "act as if the CPU lacked these instruction-set bits", 0},
+        {"isa-mask", OPTION_ISA_MASK, "BIT,...", 0, "act as if the CPU lacked these instruction-set bits", 0},
         {0},
     };
     static const struct argp parser = {argp_options,

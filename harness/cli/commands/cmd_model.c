@@ -4,6 +4,8 @@
 
 #include <argp.h>
 
+enum { OPTION_CHECK_PAPER = 0x100 };
+
 struct options {
     struct ulb_model_request request;
     bool check_paper;
@@ -16,7 +18,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'p':
         options->request.platform = argument;
         return 0;
-    case 'c':
+    case OPTION_CHECK_PAPER:
         options->check_paper = true;
         return 0;
     case 'm':
@@ -61,10 +63,10 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"platform", 'p', "PLATFORM|FILE", 0, "a built-in platform (see list platforms) or a platform file",
          0},
         {"models", 'm', "MODEL|FILE,...", 0, "models whose GEMVs are listed, by name or file", 0},
-        {"record", 'r', "RECORD", 0, "model the fastest 1-bit row with gammas of this record", 0},
-        {"measure", 'M', NULL, 0, "model the fastest 1-bit row with gammas measured now, some seconds", 0},
+        {"record", 'r', "RECORD", 0, "model the fastest 1-bit kernel with gammas of this record", 0},
+        {"measure", 'M', NULL, 0, "model the fastest 1-bit kernel with gammas measured now, some seconds", 0},
         {"out", 'o', "DIR", 0, "write the document and its figures there", 0},
-        {"check-paper", 'c', NULL, 0,
+        {"check-paper", OPTION_CHECK_PAPER, NULL, 0,
          "compare with the published values, of the platform or all; exit 1 if one is outside", 0},
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {0},

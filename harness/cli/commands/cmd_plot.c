@@ -2,6 +2,7 @@
 #include "common/json.h"
 #include "common/words.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/named_records.h"
 #include "plots/draw/figure.h"
 
 #include <argp.h>
@@ -10,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORCE = 0x100 };
+enum { OPTION_FORCE = 0x100, OPTION_FORMAT };
 
 struct request {
     const char *figures, *formats, *folder; /* NULL: all that there are; beside the record */
-    char **records;                         /* what is left of argv */
-    size_t n_records;
+    struct ulb_named_records records;
     bool json, force;
     json_t *paths;
 };
@@ -27,7 +27,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'F':
         request->figures = argument;
         return 0;
-    case 'f':
+    case OPTION_FORMAT:
         request->formats = argument;
         return 0;
     case 'o':
@@ -40,9 +40,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         request->force = true;
         return 0;
     case ARGP_KEY_ARGS:
-        request->records = state->argv + state->next;
-        request->n_records = (size_t)(state->argc - state->next);
-        return 0;
+        return ulb_take_records(&request->records, state);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -159,16 +157,15 @@ static enum ulb_status draw_available(struct request *request, const struct draw
     return status;
 }
 
-static enum ulb_status draw_record(struct request *request, const char *path, struct ulb_error *err)
+static enum ulb_status draw_record(struct ulb_record *record, size_t i, void *context, struct ulb_error *err)
 {
-    struct ulb_record record;
+    struct request *request = context;
+    const char *path = request->records.paths[i];
     char prefix[PATH_MAX];
     enum ulb_status status = make_prefix(path, request->folder, prefix, err);
-    if (status == ULB_OK)
-        status = read_document(&record, path, err);
     if (status != ULB_OK)
         return status;
-    struct drawing drawing = {.record = &record, .path = path, .prefix = prefix};
+    struct drawing drawing = {.record = record, .path = path, .prefix = prefix};
     if (request->figures)
         status = for_words(request->figures, request, &drawing, check_figure, err);
     if (status != ULB_OK)
@@ -176,7 +173,6 @@ static enum ulb_status draw_record(struct request *request, const char *path, st
     if (status == ULB_OK)
         status = request->figures ? for_words(request->figures, request, &drawing, draw_figure, err)
                                   : draw_available(request, &drawing, err);
-    ulb_record_free(&record);
     return status;
 }
 
@@ -184,15 +180,16 @@ static enum ulb_status draw_record(struct request *request, const char *path, st
 static enum ulb_status check_names(const struct request *request, struct ulb_error *err)
 {
     char prefix[PATH_MAX], other[PATH_MAX];
+    char *const *paths = request->records.paths;
     enum ulb_status status = ULB_OK;
-    for (size_t i = 0; i < request->n_records && status == ULB_OK; i++) {
-        status = make_prefix(request->records[i], request->folder, prefix, err);
+    for (size_t i = 0; i < request->records.n && status == ULB_OK; i++) {
+        status = make_prefix(paths[i], request->folder, prefix, err);
         for (size_t j = 0; j < i && status == ULB_OK; j++) {
-            status = make_prefix(request->records[j], request->folder, other, err);
+            status = make_prefix(paths[j], request->folder, other, err);
             if (status == ULB_OK && strcmp(prefix, other) == 0)
                 status =
                     ulb_fail(err, ULB_BAD_INPUT, "the figures of %.200s and %.200s would have the same names",
-                             request->records[j], request->records[i]);
+                             paths[j], paths[i]);
         }
     }
     return status;
@@ -200,14 +197,13 @@ static enum ulb_status check_names(const struct request *request, struct ulb_err
 
 static enum ulb_status draw_all(struct request *request, struct ulb_error *err)
 {
-    if (request->n_records == 0)
+    if (request->records.n == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "no record is named; try 'ulb-bench plot results/RUN.json'");
     enum ulb_status status = check_names(request, err);
     if (status == ULB_OK && request->folder)
         status = ulb_make_folder(request->folder, "out", err);
-    for (size_t i = 0; i < request->n_records && status == ULB_OK; i++)
-        status = draw_record(request, request->records[i], err);
-    return status;
+    return status == ULB_OK ? ulb_read_named(&request->records, read_document, draw_record, request, err)
+                            : status;
 }
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
@@ -215,7 +211,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp_option options[] = {
         {"figure", 'F', "FIGURE,...", 0, "see list figures; default: all that the record has the data for",
          0},
-        {"format", 'f', "svg|png|pdf|txt,...", 0, "file formats; default: svg,png", 0},
+        {"format", OPTION_FORMAT, "svg|png|pdf|txt,...", 0, "file formats; default: svg,png", 0},
         {"out", 'o', "DIR", 0, "where the figures go; default: beside the record", 0},
         {"force", OPTION_FORCE, NULL, 0, "replace also files that ulb-bench has not drawn", 0},
         {"json", 'j', NULL, 0, "print the files drawn as one JSON document", 0},

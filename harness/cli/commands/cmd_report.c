@@ -2,6 +2,7 @@
 #include "common/file.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/commands/draw_figures.h"
+#include "harness/cli/named_records.h"
 
 #include <argp.h>
 #include <jansson.h>
@@ -14,8 +15,7 @@ enum { OPTION_FORCE = 0x100 };
 
 struct request {
     const char *out;
-    char **paths; /* of records */
-    size_t n;
+    struct ulb_named_records records;
     bool json, force;
 };
 
@@ -33,9 +33,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         request->force = true;
         return 0;
     case ARGP_KEY_ARGS:
-        request->paths = state->argv + state->next;
-        request->n = (size_t)(state->argc - state->next);
-        return 0;
+        return ulb_take_records(&request->records, state);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -51,15 +49,15 @@ static enum ulb_status write_report(const struct request *request, const struct 
                                     struct ulb_error *err)
 {
     size_t bytes;
-    enum ulb_status status = ulb_write_report(records, request->n, request->out, &bytes, err);
+    enum ulb_status status = ulb_write_report(records, request->records.n, request->out, &bytes, err);
     if (status != ULB_OK)
         return status;
     if (request->json) {
         json_t *path = json_string(request->out);
         if (!path)
             return ulb_fail(err, ULB_BAD_INPUT, "the name %s is not UTF-8, which JSON needs", request->out);
-        return ulb_print_json(json_pack("{s:o, s:I, s:I}", "report", path, "records", (json_int_t)request->n,
-                                        "bytes", (json_int_t)bytes),
+        return ulb_print_json(json_pack("{s:o, s:I, s:I}", "report", path, "records",
+                                        (json_int_t)request->records.n, "bytes", (json_int_t)bytes),
                               err);
     }
     printf("%s\n", request->out);
@@ -70,8 +68,8 @@ static enum ulb_status write_report(const struct request *request, const struct 
 static enum ulb_status refuse_to_overwrite(const struct request *request, struct ulb_error *err)
 {
     struct stat page, record;
-    for (size_t i = 0; i < request->n && stat(request->out, &page) == 0; i++) {
-        if (stat(request->paths[i], &record) == 0 && page.st_dev == record.st_dev &&
+    for (size_t i = 0; i < request->records.n && stat(request->out, &page) == 0; i++) {
+        if (stat(request->records.paths[i], &record) == 0 && page.st_dev == record.st_dev &&
             page.st_ino == record.st_ino)
             return ulb_fail(err, ULB_BAD_INPUT, "--out %s is one of the records; name another file",
                             request->out);
@@ -86,20 +84,29 @@ static enum ulb_status refuse_to_overwrite(const struct request *request, struct
                     request->out);
 }
 
+/* The page shows all records side by side, so that none is freed before it is written. */
+static enum ulb_status hold_record(struct ulb_record *record, size_t i, void *context, struct ulb_error *err)
+{
+    (void)err;
+    struct ulb_record *held = context;
+    held[i] = *record;
+    record->root = NULL;
+    return ULB_OK;
+}
+
 static enum ulb_status read_and_write(const struct request *request, struct ulb_error *err)
 {
-    struct ulb_record *read = calloc(request->n, sizeof *read);
-    struct ulb_report_record *records = calloc(request->n, sizeof *records);
-    enum ulb_status status = ULB_OK;
-    if (!read || !records)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the records");
-    for (size_t i = 0; i < request->n && status == ULB_OK; i++) {
-        status = ulb_record_read(&read[i], request->paths[i], err);
-        records[i] = (struct ulb_report_record){&read[i], base_name(request->paths[i])};
-    }
+    size_t n = request->records.n;
+    struct ulb_record *read = calloc(n, sizeof *read);
+    struct ulb_report_record *records = calloc(n, sizeof *records);
+    enum ulb_status status = read && records
+                                 ? ulb_read_named(&request->records, ulb_record_read, hold_record, read, err)
+                                 : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the records");
+    for (size_t i = 0; i < n && status == ULB_OK; i++)
+        records[i] = (struct ulb_report_record){&read[i], base_name(request->records.paths[i])};
     if (status == ULB_OK)
         status = write_report(request, records, err);
-    for (size_t i = 0; i < request->n && read; i++)
+    for (size_t i = 0; i < n && read; i++)
         ulb_record_free(&read[i]);
     free(records);
     free(read);
@@ -124,7 +131,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)
         return status;
-    if (request.n == 0)
+    if (request.records.n == 0)
         return ulb_fail(err, ULB_BAD_INPUT,
                         "no record is named; try 'ulb-bench report results/RUN.json -o report.html'");
     status = refuse_to_overwrite(&request, err);

@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char doc[] = "Discovers the machine, measures beta, gamma and the GEMV grid, sets the models "
-                          "beside them, and writes one record "
-                          "and its figures.\vExit codes: 0 done, 1 a kernel differs from its scalar truth, 2 "
-                          "wrong usage or "
-                          "input, 3 the environment does not allow it, 130 interrupted (what was measured is "
-                          "kept).";
+static const char doc[] =
+    "Discovers the machine, measures beta, gamma and the GEMV grid, sets the models "
+    "beside them, and writes one record "
+    "and its figures.\vExit codes: 0 done, 1 a kernel differs from its scalar reference, 2 "
+    "wrong usage or "
+    "input, 3 the environment does not allow it, 130 interrupted (what was measured is "
+    "kept).";
 
 static bool has_cells(const struct ulb_record *record)
 {
@@ -71,6 +72,8 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
     return measured != ULB_OK ? measured : shown;
 }
 
+enum { OPTION_COUNT = 0x200 };
+
 struct options {
     struct ulb_measure_options measure;
     const char *record; /* of the 1-bit kernels, for another machine's model */
@@ -87,7 +90,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'r':
         options->record = argument;
         return 0;
-    case 'c':
+    case OPTION_COUNT:
         options->count = true;
         return 0;
     default:
@@ -161,9 +164,9 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option argp_options[] = {
         {"record", 'r', "RECORD", 0,
-         "with another machine's --platform: take the ratio of the 1-bit rows from there, measure nothing",
+         "with another machine's --platform: take the ratio of the 1-bit kernels from there, measure nothing",
          0},
-        {"count", 'c', NULL, 0,
+        {"count", OPTION_COUNT, NULL, 0,
          "count each kernel's instructions per 32 weights, by perf or else under valgrind, and measure "
          "nothing",
          0},

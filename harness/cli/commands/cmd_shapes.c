@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Positions in the cache of keys and values unless --context says otherwise. */
-enum { CONTEXT = 4096, CONTEXT_MAX = 1000000000, OPTION_CONTEXT = 256 };
+enum { CONTEXT = 4096, CONTEXT_MAX = 1000000000, OPTION_CONTEXT = 256, OPTION_CSV, OPTION_SEPARATE };
 static const double CACHE_ELEMENT_BYTES = 2; /* bfloat16 */
 
 struct options {
@@ -324,14 +324,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'j':
         options->json = true;
         return 0;
-    case 'c':
+    case OPTION_CSV:
         options->csv = true;
         return 0;
     case OPTION_CONTEXT:
         return ulb_read_count(argument, 1, CONTEXT_MAX, &options->context)
                    ? 0
                    : ulb_refuse_option(options->err, "context", argument, "must be 1 to 1000000000");
-    case 's':
+    case OPTION_SEPARATE:
         options->form = ULB_FORM_STORED;
         return 0;
     case ARGP_KEY_ARG:
@@ -364,10 +364,10 @@ static enum ulb_status show(const struct ulb_model *model, const struct options 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option argp_options[] = {
-        {"separate", 's', NULL, 0, "q, k, v, gate and up by themselves where the model's files hold them so",
-         0},
+        {"separate", OPTION_SEPARATE, NULL, 0,
+         "q, k, v, gate and up by themselves where the model's files hold them so", 0},
         {"context", OPTION_CONTEXT, "N", 0, "positions that the keys and values are of (default: 4096)", 0},
-        {"csv", 'c', NULL, 0, "print comma-separated values, a line for each kind of layer", 0},
+        {"csv", OPTION_CSV, NULL, 0, "print comma-separated values, a line for each kind of layer", 0},
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {0},
     };

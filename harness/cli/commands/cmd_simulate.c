@@ -10,7 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_SHARING = 0x100, OPTION_TILE, OPTION_CHUNK, OPTION_TAKE, OPTION_FORK_JOIN, OPTION_SHAPES };
+enum {
+    OPTION_SHARING = 0x100,
+    OPTION_TILE,
+    OPTION_CHUNK,
+    OPTION_TAKE,
+    OPTION_FORK_JOIN,
+    OPTION_SHAPES,
+    OPTION_CHECK_PAPER
+};
 
 struct options {
     struct ulb_simulate_request request;
@@ -87,7 +95,7 @@ static error_t parse_text(struct options *o, int key, char *text)
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct options *o = state->input;
-    if (key == 'j' || key == 'c') {
+    if (key == 'j' || key == OPTION_CHECK_PAPER) {
         *(key == 'j' ? &o->json : &o->check_paper) = true;
         return 0;
     }
@@ -110,7 +118,8 @@ static const struct argp_option argp_options[] = {
     {"chunk", OPTION_CHUNK, "TILES", 0, "tiles that the dynamic split takes at least (default: 1)", 0},
     {"take-ns", OPTION_TAKE, "NS", 0, "cost of taking a piece (default: 0)", 0},
     {"fork-join", OPTION_FORK_JOIN, "US", 0, "cost of a parallel region (default: the platform's)", 0},
-    {"check-paper", 'c', NULL, 0, "compare with the published values; exit 1 if one is outside", 0},
+    {"check-paper", OPTION_CHECK_PAPER, NULL, 0,
+     "compare with the published values; exit 1 if one is outside", 0},
     {"json", 'j', NULL, 0, "print one JSON document", 0},
     {0},
 };

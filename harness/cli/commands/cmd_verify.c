@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char doc[] =
-    "Runs every kernel against its scalar truth over edge shapes and extreme fills. Exit code 1 when "
+    "Runs every kernel against its scalar reference over edge shapes and extreme fills. Exit code 1 when "
     "one differs.";
 
 static json_t *row_json(const char *name, size_t cases, const char *skipped, const char *difference)
@@ -132,4 +132,4 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     return status;
 }
 
-const struct ulb_command ulb_command_verify = {"verify", "every kernel against its scalar truth", run};
+const struct ulb_command ulb_command_verify = {"verify", "every kernel against its scalar reference", run};

@@ -13,7 +13,7 @@ struct ulb_history_request {
     size_t last;      /* 0: all */
     double threshold; /* smallest change; NAN: the metric's own */
     bool last_given, repository_given, json;
-    char given[16]; /* keys of the options that were given, some of which only some actions take */
+    unsigned given; /* a bit for each option given that only some actions take */
     char **records;
     size_t n_records;
     struct ulb_error *err;

@@ -93,19 +93,20 @@ static void print_int1(const json_t *document)
     char text[1024];
     putchar('\n');
     if (!json_is_object(int1)) {
-        ulb_print_wrapped(stdout, "The fastest 1-bit row is not modelled: ",
+        ulb_print_wrapped(stdout, "The fastest 1-bit kernel is not modelled: ",
                           json_string_value(json_object_get(document, "modelled_int1_reason")));
         return;
     }
     const char *record = json_string_value(json_object_get(measurement, "record"));
     const char *cpu = json_string_value(json_object_get(measurement, "cpu_model"));
-    snprintf(text, sizeof text,
-             "%s, modelled: the platform's gamma of int1 blend times the ratio of gammas of the two rows (%s "
-             "is the "
-             "other), %s%.200s on %.64s",
-             json_string_value(json_object_get(int1, "kernel")),
-             json_string_value(json_object_get(int1, "paper_kernel")),
-             record ? "measured in " : "measured now", record ? record : "", cpu ? cpu : "an unnamed CPU");
+    snprintf(
+        text, sizeof text,
+        "%s, modelled: the platform's gamma of int1 blend times the ratio of gammas of the two kernels (%s "
+        "is the "
+        "other), %s%.200s on %.64s",
+        json_string_value(json_object_get(int1, "kernel")),
+        json_string_value(json_object_get(int1, "paper_kernel")), record ? "measured in " : "measured now",
+        record ? record : "", cpu ? cpu : "an unnamed CPU");
     ulb_print_wrapped(stdout, "", text);
     ulb_print_table(json_object_get(int1, "ceilings"), columns, ULB_COUNT(columns));
 }

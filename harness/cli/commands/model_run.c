@@ -24,7 +24,7 @@ static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct
     if (!filter)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
     else if (!filter[0])
-        status = ulb_fail(err, ULB_ENVIRONMENT, "no 256-bit int1 row can run here");
+        status = ulb_fail(err, ULB_ENVIRONMENT, "no 256-bit int1 kernel can run here");
     if (status == ULB_OK) {
         measuring->settings.kernels = filter;
         measuring->settings.formats = NULL;
@@ -45,7 +45,7 @@ static enum ulb_status find_ratio(const struct ulb_model_request *request,
                                   struct ulb_error *err)
 {
     *source = (struct ulb_gamma_ratio_source){
-        .reason = "nothing was measured here; give --record RECORD, or --measure to measure two rows now"};
+        .reason = "nothing was measured here; give --record RECORD, or --measure to measure two kernels now"};
     enum ulb_status status;
     if (request->record) {
         status = ulb_record_read(record, request->record, err);

@@ -67,7 +67,7 @@ enum ulb_status ulb_count_run(struct ulb_measure_options *options, struct ulb_er
     if (ulb_under_valgrind())
         return ulb_callgrind_loops(&options->settings, err);
     enum ulb_status status = ulb_refuse_idle(
-        options, idle, "with --count, which counts a loop of each row and times nothing", err);
+        options, idle, "with --count, which counts a loop of each kernel and times nothing", err);
     if (status == ULB_OK)
         status = ulb_make_folder(options->out, "out", err);
     if (status != ULB_OK)
