@@ -122,7 +122,7 @@ static enum ulb_status refuse_kernels(const struct ulb_selection *selection, con
     if (others > 0)
         snprintf(more, sizeof more, " and %zu more", others);
     return ulb_fail(err, ULB_ENVIRONMENT,
-                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar kernels",
+                    "kernel %s%s cannot run here: missing %s; --kernels '-ref-' takes the scalar ones",
                     ulb_kernel_name(least, name), more,
                     ulb_isa_names(least->needs & ~selection->isa, missing, sizeof missing));
 }
