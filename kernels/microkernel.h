@@ -1,5 +1,5 @@
-/* For kernel files only: what kernels/CMakeLists.txt hands to a file (ULB_ROW, ULB_ROW_ISA, ULB_ROW_NEEDS),
- * and the parts that every row shares. */
+/* For kernel files only: what cmake/kernels.cmake hands to a file (ULB_KERNEL, ULB_KERNEL_ISA,
+ * ULB_KERNEL_NEEDS), and the parts that every row shares. */
 #ifndef ULB_KERNELS_MICROKERNEL_H
 #define ULB_KERNELS_MICROKERNEL_H
 
@@ -244,22 +244,22 @@ static inline __attribute__((always_inline)) void ulb_run_float_tiles(const stru
 #define ULB_ONE_CHAIN_TOLERANCE (1.0 / (1 << 24))
 #define ULB_FLOAT_TOLERANCE     (ULB_ONE_CHAIN_TOLERANCE / 2)
 
-/* A file with a row for each of its variants: the name of one, which also declares it. */
-#ifdef ULB_ROW_PREFIX
-#define ULB_VARIANT_ROW(variant)           ULB_VARIANT_ROW_2(ULB_ROW_PREFIX, variant)
-#define ULB_VARIANT_ROW_2(prefix, variant) ULB_VARIANT_ROW_3(prefix, variant)
-#define ULB_VARIANT_ROW_3(prefix, variant)                                                                   \
+/* A file with a kernel for each of its VARIANTS: the name of one, which also declares it. */
+#ifdef ULB_KERNEL_PREFIX
+#define ULB_KERNEL_VARIANT(variant)           ULB_KERNEL_VARIANT_2(ULB_KERNEL_PREFIX, variant)
+#define ULB_KERNEL_VARIANT_2(prefix, variant) ULB_KERNEL_VARIANT_3(prefix, variant)
+#define ULB_KERNEL_VARIANT_3(prefix, variant)                                                                \
     extern const struct ulb_kernel prefix##variant;                                                          \
     const struct ulb_kernel prefix##variant
 #endif
 
-#ifdef ULB_ROW
-#if defined(ULB_ROW_IS_READER)
-extern const struct ulb_reader_set ULB_ROW;
-#elif defined(ULB_ROW_IS_PEAK)
-extern const struct ulb_peak ULB_ROW;
+#ifdef ULB_KERNEL
+#if defined(ULB_KERNEL_IS_READER)
+extern const struct ulb_reader_set ULB_KERNEL;
+#elif defined(ULB_KERNEL_IS_PEAK)
+extern const struct ulb_peak ULB_KERNEL;
 #else
-extern const struct ulb_kernel ULB_ROW;
+extern const struct ulb_kernel ULB_KERNEL;
 #endif
 #endif
 

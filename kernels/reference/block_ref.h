@@ -87,7 +87,7 @@ static inline void ulb_run_block_ref(const struct ulb_gemm *g, const struct ulb_
 /* The row of a format's ref.c. */
 #define ULB_BLOCK_REF(in_place, block_bytes, columns, kind, function)                                        \
     {                                                                                                        \
-        .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,              \
+        .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS,        \
         .layout = &(in_place), .activation = (kind), .mr = 1, .nr = 1, .kr = (columns),                      \
         .bytes_per_step = 32.0 * (block_bytes) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,                \
         .run = (function),                                                                                   \

@@ -96,11 +96,11 @@ static void run(const struct ulb_gemm *g)
     ulb_run_blocks(g, &row);
 }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = "rows",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &LAYOUT,
     .activation = ACTIVATION,
     .mr = ROWS,

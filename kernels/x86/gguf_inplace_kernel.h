@@ -53,11 +53,11 @@ static void run(const struct ulb_gemm *g)
         RUN_ONE_BY_ONE(g, &format);
 }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = "inplace",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &LAYOUT,
     .activation = ACTIVATION,
     .mr = ROWS,

@@ -153,11 +153,11 @@ static void run(const struct ulb_gemm *g)
         .transposes = (pairs)*0.25, .matrix_products = (pairs)*2, .vector_bits = 128, .chains = 8 * (pairs)  \
     }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = FIELDS == 1 ? "dotn" : "maskn",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &PAIRS_OF(LAYOUT),
     .activation = ULB_ACT_A8,
     .mr = ROWS,

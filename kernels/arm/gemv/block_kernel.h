@@ -182,11 +182,11 @@ static void run(const struct ulb_gemm *g)
 /* One instruction for each vector of rows and so many columns, per 32 weights at 128 bits. */
 #define EACH(of_columns) (8.0 / (of_columns))
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = "rows",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &ULB_QUADS_OF(LAYOUT),
     .activation = ACTIVATION,
     .mr = ROWS,

@@ -35,11 +35,11 @@ static void run(const struct ulb_gemm *g)
     ulb_run_quads(g, &ULB_QUADS_OF(LAYOUT), ROWS, LANES, dots_of, ZERO_POINT);
 }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = FIELDS == 1 ? "dot" : "mask",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &ULB_QUADS_OF(LAYOUT),
     .activation = ULB_ACT_A8,
     .mr = ROWS,

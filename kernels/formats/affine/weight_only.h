@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_code
 #define ULB_AFFINE_ROW(of, kind_, symbol, bits_, zero_, columns_, pairs_, ...)                               \
     ULB_CODE_RUN(symbol, run_tile, bits_, .layout = &LAYOUT(of), .zeros = zero_, .group = columns_,          \
                  .pairs = pairs_, .kind = kind_)                                                             \
-    ULB_VARIANT_ROW(symbol) = {                                                                              \
+    ULB_KERNEL_VARIANT(symbol) = {                                                                           \
         ULB_CODE_FIELDS(symbol, LAYOUT(of), kind_, false), .kr = ULB_CODE_SLICES * (columns_),               \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
         .tolerance = ULB_CODE_TOLERANCE, __VA_ARGS__};

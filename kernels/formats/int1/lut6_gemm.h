@@ -7,7 +7,7 @@
  * Registers: 8 indices, 4 byte sums and 4 word sums for each token. Ports: per 128 rows of 24 columns 36
  * operations for each token and 10 for indices, and 3 of widening: 43 for each of two tokens, on two ports
  * 0.22 cycle per 32 weights, where dp alone takes 0.25. Zen 5, cold, 2 threads, 4 and 16 tokens: 1.2 to 1.5
- * times as fast as dot products (maskn_avx512vnni.c). */
+ * times as fast as dot products (mask_gemm.c). */
 #ifndef ULB_KERNELS_FORMATS_INT1_LUT6_GEMM_H
 #define ULB_KERNELS_FORMATS_INT1_LUT6_GEMM_H
 

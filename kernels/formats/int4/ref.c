@@ -11,11 +11,11 @@ static void run(const struct ulb_gemm *g)
     ulb_run_ref(g, &ULB_GROUPED(ulb_int4_rows), value);
 }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = "scalar",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &ULB_GROUPED(ulb_int4_rows),
     .activation = ULB_ACT_A8,
     .mr = 1,

@@ -6,5 +6,5 @@ static void run(const struct ulb_gemm *g)
     ulb_run_block_ref(g, &ulb_iq4_nl, ULB_ACT_Q8_0);
 }
 
-const struct ulb_kernel ULB_ROW =
+const struct ulb_kernel ULB_KERNEL =
     ULB_BLOCK_REF_ROW(ulb_iq4_nl_in_place, struct ulb_iq4_nl, ULB_IQ4_NL_COLUMNS, ULB_ACT_Q8_0);

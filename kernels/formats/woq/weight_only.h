@@ -60,7 +60,8 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_code
 #define ULB_WOQ_ROW(of, kind_, symbol, bits_, zeros_, pairs_, ...)                                           \
     ULB_CODE_RUN(symbol, run_tile, bits_, .layout = &LAYOUT(of), .zeros = zeros_, .pairs = pairs_,           \
                  .kind = kind_)                                                                              \
-    ULB_VARIANT_ROW(symbol) = {ULB_CODE_FIELDS(symbol, LAYOUT(of), kind_, false), .kr = ULB_CODE_SLICES * 4, \
-                               .bytes_per_step = 4 * (bits_), .tolerance = ULB_CODE_TOLERANCE, __VA_ARGS__};
+    ULB_KERNEL_VARIANT(symbol) = {ULB_CODE_FIELDS(symbol, LAYOUT(of), kind_, false),                         \
+                                  .kr = ULB_CODE_SLICES * 4, .bytes_per_step = 4 * (bits_),                  \
+                                  .tolerance = ULB_CODE_TOLERANCE, __VA_ARGS__};
 
 #endif

@@ -506,7 +506,7 @@ static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb
 /* What every such row has, of struct ulb_kernel; the rest are variant, kr, bytes_per_step, tolerance, mixes.
  */
 #define ULB_CODE_FIELDS(symbol, layout_, kind, levels)                                                       \
-    .abi = ULB_KERNEL_ABI, .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS, .layout = &(layout_),                 \
+    .abi = ULB_KERNEL_ABI, .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS, .layout = &(layout_),           \
     .activation = (kind), .mr = ULB_CODE_ROWS, .nr = ULB_CODE_TOKENS, .prefetch_choice = true,               \
     .prefetch_tokens = ULB_CODE_LEAST(levels) - 1, .run = run_##symbol
 

@@ -5,7 +5,7 @@
  * vpermw looks them up, exact in bfloat16, by their lowest 5 bits, of which the last is the next nibble's:
  * the table holds every code twice. So a shift, a look-up and a dot product serve 32 weights at 512 bits,
  * where masks, conversions and FMA take two of each; activations come as pairs of columns c and c + 2. Two
- * FMAs in turn, results below 2^-126 flushed to 0 (kernels/formats/bf16/dot_avx512bf16.c). */
+ * FMAs in turn, results below 2^-126 flushed to 0 (kernels/formats/bf16/dot.c). */
 #ifndef ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_BF16DOT_H
 #define ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_BF16DOT_H
 

@@ -1,0 +1,42 @@
+/* int4 on tiles without unpacking (see int4/mask.c for the sums, kernels/x86/amx/amx.h for the walk).
+ *
+ * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 32 rows 16 and + store of a line, once
+ * for all tokens. */
+#include "kernels/formats/int4/format.h"
+#include "kernels/x86/amx/amx.h"
+
+enum { VECTORS = 1, FIELDS = 2, BITS = 4 };
+
+static inline void combine(ulb_vec *sums)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < VECTORS; i++)
+        ulb_split_fields(sums + FIELDS * i, FIELDS, BITS);
+}
+
+static const struct ulb_amx row = {.layout = &ulb_int4_tiles,
+                                   .vectors = VECTORS,
+                                   .fields = FIELDS,
+                                   .bits = BITS,
+                                   .zero_point = ULB_INT4_ZERO_POINT,
+                                   .combine = combine};
+
+static void run(const struct ulb_gemm *g)
+{
+    _Alignas(64) uint8_t masked[ULB_AMX_MASKED];
+    ulb_run_amx(&row, g, masked);
+}
+
+const struct ulb_kernel ULB_KERNEL = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "tile",
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
+    .layout = &ulb_int4_tiles,
+    .activation = ULB_ACT_A8,
+    .mr = 2 * VECTORS * FIELDS * ULB_TILE_ROWS,
+    .nr = ULB_AMX_GROUP,
+    .kr = ULB_AMX_SLICES * ULB_TILE_COLUMNS,
+    .bytes_per_step = 4 * BITS,
+    .run = run,
+};

@@ -1,0 +1,41 @@
+/* TL1 by exact tables (see kernels/codes/lut4.h): entry n is (n / 3) x0 + (n % 3) x1, the two weights'
+ * codes times their activations, so that the zero point is 1 and |v| <= 4 * 127 as for bits. Lossless:
+ * integers up to the row's scale. */
+#include "kernels/formats/tl1/format.h"
+#include "kernels/codes/lut4.h"
+
+static inline int32_t build(const int8_t *x, size_t steps, uint8_t *tables)
+{
+    static const uint8_t codes[32] = {0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2, 2, 0, 2, 1, 2, 2};
+    return ulb_nibble_build(codes, ULB_TL1_COLUMNS, x, steps, tables);
+}
+
+static inline void combine(const int32_t *sums, int32_t *dots)
+{
+    memcpy(dots, sums, ULB_NIBBLE_SUMS * sizeof *dots);
+}
+
+static const struct ulb_table_row row =
+    ULB_NIBBLE_ROW(ulb_tl1_nibbles, ULB_NIBBLE_SUMS, ULB_TL1_COLUMNS, ULB_TL1_ZERO_POINT, build, combine);
+
+static void run(const struct ulb_gemm *g)
+{
+    ulb_run_tables(g, &row);
+}
+
+const struct ulb_kernel ULB_KERNEL = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "table",
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
+    .layout = &ulb_tl1_nibbles,
+    .activation = ULB_ACT_A8,
+    .mr = ULB_NIBBLE_SUMS,
+    .nr = 1,
+    .kr = ULB_TL1_COLUMNS * ULB_TABLE_SLICES,
+    .bytes_per_step = 8,
+    .mix = ULB_NIBBLE_MIX(2),
+    .tables = true,
+    .prefetch_choice = ULB_NIBBLE_CHOICE,
+    .run = run,
+};
