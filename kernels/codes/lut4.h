@@ -38,11 +38,11 @@ static inline int32_t ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8
 }
 
 /* A row whose steps have so many columns; sums: of v. */
-#define ULB_NIBBLE_ROW(of, tile_rows, step_columns, zero, build_tables, combine_sums)                        \
+#define ULB_NIBBLE_CFG(of, tile_rows, step_columns, zero, build_tables, dots_of)                             \
     {                                                                                                        \
         .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \
         .slices = ULB_TABLE_SLICES, .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP,           \
-        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum, .combine = (combine_sums)      \
+        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum, .dots_of_sums = (dots_of)      \
     }
 
 #endif

@@ -92,7 +92,7 @@ static inline void ulb_run_block_ref(const struct ulb_gemm *g, const struct ulb_
         .bytes_per_step = 32.0 * (block_bytes) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,                \
         .run = (function),                                                                                   \
     }
-#define ULB_BLOCK_REF_ROW(in_place, block_type, columns, kind)                                               \
+#define ULB_BLOCK_REF_KERNEL(in_place, block_type, columns, kind)                                            \
     ULB_BLOCK_REF(in_place, sizeof(block_type), columns, kind, run)
 
 #endif

@@ -72,7 +72,7 @@ static void close_call(struct ulb_embedding_call *call)
     free(call->out);
 }
 
-static void truth_gives_the_weights(void **state)
+static void reference_gives_the_weights(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
@@ -96,7 +96,7 @@ static void truth_gives_the_weights(void **state)
     }
 }
 
-static void operators_equal_the_truth(void **state)
+static void operators_equal_the_reference(void **state)
 {
     (void)state;
     size_t compared = 0;
@@ -134,8 +134,8 @@ static void operators_equal_the_truth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(truth_gives_the_weights),
-        cmocka_unit_test(operators_equal_the_truth),
+        cmocka_unit_test(reference_gives_the_weights),
+        cmocka_unit_test(operators_equal_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,8 +208,8 @@ static void integers_of_levels_are_near(void **state)
 }
 
 /* y of 64 rows of 64 weights by one row of the table. */
-static void run_row(const struct ulb_kernel *kernel, const struct ulb_matrix *matrix,
-                    const struct ulb_activations *x, float *y)
+static void run_kernel(const struct ulb_kernel *kernel, const struct ulb_matrix *matrix,
+                       const struct ulb_activations *x, float *y)
 {
     size_t bytes = ulb_round_up(ulb_layout_bytes(kernel->layout, matrix->m, matrix->k), ULB_CACHE_LINE);
     void *packed = aligned_alloc(ULB_CACHE_LINE, bytes);
@@ -248,8 +248,8 @@ static void every_exponent_is_its_power(void **state)
                 (&blocks[0][0] + b)->e = (uint8_t)e;
                 memset((&blocks[0][0] + b)->qs, (int)(0x21 + b % 7), sizeof blocks[0][0].qs);
             }
-            run_row(ulb_kernel_reference(kernel), &matrix, &x, expected);
-            run_row(kernel, &matrix, &x, y);
+            run_kernel(ulb_kernel_reference(kernel), &matrix, &x, expected);
+            run_kernel(kernel, &matrix, &x, y);
             for (size_t m = 0; m < M; m++) {
                 if (!(fabsf(y[m] - expected[m]) <= ldexpf(fabsf(expected[m]), -20)))
                     fail_msg("row %zu, exponent %u: %g, not %g", i, e, (double)y[m], (double)expected[m]);

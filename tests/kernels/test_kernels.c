@@ -31,7 +31,7 @@ static const size_t shapes[][2] = {{1, 1},     {5, 4},     {31, 7},     {32, 32}
  * nothing to be compared with but themselves: edges of every tile and slice remain. */
 static const size_t few_shapes[][2] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}, {97, 516}, {40, 1600}};
 
-enum { CHECKS_MAX = 72, NO_ROW_RUNS = 77 };
+enum { CHECKS_MAX = 72, NO_KERNEL_RUNS = 77 };
 
 /* Shapes for block formats, whose truth takes longer; K rounded up to whole blocks. */
 static const size_t block_shapes[][2] = {{1, 32},    {97, 256},  {33, 512},  {97, 896},
@@ -46,37 +46,37 @@ static size_t whole_blocks(const struct ulb_kernel *kernel, size_t k)
 static bool few;
 static regex_t wanted;
 static unsigned part = 1, parts = 1;
-static size_t rows_checked, rows_skipped;
+static size_t kernels_checked, kernels_skipped;
 /* The rows of this part whose names match the expression of the command line, if there was one; those with
  * the same truth one after the other. */
 static const struct ulb_kernel **rows;
 static size_t row_count;
 
-static bool have_one_truth(const struct ulb_kernel *a, const struct ulb_kernel *b)
+static bool have_one_reference(const struct ulb_kernel *a, const struct ulb_kernel *b)
 {
     return a->layout->format == b->layout->format && a->activation == b->activation;
 }
 
-static bool begins_truth(size_t i)
+static bool begins_reference(size_t i)
 {
     size_t j = 0;
-    while (!have_one_truth(ulb_kernels[j], ulb_kernels[i]))
+    while (!have_one_reference(ulb_kernels[j], ulb_kernels[i]))
         j++;
     return j == i;
 }
 
-static void choose_rows(void)
+static void choose_kernels(void)
 {
-    size_t truths = 0;
+    size_t references = 0;
     rows = malloc(ulb_kernel_count * sizeof *rows);
     if (!rows)
         abort();
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (!begins_truth(i) || truths++ % parts != part - 1)
+        if (!begins_reference(i) || references++ % parts != part - 1)
             continue;
         for (size_t j = i; j < ulb_kernel_count; j++) {
             char name[ULB_KERNEL_NAME_MAX];
-            if (have_one_truth(ulb_kernels[i], ulb_kernels[j]) &&
+            if (have_one_reference(ulb_kernels[i], ulb_kernels[j]) &&
                 regexec(&wanted, ulb_kernel_name(ulb_kernels[j], name), 0, NULL, 0) == 0)
                 rows[row_count++] = ulb_kernels[j];
         }
@@ -115,7 +115,7 @@ static bool sums_grow(const struct ulb_kernel *kernel)
     return !format->floating && !format->group && !format->block;
 }
 
-static void native_rows_equal_their_truth(void **state)
+static void native_kernels_equal_their_reference(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
@@ -126,10 +126,10 @@ static void native_rows_equal_their_truth(void **state)
         if (kernel->needs & ~isa) {
             print_message("skipped: %s: this CPU lacks %s\n", name,
                           ulb_isa_names(kernel->needs & ~isa, missing, sizeof missing));
-            rows_skipped++;
+            kernels_skipped++;
             continue;
         }
-        rows_checked++;
+        kernels_checked++;
         struct check checks[CHECKS_MAX];
         bool few_shapes_do = few || strcmp(kernel->isa, "ref") == 0;
         size_t n = all_fills(kernel, few_shapes_do, checks);
@@ -181,7 +181,7 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     expect_clean(kernel, checks, n);
 }
 
-static void many_tokens_equal_their_truth(void **state)
+static void many_tokens_equal_their_reference(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
@@ -191,7 +191,7 @@ static void many_tokens_equal_their_truth(void **state)
     }
 }
 
-static void emulated_rows_equal_their_truth(void **state)
+static void emulated_kernels_equal_their_reference(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect(), emulated = emulation_start() & ~isa;
@@ -203,7 +203,7 @@ static void emulated_rows_equal_their_truth(void **state)
         const struct ulb_kernel *kernel = rows[i];
         if (!(kernel->needs & emulated) || kernel->needs & ~(isa | emulated))
             continue;
-        rows_checked++;
+        kernels_checked++;
         struct check checks[CHECKS_MAX];
         size_t n = all_fills(kernel, true, checks);
         checks[n++] = (struct check){MANY_ROWS, whole_blocks(kernel, 65), ULB_FILL_RANDOM, 0};
@@ -229,12 +229,12 @@ static void emulated_rows_equal_their_truth(void **state)
     emulation_stop();
 }
 
-static void some_rows_were_checked(void **state)
+static void some_kernels_were_checked(void **state)
 {
     (void)state;
-    if (!rows_checked && rows_skipped)
+    if (!kernels_checked && kernels_skipped)
         skip();
-    if (!rows_checked)
+    if (!kernels_checked)
         fail_msg("no row has such a name");
 }
 
@@ -357,7 +357,7 @@ static void checker_catches_planted_bugs(void **state)
     }
 }
 
-static void a_row_without_its_truth_is_refused(void **state)
+static void a_kernel_without_its_reference_is_refused(void **state)
 {
     (void)state;
     struct ulb_format format = *ulb_int2_vnni4i.format;
@@ -396,17 +396,17 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checker_catches_planted_bugs),
-        cmocka_unit_test(native_rows_equal_their_truth),
-        cmocka_unit_test(many_tokens_equal_their_truth),
-        cmocka_unit_test(emulated_rows_equal_their_truth),
-        cmocka_unit_test(a_row_without_its_truth_is_refused),
-        cmocka_unit_test(some_rows_were_checked),
+        cmocka_unit_test(native_kernels_equal_their_reference),
+        cmocka_unit_test(many_tokens_equal_their_reference),
+        cmocka_unit_test(emulated_kernels_equal_their_reference),
+        cmocka_unit_test(a_kernel_without_its_reference_is_refused),
+        cmocka_unit_test(some_kernels_were_checked),
     };
     if (!parse(argc, argv))
         return 2;
-    choose_rows();
+    choose_kernels();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(rows);
     regfree(&wanted);
-    return failed == 0 && rows_checked == 0 ? NO_ROW_RUNS : failed;
+    return failed == 0 && kernels_checked == 0 ? NO_KERNEL_RUNS : failed;
 }

@@ -255,9 +255,9 @@ static void references_equal_dequantised_doubles(void **state)
                 ulb_problem_open(&problem, ulb_kernels[i], 19, k, (enum ulb_fill)fill, 3, NULL, &err),
                 ULB_OK);
             for (size_t m = 0; m < problem.weights.m; m++) {
-                double magnitude, truth = exact(&problem, m, &magnitude);
+                double magnitude, reference = exact(&problem, m, &magnitude);
                 /* An exact integer sum, then two roundings to float. */
-                assert_true(fabs((double)problem.expected[m] - truth) <= 3e-7 * magnitude);
+                assert_true(fabs((double)problem.expected[m] - reference) <= 3e-7 * magnitude);
             }
             ulb_problem_close(&problem);
         }
@@ -326,24 +326,25 @@ static void block_activations_have_scales_of_their_own(void **state)
     free(memory);
 }
 
-static void names_are_unique_and_rows_complete(void **state)
+static void names_are_unique_and_kernels_complete(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const struct ulb_kernel *row = ulb_kernels[i];
+        const struct ulb_kernel *kernel = ulb_kernels[i];
         char name[ULB_KERNEL_NAME_MAX], other[ULB_KERNEL_NAME_MAX];
-        ulb_kernel_name(row, name);
-        assert_int_equal(row->abi, ULB_KERNEL_ABI);
-        assert_non_null(row->run);
-        assert_int_equal(row->mr % row->layout->tile_m, 0);
-        assert_int_equal(row->kr % row->layout->tile_k, 0);
-        const struct ulb_format *format = row->layout->format;
+        ulb_kernel_name(kernel, name);
+        assert_int_equal(kernel->abi, ULB_KERNEL_ABI);
+        assert_non_null(kernel->run);
+        assert_int_equal(kernel->mr % kernel->layout->tile_m, 0);
+        assert_int_equal(kernel->kr % kernel->layout->tile_k, 0);
+        const struct ulb_format *format = kernel->layout->format;
         double scales = format->group ? 32.0 * sizeof(float) / format->group : 0,
-               tile_m = row->layout->tile_m;
-        double bytes = format->block ? 32.0 * (double)row->layout->tile_bytes / tile_m / row->layout->tile_k
-                                     : 32.0 * format->bits / 8 + scales;
-        assert_true(fabs(row->bytes_per_step - bytes) < 1e-9);
-        assert_non_null(ulb_kernel_reference(row));
+               tile_m = kernel->layout->tile_m;
+        double bytes = format->block
+                           ? 32.0 * (double)kernel->layout->tile_bytes / tile_m / kernel->layout->tile_k
+                           : 32.0 * format->bits / 8 + scales;
+        assert_true(fabs(kernel->bytes_per_step - bytes) < 1e-9);
+        assert_non_null(ulb_kernel_reference(kernel));
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(name, ulb_kernel_name(ulb_kernels[j], other));
     }
@@ -359,7 +360,7 @@ int main(void)
         cmocka_unit_test(references_equal_dequantised_doubles),
         cmocka_unit_test(activations_are_quantised_by_their_largest),
         cmocka_unit_test(block_activations_have_scales_of_their_own),
-        cmocka_unit_test(names_are_unique_and_rows_complete),
+        cmocka_unit_test(names_are_unique_and_kernels_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,10 @@
  * single precision 1.8. */
 #include "kernels/formats/affine/weight_only.h"
 
-ULB_CODE_PASSES(4, .group = 1, .pairs = true)
+ULB_WEIGHT_ONLY_PASSES(4, .group = 1, .bf16_pairs = true)
 
 #define ROW(of, bits, zero, columns)                                                                         \
-    ULB_AFFINE_ROW(of, ULB_ACT_BF16, of##_bf16, bits, zero, columns, true, .variant = "dot",                 \
-                   .mix = {ULB_CODE_PAIRS_MIX}, .tile_mix = {ULB_PAIR_TOKENS_MIX})
+    ULB_AFFINE_KERNEL(of, ULB_ACT_BF16, of##_bf16, bits, zero, columns, true, .variant = "dot",              \
+                      .mix = {ULB_WEIGHT_ONLY_BF16_MIX}, .tile_mix = {ULB_WEIGHT_ONLY_BF16_TOKENS_MIX})
 
 ULB_AFFINE_WOQ_4(ROW)

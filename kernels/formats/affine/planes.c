@@ -14,9 +14,9 @@
 #endif
 
 #define ROW(of, bits_, zero_, columns_)                                                                      \
-    ULB_AFFINE_WALK(of, &LAYOUT(of), bits_, zero_, columns_, ulb_sum_codes,                                  \
-                    (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0, ULB_PLANES_NEAR, ULB_PLANE_UNPACK(bits_),           \
-                    ULB_PLANE_PARTS(bits_), ULB_PLANE_PART_BITS(bits_))                                      \
+    ULB_AFFINE_RUN(of, &LAYOUT(of), bits_, zero_, columns_, ulb_sum_codes,                                   \
+                   (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0, ULB_PLANES_NEAR, ULB_PLANE_UNPACK(bits_),            \
+                   ULB_PLANE_PARTS(bits_), ULB_PLANE_PART_BITS(bits_))                                       \
     ULB_KERNEL_VARIANT(of) = {                                                                               \
         .abi = ULB_KERNEL_ABI,                                                                               \
         .variant = "plane",                                                                                  \
@@ -44,7 +44,7 @@
         .prefetch_tokens = ULB_PLANE_TILE(bits_) > 1                                                         \
                                ? ULB_AFFINE_LEAST(bits_, columns_, ULB_PLANE_UNPACKED(bits_)) - 1            \
                                : 0,                                                                          \
-        .run = walk_##of,                                                                                    \
+        .run = run_affine_##of,                                                                              \
     };
 
 ULB_AFFINE_UNIVERSAL(ROW)

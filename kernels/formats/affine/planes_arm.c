@@ -15,7 +15,7 @@
 #include "kernels/microkernel.h"
 
 enum {
-    ROWS = ULB_BY_ISA(ULB_QUAD_ROWS_SHORT, ULB_QUAD_ROWS_LONG),
+    ROWS = ULB_BY_ISA(ULB_SDOT_ROWS_SHORT, ULB_SDOT_ROWS_LONG),
     VECTORS = 8,
     LANES = ROWS / VECTORS,
     PLANE = 4 * LANES, /* bytes of 4 columns of a vector */
@@ -23,7 +23,7 @@ enum {
     NEAR = 1024
 };
 
-#define LAYOUT(of) ULB_BY_ISA(ulb_##of##_quads_32, ulb_##of##_quads_128)
+#define LAYOUT(of) ULB_BY_ISA(ulb_##of##_sdot_32, ulb_##of##_sdot_128)
 
 /* Constants of a row. */
 struct affine {
@@ -44,13 +44,13 @@ struct affine {
 /* The plane of so many bits, fields to a byte, of codes whose bits are the planes' widths: it begins at the
  * bits that are wider. */
 #define SUM_PLANE(width, fields)                                                                             \
-    if (row->bits & (width)) {                                                                               \
-        const unsigned first = row->bits & ~(2u * (width)-1);                                                \
-        const uint8_t *plane = w + first * LANES * row->columns;                                             \
+    if (cfg->bits & (width)) {                                                                               \
+        const unsigned first = cfg->bits & ~(2u * (width)-1);                                                \
+        const uint8_t *plane = w + first * LANES * cfg->columns;                                             \
         const ulb_ints weight = ulb_all32(1 << first);                                                       \
         EACH(DECLARE_SUM)                                                                                    \
-        ULB_MASKS_##fields for (size_t k = 0; k < row->columns;                                              \
-                                k += ULB_QUAD_COLUMNS, plane += 4 * (width)*PLANE)                           \
+        ULB_MASKS_##fields for (size_t k = 0; k < cfg->columns;                                              \
+                                k += ULB_SDOT_COLUMNS, plane += 4 * (width)*PLANE)                           \
         {                                                                                                    \
             const ulb_bytes x = ulb_load16(group_x + k);                                                     \
             ULB_STEP_##fields(a, plane, 0) ULB_STEP_##fields(a, plane + (width)*PLANE, 1)                    \
@@ -66,7 +66,7 @@ struct affine {
     {                                                                                                        \
         const size_t first_row = (n)*LANES + at / 4;                                                         \
         ulb_floats part = ulb_to_floats(ulb_sub_ints(t##n, offset));                                         \
-        if (row->zero)                                                                                       \
+        if (cfg->zero)                                                                                       \
             part = ulb_fnma(ulb_load_byte_floats(lanes, zeros + first_row), all_x, part);                    \
         r##n = ulb_fma(part, ulb_load_floats(lanes, scales + first_row * sizeof(float)), r##n);              \
     }
@@ -78,31 +78,31 @@ struct affine {
     }
 
 /* The lanes from byte at on of all vectors of one row of tiles, one token. */
-static inline __attribute__((always_inline)) void run_pass(const struct affine *row, const struct ulb_gemm *g,
+static inline __attribute__((always_inline)) void run_pass(const struct affine *cfg, const struct ulb_gemm *g,
                                                            const struct ulb_tiles *tiles, size_t m, size_t n,
                                                            size_t at, float *y)
 {
     const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
-    const float *row_sums = ulb_row_sums(g, row->layout) + m;
+    const float *row_sums = ulb_row_sums(g, cfg->layout) + m;
     const ulb_mask mask = ulb_bytes_left(at, PLANE), lanes = ulb_lanes_left(at / 4, LANES);
     const ulb_floats x_scale = ulb_all_floats(g->x_scale[n * g->x_scale_stride]);
     const ulb_floats x_zero = ulb_all_floats((float)g->x_zero[n]);
     EACH(DECLARE_RESULT)
     for (size_t s = 0; s < SLICES * tiles->steps; s++) {
-        const size_t column = (s % SLICES * tiles->steps + s / SLICES) * row->columns;
+        const size_t column = (s % SLICES * tiles->steps + s / SLICES) * cfg->columns;
         const uint8_t *tile =
-            tiles->w + s % SLICES * tiles->slice_bytes + s / SLICES * row->layout->tile_bytes;
-        const uint8_t *w = tile + at, *scales = tile + ROWS * row->columns * row->bits / 8;
+            tiles->w + s % SLICES * tiles->slice_bytes + s / SLICES * cfg->layout->tile_bytes;
+        const uint8_t *w = tile + at, *scales = tile + ROWS * cfg->columns * cfg->bits / 8;
         const uint8_t *zeros = scales + ROWS * sizeof(float);
         const int8_t *group_x = tiles->x + column;
-        const int32_t x_sum = ulb_sum_of_x(x_sums + column / ULB_SUM_COLUMNS, row->columns);
+        const int32_t x_sum = ulb_sum_of_x(x_sums + column / ULB_SUM_COLUMNS, cfg->columns);
         const ulb_ints lacking = ulb_all32(128 * x_sum);
         EACH(DECLARE_TOTAL)
         SUM_PLANE(8, 1)
         SUM_PLANE(4, 2)
         SUM_PLANE(2, 4)
         SUM_PLANE(1, 8)
-        const int32_t origin = (row->zero ? 0 : 1 << (row->bits - 1)) - (row->bits & 8 ? 128 : 0);
+        const int32_t origin = (cfg->zero ? 0 : 1 << (cfg->bits - 1)) - (cfg->bits & 8 ? 128 : 0);
         const ulb_ints offset = ulb_all32(origin * x_sum);
         const ulb_floats all_x = ulb_all_floats((float)x_sum);
         EACH(ADD_GROUP)
@@ -110,17 +110,17 @@ static inline __attribute__((always_inline)) void run_pass(const struct affine *
     EACH(STORE)
 }
 
-static inline __attribute__((always_inline)) void run(const struct affine *row, const struct ulb_gemm *g)
+static inline __attribute__((always_inline)) void run(const struct affine *cfg, const struct ulb_gemm *g)
 {
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k)};
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(cfg->layout, g->k)};
     for (size_t m = g->m0; m < g->m1; m += ROWS) {
-        tiles.w = (const uint8_t *)g->w + m / ROWS * tiles.steps * row->layout->tile_bytes;
+        tiles.w = (const uint8_t *)g->w + m / ROWS * tiles.steps * cfg->layout->tile_bytes;
         for (size_t n = 0; n < g->n; n++) {
             float y[ROWS];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;
             for (size_t at = 0; at < PLANE; at += ulb_vec_bytes())
-                run_pass(row, g, &tiles, m, n, at, y);
+                run_pass(cfg, g, &tiles, m, n, at, y);
             size_t left = ulb_rows_left(g, m, ROWS);
             for (size_t i = 0; i < left; i++)
                 g->y[n * g->y_stride + m + i] = y[i];
@@ -136,8 +136,8 @@ static inline __attribute__((always_inline)) void run(const struct affine *row, 
 #define ROW(of, bits_, zero_, columns_)                                                                      \
     static void run_##of(const struct ulb_gemm *g)                                                           \
     {                                                                                                        \
-        static const struct affine row = {&LAYOUT(of), bits_, zero_, columns_};                              \
-        run(&row, g);                                                                                        \
+        static const struct affine cfg = {&LAYOUT(of), bits_, zero_, columns_};                              \
+        run(&cfg, g);                                                                                        \
     }                                                                                                        \
     ULB_KERNEL_VARIANT(of) = {                                                                               \
         .abi = ULB_KERNEL_ABI,                                                                               \

@@ -62,8 +62,8 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-        sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
-    ulb_settle_sums(sums);
+        sums[v] = ulb_add32(sums[v], ulb_widen_s16(words[v]));
+    ulb_sums_barrier(sums);
 }
 
 static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
                                                             size_t steps, struct ulb_line_prefetch ahead,
                                                             ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
-    const size_t turn = ULB_WORD_STEPS(7);
+    const size_t turn = ULB_S16_STEPS(7);
     ULB_UNROLL(16)
     for (size_t i = 0; i < ULB_PLANE_SLICES * ULB_PLANE_VECTORS; i++)
         sums[i / ULB_PLANE_VECTORS][i % ULB_PLANE_VECTORS] = ulb_zero();
@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
 }
 
 /* Shifts, ands and ors are of 8 codes; widenings are twice a group. */
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define PRODUCTS .maddubs = 1, .madds = 2 * ULB_PER_GROUP(128), .adds = 1 + 3 * ULB_PER_GROUP(128)
 #else
 #define PRODUCTS .dot_products = ULB_VECTORS_PER_STEP, .adds = ULB_GROUP_ENDS(128)
@@ -117,9 +117,9 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
 #define ROW(of, zero_, way, layout_, sum_, mix_)                                                             \
     static void run_##of##_##way(const struct ulb_gemm *g)                                                   \
     {                                                                                                        \
-        static const struct ulb_affine_row row = {&(layout_),      3,    zero_, 128, sum_, 0,                \
+        static const struct ulb_affine_cfg cfg = {&(layout_),      3,    zero_, 128, sum_, 0,                \
                                                   ULB_PLANES_NEAR, NULL, 1,     0};                          \
-        ulb_run_affine(&row, g);                                                                             \
+        ulb_run_affine(&cfg, g);                                                                             \
     }                                                                                                        \
     ULB_KERNEL_VARIANT(of##_##way) = {                                                                       \
         .abi = ULB_KERNEL_ABI,                                                                               \

@@ -20,7 +20,7 @@ enum { ROWS = 32, STEP_BYTES = 128, STREAMS = 2, VECTORS = 2, NEAR = 1024, TOKEN
 static inline __attribute__((always_inline)) void step(const struct ulb_tiles *tiles, size_t i,
                                                        const uint16_t *x, size_t s, __m512 *sums)
 {
-    const uint8_t *w = tiles->w + i * tiles->apart + s * STEP_BYTES;
+    const uint8_t *w = tiles->w + i * tiles->tile_distance + s * STEP_BYTES;
     int32_t pair;
     __builtin_memcpy(&pair, x + 2 * s, sizeof pair);
     __m512bh both = (__m512bh)_mm512_set1_epi32(pair);
@@ -75,24 +75,24 @@ static inline __attribute__((always_inline)) void load_two(const uint8_t *w, ulb
     values[1] = ulb_load_floats(w + STEP_BYTES);
 }
 
-#define TOKENS_ROW(steps, load_)                                                                             \
+#define TOKENS_CFG(steps, load_)                                                                             \
     {                                                                                                        \
         .rows = ROWS, .vector_bytes = ULB_VEC_BYTES, .step_bytes = (steps)*STEP_BYTES, .streams = 1,         \
         .columns = (steps), .vectors = VECTORS, .tokens = TOKENS, .load = (load_), .add = ulb_add_pair       \
     }
-static const struct ulb_float_tokens pairs = TOKENS_ROW(2, load_two), single = TOKENS_ROW(1, load_one);
+static const struct ulb_float_cfg pairs = TOKENS_CFG(2, load_two), single = TOKENS_CFG(1, load_one);
 
 /* Steps [from, from + n) of one row of tiles: totals += their products, with sums of even and of odd ones. */
 static inline __attribute__((always_inline)) void add_steps(const struct ulb_gemm *g, const uint8_t *w,
                                                             const float *x, size_t from, size_t n,
                                                             size_t tokens, ulb_float_totals totals)
 {
-    struct ulb_float_chunk all = {.w = w + from * STEP_BYTES, .x = x + from, .steps = n / 2};
-    ulb_float_chunks(&pairs, &all, g->x_stride / 2, tokens, totals);
+    struct ulb_float_k_block all = {.w = w + from * STEP_BYTES, .x = x + from, .steps = n / 2};
+    ulb_float_k_blocks(&pairs, &all, g->x_stride / 2, tokens, totals);
     all.w += (n - n % 2) * STEP_BYTES;
     all.x += n - n % 2;
     all.steps = n % 2;
-    ulb_float_chunks(&single, &all, g->x_stride / 2, tokens, totals);
+    ulb_float_k_blocks(&single, &all, g->x_stride / 2, tokens, totals);
 }
 
 /* The step that is left of two halves, at the end of the first one's odd ones. */
@@ -100,11 +100,11 @@ static inline __attribute__((always_inline)) void add_last(const struct ulb_gemm
                                                            const float *x, size_t step, size_t tokens,
                                                            ulb_float_totals totals)
 {
-    const struct ulb_float_chunk last = {.w = w + step * STEP_BYTES, .x = x + step, .steps = 1};
+    const struct ulb_float_k_block last = {.w = w + step * STEP_BYTES, .x = x + step, .steps = 1};
     ulb_float_totals odd;
     for (size_t t = 0; t < tokens; t++)
         memcpy(odd[t], totals[t] + ROWS, ROWS * sizeof **odd);
-    ulb_float_chunks(&single, &last, g->x_stride / 2, tokens, odd);
+    ulb_float_k_blocks(&single, &last, g->x_stride / 2, tokens, odd);
     for (size_t t = 0; t < tokens; t++)
         memcpy(totals[t] + ROWS, odd[t], ROWS * sizeof **odd);
 }
@@ -133,8 +133,8 @@ static inline __attribute__((always_inline)) void run_rows(const struct ulb_gemm
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
     for (size_t m = g->m0; m < g->m1; m += ROWS) {
-        for (size_t n = 0; n < g->n; n += ULB_FLOAT_BLOCK)
-            run_rows(g, m, n, g->n - n < ULB_FLOAT_BLOCK ? g->n - n : ULB_FLOAT_BLOCK);
+        for (size_t n = 0; n < g->n; n += ULB_FLOAT_N_BLOCK)
+            run_rows(g, m, n, g->n - n < ULB_FLOAT_N_BLOCK ? g->n - n : ULB_FLOAT_N_BLOCK);
     }
 }
 

@@ -22,7 +22,7 @@ enum {
     VECTORS = 4,
     STEPS = ULB_BF16_PAIRS_STEPS, /* most of a block */
     TOKENS = 16,
-    PAIRS = 2,
+    TOKEN_PAIRS = 2,
     NEAR = 1024
 };
 
@@ -64,7 +64,7 @@ static void cut(const float *x, size_t columns, size_t steps, size_t t, struct p
         if (first < 2 * ROWS) {                                                                              \
             const ulb_mask left = ulb_lanes_left(first, 2 * ROWS);                                           \
             ulb_store_floats(left, sums[0] + first, ulb_add_floats(a##i, ulb_add_floats(b##i, c##i)));       \
-            if (pairs > 1)                                                                                   \
+            if (token_pairs > 1)                                                                             \
                 ulb_store_floats(left, sums[1] + first, ulb_add_floats(d##i, ulb_add_floats(e##i, f##i)));   \
         }                                                                                                    \
     }
@@ -73,7 +73,7 @@ static void cut(const float *x, size_t columns, size_t steps, size_t t, struct p
 /* sums[pair][rows][2]: a block's, of so many pairs of tokens from first on, for the rows from byte at of a
  * step on. */
 static inline __attribute__((always_inline)) void pass(const uint8_t *w, const struct parts *parts,
-                                                       size_t steps, size_t first_pair, size_t pairs,
+                                                       size_t steps, size_t first_pair, size_t token_pairs,
                                                        size_t at, float (*sums)[2 * ROWS])
 {
     EACH(DECLARE)
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void pass(const uint8_t *w, const s
         MULTIPLY(a, PART(0, first_pair))
         MULTIPLY(b, PART(1, first_pair))
         MULTIPLY(c, PART(2, first_pair))
-        if (pairs > 1) {
+        if (token_pairs > 1) {
             MULTIPLY(d, PART(0, first_pair + 1))
             MULTIPLY(e, PART(1, first_pair + 1))
             MULTIPLY(f, PART(2, first_pair + 1))
@@ -98,13 +98,13 @@ static inline __attribute__((always_inline)) void pass(const uint8_t *w, const s
  * y = block for the first. */
 static inline __attribute__((always_inline)) void add_tile(const struct ulb_gemm *g, const uint8_t *w,
                                                            const struct parts *parts, size_t steps, size_t t,
-                                                           size_t tokens, size_t pairs, size_t row, int first,
-                                                           float *y)
+                                                           size_t tokens, size_t token_pairs, size_t row,
+                                                           int first, float *y)
 {
-    float sums[PAIRS][2 * ROWS];
+    float sums[TOKEN_PAIRS][2 * ROWS];
     const size_t rows = ulb_rows_left(g, row, ROWS);
     for (size_t at = 0; at < STEP_BYTES; at += VECTORS * ulb_vec_bytes())
-        pass(w, parts, steps, t / 2, pairs, at, sums);
+        pass(w, parts, steps, t / 2, token_pairs, at, sums);
     for (size_t i = 0; i < tokens; i++, y += g->y_stride) {
         for (size_t m = 0; m < rows; m++)
             y[row + m] = (first ? 0 : y[row + m]) + sums[i / 2][2 * m + i % 2];
@@ -117,11 +117,12 @@ static void add_block(const struct ulb_gemm *g, const uint8_t *w, const struct p
 {
     for (size_t row = g->m0; row < g->m1; row += ROWS) {
         const uint8_t *tiles = w + row / ROWS * steps * STEP_BYTES;
-        for (size_t t = 0; t < tokens; t += 2 * PAIRS) {
+        for (size_t t = 0; t < tokens; t += 2 * TOKEN_PAIRS) {
             float *y = g->y + (n + t) * g->y_stride;
             if (tokens - t > 2)
-                add_tile(g, tiles, parts, steps, t, tokens - t < 2 * PAIRS ? tokens - t : 2 * PAIRS, PAIRS,
-                         row, first, y);
+                add_tile(g, tiles, parts, steps, t,
+                         tokens - t < 2 * TOKEN_PAIRS ? tokens - t : 2 * TOKEN_PAIRS, TOKEN_PAIRS, row, first,
+                         y);
             else
                 add_tile(g, tiles, parts, steps, t, tokens - t, 1, row, first, y);
         }
@@ -146,11 +147,11 @@ static void run(const struct ulb_gemm *g)
 }
 
 /* For so many pairs of tokens. */
-#define MIX(pairs)                                                                                           \
+#define MIX(token_pairs)                                                                                     \
     {                                                                                                        \
-        .loads = 4 + ULB_BF16_PARTS * (pairs), .prefetches = 1,                                              \
-        .matrix_products = 4 * ULB_BF16_PARTS * (pairs), .vector_bits = 128,                                 \
-        .chains = VECTORS * ULB_BF16_PARTS * (pairs)                                                         \
+        .loads = 4 + ULB_BF16_PARTS * (token_pairs), .prefetches = 1,                                        \
+        .matrix_products = 4 * ULB_BF16_PARTS * (token_pairs), .vector_bits = 128,                           \
+        .chains = VECTORS * ULB_BF16_PARTS * (token_pairs)                                                   \
     }
 
 const struct ulb_kernel ULB_KERNEL = {
@@ -161,11 +162,11 @@ const struct ulb_kernel ULB_KERNEL = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_F32,
     .mr = ROWS,
-    .nr = 2 * PAIRS,
+    .nr = 2 * TOKEN_PAIRS,
     .kr = COLUMNS,
     .bytes_per_step = 64,
     .tolerance = 4 * ULB_FLOAT_TOLERANCE,
     .mix = MIX(1), /* of one token: a pair, half of whose results are dropped */
-    .tile_mix = MIX(PAIRS),
+    .tile_mix = MIX(TOKEN_PAIRS),
     .run = run,
 };

@@ -22,8 +22,8 @@ enum {
     ROWS = 32,
     STEP_BYTES = 4 * ROWS,
     VECTORS = ROWS / ULB_LANES,
-    PAIRS = ULB_BY_WIDTH(false, true), /* rows of tiles side by side */
-    STREAMS = PAIRS ? 2 : 4,
+    TILE_PAIRS = ULB_BY_WIDTH(false, true), /* rows of tiles side by side */
+    STREAMS = TILE_PAIRS ? 2 : 4,
     NEAR = 1024,
     PASS_VECTORS = 2,
     TOKENS = ULB_BY_ENCODING(1, 4)
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) void load(const uint8_t *w, ulb_flo
 static inline __attribute__((always_inline)) void step(const struct ulb_tiles *tiles, size_t i,
                                                        const float *x, size_t s, ulb_floats (*sums)[VECTORS])
 {
-    const uint8_t *w = tiles->w + i * tiles->apart + s * STEP_BYTES;
+    const uint8_t *w = tiles->w + i * tiles->tile_distance + s * STEP_BYTES;
     ulb_floats x0 = ulb_load_to_all(x + 2 * s), x1 = ulb_load_to_all(x + 2 * s + 1);
     ULB_UNROLL(4)
     for (size_t v = 0; v < VECTORS; v++) {
@@ -80,12 +80,12 @@ static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *ti
                          sums[v / VECTORS][0][v % VECTORS] + sums[v / VECTORS][1][v % VECTORS]);
 }
 
-#define TOKENS_ROW(streams_)                                                                                 \
+#define TOKENS_CFG(streams_)                                                                                 \
     {                                                                                                        \
         .rows = ROWS, .vector_bytes = ULB_VEC_BYTES, .step_bytes = STEP_BYTES, .streams = (streams_),        \
         .columns = 2, .vectors = PASS_VECTORS, .tokens = TOKENS, .load = load, .add = ulb_add_product        \
     }
-static const struct ulb_float_tokens tokens = TOKENS_ROW(STREAMS), rest = TOKENS_ROW(1);
+static const struct ulb_float_cfg tokens = TOKENS_CFG(STREAMS), rest = TOKENS_CFG(1);
 
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
@@ -95,7 +95,7 @@ static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 static void run(const struct ulb_gemm *g)
 {
     if (TOKENS == 1 || g->n == 1)
-        ulb_run_float_tiles(g, &ulb_bf16_vnni2, PAIRS, sizeof(float), sum);
+        ulb_run_float_tiles(g, &ulb_bf16_vnni2, TILE_PAIRS, sizeof(float), sum);
     else
         run_tokens(g);
 }

@@ -25,7 +25,7 @@ enum {
 #else
     ROWS = 4,
 #endif
-    ROW_SUMS = ULB_WORD_SUMS ? 1 : FIELDS,
+    ROW_SUMS = ULB_S16_SUMS ? 1 : FIELDS,
     BLOCKS = ULB_VEC_BYTES / ULB_I2_S_BYTES, /* of one vector */
     FLUSH = 16,                              /* blocks in a 16-bit sum */
     BATCH = 1024 / ROWS, /* rows of a stream whose results are finished together: see ULB_BATCH_ROWS */
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) ulb_vec load_blocks(const void *fir
 #endif
 }
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 enum { MASKS = 1 };
 static const ulb_vec field_masks[MASKS] = {ULB_BYTES(0x03)};
 #else
@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
 
 #else
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
 /* sums of one row += blocks with activations x[field]. */
 static inline __attribute__((always_inline)) void
@@ -194,7 +194,7 @@ static inline __attribute__((always_inline)) void add_lanes(const ulb_vec totals
 /* Of one row: fields back to their own scale. */
 static inline __attribute__((always_inline)) ulb_vec combine(const ulb_vec sums[ROW_SUMS])
 {
-    ulb_vec total = ulb_widen(sums[ROW_SUMS - 1]);
+    ulb_vec total = ulb_widen_s16(sums[ROW_SUMS - 1]);
 #pragma GCC unroll 4
     for (unsigned j = 0; j + 1 < ROW_SUMS; j++)
         total = ulb_add32(total, ulb_asr32(sums[j], 6 - 2 * j));
@@ -206,7 +206,7 @@ static inline __attribute__((always_inline)) void
 rows_of(bool asks, const uint8_t *const w[ROWS], const int8_t *x, size_t n_blocks, int32_t dots[ROWS])
 {
     ulb_vec totals[ROWS], masks[MASKS];
-    size_t flush = ULB_WORD_SUMS ? FLUSH : n_blocks;
+    size_t flush = ULB_S16_SUMS ? FLUSH : n_blocks;
     ulb_zero_all(totals, ROWS);
     take_masks(masks);
     for (size_t begin = 0; begin < n_blocks; begin += flush) {
@@ -248,7 +248,7 @@ run_batch(const struct ulb_gemm *g, bool asks, const size_t m[ROWS], size_t coun
                 dots[r][i] = of_rows[r];
         }
         for (size_t r = 0; r < ROWS && m[r] < g->m1; r++)
-            ulb_finish_tile(g, w_scale, m[r], count, n, dots[r], ULB_I2_S_ZERO_POINT);
+            ulb_epilogue_tile(g, w_scale, m[r], count, n, dots[r], ULB_I2_S_ZERO_POINT);
     }
 }
 
@@ -270,7 +270,7 @@ static inline __attribute__((always_inline)) void run_as(bool asks, const struct
  */
 static void run(const struct ulb_gemm *g)
 {
-    if (!ULB_WORD_SUMS && g->prefetch)
+    if (!ULB_S16_SUMS && g->prefetch)
         run_as(false, g);
     else
         run_as(true, g);
@@ -290,7 +290,7 @@ const struct ulb_kernel ULB_KERNEL = {
     .mix = {.loads = (0.25 + 1.0 / ROWS) * 256 / ULB_VEC_BITS,
             .prefetches = 0.25,
             .logic = 256.0 / ULB_VEC_BITS + ULB_BY_WIDTH(0, 0.5 / ROWS),
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
             .shifts = 0.75,
             .maddubs = 1,
             .adds = 1,
@@ -299,7 +299,7 @@ const struct ulb_kernel ULB_KERNEL = {
             .chains = ROWS * ROW_SUMS,
 #endif
             .vector_bits = ULB_VEC_BITS},
-    .prefetch_choice = !ULB_WORD_SUMS,
+    .prefetch_choice = !ULB_S16_SUMS,
     .prefetch_none = true,
     .run = run,
 };

@@ -25,7 +25,7 @@ typedef uint8_t tiles[STREAMS][ULB_TILE_BYTES];
 
 /* The streams, where in them the walk is, in bytes, how many steps are left, this one included, and its
  * tiles: made[turn]. */
-struct walk {
+struct stream_position {
     const uint8_t *streams[STREAMS];
     size_t at, left, turn;
 };
@@ -48,28 +48,30 @@ static inline __attribute__((always_inline)) void make_tile(const uint8_t *packe
 }
 
 /* One step, 64 columns of the tokens at x; the tiles of the next are made meanwhile. */
-static inline void step(struct walk *walk, const int8_t *x, size_t stride, tiles made[2])
+static inline void step(struct stream_position *stream_position, const int8_t *x, size_t stride,
+                        tiles made[2])
 {
     ulb_amx_load_tokens(x, stride);
     ULB_UNROLL(4)
     for (unsigned i = 0; i < STREAMS; i++) {
-        if (walk->left > 1)
-            make_tile(walk->streams[i] + walk->at + STEP_BYTES, made[1 - walk->turn][i]);
-        ulb_amx_multiply_group(i, made[walk->turn][i]);
+        if (stream_position->left > 1)
+            make_tile(stream_position->streams[i] + stream_position->at + STEP_BYTES,
+                      made[1 - stream_position->turn][i]);
+        ulb_amx_multiply_group(i, made[stream_position->turn][i]);
     }
-    walk->at += STEP_BYTES;
-    walk->left--;
-    walk->turn = 1 - walk->turn;
+    stream_position->at += STEP_BYTES;
+    stream_position->left--;
+    stream_position->turn = 1 - stream_position->turn;
 }
 
 /* -2 T: the correction adds sum(x). */
-static inline void combine(ulb_vec *sums)
+static inline void separate(ulb_vec *sums)
 {
     sums[0] = ulb_sub32(ulb_zero(), ulb_add32(sums[0], sums[0]));
 }
 
-static const struct ulb_amx row = {
-    .layout = &ulb_int1_bits, .vectors = 1, .fields = 1, .bits = 8, .zero_point = -1, .combine = combine};
+static const struct ulb_amx_cfg cfg = {
+    .layout = &ulb_int1_bits, .vectors = 1, .fields = 1, .bits = 8, .zero_point = -1, .separate = separate};
 
 /* Panels of the streams: stream i has part of them from begin + i * part on, as far as there are panels. */
 struct streams {
@@ -84,14 +86,15 @@ static inline size_t panel_of(const struct streams *s, size_t stream, size_t i)
 
 /* Results of count panels of each stream, from number i on; one that stands for a missing one is the last
  * panel once more. */
-static inline void finish(const struct ulb_gemm *g, const struct ulb_amx_weights *weights,
-                          const struct streams *s, size_t i, size_t count, const int32_t *sums)
+static inline void epilogue(const struct ulb_gemm *g, const struct ulb_amx_weights *weights,
+                            const struct streams *s, size_t i, size_t count, const int32_t *sums)
 {
     for (size_t token = 0; token < g->n; token++) {
         for (size_t stream = 0; stream < STREAMS; stream++) {
             for (size_t j = 0; j < count; j++)
-                ulb_amx_finish(&row, g, weights, g->m0 + panel_of(s, stream, i + j) * ULB_TILE_ROWS, token,
-                               sums + (j * STREAMS + stream) * GROUP_SUMS + token * ULB_TILE_ROWS, 0, false);
+                ulb_amx_epilogue(&cfg, g, weights, g->m0 + panel_of(s, stream, i + j) * ULB_TILE_ROWS, token,
+                                 sums + (j * STREAMS + stream) * GROUP_SUMS + token * ULB_TILE_ROWS, 0,
+                                 false);
         }
     }
 }
@@ -101,28 +104,28 @@ static void run_streams(const struct ulb_gemm *g, const struct ulb_amx_weights *
 {
     _Alignas(64) tiles made[2];
     _Alignas(64) int32_t sums[BATCH * STREAMS * GROUP_SUMS];
-    struct walk walk = {.left = s->part * weights->steps};
+    struct stream_position stream_position = {.left = s->part * weights->steps};
     for (size_t i = 0; i < STREAMS; i++) {
         size_t panel = g->m0 / ULB_TILE_ROWS + panel_of(s, i, 0);
-        walk.streams[i] = weights->data + panel * weights->steps * STEP_BYTES;
-        make_tile(walk.streams[i], made[0][i]);
+        stream_position.streams[i] = weights->data + panel * weights->steps * STEP_BYTES;
+        make_tile(stream_position.streams[i], made[0][i]);
     }
     for (size_t i = 0; i < s->part; i += BATCH) {
         size_t count = s->part - i < BATCH ? s->part - i : BATCH;
         for (size_t j = 0; j < count; j++) {
             ulb_amx_zero();
             for (size_t at = 0; at < weights->steps; at++)
-                step(&walk, (const int8_t *)g->x + at * ULB_TILE_COLUMNS, g->x_stride, made);
+                step(&stream_position, (const int8_t *)g->x + at * ULB_TILE_COLUMNS, g->x_stride, made);
             ulb_amx_store_quad(sums + j * STREAMS * GROUP_SUMS);
         }
-        finish(g, weights, s, i, count, sums);
+        epilogue(g, weights, s, i, count, sums);
     }
 }
 
 /* Of at most 16 tokens. */
 static void run_few(const struct ulb_gemm *g)
 {
-    const struct ulb_amx_weights weights = ulb_amx_weights_of(&row, g);
+    const struct ulb_amx_weights weights = ulb_amx_weights_of(&cfg, g);
     struct streams s = {.panels = (g->m1 - g->m0 + ULB_TILE_ROWS - 1) / ULB_TILE_ROWS};
     ulb_amx_configure(g->n, true);
     for (; s.begin < s.panels; s.begin += STREAMS * s.part) {

@@ -21,15 +21,15 @@ enum { SETS = 1 };
 
 enum { FIELDS = 8 };
 
-static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
-                                     .columns = 4,
-                                     .vectors = FIELDS,
-                                     .slices = 4,
-                                     .sets = SETS,
-                                     .visit = 2 * ULB_LINE,
-                                     .near = 1536,
-                                     .far = 2048,
-                                     .gap = ULB_LINE};
+static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
+                                         .columns = 4,
+                                         .vectors = FIELDS,
+                                         .slices = 4,
+                                         .sets = SETS,
+                                         .chunk_bytes = 2 * ULB_LINE,
+                                         .near = 1536,
+                                         .far = 2048,
+                                         .prefetch_stride = ULB_LINE};
 
 static const ulb_vec mask[FIELDS - 1] = {ULB_BYTES(0x01), ULB_BYTES(0x02), ULB_BYTES(0x04), ULB_BYTES(0x08),
                                          ULB_BYTES(0x10), ULB_BYTES(0x20), ULB_BYTES(0x40)};
@@ -59,8 +59,8 @@ static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
-    ulb_split_fields(sums, FIELDS, 1);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
+    ulb_separate_fields(sums, FIELDS, 1);
     /* -2 T: ulb_run_tiles adds sum(x). */
 #pragma GCC unroll 8
     for (int j = 0; j < FIELDS; j++)

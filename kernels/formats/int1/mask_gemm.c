@@ -8,30 +8,30 @@
 
 enum { VECTORS = 1, FIELDS = 8, BITS = 1, TOKENS = 3, SLICES = 4 };
 
-static inline __attribute__((always_inline)) void combine(ulb_vec *sums)
+static inline __attribute__((always_inline)) void separate(ulb_vec *sums)
 {
-    ulb_split_fields(sums, FIELDS, BITS);
+    ulb_separate_fields(sums, FIELDS, BITS);
     /* -2 T: the correction adds sum(x). */
 #pragma GCC unroll 8
     for (int j = 0; j < FIELDS; j++)
         sums[j] = ulb_sub32(ulb_zero(), ulb_add32(sums[j], sums[j]));
 }
 
-static const struct ulb_tokens row = {.layout = &ulb_int1_fields_128,
-                                      .vectors = VECTORS,
-                                      .fields = FIELDS,
-                                      .bits = BITS,
-                                      .tokens = TOKENS,
-                                      .slices = SLICES,
-                                      .zero_point = -1,
-                                      .near = 1024,
-                                      .far = 4096,
-                                      .gap = ULB_LINE,
-                                      .combine = combine};
+static const struct ulb_field_tile_cfg cfg = {.layout = &ulb_int1_fields_128,
+                                              .vectors = VECTORS,
+                                              .fields = FIELDS,
+                                              .bits = BITS,
+                                              .tokens = TOKENS,
+                                              .slices = SLICES,
+                                              .zero_point = -1,
+                                              .near = 1024,
+                                              .far = 4096,
+                                              .prefetch_stride = ULB_LINE,
+                                              .separate = separate};
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tokens(&row, g);
+    ulb_run_tokens(&cfg, g);
 }
 
 const struct ulb_kernel ULB_KERNEL = {

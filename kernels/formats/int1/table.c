@@ -4,18 +4,18 @@
 #include "kernels/codes/lut4.h"
 
 /* A set bit is -1: the row's sum is sum(x) - 2 T. */
-static void combine(const int32_t *sums, int32_t *dots)
+static void dots_of_sums(const int32_t *sums, int32_t *dots)
 {
     for (int i = 0; i < ULB_NIBBLE_SUMS; i++)
         dots[i] = -2 * sums[i];
 }
 
-static const struct ulb_table_row row =
-    ULB_NIBBLE_ROW(ulb_int1_nibbles, 64, 4, -1, ulb_nibble_build_bits, combine);
+static const struct ulb_lut_cfg cfg =
+    ULB_NIBBLE_CFG(ulb_int1_nibbles, 64, 4, -1, ulb_nibble_build_bits, dots_of_sums);
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tables(g, &row);
+    ulb_run_tables(g, &cfg);
 }
 
 const struct ulb_kernel ULB_KERNEL = {

@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) void burst(struct ulb_prefetch_sett
 {
     ULB_UNROLL(3)
     for (int i = 0; i < ULB_INT1_LUT6_SLICES; i++) {
-        ulb_lut6_visit(prefetch, true, PREFETCH, 1, steps, w, table, 0, words);
+        ulb_lut6_chunk(prefetch, true, PREFETCH, 1, steps, w, table, 0, words);
         w += tiles->slice_bytes;
         table += tiles->steps * ULB_LUT6_TABLES;
     }
@@ -51,27 +51,27 @@ static inline void sum_tiles(const struct ulb_tiles *tiles, const uint8_t *table
     ULB_SPECIALISE_PREFETCH(tiles->prefetch, sum_tiles_as(prefetch, tiles, tables, sums));
 }
 
-static inline void combine(const int32_t *sums, int32_t *dots)
+static inline void dots_of_sums(const int32_t *sums, int32_t *dots)
 {
     for (int i = 0; i < ULB_LUT6_ROWS; i++)
         dots[i] = ulb_lut6_dot(sums[i]);
 }
 
-static const struct ulb_table_row row = {.layout = &ulb_int1_lut6,
-                                         .rows = ULB_LUT6_ROWS,
-                                         .sums = ULB_LUT6_ROWS,
-                                         .columns = ULB_LUT6_COLUMNS,
-                                         .slices = ULB_INT1_LUT6_SLICES,
-                                         .step_bytes = ULB_LUT6_STEP,
-                                         .table_bytes = ULB_LUT6_TABLES,
-                                         .zero_point = -1,
-                                         .build = ulb_lut6_build,
-                                         .sum = sum_tiles,
-                                         .combine = combine};
+static const struct ulb_lut_cfg cfg = {.layout = &ulb_int1_lut6,
+                                       .rows = ULB_LUT6_ROWS,
+                                       .sums = ULB_LUT6_ROWS,
+                                       .columns = ULB_LUT6_COLUMNS,
+                                       .slices = ULB_INT1_LUT6_SLICES,
+                                       .step_bytes = ULB_LUT6_STEP,
+                                       .table_bytes = ULB_LUT6_TABLES,
+                                       .zero_point = -1,
+                                       .build = ulb_lut6_build,
+                                       .sum = sum_tiles,
+                                       .dots_of_sums = dots_of_sums};
 
 static __attribute__((noinline)) void run_one(const struct ulb_gemm *g)
 {
-    ulb_run_tables(g, &row);
+    ulb_run_tables(g, &cfg);
 }
 
 static void run(const struct ulb_gemm *g)
@@ -79,7 +79,7 @@ static void run(const struct ulb_gemm *g)
     if (g->n == 1)
         run_one(g);
     else
-        ulb_lut6_run_tokens(g, &row);
+        ulb_lut6_run_tokens(g, &cfg);
 }
 
 /* For so many tokens, 96 times 32 weights a step; words are widened once for so many pairs of steps. */

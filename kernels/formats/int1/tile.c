@@ -7,26 +7,26 @@
 
 enum { VECTORS = 1, FIELDS = 8, BITS = 1 };
 
-static inline void combine(ulb_vec *sums)
+static inline void separate(ulb_vec *sums)
 {
-    ulb_split_fields(sums, FIELDS, BITS);
+    ulb_separate_fields(sums, FIELDS, BITS);
     /* -2 T: the correction adds sum(x). */
 #pragma GCC unroll 8
     for (int j = 0; j < FIELDS; j++)
         sums[j] = ulb_sub32(ulb_zero(), ulb_add32(sums[j], sums[j]));
 }
 
-static const struct ulb_amx row = {.layout = &ulb_int1_tiles,
-                                   .vectors = VECTORS,
-                                   .fields = FIELDS,
-                                   .bits = BITS,
-                                   .zero_point = -1,
-                                   .combine = combine};
+static const struct ulb_amx_cfg cfg = {.layout = &ulb_int1_tiles,
+                                       .vectors = VECTORS,
+                                       .fields = FIELDS,
+                                       .bits = BITS,
+                                       .zero_point = -1,
+                                       .separate = separate};
 
 static void run(const struct ulb_gemm *g)
 {
     _Alignas(64) uint8_t masked[ULB_AMX_MASKED];
-    ulb_run_amx(&row, g, masked);
+    ulb_run_amx(&cfg, g, masked);
 }
 
 const struct ulb_kernel ULB_KERNEL = {

@@ -52,7 +52,7 @@ static inline void ulb_planes2_unpack(const uint8_t *tile, int16_t *values, size
 }
 
 /* Sums of the low bits, then of the high ones, to those of the codes. */
-static inline void ulb_planes2_combine(const int32_t *sums, int32_t *dots)
+static inline void ulb_planes2_separate(const int32_t *sums, int32_t *dots)
 {
     for (int i = 0; i < ULB_PLANES2_ROWS; i++)
         dots[i] = sums[i] + 2 * sums[ULB_PLANES2_ROWS + i];

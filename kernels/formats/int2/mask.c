@@ -13,7 +13,7 @@
 #include "kernels/x86/gemm/grouped.h"
 enum { TOKENS = ULB_GROUP_TOKENS };
 
-ULB_GROUP_RUN(LAYOUT, ulb_fields2_walk, ulb_fields2_step, ulb_fields2_split, ULB_INT2_ZERO_POINT, 1,
+ULB_GROUP_RUN(LAYOUT, ulb_fields2_k_loop, ulb_fields2_step, ulb_fields2_separate, ULB_INT2_ZERO_POINT, 1,
               ULB_FIELDS2, 2)
 
 #else
@@ -40,7 +40,7 @@ const struct ulb_kernel ULB_KERNEL = {
     .bytes_per_step = 8 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
     .mix = ULB_FIELDS2_MIX(1),
-#if !ULB_WORD_SUMS
+#if !ULB_S16_SUMS
     .tile_mix = ULB_FIELDS2_MIX(TOKENS),
 #endif
     .prefetch_choice = true,

@@ -3,7 +3,7 @@
 #include "kernels/formats/int2/mask_gemm.h"
 
 #ifdef ULB_DP_512
-ULB_FIELDS2_TOKENS_ROW(ulb_int2_fields_64, ULB_INT2_ZERO_POINT)
+ULB_FIELDS2_TOKENS_CFG(ulb_int2_fields_64, ULB_INT2_ZERO_POINT)
 #else
-ULB_FIELDS2_TOKENS_ROW(ulb_int2_fields, ULB_INT2_ZERO_POINT)
+ULB_FIELDS2_TOKENS_CFG(ulb_int2_fields, ULB_INT2_ZERO_POINT)
 #endif

@@ -16,19 +16,19 @@ enum { ULB_FIELDS2_TOKENS = ULB_BY_SUMS(2, 4) };
 #define ULB_FIELDS2_TOKENS_MIX(tokens) ULB_TOKENS_MIX(1, ULB_FIELDS2, 2, tokens)
 
 /* The row of a file. */
-#define ULB_FIELDS2_TOKENS_ROW(layout_, zero_point_)                                                         \
-    static const struct ulb_tokens row = {.layout = &(layout_),                                              \
-                                          .vectors = 1,                                                      \
-                                          .fields = ULB_FIELDS2,                                             \
-                                          .bits = 2,                                                         \
-                                          .tokens = ULB_FIELDS2_TOKENS,                                      \
-                                          .slices = ULB_FIELDS2_SLICES,                                      \
-                                          .zero_point = (zero_point_),                                       \
-                                          .near = 1024,                                                      \
-                                          .far = ULB_BY_SUMS(0, 4096),                                       \
-                                          .gap = ULB_LINE,                                                   \
-                                          .combine = ulb_fields2_split};                                     \
-    ULB_TOKENS_RUN(row)                                                                                      \
+#define ULB_FIELDS2_TOKENS_CFG(layout_, zero_point_)                                                         \
+    static const struct ulb_field_tile_cfg cfg = {.layout = &(layout_),                                      \
+                                                  .vectors = 1,                                              \
+                                                  .fields = ULB_FIELDS2,                                     \
+                                                  .bits = 2,                                                 \
+                                                  .tokens = ULB_FIELDS2_TOKENS,                              \
+                                                  .slices = ULB_FIELDS2_SLICES,                              \
+                                                  .zero_point = (zero_point_),                               \
+                                                  .near = 1024,                                              \
+                                                  .far = ULB_BY_SUMS(0, 4096),                               \
+                                                  .prefetch_stride = ULB_LINE,                               \
+                                                  .separate = ulb_fields2_separate};                         \
+    ULB_TOKENS_RUN(cfg)                                                                                      \
     const struct ulb_kernel ULB_KERNEL = {                                                                   \
         .abi = ULB_KERNEL_ABI,                                                                               \
         .variant = "maskn",                                                                                  \

@@ -4,12 +4,12 @@
 #include "kernels/formats/int2/format.h"
 #include "kernels/codes/lut4.h"
 
-static const struct ulb_table_row row = ULB_NIBBLE_ROW(
-    ulb_int2_planes, ULB_PLANES2_ROWS, 4, ULB_INT2_ZERO_POINT, ulb_nibble_build_bits, ulb_planes2_combine);
+static const struct ulb_lut_cfg cfg = ULB_NIBBLE_CFG(
+    ulb_int2_planes, ULB_PLANES2_ROWS, 4, ULB_INT2_ZERO_POINT, ulb_nibble_build_bits, ulb_planes2_separate);
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tables(g, &row);
+    ulb_run_tables(g, &cfg);
 }
 
 const struct ulb_kernel ULB_KERNEL = {

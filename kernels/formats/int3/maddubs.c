@@ -16,12 +16,12 @@
 enum {
     SUMS = 10,
     SLICES = ULB_INT3_SLICES,
-    VISIT = 2, /* steps of a slice whose products words hold */
+    CHUNK = 2, /* steps of a slice whose products words hold */
     STEP_BYTES = 3 * ULB_VEC_BYTES,
     NEAR = 256 /* bytes ahead of the prefetches into L1 */
 };
 
-_Static_assert(VISIT *SLICES * 2 * 16 * 127 <= INT16_MAX, "words hold a visit of every slice");
+_Static_assert(CHUNK *SLICES * 2 * 16 * 127 <= INT16_MAX, "words hold a visit of every slice");
 
 #define SHIFT "vpsrlw $3, %[packed], %[packed]\n\t"
 
@@ -56,7 +56,7 @@ static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec 
 }
 
 /* Adds so many steps of every slice, from s on. */
-static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *tiles,
+static inline __attribute__((always_inline)) void chunk(const struct ulb_tiles *tiles,
                                                         struct ulb_prefetch_setting prefetch, size_t s,
                                                         size_t steps, ulb_vec sums[SUMS])
 {
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void visit(const struct ulb_tiles *
     }
     ULB_UNROLL(16)
     for (int i = 0; i < SUMS; i++) {
-        ulb_add_words(words[i], &sums[i]);
+        ulb_add_s16(words[i], &sums[i]);
         __asm__("" : "+m"(sums[i])); /* here, in one instruction less than a register that is spilled */
     }
 }
@@ -87,12 +87,12 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     ulb_vec sums[SUMS];
     for (int i = 0; i < SUMS; i++)
         sums[i] = ulb_zero();
-    size_t even = tiles->steps / VISIT * VISIT;
+    size_t even = tiles->steps / CHUNK * CHUNK;
     /* Three pieces of code: see kernels/x86/gemv/k_slices.h. */
     ULB_SPECIALISE_PREFETCH(tiles->prefetch,
-                            for (size_t s = 0; s < even; s += VISIT) visit(tiles, prefetch, s, VISIT, sums));
+                            for (size_t s = 0; s < even; s += CHUNK) chunk(tiles, prefetch, s, CHUNK, sums));
     if (even < tiles->steps)
-        visit(tiles, ulb_prefetch_setting(tiles->prefetch), even, 1, sums);
+        chunk(tiles, ulb_prefetch_setting(tiles->prefetch), even, 1, sums);
     ulb_vec code6 = ulb_add32(sums[2], ulb_asr32(sums[8], 1));
     ulb_vec code7 = ulb_add32(sums[5], ulb_asr32(sums[9], 2));
     ulb_vec codes[ULB_INT3_FIELDS] = {sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], code6, code7};
@@ -100,7 +100,7 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 }
 
 /* Several tokens. */
-static inline void stage(const uint8_t *w, uint8_t *bytes)
+static inline void unpack(const uint8_t *w, uint8_t *bytes)
 {
     const ulb_vec packed[] = {ulb_load(w), ulb_load(w + ULB_VEC_BYTES), ulb_load(w + 2 * ULB_VEC_BYTES)};
     ULB_UNROLL(8)
@@ -108,21 +108,21 @@ static inline void stage(const uint8_t *w, uint8_t *bytes)
         ulb_store(bytes + i * ULB_VEC_BYTES, ulb_byte_of_three_bit(packed, i));
 }
 
-static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
 {
-    ulb_finish_sums(g, &ulb_int3_vnni4, m, ULB_INT3_FIELDS * ULB_LANES, n, results, ULB_INT3_ZERO_POINT);
+    ulb_epilogue_sums(g, &ulb_int3_vnni4, m, ULB_INT3_FIELDS * ULB_LANES, n, results, ULB_INT3_ZERO_POINT);
 }
 
-static const struct ulb_piece_row pieces = {.layout = &ulb_int3_vnni4,
-                                            .slices = SLICES,
-                                            .vectors = ULB_INT3_FIELDS,
-                                            .steps = ULB_PIECE_STEPS_MAX,
-                                            .step_bytes = STEP_BYTES,
-                                            .full = ULB_WORD_STEPS(7),
-                                            .stage = stage,
-                                            .take = ulb_take_sums,
-                                            .finish = finish};
-ULB_PIECE_RUN(pieces)
+static const struct ulb_k_block_cfg k_blocks = {.layout = &ulb_int3_vnni4,
+                                                .slices = SLICES,
+                                                .vectors = ULB_INT3_FIELDS,
+                                                .steps = ULB_K_BLOCK_STEPS_MAX,
+                                                .step_bytes = STEP_BYTES,
+                                                .full = ULB_S16_STEPS(7),
+                                                .unpack = unpack,
+                                                .take = ulb_take_sums,
+                                                .epilogue = epilogue};
+ULB_K_BLOCK_RUN(k_blocks)
 
 static void run(const struct ulb_gemm *g)
 {
@@ -140,20 +140,20 @@ const struct ulb_kernel ULB_KERNEL = {
     .layout = &ulb_int3_vnni4,
     .activation = ULB_ACT_A8,
     .mr = ULB_INT3_FIELDS * ULB_LANES,
-    .nr = ULB_PIECE_TOKENS,
+    .nr = ULB_K_BLOCK_TOKENS,
     .kr = 4 * SLICES,
     .bytes_per_step = 12,
     /* The masks of the high bits are in memory, and the sums that words are added to. */
-    .mix = {.loads = 0.375 + 0.25 + 1.25 / (VISIT * SLICES),
+    .mix = {.loads = 0.375 + 0.25 + 1.25 / (CHUNK * SLICES),
             .broadcasts = 0.125,
             .prefetches = 0.5,
             .logic = 1.25,
             .shifts = 0.625,
             .maddubs = 1.25,
-            .madds = 1.25 / (VISIT * SLICES),
-            .adds = 1.25 + 1.25 / (VISIT * SLICES),
+            .madds = 1.25 / (CHUNK * SLICES),
+            .adds = 1.25 + 1.25 / (CHUNK * SLICES),
             .vector_bits = 256},
-    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_WORD_STEPS(7))},
+    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_S16_STEPS(7))},
     .prefetch_tokens = 1,
     .prefetch_choice = true,
     .run = run,

@@ -28,15 +28,15 @@ enum {
     FAR = 1536
 };
 
-static const struct ulb_walk walk = {.step_bytes = 3 * ULB_VEC_BYTES,
-                                     .columns = 4,
-                                     .vectors = SUMS,
-                                     .slices = SLICES,
-                                     .sets = SETS,
-                                     .visit = 3 * ULB_LINE,
-                                     .near = NEAR,
-                                     .far = FAR,
-                                     .gap = ULB_LINE};
+static const struct ulb_k_loop k_loop = {.step_bytes = 3 * ULB_VEC_BYTES,
+                                         .columns = 4,
+                                         .vectors = SUMS,
+                                         .slices = SLICES,
+                                         .sets = SETS,
+                                         .chunk_bytes = 3 * ULB_LINE,
+                                         .near = NEAR,
+                                         .far = FAR,
+                                         .prefetch_stride = ULB_LINE};
 
 static const ulb_vec mask0 = ULB_BYTES(0x07), mask1 = ULB_BYTES(0x38), mask2 = ULB_BYTES(0x40);
 
@@ -81,14 +81,14 @@ static inline ulb_vec join(ulb_vec low, ulb_vec high)
 }
 
 /* Sums of bytes and of what is masked of them to those of codes. */
-static inline void combine(ulb_vec *sums)
+static inline void separate(ulb_vec *sums)
 {
-    ulb_split_fields(sums, 3, 3);
-    ulb_split_fields(sums + 3, 3, 3);
+    ulb_separate_fields(sums, 3, 3);
+    ulb_separate_fields(sums + 3, 3, 3);
     sums[9] = ulb_sub32(sums[9], sums[8]);
     ulb_vec high6 = ulb_asr32(sums[8], 6);
     sums[8] = sums[9];
-    ulb_split_fields(sums + 6, 3, 3);
+    ulb_separate_fields(sums + 6, 3, 3);
     ulb_vec high7 = ulb_asr32(sums[8], 1);
     const ulb_vec codes[FIELDS] = {
         sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], join(sums[2], high6), join(sums[5], high7)};
@@ -100,8 +100,8 @@ static inline void combine(ulb_vec *sums)
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
-    combine(sums);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
+    separate(sums);
     ulb_store_all(dots, sums, FIELDS);
 }
 
@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_settin
     }
     ULB_UNROLL(2)
     for (unsigned t = 0; t < tokens; t++) {
-        combine(all + t * SUMS);
+        separate(all + t * SUMS);
         ULB_UNROLL(8)
         for (unsigned i = 0; i < FIELDS; i++)
             sums[t * FIELDS + i] = all[t * SUMS + i];
@@ -156,17 +156,17 @@ static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_settin
 
 static void run(const struct ulb_gemm *g)
 {
-    static const struct ulb_tokens row = {.layout = &LAYOUT,
-                                          .vectors = FIELDS,
-                                          .fields = 1,
-                                          .tokens = TOKENS,
-                                          .slices = SLICES,
-                                          .zero_point = ULB_INT3_ZERO_POINT,
-                                          .sum = sum};
+    static const struct ulb_field_tile_cfg cfg = {.layout = &LAYOUT,
+                                                  .vectors = FIELDS,
+                                                  .fields = 1,
+                                                  .tokens = TOKENS,
+                                                  .slices = SLICES,
+                                                  .zero_point = ULB_INT3_ZERO_POINT,
+                                                  .sum = sum};
     if (g->n == 1 || TOKENS == 1)
         ulb_run_tiles(g, &LAYOUT, FIELDS * ULB_LANES, tile, ULB_INT3_ZERO_POINT);
     else
-        ulb_run_tokens(&row, g);
+        ulb_run_tokens(&cfg, g);
 }
 
 /* sets: of accumulators. */

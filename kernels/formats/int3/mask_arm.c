@@ -34,11 +34,11 @@
 
 enum {
     FIELDS = ULB_INT3_FIELDS,
-    ROWS = ULB_BY_ISA(ULB_QUAD_ROWS_SHORT, ULB_QUAD_ROWS_LONG),
+    ROWS = ULB_BY_ISA(ULB_SDOT_ROWS_SHORT, ULB_SDOT_ROWS_LONG),
     LANES = ROWS / FIELDS
 };
 
-#define LAYOUT ULB_QUADS_OF(ulb_int3)
+#define LAYOUT ULB_SDOT_OF(ulb_int3)
 
 /* What a whole byte's sum has above its two codes, 64 times too large. */
 static inline int32_t above(int32_t whole, int32_t x_sum, int32_t low, int32_t high)
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, i
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_quads(g, &LAYOUT, ROWS, LANES, dots_of, ULB_INT3_ZERO_POINT);
+    ulb_run_sdot_tiles(g, &LAYOUT, ROWS, LANES, dots_of, ULB_INT3_ZERO_POINT);
 }
 
 const struct ulb_kernel ULB_KERNEL = {
@@ -76,9 +76,9 @@ const struct ulb_kernel ULB_KERNEL = {
     .activation = ULB_ACT_A8,
     .mr = ROWS,
     .nr = 1,
-    .kr = ULB_QUAD_GRAIN,
+    .kr = ULB_SDOT_GRAIN,
     .bytes_per_step = 12,
-    .mix = {ULB_QUAD_LOADS(3, 32), .logic = 1.75, .dot_products = 2.5, .vector_bits = 128,
-            .chains = PLANES * ULB_QUAD_SLICES},
+    .mix = {ULB_SDOT_LOADS(3, 32), .logic = 1.75, .dot_products = 2.5, .vector_bits = 128,
+            .chains = PLANES * ULB_SDOT_SLICES},
     .run = run,
 };

@@ -13,22 +13,22 @@
 #ifdef ULB_GROUP
 #include "kernels/x86/gemv/grouped.h"
 #include "kernels/x86/gemm/avx2_unpacked.h"
-enum { SLICES = ULB_GROUP_SLICES, TOKENS = ULB_PIECE_TOKENS };
+enum { SLICES = ULB_GROUP_SLICES, TOKENS = ULB_K_BLOCK_TOKENS };
 #else
 enum { SLICES = 4, TOKENS = 1 };
 #endif
 
 enum { VECTORS = 3, FIELDS = 2, STEP_BYTES = VECTORS * ULB_VEC_BYTES };
 
-static const struct ulb_walk walk = {.step_bytes = STEP_BYTES,
-                                     .columns = 4,
-                                     .vectors = VECTORS * FIELDS,
-                                     .slices = SLICES,
-                                     .sets = 1,
-                                     .visit = 8 * STEP_BYTES,
-                                     .widen = ulb_add_words,
-                                     .near = 1024,
-                                     .gap = ULB_LINE};
+static const struct ulb_k_loop k_loop = {.step_bytes = STEP_BYTES,
+                                         .columns = 4,
+                                         .vectors = VECTORS * FIELDS,
+                                         .slices = SLICES,
+                                         .sets = 1,
+                                         .chunk_bytes = 8 * STEP_BYTES,
+                                         .widen_s16 = ulb_add_s16,
+                                         .near = 1024,
+                                         .prefetch_stride = ULB_LINE};
 
 static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
                         ulb_vec *words)
@@ -45,40 +45,40 @@ static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, 
 
 enum { ROW_VECTORS = VECTORS * FIELDS };
 
-static inline void stage(const uint8_t *w, uint8_t *bytes)
+static inline void unpack(const uint8_t *w, uint8_t *bytes)
 {
-    ulb_stage_fields(VECTORS, FIELDS, w, bytes);
+    ulb_unpack_fields(VECTORS, FIELDS, w, bytes);
 }
 
-static inline void take(const struct ulb_piece *piece, size_t v, ulb_vec sums, ulb_vec *result)
+static inline void take(const struct ulb_k_block *k_block, size_t v, ulb_vec sums, ulb_vec *result)
 {
-    ulb_take_group(ROW_VECTORS, piece, v, sums, result);
+    ulb_take_group(ROW_VECTORS, k_block, v, sums, result);
 }
 
-static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
 {
-    ulb_finish_scaled(g, m, ROW_VECTORS * ULB_LANES, n, results);
+    ulb_epilogue_scaled(g, m, ROW_VECTORS * ULB_LANES, n, results);
 }
 
-static const struct ulb_piece_row pieces = {.layout = &LAYOUT,
-                                            .slices = SLICES,
-                                            .vectors = ROW_VECTORS,
-                                            .steps = ULB_GROUP_STEPS,
-                                            .step_bytes = STEP_BYTES,
-                                            .before = ROW_VECTORS * ULB_VEC_BYTES,
-                                            .full = ULB_WORD_STEPS(15),
-                                            .zero_point = ULB_INT4_ZERO_POINT,
-                                            .stage = stage,
-                                            .take = take,
-                                            .finish = finish};
-ULB_PIECE_RUN(pieces)
+static const struct ulb_k_block_cfg k_blocks = {.layout = &LAYOUT,
+                                                .slices = SLICES,
+                                                .vectors = ROW_VECTORS,
+                                                .steps = ULB_GROUP_STEPS,
+                                                .step_bytes = STEP_BYTES,
+                                                .before = ROW_VECTORS * ULB_VEC_BYTES,
+                                                .full = ULB_S16_STEPS(15),
+                                                .zero_point = ULB_INT4_ZERO_POINT,
+                                                .unpack = unpack,
+                                                .take = take,
+                                                .epilogue = epilogue};
+ULB_K_BLOCK_RUN(k_blocks)
 
 static void run(const struct ulb_gemm *g)
 {
     if (g->n > 1)
         run_tokens(g);
     else
-        ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, ULB_INT4_ZERO_POINT);
+        ulb_run_groups(g, &LAYOUT, &k_loop, step, ulb_no_fields, ULB_INT4_ZERO_POINT);
 }
 
 #else
@@ -86,7 +86,7 @@ static void run(const struct ulb_gemm *g)
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
     ulb_store_all(dots, sums, VECTORS * FIELDS);
 }
 
@@ -119,7 +119,7 @@ const struct ulb_kernel ULB_KERNEL = {
             .adds = 1.125,
             .vector_bits = 256},
 #ifdef ULB_GROUP
-    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_WORD_STEPS(15))},
+    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_S16_STEPS(15))},
     .prefetch_tokens = 1,
 #endif
     .prefetch_choice = true,

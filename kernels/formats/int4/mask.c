@@ -25,15 +25,15 @@ enum { SLICES = 4, TOKENS = 1 };
 
 enum { VECTORS = 3, FIELDS = 2, SETS = 2 };
 
-static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
-                                     .columns = 4,
-                                     .vectors = VECTORS * FIELDS,
-                                     .slices = SLICES,
-                                     .sets = SETS,
-                                     .visit = 3 * ULB_LINE,
-                                     .near = 1024,
-                                     .far = 2048,
-                                     .gap = ULB_LINE};
+static const struct ulb_k_loop k_loop = {.step_bytes = VECTORS * ULB_VEC_BYTES,
+                                         .columns = 4,
+                                         .vectors = VECTORS * FIELDS,
+                                         .slices = SLICES,
+                                         .sets = SETS,
+                                         .chunk_bytes = 3 * ULB_LINE,
+                                         .near = 1024,
+                                         .far = 2048,
+                                         .prefetch_stride = ULB_LINE};
 
 static const ulb_vec low = ULB_BYTES(0x0F);
 
@@ -52,24 +52,24 @@ static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, 
     }
 }
 
-static inline __attribute__((always_inline)) void split(ulb_vec *sums)
+static inline __attribute__((always_inline)) void separate(ulb_vec *sums)
 {
     ULB_UNROLL(4)
     for (int i = 0; i < VECTORS; i++)
-        ulb_split_fields(sums + FIELDS * i, FIELDS, 4);
+        ulb_separate_fields(sums + FIELDS * i, FIELDS, 4);
 }
 
 #ifdef ULB_GROUP
 
-ULB_GROUP_RUN(LAYOUT, walk, step, split, ULB_INT4_ZERO_POINT, VECTORS, FIELDS, 4)
+ULB_GROUP_RUN(LAYOUT, k_loop, step, separate, ULB_INT4_ZERO_POINT, VECTORS, FIELDS, 4)
 
 #else
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
-    split(sums);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
+    separate(sums);
     ulb_store_all(dots, sums, VECTORS * FIELDS);
 }
 

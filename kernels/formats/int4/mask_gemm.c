@@ -17,30 +17,30 @@
 enum { VECTORS = 3, FIELDS = 2, BITS = 4, TOKENS = 4, SLICES = 4 };
 
 /* Nibbles that are shifted down are sums already. */
-static inline __attribute__((always_inline)) void combine(ulb_vec *sums)
+static inline __attribute__((always_inline)) void separate(ulb_vec *sums)
 {
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
     (void)sums;
 #else
     ULB_UNROLL(4)
     for (int i = 0; i < VECTORS; i++)
-        ulb_split_fields(sums + FIELDS * i, FIELDS, BITS);
+        ulb_separate_fields(sums + FIELDS * i, FIELDS, BITS);
 #endif
 }
 
-static const struct ulb_tokens row = {.layout = &LAYOUT,
-                                      .vectors = VECTORS,
-                                      .fields = FIELDS,
-                                      .bits = BITS,
-                                      .tokens = TOKENS,
-                                      .slices = SLICES,
-                                      .zero_point = ULB_INT4_ZERO_POINT,
-                                      .near = 1024,
-                                      .far = ULB_BY_SUMS(0, 4096),
-                                      .gap = ULB_LINE,
-                                      .combine = combine};
+static const struct ulb_field_tile_cfg cfg = {.layout = &LAYOUT,
+                                              .vectors = VECTORS,
+                                              .fields = FIELDS,
+                                              .bits = BITS,
+                                              .tokens = TOKENS,
+                                              .slices = SLICES,
+                                              .zero_point = ULB_INT4_ZERO_POINT,
+                                              .near = 1024,
+                                              .far = ULB_BY_SUMS(0, 4096),
+                                              .prefetch_stride = ULB_LINE,
+                                              .separate = separate};
 
-ULB_TOKENS_RUN(row)
+ULB_TOKENS_RUN(cfg)
 
 const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,

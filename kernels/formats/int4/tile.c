@@ -7,24 +7,24 @@
 
 enum { VECTORS = 1, FIELDS = 2, BITS = 4 };
 
-static inline void combine(ulb_vec *sums)
+static inline void separate(ulb_vec *sums)
 {
 #pragma GCC unroll 4
     for (int i = 0; i < VECTORS; i++)
-        ulb_split_fields(sums + FIELDS * i, FIELDS, BITS);
+        ulb_separate_fields(sums + FIELDS * i, FIELDS, BITS);
 }
 
-static const struct ulb_amx row = {.layout = &ulb_int4_tiles,
-                                   .vectors = VECTORS,
-                                   .fields = FIELDS,
-                                   .bits = BITS,
-                                   .zero_point = ULB_INT4_ZERO_POINT,
-                                   .combine = combine};
+static const struct ulb_amx_cfg cfg = {.layout = &ulb_int4_tiles,
+                                       .vectors = VECTORS,
+                                       .fields = FIELDS,
+                                       .bits = BITS,
+                                       .zero_point = ULB_INT4_ZERO_POINT,
+                                       .separate = separate};
 
 static void run(const struct ulb_gemm *g)
 {
     _Alignas(64) uint8_t masked[ULB_AMX_MASKED];
-    ulb_run_amx(&row, g, masked);
+    ulb_run_amx(&cfg, g, masked);
 }
 
 const struct ulb_kernel ULB_KERNEL = {

@@ -31,13 +31,13 @@ enum { SLICES = 2, TOKENS = 1 };
 
 enum { VECTORS = 6, SETS = 2 };
 
-#define WALK(sets_)                                                                                          \
+#define K_LOOP(sets_)                                                                                        \
     {                                                                                                        \
         .step_bytes = VECTORS * ULB_VEC_BYTES, .columns = 4, .vectors = VECTORS, .slices = SLICES,           \
-        .sets = (sets_), .visit = ULB_LINE, .near = ULB_VEC_BYTES == 64 ? 512 : 1024, .far = 0,              \
-        .gap = 2 * ULB_LINE                                                                                  \
+        .sets = (sets_), .chunk_bytes = ULB_LINE, .near = ULB_VEC_BYTES == 64 ? 512 : 1024, .far = 0,        \
+        .prefetch_stride = 2 * ULB_LINE                                                                      \
     }
-static const struct ulb_walk walk = WALK(SETS);
+static const struct ulb_k_loop k_loop = K_LOOP(SETS);
 
 static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x,
                         ulb_vec *sums)
@@ -52,31 +52,31 @@ static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, 
 
 #ifdef ULB_GROUP
 
-ULB_GROUP_RUN(LAYOUT, walk, step, ulb_no_split, ULB_DP_ZERO(ULB_INT8_ZERO_POINT), VECTORS, 1, 8)
+ULB_GROUP_RUN(LAYOUT, k_loop, step, ulb_no_fields, ULB_DP_ZERO(ULB_INT8_ZERO_POINT), VECTORS, 1, 8)
 
 #else
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
     ulb_store_all(dots, sums, VECTORS);
 }
 
-static inline void pair(const struct ulb_tiles *tiles, int32_t *dots, int32_t *beside)
+static inline void tile_pair(const struct ulb_tiles *tiles, int32_t *dots, int32_t *second)
 {
-    static const struct ulb_walk pair_walk = WALK(1);
+    static const struct ulb_k_loop tile_pair_k_loop = K_LOOP(1);
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_pair(&pair_walk, step, tiles, sums);
+    ulb_k_loop_tile_pair(&tile_pair_k_loop, step, tiles, sums);
     ulb_store_all(dots, sums, VECTORS);
-    ulb_store_all(beside, sums + VECTORS, VECTORS);
+    ulb_store_all(second, sums + VECTORS, VECTORS);
 }
 
 /* Four slices are streams enough. */
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_pairs(g, &LAYOUT, VECTORS * ULB_LANES, tile, SLICES < 4 ? pair : NULL,
-                  ULB_DP_ZERO(ULB_INT8_ZERO_POINT));
+    ulb_run_tile_pairs(g, &LAYOUT, VECTORS * ULB_LANES, tile, SLICES < 4 ? tile_pair : NULL,
+                       ULB_DP_ZERO(ULB_INT8_ZERO_POINT));
 }
 
 #endif

@@ -15,24 +15,24 @@
 enum { VECTORS = 6, FIELDS = 1, BITS = 8, TOKENS = ULB_BY_ENCODING(2, 4), SLICES = 2 };
 
 /* Whole bytes are their own sums. */
-static inline void combine(ulb_vec *sums)
+static inline void separate(ulb_vec *sums)
 {
     (void)sums;
 }
 
-static const struct ulb_tokens row = {.layout = &LAYOUT,
-                                      .vectors = VECTORS,
-                                      .fields = FIELDS,
-                                      .bits = BITS,
-                                      .tokens = TOKENS,
-                                      .slices = SLICES,
-                                      .zero_point = ULB_INT8_ZERO_POINT,
-                                      .near = ULB_BY_WIDTH(1024, 512),
-                                      .far = 0,
-                                      .gap = 2 * ULB_LINE,
-                                      .combine = combine};
+static const struct ulb_field_tile_cfg cfg = {.layout = &LAYOUT,
+                                              .vectors = VECTORS,
+                                              .fields = FIELDS,
+                                              .bits = BITS,
+                                              .tokens = TOKENS,
+                                              .slices = SLICES,
+                                              .zero_point = ULB_INT8_ZERO_POINT,
+                                              .near = ULB_BY_WIDTH(1024, 512),
+                                              .far = 0,
+                                              .prefetch_stride = 2 * ULB_LINE,
+                                              .separate = separate};
 
-ULB_TOKENS_RUN(row)
+ULB_TOKENS_RUN(cfg)
 
 const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,

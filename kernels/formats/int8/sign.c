@@ -21,15 +21,15 @@ enum { SETS = 1, SLICES = 4, NEAR = 512 };
 
 enum { VECTORS = 6 };
 
-static const struct ulb_walk walk = {.step_bytes = VECTORS * ULB_VEC_BYTES,
-                                     .columns = 4,
-                                     .vectors = VECTORS,
-                                     .slices = SLICES,
-                                     .sets = SETS,
-                                     .visit = ULB_LINE,
-                                     .near = NEAR,
-                                     .far = 0,
-                                     .gap = ULB_LINE};
+static const struct ulb_k_loop k_loop = {.step_bytes = VECTORS * ULB_VEC_BYTES,
+                                         .columns = 4,
+                                         .vectors = VECTORS,
+                                         .slices = SLICES,
+                                         .sets = SETS,
+                                         .chunk_bytes = ULB_LINE,
+                                         .near = NEAR,
+                                         .far = 0,
+                                         .prefetch_stride = ULB_LINE};
 
 /* *sum += weights times x. One statement, so that the accumulators of groups stay in registers. */
 static inline void add_products(ulb_vec *sum, const uint8_t *weights, ulb_vec x)
@@ -57,38 +57,38 @@ static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, 
 #ifdef ULB_GROUP
 
 #define TAKE take
-enum { PIECE = ULB_GROUP_STEPS, SCALES_BYTES = VECTORS * ULB_VEC_BYTES };
+enum { K_BLOCK = ULB_GROUP_STEPS, SCALES_BYTES = VECTORS * ULB_VEC_BYTES };
 
-static inline __attribute__((always_inline)) void take(const struct ulb_piece *piece, size_t v, ulb_vec sums,
-                                                       ulb_vec *result)
+static inline __attribute__((always_inline)) void take(const struct ulb_k_block *k_block, size_t v,
+                                                       ulb_vec sums, ulb_vec *result)
 {
-    ulb_take_group(VECTORS, piece, v, sums, result);
+    ulb_take_group(VECTORS, k_block, v, sums, result);
 }
 
-static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
 {
-    ulb_finish_scaled(g, m, VECTORS * ULB_LANES, n, results);
+    ulb_epilogue_scaled(g, m, VECTORS * ULB_LANES, n, results);
 }
 
 static void run_one(const struct ulb_gemm *g)
 {
-    ulb_run_groups(g, &LAYOUT, &walk, step, ulb_no_split, 0);
+    ulb_run_groups(g, &LAYOUT, &k_loop, step, ulb_no_fields, 0);
 }
 
 #else
 
 #define TAKE ulb_take_sums
-enum { PIECE = ULB_PIECE_STEPS_MAX, SCALES_BYTES = 0 };
+enum { K_BLOCK = ULB_K_BLOCK_STEPS_MAX, SCALES_BYTES = 0 };
 
-static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
 {
-    ulb_finish_sums(g, &LAYOUT, m, VECTORS * ULB_LANES, n, results, 0);
+    ulb_epilogue_sums(g, &LAYOUT, m, VECTORS * ULB_LANES, n, results, 0);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
     ulb_store_all(dots, sums, VECTORS);
 }
 
@@ -99,15 +99,15 @@ static void run_one(const struct ulb_gemm *g)
 
 #endif
 
-static const struct ulb_piece_row pieces = {.layout = &LAYOUT,
-                                            .slices = SLICES,
-                                            .vectors = VECTORS,
-                                            .steps = PIECE,
-                                            .step_bytes = VECTORS * ULB_VEC_BYTES,
-                                            .before = SCALES_BYTES,
-                                            .take = TAKE,
-                                            .finish = finish};
-ULB_PIECE_RUN(pieces)
+static const struct ulb_k_block_cfg k_blocks = {.layout = &LAYOUT,
+                                                .slices = SLICES,
+                                                .vectors = VECTORS,
+                                                .steps = K_BLOCK,
+                                                .step_bytes = VECTORS * ULB_VEC_BYTES,
+                                                .before = SCALES_BYTES,
+                                                .take = TAKE,
+                                                .epilogue = epilogue};
+ULB_K_BLOCK_RUN(k_blocks)
 
 static void run(const struct ulb_gemm *g)
 {
@@ -125,7 +125,7 @@ const struct ulb_kernel ULB_KERNEL = {
     .layout = &LAYOUT,
     .activation = ULB_ACT_A8,
     .mr = VECTORS * ULB_LANES,
-    .nr = ULB_PIECE_TOKENS,
+    .nr = ULB_K_BLOCK_TOKENS,
     .kr = ULB_K_GRAIN(SLICES),
     .bytes_per_step = 32 + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
@@ -136,7 +136,7 @@ const struct ulb_kernel ULB_KERNEL = {
             .maddubs = 1,
             .madds = 1,
             .vector_bits = 256},
-    .tile_mix = {ULB_WORD_TILE_MIX},
+    .tile_mix = {ULB_S16_TILE_MIX},
     .prefetch_choice = true,
     .prefetch_tokens = 1,
     .run = run,

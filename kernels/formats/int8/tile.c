@@ -7,21 +7,21 @@
 enum { VECTORS = 2, FIELDS = 1, BITS = 8 };
 
 /* Whole bytes are their own sums. */
-static inline void combine(ulb_vec *sums)
+static inline void separate(ulb_vec *sums)
 {
     (void)sums;
 }
 
-static const struct ulb_amx row = {.layout = &ulb_int8_tiles,
-                                   .vectors = VECTORS,
-                                   .fields = FIELDS,
-                                   .bits = BITS,
-                                   .zero_point = ULB_INT8_ZERO_POINT,
-                                   .combine = combine};
+static const struct ulb_amx_cfg cfg = {.layout = &ulb_int8_tiles,
+                                       .vectors = VECTORS,
+                                       .fields = FIELDS,
+                                       .bits = BITS,
+                                       .zero_point = ULB_INT8_ZERO_POINT,
+                                       .separate = separate};
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_amx(&row, g, NULL);
+    ulb_run_amx(&cfg, g, NULL);
 }
 
 const struct ulb_kernel ULB_KERNEL = {

@@ -16,7 +16,7 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_vec low, high;
     ulb_look_up_nibbles(w, ulb_all128(table), &low, &high);
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
     ulb_vec size = _mm256_abs_epi8(x); /* of all sets once */
     ulb_dot_signed(&sums[0], x, size, low);
     ulb_dot_signed(&sums[1], x, size, high);
@@ -58,12 +58,12 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define ACTIVATION ULB_ACT_Q8_0
 #define NEAR       ULB_BY_SUMS(1536, 2048)
 #define FAR        ULB_BY_SUMS(0, 4096)
-#define PAIRS      ULB_BY_WIDTH(0, 1)
+#define TILE_PAIRS ULB_BY_WIDTH(0, 1)
 #define SHUFFLES   1
 #define LEAST      ULB_BY_SUMS(4, 5)
 #define IS_SIGNED
 #ifdef ULB_DP_VEX
-#define STAGED 1
+#define UNPACKED 1
 #endif
 
 #include "kernels/x86/block_kernel.h"

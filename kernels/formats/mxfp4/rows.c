@@ -26,7 +26,7 @@ static inline ulb_vec operand(const ulb_vec *packed, size_t i)
 static const struct ulb_codes entries = {.bytes = 1,
                                          .rows = 2,
                                          .sums = 2,
-                                         .word_steps = ULB_BY_SUMS(ULB_WORD_STEPS(24), 0),
+                                         .s16_steps = ULB_BY_SUMS(ULB_S16_STEPS(24), 0),
                                          .step = step,
                                          .operand = operand,
                                          .byte = operand,
@@ -50,11 +50,11 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define ACTIVATION ULB_ACT_Q8_0
 #define NEAR       2048
 #define FAR        4096
-#define PAIRS      ULB_BY_WIDTH(0, 1)
+#define TILE_PAIRS ULB_BY_WIDTH(0, 1)
 #define SHUFFLES   1
 #define LEAST      ULB_BY_SUMS(2, 5)
 #ifdef ULB_DP_VEX
-#define STAGED 1
+#define UNPACKED 1
 #endif
 
 #include "kernels/x86/block_kernel.h"

@@ -7,4 +7,4 @@ static void run(const struct ulb_gemm *g)
 }
 
 const struct ulb_kernel ULB_KERNEL =
-    ULB_BLOCK_REF_ROW(ulb_q2_k_in_place, struct ulb_q2_k, ULB_Q2_K_COLUMNS, ULB_ACT_Q8_K);
+    ULB_BLOCK_REF_KERNEL(ulb_q2_k_in_place, struct ulb_q2_k, ULB_Q2_K_COLUMNS, ULB_ACT_Q8_K);

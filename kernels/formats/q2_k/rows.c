@@ -9,8 +9,8 @@
 #include "kernels/x86/codes/codes.h"
 
 #define LAYOUT         ULB_BY_WIDTH(ulb_q2_k_rows_32, ulb_q2_k_rows_64)
-#define CODES          ulb_crumb_codes
-#define COUNTS         ULB_CRUMB_COUNTS
+#define CODES          ulb_two_bit_codes
+#define COUNTS         ULB_TWO_BIT_COUNTS
 #define BYTES_PER_STEP 10.5
 #define SETS           1
 #define COLUMNS        ULB_Q2_K_COLUMNS

@@ -9,8 +9,8 @@
 #include "kernels/x86/codes/codes.h"
 
 #define LAYOUT         ULB_BY_WIDTH(ulb_q3_k_rows_64, ulb_q3_k_rows_128)
-#define CODES          ulb_third_codes
-#define COUNTS         ULB_THIRD_COUNTS
+#define CODES          ulb_three_bit_codes
+#define COUNTS         ULB_THREE_BIT_COUNTS
 #define BYTES_PER_STEP 14.25
 #define SETS           1
 #define COLUMNS        ULB_Q3_K_COLUMNS
@@ -23,7 +23,7 @@
 #define NEAR           ULB_BY_SUMS(1536, 2048)
 #define FAR            ULB_BY_SUMS(0, 4096)
 #define SHUFFLES       0
-#define STAGED         1
+#define UNPACKED       1
 #define LEAST          ULB_BY_SUMS(2, 4)
 
 #include "kernels/x86/block_kernel.h"

@@ -23,7 +23,7 @@
 #define ACTIVATION     ULB_ACT_Q8_0
 #define NEAR           ULB_BY_SUMS(2048, 1024)
 #define FAR            ULB_BY_SUMS(4096, ULB_BY_ENCODING(0, 4096))
-#define PAIRS          1
+#define TILE_PAIRS     1
 #define SHUFFLES       0
 
 #include "kernels/x86/block_kernel.h"

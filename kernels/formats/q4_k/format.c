@@ -66,7 +66,7 @@ const struct ulb_layout ulb_q4_k_rows_64 =
 
 static const struct ulb_row_tile quads = {.codes = &ulb_nibbles, .sets = 1, .flip = 0x80};
 
-const struct ulb_layout ulb_q4_k_quads_32 =
+const struct ulb_layout ulb_q4_k_sdot_32 =
     ULB_INTERLEAVED("quads-32", ulb_q4_k, quads, 16, 2, ULB_Q4_K_COLUMNS, 1, 2, 20);
-const struct ulb_layout ulb_q4_k_quads_128 =
+const struct ulb_layout ulb_q4_k_sdot_128 =
     ULB_INTERLEAVED("quads-128", ulb_q4_k, quads, 64, 2, ULB_Q4_K_COLUMNS, 1, 2, 20);

@@ -20,6 +20,6 @@ extern const struct ulb_layout ulb_q4_k_in_place;
 /* Rows interleaved (kernels/pack/block_interleave.h). */
 extern const struct ulb_layout ulb_q4_k_rows_32, ulb_q4_k_rows_64;
 /* Bytes ^ 0x80, in one set of lanes: for signed dot products (kernels/pack/sdot_tile.h). */
-extern const struct ulb_layout ulb_q4_k_quads_32, ulb_q4_k_quads_128;
+extern const struct ulb_layout ulb_q4_k_sdot_32, ulb_q4_k_sdot_128;
 
 #endif

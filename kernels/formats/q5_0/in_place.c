@@ -6,7 +6,7 @@
 
 static inline void codes(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high)
 {
-    ulb_pair_fives(a, b, offsetof(struct ulb_q5_0, qh), low, high);
+    ulb_pair_five_bit(a, b, offsetof(struct ulb_q5_0, qh), low, high);
 }
 
 #define LAYOUT      ulb_q5_0_in_place

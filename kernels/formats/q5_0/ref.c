@@ -7,4 +7,4 @@ static void run(const struct ulb_gemm *g)
 }
 
 const struct ulb_kernel ULB_KERNEL =
-    ULB_BLOCK_REF_ROW(ulb_q5_0_in_place, struct ulb_q5_0, ULB_Q5_0_COLUMNS, ULB_ACT_Q8_0);
+    ULB_BLOCK_REF_KERNEL(ulb_q5_0_in_place, struct ulb_q5_0, ULB_Q5_0_COLUMNS, ULB_ACT_Q8_0);

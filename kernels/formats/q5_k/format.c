@@ -57,7 +57,7 @@ const struct ulb_format ulb_q5_k = {.name = "q5_k",
 
 const struct ulb_layout ulb_q5_k_in_place = ULB_IN_PLACE(ulb_q5_k, ULB_Q5_K_COLUMNS, sizeof(struct ulb_q5_k));
 
-static const struct ulb_row_tile rows = {.codes = &ulb_fives, .sets = 1, .zero_point = 0};
+static const struct ulb_row_tile rows = {.codes = &ulb_five_bit, .sets = 1, .zero_point = 0};
 
 const struct ulb_layout ulb_q5_k_rows_64 =
     ULB_INTERLEAVED("rows-64", ulb_q5_k, rows, 8, 8, ULB_Q5_K_COLUMNS, 5, 8, 20);

@@ -4,8 +4,8 @@
 #include "kernels/x86/codes/codes.h"
 
 #define LAYOUT         ULB_BY_WIDTH(ulb_q5_k_rows_64, ulb_q5_k_rows_128)
-#define CODES          ulb_five_codes
-#define COUNTS         ULB_FIVE_COUNTS
+#define CODES          ulb_five_bit_codes
+#define COUNTS         ULB_FIVE_BIT_COUNTS
 #define BYTES_PER_STEP 22.5
 #define SETS           1
 #define COLUMNS        ULB_Q5_K_COLUMNS
@@ -18,7 +18,7 @@
 #define NEAR           2048
 #define FAR            4096
 #define SHUFFLES       0
-#define STAGED         1
+#define UNPACKED       1
 #define LEAST          ULB_BY_SUMS(2, 4)
 
 #include "kernels/x86/block_kernel.h"

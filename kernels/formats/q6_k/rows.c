@@ -11,8 +11,8 @@
 #include "kernels/x86/codes/codes.h"
 
 #define LAYOUT         ULB_BY_WIDTH(ulb_q6_k_rows_32, ulb_q6_k_rows_64)
-#define CODES          ulb_six_codes
-#define COUNTS         ULB_SIX_COUNTS
+#define CODES          ulb_six_bit_codes
+#define COUNTS         ULB_SIX_BIT_COUNTS
 #define BYTES_PER_STEP 26.25
 #define SETS           1
 #define COLUMNS        ULB_Q6_K_COLUMNS
@@ -25,7 +25,7 @@
 #define NEAR           2048
 #define FAR            ULB_BY_SUMS(4096, 0)
 #define SHUFFLES       0
-#define STAGED         1
+#define UNPACKED       1
 #define LEAST          ULB_BY_SUMS(2, 4)
 
 #include "kernels/x86/block_kernel.h"

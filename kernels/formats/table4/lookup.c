@@ -41,7 +41,7 @@ struct code_parts {
 static const struct code_parts nf4_parts = {{{ULB_NF4_LEVELS(NF4_LOW)}, {ULB_NF4_LEVELS(NF4_HIGH)}}, 2};
 static const struct code_parts fp4_parts = {{{ULB_FP4_LEVELS(FP4_CODE)}, {0}}, 1};
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
 /* sums[2] += two steps of the rows of one vector of bytes: see kernels/x86/simd/vnni.h for why this is a
  * statement. */
@@ -170,7 +170,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
 }
 
 /* Instructions per 32 weights with so many look-ups. */
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define SUMS(look_ups)                                                                                       \
     .loads = 0.5 + 0.5 * (look_ups) + ULB_GROUP_ENDS(COLUMNS), .broadcasts = 0.25, .maddubs = (look_ups),    \
     .madds = 0.5 * (look_ups), .adds = (look_ups) + ULB_GROUP_ENDS(COLUMNS), .shifts = 0.5
@@ -202,11 +202,11 @@ static void take_units(const struct ulb_gemm *g, float unit)
         (void)bits;                                                                                          \
         unpack_levels(&of##_parts, w, steps, codes);                                                         \
     }                                                                                                        \
-    ULB_AFFINE_WALK(of, &LAYOUT(of), 4, 0, COLUMNS, sum_##of, 8 - (origin), NEAR, unpack_##of, look_ups,     \
-                    PART_BITS)                                                                               \
+    ULB_AFFINE_RUN(of, &LAYOUT(of), 4, 0, COLUMNS, sum_##of, 8 - (origin), NEAR, unpack_##of, look_ups,      \
+                   PART_BITS)                                                                                \
     static void run_##of(const struct ulb_gemm *g)                                                           \
     {                                                                                                        \
-        walk_##of(g);                                                                                        \
+        run_affine_##of(g);                                                                                  \
         take_units(g, 1.0f / (one));                                                                         \
     }                                                                                                        \
     ULB_KERNEL_VARIANT(of) = {                                                                               \

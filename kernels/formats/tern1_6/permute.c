@@ -16,15 +16,15 @@
 
 enum { SUMS = 5, SLICES = ULB_TERN1_6_SLICES, SETS = 2, TOKENS = 4, NEAR = 1024, FAR = 1536 };
 
-static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
-                                     .columns = 4,
-                                     .vectors = SUMS,
-                                     .slices = SLICES,
-                                     .sets = SETS,
-                                     .visit = 2 * ULB_LINE,
-                                     .near = NEAR,
-                                     .far = FAR,
-                                     .gap = ULB_LINE};
+static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
+                                         .columns = 4,
+                                         .vectors = SUMS,
+                                         .slices = SLICES,
+                                         .sets = SETS,
+                                         .chunk_bytes = 2 * ULB_LINE,
+                                         .near = NEAR,
+                                         .far = FAR,
+                                         .prefetch_stride = ULB_LINE};
 
 /* Digits of n, d4 in the lowest field. */
 #define FIELDS(n) ((n) / 27 << 6 | (n) / 9 % 3 << 4 | (n) / 3 % 3 << 2 | (n) % 3)
@@ -127,9 +127,9 @@ static inline ulb_vec three_times(ulb_vec v)
 }
 
 /* Sums of operands to those of digits, d0 first. */
-static inline void combine(ulb_vec *sums)
+static inline void separate(ulb_vec *sums)
 {
-    ulb_split_fields(sums, 4, 2);
+    ulb_separate_fields(sums, 4, 2);
     ulb_vec n = sums[3];
     ULB_UNROLL(3)
     for (int i = 2; i >= 0; i--)
@@ -144,30 +144,30 @@ static inline void combine(ulb_vec *sums)
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
-    combine(sums);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
+    separate(sums);
     ulb_store_all(dots, sums, ULB_TERN1_6_DIGITS);
 }
 
-static const struct ulb_tokens row = {.layout = &ulb_tern1_6_tables_80,
-                                      .vectors = ULB_TERN1_6_DIGITS,
-                                      .fields = 1,
-                                      .tokens = TOKENS,
-                                      .slices = SLICES,
-                                      .zero_point = ULB_TERN1_6_ZERO_POINT,
-                                      .combine = combine,
-                                      .sum = sum};
+static const struct ulb_field_tile_cfg cfg = {.layout = &ulb_tern1_6_tables_80,
+                                              .vectors = ULB_TERN1_6_DIGITS,
+                                              .fields = 1,
+                                              .tokens = TOKENS,
+                                              .slices = SLICES,
+                                              .zero_point = ULB_TERN1_6_ZERO_POINT,
+                                              .separate = separate,
+                                              .sum = sum};
 
-ULB_TOKENS_PACKED(row)
+ULB_TOKENS_PACKED(cfg)
 
 static void run(const struct ulb_gemm *g)
 {
     if (g->n == 1)
-        ulb_run_tiles(g, row.layout, ULB_TERN1_6_DIGITS * ULB_LANES, tile, ULB_TERN1_6_ZERO_POINT);
-    else if (ulb_tokens_packed(&row, g))
+        ulb_run_tiles(g, cfg.layout, ULB_TERN1_6_DIGITS * ULB_LANES, tile, ULB_TERN1_6_ZERO_POINT);
+    else if (ulb_tokens_packed(&cfg, g))
         run_packed(g);
     else
-        ulb_run_tokens(&row, g);
+        ulb_run_tokens(&cfg, g);
 }
 
 /* sets: of accumulators; loads: of a vector of weights, its tables and masks. */

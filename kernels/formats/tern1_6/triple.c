@@ -21,15 +21,15 @@
 
 enum { DIGITS = ULB_TERN1_6_DIGITS, SUMS = DIGITS + 1, SLICES = ULB_TERN1_6_SLICES, SETS = 2 };
 
-static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
-                                     .columns = 4,
-                                     .vectors = SUMS,
-                                     .slices = SLICES,
-                                     .sets = SETS,
-                                     .visit = 2 * ULB_LINE,
-                                     .near = 1024,
-                                     .far = 1536,
-                                     .gap = ULB_LINE};
+static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
+                                         .columns = 4,
+                                         .vectors = SUMS,
+                                         .slices = SLICES,
+                                         .sets = SETS,
+                                         .chunk_bytes = 2 * ULB_LINE,
+                                         .near = 1024,
+                                         .far = 1536,
+                                         .prefetch_stride = ULB_LINE};
 
 static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
                         ulb_vec *sums)
@@ -52,7 +52,7 @@ static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
     ulb_digit_sums(sums);
     ulb_store_all(dots, sums, DIGITS);
 }

@@ -35,7 +35,7 @@ enum {
     ROWS = DIGITS * LANES
 };
 
-#define LAYOUT ULB_BY_ISA(ulb_tern1_6_quads_20, ulb_tern1_6_quads_80)
+#define LAYOUT ULB_BY_ISA(ulb_tern1_6_sdot_20, ulb_tern1_6_sdot_80)
 
 static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, int32_t x_sum, int32_t *dots)
 {
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, i
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_quads(g, &LAYOUT, ROWS, LANES, dots_of, 0);
+    ulb_run_sdot_tiles(g, &LAYOUT, ROWS, LANES, dots_of, 0);
 }
 
 const struct ulb_kernel ULB_KERNEL = {
@@ -58,9 +58,9 @@ const struct ulb_kernel ULB_KERNEL = {
     .activation = ULB_ACT_A8,
     .mr = ROWS,
     .nr = 1,
-    .kr = ULB_QUAD_GRAIN,
+    .kr = ULB_SDOT_GRAIN,
     .bytes_per_step = 6.4,
-    .mix = {ULB_QUAD_LOADS(1.6, 20), .adds = 4, .dot_products = 2.4, .vector_bits = 128,
-            .chains = PLANES * ULB_QUAD_SLICES},
+    .mix = {ULB_SDOT_LOADS(1.6, 20), .adds = 4, .dot_products = 2.4, .vector_bits = 128,
+            .chains = PLANES * ULB_SDOT_SLICES},
     .run = run,
 };

@@ -17,15 +17,15 @@
 
 enum { DIGITS = ULB_TERN1_6_DIGITS, SUMS = DIGITS + 1, SLICES = ULB_TERN1_6_SLICES };
 
-static const struct ulb_walk walk = {.step_bytes = ULB_VEC_BYTES,
-                                     .columns = 4,
-                                     .vectors = SUMS,
-                                     .slices = SLICES,
-                                     .sets = 1,
-                                     .visit = ULB_LINE,
-                                     .near = 1024,
-                                     .far = 1536,
-                                     .gap = ULB_LINE};
+static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
+                                         .columns = 4,
+                                         .vectors = SUMS,
+                                         .slices = SLICES,
+                                         .sets = 1,
+                                         .chunk_bytes = ULB_LINE,
+                                         .near = 1024,
+                                         .far = 1536,
+                                         .prefetch_stride = ULB_LINE};
 
 /* to = 3 from mod 256 */
 #define ASM_TRIPLE(from, to)                                                                                 \
@@ -62,34 +62,34 @@ static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&walk, step, tiles, sums);
+    ulb_k_loop_tiles(&k_loop, step, tiles, sums);
     ulb_digit_sums(sums);
     ulb_store_all(dots, sums, DIGITS);
 }
 
 /* Several tokens: with digits, taken out once. */
-static inline void stage(const uint8_t *w, uint8_t *bytes)
+static inline void unpack(const uint8_t *w, uint8_t *bytes)
 {
     ULB_UNROLL(5)
     for (size_t i = 0; i < DIGITS; i++)
         ulb_store(bytes + i * ULB_VEC_BYTES, ulb_signed_digit(ulb_load(w), i));
 }
 
-static inline void finish(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
 {
-    ulb_finish_sums(g, &ulb_tern1_6_signed, m, DIGITS * ULB_LANES, n, results, ULB_TERN1_6_ZERO_POINT);
+    ulb_epilogue_sums(g, &ulb_tern1_6_signed, m, DIGITS * ULB_LANES, n, results, ULB_TERN1_6_ZERO_POINT);
 }
 
-static const struct ulb_piece_row pieces = {.layout = &ulb_tern1_6_signed,
-                                            .slices = SLICES,
-                                            .vectors = DIGITS,
-                                            .steps = ULB_PIECE_STEPS_MAX,
-                                            .step_bytes = ULB_VEC_BYTES,
-                                            .full = ULB_WORD_STEPS(2),
-                                            .stage = stage,
-                                            .take = ulb_take_sums,
-                                            .finish = finish};
-ULB_PIECE_RUN(pieces)
+static const struct ulb_k_block_cfg k_blocks = {.layout = &ulb_tern1_6_signed,
+                                                .slices = SLICES,
+                                                .vectors = DIGITS,
+                                                .steps = ULB_K_BLOCK_STEPS_MAX,
+                                                .step_bytes = ULB_VEC_BYTES,
+                                                .full = ULB_S16_STEPS(2),
+                                                .unpack = unpack,
+                                                .take = ulb_take_sums,
+                                                .epilogue = epilogue};
+ULB_K_BLOCK_RUN(k_blocks)
 
 static void run(const struct ulb_gemm *g)
 {
@@ -107,7 +107,7 @@ const struct ulb_kernel ULB_KERNEL = {
     .layout = &ulb_tern1_6_signed,
     .activation = ULB_ACT_A8,
     .mr = DIGITS * ULB_LANES,
-    .nr = ULB_PIECE_TOKENS,
+    .nr = ULB_K_BLOCK_TOKENS,
     .kr = 4 * SLICES,
     .bytes_per_step = 6.4,
     .mix = {.loads = 0.2,
@@ -117,7 +117,7 @@ const struct ulb_kernel ULB_KERNEL = {
             .maddubs = 1.2,
             .madds = 1.2,
             .vector_bits = 256},
-    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_WORD_STEPS(2))},
+    .tile_mix = {ULB_BYTE_TILE_MIX(ULB_S16_STEPS(2))},
     .prefetch_tokens = 2,
     .prefetch_choice = true,
     .run = run,

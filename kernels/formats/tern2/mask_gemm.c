@@ -3,7 +3,7 @@
 #include "kernels/formats/int2/mask_gemm.h"
 
 #ifdef ULB_DP_512
-ULB_FIELDS2_TOKENS_ROW(ulb_tern2_fields_64, ULB_TERN2_ZERO_POINT)
+ULB_FIELDS2_TOKENS_CFG(ulb_tern2_fields_64, ULB_TERN2_ZERO_POINT)
 #else
-ULB_FIELDS2_TOKENS_ROW(ulb_tern2_fields, ULB_TERN2_ZERO_POINT)
+ULB_FIELDS2_TOKENS_CFG(ulb_tern2_fields, ULB_TERN2_ZERO_POINT)
 #endif

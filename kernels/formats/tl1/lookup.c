@@ -99,14 +99,14 @@ static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_settin
 
 static void run(const struct ulb_gemm *g)
 {
-    static const struct ulb_tokens row = {.layout = &LAYOUT,
-                                          .vectors = VECTORS,
-                                          .fields = 1,
-                                          .tokens = TOKENS,
-                                          .slices = SLICES,
-                                          .zero_point = ULB_TL1_ZERO_POINT,
-                                          .sum = sum};
-    ulb_run_tokens(&row, g);
+    static const struct ulb_field_tile_cfg cfg = {.layout = &LAYOUT,
+                                                  .vectors = VECTORS,
+                                                  .fields = 1,
+                                                  .tokens = TOKENS,
+                                                  .slices = SLICES,
+                                                  .zero_point = ULB_TL1_ZERO_POINT,
+                                                  .sum = sum};
+    ulb_run_tokens(&cfg, g);
 }
 
 /* Per vector of so many steps of 32 weights. */

@@ -10,17 +10,17 @@ static inline int32_t build(const int8_t *x, size_t steps, uint8_t *tables)
     return ulb_nibble_build(codes, ULB_TL1_COLUMNS, x, steps, tables);
 }
 
-static inline void combine(const int32_t *sums, int32_t *dots)
+static inline void dots_of_sums(const int32_t *sums, int32_t *dots)
 {
     memcpy(dots, sums, ULB_NIBBLE_SUMS * sizeof *dots);
 }
 
-static const struct ulb_table_row row =
-    ULB_NIBBLE_ROW(ulb_tl1_nibbles, ULB_NIBBLE_SUMS, ULB_TL1_COLUMNS, ULB_TL1_ZERO_POINT, build, combine);
+static const struct ulb_lut_cfg cfg = ULB_NIBBLE_CFG(ulb_tl1_nibbles, ULB_NIBBLE_SUMS, ULB_TL1_COLUMNS,
+                                                     ULB_TL1_ZERO_POINT, build, dots_of_sums);
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tables(g, &row);
+    ulb_run_tables(g, &cfg);
 }
 
 const struct ulb_kernel ULB_KERNEL = {

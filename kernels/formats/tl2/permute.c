@@ -121,14 +121,14 @@ static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_settin
 
 static void run(const struct ulb_gemm *g)
 {
-    static const struct ulb_tokens row = {.layout = &ulb_tl2_fives,
-                                          .vectors = BLOCKS,
-                                          .fields = 1,
-                                          .tokens = TOKENS,
-                                          .slices = SLICES,
-                                          .zero_point = ZERO_POINT,
-                                          .sum = sum};
-    ulb_run_tokens(&row, g);
+    static const struct ulb_field_tile_cfg cfg = {.layout = &ulb_tl2_fives,
+                                                  .vectors = BLOCKS,
+                                                  .fields = 1,
+                                                  .tokens = TOKENS,
+                                                  .slices = SLICES,
+                                                  .zero_point = ZERO_POINT,
+                                                  .sum = sum};
+    ulb_run_tokens(&cfg, g);
 }
 
 #define MIX(tokens, sums)                                                                                    \

@@ -181,7 +181,7 @@ static inline __attribute__((always_inline)) void add_tiles(const struct ulb_til
                  tables + (slice * tiles->steps + at) * TABLE_BYTES, prefetch, words);
 }
 
-/* By a caller's setting slices are laid out one after the other: see ulb_visit_slices in
+/* By a caller's setting slices are laid out one after the other: see ulb_k_chunk_slices in
  * kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void add_slices(const struct ulb_tiles *tiles,
                                                              struct ulb_prefetch_setting prefetch,
@@ -221,7 +221,7 @@ static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int
 
 /* Rows from the order of words: those of half of the rows come as two vectors, of which one has the first,
  * the other the last 8 of every 16 rows. */
-static inline void combine(const int32_t *sums, int32_t *dots)
+static inline void dots_of_sums(const int32_t *sums, int32_t *dots)
 {
     enum { EIGHTS = ROWS / 8, OF_VECTOR = EIGHTS / 4 };
     for (size_t i = 0; i < EIGHTS; i++) {
@@ -233,20 +233,20 @@ static inline void combine(const int32_t *sums, int32_t *dots)
 /* Steps of 32 weights in one index of all rows. */
 #define PER_STEP (ROWS * ULB_TL2_COLUMNS / 32)
 
-static const struct ulb_table_row row = {.layout = &LAYOUT,
-                                         .rows = ROWS,
-                                         .sums = ROWS,
-                                         .columns = STEP_COLUMNS,
-                                         .slices = ULB_TABLE_SLICES,
-                                         .step_bytes = STEP_BYTES,
-                                         .table_bytes = TABLE_BYTES,
-                                         .build = build,
-                                         .sum = sum,
-                                         .combine = combine};
+static const struct ulb_lut_cfg cfg = {.layout = &LAYOUT,
+                                       .rows = ROWS,
+                                       .sums = ROWS,
+                                       .columns = STEP_COLUMNS,
+                                       .slices = ULB_TABLE_SLICES,
+                                       .step_bytes = STEP_BYTES,
+                                       .table_bytes = TABLE_BYTES,
+                                       .build = build,
+                                       .sum = sum,
+                                       .dots_of_sums = dots_of_sums};
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_tables(g, &row);
+    ulb_run_tables(g, &cfg);
 }
 
 const struct ulb_kernel ULB_KERNEL = {

@@ -7,4 +7,4 @@ static void run(const struct ulb_gemm *g)
 }
 
 const struct ulb_kernel ULB_KERNEL =
-    ULB_BLOCK_REF_ROW(ulb_tq1_0_in_place, struct ulb_tq1_0, ULB_TQ1_0_COLUMNS, ULB_ACT_Q8_K);
+    ULB_BLOCK_REF_KERNEL(ulb_tq1_0_in_place, struct ulb_tq1_0, ULB_TQ1_0_COLUMNS, ULB_ACT_Q8_K);

@@ -33,7 +33,7 @@ static inline void floats(const ulb_vec *sums, const struct ulb_zero_sum *zero,
     }
 }
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
 /* sum += |x| . packed: at most 2 * 128 * 127, which 16 bits hold once. */
 #define SIGNED(sum)                                                                                          \
@@ -110,14 +110,14 @@ static inline void pair(const uint8_t *w, ulb_vec x0, ulb_vec x1, ulb_vec *sums0
 
 static inline ulb_vec operand(const ulb_vec *packed, size_t i)
 {
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
     return ulb_signed_digit(packed[0], i);
 #else
     return ulb_tripled(packed[0], i);
 #endif
 }
 
-#define STAGED_STEPS(word_steps) ULB_BY_SUMS(ULB_WORD_STEPS(2), 0)
+#define UNPACKED_STEPS(s16_steps) ULB_BY_SUMS(ULB_S16_STEPS(2), 0)
 
 static const struct ulb_codes fifths = {.bytes = 1,
                                         .rows = 5,
@@ -125,7 +125,7 @@ static const struct ulb_codes fifths = {.bytes = 1,
                                         .step = step,
                                         .pair = PAIR,
                                         .operand = operand,
-                                        .operand_steps = STAGED_STEPS(1),
+                                        .operand_steps = UNPACKED_STEPS(1),
                                         .operand_origin = ULB_BY_SUMS(ULB_TQ1_0_ZERO_POINT, 0),
                                         .start = start_at_zero,
                                         .floats = floats,

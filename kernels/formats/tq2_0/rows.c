@@ -8,8 +8,8 @@
 #include "kernels/x86/codes/codes.h"
 
 #define LAYOUT         ULB_BY_WIDTH(ULB_BY_SUMS(ulb_tq2_0_rows_64, ulb_tq2_0_rows_96), ulb_tq2_0_rows_128)
-#define CODES          ulb_crumb_codes
-#define COUNTS         ULB_CRUMB_COUNTS
+#define CODES          ulb_two_bit_codes
+#define COUNTS         ULB_TWO_BIT_COUNTS
 #define BYTES_PER_STEP 8.25
 #define SETS           ULB_BY_WIDTH(ULB_BY_SUMS(2, 3), 2)
 #define COLUMNS        ULB_TQ2_0_COLUMNS

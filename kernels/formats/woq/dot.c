@@ -5,10 +5,10 @@
  * 1/3 for activations: 1.5 cycles on two, 0.8 on four. Zen 5: 0.87, in single precision 1.77. */
 #include "kernels/formats/woq/weight_only.h"
 
-ULB_CODE_PASSES(4, .pairs = true)
+ULB_WEIGHT_ONLY_PASSES(4, .bf16_pairs = true)
 
 #define ROW(of, bits, zeros)                                                                                 \
-    ULB_WOQ_ROW(of, ULB_ACT_BF16, of##_bf16, bits, zeros, true, .variant = "dot",                            \
-                .mix = {ULB_CODE_PAIRS_MIX}, .tile_mix = {ULB_PAIR_TOKENS_MIX})
+    ULB_WOQ_KERNEL(of, ULB_ACT_BF16, of##_bf16, bits, zeros, true, .variant = "dot",                         \
+                   .mix = {ULB_WEIGHT_ONLY_BF16_MIX}, .tile_mix = {ULB_WEIGHT_ONLY_BF16_TOKENS_MIX})
 
 ULB_WOQ_4(ROW)
