@@ -18,13 +18,8 @@
                    (bits_) == 8 ? ULB_PLANE_BIAS_8 : 0, ULB_PLANES_NEAR, ULB_PLANE_UNPACK(bits_),            \
                    ULB_PLANE_PARTS(bits_), ULB_PLANE_PART_BITS(bits_))                                       \
     ULB_KERNEL_VARIANT(of) = {                                                                               \
-        .abi = ULB_KERNEL_ABI,                                                                               \
+        ULB_PLANE_FIELDS(LAYOUT(of), run_affine_##of),                                                       \
         .variant = "plane",                                                                                  \
-        .isa = ULB_KERNEL_ISA,                                                                               \
-        .needs = ULB_KERNEL_NEEDS,                                                                           \
-        .layout = &LAYOUT(of),                                                                               \
-        .activation = ULB_ACT_A8Z,                                                                           \
-        .mr = ULB_PLANE_ROWS,                                                                                \
         .nr = ULB_PLANE_TILE(bits_),                                                                         \
         .kr = ULB_PLANE_SLICES * (columns_),                                                                 \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
@@ -36,15 +31,11 @@
                 .widenings = (zero_)*ULB_GROUP_ENDS(columns_),                                               \
                 .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                     \
                 .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(columns_), .vector_bits = ULB_VEC_BITS},              \
-        .tile_mix = {ULB_PLANE_TOKENS_MIX(ULB_PLANE_PARTS(bits_), ULB_PLANE_PART_BITS(bits_),                \
-                                          ULB_PLANE_UNPACKED(bits_) ? ULB_PLANE_PARTS(bits_)                 \
-                                                                    : (bits_) / 8.0,                         \
-                                          ULB_PLANE_UNPACKED(bits_) ? 0 : 1 - (bits_) / 8.0)},               \
+        .tile_mix = {ULB_PLANE_TILE_MIX(bits_)},                                                             \
         .prefetch_choice = true,                                                                             \
         .prefetch_tokens = ULB_PLANE_TILE(bits_) > 1                                                         \
                                ? ULB_AFFINE_LEAST(bits_, columns_, ULB_PLANE_UNPACKED(bits_)) - 1            \
                                : 0,                                                                          \
-        .run = run_affine_##of,                                                                              \
     };
 
 ULB_AFFINE_UNIVERSAL(ROW)

@@ -122,20 +122,14 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
         ulb_run_affine(&cfg, g);                                                                             \
     }                                                                                                        \
     ULB_KERNEL_VARIANT(of##_##way) = {                                                                       \
-        .abi = ULB_KERNEL_ABI,                                                                               \
+        ULB_PLANE_FIELDS(layout_, run_##of##_##way),                                                         \
         .variant = #way,                                                                                     \
-        .isa = ULB_KERNEL_ISA,                                                                               \
-        .needs = ULB_KERNEL_NEEDS,                                                                           \
-        .layout = &(layout_),                                                                                \
-        .activation = ULB_ACT_A8Z,                                                                           \
-        .mr = ULB_PLANE_ROWS,                                                                                \
         .nr = 1,                                                                                             \
         .kr = ULB_PLANE_SLICES * 128,                                                                        \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(3, zero_, 128) / 128,                                      \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = mix_,                                                                                         \
         .prefetch_choice = true,                                                                             \
-        .run = run_##of##_##way,                                                                             \
     };
 
 ROW(u3, 0, unpack1, PLANES(u3), sum_1, MIX(13, 16, 8, 0))

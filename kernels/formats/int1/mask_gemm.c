@@ -6,7 +6,19 @@
 #include "kernels/formats/int1/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 
-enum { VECTORS = 1, FIELDS = 8, BITS = 1, TOKENS = 3, SLICES = 4 };
+#define VARIANT    "maskn"
+#define LAYOUT     ulb_int1_fields_128
+#define VECTORS    1
+#define FIELDS     8
+#define BITS       1
+#define TOKENS     3
+#define SLICES     4
+#define ZERO_POINT -1
+#define NEAR       1024
+#define FAR        4096
+#define STRIDE     ULB_LINE
+#define SEPARATE   separate
+#define K_BLOCKS   0
 
 static inline __attribute__((always_inline)) void separate(ulb_vec *sums)
 {
@@ -17,36 +29,4 @@ static inline __attribute__((always_inline)) void separate(ulb_vec *sums)
         sums[j] = ulb_sub32(ulb_zero(), ulb_add32(sums[j], sums[j]));
 }
 
-static const struct ulb_field_tile_cfg cfg = {.layout = &ulb_int1_fields_128,
-                                              .vectors = VECTORS,
-                                              .fields = FIELDS,
-                                              .bits = BITS,
-                                              .tokens = TOKENS,
-                                              .slices = SLICES,
-                                              .zero_point = -1,
-                                              .near = 1024,
-                                              .far = 4096,
-                                              .prefetch_stride = ULB_LINE,
-                                              .separate = separate};
-
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_tokens(&cfg, g);
-}
-
-const struct ulb_kernel ULB_KERNEL = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "maskn",
-    .isa = ULB_KERNEL_ISA,
-    .needs = ULB_KERNEL_NEEDS,
-    .layout = &ulb_int1_fields_128,
-    .activation = ULB_ACT_A8,
-    .mr = VECTORS * FIELDS * ULB_LANES,
-    .nr = TOKENS,
-    .kr = 4 * SLICES,
-    .bytes_per_step = 4 * BITS,
-    .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, 1),
-    .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, TOKENS),
-    .prefetch_choice = true,
-    .run = run,
-};
+#include "kernels/x86/field_gemm_kernel.h"

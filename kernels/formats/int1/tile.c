@@ -5,7 +5,12 @@
 #include "kernels/formats/int1/format.h"
 #include "kernels/x86/amx/amx.h"
 
-enum { VECTORS = 1, FIELDS = 8, BITS = 1 };
+#define LAYOUT     ulb_int1_tiles
+#define VECTORS    1
+#define FIELDS     8
+#define BITS       1
+#define ZERO_POINT -1
+#define PANELS     1
 
 static inline void separate(ulb_vec *sums)
 {
@@ -16,29 +21,4 @@ static inline void separate(ulb_vec *sums)
         sums[j] = ulb_sub32(ulb_zero(), ulb_add32(sums[j], sums[j]));
 }
 
-static const struct ulb_amx_cfg cfg = {.layout = &ulb_int1_tiles,
-                                       .vectors = VECTORS,
-                                       .fields = FIELDS,
-                                       .bits = BITS,
-                                       .zero_point = -1,
-                                       .separate = separate};
-
-static void run(const struct ulb_gemm *g)
-{
-    _Alignas(64) uint8_t masked[ULB_AMX_MASKED];
-    ulb_run_amx(&cfg, g, masked);
-}
-
-const struct ulb_kernel ULB_KERNEL = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "tile",
-    .isa = ULB_KERNEL_ISA,
-    .needs = ULB_KERNEL_NEEDS,
-    .layout = &ulb_int1_tiles,
-    .activation = ULB_ACT_A8,
-    .mr = VECTORS * FIELDS * ULB_TILE_ROWS,
-    .nr = ULB_AMX_GROUP,
-    .kr = ULB_AMX_SLICES * ULB_TILE_COLUMNS,
-    .bytes_per_step = 4 * BITS,
-    .run = run,
-};
+#include "kernels/x86/amx/amx_kernel.h"

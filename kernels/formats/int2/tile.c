@@ -5,36 +5,16 @@
 #include "kernels/formats/int2/format.h"
 #include "kernels/x86/amx/amx.h"
 
-enum { VECTORS = 1, FIELDS = 4, BITS = 2 };
+#define LAYOUT     ulb_int2_tiles
+#define VECTORS    1
+#define FIELDS     4
+#define BITS       2
+#define ZERO_POINT ULB_INT2_ZERO_POINT
+#define PANELS     1
 
 static inline void separate(ulb_vec *sums)
 {
     ulb_separate_fields(sums, FIELDS, BITS);
 }
 
-static const struct ulb_amx_cfg cfg = {.layout = &ulb_int2_tiles,
-                                       .vectors = VECTORS,
-                                       .fields = FIELDS,
-                                       .bits = BITS,
-                                       .zero_point = ULB_INT2_ZERO_POINT,
-                                       .separate = separate};
-
-static void run(const struct ulb_gemm *g)
-{
-    _Alignas(64) uint8_t masked[ULB_AMX_MASKED];
-    ulb_run_amx(&cfg, g, masked);
-}
-
-const struct ulb_kernel ULB_KERNEL = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "tile",
-    .isa = ULB_KERNEL_ISA,
-    .needs = ULB_KERNEL_NEEDS,
-    .layout = &ulb_int2_tiles,
-    .activation = ULB_ACT_A8,
-    .mr = VECTORS * FIELDS * ULB_TILE_ROWS,
-    .nr = ULB_AMX_GROUP,
-    .kr = ULB_AMX_SLICES * ULB_TILE_COLUMNS,
-    .bytes_per_step = 4 * BITS,
-    .run = run,
-};
+#include "kernels/x86/amx/amx_kernel.h"

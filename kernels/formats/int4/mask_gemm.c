@@ -14,7 +14,18 @@
 #define LAYOUT ulb_int4_vnni4i
 #endif
 
-enum { VECTORS = 3, FIELDS = 2, BITS = 4, TOKENS = 4, SLICES = 4 };
+#define VARIANT    "maskn"
+#define VECTORS    3
+#define FIELDS     2
+#define BITS       4
+#define TOKENS     4
+#define SLICES     4
+#define ZERO_POINT ULB_INT4_ZERO_POINT
+#define NEAR       1024
+#define FAR        ULB_BY_SUMS(0, 4096)
+#define STRIDE     ULB_LINE
+#define SEPARATE   separate
+#define K_BLOCKS   ULB_BY_SUMS(0, 1)
 
 /* Nibbles that are shifted down are sums already. */
 static inline __attribute__((always_inline)) void separate(ulb_vec *sums)
@@ -28,34 +39,4 @@ static inline __attribute__((always_inline)) void separate(ulb_vec *sums)
 #endif
 }
 
-static const struct ulb_field_tile_cfg cfg = {.layout = &LAYOUT,
-                                              .vectors = VECTORS,
-                                              .fields = FIELDS,
-                                              .bits = BITS,
-                                              .tokens = TOKENS,
-                                              .slices = SLICES,
-                                              .zero_point = ULB_INT4_ZERO_POINT,
-                                              .near = 1024,
-                                              .far = ULB_BY_SUMS(0, 4096),
-                                              .prefetch_stride = ULB_LINE,
-                                              .separate = separate};
-
-ULB_TOKENS_RUN(cfg)
-
-const struct ulb_kernel ULB_KERNEL = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "maskn",
-    .isa = ULB_KERNEL_ISA,
-    .needs = ULB_KERNEL_NEEDS,
-    .layout = &LAYOUT,
-    .activation = ULB_ACT_A8,
-    .mr = VECTORS * FIELDS * ULB_LANES,
-    .nr = TOKENS,
-    .kr = 4 * SLICES,
-    .bytes_per_step = 4 * BITS,
-    .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, 1),
-    .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 2, TOKENS),
-    .prefetch_choice = true,
-    .prefetch_tokens = ULB_TUNABLE_TOKENS(TOKENS),
-    .run = run,
-};
+#include "kernels/x86/field_gemm_kernel.h"

@@ -12,7 +12,18 @@
 #define LAYOUT ulb_int8_vnni4
 #endif
 
-enum { VECTORS = 6, FIELDS = 1, BITS = 8, TOKENS = ULB_BY_ENCODING(2, 4), SLICES = 2 };
+#define VARIANT    "dpn"
+#define VECTORS    6
+#define FIELDS     1
+#define BITS       8
+#define TOKENS     ULB_BY_ENCODING(2, 4)
+#define SLICES     2
+#define ZERO_POINT ULB_INT8_ZERO_POINT
+#define NEAR       ULB_BY_WIDTH(1024, 512)
+#define FAR        0
+#define STRIDE     2 * ULB_LINE
+#define SEPARATE   separate
+#define K_BLOCKS   1
 
 /* Whole bytes are their own sums. */
 static inline void separate(ulb_vec *sums)
@@ -20,34 +31,4 @@ static inline void separate(ulb_vec *sums)
     (void)sums;
 }
 
-static const struct ulb_field_tile_cfg cfg = {.layout = &LAYOUT,
-                                              .vectors = VECTORS,
-                                              .fields = FIELDS,
-                                              .bits = BITS,
-                                              .tokens = TOKENS,
-                                              .slices = SLICES,
-                                              .zero_point = ULB_INT8_ZERO_POINT,
-                                              .near = ULB_BY_WIDTH(1024, 512),
-                                              .far = 0,
-                                              .prefetch_stride = 2 * ULB_LINE,
-                                              .separate = separate};
-
-ULB_TOKENS_RUN(cfg)
-
-const struct ulb_kernel ULB_KERNEL = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "dpn",
-    .isa = ULB_KERNEL_ISA,
-    .needs = ULB_KERNEL_NEEDS,
-    .layout = &LAYOUT,
-    .activation = ULB_ACT_A8,
-    .mr = VECTORS * FIELDS * ULB_LANES,
-    .nr = TOKENS,
-    .kr = 4 * SLICES,
-    .bytes_per_step = 4 * BITS,
-    .mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 0.5, 1),
-    .tile_mix = ULB_TOKENS_MIX(VECTORS, FIELDS, 0.5, TOKENS),
-    .prefetch_choice = true,
-    .prefetch_tokens = ULB_TUNABLE_TOKENS(TOKENS),
-    .run = run,
-};
+#include "kernels/x86/field_gemm_kernel.h"

@@ -8,30 +8,14 @@
 
 #include <stddef.h>
 
-static inline __m128i scales(const uint8_t *block)
-{
-    return ulb_k_scales(block + offsetof(struct ulb_q4_k, scales));
-}
+#define BLOCK   struct ulb_q4_k
+#define LAYOUT  ulb_q4_k_in_place
+#define LARGEST 15
+#define MIX     ULB_LONG_MIX(0.5, 1, 0.5, 0, 0, 8, 1)
 
 static inline __m256i codes(const uint8_t *block, size_t unit)
 {
-    return ulb_unit_nibbles(block + offsetof(struct ulb_q4_k, qs), unit);
+    return ulb_unit_nibbles(block + offsetof(BLOCK, qs), unit);
 }
 
-#define LAYOUT      ulb_q4_k_in_place
-#define ACTIVATION  ULB_ACT_Q8_K
-#define BLOCK_BYTES sizeof(struct ulb_q4_k)
-#define GROUP       32
-#define ZERO_POINT  0
-#define SCALES      ULB_UNSIGNED_SCALES
-#define MINIMA      ULB_BYTE_MINIMA
-#define LARGEST     15
-#define MIX         ULB_LONG_MIX(0.5, 1, 0.5, 0, 0, 8, 1)
-
-static const struct ulb_long format = {.bytes = BLOCK_BYTES,
-                                       .d_at = offsetof(struct ulb_q4_k, d),
-                                       .scales = scales,
-                                       .minima = MINIMA,
-                                       .codes = codes};
-
-#include "kernels/x86/gguf_inplace_kernel.h"
+#include "kernels/formats/q4_k/in_place.h"

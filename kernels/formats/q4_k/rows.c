@@ -16,7 +16,7 @@
 #define BYTES_PER_STEP 18.5
 #define SETS           2
 #define COLUMNS        ULB_Q4_K_COLUMNS
-#define GROUP          ULB_Q4_K_GROUP
+#define GROUP          ULB_K_GROUP
 #define ZERO_POINT     0
 #define SCALES         ULB_UNSIGNED_SCALES
 #define MINIMA         ULB_BYTE_MINIMA

@@ -5,7 +5,7 @@
 #define LAYOUT         ulb_q4_k
 #define FIELDS         2
 #define COLUMNS        ULB_Q4_K_COLUMNS
-#define GROUP          ULB_Q4_K_GROUP
+#define GROUP          ULB_K_GROUP
 #define ZERO_POINT     0
 #define GROUPS         1
 #define ACTIVATION     ULB_ACT_Q8_K

@@ -9,7 +9,7 @@
 #define BYTES_PER_STEP 22.5
 #define SETS           1
 #define COLUMNS        ULB_Q5_K_COLUMNS
-#define GROUP          ULB_Q5_K_GROUP
+#define GROUP          ULB_K_GROUP
 #define ZERO_POINT     0
 #define SCALES         ULB_UNSIGNED_SCALES
 #define MINIMA         ULB_BYTE_MINIMA

@@ -210,13 +210,8 @@ static void take_units(const struct ulb_gemm *g, float unit)
         take_units(g, 1.0f / (one));                                                                         \
     }                                                                                                        \
     ULB_KERNEL_VARIANT(of) = {                                                                               \
-        .abi = ULB_KERNEL_ABI,                                                                               \
+        ULB_PLANE_FIELDS(LAYOUT(of), run_##of),                                                              \
         .variant = "lookup",                                                                                 \
-        .isa = ULB_KERNEL_ISA,                                                                               \
-        .needs = ULB_KERNEL_NEEDS,                                                                           \
-        .layout = &LAYOUT(of),                                                                               \
-        .activation = ULB_ACT_A8Z,                                                                           \
-        .mr = ULB_PLANE_ROWS,                                                                                \
         .nr = ULB_PLANE_TOKENS,                                                                              \
         .kr = ULB_PLANE_SLICES * COLUMNS,                                                                    \
         .bytes_per_step = 32.0 * sizeof(struct ulb_table4) / COLUMNS,                                        \
@@ -225,7 +220,6 @@ static void take_units(const struct ulb_gemm *g, float unit)
         .tile_mix = {ULB_PLANE_TOKENS_MIX(look_ups, PART_BITS, look_ups, 0)},                                \
         .prefetch_choice = true,                                                                             \
         .prefetch_tokens = ULB_AFFINE_LEAST(4, COLUMNS, true) - 1,                                           \
-        .run = run_##of,                                                                                     \
     };
 
 ROW(nf4, ULB_NF4_ONE, NF4_ORIGIN, 2)

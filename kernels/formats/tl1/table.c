@@ -15,27 +15,5 @@ static inline void dots_of_sums(const int32_t *sums, int32_t *dots)
     memcpy(dots, sums, ULB_NIBBLE_SUMS * sizeof *dots);
 }
 
-static const struct ulb_lut_cfg cfg = ULB_NIBBLE_CFG(ulb_tl1_nibbles, ULB_NIBBLE_SUMS, ULB_TL1_COLUMNS,
-                                                     ULB_TL1_ZERO_POINT, build, dots_of_sums);
-
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_tables(g, &cfg);
-}
-
-const struct ulb_kernel ULB_KERNEL = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "table",
-    .isa = ULB_KERNEL_ISA,
-    .needs = ULB_KERNEL_NEEDS,
-    .layout = &ulb_tl1_nibbles,
-    .activation = ULB_ACT_A8,
-    .mr = ULB_NIBBLE_SUMS,
-    .nr = 1,
-    .kr = ULB_TL1_COLUMNS * ULB_TABLE_SLICES,
-    .bytes_per_step = 8,
-    .mix = ULB_NIBBLE_MIX(2),
-    .tables = true,
-    .prefetch_choice = ULB_NIBBLE_CHOICE,
-    .run = run,
-};
+ULB_NIBBLE_KERNEL(ulb_tl1_nibbles, ULB_NIBBLE_SUMS, ULB_TL1_COLUMNS, 2, ULB_TL1_ZERO_POINT, build,
+                  dots_of_sums)

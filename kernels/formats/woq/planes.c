@@ -201,25 +201,16 @@ static inline __attribute__((always_inline)) void run_tokens(const struct woq *a
             tokens_##of(g);                                                                                  \
     }                                                                                                        \
     ULB_KERNEL_VARIANT(of) = {                                                                               \
-        .abi = ULB_KERNEL_ABI,                                                                               \
+        ULB_PLANE_FIELDS(LAYOUT(of), run_##of),                                                              \
         .variant = "plane",                                                                                  \
-        .isa = ULB_KERNEL_ISA,                                                                               \
-        .needs = ULB_KERNEL_NEEDS,                                                                           \
-        .layout = &LAYOUT(of),                                                                               \
-        .activation = ULB_ACT_A8Z,                                                                           \
-        .mr = ULB_PLANE_ROWS,                                                                                \
         .nr = ULB_PLANE_TILE(bits_),                                                                         \
         .kr = SLICES * 4,                                                                                    \
         .bytes_per_step = 4 * (bits_),                                                                       \
         .mix = {ULB_CODES_MIX(bits_, 0), .loads = (bits_) / 8.0 * ULB_VECTORS_PER_STEP,                      \
                 .vector_bits = ULB_VEC_BITS, .chains = ULB_PLANE_VECTORS},                                   \
-        .tile_mix = {ULB_PLANE_TOKENS_MIX(ULB_PLANE_PARTS(bits_), ULB_PLANE_PART_BITS(bits_),                \
-                                          ULB_PLANE_UNPACKED(bits_) ? ULB_PLANE_PARTS(bits_)                 \
-                                                                    : (bits_) / 8.0,                         \
-                                          ULB_PLANE_UNPACKED(bits_) ? 0 : 1 - (bits_) / 8.0)},               \
+        .tile_mix = {ULB_PLANE_TILE_MIX(bits_)},                                                             \
         .prefetch_choice = true,                                                                             \
         .prefetch_tokens = ULB_PLANE_TILE(bits_) > 1 ? 1 : 0,                                                \
-        .run = run_##of,                                                                                     \
     };
 
 ULB_WOQ(ROW)

@@ -382,42 +382,13 @@ static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const st
     ulb_run_tiles_of_tokens(cfg, &tile, true);
 }
 
-/* A function run_packed() of calls that ulb_tokens_packed() holds for. Functions of their own, as below:
- * beside one another GCC keeps the sums of some tiles in memory. */
+/* A function run_packed() of calls that ulb_tokens_packed() holds for; not inlined, because GCC keeps the
+ * sums of some tiles in memory where it compiles them together with others. */
 #define ULB_TOKENS_PACKED(cfg)                                                                               \
     static __attribute__((noinline)) void run_packed(const struct ulb_gemm *g)                               \
     {                                                                                                        \
         ulb_run_packed_tokens(&(cfg), g);                                                                    \
     }
-
-/* The run function of a row whose weights are fields of bytes. */
-#if ULB_S16_SUMS
-#define ULB_TOKENS_RUN(cfg)                                                                                  \
-    static void run(const struct ulb_gemm *g)                                                                \
-    {                                                                                                        \
-        ulb_run_tokens(&(cfg), g);                                                                           \
-    }
-#else
-#include "kernels/x86/gemm/field_blocked.h"
-#define ULB_TOKENS_RUN(cfg)                                                                                  \
-    ULB_TOKENS_PACKED(cfg)                                                                                   \
-    static __attribute__((noinline)) void run_k_blocks(const struct ulb_gemm *g)                             \
-    {                                                                                                        \
-        ulb_run_field_k_blocks(&(cfg), g);                                                                   \
-    }                                                                                                        \
-    static void run(const struct ulb_gemm *g)                                                                \
-    {                                                                                                        \
-        if (g->n > (cfg).tokens)                                                                             \
-            run_k_blocks(g);                                                                                 \
-        else if (ulb_tokens_packed(&(cfg), g))                                                               \
-            run_packed(g);                                                                                   \
-        else                                                                                                 \
-            ulb_run_tokens(&(cfg), g);                                                                       \
-    }
-#endif
-
-/* prefetch_tokens of such a row: from two whole tiles on passes ask for the next chunk. */
-#define ULB_TUNABLE_TOKENS(tokens) ULB_BY_SUMS(0, 2 * (tokens)-1)
 
 /* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
  * With AVX2 the masks of fields of two bits are in memory (ulb_tokens_cut). */

@@ -271,4 +271,10 @@ ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, 
     (ULB_PLANE_UNPACKED(bits) || (bits) == 8 || ((bits) > 1 && ULB_BY_WIDTH(false, true)) ? ULB_PLANE_TOKENS \
                                                                                           : 1)
 
+/* Instructions of a register tile of such codes. */
+#define ULB_PLANE_TILE_MIX(bits)                                                                             \
+    ULB_PLANE_TOKENS_MIX(ULB_PLANE_PARTS(bits), ULB_PLANE_PART_BITS(bits),                                   \
+                         ULB_PLANE_UNPACKED(bits) ? ULB_PLANE_PARTS(bits) : (bits) / 8.0,                    \
+                         ULB_PLANE_UNPACKED(bits) ? 0 : 1 - (bits) / 8.0)
+
 #endif

@@ -284,4 +284,9 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
     .adds = (ULB_CODES_ADDS(b, e) + (ULB_SPLITS(b) + ULB_PLANES_OF(b) + 1) * (e)) * ULB_VECTORS_PER_STEP,    \
     ULB_CODES_PRODUCTS(b, e)
 
+/* What kernels of planes have alike, of struct ulb_kernel. */
+#define ULB_PLANE_FIELDS(layout_, run_)                                                                      \
+    .abi = ULB_KERNEL_ABI, .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS, .layout = &(layout_),           \
+    .activation = ULB_ACT_A8Z, .mr = ULB_PLANE_ROWS, .run = (run_)
+
 #endif
