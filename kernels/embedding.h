@@ -25,8 +25,8 @@ struct ulb_embedding {
 /* Operators 0, 1, ..., the scalar truth first; NULL behind the last. Results are bit-equal. */
 const struct ulb_embedding *ulb_embedding_at(size_t index);
 
-#ifdef ULB_ROW
-extern const struct ulb_embedding ULB_ROW;
+#ifdef ULB_KERNEL
+extern const struct ulb_embedding ULB_KERNEL;
 #endif
 
 #endif

@@ -184,7 +184,7 @@ struct ulb_gemm {
 struct ulb_kernel {
     uint32_t abi;        /* ULB_KERNEL_ABI */
     const char *variant; /* the sequence: "ref", "pshufb", "blend", "dp" ... */
-    const char *isa;     /* the ISA word of the name */
+    const char *isa;     /* of the name: one of its line in kernels/CMakeLists.txt */
     ulb_isa_set needs;
     const struct ulb_layout *layout;
     enum ulb_activation activation;
@@ -210,8 +210,8 @@ struct ulb_kernel {
 extern const struct ulb_kernel *const *ulb_kernels;
 extern size_t ulb_kernel_count;
 
-/* What the build leaves out (ULB_KERNELS_FOR, ULB_ONLY, ULB_ISA_LEFT_OUT in kernels/CMakeLists.txt): a file
- * of kernels, FORMAT/ALGORITHM_ISA without its .c, for one ISA word and one size of groups, 0 for none. */
+/* What the build leaves out (ULB_KERNELS_FOR, ULB_ONLY, ULB_ISA_LEFT_OUT in cmake/kernels.cmake): a file of
+ * kernels, FORMAT/ALGORITHM without its .c, for one ISA and one size of groups, 0 for none. */
 struct ulb_left_out {
     const char *file, *isa;
     unsigned group;
@@ -252,7 +252,7 @@ const struct ulb_reader *ulb_reader_at(size_t index);
  * activation format. run() executes passes * ops_per_pass operations; a multiplication and its addition are
  * two. */
 struct ulb_peak {
-    const char *isa; /* the ISA word of its file */
+    const char *isa; /* that its file is compiled for */
     ulb_isa_set needs;
     enum ulb_activation activation; /* a8: dot products of int8; f32: multiply-adds in single precision */
     double ops_per_pass;

@@ -25,7 +25,7 @@ enum {
 };
 
 /* What differs from row to row; all constants, functions inline. */
-struct ulb_table_row {
+struct ulb_lut_cfg {
     const struct ulb_layout *layout;
     size_t rows, sums;              /* of a tile */
     size_t columns;                 /* of a step: a tile */
@@ -37,13 +37,13 @@ struct ulb_table_row {
     /* sums += those of the slices read at once; tables: [slices][steps]. */
     void (*sum)(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums);
     /* Dot products of rows from sums. */
-    void (*combine)(const int32_t *sums, int32_t *dots);
+    void (*dots_of_sums)(const int32_t *sums, int32_t *dots);
 };
 
 /* Adds the sums of some slices to those of the slices before, and finishes the rows [m, end) after the last.
  */
-static inline __attribute__((always_inline)) void ulb_table_finish(const struct ulb_gemm *g,
-                                                                   const struct ulb_table_row *row, size_t m,
+static inline __attribute__((always_inline)) void ulb_lut_epilogue(const struct ulb_gemm *g,
+                                                                   const struct ulb_lut_cfg *cfg, size_t m,
                                                                    size_t end, size_t n, bool first,
                                                                    bool last, int32_t *dots)
 {
@@ -55,8 +55,8 @@ static inline __attribute__((always_inline)) void ulb_table_finish(const struct 
             dots[i] += before[i];
     }
     if (last)
-        ulb_finish_rows(y, dots, ulb_row_scales(g, row->layout) + m, end - m,
-                        (uint32_t)row->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
+        ulb_epilogue_rows(y, dots, ulb_row_scales(g, cfg->layout) + m, end - m,
+                          (uint32_t)cfg->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
     else
         memcpy(y, dots, (end - m) * sizeof *dots);
 }
@@ -76,69 +76,69 @@ struct ulb_table_turn {
     bool last;
 };
 
-static inline struct ulb_table_turn ulb_table_turn(const struct ulb_gemm *g, const struct ulb_table_row *row,
+static inline struct ulb_table_turn ulb_table_turn(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg,
                                                    size_t slice, struct ulb_tiles *tiles)
 {
-    struct ulb_slice this = ulb_layout_slice(row->layout, g->m, g->k, slice);
+    struct ulb_slice this = ulb_layout_slice(cfg->layout, g->m, g->k, slice);
     tiles->steps = this.steps;
-    tiles->slice_bytes = ulb_layout_slice(row->layout, g->m, g->k, slice + 1).offset - this.offset;
-    return (struct ulb_table_turn){this, slice + row->slices == ulb_layout_slices(row->layout, g->k)};
+    tiles->slice_bytes = ulb_layout_slice(cfg->layout, g->m, g->k, slice + 1).offset - this.offset;
+    return (struct ulb_table_turn){this, slice + cfg->slices == ulb_layout_slices(cfg->layout, g->k)};
 }
 
 /* Rows [m, end) of one token. */
 static inline __attribute__((always_inline)) void
-ulb_table_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t m, size_t end, size_t n,
+ulb_table_rows(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, size_t m, size_t end, size_t n,
                const struct ulb_table_turn *turn, struct ulb_tiles *tiles, const uint8_t *tables)
 {
     const uint8_t *w = (const uint8_t *)g->w + turn->slice.offset;
     int32_t dots[ULB_BATCH_ROWS], origin;
-    memcpy(&origin, tables + row->slices * tiles->steps * row->table_bytes, sizeof origin);
-    for (size_t at = m; at < end; at += row->rows) {
+    memcpy(&origin, tables + cfg->slices * tiles->steps * cfg->table_bytes, sizeof origin);
+    for (size_t at = m; at < end; at += cfg->rows) {
         _Alignas(64) int32_t sums[ULB_TABLE_SUMS_MAX];
-        for (size_t i = 0; i < row->sums; i++)
+        for (size_t i = 0; i < cfg->sums; i++)
             sums[i] = -origin;
-        tiles->w = w + at / row->rows * tiles->steps * row->step_bytes;
-        row->sum(tiles, tables, sums);
-        row->combine(sums, dots + (at - m));
+        tiles->w = w + at / cfg->rows * tiles->steps * cfg->step_bytes;
+        cfg->sum(tiles, tables, sums);
+        cfg->dots_of_sums(sums, dots + (at - m));
     }
-    ulb_table_finish(g, row, m, end, n, turn->slice.first == 0, turn->last, dots);
+    ulb_lut_epilogue(g, cfg, m, end, n, turn->slice.first == 0, turn->last, dots);
 }
 
 /* Tables of a slice of one token, the first of its steps so many behind the beginning of K; those behind the
  * last column are of zeros. w: the weights of the first row, asked for meanwhile, or NULL. Returns what they
  * add beside products. */
 static inline __attribute__((always_inline)) int32_t
-ulb_build_slice(const struct ulb_gemm *g, const struct ulb_table_row *row, const int8_t *x, size_t first,
+ulb_build_slice(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, const int8_t *x, size_t first,
                 size_t steps, const uint8_t *w, uint8_t *tables)
 {
     enum { TURN = 16 /* steps */ };
     static const int8_t zeros[ULB_TABLE_STEP_COLUMNS_MAX];
-    size_t all = (g->k + row->columns - 1) / row->columns;
+    size_t all = (g->k + cfg->columns - 1) / cfg->columns;
     size_t real = all < first ? 0 : all - first < steps ? all - first : steps;
     int32_t origin = 0;
-    x += first * row->columns;
+    x += first * cfg->columns;
     for (size_t s = 0; s < real; s += TURN) {
         size_t some = real - s < TURN ? real - s : TURN;
         if (w)
-            ulb_ask_for_weights(w + s * row->step_bytes, some * row->step_bytes);
-        origin += row->build(x + s * row->columns, some, tables + s * row->table_bytes);
+            ulb_ask_for_weights(w + s * cfg->step_bytes, some * cfg->step_bytes);
+        origin += cfg->build(x + s * cfg->columns, some, tables + s * cfg->table_bytes);
     }
     for (size_t s = real; s < steps; s++)
-        origin += row->build(zeros, 1, tables + s * row->table_bytes);
+        origin += cfg->build(zeros, 1, tables + s * cfg->table_bytes);
     return origin;
 }
 
 /* Tables of one token. tiles: of the first row. */
 static inline __attribute__((always_inline)) void
-ulb_build_tables(const struct ulb_gemm *g, const struct ulb_table_row *row, const struct ulb_table_turn *turn,
+ulb_build_tables(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, const struct ulb_table_turn *turn,
                  const struct ulb_tiles *tiles, uint8_t *tables)
 {
-    const size_t steps = tiles->steps, bytes = steps * row->table_bytes;
+    const size_t steps = tiles->steps, bytes = steps * cfg->table_bytes;
     int32_t origin = 0;
-    for (size_t i = 0; i < row->slices; i++)
-        origin += ulb_build_slice(g, row, tiles->x, turn->slice.first + i * steps, steps,
+    for (size_t i = 0; i < cfg->slices; i++)
+        origin += ulb_build_slice(g, cfg, tiles->x, turn->slice.first + i * steps, steps,
                                   tiles->w + i * tiles->slice_bytes, tables + i * bytes);
-    memcpy(tables + row->slices * bytes, &origin, sizeof origin);
+    memcpy(tables + cfg->slices * bytes, &origin, sizeof origin);
 }
 
 /* Further rows, for which all tables of the one token were kept; they are m0 and m1 of g then. */
@@ -150,52 +150,52 @@ static inline bool ulb_table_more(struct ulb_gemm *g, bool kept)
 /* Rows that several tokens read in turn: so many that their weights stay in L2 beside the tables. Token by
  * token over all rows, 4096x4096 took 6 to 14 % longer for 2 to 16 tokens (Zen 5); with 320 KiB for 96 the
  * 2-bit rows gained half as much. */
-static inline size_t ulb_table_batch(const struct ulb_table_row *row, const struct ulb_tiles *tiles)
+static inline size_t ulb_table_batch(const struct ulb_lut_cfg *cfg, const struct ulb_tiles *tiles)
 {
     enum { BYTES = 96 * 1024 };
-    size_t fit = BYTES / (row->slices * tiles->steps * row->step_bytes);
-    size_t most = ULB_BATCH_ROWS / row->rows;
-    return (fit < 1 ? 1 : fit < most ? fit : most) * row->rows;
+    size_t fit = BYTES / (cfg->slices * tiles->steps * cfg->step_bytes);
+    size_t most = ULB_BATCH_ROWS / cfg->rows;
+    return (fit < 1 ? 1 : fit < most ? fit : most) * cfg->rows;
 }
 
 /* All rows of some tokens from n on; tables: [tokens][bytes]. */
 static inline __attribute__((always_inline)) void
-ulb_table_tokens(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t n, size_t tokens,
+ulb_table_tokens(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, size_t n, size_t tokens,
                  const struct ulb_table_turn *turn, struct ulb_tiles *tiles, const uint8_t *tables,
                  size_t bytes)
 {
-    size_t batch = tokens > 1 ? ulb_table_batch(row, tiles) : ulb_batch_rows(row->layout, g->k, row->rows);
+    size_t batch = tokens > 1 ? ulb_table_batch(cfg, tiles) : ulb_batch_rows(cfg->layout, g->k, cfg->rows);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         for (size_t i = 0; i < tokens; i++)
-            ulb_table_rows(g, row, m, ulb_batch_end(g, m, batch), n + i, turn, tiles, tables + i * bytes);
+            ulb_table_rows(g, cfg, m, ulb_batch_end(g, m, batch), n + i, turn, tiles, tables + i * bytes);
     }
 }
 
 static inline __attribute__((always_inline)) void ulb_run_tables(const struct ulb_gemm *g,
-                                                                 const struct ulb_table_row *row)
+                                                                 const struct ulb_lut_cfg *cfg)
 {
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
     struct ulb_tiles tiles = {.prefetch = g->prefetch};
-    size_t slices = ulb_layout_slices(row->layout, g->k);
+    size_t slices = ulb_layout_slices(cfg->layout, g->k);
     /* Of one token, of slices read at once. */
-    size_t bytes = row->slices * ulb_layout_steps(row->layout, g->k) * row->table_bytes + ULB_TABLES_LINE;
-    bool kept = g->n == 1 && slices / row->slices * bytes <= sizeof tables;
+    size_t bytes = cfg->slices * ulb_layout_steps(cfg->layout, g->k) * cfg->table_bytes + ULB_TABLES_LINE;
+    bool kept = g->n == 1 && slices / cfg->slices * bytes <= sizeof tables;
     size_t tokens, most = sizeof tables / bytes;
     struct ulb_gemm part = *g;
     for (size_t n = 0; n < g->n; n += tokens) {
         bool built = false;
         tokens = g->n - n < most ? g->n - n : most;
         do {
-            for (size_t slice = 0; slice < slices; slice += row->slices) {
-                uint8_t *of_slices = kept ? tables + slice / row->slices * bytes : tables;
-                struct ulb_table_turn turn = ulb_table_turn(g, row, slice, &tiles);
+            for (size_t slice = 0; slice < slices; slice += cfg->slices) {
+                uint8_t *of_slices = kept ? tables + slice / cfg->slices * bytes : tables;
+                struct ulb_table_turn turn = ulb_table_turn(g, cfg, slice, &tiles);
                 tiles.w = (const uint8_t *)g->w + turn.slice.offset +
-                          part.m0 / row->rows * tiles.steps * row->step_bytes;
+                          part.m0 / cfg->rows * tiles.steps * cfg->step_bytes;
                 for (size_t i = 0; i < tokens && !built; i++) {
                     tiles.x = (const int8_t *)g->x + (n + i) * g->x_stride;
-                    ulb_build_tables(g, row, &turn, &tiles, of_slices + i * bytes);
+                    ulb_build_tables(g, cfg, &turn, &tiles, of_slices + i * bytes);
                 }
-                ulb_table_tokens(&part, row, n, tokens, &turn, &tiles, of_slices, bytes);
+                ulb_table_tokens(&part, cfg, n, tokens, &turn, &tiles, of_slices, bytes);
             }
             built = true;
         } while (ulb_table_more(&part, kept));

@@ -1,5 +1,5 @@
-/* For kernel files only: what kernels/CMakeLists.txt hands to a file (ULB_ROW, ULB_ROW_ISA, ULB_ROW_NEEDS),
- * and the parts that every row shares. */
+/* For kernel files only: what cmake/kernels.cmake hands to a file (ULB_KERNEL, ULB_KERNEL_ISA,
+ * ULB_KERNEL_NEEDS), and the parts that every row shares. */
 #ifndef ULB_KERNELS_MICROKERNEL_H
 #define ULB_KERNELS_MICROKERNEL_H
 
@@ -40,26 +40,26 @@ struct ulb_reader_set {
  * product with codes instead of values and value = code + origin' (D exact modulo 2^32). All rows use this
  * expression, so results are bit-equal. rows may be less than the tile at the lower edge of the matrix. */
 static inline __attribute__((always_inline)) void
-ulb_finish_rows(float *__restrict y, const int32_t *__restrict dots, const float *__restrict w_scale,
-                size_t rows, uint32_t correction, float x_scale)
+ulb_epilogue_rows(float *__restrict y, const int32_t *__restrict dots, const float *__restrict w_scale,
+                  size_t rows, uint32_t correction, float x_scale)
 {
     for (size_t i = 0; i < rows; i++)
         y[i] = (float)(int32_t)((uint32_t)dots[i] - correction) * w_scale[i] * x_scale;
 }
 
 /* tile_m, a constant of the row, makes the usual case a loop of known length. */
-static inline __attribute__((always_inline)) void ulb_finish_tile(const struct ulb_gemm *g,
-                                                                  const float *w_scale, size_t row,
-                                                                  size_t tile_m, size_t n,
-                                                                  const int32_t *dots, int32_t zero_point)
+static inline __attribute__((always_inline)) void ulb_epilogue_tile(const struct ulb_gemm *g,
+                                                                    const float *w_scale, size_t row,
+                                                                    size_t tile_m, size_t n,
+                                                                    const int32_t *dots, int32_t zero_point)
 {
     uint32_t correction = (uint32_t)zero_point * (uint32_t)g->x_sum[n];
     float *y = g->y + n * g->y_stride + row;
     size_t rows = g->m1 - row;
     if (rows >= tile_m)
-        ulb_finish_rows(y, dots, w_scale + row, tile_m, correction, g->x_scale[n]);
+        ulb_epilogue_rows(y, dots, w_scale + row, tile_m, correction, g->x_scale[n]);
     else
-        ulb_finish_rows(y, dots, w_scale + row, rows, correction, g->x_scale[n]);
+        ulb_epilogue_rows(y, dots, w_scale + row, rows, correction, g->x_scale[n]);
 }
 
 /* y of so many rows whose sums have their weights' scales already. */
@@ -94,10 +94,10 @@ static inline const float *ulb_row_sums(const struct ulb_gemm *g, const struct u
 
 /* The codes of one row of tiles and the activations of one token. */
 struct ulb_tiles {
-    const uint8_t *w;   /* of the first slice */
-    size_t slice_bytes; /* to the same tiles of the next slice */
-    size_t steps;       /* tiles of a slice */
-    size_t apart;       /* of two rows of tiles side by side, to the second */
+    const uint8_t *w;     /* of the first slice */
+    size_t slice_bytes;   /* to the same tiles of the next slice */
+    size_t steps;         /* tiles of a slice */
+    size_t tile_distance; /* of two rows of tiles side by side, to the second */
     const int8_t *x;
     size_t prefetch; /* ulb_gemm's */
 };
@@ -106,7 +106,7 @@ struct ulb_tiles {
 typedef void ulb_tile_fn(const struct ulb_tiles *tiles, int32_t *dots);
 
 /* Of two rows of tiles, those of the second at beside. */
-typedef void ulb_pair_fn(const struct ulb_tiles *tiles, int32_t *dots, int32_t *beside);
+typedef void ulb_tile_pair_fn(const struct ulb_tiles *tiles, int32_t *dots, int32_t *second);
 
 enum {
     ULB_TILE_ROWS_MAX = 128,
@@ -147,13 +147,13 @@ static inline size_t ulb_batch_end(const struct ulb_gemm *g, size_t row, size_t 
  * alone. */
 static inline __attribute__((always_inline)) void ulb_sum_batch(struct ulb_tiles tiles, size_t row_bytes,
                                                                 size_t rows, size_t count, ulb_tile_fn *tile,
-                                                                ulb_pair_fn *pair, int32_t *dots)
+                                                                ulb_tile_pair_fn *tile_pair, int32_t *dots)
 {
-    const size_t half = pair ? count / 2 : 0;
-    tiles.apart = half * row_bytes;
+    const size_t half = tile_pair ? count / 2 : 0;
+    tiles.tile_distance = half * row_bytes;
     for (size_t i = 0; i < half; i++, tiles.w += row_bytes)
-        pair(&tiles, dots + i * rows, dots + (i + half) * rows);
-    tiles.w += tiles.apart;
+        tile_pair(&tiles, dots + i * rows, dots + (i + half) * rows);
+    tiles.w += tiles.tile_distance;
     for (size_t i = 2 * half; i < count; i++, tiles.w += row_bytes)
         tile(&tiles, dots + i * rows);
 }
@@ -161,16 +161,15 @@ static inline __attribute__((always_inline)) void ulb_sum_batch(struct ulb_tiles
 /* The loop over rows of tiles and tokens that every a8 kernel has round its tile function, and its pair
  * function if it has one (NULL: it has none); inlined, so that they are direct calls. rows: of a tile, as a
  * constant. */
-static inline __attribute__((always_inline)) void ulb_run_pairs(const struct ulb_gemm *g,
-                                                                const struct ulb_layout *layout, size_t rows,
-                                                                ulb_tile_fn *tile, ulb_pair_fn *pair,
-                                                                int32_t zero_point)
+static inline __attribute__((always_inline)) void
+ulb_run_tile_pairs(const struct ulb_gemm *g, const struct ulb_layout *layout, size_t rows, ulb_tile_fn *tile,
+                   ulb_tile_pair_fn *tile_pair, int32_t zero_point)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
                               .prefetch = g->prefetch};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
-    size_t batch = ulb_batch(g, layout, pair ? 2 * rows : rows);
+    size_t batch = ulb_batch(g, layout, tile_pair ? 2 * rows : rows);
     const float *w_scale = ulb_row_scales(g, layout);
     for (size_t row = g->m0; row < g->m1; row += batch) {
         size_t end = ulb_batch_end(g, row, batch);
@@ -178,10 +177,10 @@ static inline __attribute__((always_inline)) void ulb_run_pairs(const struct ulb
         for (size_t n = 0; n < g->n; n++) {
             int32_t dots[ULB_BATCH_ROWS];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;
-            ulb_sum_batch(tiles, row_bytes, rows, (end - row + rows - 1) / rows, tile, pair, dots);
+            ulb_sum_batch(tiles, row_bytes, rows, (end - row + rows - 1) / rows, tile, tile_pair, dots);
             uint32_t correction = (uint32_t)zero_point * (uint32_t)g->x_sum[n];
-            ulb_finish_rows(g->y + n * g->y_stride + row, dots, w_scale + row, end - row, correction,
-                            g->x_scale[n]);
+            ulb_epilogue_rows(g->y + n * g->y_stride + row, dots, w_scale + row, end - row, correction,
+                              g->x_scale[n]);
         }
     }
 }
@@ -191,7 +190,7 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
                                                                 const struct ulb_layout *layout, size_t rows,
                                                                 ulb_tile_fn *tile, int32_t zero_point)
 {
-    ulb_run_pairs(g, layout, rows, tile, NULL, zero_point);
+    ulb_run_tile_pairs(g, layout, rows, tile, NULL, zero_point);
 }
 
 /* Of floating kernels: results of one row of tiles or of two side by side, count, a constant, and of one
@@ -203,13 +202,13 @@ typedef void ulb_float_tiles_fn(const struct ulb_tiles *tiles, size_t count, con
  * at row, to the second. */
 static inline __attribute__((always_inline)) void
 ulb_sum_float_tiles(const struct ulb_gemm *g, const struct ulb_tiles *tiles, size_t count, size_t tile_m,
-                    size_t row, size_t apart, size_t x_bytes, ulb_float_tiles_fn *sum)
+                    size_t row, size_t row_distance, size_t x_bytes, ulb_float_tiles_fn *sum)
 {
     for (size_t n = 0; n < g->n; n++) {
         float y[2][ULB_TILE_ROWS_MAX];
         sum(tiles, count, (const char *)g->x + n * g->x_stride * x_bytes, y);
         for (size_t i = 0; i < count; i++) {
-            const size_t m = row + i * apart, rows = ulb_rows_left(g, m, tile_m);
+            const size_t m = row + i * row_distance, rows = ulb_rows_left(g, m, tile_m);
             for (size_t j = 0; j < rows; j++)
                 g->y[n * g->y_stride + m + j] = y[i][j];
         }
@@ -219,20 +218,20 @@ ulb_sum_float_tiles(const struct ulb_gemm *g, const struct ulb_tiles *tiles, siz
 /* The loop over rows of tiles; pairs: the halves of all of them are read side by side. */
 static inline __attribute__((always_inline)) void ulb_run_float_tiles(const struct ulb_gemm *g,
                                                                       const struct ulb_layout *layout,
-                                                                      bool pairs, size_t x_bytes,
+                                                                      bool tile_pairs, size_t x_bytes,
                                                                       ulb_float_tiles_fn *sum)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
                               .prefetch = g->prefetch};
     const size_t tile_m = layout->tile_m, row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
-    const size_t count = (g->m1 - g->m0 + tile_m - 1) / tile_m, half = pairs ? count / 2 : 0;
+    const size_t count = (g->m1 - g->m0 + tile_m - 1) / tile_m, half = tile_pairs ? count / 2 : 0;
     size_t row = g->m0;
     tiles.w = (const uint8_t *)g->w + row / tile_m * row_bytes;
-    tiles.apart = half * row_bytes;
+    tiles.tile_distance = half * row_bytes;
     for (size_t i = 0; i < half; i++, tiles.w += row_bytes, row += tile_m)
         ulb_sum_float_tiles(g, &tiles, 2, tile_m, row, half * tile_m, x_bytes, sum);
-    tiles.w += tiles.apart;
+    tiles.w += tiles.tile_distance;
     row += half * tile_m;
     for (; row < g->m1; tiles.w += row_bytes, row += tile_m)
         ulb_sum_float_tiles(g, &tiles, 1, tile_m, row, 0, x_bytes, sum);
@@ -244,22 +243,22 @@ static inline __attribute__((always_inline)) void ulb_run_float_tiles(const stru
 #define ULB_ONE_CHAIN_TOLERANCE (1.0 / (1 << 24))
 #define ULB_FLOAT_TOLERANCE     (ULB_ONE_CHAIN_TOLERANCE / 2)
 
-/* A file with a row for each of its variants: the name of one, which also declares it. */
-#ifdef ULB_ROW_PREFIX
-#define ULB_VARIANT_ROW(variant)           ULB_VARIANT_ROW_2(ULB_ROW_PREFIX, variant)
-#define ULB_VARIANT_ROW_2(prefix, variant) ULB_VARIANT_ROW_3(prefix, variant)
-#define ULB_VARIANT_ROW_3(prefix, variant)                                                                   \
+/* A file with a kernel for each of its VARIANTS: the name of one, which also declares it. */
+#ifdef ULB_KERNEL_PREFIX
+#define ULB_KERNEL_VARIANT(variant)           ULB_KERNEL_VARIANT_2(ULB_KERNEL_PREFIX, variant)
+#define ULB_KERNEL_VARIANT_2(prefix, variant) ULB_KERNEL_VARIANT_3(prefix, variant)
+#define ULB_KERNEL_VARIANT_3(prefix, variant)                                                                \
     extern const struct ulb_kernel prefix##variant;                                                          \
     const struct ulb_kernel prefix##variant
 #endif
 
-#ifdef ULB_ROW
-#if defined(ULB_ROW_IS_READER)
-extern const struct ulb_reader_set ULB_ROW;
-#elif defined(ULB_ROW_IS_PEAK)
-extern const struct ulb_peak ULB_ROW;
+#ifdef ULB_KERNEL
+#if defined(ULB_KERNEL_IS_READER)
+extern const struct ulb_reader_set ULB_KERNEL;
+#elif defined(ULB_KERNEL_IS_PEAK)
+extern const struct ulb_peak ULB_KERNEL;
 #else
-extern const struct ulb_kernel ULB_ROW;
+extern const struct ulb_kernel ULB_KERNEL;
 #endif
 #endif
 

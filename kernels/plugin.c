@@ -80,23 +80,23 @@ static enum ulb_status wrong(const struct place *place, struct ulb_error *err, c
     return ulb_fail(err, ULB_BAD_INPUT, "%.150s: row %zu: %s", place->path, place->i, text);
 }
 
-static enum ulb_status check_isa(const struct place *place, const struct ulb_kernel *row,
+static enum ulb_status check_isa(const struct place *place, const struct ulb_kernel *kernel,
                                  struct ulb_error *err)
 {
     char known[256] = "", missing[128];
-    for (size_t i = 0; i < ISA_WORDS && row->isa; i++) {
-        if (strcmp(row->isa, isa_words[i].word) != 0)
+    for (size_t i = 0; i < ISA_WORDS && kernel->isa; i++) {
+        if (strcmp(kernel->isa, isa_words[i].word) != 0)
             continue;
-        ulb_isa_set lacks = isa_words[i].needs & ~row->needs;
+        ulb_isa_set lacks = isa_words[i].needs & ~kernel->needs;
         return lacks == 0 ? ULB_OK
                           : wrong(place, err, "isa '%s' and needs without %s: it would run where that is not",
-                                  row->isa, ulb_isa_names(lacks, missing, sizeof missing));
+                                  kernel->isa, ulb_isa_names(lacks, missing, sizeof missing));
     }
     for (size_t i = 0; i < ISA_WORDS; i++) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", isa_words[i].word);
     }
-    return wrong(place, err, "isa '%.32s' must be one of %s", row->isa ? row->isa : "", known);
+    return wrong(place, err, "isa '%.32s' must be one of %s", kernel->isa ? kernel->isa : "", known);
 }
 
 static enum ulb_status check_layout(const struct place *place, const struct ulb_layout *layout,
@@ -116,55 +116,55 @@ static enum ulb_status check_layout(const struct place *place, const struct ulb_
     return ULB_OK;
 }
 
-static enum ulb_status check_sizes(const struct place *place, const struct ulb_kernel *row,
+static enum ulb_status check_sizes(const struct place *place, const struct ulb_kernel *kernel,
                                    struct ulb_error *err)
 {
-    const struct ulb_layout *layout = row->layout;
-    if ((unsigned)row->activation >= ULB_ACTIVATIONS)
-        return wrong(place, err, "activation %d must be one of enum ulb_activation", (int)row->activation);
-    if (row->mr == 0 || row->mr % layout->tile_m != 0)
-        return wrong(place, err, "mr %u must be a multiple of the layout's tile_m, %u", row->mr,
+    const struct ulb_layout *layout = kernel->layout;
+    if ((unsigned)kernel->activation >= ULB_ACTIVATIONS)
+        return wrong(place, err, "activation %d must be one of enum ulb_activation", (int)kernel->activation);
+    if (kernel->mr == 0 || kernel->mr % layout->tile_m != 0)
+        return wrong(place, err, "mr %u must be a multiple of the layout's tile_m, %u", kernel->mr,
                      layout->tile_m);
-    if (row->nr == 0)
+    if (kernel->nr == 0)
         return wrong(place, err, "nr 0 must be at least 1, the tokens of a register tile");
-    if (row->kr == 0 || row->kr % layout->tile_k != 0)
-        return wrong(place, err, "kr %u must be a multiple of the layout's tile_k, %u", row->kr,
+    if (kernel->kr == 0 || kernel->kr % layout->tile_k != 0)
+        return wrong(place, err, "kr %u must be a multiple of the layout's tile_k, %u", kernel->kr,
                      layout->tile_k);
-    if (!(row->bytes_per_step > 0 && row->bytes_per_step < 1e6))
+    if (!(kernel->bytes_per_step > 0 && kernel->bytes_per_step < 1e6))
         return wrong(place, err, "bytes_per_step %g must be the weight bytes per 32 weights, 32 * bits / 8",
-                     row->bytes_per_step);
-    if (!(row->tolerance >= 0 && row->tolerance < 1))
-        return wrong(place, err, "tolerance %g must be 0 (bit-equal) or a small number", row->tolerance);
+                     kernel->bytes_per_step);
+    if (!(kernel->tolerance >= 0 && kernel->tolerance < 1))
+        return wrong(place, err, "tolerance %g must be 0 (bit-equal) or a small number", kernel->tolerance);
     return ULB_OK;
 }
 
-static enum ulb_status check_fields(const struct place *place, const struct ulb_kernel *row,
+static enum ulb_status check_fields(const struct place *place, const struct ulb_kernel *kernel,
                                     struct ulb_error *err)
 {
-    if (!row)
+    if (!kernel)
         return wrong(place, err, "it is NULL; n must be the number of rows");
-    if (row->abi != ULB_KERNEL_ABI)
-        return wrong(place, err, "abi %u must be ULB_KERNEL_ABI, %d", (unsigned)row->abi, ULB_KERNEL_ABI);
-    if (!is_word(row->variant))
+    if (kernel->abi != ULB_KERNEL_ABI)
+        return wrong(place, err, "abi %u must be ULB_KERNEL_ABI, %d", (unsigned)kernel->abi, ULB_KERNEL_ABI);
+    if (!is_word(kernel->variant))
         return wrong(place, err, "variant '%.32s' must be one word of lower-case letters and digits",
-                     row->variant ? row->variant : "");
-    if (!row->run)
+                     kernel->variant ? kernel->variant : "");
+    if (!kernel->run)
         return wrong(place, err, "run must be the kernel's function, not NULL");
-    enum ulb_status status = check_isa(place, row, err);
+    enum ulb_status status = check_isa(place, kernel, err);
     if (status == ULB_OK)
-        status = check_layout(place, row->layout, err);
-    return status == ULB_OK ? check_sizes(place, row, err) : status;
+        status = check_layout(place, kernel->layout, err);
+    return status == ULB_OK ? check_sizes(place, kernel, err) : status;
 }
 
-static enum ulb_status check_row(const char *path, const struct ulb_kernel *row, size_t i,
-                                 struct ulb_error *err)
+static enum ulb_status check_kernel(const char *path, const struct ulb_kernel *kernel, size_t i,
+                                    struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX], other[ULB_KERNEL_NAME_MAX];
     const struct place place = {path, i};
-    enum ulb_status status = check_fields(&place, row, err);
+    enum ulb_status status = check_fields(&place, kernel, err);
     if (status != ULB_OK)
         return status;
-    ulb_kernel_name(row, name);
+    ulb_kernel_name(kernel, name);
     for (size_t at = 0; at < ulb_kernel_count; at++) {
         if (strcmp(ulb_kernel_name(ulb_kernels[at], other), name) == 0)
             return ulb_fail(err, ULB_BAD_INPUT,
@@ -190,7 +190,7 @@ static enum ulb_status add_rows(const char *path, const struct ulb_kernel_librar
     size_t before = ulb_kernel_count;
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < library->n && status == ULB_OK; i++) {
-        status = check_row(path, library->rows[i], i, err);
+        status = check_kernel(path, library->rows[i], i, err);
         if (status == ULB_OK)
             all[ulb_kernel_count++] = library->rows[i];
     }

@@ -29,10 +29,10 @@ const char *ulb_left_out_hint(void)
 const struct ulb_kernel *ulb_kernel_reference(const struct ulb_kernel *kernel)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const struct ulb_kernel *row = ulb_kernels[i];
-        if (row->layout->format == kernel->layout->format && row->activation == kernel->activation &&
-            strcmp(row->isa, "ref") == 0)
-            return row;
+        const struct ulb_kernel *candidate = ulb_kernels[i];
+        if (candidate->layout->format == kernel->layout->format &&
+            candidate->activation == kernel->activation && strcmp(candidate->isa, "ref") == 0)
+            return candidate;
     }
     return NULL;
 }

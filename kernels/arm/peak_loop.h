@@ -3,7 +3,7 @@
 #ifndef ULB_KERNELS_ARM_PEAK_LOOP_H
 #define ULB_KERNELS_ARM_PEAK_LOOP_H
 
-#define ULB_ROW_IS_PEAK
+#define ULB_KERNEL_IS_PEAK
 #include "kernels/microkernel.h"
 
 #include <arm_neon.h>
@@ -26,9 +26,9 @@ static void run(size_t passes)
         __asm__ volatile("" : : "w"(sums[i]));
 }
 
-const struct ulb_peak ULB_ROW = {
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+const struct ulb_peak ULB_KERNEL = {
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .activation = PEAK_ACTIVATION,
     .ops_per_pass = (double)UNROLLED * CHAINS * (PEAK_OPS),
     .run = run,

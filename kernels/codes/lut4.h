@@ -37,12 +37,41 @@ static inline int32_t ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8
     return ulb_nibble_build(bits, 4, x, steps, tables);
 }
 
-/* A row whose steps have so many columns; sums: of v. */
-#define ULB_NIBBLE_ROW(of, tile_rows, step_columns, zero, build_tables, combine_sums)                        \
+/* The kernel of a file: rows of a tile, columns of a step, bits of a weight, build() of struct ulb_lut_cfg
+ * and dots_of_sums() of the sums of v. */
+#define ULB_NIBBLE_KERNEL(layout_, rows_, columns_, bits, zero_point_, build_, dots_of_sums_)                \
+    static const struct ulb_lut_cfg cfg = {                                                                  \
+        .layout = &(layout_),                                                                                \
+        .rows = (rows_),                                                                                     \
+        .sums = ULB_NIBBLE_SUMS,                                                                             \
+        .columns = (columns_),                                                                               \
+        .slices = ULB_TABLE_SLICES,                                                                          \
+        .step_bytes = ULB_NIBBLE_STEP,                                                                       \
+        .table_bytes = ULB_NIBBLE_STEP,                                                                      \
+        .zero_point = (zero_point_),                                                                         \
+        .build = (build_),                                                                                   \
+        .sum = ulb_nibble_sum,                                                                               \
+        .dots_of_sums = (dots_of_sums_),                                                                     \
+    };                                                                                                       \
+    static void run(const struct ulb_gemm *g)                                                                \
     {                                                                                                        \
-        .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \
-        .slices = ULB_TABLE_SLICES, .step_bytes = ULB_NIBBLE_STEP, .table_bytes = ULB_NIBBLE_STEP,           \
-        .zero_point = (zero), .build = (build_tables), .sum = ulb_nibble_sum, .combine = (combine_sums)      \
-    }
+        ulb_run_tables(g, &cfg);                                                                             \
+    }                                                                                                        \
+    const struct ulb_kernel ULB_KERNEL = {                                                                   \
+        .abi = ULB_KERNEL_ABI,                                                                               \
+        .variant = "table",                                                                                  \
+        .isa = ULB_KERNEL_ISA,                                                                               \
+        .needs = ULB_KERNEL_NEEDS,                                                                           \
+        .layout = &(layout_),                                                                                \
+        .activation = ULB_ACT_A8,                                                                            \
+        .mr = (rows_),                                                                                       \
+        .nr = 1,                                                                                             \
+        .kr = (columns_)*ULB_TABLE_SLICES,                                                                   \
+        .bytes_per_step = 4 * (bits),                                                                        \
+        .mix = ULB_NIBBLE_MIX(bits),                                                                         \
+        .tables = true,                                                                                      \
+        .prefetch_choice = ULB_NIBBLE_CHOICE,                                                                \
+        .run = run,                                                                                          \
+    };
 
 #endif

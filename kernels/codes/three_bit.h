@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline void ulb_three_bit_pack(const unsigned code[8], size_t apart, uint8_t *a)
+static inline void ulb_three_bit_pack(const unsigned code[8], size_t distance, uint8_t *a)
 {
     a[0] = (uint8_t)(code[0] | code[1] << 3 | code[6] << 6);
-    a[apart] = (uint8_t)(code[2] | code[3] << 3 | code[7] << 6);
-    a[2 * apart] = (uint8_t)(code[4] | code[5] << 3 | code[6] >> 2 << 6 | code[7] >> 2 << 7);
+    a[distance] = (uint8_t)(code[2] | code[3] << 3 | code[7] << 6);
+    a[2 * distance] = (uint8_t)(code[4] | code[5] << 3 | code[6] >> 2 << 6 | code[7] >> 2 << 7);
 }
 
-static inline void ulb_three_bit_unpack(const uint8_t *bytes, size_t apart, unsigned code[8])
+static inline void ulb_three_bit_unpack(const uint8_t *bytes, size_t distance, unsigned code[8])
 {
-    unsigned a = bytes[0], b = bytes[apart], c = bytes[2 * apart];
+    unsigned a = bytes[0], b = bytes[distance], c = bytes[2 * distance];
     code[0] = a & 7;
     code[1] = a >> 3 & 7;
     code[2] = b & 7;

@@ -5,16 +5,16 @@
 
 #include <stdint.h>
 
-static inline int16_t ulb_crumb(const uint8_t bytes[64], unsigned k)
+static inline int16_t ulb_two_bit_get(const uint8_t bytes[64], unsigned k)
 {
     return (int16_t)(bytes[k / 128 * 32 + k % 32] >> k / 32 % 4 * 2 & 3);
 }
 
 /* Of bytes that begin as 0. */
-static inline void ulb_crumb_set(uint8_t bytes[64], unsigned k, unsigned crumb)
+static inline void ulb_two_bit_set(uint8_t bytes[64], unsigned k, unsigned code)
 {
     uint8_t *byte = &bytes[k / 128 * 32 + k % 32];
-    *byte = (uint8_t)(*byte | crumb << k / 32 % 4 * 2);
+    *byte = (uint8_t)(*byte | code << k / 32 % 4 * 2);
 }
 
 #endif

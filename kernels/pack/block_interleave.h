@@ -32,8 +32,8 @@ struct ulb_code_bytes {
 
 /* One row a byte; two of 4 bits; four of 2 bits; eight of 3 bits in three bytes; eight of 5 bits in five;
  * four of 6 bits in three; five of base 3. */
-extern const struct ulb_code_bytes ulb_whole_bytes, ulb_nibbles, ulb_two_bit, ulb_three_bit, ulb_fives,
-    ulb_lut6, ulb_fifths;
+extern const struct ulb_code_bytes ulb_whole_bytes, ulb_nibbles, ulb_two_bit, ulb_three_bit, ulb_five_bit,
+    ulb_six_bit, ulb_fifths;
 
 struct ulb_row_tile {
     const struct ulb_code_bytes *codes;

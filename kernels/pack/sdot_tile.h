@@ -12,52 +12,52 @@
 #include "kernels/kernel.h"
 
 enum {
-    ULB_QUAD_COLUMNS = 16,
-    ULB_QUAD_SLICES = 2,
-    ULB_QUAD_GRAIN = ULB_QUAD_COLUMNS * ULB_QUAD_SLICES,
-    ULB_QUAD_LANES_MAX = 128,
-    ULB_QUAD_ROWS_SHORT = 32, /* of a tile for vectors of 128 bits */
-    ULB_QUAD_ROWS_LONG = 128  /* and of any length */
+    ULB_SDOT_COLUMNS = 16,
+    ULB_SDOT_SLICES = 2,
+    ULB_SDOT_GRAIN = ULB_SDOT_COLUMNS * ULB_SDOT_SLICES,
+    ULB_SDOT_LANES_MAX = 128,
+    ULB_SDOT_ROWS_SHORT = 32, /* of a tile for vectors of 128 bits */
+    ULB_SDOT_ROWS_LONG = 128  /* and of any length */
 };
 
-static inline unsigned ulb_quad_bit(unsigned rows, unsigned bits, unsigned row, unsigned col)
+static inline unsigned ulb_sdot_bit(unsigned rows, unsigned bits, unsigned row, unsigned col)
 {
     unsigned lanes = rows * bits / 8;
     return ((col / 4 * lanes + row % lanes) * 4 + col % 4) * 8 + row / lanes * bits;
 }
 
-/* name##suffix: the layout of format of##suffix; ULB_QUAD_BIT has made its bit_offset. */
-#define ULB_QUAD_LAYOUT(of, suffix, rows, ahead, flipped, encode_, decode_)                                  \
-    const struct ulb_layout ulb_##of##_quads_##rows##suffix = {.name = "quads-" #rows,                       \
-                                                               .format = &ulb_##of##suffix,                  \
-                                                               .tile_m = rows,                               \
-                                                               .tile_k = ULB_QUAD_COLUMNS,                   \
-                                                               .slices = ULB_QUAD_SLICES,                    \
-                                                               .scales_ahead = ahead,                        \
-                                                               .flip = flipped,                              \
-                                                               .bit_offset = of##_quads_##rows,              \
-                                                               .encode = encode_,                            \
-                                                               .decode = decode_}
-#define ULB_QUAD_BIT(of, rows, bits)                                                                         \
-    static unsigned of##_quads_##rows(unsigned row, unsigned col)                                            \
+/* name##suffix: the layout of format of##suffix; ULB_SDOT_BIT has made its bit_offset. */
+#define ULB_SDOT_LAYOUT(of, suffix, rows, ahead, flipped, encode_, decode_)                                  \
+    const struct ulb_layout ulb_##of##_sdot_##rows##suffix = {.name = "quads-" #rows,                        \
+                                                              .format = &ulb_##of##suffix,                   \
+                                                              .tile_m = rows,                                \
+                                                              .tile_k = ULB_SDOT_COLUMNS,                    \
+                                                              .slices = ULB_SDOT_SLICES,                     \
+                                                              .scales_ahead = ahead,                         \
+                                                              .flip = flipped,                               \
+                                                              .bit_offset = of##_sdot_##rows,                \
+                                                              .encode = encode_,                             \
+                                                              .decode = decode_}
+#define ULB_SDOT_BIT(of, rows, bits)                                                                         \
+    static unsigned of##_sdot_##rows(unsigned row, unsigned col)                                             \
     {                                                                                                        \
-        return ulb_quad_bit(rows, bits, row, col);                                                           \
+        return ulb_sdot_bit(rows, bits, row, col);                                                           \
     }
 
 /* The layouts of a format with fields of so many bits, for NEON and for SVE. */
-#define ULB_QUAD_LAYOUTS(of, bits, flip, encode, decode)                                                     \
-    ULB_QUAD_BIT(of, 32, bits)                                                                               \
-    ULB_QUAD_BIT(of, 128, bits)                                                                              \
-    ULB_QUAD_LAYOUT(of, , 32, false, flip, encode, decode);                                                  \
-    ULB_QUAD_LAYOUT(of, , 128, false, flip, encode, decode)
+#define ULB_SDOT_LAYOUTS(of, bits, flip, encode, decode)                                                     \
+    ULB_SDOT_BIT(of, 32, bits)                                                                               \
+    ULB_SDOT_BIT(of, 128, bits)                                                                              \
+    ULB_SDOT_LAYOUT(of, , 32, false, flip, encode, decode);                                                  \
+    ULB_SDOT_LAYOUT(of, , 128, false, flip, encode, decode)
 
 /* Behind them, the same of its format with a scale for each g columns. */
-#define ULB_QUAD_LAYOUTS_GROUPED(of, g, flip, encode, decode)                                                \
-    ULB_QUAD_LAYOUT(of, _g##g, 32, true, flip, encode, decode);                                              \
-    ULB_QUAD_LAYOUT(of, _g##g, 128, true, flip, encode, decode)
+#define ULB_SDOT_LAYOUTS_GROUPED(of, g, flip, encode, decode)                                                \
+    ULB_SDOT_LAYOUT(of, _g##g, 32, true, flip, encode, decode);                                              \
+    ULB_SDOT_LAYOUT(of, _g##g, 128, true, flip, encode, decode)
 
-#define ULB_QUAD_DECLARE(of) extern const struct ulb_layout ulb_##of##_quads_32, ulb_##of##_quads_128
-#define ULB_QUAD_DECLARE_GROUPED(of, g)                                                                      \
-    extern const struct ulb_layout ulb_##of##_quads_32_g##g, ulb_##of##_quads_128_g##g
+#define ULB_SDOT_DECLARE(of) extern const struct ulb_layout ulb_##of##_sdot_32, ulb_##of##_sdot_128
+#define ULB_SDOT_DECLARE_GROUPED(of, g)                                                                      \
+    extern const struct ulb_layout ulb_##of##_sdot_32_g##g, ulb_##of##_sdot_128_g##g
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef ULB_KERNELS_PEAK_FMA_H
 #define ULB_KERNELS_PEAK_FMA_H
 
-#define ULB_ROW_IS_PEAK
+#define ULB_KERNEL_IS_PEAK
 #include "kernels/microkernel.h"
 
 enum { CHAINS = 12, UNROLLED = 4 };
@@ -26,9 +26,9 @@ static void run(size_t passes)
         __asm__ volatile("" : : FMA_REGISTER(sums[i]));
 }
 
-const struct ulb_peak ULB_ROW = {
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+const struct ulb_peak ULB_KERNEL = {
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .activation = FMA_ACTIVATION,
     .ops_per_pass = 2.0 * FMA_PRODUCTS * UNROLLED * CHAINS * FMA_BYTES / sizeof(float),
     .run = run,

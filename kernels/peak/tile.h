@@ -3,7 +3,7 @@
 #ifndef ULB_KERNELS_PEAK_TILE_H
 #define ULB_KERNELS_PEAK_TILE_H
 
-#define ULB_ROW_IS_PEAK
+#define ULB_KERNEL_IS_PEAK
 #include "kernels/microkernel.h"
 #include "kernels/x86/simd/amx_tiles.h"
 
@@ -21,9 +21,9 @@ static void run(size_t passes)
     ulb_amx_release();
 }
 
-const struct ulb_peak ULB_ROW = {
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+const struct ulb_peak ULB_KERNEL = {
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .activation = TILE_ACTIVATION,
     .ops_per_pass = 2.0 * CHAINS * (TILE_PRODUCTS),
     .run = run,

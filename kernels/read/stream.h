@@ -11,7 +11,7 @@
 #ifndef ULB_KERNELS_READ_STREAM_H
 #define ULB_KERNELS_READ_STREAM_H
 
-#define ULB_ROW_IS_READER
+#define ULB_KERNEL_IS_READER
 #include "common/mem.h"
 #include "kernels/microkernel.h"
 #include "kernels/unroll.h"

@@ -84,15 +84,19 @@ static inline void ulb_run_block_ref(const struct ulb_gemm *g, const struct ulb_
     }
 }
 
-/* The row of a format's ref.c. */
+/* The kernel of a format's ref.c: of one that computes with several activations, and of others. */
 #define ULB_BLOCK_REF(in_place, block_bytes, columns, kind, function)                                        \
     {                                                                                                        \
-        .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,              \
+        .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS,        \
         .layout = &(in_place), .activation = (kind), .mr = 1, .nr = 1, .kr = (columns),                      \
         .bytes_per_step = 32.0 * (block_bytes) / (columns), .tolerance = ULB_BLOCK_TOLERANCE,                \
         .run = (function),                                                                                   \
     }
-#define ULB_BLOCK_REF_ROW(in_place, block_type, columns, kind)                                               \
-    ULB_BLOCK_REF(in_place, sizeof(block_type), columns, kind, run)
+#define ULB_BLOCK_REF_KERNEL(of, columns, kind)                                                              \
+    static void run(const struct ulb_gemm *g)                                                                \
+    {                                                                                                        \
+        ulb_run_block_ref(g, &of, kind);                                                                     \
+    }                                                                                                        \
+    const struct ulb_kernel ULB_KERNEL = ULB_BLOCK_REF(of##_in_place, sizeof(struct of), columns, kind, run);
 
 #endif

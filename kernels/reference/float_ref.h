@@ -24,9 +24,9 @@ static inline __attribute__((always_inline)) void ulb_run_float_ref(const struct
 }
 
 /* The row of a format's ref.c. */
-#define ULB_FLOAT_REF_ROW(rows, bytes, kind, function)                                                       \
+#define ULB_FLOAT_REF_KERNEL(rows, bytes, kind, function)                                                    \
     {                                                                                                        \
-        .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,              \
+        .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS,        \
         .layout = &(rows), .activation = (kind), .mr = 1, .nr = 1, .kr = 1, .bytes_per_step = 32 * (bytes),  \
         .run = (function),                                                                                   \
     }

@@ -49,4 +49,24 @@ ulb_run_ref(const struct ulb_gemm *g, const struct ulb_layout *layout, ulb_value
     }
 }
 
+/* The kernel of a format's ref.c, which has value(): columns whose codes fill whole bytes. */
+#define ULB_INTEGER_REF_KERNEL(layout_, columns, bytes_of_32)                                                \
+    static void run(const struct ulb_gemm *g)                                                                \
+    {                                                                                                        \
+        ulb_run_ref(g, &(layout_), value);                                                                   \
+    }                                                                                                        \
+    const struct ulb_kernel ULB_KERNEL = {                                                                   \
+        .abi = ULB_KERNEL_ABI,                                                                               \
+        .variant = "scalar",                                                                                 \
+        .isa = ULB_KERNEL_ISA,                                                                               \
+        .needs = ULB_KERNEL_NEEDS,                                                                           \
+        .layout = &(layout_),                                                                                \
+        .activation = ULB_ACT_A8,                                                                            \
+        .mr = 1,                                                                                             \
+        .nr = 1,                                                                                             \
+        .kr = (columns),                                                                                     \
+        .bytes_per_step = (bytes_of_32),                                                                     \
+        .run = run,                                                                                          \
+    };
+
 #endif

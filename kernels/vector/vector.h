@@ -1,7 +1,7 @@
 /* What a decoder does between its matrix products, on vectors of floats: norms, activation functions, rotary
  * embedding, attention over a cache of bfloat16, argmax, and quantisation of activations.
  *
- * One source, kernels/vector/ops_simd.c, is compiled for each instruction set. Sums run in an order that the
+ * One source, kernels/vector/ops.c, is compiled for each instruction set. Sums run in an order that the
  * lengths alone fix, so that a table gives the same bits whoever calls it and however work is shared out; two
  * tables may differ by rounding. Like kernels, nothing here starts a thread, allocates or keeps state. */
 #ifndef ULB_KERNELS_VECTOR_VECTOR_H

@@ -2,9 +2,9 @@
  * follows from its codes (kernels/x86/codes/codes.h), scales and minima. Included at the end of a file that
  * says, as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct
  * ulb_codes) and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and
- * FAR as in struct ulb_block_row, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; STAGED,
+ * FAR as in struct ulb_block_cfg, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; UNPACKED,
  * of codes that dot products, too, have staged for several tokens (struct ulb_codes' byte); LEAST, unless it
- * is 2: such tokens; PAIRS, unless it is 0; and with AVX2 alone, STAGED_STEPS(word_steps) where struct
+ * is 2: such tokens; PAIRS, unless it is 0; and with AVX2 alone, UNPACKED_STEPS(s16_steps) where struct
  * ulb_codes has operand_steps, and IS_SIGNED where codes are values. */
 #ifndef ULB_KERNELS_X86_BLOCK_KERNEL_H
 #define ULB_KERNELS_X86_BLOCK_KERNEL_H
@@ -14,13 +14,13 @@
 #ifndef LEAST
 #define LEAST 2
 #endif
-#ifndef PAIRS
-#define PAIRS 0
+#ifndef TILE_PAIRS
+#define TILE_PAIRS 0
 #endif
 
 #define ROWS (SETS * COUNTS(ULB_ROWS_OF) * ULB_LANES)
 
-static const struct ulb_block_row row = {.layout = &LAYOUT,
+static const struct ulb_block_cfg cfg = {.layout = &LAYOUT,
                                          .codes = &CODES,
                                          .sets = SETS,
                                          .columns = COLUMNS,
@@ -32,11 +32,11 @@ static const struct ulb_block_row row = {.layout = &LAYOUT,
                                          .scales = SCALES,
                                          .minima = MINIMA,
                                          .powers = POWERS,
-                                         .pairs = PAIRS,
+                                         .tile_pairs = TILE_PAIRS,
                                          .scales_sums = ULB_SCALES_SUMS,
                                          .activation = ACTIVATION};
 
-#if !ULB_WORD_SUMS
+#if !ULB_S16_SUMS
 
 enum { FIELD_TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
 
@@ -45,62 +45,62 @@ enum { FIELD_TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
 static __attribute__((noinline)) void run_fields(const struct ulb_gemm *g)
 {
     if (ULB_BY_ENCODING(true, false))
-        ULB_SPECIALISE_PREFETCH(g->prefetch, ulb_run_token_blocks(&row, prefetch, g, FIELD_TOKENS));
+        ULB_SPECIALISE_PREFETCH(g->prefetch, ulb_run_token_blocks(&cfg, prefetch, g, FIELD_TOKENS));
     else
-        ulb_run_token_blocks(&row, ULB_RUNTIME_PREFETCH(g->prefetch), g, FIELD_TOKENS);
+        ulb_run_token_blocks(&cfg, ULB_RUNTIME_PREFETCH(g->prefetch), g, FIELD_TOKENS);
 }
 
 #endif
 
-#if ULB_WORD_SUMS || defined(STAGED)
+#if ULB_S16_SUMS || defined(UNPACKED)
 
-enum { STAGES = true, TOKENS = ULB_STAGED_TOKENS(ROWS / ULB_LANES) };
-#if ULB_WORD_SUMS && defined(IS_SIGNED)
+enum { UNPACKS = true, TOKENS = ULB_UNPACKED_TOKENS(ROWS / ULB_LANES) };
+#if ULB_S16_SUMS && defined(IS_SIGNED)
 #define TILE_MIX ULB_SIGNED_MIX
 #else
-#define TILE_MIX COUNTS(ULB_STAGED_MIX)
+#define TILE_MIX COUNTS(ULB_UNPACKED_MIX)
 #endif
-#if !ULB_WORD_SUMS
+#if !ULB_S16_SUMS
 /* Of repacked rows; in place no group is so long, and minima of 4 bits are staged. */
-_Static_assert(GROUP <= ULB_STAGED_CODES / ROWS, "a group must fit into the codes that are staged");
+_Static_assert(GROUP <= ULB_UNPACKED_CODES / ROWS, "a group must fit into the codes that are staged");
 _Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked row has minima of 4 bits staged");
 #endif
 
-ULB_STAGED_PASSES(row)
+ULB_UNPACKED_PASSES(cfg)
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    ulb_run_staged(&row, passes, g);
+    ulb_run_unpacked(&cfg, passes, g);
 }
 
 #else
 
-enum { STAGES = false, TOKENS = FIELD_TOKENS };
+enum { UNPACKS = false, TOKENS = FIELD_TOKENS };
 #define TILE_MIX COUNTS(ULB_CODES_TILE_MIX)
 
 #endif
 
 static void run(const struct ulb_gemm *g)
 {
-#if ULB_WORD_SUMS || defined(STAGED)
+#if ULB_S16_SUMS || defined(UNPACKED)
     if (g->n >= LEAST) {
         run_tokens(g);
         return;
     }
 #endif
-#if !ULB_WORD_SUMS
+#if !ULB_S16_SUMS
     if (FIELD_TOKENS > 1 && g->n > 1) {
         run_fields(g);
         return;
     }
 #endif
-    ulb_run_blocks(g, &row);
+    ulb_run_blocks(g, &cfg);
 }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = "rows",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &LAYOUT,
     .activation = ACTIVATION,
     .mr = ROWS,
@@ -111,7 +111,7 @@ const struct ulb_kernel ULB_ROW = {
     .mix = COUNTS(ULB_CODES_MIX),
     .tile_mix = TILE_MIX,
     .prefetch_choice = true,
-    .prefetch_tokens = STAGES ? LEAST - 1 : 0,
+    .prefetch_tokens = UNPACKS ? LEAST - 1 : 0,
     .run = run,
 };
 

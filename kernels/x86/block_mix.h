@@ -4,15 +4,15 @@
 
 #include "kernels/x86/codes/codes.h"
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #include "kernels/x86/gemm/block_unpacked_avx2.h"
 #else
 #include "kernels/x86/gemm/block_tile.h"
 #include "kernels/x86/gemm/block_unpacked_vnni.h"
 #endif
 
-#ifndef STAGED_STEPS
-#define STAGED_STEPS(word_steps) (word_steps)
+#ifndef UNPACKED_STEPS
+#define UNPACKED_STEPS(s16_steps) (s16_steps)
 #endif
 
 /* One instruction per vector of rows for each so many columns, per 32 weights. */
@@ -25,16 +25,16 @@
 /* Those that multiply 16-bit sums, ulb_scales_integers(), in place of all this: a shuffle each, or for two,
  * and one conversion for a block. */
 #define ULB_INTEGERS(scales)                                                                                 \
-    (ULB_WORD_SUMS && ((scales) == ULB_UNSIGNED_SCALES || (scales) == ULB_NIBBLE_SCALES))
+    (ULB_S16_SUMS && ((scales) == ULB_UNSIGNED_SCALES || (scales) == ULB_NIBBLE_SCALES))
 #define ULB_FLOATS(scales) (ULB_HAS(scales) && !ULB_INTEGERS(scales))
-/* struct ulb_block_row's scales_sums: a sum that is a code's own loses ULB_MAGIC in the FMA that multiplies
+/* struct ulb_block_cfg's scales_sums: a sum that is a code's own loses ULB_MAGIC in the FMA that multiplies
  * it. At 256 bits only with look-ups: else dot products and FMAs, on two ports of three, decide. */
-#define ULB_SCALES_SUMS (!ULB_WORD_SUMS && (ACTIVATION) == ULB_ACT_Q8_0 && (SHUFFLES || ULB_BY_WIDTH(0, 1)))
+#define ULB_SCALES_SUMS (!ULB_S16_SUMS && (ACTIVATION) == ULB_ACT_Q8_0 && (SHUFFLES || ULB_BY_WIDTH(0, 1)))
 /* Dot products of minima for each block. */
 #define ULB_MINIMA_DOTS(minima) ((minima) == ULB_BYTE_MINIMA ? 4 : (minima) == ULB_NIBBLE_MINIMA ? 8 : 0)
 
 /* Of so many tokens together, which share what they have of codes, scales and minima. */
-#define ULB_CODES_MIX_OF(tokens, n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, word_steps,    \
+#define ULB_CODES_MIX_OF(tokens, n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, s16_steps,     \
                          g_adds, g_float_adds, g_fmas, g_shifts, g_conversions, g_plain)                     \
     {                                                                                                        \
         .loads = ((n_bytes) + (n_masks)) / (double)(n_rows)*ULB_EACH(4) +                                    \
@@ -55,20 +55,20 @@
                   (POWERS ? 1 : 0) * ULB_EACH(COLUMNS),                                                      \
         .adds = (n_adds) / (double)(n_rows)*ULB_EACH(4) +                                                    \
                 (tokens) * (g_adds) / (double)(n_rows)*ULB_EACH(GROUP) +                                     \
-                ((word_steps) > 1 ? ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) : 0) +                     \
-                ((tokens) * (MINIMA > ULB_ONE_MINIMUM) + (ULB_WORD_SUMS ? ULB_MINIMA_DOTS(MINIMA) : 0) +     \
+                ((s16_steps) > 1 ? ULB_EACH(ULB_LESSER(4 * (s16_steps), GROUP)) : 0) +                       \
+                ((tokens) * (MINIMA > ULB_ONE_MINIMUM) + (ULB_S16_SUMS ? ULB_MINIMA_DOTS(MINIMA) : 0) +      \
                  2 * (POWERS)) *                                                                             \
                     ULB_EACH(COLUMNS),                                                                       \
-        .dot_products = ULB_WORD_SUMS ? 0                                                                    \
-                                      : (tokens) * ((n_dots) / (double)(n_rows)*ULB_EACH(4) +                \
-                                                    ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)),            \
-        .maddubs = ULB_WORD_SUMS ? (n_dots) / (double)(n_rows)*ULB_EACH(4) +                                 \
-                                       ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)                           \
+        .dot_products = ULB_S16_SUMS ? 0                                                                     \
+                                     : (tokens) * ((n_dots) / (double)(n_rows)*ULB_EACH(4) +                 \
+                                                   ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)),             \
+        .maddubs = ULB_S16_SUMS ? (n_dots) / (double)(n_rows)*ULB_EACH(4) +                                  \
+                                      ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)                            \
+                                : 0,                                                                         \
+        .madds = (s16_steps) > 0 ? ((n_dots) > (n_rows) ? (double)(n_dots) / (n_rows) : 1) *                 \
+                                           ULB_EACH(ULB_LESSER(4 * (s16_steps), GROUP)) +                    \
+                                       (MINIMA > ULB_ONE_MINIMUM ? 2 : 0) * ULB_EACH(COLUMNS)                \
                                  : 0,                                                                        \
-        .madds = (word_steps) > 0 ? ((n_dots) > (n_rows) ? (double)(n_dots) / (n_rows) : 1) *                \
-                                            ULB_EACH(ULB_LESSER(4 * (word_steps), GROUP)) +                  \
-                                        (MINIMA > ULB_ONE_MINIMUM ? 2 : 0) * ULB_EACH(COLUMNS)               \
-                                  : 0,                                                                       \
         .float_adds = ULB_INTEGERS(SCALES) ? 0                                                               \
                       : ULB_SCALES_SUMS                                                                      \
                           ? (tokens) * (g_float_adds - g_plain) / (double)(n_rows)*ULB_EACH(GROUP)           \
@@ -96,34 +96,34 @@
 #define ULB_CODES_MIX(...)                                                            ULB_CODES_MIX_OF(1, __VA_ARGS__)
 /* Of a register tile over staged codes, apart from what is taken out of bytes once for all tokens of a block.
  */
-#if ULB_WORD_SUMS
-#define ULB_STAGED_MINIMA ((MINIMA) > ULB_ONE_MINIMUM || (SCALES) == ULB_SIGNED_SCALES)
+#if ULB_S16_SUMS
+#define ULB_UNPACKED_MINIMA ((MINIMA) > ULB_ONE_MINIMUM || (SCALES) == ULB_SIGNED_SCALES)
 #define ULB_SIGNED_MIX                                                                                       \
     {                                                                                                        \
-        ULB_WORD_TILE_MIX, .conversions = TOKENS * ULB_EACH(COLUMNS), .fmas = 2 * TOKENS * ULB_EACH(COLUMNS) \
+        ULB_S16_TILE_MIX, .conversions = TOKENS * ULB_EACH(COLUMNS), .fmas = 2 * TOKENS * ULB_EACH(COLUMNS)  \
     }
-#define ULB_STAGED_MIX(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, word_steps, ...)         \
+#define ULB_UNPACKED_MIX(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, s16_steps, ...)        \
     {                                                                                                        \
         .loads = 1 + ULB_HAS(SCALES) * ULB_EACH(GROUP) + 2 * ULB_EACH(COLUMNS) +                             \
-                 ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP),                                                    \
-        .broadcasts = (1 + ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP)) * TOKENS / ULB_BYTE_VECTORS,             \
+                 ULB_UNPACKED_MINIMA * ULB_EACH(2 * GROUP),                                                  \
+        .broadcasts = (1 + ULB_UNPACKED_MINIMA * ULB_EACH(2 * GROUP)) * TOKENS / ULB_BYTE_VECTORS,           \
         .prefetches = 1.0 / ULB_BYTE_VECTORS,                                                                \
-        .adds = TOKENS * (1 + ULB_STAGED_MINIMA * (ULB_EACH(2 * GROUP) + ULB_EACH(COLUMNS)) +                \
-                          ((ZERO_POINT) != 0 && !ULB_STAGED_MINIMA) * ULB_EACH(COLUMNS)),                    \
+        .adds = TOKENS * (1 + ULB_UNPACKED_MINIMA * (ULB_EACH(2 * GROUP) + ULB_EACH(COLUMNS)) +              \
+                          ((ZERO_POINT) != 0 && !ULB_UNPACKED_MINIMA) * ULB_EACH(COLUMNS)),                  \
         .maddubs = TOKENS,                                                                                   \
-        .madds = TOKENS * (ULB_EACH(ULB_LESSER(4 * STAGED_STEPS(word_steps), GROUP)) +                       \
-                           ULB_STAGED_MINIMA * ULB_EACH(2 * GROUP)),                                         \
+        .madds = TOKENS * (ULB_EACH(ULB_LESSER(4 * UNPACKED_STEPS(s16_steps), GROUP)) +                      \
+                           ULB_UNPACKED_MINIMA * ULB_EACH(2 * GROUP)),                                       \
         .fmas = TOKENS * (2 + 3 * ((MINIMA) != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                          \
         .conversions = TOKENS * (1 + ((MINIMA) != ULB_NO_MINIMA)) * ULB_EACH(COLUMNS),                       \
         .vector_bits = ULB_VEC_BITS                                                                          \
     }
 #else
-#define ULB_STAGED_MIX(...)                                                                                  \
+#define ULB_UNPACKED_MIX(...)                                                                                \
     {                                                                                                        \
         .loads = ULB_EACH(4) + ULB_EACH(GROUP) +                                                             \
                  (2 * ULB_HAS(SCALES) + ULB_MINIMA_DOTS(MINIMA)) * ULB_EACH(COLUMNS),                        \
         .broadcasts =                                                                                        \
-            (ULB_EACH(4) + ((ZERO_POINT) != 0) * ULB_EACH(GROUP)) * TOKENS * TOKENS / ULB_STAGED_SUMS +      \
+            (ULB_EACH(4) + ((ZERO_POINT) != 0) * ULB_EACH(GROUP)) * TOKENS * TOKENS / ULB_UNPACKED_SUMS +    \
             TOKENS * (1 + ULB_MINIMA_DOTS(MINIMA)) * ULB_EACH(COLUMNS),                                      \
         .prefetches = BYTES_PER_STEP / 64.0,                                                                 \
         .dot_products = TOKENS * (ULB_EACH(4) + ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)),                \
@@ -132,7 +132,7 @@
             TOKENS * (ULB_HAS(SCALES) * ULB_EACH(GROUP) +                                                    \
                       (2 + ((MINIMA) != ULB_NO_MINIMA) + ((MINIMA) > ULB_ONE_MINIMUM)) * ULB_EACH(COLUMNS)), \
         .conversions = TOKENS * ((MINIMA) > ULB_ONE_MINIMUM) * ULB_EACH(COLUMNS),                            \
-        .vector_bits = ULB_VEC_BITS, .chains = ULB_STAGED_SUMS                                               \
+        .vector_bits = ULB_VEC_BITS, .chains = ULB_UNPACKED_SUMS                                             \
     }
 #endif
 #define ULB_CODES_TILE_MIX(...) ULB_CODES_MIX_OF(TOKENS, __VA_ARGS__)

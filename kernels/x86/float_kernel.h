@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
             ULB_UNROLL(16)
             for (size_t v = 0; v < count * ULB_COLUMN_VECTORS; v++) {
                 size_t at = v % ULB_COLUMN_VECTORS * ULB_LANES * bytes;
-                const uint8_t *of = w + v / ULB_COLUMN_VECTORS * tiles->apart;
+                const uint8_t *of = w + v / ULB_COLUMN_VECTORS * tiles->tile_distance;
                 add(&sums[v], of + at, one);
                 if (at % ULB_LINE == 0)
                     ulb_ask(of, at, (struct ulb_line_prefetch){near, ulb_prefetch_setting(tiles->prefetch)});
@@ -61,16 +61,16 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
 #define ULB_COLUMNS_RUN(layout, bytes, near, add, load_, tokens_)                                            \
     static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
     {                                                                                                        \
-        static const struct ulb_float_tokens row = {.rows = ULB_COLUMN_ROWS,                                 \
-                                                    .vector_bytes = (bytes)*ULB_LANES,                       \
-                                                    .step_bytes = (bytes)*ULB_COLUMN_ROWS,                   \
-                                                    .streams = ULB_COLUMN_SLICES,                            \
-                                                    .columns = 1,                                            \
-                                                    .vectors = ULB_COLUMN_PASS_VECTORS,                      \
-                                                    .tokens = (tokens_),                                     \
-                                                    .load = (load_),                                         \
-                                                    .add = ulb_add_product};                                 \
-        ulb_run_float_tokens(&row, NULL, &(layout), g);                                                      \
+        static const struct ulb_float_cfg cfg = {.rows = ULB_COLUMN_ROWS,                                    \
+                                                 .vector_bytes = (bytes)*ULB_LANES,                          \
+                                                 .step_bytes = (bytes)*ULB_COLUMN_ROWS,                      \
+                                                 .streams = ULB_COLUMN_SLICES,                               \
+                                                 .columns = 1,                                               \
+                                                 .vectors = ULB_COLUMN_PASS_VECTORS,                         \
+                                                 .tokens = (tokens_),                                        \
+                                                 .load = (load_),                                            \
+                                                 .add = ulb_add_product};                                    \
+        ulb_run_float_tokens(&cfg, NULL, &(layout), g);                                                      \
     }                                                                                                        \
     static inline void sum(const struct ulb_tiles *tiles, size_t count, const void *x,                       \
                            float(*y)[ULB_TILE_ROWS_MAX])                                                     \

@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) __m256i ulb_unit_words(const struct
  * rows share early, and stores them. */
 static inline void ulb_dot_unit(__m256i *sums, __m256i codes, const int8_t *x)
 {
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
     __m256i pairs;
     __asm__("vpmaddubsw %[x], %[codes], %[pairs]\n\tvpaddw %[pairs], %[sums], %[sums]"
             : [sums] ULB_SUM(*sums), [pairs] ULB_SCRATCH(pairs)
@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) __m256i ulb_plain_sums(const struct
 #pragma GCC unroll 8
     for (size_t unit = 0; unit < ULB_UNITS; unit++)
         ulb_dot_unit(&sums[unit % ULB_BLOCK_SUMS], format->codes(block, unit), x + 32 * unit);
-    return ulb_widen(ulb_add_up(sums));
+    return ulb_widen_s16(ulb_add_up(sums));
 }
 
 /* The same, times integer scales: words, or bytes. */
@@ -113,8 +113,8 @@ ulb_scaled_sums(const struct ulb_long *format, const uint8_t *block, const int8_
 #pragma GCC unroll 8
     for (size_t unit = 0; unit < ULB_UNITS; unit++) {
         __m256i x32 = _mm256_loadu_si256((const __m256i *)(x + 32 * unit));
-        ulb_dot_words(&sums[unit % ULB_BLOCK_SUMS], _mm256_maddubs_epi16(format->codes(block, unit), x32),
-                      ulb_unit_words(format, scales, unit));
+        ulb_dot_s16(&sums[unit % ULB_BLOCK_SUMS], _mm256_maddubs_epi16(format->codes(block, unit), x32),
+                    ulb_unit_words(format, scales, unit));
     }
     return ulb_add_up(sums);
 }
@@ -244,8 +244,9 @@ static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_
 
 /* Several tokens: codes of 8 rows' blocks, into vector to of the steps. With each unit one of the rows is
  * asked for, ahead. */
-static inline __attribute__((always_inline)) void
-ulb_stage_long_codes(const struct ulb_long *format, const uint8_t *const blocks[8], size_t ahead, uint8_t *to)
+static inline __attribute__((always_inline)) void ulb_unpack_long_codes(const struct ulb_long *format,
+                                                                        const uint8_t *const blocks[8],
+                                                                        size_t ahead, uint8_t *to)
 {
 #pragma GCC unroll 8
     for (size_t unit = 0; unit < ULB_UNITS; unit++) {
@@ -257,15 +258,16 @@ ulb_stage_long_codes(const struct ulb_long *format, const uint8_t *const blocks[
             high[i] = _mm256_permute2x128_si256(a, b, 0x31);
         }
         ulb_ask_in_place(blocks[unit] + ahead, format->bytes, &high[0]);
-        ulb_stage_pairs(low, to + 8 * unit * ULB_IN_PLACE_STEP_BYTES);
-        ulb_stage_pairs(high, to + (8 * unit + 4) * ULB_IN_PLACE_STEP_BYTES);
+        ulb_unpack_pairs(low, to + 8 * unit * ULB_IN_PLACE_STEP_BYTES);
+        ulb_unpack_pairs(high, to + (8 * unit + 4) * ULB_IN_PLACE_STEP_BYTES);
     }
 }
 
 /* Scales and minima of these rows, vector v of the tile's. */
-static inline __attribute__((always_inline)) void ulb_stage_long_scales(const struct ulb_long *format,
-                                                                        const uint8_t *const blocks[8],
-                                                                        size_t v, struct ulb_staged *staged)
+static inline __attribute__((always_inline)) void ulb_unpack_long_scales(const struct ulb_long *format,
+                                                                         const uint8_t *const blocks[8],
+                                                                         size_t v,
+                                                                         struct ulb_unpacked *unpacked)
 {
     const bool is_nibble = format->minima == ULB_NIBBLE_MINIMA;
     const size_t quads = format->minima == ULB_BYTE_MINIMA ? 2 : 4;
@@ -279,24 +281,24 @@ static inline __attribute__((always_inline)) void ulb_stage_long_scales(const st
         const __m256i four = is_nibble ? _mm256_and_si256(lanes[q], _mm256_set1_epi8(15)) : lanes[q];
 #pragma GCC unroll 4
         for (int i = 0; i < 4; i++)
-            ulb_stage_scale(format->minima ? 0 : format->zero_point,
-                            format->minima
-                                ? _mm256_and_si256(_mm256_srli_epi32(four, 8 * i), _mm256_set1_epi32(255))
-                                : _mm256_srai_epi32(_mm256_slli_epi32(four, 24 - 8 * i), 24),
-                            4 * q + (size_t)i, v, staged);
+            ulb_unpack_scale(format->minima ? 0 : format->zero_point,
+                             format->minima
+                                 ? _mm256_and_si256(_mm256_srli_epi32(four, 8 * i), _mm256_set1_epi32(255))
+                                 : _mm256_srai_epi32(_mm256_slli_epi32(four, 24 - 8 * i), 24),
+                             4 * q + (size_t)i, v, unpacked);
         if (format->minima)
             ulb_split_minima(is_nibble ? ulb_and(ulb_shr16(lanes[q], 4), ulb_all8(15))
                                        : lanes[(q + quads) % 4],
-                             q, v, ulb_ends_of(staged, 0));
+                             q, v, ulb_epilogue_of(unpacked, 0));
     }
 }
 
-/* A ulb_stage_in_place_fn of the format. */
-static inline __attribute__((always_inline)) void ulb_stage_long(const struct ulb_long *format,
-                                                                 const struct ulb_in_place_tile *tile,
-                                                                 size_t b, struct ulb_staged *staged)
+/* A ulb_unpack_in_place_fn of the format. */
+static inline __attribute__((always_inline)) void ulb_unpack_long(const struct ulb_long *format,
+                                                                  const struct ulb_in_place_tile *tile,
+                                                                  size_t b, struct ulb_unpacked *unpacked)
 {
-    struct ulb_staged_ends *ends = ulb_ends_of(staged, 0);
+    struct ulb_block_epilogue *epilogue = ulb_epilogue_of(unpacked, 0);
     const size_t at = b * format->bytes, ahead = ulb_in_place_ahead(tile, at);
     uint16_t d[ULB_IN_PLACE_ROWS], dmin[ULB_IN_PLACE_ROWS];
     for (size_t v = 0; v < ULB_IN_PLACE_VECTORS; v++) {
@@ -309,23 +311,23 @@ static inline __attribute__((always_inline)) void ulb_stage_long(const struct ul
             if (format->minima)
                 memcpy(&dmin[r], blocks[i] + format->d_at + sizeof d[r], sizeof dmin[r]);
         }
-        ulb_stage_long_codes(format, blocks, ahead, staged->codes + 32 * v);
+        ulb_unpack_long_codes(format, blocks, ahead, unpacked->codes + 32 * v);
         if (format->scales)
-            ulb_stage_long_scales(format, blocks, v, staged);
+            ulb_unpack_long_scales(format, blocks, v, unpacked);
     }
     for (size_t v = 0; v < ULB_IN_PLACE_VECTORS; v++) {
-        ends->d[v] = ulb_load_halves(d + 8 * v);
+        epilogue->d[v] = ulb_load_halves(d + 8 * v);
         if (format->minima)
-            ends->dmin[v] = ulb_load_halves(dmin + 8 * v);
+            epilogue->dmin[v] = ulb_load_halves(dmin + 8 * v);
     }
 }
 
 /* Of kernels/x86/gguf_inplace_kernel.h. */
-#define COLUMNS                           ULB_LONG_COLUMNS
-#define ROWS                              1
-#define POWERS                            0
-#define RUN_ONE_BY_ONE(g, format)         ulb_run_long(g, format)
-#define STAGE(format, tile, b, i, staged) ((void)(i), ulb_stage_long(format, tile, b, staged))
+#define COLUMNS                              ULB_LONG_COLUMNS
+#define ROWS                                 1
+#define POWERS                               0
+#define RUN_ONE_BY_ONE(g, format)            ulb_run_long(g, format)
+#define UNPACK(format, tile, b, i, unpacked) ((void)(i), ulb_unpack_long(format, tile, b, unpacked))
 
 /* ---- codes and scales that several formats have ---- */
 

@@ -36,7 +36,7 @@ struct ulb_paired {
 static inline __attribute__((always_inline)) __m256i ulb_pair_sums(bool is_signed, __m256i low, __m256i high,
                                                                    __m256i x_low, __m256i x_high)
 {
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
     const __m256i ones = _mm256_set1_epi16(1);
     if (is_signed) {
         __m256i first = _mm256_maddubs_epi16(_mm256_abs_epi8(low), _mm256_sign_epi8(x_low, low));
@@ -227,18 +227,18 @@ static inline __attribute__((always_inline)) void ulb_run_paired(const struct ul
         ulb_paired_rows(g, format, m, 0);
 }
 
-/* Several tokens: a ulb_stage_in_place_fn of the format. */
-static inline __attribute__((always_inline)) void ulb_stage_paired(const struct ulb_paired *format,
-                                                                   const struct ulb_in_place_tile *tile,
-                                                                   size_t b, size_t i,
-                                                                   struct ulb_staged *staged)
+/* Several tokens: a ulb_unpack_in_place_fn of the format. */
+static inline __attribute__((always_inline)) void ulb_unpack_paired(const struct ulb_paired *format,
+                                                                    const struct ulb_in_place_tile *tile,
+                                                                    size_t b, size_t i,
+                                                                    struct ulb_unpacked *unpacked)
 {
-    struct ulb_staged_ends *ends = ulb_ends_of(staged, i);
+    struct ulb_block_epilogue *epilogue = ulb_epilogue_of(unpacked, i);
     const size_t at = b * format->bytes, ahead = ulb_in_place_ahead(tile, at);
     uint16_t d[ULB_IN_PLACE_ROWS], least[ULB_IN_PLACE_ROWS];
     uint8_t powers[ULB_IN_PLACE_ROWS];
     for (size_t v = 0; v < ULB_IN_PLACE_VECTORS; v++) {
-        uint8_t *to = staged->codes + 8 * i * ULB_IN_PLACE_STEP_BYTES + 32 * v;
+        uint8_t *to = unpacked->codes + 8 * i * ULB_IN_PLACE_STEP_BYTES + 32 * v;
         const uint8_t *blocks[ULB_PAIRED_ROWS];
         __m256i low[4], high[4];
 #pragma GCC unroll 8
@@ -258,24 +258,24 @@ static inline __attribute__((always_inline)) void ulb_stage_paired(const struct 
             ulb_ask_in_place(blocks[of] + ahead, format->bytes, &low[of]);
             ulb_ask_in_place(blocks[of + 4] + ahead, format->bytes, &high[of]);
         }
-        ulb_stage_pairs(low, to);
-        ulb_stage_pairs(high, to + 4 * ULB_IN_PLACE_STEP_BYTES);
+        ulb_unpack_pairs(low, to);
+        ulb_unpack_pairs(high, to + 4 * ULB_IN_PLACE_STEP_BYTES);
     }
     for (size_t v = 0; v < ULB_IN_PLACE_VECTORS; v++) {
-        ends->d[v] = format->powers ? ulb_load_powers(powers + v * ULB_PAIRED_ROWS)
-                                    : ulb_load_halves(d + v * ULB_PAIRED_ROWS);
+        epilogue->d[v] = format->powers ? ulb_load_powers(powers + v * ULB_PAIRED_ROWS)
+                                        : ulb_load_halves(d + v * ULB_PAIRED_ROWS);
         if (format->minimum) /* which is added */
-            ends->dmin[v] = ulb_sub(ulb_no_floats(), ulb_load_halves(least + v * ULB_PAIRED_ROWS));
+            epilogue->dmin[v] = ulb_sub(ulb_no_floats(), ulb_load_halves(least + v * ULB_PAIRED_ROWS));
     }
 }
 
 /* Of kernels/x86/gguf_inplace_kernel.h. */
-#define COLUMNS                           ULB_PAIRED_COLUMNS
-#define ROWS                              ULB_PAIRED_ROWS
-#define GROUP                             COLUMNS
-#define SCALES                            ULB_NO_GROUPS
-#define RUN_ONE_BY_ONE(g, format)         ulb_run_paired(g, format)
-#define STAGE(format, tile, b, i, staged) ulb_stage_paired(format, tile, b, i, staged)
+#define COLUMNS                              ULB_PAIRED_COLUMNS
+#define ROWS                                 ULB_PAIRED_ROWS
+#define GROUP                                COLUMNS
+#define SCALES                               ULB_NO_GROUPS
+#define RUN_ONE_BY_ONE(g, format)            ulb_run_paired(g, format)
+#define UNPACK(format, tile, b, i, unpacked) ulb_unpack_paired(format, tile, b, i, unpacked)
 
 /* ---- codes that several formats have ---- */
 
@@ -299,8 +299,8 @@ ulb_pair_entries(const uint8_t *a, const uint8_t *b, const uint8_t looked_up[16]
 }
 
 /* Nibbles and, at qh, 12 bytes before their end at least, bit 4 (kernels/codes/five_bit.h). */
-static inline __attribute__((always_inline)) void ulb_pair_fives(const uint8_t *a, const uint8_t *b,
-                                                                 size_t qh, __m256i *low, __m256i *high)
+static inline __attribute__((always_inline)) void ulb_pair_five_bit(const uint8_t *a, const uint8_t *b,
+                                                                    size_t qh, __m256i *low, __m256i *high)
 {
     const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0,
                                             0, 0, 1, 1, 1, 1, 1, 1, 1, 1);

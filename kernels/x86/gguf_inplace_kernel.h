@@ -1,5 +1,5 @@
 /* The row of a block format in place: its run function and struct ulb_kernel. Included at the end of a file
- * that says, as constants: LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT and MINIMA as in struct ulb_block_row,
+ * that says, as constants: LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT and MINIMA as in struct ulb_block_cfg,
  * LARGEST of the codes, MIX (the instruction mix of one token), and format, a struct ulb_paired or ulb_long;
  * of blocks of 32 columns POWERS, of 256 columns GROUP and SCALES; and IS_SIGNED where codes are values with
  * 16-bit sums, which do not hold them. */
@@ -10,20 +10,20 @@
 
 #define BYTES_PER_STEP (32.0 * (BLOCK_BYTES) / COLUMNS)
 
-#if ULB_WORD_SUMS && defined(IS_SIGNED)
-#define WORD_STEPS 0
-#define TILE_MIX   ULB_SIGNED_MIX
+#if ULB_S16_SUMS && defined(IS_SIGNED)
+#define S16_STEPS 0
+#define TILE_MIX  ULB_SIGNED_MIX
 #else
-#define WORD_STEPS ULB_WORD_STEPS(LARGEST)
-#define SHUFFLES   0
-#define TILE_MIX   ULB_STAGED_MIX(0, 0, 0, 0, 0, 0, 0, WORD_STEPS, 0)
+#define S16_STEPS ULB_S16_STEPS(LARGEST)
+#define SHUFFLES  0
+#define TILE_MIX  ULB_UNPACKED_MIX(0, 0, 0, 0, 0, 0, 0, S16_STEPS, 0)
 #endif
 
-enum { LEAST = ULB_IN_PLACE_LEAST, TOKENS = ULB_STAGED_TOKENS(ULB_IN_PLACE_VECTORS) };
+enum { LEAST = ULB_IN_PLACE_LEAST, TOKENS = ULB_UNPACKED_TOKENS(ULB_IN_PLACE_VECTORS) };
 
 static const struct ulb_codes byte_codes = {
-    .rows = ULB_IN_PLACE_VECTORS, .word_steps = WORD_STEPS, .shift = ulb_no_shift};
-static const struct ulb_block_row row = {.codes = &byte_codes,
+    .rows = ULB_IN_PLACE_VECTORS, .s16_steps = S16_STEPS, .shift = ulb_no_shift};
+static const struct ulb_block_cfg cfg = {.codes = &byte_codes,
                                          .sets = 1,
                                          .columns = COLUMNS,
                                          .group = GROUP,
@@ -33,16 +33,17 @@ static const struct ulb_block_row row = {.codes = &byte_codes,
                                          .powers = POWERS,
                                          .activation = ACTIVATION};
 
-static inline void stage(const struct ulb_in_place_tile *tile, size_t b, size_t i, struct ulb_staged *staged)
+static inline void unpack(const struct ulb_in_place_tile *tile, size_t b, size_t i,
+                          struct ulb_unpacked *unpacked)
 {
-    STAGE(&format, tile, b, i, staged);
+    UNPACK(&format, tile, b, i, unpacked);
 }
 
-ULB_STAGED_PASSES(row)
+ULB_UNPACKED_PASSES(cfg)
 /* Not inlined: the code of one token stays what it is without. */
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    ulb_run_in_place_tokens(&row, stage, passes, BLOCK_BYTES, g);
+    ulb_run_in_place_tokens(&cfg, unpack, passes, BLOCK_BYTES, g);
 }
 
 static void run(const struct ulb_gemm *g)
@@ -53,11 +54,11 @@ static void run(const struct ulb_gemm *g)
         RUN_ONE_BY_ONE(g, &format);
 }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = "inplace",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &LAYOUT,
     .activation = ACTIVATION,
     .mr = ROWS,

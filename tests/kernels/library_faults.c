@@ -120,7 +120,7 @@ static void run(const struct ulb_gemm *g)
                 *(volatile int8_t *)w = *(volatile int8_t *)w;
             if (mistake == spoilsx)
                 *(volatile int8_t *)x = *(volatile int8_t *)x;
-            ulb_finish_rows(y + m, &dot, scales + m, 1, 0, g->x_scale[n]);
+            ulb_epilogue_rows(y + m, &dot, scales + m, 1, 0, g->x_scale[n]);
         }
         if (mistake == behind)
             *(volatile float *)(y + m1) = 0;
@@ -129,7 +129,7 @@ static void run(const struct ulb_gemm *g)
     }
 }
 
-static const struct ulb_kernel row = {
+static const struct ulb_kernel kernel = {
     .abi = ULB_KERNEL_ABI,
     .variant = "newcomer",
     .isa = "any",
@@ -144,4 +144,4 @@ static const struct ulb_kernel row = {
 
 extern const struct ulb_kernel_library ulb_kernel_library;
 const struct ulb_kernel_library ulb_kernel_library = {ULB_KERNEL_ABI,
-                                                      (const struct ulb_kernel *const[]){&row}, 1};
+                                                      (const struct ulb_kernel *const[]){&kernel}, 1};

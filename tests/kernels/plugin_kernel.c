@@ -56,7 +56,7 @@ static void __attribute__((unused)) run(const struct ulb_gemm *g)
             int32_t dot = TOO_MUCH;
             for (size_t k = 0; k < g->k; k++)
                 dot += w[k] * x[k];
-            ulb_finish_rows(g->y + n * g->y_stride + m, &dot, scales + m, 1, 0, g->x_scale[n]);
+            ulb_epilogue_rows(g->y + n * g->y_stride + m, &dot, scales + m, 1, 0, g->x_scale[n]);
         }
     }
 }

@@ -46,8 +46,8 @@ static int byte_of(uint8_t byte, int is_signed)
     return is_signed ? (int8_t)byte : byte;
 }
 
-static void dot_truth(const struct config *config, uint8_t *c, const uint8_t *a, const uint8_t *b,
-                      int a_signed, int b_signed)
+static void dot_reference(const struct config *config, uint8_t *c, const uint8_t *a, const uint8_t *b,
+                          int a_signed, int b_signed)
 {
     for (unsigned m = 0; m < config->rows[0]; m++) {
         for (unsigned n = 0; n < config->row_bytes[0] / 4u; n++) {
@@ -100,7 +100,7 @@ static void products_are_those_of_the_definition(void **state)
             fill(b, &rng);
             fill(c, &rng);
             memcpy(expected, c, sizeof c);
-            dot_truth(&config, expected, a, b, kind & 1, kind >> 1);
+            dot_reference(&config, expected, a, b, kind & 1, kind >> 1);
             dot(&config, c, a, b, kind & 1, kind >> 1);
             assert_memory_equal(c, expected, sizeof c); /* what lies beyond rows and columns included */
         }

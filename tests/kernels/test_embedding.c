@@ -96,7 +96,7 @@ static void reference_gives_the_weights(void **state)
     }
 }
 
-static void operators_equal_the_truth(void **state)
+static void operators_equal_the_reference(void **state)
 {
     (void)state;
     size_t compared = 0;
@@ -135,7 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reference_gives_the_weights),
-        cmocka_unit_test(operators_equal_the_truth),
+        cmocka_unit_test(operators_equal_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static const size_t shapes[][2] = {{1, 1},     {5, 4},     {31, 7},     {32, 32}
  * nothing to be compared with but themselves: edges of every tile and slice remain. */
 static const size_t few_shapes[][2] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}, {97, 516}, {40, 1600}};
 
-enum { CHECKS_MAX = 72, NO_ROW_RUNS = 77 };
+enum { CHECKS_MAX = 72, NO_KERNEL_RUNS = 77 };
 
 /* Shapes for block formats, whose reference takes longer; K rounded up to whole blocks. */
 static const size_t block_shapes[][2] = {{1, 32},    {97, 256},  {33, 512},  {97, 896},
@@ -181,7 +181,7 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     expect_clean(kernel, checks, n);
 }
 
-static void many_tokens_equal_their_truth(void **state)
+static void many_tokens_equal_their_reference(void **state)
 {
     (void)state;
     ulb_isa_set isa = ulb_isa_detect();
@@ -400,7 +400,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checker_catches_planted_bugs),
         cmocka_unit_test(native_kernels_equal_their_reference),
-        cmocka_unit_test(many_tokens_equal_their_truth),
+        cmocka_unit_test(many_tokens_equal_their_reference),
         cmocka_unit_test(emulated_kernels_equal_their_reference),
         cmocka_unit_test(a_kernel_without_its_reference_is_refused),
         cmocka_unit_test(some_kernels_were_checked),
@@ -411,5 +411,5 @@ int main(int argc, char **argv)
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(kernels);
     regfree(&wanted);
-    return failed == 0 && kernels_checked == 0 ? NO_ROW_RUNS : failed;
+    return failed == 0 && kernels_checked == 0 ? NO_KERNEL_RUNS : failed;
 }

@@ -12,45 +12,45 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Word in kernels/CMakeLists.txt, word:ISA, or word:ISA:function, stores for 100 products that GCC 12 and Clang 14 need at most, and what is
+# File in kernels/CMakeLists.txt, file:ISA, or file:ISA:function, stores for 100 products that GCC 12 and Clang 14 need at most, and what is
 # stored. Others: none.
 ALLOWED = [
-    (r"affine/planes_dot:avx512vnni:ulb_add_affine_2", 4, "24 sums, 3 masks, 3 activations and fields are all registers"),
-    (r"int1/maskn_avx512vnni", 13, "24 sums, 7 masks and 3 activations are more than 32 registers"),
-    (r"(int2|tern2)/mask_dot", 10, "sums of 32 bits of slices and results of groups, 4 vectors each"),
-    (r"int3/maddubs_avx2", 16, "the 10 sums of 32 bits wait for the end of a visit"),
-    (r"int4/maddubs_avx2", 13, "sums of 32 bits of two slices and results of groups, 6 vectors each"),
-    (r"int4/maskn_tokens", 12, "sums of 32 bits of 4 tokens"),
-    (r"(int2|tern2)/maskn_tokens", 70, "sums of 32 bits of 2 tokens; fields of both take all registers"),
-    (r"int8/dpn_vnnin:avxvnni", 5, "one of 12 sums, beside two activations and the weights"),
-    (r"int4/mask_vnniu:avxvnni(32|64)|int8/dp_vnni:avxvnni32", 6, "results of groups beside the sums of two slices"),
-    (r"int8/sign_avx2", 9, "results of groups beside the sums of two slices"),
-    (r"tl1/lookup_vnniu:avx512vnni", 2, "16 sums, 8 activations, 2 tables, a mask and what is looked up are all registers"),
-    (r"tl2/table_wide", 12, "sums of 32 bits"),
-    (r"tl2/permute_avx512vbmi", 2, "16 sums, 8 indices, 4 activations, masks and table are more than 32 registers"),
-    (r"tern1_6/permute_avx512vbmi", 2, "20 sums, 4 activations, 3 tables, 3 masks and 3 of a step are more than 32 registers"),
-    (r"[^/]*/(rows_dot|planes_dot|lookup_dot|in_place_dot256):[^:]*:(run_)?tokens(_\w+)?", 2000, "what is staged for all tokens lies on the stack: its products are elsewhere"),
-    (r"[^/]*/rows_dot:[^:]*:run_fields", 46, "sums of groups beside those of blocks; codes taken apart beside 24 sums"),
-    (r"q3_k/rows_dot:avxvnni", 38, "results wait for the end of a block"),
-    (r"[^/]*/in_place_dot256:avx(2|vnni):pass_[234]", 40, "sums of blocks wait in memory"),
-    (r"(tq1_0|q5_0|q5_1)/in_place_dot256:avxvnni", 34, "the results of two rows; masks; scales"),
-    (r"(affine/planes|woq/planes|table4/lookup)_dot:avx2:(ulb_add_affine|add_chunk)_[456]", 10, "some of the sums of 32 bits, beside those of 16 bits or the codes of two steps"),
-    (r"[^/]*/rows_dot", 30, "results wait for the end of a block"),
-    (r"q[2-6]_k/in_place_dot256", 25, "activations that two rows share, scales, results"),
-    (r"(tq1_0|q5_0|q5_1)/in_place_dot256", 8, "the results of two rows; masks"),
+    (r"affine/planes:avx512vnni:ulb_add_affine_2", 4, "24 sums, 3 masks, 3 activations and fields are all registers"),
+    (r"int1/mask_gemm", 13, "24 sums, 7 masks and 3 activations are more than 32 registers"),
+    (r"(int2|tern2)/mask", 10, "sums of 32 bits of slices and results of groups, 4 vectors each"),
+    (r"int3/maddubs", 16, "the 10 sums of 32 bits wait for the end of a visit"),
+    (r"int4/maddubs", 13, "sums of 32 bits of two slices and results of groups, 6 vectors each"),
+    (r"int4/mask_gemm", 12, "sums of 32 bits of 4 tokens"),
+    (r"(int2|tern2)/mask_gemm", 70, "sums of 32 bits of 2 tokens; fields of both take all registers"),
+    (r"int8/dp_gemm:avxvnni", 5, "one of 12 sums, beside two activations and the weights"),
+    (r"int4/mask:avxvnni(32|64)|int8/dp:avxvnni32", 6, "results of groups beside the sums of two slices"),
+    (r"int8/sign", 9, "results of groups beside the sums of two slices"),
+    (r"tl1/lookup:avx512vnni", 2, "16 sums, 8 activations, 2 tables, a mask and what is looked up are all registers"),
+    (r"tl2/table", 12, "sums of 32 bits"),
+    (r"tl2/permute", 2, "16 sums, 8 indices, 4 activations, masks and table are more than 32 registers"),
+    (r"tern1_6/permute", 2, "20 sums, 4 activations, 3 tables, 3 masks and 3 of a step are more than 32 registers"),
+    (r"([^/]*/(rows|planes)|table4/lookup|(t?q[0-9]_[01k]|mxfp4|iq4_nl)/in_place):[^:]*:(run_)?tokens(_\w+)?", 2000, "what is staged for all tokens lies on the stack: its products are elsewhere"),
+    (r"[^/]*/rows:[^:]*:run_fields", 46, "sums of groups beside those of blocks; codes taken apart beside 24 sums"),
+    (r"q3_k/rows:avxvnni", 38, "results wait for the end of a block"),
+    (r"(t?q[0-9]_[01k]|mxfp4|iq4_nl)/in_place:avx(2|vnni):pass_[234]", 40, "sums of blocks wait in memory"),
+    (r"(tq1_0|q5_0|q5_1)/in_place:avxvnni", 34, "the results of two rows; masks; scales"),
+    (r"(affine/planes|woq/planes|table4/lookup):avx2:(ulb_add_affine|add_chunk)_[456]", 10, "some of the sums of 32 bits, beside those of 16 bits or the codes of two steps"),
+    (r"[^/]*/rows", 30, "results wait for the end of a block"),
+    (r"q[2-6]_k/in_place", 25, "activations that two rows share, scales, results"),
+    (r"(tq1_0|q5_0|q5_1)/in_place", 8, "the results of two rows; masks"),
 ]
 
 # The same for prefetches in a row; others: those of two lines into L1 and L2, or a third line into one of them.
 IN_A_ROW = 5
 ALLOWED_IN_A_ROW = [
-    (r"int4/maskn_tokens", 12, "a visit of several tokens, which are bound by products"),
-    (r"int2/mask_dot:avx512vnni25632", 6, "two lines of a slice and the next one's first, of groups of four visits"),
-    (r"[^/]*/maskn_avx512vnni|int8/dpn_vnnin", 6, "a visit of several tokens, which are bound by products"),
-    (r"(q[458]_[01]|mxfp4|iq4_nl|tq1_0)/in_place_dot256", 8, "one for each of eight rows"),
-    (r"affine/unpack3_dot", 6, "three lines that one step takes apart"),
-    (r"q[0-9]_[01k]/rows_dot", 10, "scales and minima behind a group"),
-    (r"mxfp4/rows_dot:avx512vnni:run_fields", 6, "three lines of one step, for several tokens"),
-    (r"fp32/fma_wide:avx512:run_tokens", 9, "a visit of several tokens, which are bound by products"),
+    (r"int4/mask_gemm", 12, "a visit of several tokens, which are bound by products"),
+    (r"int2/mask:avx512vnni25632", 6, "two lines of a slice and the next one's first, of groups of four visits"),
+    (r"int1/mask_gemm|int8/dp_gemm", 6, "a visit of several tokens, which are bound by products"),
+    (r"(q[458]_[01]|mxfp4|iq4_nl|tq1_0)/in_place", 8, "one for each of eight rows"),
+    (r"affine/unpack3", 6, "three lines that one step takes apart"),
+    (r"q[0-9]_[01k]/rows", 10, "scales and minima behind a group"),
+    (r"mxfp4/rows:avx512vnni:run_fields", 6, "three lines of one step, for several tokens"),
+    (r"fp32/fma:avx512:run_tokens", 9, "a visit of several tokens, which are bound by products"),
 ]
 
 PRODUCT = re.compile(r"(\{vex\} *)?(vpdpbusd|vpdpwssd|vdpbf16ps|vpmaddubsw|vpmaddwd|vpmull[wd]|vpshufb|vfn?madd\w+) ")
@@ -116,10 +116,10 @@ def in_a_row(loop):
     return longest
 
 
-def allowed(table, word, isa, name, default):
+def allowed(table, file, isa, name, default):
     """What a table allows a function of a row."""
     rest = f"(:{isa})?(:{re.escape(name)})?"
-    row = f"{word}:{isa}:{name}"
+    row = f"{file}:{isa}:{name}"
     return next((most for pattern, most, _ in table if re.fullmatch(f"({pattern}){rest}", row)), default)
 
 
@@ -129,18 +129,18 @@ def main(build):
         row = ROW.search(path.parts[-4])
         if not row:
             continue
-        word = f"{path.parts[-2]}/{path.name.removesuffix('.c.o')}"
+        file = f"{path.parts[-2]}/{path.name.removesuffix('.c.o')}"
         for name, body in functions(path):
             loop = product_loop(body)
             rows += bool(loop)
             stores = sum(bool(STORE.match(instruction)) for instruction in loop)
             products = sum(bool(PRODUCT.match(instruction)) for instruction in loop)
-            most = allowed(ALLOWED, word, row[1], name, 0)
+            most = allowed(ALLOWED, file, row[1], name, 0)
             if 100 * stores > most * products:
                 print(f"{path.parts[-4]} {name}: {stores} vectors are stored on the stack in the product loop of "
                       f"{products} products; at most {most} for 100 products")
                 offenders += 1
-            most = allowed(ALLOWED_IN_A_ROW, word, row[1], name, IN_A_ROW)
+            most = allowed(ALLOWED_IN_A_ROW, file, row[1], name, IN_A_ROW)
             if in_a_row(loop) > most:
                 print(f"{path.parts[-4]} {name}: {in_a_row(loop)} prefetches in a row in the product loop; at most {most}")
                 offenders += 1

@@ -25,7 +25,7 @@
 #include "kernels/group_sums.h"
 
 enum {
-    ROWS = ULB_BY_ISA(ULB_QUAD_ROWS_SHORT, ULB_QUAD_ROWS_LONG),
+    ROWS = ULB_BY_ISA(ULB_SDOT_ROWS_SHORT, ULB_SDOT_ROWS_LONG),
     LANES = ROWS / FIELDS,
     PLANE = 4 * LANES,
     GROUPS_OF_BLOCK = COLUMNS / GROUP,
@@ -82,7 +82,7 @@ static inline struct sum_bytes split_sums(const int16_t *x_sums)
 #define SUM_GROUP(g)                                                                                         \
     SUMS(DECLARE_SUM)                                                                                        \
     const uint8_t *codes = tile + (g)*GROUP_BYTES + SCALES + at;                                             \
-    for (size_t k = 0; k < GROUP; k += ULB_QUAD_COLUMNS) {                                                   \
+    for (size_t k = 0; k < GROUP; k += ULB_SDOT_COLUMNS) {                                                   \
         const ulb_bytes x = ulb_load16(block_x + (g)*GROUP + k);                                             \
         const uint8_t *w = codes + k / 4 * PLANE;                                                            \
         STEP(a, w, 0)                                                                                        \
@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) void
 block_pass(const struct ulb_gemm *g, size_t n, const struct ulb_tiles *tiles, size_t at, float *y)
 {
     const size_t plane = PLANE;
-    const struct ulb_layout *layout = &ULB_QUADS_OF(LAYOUT);
+    const struct ulb_layout *layout = &ULB_SDOT_OF(LAYOUT);
     const float *x_scale = g->x_scale + n * g->x_scale_stride;
     const int16_t *x_sums = g->x_sums + n * g->x_sums_stride;
     VECTORS(ULB_DECLARE_MASK)
@@ -161,7 +161,7 @@ block_pass(const struct ulb_gemm *g, size_t n, const struct ulb_tiles *tiles, si
 
 static void run(const struct ulb_gemm *g)
 {
-    const struct ulb_layout *layout = &ULB_QUADS_OF(LAYOUT);
+    const struct ulb_layout *layout = &ULB_SDOT_OF(LAYOUT);
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     const size_t pass = (0 VECTORS(ULB_COUNT)) * ulb_vec_bytes();
@@ -182,16 +182,16 @@ static void run(const struct ulb_gemm *g)
 /* One instruction for each vector of rows and so many columns, per 32 weights at 128 bits. */
 #define EACH(of_columns) (8.0 / (of_columns))
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = "rows",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &ULB_QUADS_OF(LAYOUT),
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
+    .layout = &ULB_SDOT_OF(LAYOUT),
     .activation = ACTIVATION,
     .mr = ROWS,
     .nr = 1,
-    .kr = ULB_QUAD_SLICES * COLUMNS,
+    .kr = ULB_SDOT_SLICES * COLUMNS,
     .bytes_per_step = BYTES_PER_STEP,
     .tolerance = ULB_BLOCK_TOLERANCE,
     .mix = {.loads = 2.0 / FIELDS + 1 / 16.0 + (1 + 3 * GROUPS) * EACH(COLUMNS) + GROUPS * EACH(GROUP),

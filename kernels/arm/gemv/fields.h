@@ -15,7 +15,7 @@
 
 #include "kernels/arm/gemv/k_slices.h"
 
-enum { ROWS = ULB_BY_ISA(ULB_QUAD_ROWS_SHORT, ULB_QUAD_ROWS_LONG), LANES = ROWS / FIELDS, BITS = 8 / FIELDS };
+enum { ROWS = ULB_BY_ISA(ULB_SDOT_ROWS_SHORT, ULB_SDOT_ROWS_LONG), LANES = ROWS / FIELDS, BITS = 8 / FIELDS };
 
 static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, int32_t x_sum, int32_t *dots)
 {
@@ -32,22 +32,22 @@ static inline __attribute__((always_inline)) void dots_of(const int32_t *sums, i
 
 static void run(const struct ulb_gemm *g)
 {
-    ulb_run_quads(g, &ULB_QUADS_OF(LAYOUT), ROWS, LANES, dots_of, ZERO_POINT);
+    ulb_run_sdot_tiles(g, &ULB_SDOT_OF(LAYOUT), ROWS, LANES, dots_of, ZERO_POINT);
 }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = FIELDS == 1 ? "dot" : "mask",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &ULB_QUADS_OF(LAYOUT),
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
+    .layout = &ULB_SDOT_OF(LAYOUT),
     .activation = ULB_ACT_A8,
     .mr = ROWS,
     .nr = 1,
-    .kr = ULB_QUAD_GRAIN,
+    .kr = ULB_SDOT_GRAIN,
     .bytes_per_step = 4 * BITS,
-    .mix = {ULB_QUAD_LOADS(BITS, 32), .logic = 2 - 2.0 / FIELDS, .dot_products = 2, .vector_bits = 128,
-            .chains = 8 * ULB_QUAD_SLICES},
+    .mix = {ULB_SDOT_LOADS(BITS, 32), .logic = 2 - 2.0 / FIELDS, .dot_products = 2, .vector_bits = 128,
+            .chains = 8 * ULB_SDOT_SLICES},
     .run = run,
 };
 

@@ -15,12 +15,12 @@
 #include "kernels/group_sums.h"
 
 enum {
-    ROWS = ULB_BY_ISA(ULB_QUAD_ROWS_SHORT, ULB_QUAD_ROWS_LONG),
+    ROWS = ULB_BY_ISA(ULB_SDOT_ROWS_SHORT, ULB_SDOT_ROWS_LONG),
     LANES = ROWS / FIELDS,
     BITS = 8 / FIELDS,
     PLANE = 4 * LANES, /* bytes of 4 columns */
     TILE = 4 * PLANE,
-    STEPS = ULB_GROUP / ULB_QUAD_COLUMNS,
+    STEPS = ULB_GROUP / ULB_SDOT_COLUMNS,
     SCALES = ROWS * sizeof(float) /* bytes, before the tiles of their group */
 };
 
@@ -50,15 +50,15 @@ static inline __attribute__((always_inline)) void group_pass(const struct ulb_ti
     VECTORS(ULB_DECLARE_MASK)
     MASKS
     SUMS(DECLARE_RESULT)
-    for (size_t i = 0; i < ULB_QUAD_SLICES * groups; i++) {
-        const size_t slice = i % ULB_QUAD_SLICES, index = slice * groups + i / ULB_QUAD_SLICES;
+    for (size_t i = 0; i < ULB_SDOT_SLICES * groups; i++) {
+        const size_t slice = i % ULB_SDOT_SLICES, index = slice * groups + i / ULB_SDOT_SLICES;
         const uint8_t *group =
-            tiles->w + slice * tiles->slice_bytes + i / ULB_QUAD_SLICES * (SCALES + STEPS * TILE);
+            tiles->w + slice * tiles->slice_bytes + i / ULB_SDOT_SLICES * (SCALES + STEPS * TILE);
         const float *scales = (const float *)(const void *)group;
         const uint8_t *w = group + SCALES + at;
         SUMS(DECLARE_SUM)
         for (size_t s = 0; s < STEPS; s++, w += TILE) {
-            const ulb_bytes x = ulb_load16(tiles->x + index * ULB_GROUP + s * ULB_QUAD_COLUMNS);
+            const ulb_bytes x = ulb_load16(tiles->x + index * ULB_GROUP + s * ULB_SDOT_COLUMNS);
             STEP(a, w, 0)
             STEP(a, w + PLANE, 1)
             STEP(a, w + 2 * PLANE, 2)
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void group_pass(const struct ulb_ti
 
 static void run(const struct ulb_gemm *g)
 {
-    const struct ulb_layout *layout = &ULB_QUADS_OF(LAYOUT);
+    const struct ulb_layout *layout = &ULB_SDOT_OF(LAYOUT);
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
     const size_t row_bytes = ulb_layout_row_bytes(layout, g->k);
@@ -98,16 +98,16 @@ static void run(const struct ulb_gemm *g)
 /* One instruction for each vector of rows and group, per 32 weights at 128 bits. */
 #define EACH_GROUP (8.0 / ULB_GROUP)
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = FIELDS == 1 ? "dot" : "mask",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &ULB_QUADS_OF(LAYOUT),
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
+    .layout = &ULB_SDOT_OF(LAYOUT),
     .activation = ULB_ACT_A8,
     .mr = ROWS,
     .nr = 1,
-    .kr = ULB_K_GRAIN(ULB_QUAD_SLICES),
+    .kr = ULB_K_GRAIN(ULB_SDOT_SLICES),
     .bytes_per_step = 4 * BITS + ULB_GROUP_SCALE_BYTES,
     .tolerance = ULB_GROUP_TOLERANCE,
     .mix = {.loads = BITS / 4.0 + 1 / 16.0 + EACH_GROUP,

@@ -17,11 +17,11 @@
 #include "kernels/pack/sdot_tile.h"
 #include "kernels/microkernel.h"
 
-enum { ULB_WALK_NEAR = 1024, ULB_LINE = 64 };
+enum { ULB_K_LOOP_NEAR = 1024, ULB_LINE = 64 };
 
 /* The layout of a format, with scales as the build of the file asks. */
-#define ULB_QUADS_OF(format)   ULB_QUADS_OF_2(format)
-#define ULB_QUADS_OF_2(format) ULB_GROUPED(ULB_BY_ISA(format##_quads_32, format##_quads_128))
+#define ULB_SDOT_OF(format)   ULB_SDOT_OF_2(format)
+#define ULB_SDOT_OF_2(format) ULB_GROUPED(ULB_BY_ISA(format##_sdot_32, format##_sdot_128))
 
 /* Vector i of a plane of bytes. */
 #define ULB_VECTOR_AT(i, w) ulb_load(mask##i, (w) + (i)*ulb_vec_bytes())
@@ -39,29 +39,29 @@ enum { ULB_WALK_NEAR = 1024, ULB_LINE = 64 };
 static inline void ulb_prefetch(const uint8_t *w, size_t bytes)
 {
     for (size_t line = 0; line < bytes; line += ULB_LINE)
-        __builtin_prefetch(w + line + ULB_WALK_NEAR, 0, 3);
+        __builtin_prefetch(w + line + ULB_K_LOOP_NEAR, 0, 3);
 }
 
 /* The lanes from byte at on of planes of so many bytes; sums[PLANES][lanes of a plane]. */
-static inline __attribute__((always_inline)) void ulb_walk_pass(const struct ulb_tiles *tiles, size_t plane,
-                                                                size_t at, int32_t *sums)
+static inline __attribute__((always_inline)) void ulb_k_loop_pass(const struct ulb_tiles *tiles, size_t plane,
+                                                                  size_t at, int32_t *sums)
 {
     const size_t quad = plane * BYTE_PLANES;
     const uint8_t *w0 = tiles->w + at, *w1 = w0 + tiles->slice_bytes;
-    const int8_t *x0 = tiles->x, *x1 = x0 + tiles->steps * ULB_QUAD_COLUMNS;
+    const int8_t *x0 = tiles->x, *x1 = x0 + tiles->steps * ULB_SDOT_COLUMNS;
     SUMS(ULB_DECLARE)
     VECTORS(ULB_DECLARE_MASK)
     MASKS
     for (size_t s = 0; s < tiles->steps; s++, w0 += 4 * quad, w1 += 4 * quad) {
         {
-            const ulb_bytes x = ulb_load16(x0 + s * ULB_QUAD_COLUMNS);
+            const ulb_bytes x = ulb_load16(x0 + s * ULB_SDOT_COLUMNS);
             STEP(a, w0, 0)
             STEP(a, w0 + quad, 1)
             STEP(a, w0 + 2 * quad, 2)
             STEP(a, w0 + 3 * quad, 3)
         }
         {
-            const ulb_bytes x = ulb_load16(x1 + s * ULB_QUAD_COLUMNS);
+            const ulb_bytes x = ulb_load16(x1 + s * ULB_SDOT_COLUMNS);
             STEP(b, w1, 0)
             STEP(b, w1 + quad, 1)
             STEP(b, w1 + 2 * quad, 2)
@@ -76,22 +76,22 @@ static inline __attribute__((always_inline)) void ulb_walk_pass(const struct ulb
 }
 
 /* All rows of a row of tiles: sums[PLANES][lanes]. */
-static inline __attribute__((always_inline)) void ulb_walk_tiles(const struct ulb_tiles *tiles, size_t lanes,
-                                                                 int32_t *sums)
+static inline __attribute__((always_inline)) void ulb_k_loop_tiles(const struct ulb_tiles *tiles,
+                                                                   size_t lanes, int32_t *sums)
 {
     const size_t pass = (0 VECTORS(ULB_COUNT)) * ulb_vec_bytes();
     for (size_t at = 0; at < 4 * lanes; at += pass)
-        ulb_walk_pass(tiles, 4 * lanes, at, sums);
+        ulb_k_loop_pass(tiles, 4 * lanes, at, sums);
 }
 
 /* Dot products of a tile's rows from the sums of its lanes; x_sum: of the activations. */
 typedef void ulb_dots_fn(const int32_t *sums, int32_t x_sum, int32_t *dots);
 
 /* The loop over rows of tiles and tokens; tiles have so many rows in so many lanes, constants. */
-static inline __attribute__((always_inline)) void ulb_run_quads(const struct ulb_gemm *g,
-                                                                const struct ulb_layout *layout, size_t rows,
-                                                                size_t lanes, ulb_dots_fn *dots_of,
-                                                                int32_t zero_point)
+static inline __attribute__((always_inline)) void ulb_run_sdot_tiles(const struct ulb_gemm *g,
+                                                                     const struct ulb_layout *layout,
+                                                                     size_t rows, size_t lanes,
+                                                                     ulb_dots_fn *dots_of, int32_t zero_point)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
@@ -100,17 +100,17 @@ static inline __attribute__((always_inline)) void ulb_run_quads(const struct ulb
     for (size_t row = g->m0; row < g->m1; row += rows) {
         tiles.w = (const uint8_t *)g->w + row / rows * row_bytes;
         for (size_t n = 0; n < g->n; n++) {
-            int32_t sums[(PLANES)*ULB_QUAD_LANES_MAX], dots[ULB_TILE_ROWS_MAX];
+            int32_t sums[(PLANES)*ULB_SDOT_LANES_MAX], dots[ULB_TILE_ROWS_MAX];
             tiles.x = (const int8_t *)g->x + n * g->x_stride;
-            ulb_walk_tiles(&tiles, lanes, sums);
+            ulb_k_loop_tiles(&tiles, lanes, sums);
             dots_of(sums, g->x_sum[n], dots);
-            ulb_finish_tile(g, w_scale, row, rows, n, dots, zero_point);
+            ulb_epilogue_tile(g, w_scale, row, rows, n, dots, zero_point);
         }
     }
 }
 
 /* Of a row: what its steps and the walk cost per 32 weights at 128 bits, for rows columns of weights of so
  * many bits; one load of activations for 16 columns of the rows of a pass. */
-#define ULB_QUAD_LOADS(bits, pass_rows) .loads = (bits) / 4.0 + 2.0 / (pass_rows), .prefetches = (bits) / 16.0
+#define ULB_SDOT_LOADS(bits, pass_rows) .loads = (bits) / 4.0 + 2.0 / (pass_rows), .prefetches = (bits) / 16.0
 
 #endif

@@ -160,12 +160,12 @@ static inline void ulb_store_floats(ulb_mask mask, float *p, ulb_floats v)
 #define ulb_dot(sum, bytes, x, q) svdot_lane_s32(sum, bytes, x, q)
 
 /* In each 128 bits the first 8 bytes of a and of b, and the second. */
-static inline ulb_bytes ulb_first_octets(ulb_bytes a, ulb_bytes b)
+static inline ulb_bytes ulb_first_halves(ulb_bytes a, ulb_bytes b)
 {
     return svreinterpret_s8_s64(svtrn1_s64(svreinterpret_s64_s8(a), svreinterpret_s64_s8(b)));
 }
 
-static inline ulb_bytes ulb_second_octets(ulb_bytes a, ulb_bytes b)
+static inline ulb_bytes ulb_second_halves(ulb_bytes a, ulb_bytes b)
 {
     return svreinterpret_s8_s64(svtrn2_s64(svreinterpret_s64_s8(a), svreinterpret_s64_s8(b)));
 }
@@ -341,12 +341,12 @@ static inline void ulb_store_floats(ulb_mask mask, float *p, ulb_floats v)
 #define ulb_dot(sum, bytes, x, q) vdotq_laneq_s32(sum, bytes, x, q)
 #endif
 
-static inline ulb_bytes ulb_first_octets(ulb_bytes a, ulb_bytes b)
+static inline ulb_bytes ulb_first_halves(ulb_bytes a, ulb_bytes b)
 {
     return vreinterpretq_s8_s64(vtrn1q_s64(vreinterpretq_s64_s8(a), vreinterpretq_s64_s8(b)));
 }
 
-static inline ulb_bytes ulb_second_octets(ulb_bytes a, ulb_bytes b)
+static inline ulb_bytes ulb_second_halves(ulb_bytes a, ulb_bytes b)
 {
     return vreinterpretq_s8_s64(vtrn2q_s64(vreinterpretq_s64_s8(a), vreinterpretq_s64_s8(b)));
 }

@@ -47,7 +47,7 @@
 #define ULB_AFFINE_DECLARE(name, bits, zero, columns)                                                        \
     extern const struct ulb_format ulb_##name;                                                               \
     extern const struct ulb_layout ulb_##name##_rows, ulb_##name##_planes_64, ulb_##name##_planes_128,       \
-        ulb_##name##_quads_32, ulb_##name##_quads_128;
+        ulb_##name##_sdot_32, ulb_##name##_sdot_128;
 ULB_AFFINE_UNIVERSAL(ULB_AFFINE_DECLARE)
 ULB_AFFINE_WOQ(ULB_AFFINE_DECLARE)
 #undef ULB_AFFINE_DECLARE

@@ -16,32 +16,32 @@
     ULB_BY_SUMS((bits) < 3 ? 5 : 2, (columns) < 64 ? 5 : (unpacks) ? 4 : 3)
 
 /* A group of a tile's rows and a block of tokens. */
-struct ulb_affine_block {
-    struct ulb_plane_chunk chunk;
-    const uint8_t *scales, *zeros;    /* zeros NULL: there are none */
-    int32_t lacking[ULB_PLANE_BLOCK]; /* by token: what sums of products have too much */
-    float x_sums[ULB_PLANE_BLOCK];
-    float results[ULB_PLANE_BLOCK][ULB_PLANE_ROWS];
+struct ulb_affine_n_block {
+    struct ulb_plane_k_block k_block;
+    const uint8_t *scales, *zeros;      /* zeros NULL: there are none */
+    int32_t lacking[ULB_PLANE_N_BLOCK]; /* by token: what sums of products have too much */
+    float x_sums[ULB_PLANE_N_BLOCK];
+    float results[ULB_PLANE_N_BLOCK][ULB_PLANE_ROWS];
 };
 
 /* zeros: whether there are any; with AVX2 alone a constant, in two pieces of code, for with a branch at every
  * sum these wait in memory. With 32 registers it costs less than longer code, 1 to 4 %. */
 static inline __attribute__((always_inline)) void
-ulb_take_affine_sums_as(bool zeros, struct ulb_affine_block *block, size_t vector, size_t t, unsigned tokens,
-                        const ulb_vec *sums)
+ulb_take_affine_sums_as(bool zeros, struct ulb_affine_n_block *n_block, size_t vector, size_t t,
+                        unsigned tokens, const ulb_vec *sums)
 {
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_PASS_VECTORS; v++) {
         const size_t at = (vector + v) * ULB_LANES;
-        const ulb_floats scale = ulb_load_floats(block->scales + at * sizeof(float));
+        const ulb_floats scale = ulb_load_floats(n_block->scales + at * sizeof(float));
         ULB_UNROLL(4)
         for (size_t i = 0; i < tokens; i++) {
-            const ulb_vec lacking = ulb_all32(block->lacking[t + i]);
+            const ulb_vec lacking = ulb_all32(n_block->lacking[t + i]);
             ulb_floats part = ulb_to_floats(ulb_sub32(sums[i * ULB_PLANE_PASS_VECTORS + v], lacking));
-            if (ULB_WORD_SUMS ? zeros : block->zeros != NULL)
-                part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(block->zeros + at)),
-                                ulb_load_to_all(&block->x_sums[t + i]), part);
-            float *result = &block->results[t + i][at];
+            if (ULB_S16_SUMS ? zeros : n_block->zeros != NULL)
+                part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(n_block->zeros + at)),
+                                ulb_load_to_all(&n_block->x_sums[t + i]), part);
+            float *result = &n_block->results[t + i][at];
             ulb_store_floats(result, ulb_fma(part, scale, ulb_load_floats(result)));
         }
     }
@@ -50,22 +50,23 @@ ulb_take_affine_sums_as(bool zeros, struct ulb_affine_block *block, size_t vecto
 static inline __attribute__((always_inline)) void ulb_take_affine_sums(void *of, size_t vector, size_t t,
                                                                        unsigned tokens, const ulb_vec *sums)
 {
-    struct ulb_affine_block *block = of;
-    __asm__("" : "+r"(block)); /* else GCC holds addresses of all results, some in vector registers */
-    if (!ULB_WORD_SUMS || block->zeros)
-        ulb_take_affine_sums_as(true, block, vector, t, tokens, sums);
+    struct ulb_affine_n_block *n_block = of;
+    __asm__("" : "+r"(n_block)); /* else GCC holds addresses of all results, some in vector registers */
+    if (!ULB_S16_SUMS || n_block->zeros)
+        ulb_take_affine_sums_as(true, n_block, vector, t, tokens, sums);
     else
-        ulb_take_affine_sums_as(false, block, vector, t, tokens, sums);
+        ulb_take_affine_sums_as(false, n_block, vector, t, tokens, sums);
 }
 
 /* Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
 #define ULB_ADD_AFFINE(bits)                                                                                 \
-    static __attribute__((noinline)) void ulb_add_affine_##bits(struct ulb_affine_block *block, size_t n)    \
+    static                                                                                                   \
+        __attribute__((noinline)) void ulb_add_affine_##bits(struct ulb_affine_n_block *n_block, size_t n)   \
     {                                                                                                        \
-        ulb_pass_chunks(bits, &block->chunk, n, ulb_take_affine_sums, block);                                \
+        ulb_pass_plane_k_blocks(bits, &n_block->k_block, n, ulb_take_affine_sums, n_block);                  \
     }
 ULB_ADD_AFFINE(4)
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 ULB_ADD_AFFINE(5)
 ULB_ADD_AFFINE(6)
 ULB_ADD_AFFINE(7)
@@ -77,98 +78,100 @@ ULB_ADD_AFFINE(8)
 /* The pass of planes in place of so many bits, 8 also where they are unpacked; with 16-bit sums of bytes of
  * so many bits. */
 static inline __attribute__((always_inline)) void
-ulb_add_affine(const struct ulb_affine_row *a, struct ulb_affine_block *block, size_t tokens)
+ulb_add_affine(const struct ulb_affine_cfg *a, struct ulb_affine_n_block *n_block, size_t tokens)
 {
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
     if (a->part_bits == 7)
-        ulb_add_affine_7(block, tokens);
+        ulb_add_affine_7(n_block, tokens);
     else if (a->part_bits == 6)
-        ulb_add_affine_6(block, tokens);
+        ulb_add_affine_6(n_block, tokens);
     else if (a->part_bits == 5)
-        ulb_add_affine_5(block, tokens);
+        ulb_add_affine_5(n_block, tokens);
     else
-        ulb_add_affine_4(block, tokens);
+        ulb_add_affine_4(n_block, tokens);
 #else
     if (a->unpack || a->bits == 8)
-        ulb_add_affine_8(block, tokens);
+        ulb_add_affine_8(n_block, tokens);
     else if (a->bits == 4)
-        ulb_add_affine_4(block, tokens);
+        ulb_add_affine_4(n_block, tokens);
     else
-        ulb_add_affine_2(block, tokens);
+        ulb_add_affine_2(n_block, tokens);
 #endif
 }
 
 /* results += a group of the tile's rows, whose codes lie at w and whose columns begin at k; next: the group
  * after it. */
-static inline __attribute__((always_inline)) void
-ulb_add_affine_group(const struct ulb_affine_row *a, const struct ulb_gemm *g, const uint8_t *w,
-                     const uint8_t *next, size_t k, size_t n, size_t tokens, struct ulb_affine_block *block)
+static inline __attribute__((always_inline)) void ulb_add_affine_group(const struct ulb_affine_cfg *a,
+                                                                       const struct ulb_gemm *g,
+                                                                       const uint8_t *w, const uint8_t *next,
+                                                                       size_t k, size_t n, size_t tokens,
+                                                                       struct ulb_affine_n_block *n_block)
 {
     const int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - (a->bits == 8 ? 0 : a->bias);
-    block->scales = w + ULB_PLANE_ROWS * a->columns * a->bits / 8;
-    block->zeros = a->zero ? block->scales + ULB_PLANE_ROWS * sizeof(float) : NULL;
+    n_block->scales = w + ULB_PLANE_ROWS * a->columns * a->bits / 8;
+    n_block->zeros = a->zero ? n_block->scales + ULB_PLANE_ROWS * sizeof(float) : NULL;
     for (size_t t = 0; t < tokens; t++) {
         const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS;
         const int32_t x_sum = ulb_sum_of_x(x_sums, a->columns);
-        block->lacking[t] = offset * x_sum;
-        block->x_sums[t] = (float)x_sum;
+        n_block->lacking[t] = offset * x_sum;
+        n_block->x_sums[t] = (float)x_sum;
     }
-    block->chunk.steps = a->columns / 4;
-    block->chunk.parts = a->parts;
-    block->chunk.part_bits = a->part_bits;
-    block->chunk.next = ULB_WORD_SUMS ? w + ULB_PLANE_FAR : next;
-    block->chunk.next_bytes = a->layout->tile_bytes;
-    block->chunk.w = a->unpack ? block->chunk.codes[0][0] : w;
+    n_block->k_block.steps = a->columns / 4;
+    n_block->k_block.parts = a->parts;
+    n_block->k_block.part_bits = a->part_bits;
+    n_block->k_block.next = ULB_S16_SUMS ? w + ULB_PLANE_FAR : next;
+    n_block->k_block.next_bytes = a->layout->tile_bytes;
+    n_block->k_block.w = a->unpack ? n_block->k_block.codes[0][0] : w;
     if (a->unpack)
-        a->unpack(a->bits, w, a->columns / 4, block->chunk.codes);
-    block->chunk.x = (const int8_t *)g->x + n * g->x_stride + k;
-    block->chunk.x_stride = g->x_stride;
-    ulb_add_affine(a, block, tokens);
+        a->unpack(a->bits, w, a->columns / 4, n_block->k_block.codes);
+    n_block->k_block.x = (const int8_t *)g->x + n * g->x_stride + k;
+    n_block->k_block.x_stride = g->x_stride;
+    ulb_add_affine(a, n_block, tokens);
 }
 
 /* Rows of the tile from row m on, of tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void ulb_run_affine_block(const struct ulb_affine_row *a,
-                                                                       const struct ulb_gemm *g, size_t m,
-                                                                       size_t n, size_t tokens)
+static inline __attribute__((always_inline)) void ulb_run_affine_n_block(const struct ulb_affine_cfg *a,
+                                                                         const struct ulb_gemm *g, size_t m,
+                                                                         size_t n, size_t tokens)
 {
     const size_t steps = ulb_layout_steps(a->layout, g->k), tile_bytes = a->layout->tile_bytes;
     const size_t slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k);
     const uint8_t *w = (const uint8_t *)g->w + m / ULB_PLANE_ROWS * steps * tile_bytes;
-    struct ulb_affine_block block;
-    memset(block.results, 0, tokens * sizeof *block.results);
+    struct ulb_affine_n_block n_block;
+    memset(n_block.results, 0, tokens * sizeof *n_block.results);
     for (size_t i = 0; i < ULB_PLANE_SLICES * steps; i++) {
         const size_t slice = i % ULB_PLANE_SLICES, s = i / ULB_PLANE_SLICES;
         const uint8_t *at = w + slice * slice_bytes + s * tile_bytes;
         ulb_add_affine_group(a, g, at, ulb_next_tile(at, slice, slice_bytes, tile_bytes),
-                             (slice * steps + s) * a->columns, n, tokens, &block);
+                             (slice * steps + s) * a->columns, n, tokens, &n_block);
     }
     for (size_t t = 0; t < tokens; t++)
-        ulb_finish_affine(a, g, m, m + ulb_rows_left(g, m, ULB_PLANE_ROWS), n + t, block.results[t]);
+        ulb_epilogue_affine(a, g, m, m + ulb_rows_left(g, m, ULB_PLANE_ROWS), n + t, n_block.results[t]);
 }
 
-static inline __attribute__((always_inline)) void ulb_run_affine_tokens(const struct ulb_affine_row *a,
+static inline __attribute__((always_inline)) void ulb_run_affine_tokens(const struct ulb_affine_cfg *a,
                                                                         const struct ulb_gemm *g)
 {
     for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
-        for (size_t n = 0; n < g->n; n += ULB_PLANE_BLOCK)
-            ulb_run_affine_block(a, g, m, n, g->n - n < ULB_PLANE_BLOCK ? g->n - n : ULB_PLANE_BLOCK);
+        for (size_t n = 0; n < g->n; n += ULB_PLANE_N_BLOCK)
+            ulb_run_affine_n_block(a, g, m, n, g->n - n < ULB_PLANE_N_BLOCK ? g->n - n : ULB_PLANE_N_BLOCK);
     }
 }
 
-/* Function walk_<of> of a struct ulb_affine_row. */
-#define ULB_AFFINE_WALK(of, ...)                                                                             \
-    static const struct ulb_affine_row row_##of = {__VA_ARGS__};                                             \
+/* Function run_affine_<of> of a struct ulb_affine_cfg. */
+#define ULB_AFFINE_RUN(of, ...)                                                                              \
+    static const struct ulb_affine_cfg cfg_##of = {__VA_ARGS__};                                             \
     static __attribute__((noinline)) void tokens_##of(const struct ulb_gemm *g)                              \
     {                                                                                                        \
-        ulb_run_affine_tokens(&row_##of, g);                                                                 \
+        ulb_run_affine_tokens(&cfg_##of, g);                                                                 \
     }                                                                                                        \
-    static void walk_##of(const struct ulb_gemm *g)                                                          \
+    static void run_affine_##of(const struct ulb_gemm *g)                                                    \
     {                                                                                                        \
-        if ((row_##of.unpack || ULB_PLANE_TILE(row_##of.bits) > 1) &&                                        \
-            g->n >= ULB_AFFINE_LEAST(row_##of.bits, row_##of.columns, row_##of.unpack != NULL))              \
+        if ((cfg_##of.unpack || ULB_PLANE_TILE(cfg_##of.bits) > 1) &&                                        \
+            g->n >= ULB_AFFINE_LEAST(cfg_##of.bits, cfg_##of.columns, cfg_##of.unpack != NULL))              \
             tokens_##of(g);                                                                                  \
         else                                                                                                 \
-            ulb_run_affine(&row_##of, g);                                                                    \
+            ulb_run_affine(&cfg_##of, g);                                                                    \
     }
 
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Constants of a row. */
-struct ulb_affine_row {
+struct ulb_affine_cfg {
     const struct ulb_layout *layout;
     unsigned bits, zero;
     size_t columns;
@@ -36,14 +36,14 @@ struct ulb_affine_row {
 enum { ULB_PLANES_NEAR = 2048 };
 
 static inline __attribute__((always_inline)) struct ulb_line_prefetch
-ulb_affine_ahead(const struct ulb_affine_row *a, const struct ulb_tiles *tiles)
+ulb_affine_ahead(const struct ulb_affine_cfg *a, const struct ulb_tiles *tiles)
 {
     return (struct ulb_line_prefetch){a->near, ulb_prefetch_setting(tiles->prefetch)};
 }
 
 /* results += the sums of one group of the tile's rows, whose scales lie at scales. */
 static inline __attribute__((always_inline)) void
-ulb_add_affine_sums(const struct ulb_affine_row *a, const ulb_vec *sums, const uint8_t *scales, int32_t x_sum,
+ulb_add_affine_sums(const struct ulb_affine_cfg *a, const ulb_vec *sums, const uint8_t *scales, int32_t x_sum,
                     struct ulb_line_prefetch ahead, ulb_floats *results)
 {
     const uint8_t *zeros = scales + ULB_PLANE_ROWS * sizeof(float);
@@ -65,7 +65,7 @@ ulb_add_affine_sums(const struct ulb_affine_row *a, const ulb_vec *sums, const u
 }
 
 /* results += group s of each slice. */
-static inline __attribute__((always_inline)) void ulb_add_affine_groups(const struct ulb_affine_row *a,
+static inline __attribute__((always_inline)) void ulb_add_affine_groups(const struct ulb_affine_cfg *a,
                                                                         const struct ulb_tiles *tiles,
                                                                         size_t s, const int16_t *x_sums,
                                                                         ulb_floats *results)
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) void ulb_add_affine_groups(const st
 }
 
 /* The sums of a tile's rows, of one token, less what the token's zero point is the sum of. */
-static inline __attribute__((always_inline)) void ulb_sum_affine_tile(const struct ulb_affine_row *a,
+static inline __attribute__((always_inline)) void ulb_sum_affine_tile(const struct ulb_affine_cfg *a,
                                                                       const struct ulb_tiles *tiles,
                                                                       const int16_t *x_sums, float *sums)
 {
@@ -103,9 +103,9 @@ static inline __attribute__((always_inline)) void ulb_sum_affine_tile(const stru
 }
 
 /* y of the rows [m, end) of one token from their sums, which are lost. */
-static inline __attribute__((always_inline)) void ulb_finish_affine(const struct ulb_affine_row *a,
-                                                                    const struct ulb_gemm *g, size_t m,
-                                                                    size_t end, size_t n, float *sums)
+static inline __attribute__((always_inline)) void ulb_epilogue_affine(const struct ulb_affine_cfg *a,
+                                                                      const struct ulb_gemm *g, size_t m,
+                                                                      size_t end, size_t n, float *sums)
 {
     const float *row_sums = ulb_row_sums(g, a->layout) + m;
     ulb_floats scale = ulb_all_floats(g->x_scale[n * g->x_scale_stride]);
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void ulb_finish_affine(const struct
     memcpy(g->y + n * g->y_stride + m, sums, (end - m) * sizeof *sums);
 }
 
-static inline __attribute__((always_inline)) void ulb_run_affine(const struct ulb_affine_row *a,
+static inline __attribute__((always_inline)) void ulb_run_affine(const struct ulb_affine_cfg *a,
                                                                  const struct ulb_gemm *g)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void ulb_run_affine(const struct ul
                 tiles.w = (const uint8_t *)g->w + at / ULB_PLANE_ROWS * tiles.steps * a->layout->tile_bytes;
                 ulb_sum_affine_tile(a, &tiles, g->x_sums + n * g->x_sums_stride, sums + (at - m));
             }
-            ulb_finish_affine(a, g, m, end, n, sums);
+            ulb_epilogue_affine(a, g, m, end, n, sums);
         }
     }
 }

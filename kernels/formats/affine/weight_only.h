@@ -20,19 +20,19 @@ enum { NEAR = 1024 };
 /* Whether the two slices are read step by step, each with sums of its own, or group by group. 512 bits have
  * registers for that, but not beside the 7 masks of 4-bit codes in single precision. Zen 5 at 66 GB/s,
  * 14336x4096: 8 bits with groups of 128 0.73 and 0.82 of the yardstick. */
-#define ULB_BESIDE(pairs, bits) ((pairs) || ULB_BY_WIDTH(false, (bits) == 8))
+#define ULB_INTERLEAVES(pairs, bits) ((pairs) || ULB_BY_WIDTH(false, (bits) == 8))
 
 /* results += the group at w with its sums, those of codes as they are and that of the activations. */
-static inline __attribute__((always_inline)) void finish_group(const struct ulb_code_row *a, const uint8_t *w,
-                                                               float x_sum, ulb_floats *sums,
-                                                               ulb_floats *results)
+static inline __attribute__((always_inline)) void epilogue_group(const struct ulb_weight_only_cfg *a,
+                                                                 const uint8_t *w, float x_sum,
+                                                                 ulb_floats *sums, ulb_floats *results)
 {
-    const uint8_t *scales = w + ULB_CODE_ROWS * a->group * a->bits / 8;
-    const uint8_t *zeros = scales + ULB_CODE_ROWS * sizeof(float);
+    const uint8_t *scales = w + ULB_WEIGHT_ONLY_ROWS * a->group * a->bits / 8;
+    const uint8_t *zeros = scales + ULB_WEIGHT_ONLY_ROWS * sizeof(float);
     const ulb_floats all_x = ulb_all_floats(x_sum), offset = ulb_all_floats((float)(1 << (a->bits - 1)));
-    ulb_finish_codes(a, sums);
+    ulb_weight_only_epilogue(a, sums);
     ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
+    for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++) {
         ulb_floats zero = a->zeros ? ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)) : offset;
         results[v] =
             ulb_fma(ulb_fnma(zero, all_x, sums[v]), ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
@@ -41,59 +41,61 @@ static inline __attribute__((always_inline)) void finish_group(const struct ulb_
 
 /* results += groups of the tile's rows side by side, the first from column k on. */
 static inline __attribute__((always_inline)) void
-add_groups(const struct ulb_code_row *a, struct ulb_beside beside, const uint8_t *w, const void *x, size_t k,
-           struct ulb_prefetch_setting prefetch, ulb_floats *results)
+add_groups(const struct ulb_weight_only_cfg *a, struct ulb_interleave interleave, const uint8_t *w,
+           const void *x, size_t k, struct ulb_prefetch_setting prefetch, ulb_floats *results)
 {
-    ulb_floats sums[ULB_CODE_SLICES * ULB_CODE_VECTORS];
-    __m128 x_sums[ULB_CODE_SLICES];
+    ulb_floats sums[ULB_WEIGHT_ONLY_SLICES * ULB_WEIGHT_ONLY_VECTORS];
+    __m128 x_sums[ULB_WEIGHT_ONLY_SLICES];
     ULB_UNROLL(2)
-    for (size_t i = 0; i < beside.slices; i++)
+    for (size_t i = 0; i < interleave.slices; i++)
         x_sums[i] = _mm_setzero_ps();
     ULB_UNROLL(16)
-    for (size_t v = 0; v < beside.slices * ULB_CODE_VECTORS; v++)
+    for (size_t v = 0; v < interleave.slices * ULB_WEIGHT_ONLY_VECTORS; v++)
         sums[v] = ulb_no_floats();
-    ulb_add_codes(a, beside, w, x, k, a->group / 4, (struct ulb_line_prefetch){NEAR, prefetch}, sums, x_sums);
+    ulb_add_weight_only(a, interleave, w, x, k, a->group / 4, (struct ulb_line_prefetch){NEAR, prefetch},
+                        sums, x_sums);
     ULB_UNROLL(2)
-    for (size_t i = 0; i < beside.slices; i++)
-        finish_group(a, w + i * beside.bytes, ulb_sum_four(x_sums[i]), sums + i * ULB_CODE_VECTORS, results);
-    if (beside.slices > 1) {
+    for (size_t i = 0; i < interleave.slices; i++)
+        epilogue_group(a, w + i * interleave.bytes, ulb_sum_four(x_sums[i]),
+                       sums + i * ULB_WEIGHT_ONLY_VECTORS, results);
+    if (interleave.slices > 1) {
         ULB_UNROLL(8)
-        for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+        for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)
             __asm__("" : "+m"(results[v])); /* there are no registers for them beside 16 sums */
     }
 }
 
-static inline __attribute__((always_inline)) void run_tile(const struct ulb_code_row *a,
+static inline __attribute__((always_inline)) void run_tile(const struct ulb_weight_only_cfg *a,
                                                            const struct ulb_gemm *g,
                                                            const struct ulb_tiles *tiles, size_t m, size_t n)
 {
-    const size_t slices = ULB_BESIDE(a->pairs, a->bits) ? ULB_CODE_SLICES : 1;
-    const struct ulb_beside beside = {slices, tiles->slice_bytes, tiles->steps * a->group};
-    const void *x = ulb_code_x(a, g, n);
-    ulb_floats results[ULB_CODE_VECTORS];
-    float y[ULB_CODE_ROWS];
+    const size_t slices = ULB_INTERLEAVES(a->bf16_pairs, a->bits) ? ULB_WEIGHT_ONLY_SLICES : 1;
+    const struct ulb_interleave interleave = {slices, tiles->slice_bytes, tiles->steps * a->group};
+    const void *x = ulb_weight_only_x(a, g, n);
+    ulb_floats results[ULB_WEIGHT_ONLY_VECTORS];
+    float y[ULB_WEIGHT_ONLY_ROWS];
     ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+    for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)
         results[v] = ulb_no_floats();
     for (size_t s = 0; s < tiles->steps; s++) {
-        for (size_t i = 0; i < ULB_CODE_SLICES; i += slices)
-            add_groups(a, beside, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
+        for (size_t i = 0; i < ULB_WEIGHT_ONLY_SLICES; i += slices)
+            add_groups(a, interleave, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
                        (i * tiles->steps + s) * a->group, ulb_prefetch_setting(tiles->prefetch), results);
     }
     ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+    for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)
         ulb_store_floats(y + v * ULB_LANES, results[v]);
-    memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof *y);
+    memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_WEIGHT_ONLY_ROWS) * sizeof *y);
 }
 
 /* A row: format, activations, symbol, bits, whether there are zero points, columns of a group, whether by
  * pairs of columns; variant and mixes. */
-#define ULB_AFFINE_ROW(of, kind_, symbol, bits_, zero_, columns_, pairs_, ...)                               \
-    ULB_CODE_RUN(symbol, run_tile, bits_, .layout = &LAYOUT(of), .zeros = zero_, .group = columns_,          \
-                 .pairs = pairs_, .kind = kind_)                                                             \
-    ULB_VARIANT_ROW(symbol) = {                                                                              \
-        ULB_CODE_FIELDS(symbol, LAYOUT(of), kind_, false), .kr = ULB_CODE_SLICES * (columns_),               \
+#define ULB_AFFINE_KERNEL(of, kind_, symbol, bits_, zero_, columns_, pairs_, ...)                            \
+    ULB_WEIGHT_ONLY_RUN(symbol, run_tile, bits_, .layout = &LAYOUT(of), .zeros = zero_, .group = columns_,   \
+                        .bf16_pairs = pairs_, .kind = kind_)                                                 \
+    ULB_KERNEL_VARIANT(symbol) = {                                                                           \
+        ULB_WEIGHT_ONLY_FIELDS(symbol, LAYOUT(of), kind_, false), .kr = ULB_WEIGHT_ONLY_SLICES * (columns_), \
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(bits_, zero_, columns_) / (columns_),                      \
-        .tolerance = ULB_CODE_TOLERANCE, __VA_ARGS__};
+        .tolerance = ULB_WEIGHT_ONLY_TOLERANCE, __VA_ARGS__};
 
 #endif

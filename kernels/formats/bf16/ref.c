@@ -6,7 +6,7 @@
     {                                                                                                        \
         ulb_run_float_ref(g, ULB_BF16, 2, kind);                                                             \
     }                                                                                                        \
-    ULB_VARIANT_ROW(symbol) = ULB_FLOAT_REF_ROW(ulb_bf16_rows, 2, kind, run_##symbol);
+    ULB_KERNEL_VARIANT(symbol) = ULB_FLOAT_REF_KERNEL(ulb_bf16_rows, 2, kind, run_##symbol);
 
 ROW(ULB_ACT_F32, f32)
 ROW(ULB_ACT_BF16, bf16)

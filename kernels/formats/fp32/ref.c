@@ -6,4 +6,4 @@ static void run(const struct ulb_gemm *g)
     ulb_run_float_ref(g, ULB_FP32, 4, ULB_ACT_F32);
 }
 
-const struct ulb_kernel ULB_ROW = ULB_FLOAT_REF_ROW(ulb_fp32_rows, 4, ULB_ACT_F32, run);
+const struct ulb_kernel ULB_KERNEL = ULB_FLOAT_REF_KERNEL(ulb_fp32_rows, 4, ULB_ACT_F32, run);

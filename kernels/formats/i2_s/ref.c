@@ -8,21 +8,4 @@ static int value(const uint8_t *row, size_t k)
            ULB_I2_S_ZERO_POINT;
 }
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_ref(g, &ulb_i2_s_in_place, value);
-}
-
-const struct ulb_kernel ULB_ROW = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "scalar",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &ulb_i2_s_in_place,
-    .activation = ULB_ACT_A8,
-    .mr = 1,
-    .nr = 1,
-    .kr = ULB_I2_S_COLUMNS,
-    .bytes_per_step = 8,
-    .run = run,
-};
+ULB_INTEGER_REF_KERNEL(ulb_i2_s_in_place, ULB_I2_S_COLUMNS, 8)

@@ -161,5 +161,5 @@ const struct ulb_layout ulb_int1_bits = {.name = "bits",
                                          .encode = encode,
                                          .decode = decode};
 
-ULB_QUAD_LAYOUTS(int1, 1, 0x80, encode, decode);
-ULB_PAIRS_LAYOUTS(int1, 1, encode, decode);
+ULB_SDOT_LAYOUTS(int1, 1, 0x80, encode, decode);
+ULB_MMLA_LAYOUTS(int1, 1, encode, decode);

@@ -32,8 +32,8 @@ extern const struct ulb_layout ulb_int1_tiles;
 extern const struct ulb_layout ulb_int1_bits;
 
 /* Bytes of so many rows (kernels/pack/sdot_tile.h). */
-ULB_QUAD_DECLARE(int1);
+ULB_SDOT_DECLARE(int1);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
-ULB_PAIRS_DECLARE(int1);
+ULB_MMLA_DECLARE(int1);
 
 #endif

@@ -162,7 +162,7 @@ static inline __attribute__((always_inline)) void ulb_lut6_join(__m512i bytes[2]
 /* words += the look-ups of so many steps, one or two, of one slice for so many tokens, whose tables lie
  * token_bytes apart. */
 static inline __attribute__((always_inline)) void
-ulb_lut6_visit(struct ulb_prefetch_setting prefetch, bool ask, size_t near, size_t tokens, size_t steps,
+ulb_lut6_chunk(struct ulb_prefetch_setting prefetch, bool ask, size_t near, size_t tokens, size_t steps,
                const uint8_t *w, const uint8_t *tables, size_t token_bytes, __m512i words[][2][2])
 {
     __m512i bytes[2][2][2];

@@ -7,7 +7,7 @@
  * Registers: 8 indices, 4 byte sums and 4 word sums for each token. Ports: per 128 rows of 24 columns 36
  * operations for each token and 10 for indices, and 3 of widening: 43 for each of two tokens, on two ports
  * 0.22 cycle per 32 weights, where dp alone takes 0.25. Zen 5, cold, 2 threads, 4 and 16 tokens: 1.2 to 1.5
- * times as fast as dot products (maskn_avx512vnni.c). */
+ * times as fast as dot products (mask_gemm.c). */
 #ifndef ULB_KERNELS_FORMATS_INT1_LUT6_GEMM_H
 #define ULB_KERNELS_FORMATS_INT1_LUT6_GEMM_H
 
@@ -27,7 +27,7 @@ _Static_assert(ULB_INT1_LUT6_STEPS <= 2 * ULB_LUT6_PAIRS, "words hold the look-u
 /* Rows of some tokens. */
 struct ulb_lut6_batch {
     const struct ulb_gemm *g;
-    const struct ulb_table_row *row;
+    const struct ulb_lut_cfg *cfg;
     size_t m, tiles, n, tokens;
     struct ulb_slice slice; /* that is read */
     uint8_t *tables;
@@ -47,10 +47,10 @@ static inline __attribute__((always_inline)) void ulb_lut6_tile(struct ulb_prefe
     for (size_t t = 0; t < tokens; t++)
         ulb_lut6_clear(words[t]);
     for (; s + 2 <= steps; s += 2)
-        ulb_lut6_visit(prefetch, ask, ULB_LUT6_NEAR, tokens, 2, w + s * ULB_LUT6_STEP,
+        ulb_lut6_chunk(prefetch, ask, ULB_LUT6_NEAR, tokens, 2, w + s * ULB_LUT6_STEP,
                        tables + s * ULB_LUT6_TABLES, ULB_LUT6_SLICE, words);
     if (s < steps)
-        ulb_lut6_visit(prefetch, ask, ULB_LUT6_NEAR, tokens, 1, w + s * ULB_LUT6_STEP,
+        ulb_lut6_chunk(prefetch, ask, ULB_LUT6_NEAR, tokens, 1, w + s * ULB_LUT6_STEP,
                        tables + s * ULB_LUT6_TABLES, ULB_LUT6_SLICE, words);
     ULB_UNROLL(2)
     for (size_t t = 0; t < tokens; t++)
@@ -86,7 +86,7 @@ static inline void ulb_lut6_slice(struct ulb_lut6_batch *batch)
         size_t some = batch->tokens - t < ULB_LUT6_IN_L1 ? batch->tokens - t : ULB_LUT6_IN_L1;
         for (size_t i = 0; i < some; i++)
             batch->origin[t + i] += ulb_build_slice(
-                g, batch->row, (const int8_t *)g->x + (batch->n + t + i) * g->x_stride, batch->slice.first,
+                g, batch->cfg, (const int8_t *)g->x + (batch->n + t + i) * g->x_stride, batch->slice.first,
                 batch->slice.steps, t + i == 0 ? w : NULL, batch->tables + i * ULB_LUT6_SLICE);
         if (t > 0)
             ulb_lut6_tiles(ULB_OWN_PREFETCH, false, batch, w, t, some);
@@ -96,43 +96,43 @@ static inline void ulb_lut6_slice(struct ulb_lut6_batch *batch)
 }
 
 /* Rows [m, end) of tokens [n, n + tokens). */
-static inline void ulb_lut6_rows(const struct ulb_gemm *g, const struct ulb_table_row *row, size_t n,
+static inline void ulb_lut6_rows(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, size_t n,
                                  size_t tokens, size_t m, size_t end)
 {
     _Alignas(64) uint8_t tables[ULB_LUT6_IN_L1 * ULB_LUT6_SLICE];
     _Alignas(64) int32_t sums[ULB_LUT6_SUMS];
     struct ulb_lut6_batch batch = {.g = g,
-                                   .row = row,
+                                   .cfg = cfg,
                                    .m = m,
                                    .tiles = (end - m + ULB_LUT6_ROWS - 1) / ULB_LUT6_ROWS,
                                    .n = n,
                                    .tokens = tokens,
                                    .tables = tables,
                                    .sums = sums};
-    const size_t stride = batch.tiles * ULB_LUT6_ROWS, slices = ulb_layout_slices(row->layout, g->k);
-    const float *scales = ulb_row_scales(g, row->layout);
+    const size_t stride = batch.tiles * ULB_LUT6_ROWS, slices = ulb_layout_slices(cfg->layout, g->k);
+    const float *scales = ulb_row_scales(g, cfg->layout);
     memset(sums, 0, tokens * stride * sizeof *sums);
     for (size_t slice = 0; slice < slices; slice++) {
-        batch.slice = ulb_layout_slice(row->layout, g->m, g->k, slice);
+        batch.slice = ulb_layout_slice(cfg->layout, g->m, g->k, slice);
         ulb_lut6_slice(&batch);
     }
     for (size_t t = 0; t < tokens; t++, n++) {
         int32_t *of = sums + t * stride;
         for (size_t i = 0; i < end - m; i++)
             of[i] = ulb_lut6_dot(of[i] - batch.origin[t]);
-        ulb_finish_rows(g->y + n * g->y_stride + m, of, scales + m, end - m,
-                        (uint32_t)row->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
+        ulb_epilogue_rows(g->y + n * g->y_stride + m, of, scales + m, end - m,
+                          (uint32_t)cfg->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
     }
 }
 
-static inline void ulb_lut6_run_tokens(const struct ulb_gemm *g, const struct ulb_table_row *row)
+static inline void ulb_lut6_run_tokens(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg)
 {
     size_t tokens;
     for (size_t n = 0; n < g->n; n += tokens) {
-        tokens = ulb_next_block(g->n - n, ULB_LUT6_TOKENS);
+        tokens = ulb_next_n_block(g->n - n, ULB_LUT6_TOKENS);
         size_t batch = ULB_LUT6_SUMS / tokens / ULB_LUT6_ROWS * ULB_LUT6_ROWS;
         for (size_t m = g->m0; m < g->m1; m += batch)
-            ulb_lut6_rows(g, row, n, tokens, m, ulb_batch_end(g, m, batch));
+            ulb_lut6_rows(g, cfg, n, tokens, m, ulb_batch_end(g, m, batch));
     }
 }
 

@@ -6,21 +6,4 @@ static int value(const uint8_t *row, size_t k)
     return 1 - 2 * (row[k / 8] >> k % 8 & 1);
 }
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_ref(g, &ulb_int1_rows, value);
-}
-
-const struct ulb_kernel ULB_ROW = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "scalar",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &ulb_int1_rows,
-    .activation = ULB_ACT_A8,
-    .mr = 1,
-    .nr = 1,
-    .kr = 8,
-    .bytes_per_step = 4,
-    .run = run,
-};
+ULB_INTEGER_REF_KERNEL(ulb_int1_rows, 8, 4)

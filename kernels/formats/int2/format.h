@@ -24,9 +24,9 @@ extern const struct ulb_layout ulb_int2_planes;
 extern const struct ulb_layout ulb_int2_tiles;
 
 /* Bytes of so many rows (kernels/pack/sdot_tile.h). */
-ULB_QUAD_DECLARE(int2);
+ULB_SDOT_DECLARE(int2);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
-ULB_PAIRS_DECLARE(int2);
+ULB_MMLA_DECLARE(int2);
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT2_GROUPED(g)                                                                                  \
@@ -34,7 +34,7 @@ ULB_PAIRS_DECLARE(int2);
     extern const struct ulb_layout ulb_int2_rows_g##g;                                                       \
     extern const struct ulb_layout ulb_int2_fields_g##g;                                                     \
     extern const struct ulb_layout ulb_int2_fields_64_g##g;                                                  \
-    ULB_QUAD_DECLARE_GROUPED(int2, g)
+    ULB_SDOT_DECLARE_GROUPED(int2, g)
 ULB_INT2_GROUPED(32);
 ULB_INT2_GROUPED(64);
 ULB_INT2_GROUPED(128);
@@ -89,7 +89,7 @@ static inline void ulb_planes2_unpack(const uint8_t *tile, int16_t *values, size
 }
 
 /* Sums of the low bits, then of the high ones, to those of the codes. */
-static inline void ulb_planes2_combine(const int32_t *sums, int32_t *dots)
+static inline void ulb_planes2_separate(const int32_t *sums, int32_t *dots)
 {
     for (int i = 0; i < ULB_PLANES2_ROWS; i++)
         dots[i] = sums[i] + 2 * sums[ULB_PLANES2_ROWS + i];

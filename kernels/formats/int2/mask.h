@@ -25,27 +25,27 @@ enum {
     ULB_FIELDS2 = 4,
 #if defined(ULB_GROUP)
     ULB_FIELDS2_SLICES = 2,
-    ULB_FIELDS2_VISIT = 2 * ULB_LINE
+    ULB_FIELDS2_CHUNK = 2 * ULB_LINE
 #elif defined(ULB_DP_512)
     ULB_FIELDS2_SLICES = 4,
-    ULB_FIELDS2_VISIT = ULB_LINE
+    ULB_FIELDS2_CHUNK = ULB_LINE
 #else
     ULB_FIELDS2_SLICES = 3,
-    ULB_FIELDS2_VISIT = 3 * ULB_LINE
+    ULB_FIELDS2_CHUNK = 3 * ULB_LINE
 #endif
 };
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
-static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
-                                                 .columns = 4,
-                                                 .vectors = ULB_FIELDS2,
-                                                 .slices = ULB_FIELDS2_SLICES,
-                                                 .sets = 1,
-                                                 .visit = 8 * ULB_VEC_BYTES,
-                                                 .widen = ulb_add_words,
-                                                 .near = 1024,
-                                                 .gap = ULB_LINE};
+static const struct ulb_k_loop ulb_fields2_k_loop = {.step_bytes = ULB_VEC_BYTES,
+                                                     .columns = 4,
+                                                     .vectors = ULB_FIELDS2,
+                                                     .slices = ULB_FIELDS2_SLICES,
+                                                     .sets = 1,
+                                                     .chunk_bytes = 8 * ULB_VEC_BYTES,
+                                                     .widen_s16 = ulb_add_s16,
+                                                     .near = 1024,
+                                                     .prefetch_stride = ULB_LINE};
 
 static inline void ulb_fields2_step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
                                     ulb_vec *words)
@@ -54,7 +54,7 @@ static inline void ulb_fields2_step(const struct ulb_step_prefetch *hint, const 
     ulb_prefetch_line_at(hint, w, 0, &words[0]);
 }
 
-static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_fields2_separate(ulb_vec *sums)
 {
     sums[1] = ulb_asr32(sums[1], 2);
     sums[3] = ulb_asr32(sums[3], 2);
@@ -62,15 +62,15 @@ static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sum
 
 #else
 
-static const struct ulb_walk ulb_fields2_walk = {.step_bytes = ULB_VEC_BYTES,
-                                                 .columns = 4,
-                                                 .vectors = ULB_FIELDS2,
-                                                 .slices = ULB_FIELDS2_SLICES,
-                                                 .sets = ULB_FIELDS2_SLICES,
-                                                 .visit = ULB_FIELDS2_VISIT,
-                                                 .near = 1024,
-                                                 .far = 1536,
-                                                 .gap = ULB_LINE};
+static const struct ulb_k_loop ulb_fields2_k_loop = {.step_bytes = ULB_VEC_BYTES,
+                                                     .columns = 4,
+                                                     .vectors = ULB_FIELDS2,
+                                                     .slices = ULB_FIELDS2_SLICES,
+                                                     .sets = ULB_FIELDS2_SLICES,
+                                                     .chunk_bytes = ULB_FIELDS2_CHUNK,
+                                                     .near = 1024,
+                                                     .far = 1536,
+                                                     .prefetch_stride = ULB_LINE};
 
 static const ulb_vec ulb_fields2_mask0 = ULB_BYTES(0x03), ulb_fields2_mask1 = ULB_BYTES(0x0C),
                      ulb_fields2_mask2 = ULB_BYTES(0x30);
@@ -91,9 +91,9 @@ static inline void ulb_fields2_step(const struct ulb_step_prefetch *hint, const 
     ulb_prefetch_line_at(hint, w, 0, NULL);
 }
 
-static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_fields2_separate(ulb_vec *sums)
 {
-    ulb_split_fields(sums, ULB_FIELDS2, 2);
+    ulb_separate_fields(sums, ULB_FIELDS2, 2);
 }
 
 #endif
@@ -101,13 +101,13 @@ static inline __attribute__((always_inline)) void ulb_fields2_split(ulb_vec *sum
 static inline void ulb_fields2_tile(const struct ulb_tiles *tiles, int32_t *dots)
 {
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_walk_tiles(&ulb_fields2_walk, ulb_fields2_step, tiles, sums);
-    ulb_fields2_split(sums);
+    ulb_k_loop_tiles(&ulb_fields2_k_loop, ulb_fields2_step, tiles, sums);
+    ulb_fields2_separate(sums);
     ulb_store_all(dots, sums, ULB_FIELDS2);
 }
 
 /* Of a row, for so many tokens: struct ulb_mix. */
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define ULB_FIELDS2_MIX(tokens)                                                                              \
     {                                                                                                        \
         .loads = 0.25, .broadcasts = 0.25, .prefetches = 0.125, .logic = 1, .shifts = 0.25, .maddubs = 1,    \

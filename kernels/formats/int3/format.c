@@ -82,25 +82,25 @@ static void unpack_16(const uint8_t *tile, int16_t *values, size_t stride)
 }
 
 #define QUADS(rows, lanes)                                                                                   \
-    static void pack_quads_##rows(const int16_t *values, size_t stride, uint8_t *tile)                       \
+    static void pack_sdot_##rows(const int16_t *values, size_t stride, uint8_t *tile)                        \
     {                                                                                                        \
         for (size_t q = 0; q < 4; q++)                                                                       \
             pack(lanes, values + 4 * q, stride, tile + q * (lanes)*12);                                      \
     }                                                                                                        \
-    static void unpack_quads_##rows(const uint8_t *tile, int16_t *values, size_t stride)                     \
+    static void unpack_sdot_##rows(const uint8_t *tile, int16_t *values, size_t stride)                      \
     {                                                                                                        \
         for (size_t q = 0; q < 4; q++)                                                                       \
             unpack(lanes, tile + q * (lanes)*12, values + 4 * q, stride);                                    \
     }                                                                                                        \
-    const struct ulb_layout ulb_int3_quads_##rows = {.name = "quads-" #rows,                                 \
-                                                     .format = &ulb_int3,                                    \
-                                                     .tile_m = rows,                                         \
-                                                     .tile_k = ULB_QUAD_COLUMNS,                             \
-                                                     .slices = ULB_QUAD_SLICES,                              \
-                                                     .tile_bytes = 48 * (lanes),                             \
-                                                     .flip = 0x80,                                           \
-                                                     .pack_tile = pack_quads_##rows,                         \
-                                                     .unpack_tile = unpack_quads_##rows}
+    const struct ulb_layout ulb_int3_sdot_##rows = {.name = "quads-" #rows,                                  \
+                                                    .format = &ulb_int3,                                     \
+                                                    .tile_m = rows,                                          \
+                                                    .tile_k = ULB_SDOT_COLUMNS,                              \
+                                                    .slices = ULB_SDOT_SLICES,                               \
+                                                    .tile_bytes = 48 * (lanes),                              \
+                                                    .flip = 0x80,                                            \
+                                                    .pack_tile = pack_sdot_##rows,                           \
+                                                    .unpack_tile = unpack_sdot_##rows}
 
 QUADS(32, 4);
 QUADS(128, 16);

@@ -17,6 +17,6 @@ extern const struct ulb_layout ulb_int3_vnni4;
 extern const struct ulb_layout ulb_int3_vnni4_128;
 /* The same bytes for each of four quads of columns (kernels/pack/sdot_tile.h): [M/32][K/16][q4][v3][m4][k4]
  * and [M/128][K/16][q4][v3][m16][k4]. */
-ULB_QUAD_DECLARE(int3);
+ULB_SDOT_DECLARE(int3);
 
 #endif

@@ -8,21 +8,4 @@ static int value(const uint8_t *row, size_t k)
     return (int)(bits >> k % 8 * 3 & 7) - ULB_INT3_ZERO_POINT;
 }
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_ref(g, &ulb_int3_rows, value);
-}
-
-const struct ulb_kernel ULB_ROW = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "scalar",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &ulb_int3_rows,
-    .activation = ULB_ACT_A8,
-    .mr = 1,
-    .nr = 1,
-    .kr = 8,
-    .bytes_per_step = 12,
-    .run = run,
-};
+ULB_INTEGER_REF_KERNEL(ulb_int3_rows, 8, 12)

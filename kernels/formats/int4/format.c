@@ -77,8 +77,8 @@ const struct ulb_layout ulb_int4_tiles = {.name = "tiles",
                                           .encode = encode,
                                           .decode = decode};
 
-ULB_QUAD_LAYOUTS(int4, 4, 0x80, encode, decode);
-ULB_PAIRS_LAYOUTS(int4, 4, encode, decode);
+ULB_SDOT_LAYOUTS(int4, 4, 0x80, encode, decode);
+ULB_MMLA_LAYOUTS(int4, 4, encode, decode);
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \
@@ -114,7 +114,7 @@ ULB_PAIRS_LAYOUTS(int4, 4, encode, decode);
                                                        .decode = decode,                                     \
                                                        .slices = 2,                                          \
                                                        .scales_ahead = true};                                \
-    ULB_QUAD_LAYOUTS_GROUPED(int4, g, 0x80, encode, decode)
+    ULB_SDOT_LAYOUTS_GROUPED(int4, g, 0x80, encode, decode)
 
 GROUPED(32);
 GROUPED(64);

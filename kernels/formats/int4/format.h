@@ -18,9 +18,9 @@ extern const struct ulb_layout ulb_int4_vnni4i_96;
 extern const struct ulb_layout ulb_int4_tiles;
 
 /* Bytes of so many rows (kernels/pack/sdot_tile.h). */
-ULB_QUAD_DECLARE(int4);
+ULB_SDOT_DECLARE(int4);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
-ULB_PAIRS_DECLARE(int4);
+ULB_MMLA_DECLARE(int4);
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT4_GROUPED(g)                                                                                  \
@@ -28,7 +28,7 @@ ULB_PAIRS_DECLARE(int4);
     extern const struct ulb_layout ulb_int4_rows_g##g;                                                       \
     extern const struct ulb_layout ulb_int4_vnni4i_g##g;                                                     \
     extern const struct ulb_layout ulb_int4_vnni4i_96_g##g;                                                  \
-    ULB_QUAD_DECLARE_GROUPED(int4, g)
+    ULB_SDOT_DECLARE_GROUPED(int4, g)
 ULB_INT4_GROUPED(32);
 ULB_INT4_GROUPED(64);
 ULB_INT4_GROUPED(128);

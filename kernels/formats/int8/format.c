@@ -84,8 +84,8 @@ const struct ulb_layout ulb_int8_tiles = {.name = "tiles",
                                           .encode = encode_biased,
                                           .decode = decode_biased};
 
-ULB_QUAD_LAYOUTS(int8, 8, 0, encode_signed, decode_signed);
-ULB_PAIRS_LAYOUTS(int8, 8, encode_signed, decode_signed);
+ULB_SDOT_LAYOUTS(int8, 8, 0, encode_signed, decode_signed);
+ULB_MMLA_LAYOUTS(int8, 8, encode_signed, decode_signed);
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \
@@ -130,7 +130,7 @@ ULB_PAIRS_LAYOUTS(int8, 8, encode_signed, decode_signed);
                                                           .decode = decode_signed,                           \
                                                           .slices = 2,                                       \
                                                           .scales_ahead = true};                             \
-    ULB_QUAD_LAYOUTS_GROUPED(int8, g, 0, encode_signed, decode_signed)
+    ULB_SDOT_LAYOUTS_GROUPED(int8, g, 0, encode_signed, decode_signed)
 
 GROUPED(32);
 GROUPED(64);

@@ -17,9 +17,9 @@ extern const struct ulb_layout ulb_int8_vnni4_signed; /* the same order, two's c
 extern const struct ulb_layout ulb_int8_tiles;
 
 /* Bytes of so many rows (kernels/pack/sdot_tile.h). */
-ULB_QUAD_DECLARE(int8);
+ULB_SDOT_DECLARE(int8);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
-ULB_PAIRS_DECLARE(int8);
+ULB_MMLA_DECLARE(int8);
 
 /* With a scale for each 32, 64 or 128 columns. */
 #define ULB_INT8_GROUPED(g)                                                                                  \
@@ -28,7 +28,7 @@ ULB_PAIRS_DECLARE(int8);
     extern const struct ulb_layout ulb_int8_vnni4_g##g;                                                      \
     extern const struct ulb_layout ulb_int8_vnni4_signed_g##g;                                               \
     extern const struct ulb_layout ulb_int8_vnni4_96_g##g;                                                   \
-    ULB_QUAD_DECLARE_GROUPED(int8, g)
+    ULB_SDOT_DECLARE_GROUPED(int8, g)
 ULB_INT8_GROUPED(32);
 ULB_INT8_GROUPED(64);
 ULB_INT8_GROUPED(128);

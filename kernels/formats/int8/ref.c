@@ -6,21 +6,4 @@ static int value(const uint8_t *row, size_t k)
     return (int8_t)row[k];
 }
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_ref(g, &ULB_GROUPED(ulb_int8_rows), value);
-}
-
-const struct ulb_kernel ULB_ROW = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "scalar",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &ULB_GROUPED(ulb_int8_rows),
-    .activation = ULB_ACT_A8,
-    .mr = 1,
-    .nr = 1,
-    .kr = 1,
-    .bytes_per_step = 32 + ULB_GROUP_SCALE_BYTES,
-    .run = run,
-};
+ULB_INTEGER_REF_KERNEL(ULB_GROUPED(ulb_int8_rows), 1, 32 + ULB_GROUP_SCALE_BYTES)

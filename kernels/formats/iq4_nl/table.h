@@ -4,7 +4,7 @@
 
 #include "kernels/x86/simd/dot.h"
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define ENTRY_ORIGIN 0
 #else
 #define ENTRY_ORIGIN 127

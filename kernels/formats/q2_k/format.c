@@ -13,7 +13,7 @@ static void encode(const struct ulb_block_values *values, void *block)
     for (unsigned g = 0; g < ULB_Q2_K_GROUPS; g++)
         out.scales[g] = (uint8_t)(values->scale[g] | values->min[g] << 4);
     for (unsigned k = 0; k < ULB_Q2_K_COLUMNS; k++)
-        ulb_crumb_set(out.qs, k, (unsigned)values->q[k]);
+        ulb_two_bit_set(out.qs, k, (unsigned)values->q[k]);
     memcpy(block, &out, sizeof out);
 }
 
@@ -28,7 +28,7 @@ static void decode(const void *block, struct ulb_block_values *values)
         values->min[g] = in.scales[g] >> 4;
     }
     for (unsigned k = 0; k < ULB_Q2_K_COLUMNS; k++)
-        values->q[k] = ulb_crumb(in.qs, k);
+        values->q[k] = ulb_two_bit_get(in.qs, k);
 }
 
 static void quantise(const float *weights, struct ulb_block_values *values)

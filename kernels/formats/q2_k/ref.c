@@ -1,10 +1,4 @@
 #include "kernels/reference/block_ref.h"
 #include "kernels/formats/q2_k/format.h"
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_block_ref(g, &ulb_q2_k, ULB_ACT_Q8_K);
-}
-
-const struct ulb_kernel ULB_ROW =
-    ULB_BLOCK_REF_ROW(ulb_q2_k_in_place, struct ulb_q2_k, ULB_Q2_K_COLUMNS, ULB_ACT_Q8_K);
+ULB_BLOCK_REF_KERNEL(ulb_q2_k, ULB_Q2_K_COLUMNS, ULB_ACT_Q8_K)

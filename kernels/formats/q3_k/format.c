@@ -17,7 +17,7 @@ static void encode(const struct ulb_block_values *values, void *block)
     }
     for (unsigned k = 0; k < ULB_Q3_K_COLUMNS; k++) {
         unsigned code = (unsigned)(values->q[k] + ULB_Q3_K_ZERO_POINT);
-        ulb_crumb_set(out.qs, k, code & 3);
+        ulb_two_bit_set(out.qs, k, code & 3);
         out.hmask[k % 32] = (uint8_t)(out.hmask[k % 32] | code >> 2 << k / 32);
     }
     memcpy(block, &out, sizeof out);
@@ -35,8 +35,8 @@ static void decode(const void *block, struct ulb_block_values *values)
         values->min[g] = 0;
     }
     for (unsigned k = 0; k < ULB_Q3_K_COLUMNS; k++)
-        values->q[k] =
-            (int16_t)((ulb_crumb(in.qs, k) | (in.hmask[k % 32] >> k / 32 & 1) << 2) - ULB_Q3_K_ZERO_POINT);
+        values->q[k] = (int16_t)((ulb_two_bit_get(in.qs, k) | (in.hmask[k % 32] >> k / 32 & 1) << 2) -
+                                 ULB_Q3_K_ZERO_POINT);
 }
 
 static void quantise(const float *weights, struct ulb_block_values *values)

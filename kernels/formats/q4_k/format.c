@@ -1,16 +1,13 @@
 #include "kernels/formats/q4_k/format.h"
 
-#include "common/fp16.h"
 #include "kernels/quantise/fit_scales.h"
 #include "kernels/pack/block_interleave.h"
-#include "kernels/codes/kquant_scales.h"
 
 #include <string.h>
 
 static void encode(const struct ulb_block_values *values, void *block)
 {
-    struct ulb_q4_k out = {.d = ulb_fp16_from_float(values->d), .dmin = ulb_fp16_from_float(values->dmin)};
-    ulb_k_scales_encode(values->scale, values->min, out.scales);
+    struct ulb_q4_k out = {.head = ulb_k_head_encode(values)};
     for (unsigned i = 0; i < sizeof out.qs; i++) {
         const int16_t *q = values->q + i / 32 * 64 + i % 32;
         out.qs[i] = (uint8_t)(q[0] | q[32] << 4);
@@ -22,9 +19,7 @@ static void decode(const void *block, struct ulb_block_values *values)
 {
     struct ulb_q4_k in;
     memcpy(&in, block, sizeof in);
-    values->d = ulb_fp16_to_float(in.d);
-    values->dmin = ulb_fp16_to_float(in.dmin);
-    ulb_k_scales_decode(in.scales, values->scale, values->min);
+    ulb_k_head_decode(&in.head, values);
     for (unsigned i = 0; i < sizeof in.qs; i++) {
         int16_t *q = values->q + i / 32 * 64 + i % 32;
         q[0] = in.qs[i] & 15;
@@ -34,18 +29,10 @@ static void decode(const void *block, struct ulb_block_values *values)
 
 static void quantise(const float *weights, struct ulb_block_values *values)
 {
-    ulb_quantise_affine_groups(weights, ULB_Q4_K_GROUP, 15, 63, values);
+    ulb_quantise_affine_groups(weights, ULB_K_GROUP, 15, ULB_K_SCALE_MAX, values);
 }
 
-static const struct ulb_block block = {.columns = ULB_Q4_K_COLUMNS,
-                                       .bytes = sizeof(struct ulb_q4_k),
-                                       .group = ULB_Q4_K_GROUP,
-                                       .scale_max = 63,
-                                       .min_max = 63,
-                                       .d = ULB_SCALE_HALF,
-                                       .encode = encode,
-                                       .decode = decode,
-                                       .quantise = quantise};
+static const struct ulb_block block = {ULB_K_BLOCK(ULB_Q4_K_COLUMNS, sizeof(struct ulb_q4_k))};
 
 const struct ulb_format ulb_q4_k = {.name = "q4_k",
                                     .summary = "GGUF: 4 bits, scale and minimum per 32",
@@ -66,7 +53,7 @@ const struct ulb_layout ulb_q4_k_rows_64 =
 
 static const struct ulb_row_tile quads = {.codes = &ulb_nibbles, .sets = 1, .flip = 0x80};
 
-const struct ulb_layout ulb_q4_k_quads_32 =
+const struct ulb_layout ulb_q4_k_sdot_32 =
     ULB_INTERLEAVED("quads-32", ulb_q4_k, quads, 16, 2, ULB_Q4_K_COLUMNS, 1, 2, 20);
-const struct ulb_layout ulb_q4_k_quads_128 =
+const struct ulb_layout ulb_q4_k_sdot_128 =
     ULB_INTERLEAVED("quads-128", ulb_q4_k, quads, 64, 2, ULB_Q4_K_COLUMNS, 1, 2, 20);

@@ -3,15 +3,14 @@
 #ifndef ULB_KERNELS_FORMATS_Q4_K_FORMAT_H
 #define ULB_KERNELS_FORMATS_Q4_K_FORMAT_H
 
-#include "kernels/gguf_block.h"
+#include "kernels/formats/q4_k/k_head.h"
 
-enum { ULB_Q4_K_COLUMNS = 256, ULB_Q4_K_GROUP = 32 };
+enum { ULB_Q4_K_COLUMNS = 256 };
 
 /* As in a file. */
 struct ulb_q4_k {
-    uint16_t d, dmin;   /* half precision */
-    uint8_t scales[12]; /* kernels/codes/kquant_scales.h */
-    uint8_t qs[128];    /* groups 2i and 2i + 1 in the low and high nibbles of bytes 32 i to 32 i + 31 */
+    struct ulb_k_head head;
+    uint8_t qs[128]; /* groups 2i and 2i + 1 in the low and high nibbles of bytes 32 i to 32 i + 31 */
 };
 _Static_assert(sizeof(struct ulb_q4_k) == 144, "144 bytes in a file");
 
@@ -20,6 +19,6 @@ extern const struct ulb_layout ulb_q4_k_in_place;
 /* Rows interleaved (kernels/pack/block_interleave.h). */
 extern const struct ulb_layout ulb_q4_k_rows_32, ulb_q4_k_rows_64;
 /* Bytes ^ 0x80, in one set of lanes: for signed dot products (kernels/pack/sdot_tile.h). */
-extern const struct ulb_layout ulb_q4_k_quads_32, ulb_q4_k_quads_128;
+extern const struct ulb_layout ulb_q4_k_sdot_32, ulb_q4_k_sdot_128;
 
 #endif

@@ -40,7 +40,8 @@ const struct ulb_format ulb_q5_0 = {.name = "q5_0",
 
 const struct ulb_layout ulb_q5_0_in_place = ULB_IN_PLACE(ulb_q5_0, ULB_Q5_0_COLUMNS, sizeof(struct ulb_q5_0));
 
-static const struct ulb_row_tile rows = {.codes = &ulb_fives, .sets = 1, .zero_point = ULB_Q5_0_ZERO_POINT};
+static const struct ulb_row_tile rows = {
+    .codes = &ulb_five_bit, .sets = 1, .zero_point = ULB_Q5_0_ZERO_POINT};
 
 const struct ulb_layout ulb_q5_0_rows_64 =
     ULB_INTERLEAVED("rows-64", ulb_q5_0, rows, 8, 8, ULB_Q5_0_COLUMNS, 5, 8, 2);

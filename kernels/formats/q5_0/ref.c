@@ -1,10 +1,4 @@
 #include "kernels/reference/block_ref.h"
 #include "kernels/formats/q5_0/format.h"
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_block_ref(g, &ulb_q5_0, ULB_ACT_Q8_0);
-}
-
-const struct ulb_kernel ULB_ROW =
-    ULB_BLOCK_REF_ROW(ulb_q5_0_in_place, struct ulb_q5_0, ULB_Q5_0_COLUMNS, ULB_ACT_Q8_0);
+ULB_BLOCK_REF_KERNEL(ulb_q5_0, ULB_Q5_0_COLUMNS, ULB_ACT_Q8_0)

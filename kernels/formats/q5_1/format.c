@@ -42,7 +42,7 @@ const struct ulb_format ulb_q5_1 = {.name = "q5_1",
 
 const struct ulb_layout ulb_q5_1_in_place = ULB_IN_PLACE(ulb_q5_1, ULB_Q5_1_COLUMNS, sizeof(struct ulb_q5_1));
 
-static const struct ulb_row_tile rows = {.codes = &ulb_fives, .sets = 1, .zero_point = 0};
+static const struct ulb_row_tile rows = {.codes = &ulb_five_bit, .sets = 1, .zero_point = 0};
 
 const struct ulb_layout ulb_q5_1_rows_64 =
     ULB_INTERLEAVED("rows-64", ulb_q5_1, rows, 8, 8, ULB_Q5_1_COLUMNS, 5, 8, 4);

@@ -3,15 +3,14 @@
 #ifndef ULB_KERNELS_FORMATS_Q5_K_FORMAT_H
 #define ULB_KERNELS_FORMATS_Q5_K_FORMAT_H
 
-#include "kernels/gguf_block.h"
+#include "kernels/formats/q4_k/k_head.h"
 
-enum { ULB_Q5_K_COLUMNS = 256, ULB_Q5_K_GROUP = 32 };
+enum { ULB_Q5_K_COLUMNS = 256 };
 
 /* As in a file. */
 struct ulb_q5_k {
-    uint16_t d, dmin;   /* half precision */
-    uint8_t scales[12]; /* kernels/codes/kquant_scales.h */
-    uint8_t qh[32];     /* bit 4 of column k: bit k / 32 of byte k % 32 */
+    struct ulb_k_head head;
+    uint8_t qh[32]; /* bit 4 of column k: bit k / 32 of byte k % 32 */
     uint8_t
         qs[128]; /* bits 0-3: groups 2i and 2i + 1 in the low and high nibbles of bytes 32 i to 32 i + 31 */
 };

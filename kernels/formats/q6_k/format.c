@@ -16,7 +16,7 @@ static void encode(const struct ulb_block_values *values, void *block)
         unsigned code = (unsigned)(values->q[k] + ULB_Q6_K_ZERO_POINT);
         uint8_t *low = &out.ql[k / 128 * 64 + k % 64];
         *low = (uint8_t)(*low | (code & 15) << k / 64 % 2 * 4);
-        ulb_crumb_set(out.qh, k, code >> 4);
+        ulb_two_bit_set(out.qh, k, code >> 4);
     }
     memcpy(block, &out, sizeof out);
 }
@@ -33,7 +33,7 @@ static void decode(const void *block, struct ulb_block_values *values)
     }
     for (unsigned k = 0; k < ULB_Q6_K_COLUMNS; k++) {
         int low = in.ql[k / 128 * 64 + k % 64] >> k / 64 % 2 * 4 & 15;
-        values->q[k] = (int16_t)((low | ulb_crumb(in.qh, k) << 4) - ULB_Q6_K_ZERO_POINT);
+        values->q[k] = (int16_t)((low | ulb_two_bit_get(in.qh, k) << 4) - ULB_Q6_K_ZERO_POINT);
     }
 }
 
@@ -62,7 +62,7 @@ const struct ulb_format ulb_q6_k = {.name = "q6_k",
 
 const struct ulb_layout ulb_q6_k_in_place = ULB_IN_PLACE(ulb_q6_k, ULB_Q6_K_COLUMNS, sizeof(struct ulb_q6_k));
 
-static const struct ulb_row_tile rows = {.codes = &ulb_lut6, .sets = 1, .zero_point = ULB_Q6_K_ZERO_POINT};
+static const struct ulb_row_tile rows = {.codes = &ulb_six_bit, .sets = 1, .zero_point = ULB_Q6_K_ZERO_POINT};
 
 const struct ulb_layout ulb_q6_k_rows_32 =
     ULB_INTERLEAVED("rows-32", ulb_q6_k, rows, 8, 4, ULB_Q6_K_COLUMNS, 3, 4, 18);

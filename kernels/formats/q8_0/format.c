@@ -63,7 +63,7 @@ const struct ulb_layout ulb_q8_0_signed_rows_48 =
 static const struct ulb_row_tile quads = {
     .codes = &ulb_whole_bytes, .sets = 1, .zero_point = ULB_Q8_0_ZERO_POINT, .flip = 0x80};
 
-const struct ulb_layout ulb_q8_0_quads_32 =
+const struct ulb_layout ulb_q8_0_sdot_32 =
     ULB_INTERLEAVED("quads-32", ulb_q8_0, quads, 32, 1, ULB_Q8_0_COLUMNS, 1, 1, 2);
-const struct ulb_layout ulb_q8_0_quads_128 =
+const struct ulb_layout ulb_q8_0_sdot_128 =
     ULB_INTERLEAVED("quads-128", ulb_q8_0, quads, 128, 1, ULB_Q8_0_COLUMNS, 1, 1, 2);

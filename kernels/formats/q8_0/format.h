@@ -18,6 +18,6 @@ extern const struct ulb_layout ulb_q8_0_in_place;
 /* Rows interleaved (kernels/pack/block_interleave.h). */
 extern const struct ulb_layout ulb_q8_0_rows_48, ulb_q8_0_rows_96, ulb_q8_0_signed_rows_48;
 /* Bytes ^ 0x80, in one set of lanes: for signed dot products (kernels/pack/sdot_tile.h). */
-extern const struct ulb_layout ulb_q8_0_quads_32, ulb_q8_0_quads_128;
+extern const struct ulb_layout ulb_q8_0_sdot_32, ulb_q8_0_sdot_128;
 
 #endif

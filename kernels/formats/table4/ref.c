@@ -6,7 +6,7 @@
     {                                                                                                        \
         ulb_run_block_ref(g, &ulb_##of, kind);                                                               \
     }                                                                                                        \
-    ULB_VARIANT_ROW(symbol) =                                                                                \
+    ULB_KERNEL_VARIANT(symbol) =                                                                             \
         ULB_BLOCK_REF(ulb_##of##_rows, sizeof(struct ulb_table4), ULB_TABLE4_COLUMNS, kind, run_##symbol);
 #define INTEGER(of) ROW(of, ULB_ACT_A8Z, of)
 #define SINGLE(of)  ROW(of, ULB_ACT_F32, of##_f32)

@@ -121,36 +121,36 @@ static void unpack_tables_16(const uint8_t *tile, int16_t *values, size_t stride
 }
 
 /* Four quads of columns (kernels/pack/sdot_tile.h), a byte for each lane's 4 columns. */
-static void pack_quads(unsigned lanes, const int16_t *values, size_t stride, uint8_t *tile)
+static void pack_sdot(unsigned lanes, const int16_t *values, size_t stride, uint8_t *tile)
 {
     for (unsigned q = 0; q < 4; q++)
         pack(fraction_of, lanes, 4, values + 4 * q, stride, tile + q * lanes * 4);
 }
 
-static void unpack_quads(unsigned lanes, const uint8_t *tile, int16_t *values, size_t stride)
+static void unpack_sdot(unsigned lanes, const uint8_t *tile, int16_t *values, size_t stride)
 {
     for (unsigned q = 0; q < 4; q++)
         unpack(number_of_fraction, lanes, 4, tile + q * lanes * 4, values + 4 * q, stride);
 }
 
 #define QUADS(rows, lanes)                                                                                   \
-    static void pack_quads_##rows(const int16_t *values, size_t stride, uint8_t *tile)                       \
+    static void pack_sdot_##rows(const int16_t *values, size_t stride, uint8_t *tile)                        \
     {                                                                                                        \
-        pack_quads(lanes, values, stride, tile);                                                             \
+        pack_sdot(lanes, values, stride, tile);                                                              \
     }                                                                                                        \
-    static void unpack_quads_##rows(const uint8_t *tile, int16_t *values, size_t stride)                     \
+    static void unpack_sdot_##rows(const uint8_t *tile, int16_t *values, size_t stride)                      \
     {                                                                                                        \
-        unpack_quads(lanes, tile, values, stride);                                                           \
+        unpack_sdot(lanes, tile, values, stride);                                                            \
     }                                                                                                        \
-    const struct ulb_layout ulb_tern1_6_quads_##rows = {.name = "quads-" #rows,                              \
-                                                        .format = &ulb_tern1_6,                              \
-                                                        .tile_m = rows,                                      \
-                                                        .tile_k = ULB_QUAD_COLUMNS,                          \
-                                                        .slices = ULB_QUAD_SLICES,                           \
-                                                        .tile_bytes = 16 * (lanes),                          \
-                                                        .flip = 0x80,                                        \
-                                                        .pack_tile = pack_quads_##rows,                      \
-                                                        .unpack_tile = unpack_quads_##rows}
+    const struct ulb_layout ulb_tern1_6_sdot_##rows = {.name = "quads-" #rows,                               \
+                                                       .format = &ulb_tern1_6,                               \
+                                                       .tile_m = rows,                                       \
+                                                       .tile_k = ULB_SDOT_COLUMNS,                           \
+                                                       .slices = ULB_SDOT_SLICES,                            \
+                                                       .tile_bytes = 16 * (lanes),                           \
+                                                       .flip = 0x80,                                         \
+                                                       .pack_tile = pack_sdot_##rows,                        \
+                                                       .unpack_tile = unpack_sdot_##rows}
 
 QUADS(20, ULB_TERN1_6_LANES_SHORT);
 QUADS(80, ULB_TERN1_6_LANES_LONG);

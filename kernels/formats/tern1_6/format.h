@@ -19,10 +19,10 @@ extern const struct ulb_layout ulb_tern1_6_fifths;
 extern const struct ulb_layout ulb_tern1_6_fifths_80;
 /* As the first, byte - 128 in two's complement; -128 itself does not occur. */
 extern const struct ulb_layout ulb_tern1_6_signed;
-/* In the order of the second, codes for tables of 64 entries: see permute_avx512vbmi.c. */
+/* In the order of the second, codes for tables of 64 entries: see permute.c. */
 extern const struct ulb_layout ulb_tern1_6_tables_80;
 
 /* [M/20][K/16][q4][m4][k4] and [M/80][K/16][q4][m16][k4] (kernels/pack/sdot_tile.h), byte - 128. */
-extern const struct ulb_layout ulb_tern1_6_quads_20, ulb_tern1_6_quads_80;
+extern const struct ulb_layout ulb_tern1_6_sdot_20, ulb_tern1_6_sdot_80;
 
 #endif

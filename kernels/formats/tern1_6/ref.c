@@ -37,11 +37,11 @@ static void run(const struct ulb_gemm *g)
         run_rows(g, row, scale);
 }
 
-const struct ulb_kernel ULB_ROW = {
+const struct ulb_kernel ULB_KERNEL = {
     .abi = ULB_KERNEL_ABI,
     .variant = "scalar",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
     .layout = &ulb_tern1_6_rows,
     .activation = ULB_ACT_A8,
     .mr = ROWS,

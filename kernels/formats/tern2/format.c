@@ -61,5 +61,5 @@ const struct ulb_layout ulb_tern2_fields_64 = {.name = "fields-64",
                                                .encode = encode,
                                                .decode = decode};
 
-ULB_QUAD_LAYOUTS(tern2, 2, 0x80, encode, decode);
-ULB_PAIRS_LAYOUTS(tern2, 2, encode, decode);
+ULB_SDOT_LAYOUTS(tern2, 2, 0x80, encode, decode);
+ULB_MMLA_LAYOUTS(tern2, 2, encode, decode);

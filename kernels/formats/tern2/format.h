@@ -15,8 +15,8 @@ extern const struct ulb_layout ulb_tern2_fields_64;
 extern const struct ulb_layout ulb_tern2_planes;
 
 /* Bytes of so many rows (kernels/pack/sdot_tile.h). */
-ULB_QUAD_DECLARE(tern2);
+ULB_SDOT_DECLARE(tern2);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
-ULB_PAIRS_DECLARE(tern2);
+ULB_MMLA_DECLARE(tern2);
 
 #endif

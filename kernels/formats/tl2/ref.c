@@ -11,21 +11,4 @@ static int value(const uint8_t *row, size_t k)
     return digits[k % ULB_TL2_COLUMNS] - 1;
 }
 
-static void run(const struct ulb_gemm *g)
-{
-    ulb_run_ref(g, &ulb_tl2_rows, value);
-}
-
-const struct ulb_kernel ULB_ROW = {
-    .abi = ULB_KERNEL_ABI,
-    .variant = "scalar",
-    .isa = ULB_ROW_ISA,
-    .needs = ULB_ROW_NEEDS,
-    .layout = &ulb_tl2_rows,
-    .activation = ULB_ACT_A8,
-    .mr = 1,
-    .nr = 1,
-    .kr = ULB_TL2_BURST * ULB_TL2_COLUMNS,
-    .bytes_per_step = 20.0 / 3,
-    .run = run,
-};
+ULB_INTEGER_REF_KERNEL(ulb_tl2_rows, ULB_TL2_BURST *ULB_TL2_COLUMNS, 20.0 / 3)

@@ -11,7 +11,7 @@ static void encode(const struct ulb_block_values *values, void *block)
 {
     struct ulb_tq2_0 out = {.d = ulb_fp16_from_float(values->d)};
     for (unsigned k = 0; k < ULB_TQ2_0_COLUMNS; k++)
-        ulb_crumb_set(out.qs, k, (unsigned)(values->q[k] + ULB_TQ2_0_ZERO_POINT));
+        ulb_two_bit_set(out.qs, k, (unsigned)(values->q[k] + ULB_TQ2_0_ZERO_POINT));
     memcpy(block, &out, sizeof out);
 }
 
@@ -21,7 +21,7 @@ static void decode(const void *block, struct ulb_block_values *values)
     memcpy(&in, block, sizeof in);
     ulb_one_scale(values, ulb_fp16_to_float(in.d));
     for (unsigned k = 0; k < ULB_TQ2_0_COLUMNS; k++)
-        values->q[k] = (int16_t)(ulb_crumb(in.qs, k) - ULB_TQ2_0_ZERO_POINT);
+        values->q[k] = (int16_t)(ulb_two_bit_get(in.qs, k) - ULB_TQ2_0_ZERO_POINT);
 }
 
 static void quantise(const float *weights, struct ulb_block_values *values)

@@ -52,11 +52,11 @@ static void run(const struct ulb_gemm *g, const struct ulb_layout *layout, enum 
     {                                                                                                        \
         run(g, &ulb_##of##_rows, kind_);                                                                     \
     }                                                                                                        \
-    ULB_VARIANT_ROW(symbol) = {                                                                              \
+    ULB_KERNEL_VARIANT(symbol) = {                                                                           \
         .abi = ULB_KERNEL_ABI,                                                                               \
         .variant = "scalar",                                                                                 \
-        .isa = ULB_ROW_ISA,                                                                                  \
-        .needs = ULB_ROW_NEEDS,                                                                              \
+        .isa = ULB_KERNEL_ISA,                                                                               \
+        .needs = ULB_KERNEL_NEEDS,                                                                           \
         .layout = &ulb_##of##_rows,                                                                          \
         .activation = (kind_),                                                                               \
         .mr = 1,                                                                                             \

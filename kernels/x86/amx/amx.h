@@ -14,14 +14,14 @@
 #include "kernels/x86/amx/large_n.h"
 
 /* masked: as ulb_amx_many() has it. */
-static inline __attribute__((always_inline)) void ulb_run_amx(const struct ulb_amx *row,
+static inline __attribute__((always_inline)) void ulb_run_amx(const struct ulb_amx_cfg *cfg,
                                                               const struct ulb_gemm *g, uint8_t *masked)
 {
-    struct ulb_amx_weights weights = ulb_amx_weights_of(row, g);
+    struct ulb_amx_weights weights = ulb_amx_weights_of(cfg, g);
     if (g->n <= ULB_TILE_ROWS)
-        ulb_amx_few(row, g, &weights);
+        ulb_amx_few(cfg, g, &weights);
     else
-        ulb_amx_many(row, g, &weights, masked);
+        ulb_amx_many(cfg, g, &weights, masked);
 }
 
 #endif

@@ -26,18 +26,18 @@ enum {
 };
 
 /* Compile-time constants of a row. */
-struct ulb_amx {
+struct ulb_amx_cfg {
     const struct ulb_layout *layout;
     unsigned vectors; /* of packed weights side by side in a panel */
     unsigned fields;  /* of a byte */
     unsigned bits;    /* of a field */
     int32_t zero_point;
-    void (*combine)(ulb_vec *sums); /* sums of fields at their places -> of each group of 16 rows */
+    void (*separate)(ulb_vec *sums); /* sums of fields at their places -> of each group of 16 rows */
 };
 
-static inline __attribute__((always_inline)) unsigned ulb_amx_groups(const struct ulb_amx *row)
+static inline __attribute__((always_inline)) unsigned ulb_amx_groups(const struct ulb_amx_cfg *cfg)
 {
-    return row->vectors * row->fields;
+    return cfg->vectors * cfg->fields;
 }
 
 /* Where the weights of one call lie. */
@@ -49,13 +49,14 @@ struct ulb_amx_weights {
     const float *scale;
 };
 
-static inline struct ulb_amx_weights ulb_amx_weights_of(const struct ulb_amx *row, const struct ulb_gemm *g)
+static inline struct ulb_amx_weights ulb_amx_weights_of(const struct ulb_amx_cfg *cfg,
+                                                        const struct ulb_gemm *g)
 {
     struct ulb_amx_weights w = {.data = g->w,
-                                .tile_bytes = (size_t)row->vectors * ULB_TILE_BYTES,
-                                .steps = ulb_layout_steps(row->layout, g->k),
-                                .slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                                .scale = ulb_row_scales(g, row->layout)};
+                                .tile_bytes = (size_t)cfg->vectors * ULB_TILE_BYTES,
+                                .steps = ulb_layout_steps(cfg->layout, g->k),
+                                .slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+                                .scale = ulb_row_scales(g, cfg->layout)};
     w.panel_bytes = w.steps * w.tile_bytes;
     return w;
 }
@@ -66,33 +67,35 @@ static inline struct ulb_amx_weights ulb_amx_weights_of(const struct ulb_amx *ro
 #define ULB_AMX_DOT(weights, tokens, sums) "tdpbsud %%" weights ", %%" tokens ", %%" sums "\n\t"
 
 /* Whether a group of 16 rows is the last field of its bytes, multiplied as it is packed. */
-static inline __attribute__((always_inline)) bool ulb_amx_is_raw(const struct ulb_amx *row, unsigned group)
+static inline __attribute__((always_inline)) bool ulb_amx_is_raw(const struct ulb_amx_cfg *cfg,
+                                                                 unsigned group)
 {
-    return group % row->fields == row->fields - 1;
+    return group % cfg->fields == cfg->fields - 1;
 }
 
 /* Number of a masked group among the masked ones. */
-static inline __attribute__((always_inline)) unsigned ulb_amx_masked(const struct ulb_amx *row,
+static inline __attribute__((always_inline)) unsigned ulb_amx_masked(const struct ulb_amx_cfg *cfg,
                                                                      unsigned group)
 {
-    return group / row->fields * (row->fields - 1) + group % row->fields;
+    return group / cfg->fields * (cfg->fields - 1) + group % cfg->fields;
 }
 
 /* Masks one line of the groups [begin, end) of the packed tiles at tile; out: the line of the first masked
  * group of these, others a distance apart. Rows of whole bytes have nothing to mask. */
-static inline __attribute__((always_inline)) void ulb_amx_mask_line(const struct ulb_amx *row, unsigned begin,
-                                                                    unsigned end, const uint8_t *tile,
-                                                                    uint8_t *out, size_t distance)
+static inline __attribute__((always_inline)) void ulb_amx_mask_line(const struct ulb_amx_cfg *cfg,
+                                                                    unsigned begin, unsigned end,
+                                                                    const uint8_t *tile, uint8_t *out,
+                                                                    size_t distance)
 {
     ulb_vec packed = ulb_zero();
     ULB_UNROLL(8)
     for (unsigned group = begin; group < end; group++) {
-        if (ulb_amx_is_raw(row, group))
+        if (ulb_amx_is_raw(cfg, group))
             continue;
-        unsigned field = group % row->fields, mask = ((1u << row->bits) - 1) << field * row->bits;
+        unsigned field = group % cfg->fields, mask = ((1u << cfg->bits) - 1) << field * cfg->bits;
         if (field == 0 || group == begin)
-            packed = ulb_load(tile + group / row->fields * ULB_TILE_BYTES);
-        size_t at = ulb_amx_masked(row, group) - ulb_amx_masked(row, begin);
+            packed = ulb_load(tile + group / cfg->fields * ULB_TILE_BYTES);
+        size_t at = ulb_amx_masked(cfg, group) - ulb_amx_masked(cfg, begin);
         ulb_store(out + at * distance, ulb_and(packed, ulb_all8((int)mask)));
     }
 }
@@ -100,24 +103,25 @@ static inline __attribute__((always_inline)) void ulb_amx_mask_line(const struct
 /* Results of one token: sums of its groups, each a distance from the next. stream: past the caches, where
  * whole lines are written; fetching them first took an eighth of the time of 512 tokens. */
 static inline __attribute__((always_inline)) void
-ulb_amx_finish(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ulb_amx_weights *weights,
-               size_t panel, size_t token, const int32_t *from, size_t distance, bool stream)
+ulb_amx_epilogue(const struct ulb_amx_cfg *cfg, const struct ulb_gemm *g,
+                 const struct ulb_amx_weights *weights, size_t panel, size_t token, const int32_t *from,
+                 size_t distance, bool stream)
 {
-    const unsigned groups = ulb_amx_groups(row), rows = groups * ULB_TILE_ROWS;
+    const unsigned groups = ulb_amx_groups(cfg), rows = groups * ULB_TILE_ROWS;
     ulb_vec sums[ULB_AMX_VECTORS_MAX];
     int32_t dots[ULB_AMX_ROWS_MAX];
     float *y = g->y + token * g->y_stride + panel;
     ULB_UNROLL(8)
     for (unsigned group = 0; group < groups; group++)
         sums[group] = ulb_load(from + group * distance);
-    row->combine(sums);
+    cfg->separate(sums);
     if (panel + rows > g->m1) {
         ulb_store_all(dots, sums, (int)groups);
-        ulb_finish_tile(g, weights->scale, panel, rows, token, dots, row->zero_point);
+        ulb_epilogue_tile(g, weights->scale, panel, rows, token, dots, cfg->zero_point);
         return;
     }
     stream = stream && (uintptr_t)y % ULB_CACHE_LINE == 0;
-    ulb_vec correction = ulb_all32((int32_t)((uint32_t)row->zero_point * (uint32_t)g->x_sum[token]));
+    ulb_vec correction = ulb_all32((int32_t)((uint32_t)cfg->zero_point * (uint32_t)g->x_sum[token]));
     __m512 x_scale = _mm512_set1_ps(g->x_scale[token]);
     ULB_UNROLL(8)
     for (unsigned group = 0; group < groups; group++) {

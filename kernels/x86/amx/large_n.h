@@ -75,11 +75,11 @@ struct ulb_amx_work {
 };
 
 /* Panels of a block of K, pair by pair, then the next block. */
-static inline struct ulb_amx_unit ulb_amx_unit_at(const struct ulb_amx *row, const struct ulb_amx_work *work,
-                                                  size_t index)
+static inline struct ulb_amx_unit ulb_amx_unit_at(const struct ulb_amx_cfg *cfg,
+                                                  const struct ulb_amx_work *work, size_t index)
 {
     const struct ulb_amx_weights *weights = work->weights;
-    const size_t pairs = ulb_amx_groups(row) / 2, rows = ulb_amx_groups(row) * ULB_TILE_ROWS;
+    const size_t pairs = ulb_amx_groups(cfg) / 2, rows = ulb_amx_groups(cfg) * ULB_TILE_ROWS;
     size_t panels = (work->g->m1 - work->g->m0 + rows - 1) / rows, block = index / (panels * pairs);
     struct ulb_amx_unit unit = {.panel = work->g->m0 + index / pairs % panels * rows,
                                 .pair = (unsigned)(index % pairs) * 2,
@@ -95,23 +95,23 @@ static inline struct ulb_amx_unit ulb_amx_unit_at(const struct ulb_amx *row, con
 
 /* Makes ready so many lines of a slice of the next unit. Whole bytes are multiplied where they lie and only
  * fetched, in the order of memory: two lines for each of a group's. */
-static inline __attribute__((always_inline)) void ulb_amx_prepare(const struct ulb_amx *row,
+static inline __attribute__((always_inline)) void ulb_amx_prepare(const struct ulb_amx_cfg *cfg,
                                                                   struct ulb_amx_lines *lines, size_t count)
 {
     count = count < lines->left ? count : lines->left;
     for (size_t i = 0; i < count; i++, lines->left--) {
-        if (row->fields == 1) {
+        if (cfg->fields == 1) {
             _mm_prefetch((const char *)lines->w, _MM_HINT_T1);
             _mm_prefetch((const char *)lines->w + ULB_TILE_COLUMNS, _MM_HINT_T1);
             lines->w += 2 * ULB_TILE_COLUMNS;
             continue;
         }
-        unsigned mask = ((1u << row->bits) - 1) << lines->pair % row->fields * row->bits;
+        unsigned mask = ((1u << cfg->bits) - 1) << lines->pair % cfg->fields * cfg->bits;
         ulb_vec packed = ulb_load(lines->w);
         _mm_prefetch((const char *)lines->w + ULB_AMX_NEAR, _MM_HINT_T0);
         ulb_store(lines->out, ulb_and(packed, ulb_all8((int)mask)));
-        if (!ulb_amx_is_raw(row, lines->pair + 1))
-            ulb_store(lines->out + ULB_AMX_GROUP_BYTES, ulb_and(packed, ulb_all8((int)(mask << row->bits))));
+        if (!ulb_amx_is_raw(cfg, lines->pair + 1))
+            ulb_store(lines->out + ULB_AMX_GROUP_BYTES, ulb_and(packed, ulb_all8((int)(mask << cfg->bits))));
         lines->w += ULB_TILE_COLUMNS;
         lines->out += ULB_TILE_COLUMNS;
     }
@@ -159,16 +159,16 @@ static inline struct ulb_amx_sums ulb_amx_sums_of(const struct ulb_amx_work *wor
 }
 
 /* Packed weights of a group of a unit. */
-static inline const uint8_t *ulb_amx_packed_at(const struct ulb_amx *row,
+static inline const uint8_t *ulb_amx_packed_at(const struct ulb_amx_cfg *cfg,
                                                const struct ulb_amx_weights *weights,
                                                const struct ulb_amx_unit *unit, unsigned group, size_t slice)
 {
-    return unit->w + slice * weights->slice_bytes + group / row->fields * (size_t)ULB_TILE_BYTES;
+    return unit->w + slice * weights->slice_bytes + group / cfg->fields * (size_t)ULB_TILE_BYTES;
 }
 
 /* The groups of a unit, one slice, for up to 32 tokens; the next unit is made ready meanwhile. */
 static inline __attribute__((always_inline)) void
-ulb_amx_turn(const struct ulb_amx *row, struct ulb_amx_work *work, size_t slice, size_t token, bool lower)
+ulb_amx_turn(const struct ulb_amx_cfg *cfg, struct ulb_amx_work *work, size_t slice, size_t token, bool lower)
 {
     const struct ulb_gemm *g = work->g;
     const struct ulb_amx_unit *now = &work->now;
@@ -177,17 +177,17 @@ ulb_amx_turn(const struct ulb_amx *row, struct ulb_amx_work *work, size_t slice,
     const int8_t *x = (const int8_t *)g->x + (work->token + token) * stride + column;
     const uint8_t *a = work->masked + slice * tiles * ULB_TILE_BYTES, *b = a + ULB_AMX_GROUP_BYTES;
     size_t a_step = ULB_TILE_BYTES, b_step = ULB_TILE_BYTES;
-    if (row->fields == 1) {
-        a = ulb_amx_packed_at(row, work->weights, now, now->pair, slice);
-        a_step = row->vectors * ULB_TILE_BYTES;
+    if (cfg->fields == 1) {
+        a = ulb_amx_packed_at(cfg, work->weights, now, now->pair, slice);
+        a_step = cfg->vectors * ULB_TILE_BYTES;
     }
-    if (ulb_amx_is_raw(row, now->pair + 1)) {
-        b = ulb_amx_packed_at(row, work->weights, now, now->pair + 1, slice);
-        b_step = row->vectors * ULB_TILE_BYTES;
+    if (ulb_amx_is_raw(cfg, now->pair + 1)) {
+        b = ulb_amx_packed_at(cfg, work->weights, now, now->pair + 1, slice);
+        b_step = cfg->vectors * ULB_TILE_BYTES;
     }
     struct ulb_amx_lines lines = work->lines[slice];
     for (size_t i = 0; i < tiles; i++) {
-        ulb_amx_prepare(row, &lines, ahead);
+        ulb_amx_prepare(cfg, &lines, ahead);
         ulb_amx_multiply(x, stride, a, b, lower);
         x += ULB_TILE_COLUMNS;
         a += a_step;
@@ -198,9 +198,9 @@ ulb_amx_turn(const struct ulb_amx *row, struct ulb_amx_work *work, size_t slice,
 
 /* One turn with its sums before and after, and the results, when nothing is to be added any more. */
 static inline __attribute__((always_inline)) void
-ulb_amx_tokens(const struct ulb_amx *row, struct ulb_amx_work *work, size_t token, size_t tokens)
+ulb_amx_tokens(const struct ulb_amx_cfg *cfg, struct ulb_amx_work *work, size_t token, size_t tokens)
 {
-    const unsigned groups = ulb_amx_groups(row), rows = groups * ULB_TILE_ROWS;
+    const unsigned groups = ulb_amx_groups(cfg), rows = groups * ULB_TILE_ROWS;
     const bool lower = tokens > ULB_TILE_ROWS;
     struct ulb_amx_sums sums = ulb_amx_sums_of(work, rows);
     int32_t *all = sums.at + token * sums.stride, *own = all + work->now.pair * ULB_TILE_ROWS;
@@ -210,38 +210,38 @@ ulb_amx_tokens(const struct ulb_amx *row, struct ulb_amx_work *work, size_t toke
         ulb_amx_load_sums(own, sums.stride, lower);
     for (size_t slice = 0; slice < ULB_AMX_SLICES; slice++) {
         if (lower)
-            ulb_amx_turn(row, work, slice, token, true);
+            ulb_amx_turn(cfg, work, slice, token, true);
         else
-            ulb_amx_turn(row, work, slice, token, false);
+            ulb_amx_turn(cfg, work, slice, token, false);
     }
     ulb_amx_store_sums(own, sums.stride, lower);
     for (size_t i = 0; work->now.last && work->now.pair + 2 == groups && i < tokens; i++)
-        ulb_amx_finish(row, work->g, work->weights, work->now.panel, work->token + token + i,
-                       all + i * sums.stride, ULB_TILE_ROWS, true);
+        ulb_amx_epilogue(cfg, work->g, work->weights, work->now.panel, work->token + token + i,
+                         all + i * sums.stride, ULB_TILE_ROWS, true);
 }
 
 /* Starts to make the next unit ready, and makes the rest of it ready. */
-static inline void ulb_amx_begin(const struct ulb_amx *row, struct ulb_amx_work *work)
+static inline void ulb_amx_begin(const struct ulb_amx_cfg *cfg, struct ulb_amx_work *work)
 {
     const struct ulb_amx_unit *next = &work->next;
     size_t bytes = next->tiles * ULB_TILE_BYTES;
     for (size_t slice = 0; slice < ULB_AMX_SLICES; slice++)
         work->lines[slice] =
-            (struct ulb_amx_lines){.w = ulb_amx_packed_at(row, work->weights, next, next->pair, slice),
+            (struct ulb_amx_lines){.w = ulb_amx_packed_at(cfg, work->weights, next, next->pair, slice),
                                    .out = work->masked_next + slice * bytes,
                                    .left = next->tiles * ULB_TILE_ROWS,
                                    .pair = next->pair};
 }
 
-static inline __attribute__((always_inline)) void ulb_amx_complete(const struct ulb_amx *row,
+static inline __attribute__((always_inline)) void ulb_amx_complete(const struct ulb_amx_cfg *cfg,
                                                                    struct ulb_amx_work *work)
 {
     for (size_t slice = 0; slice < ULB_AMX_SLICES; slice++)
-        ulb_amx_prepare(row, &work->lines[slice], work->lines[slice].left);
+        ulb_amx_prepare(cfg, &work->lines[slice], work->lines[slice].left);
 }
 
 /* A unit for a block of tokens: whole groups of 32, then what is left. */
-static inline __attribute__((always_inline)) void ulb_amx_multiply_unit(const struct ulb_amx *row,
+static inline __attribute__((always_inline)) void ulb_amx_multiply_unit(const struct ulb_amx_cfg *cfg,
                                                                         struct ulb_amx_work *work)
 {
     size_t turns = (work->tokens + ULB_AMX_GROUP - 1) / ULB_AMX_GROUP;
@@ -251,9 +251,9 @@ static inline __attribute__((always_inline)) void ulb_amx_multiply_unit(const st
         if (work->configured != tokens)
             ulb_amx_configure(tokens, false);
         work->configured = tokens;
-        ulb_amx_tokens(row, work, token, tokens);
+        ulb_amx_tokens(cfg, work, token, tokens);
     }
-    ulb_amx_complete(row, work);
+    ulb_amx_complete(cfg, work);
 }
 
 /* Tokens of a block: as equal as groups of 32 allow. */
@@ -265,12 +265,12 @@ static inline size_t ulb_amx_tokens_of_block(size_t n, unsigned rows)
 }
 
 /* masked: room for two units, ULB_AMX_MASKED bytes; NULL for rows of whole bytes. */
-static inline __attribute__((always_inline)) void ulb_amx_many(const struct ulb_amx *row,
+static inline __attribute__((always_inline)) void ulb_amx_many(const struct ulb_amx_cfg *cfg,
                                                                const struct ulb_gemm *g,
                                                                const struct ulb_amx_weights *weights,
                                                                uint8_t *masked)
 {
-    const unsigned rows = ulb_amx_groups(row) * ULB_TILE_ROWS;
+    const unsigned rows = ulb_amx_groups(cfg) * ULB_TILE_ROWS;
     _Alignas(64) int32_t sums[ULB_AMX_SUMS];
     struct ulb_amx_work work = {.g = g, .weights = weights, .sums = sums};
     size_t most = ulb_amx_tokens_of_block(g->n, rows);
@@ -279,17 +279,17 @@ static inline __attribute__((always_inline)) void ulb_amx_many(const struct ulb_
     work.blocks = (weights->steps + work.block_tiles - 1) / work.block_tiles;
     for (work.token = 0; work.token < g->n; work.token += work.tokens) {
         work.tokens = g->n - work.token < most ? g->n - work.token : most;
-        work.next = ulb_amx_unit_at(row, &work, 0);
+        work.next = ulb_amx_unit_at(cfg, &work, 0);
         work.masked_next = masked;
-        ulb_amx_begin(row, &work);
-        ulb_amx_complete(row, &work);
+        ulb_amx_begin(cfg, &work);
+        ulb_amx_complete(cfg, &work);
         for (size_t i = 1; !work.next.none; i++) {
             work.now = work.next;
-            work.next = ulb_amx_unit_at(row, &work, i);
+            work.next = ulb_amx_unit_at(cfg, &work, i);
             work.masked = work.masked_next;
             work.masked_next = masked + i % 2 * (ULB_AMX_MASKED / 2);
-            ulb_amx_begin(row, &work);
-            ulb_amx_multiply_unit(row, &work);
+            ulb_amx_begin(cfg, &work);
+            ulb_amx_multiply_unit(cfg, &work);
         }
     }
     ulb_amx_release();

@@ -59,9 +59,9 @@ struct ulb_amx_quad {
     unsigned first; /* group of a panel of four and more */
 };
 
-static inline __attribute__((always_inline)) unsigned ulb_amx_quad_groups(const struct ulb_amx *row)
+static inline __attribute__((always_inline)) unsigned ulb_amx_quad_groups(const struct ulb_amx_cfg *cfg)
 {
-    return ulb_amx_groups(row) < ULB_AMX_QUAD ? ulb_amx_groups(row) : ULB_AMX_QUAD;
+    return ulb_amx_groups(cfg) < ULB_AMX_QUAD ? ulb_amx_groups(cfg) : ULB_AMX_QUAD;
 }
 
 /* Bytes from a panel's first tile to that of a step of the walk, slices in turn. */
@@ -71,12 +71,12 @@ static inline size_t ulb_amx_step_offset(const struct ulb_amx_weights *weights, 
 }
 
 /* Place of a group of the quad among its masked ones, beginning with its panel's first. */
-static inline __attribute__((always_inline)) size_t ulb_amx_quad_masked(const struct ulb_amx *row,
+static inline __attribute__((always_inline)) size_t ulb_amx_quad_masked(const struct ulb_amx_cfg *cfg,
                                                                         unsigned first, unsigned i)
 {
-    const unsigned each = ulb_amx_quad_groups(row);
-    return i / each * ulb_amx_masked(row, each) + ulb_amx_masked(row, first + i % each) -
-           ulb_amx_masked(row, first);
+    const unsigned each = ulb_amx_quad_groups(cfg);
+    return i / each * ulb_amx_masked(cfg, each) + ulb_amx_masked(cfg, first + i % each) -
+           ulb_amx_masked(cfg, first);
 }
 
 static inline __attribute__((always_inline)) void ulb_amx_ask(const uint8_t *line)
@@ -85,22 +85,22 @@ static inline __attribute__((always_inline)) void ulb_amx_ask(const uint8_t *lin
 }
 
 /* Masks a quarter of the lines of the four groups' tiles, and asks for what lies ahead of them. */
-static inline __attribute__((always_inline)) void ulb_amx_mask_quarter(const struct ulb_amx *row,
+static inline __attribute__((always_inline)) void ulb_amx_mask_quarter(const struct ulb_amx_cfg *cfg,
                                                                        const struct ulb_amx_quad *quad,
                                                                        size_t offset, unsigned quarter,
                                                                        uint8_t *out)
 {
-    const unsigned each = ulb_amx_quad_groups(row), first = quad->first;
+    const unsigned each = ulb_amx_quad_groups(cfg), first = quad->first;
     ULB_UNROLL(4)
     for (size_t i = 0; i < ULB_TILE_ROWS / 4; i++) {
         const size_t line = (quarter * ULB_TILE_ROWS / 4 + i) * ULB_TILE_COLUMNS;
         ULB_UNROLL(2)
         for (unsigned group = 0; group < ULB_AMX_QUAD; group += each) {
             const uint8_t *tile = quad->panels[group / each] + offset + line;
-            for (unsigned vector = first / row->fields; vector * row->fields < first + each; vector++)
+            for (unsigned vector = first / cfg->fields; vector * cfg->fields < first + each; vector++)
                 ulb_amx_ask(tile + vector * ULB_TILE_BYTES);
-            ulb_amx_mask_line(row, first, first + each, tile,
-                              out + line + ulb_amx_quad_masked(row, first, group) * ULB_TILE_BYTES,
+            ulb_amx_mask_line(cfg, first, first + each, tile,
+                              out + line + ulb_amx_quad_masked(cfg, first, group) * ULB_TILE_BYTES,
                               ULB_TILE_BYTES);
         }
     }
@@ -108,24 +108,24 @@ static inline __attribute__((always_inline)) void ulb_amx_mask_quarter(const str
 
 /* What the loop over steps does not mask: its first ones. */
 static inline __attribute__((always_inline)) void
-ulb_amx_mask_first(const struct ulb_amx *row, const struct ulb_amx_weights *weights,
+ulb_amx_mask_first(const struct ulb_amx_cfg *cfg, const struct ulb_amx_weights *weights,
                    const struct ulb_amx_quad *quad, uint8_t masked[ULB_AMX_RING][ULB_AMX_QUAD_BYTES])
 {
     for (size_t step = 0; step < ULB_AMX_RING - 1 && step < ULB_AMX_SLICES * weights->steps; step++)
         for (unsigned quarter = 0; quarter < ULB_AMX_QUAD; quarter++)
-            ulb_amx_mask_quarter(row, quad, ulb_amx_step_offset(weights, step), quarter, masked[step]);
+            ulb_amx_mask_quarter(cfg, quad, ulb_amx_step_offset(weights, step), quarter, masked[step]);
 }
 
 /* Sums of all tokens and four groups of rows. */
 static inline __attribute__((always_inline)) void
-ulb_amx_run_quad(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ulb_amx_weights *weights,
-                 const struct ulb_amx_quad *quad, int32_t *sums)
+ulb_amx_run_quad(const struct ulb_amx_cfg *cfg, const struct ulb_gemm *g,
+                 const struct ulb_amx_weights *weights, const struct ulb_amx_quad *quad, int32_t *sums)
 {
-    const unsigned each = ulb_amx_quad_groups(row), first = quad->first;
+    const unsigned each = ulb_amx_quad_groups(cfg), first = quad->first;
     const size_t steps = ULB_AMX_SLICES * weights->steps;
     _Alignas(64) uint8_t masked[ULB_AMX_RING][ULB_AMX_QUAD_BYTES];
     ulb_amx_zero();
-    ulb_amx_mask_first(row, weights, quad, masked);
+    ulb_amx_mask_first(cfg, weights, quad, masked);
     for (size_t step = 0; step < steps; step++) {
         const size_t offset = ulb_amx_step_offset(weights, step), ahead = step + ULB_AMX_RING - 1;
         const size_t slice = step % ULB_AMX_SLICES * weights->steps;
@@ -134,12 +134,12 @@ ulb_amx_run_quad(const struct ulb_amx *row, const struct ulb_gemm *g, const stru
         ULB_UNROLL(4)
         for (unsigned i = 0; i < ULB_AMX_QUAD; i++) {
             const unsigned group = first + i % each;
-            const uint8_t *w = quad->panels[i / each] + offset + group / row->fields * ULB_TILE_BYTES;
+            const uint8_t *w = quad->panels[i / each] + offset + group / cfg->fields * ULB_TILE_BYTES;
             if (ahead < steps)
-                ulb_amx_mask_quarter(row, quad, ulb_amx_step_offset(weights, ahead), i,
+                ulb_amx_mask_quarter(cfg, quad, ulb_amx_step_offset(weights, ahead), i,
                                      masked[ahead % ULB_AMX_RING]);
-            if (!ulb_amx_is_raw(row, group))
-                w = masked[step % ULB_AMX_RING] + ulb_amx_quad_masked(row, first, i) * ULB_TILE_BYTES;
+            if (!ulb_amx_is_raw(cfg, group))
+                w = masked[step % ULB_AMX_RING] + ulb_amx_quad_masked(cfg, first, i) * ULB_TILE_BYTES;
             ulb_amx_multiply_group(i, w);
         }
     }
@@ -150,23 +150,23 @@ ulb_amx_run_quad(const struct ulb_amx *row, const struct ulb_gemm *g, const stru
  * are far apart, each a page and an address stream of its own: of one panel at a time they took a quarter of
  * the time of int2 at 16 tokens. */
 static inline __attribute__((always_inline)) void
-ulb_amx_finish_few(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ulb_amx_weights *weights,
-                   size_t begin, size_t end, const int32_t *sums)
+ulb_amx_epilogue_few(const struct ulb_amx_cfg *cfg, const struct ulb_gemm *g,
+                     const struct ulb_amx_weights *weights, size_t begin, size_t end, const int32_t *sums)
 {
     enum { GROUP = ULB_TILE_BYTES / 4 };
     for (size_t token = 0; token < g->n; token++)
-        for (size_t panel = begin; panel < end; panel += ulb_amx_groups(row) * ULB_TILE_ROWS)
-            ulb_amx_finish(row, g, weights, panel, token,
-                           sums + (panel - begin) / ULB_TILE_ROWS * GROUP + token * ULB_TILE_ROWS, GROUP,
-                           false);
+        for (size_t panel = begin; panel < end; panel += ulb_amx_groups(cfg) * ULB_TILE_ROWS)
+            ulb_amx_epilogue(cfg, g, weights, panel, token,
+                             sums + (panel - begin) / ULB_TILE_ROWS * GROUP + token * ULB_TILE_ROWS, GROUP,
+                             false);
 }
 
 /* A panel of four groups and more, or two of two groups: of what lies beyond the last one nothing is kept. */
 static inline __attribute__((always_inline)) void
-ulb_amx_few(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ulb_amx_weights *weights)
+ulb_amx_few(const struct ulb_amx_cfg *cfg, const struct ulb_gemm *g, const struct ulb_amx_weights *weights)
 {
-    const unsigned groups = ulb_amx_groups(row), rows = groups * ULB_TILE_ROWS;
-    const size_t unit = ULB_AMX_QUAD / ulb_amx_quad_groups(row) * rows;
+    const unsigned groups = ulb_amx_groups(cfg), rows = groups * ULB_TILE_ROWS;
+    const size_t unit = ULB_AMX_QUAD / ulb_amx_quad_groups(cfg) * rows;
     const size_t batch = ULB_AMX_FEW_ROWS / unit * unit;
     _Alignas(64) int32_t sums[ULB_AMX_FEW_ROWS * ULB_TILE_ROWS];
     ulb_amx_configure(g->n, true);
@@ -179,10 +179,10 @@ ulb_amx_few(const struct ulb_amx *row, const struct ulb_gemm *g, const struct ul
             ULB_UNROLL(2)
             for (unsigned first = 0; first < groups; first += ULB_AMX_QUAD) {
                 const struct ulb_amx_quad quad = {.panels = {w, next}, .first = first};
-                ulb_amx_run_quad(row, g, weights, &quad, at + first * (ULB_TILE_BYTES / 4));
+                ulb_amx_run_quad(cfg, g, weights, &quad, at + first * (ULB_TILE_BYTES / 4));
             }
         }
-        ulb_amx_finish_few(row, g, weights, begin, end, sums);
+        ulb_amx_epilogue_few(cfg, g, weights, begin, end, sums);
     }
     ulb_amx_release();
 }

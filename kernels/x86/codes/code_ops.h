@@ -28,10 +28,10 @@ struct ulb_sum_scale {
 /* How codes lie in bytes (struct ulb_code_bytes) and how this build multiplies them:
  * kernels/x86/codes/codes.h. All constants, functions inline. */
 struct ulb_codes {
-    size_t bytes;      /* vectors of bytes for 4 columns */
-    size_t rows;       /* vectors of rows in them */
-    size_t sums;       /* that a step adds to */
-    size_t word_steps; /* of 16-bit sums, one per vector of rows: ULB_WORD_STEPS(); 0: sums are int32 */
+    size_t bytes;     /* vectors of bytes for 4 columns */
+    size_t rows;      /* vectors of rows in them */
+    size_t sums;      /* that a step adds to */
+    size_t s16_steps; /* of 16-bit sums, one per vector of rows: ULB_S16_STEPS(); 0: sums are int32 */
     /* One step of 4 columns; x: these 4 in every lane. */
     void (*step)(const uint8_t *w, ulb_vec x, ulb_vec *sums);
     /* The same of two tokens, where their sums and what a step needs are all registers; else NULL. */
@@ -41,7 +41,7 @@ struct ulb_codes {
     ulb_vec (*operand)(const ulb_vec *packed, size_t i);
     /* Of codes that dot products, too, have staged: that of vector i of rows, as bytes. */
     ulb_vec (*byte)(const ulb_vec *packed, size_t i);
-    /* Where the step multiplies no such codes and 16-bit sums do for several tokens: their word_steps, and
+    /* Where the step multiplies no such codes and 16-bit sums do for several tokens: their s16_steps, and
      * what they are too large by. */
     size_t operand_steps;
     int32_t operand_origin;

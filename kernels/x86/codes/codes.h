@@ -78,7 +78,7 @@ static inline ulb_vec ulb_byte_of_three_bit(const ulb_vec *packed, size_t i)
     return ulb_or(ulb_bits(packed[i - 6], 6, 3), ulb_bits(packed[2], i == 6 ? 4 : 5, 4));
 }
 
-static inline ulb_vec ulb_byte_of_fives(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_byte_of_five_bit(const ulb_vec *packed, size_t i)
 {
     if (i < 5)
         return ulb_and(packed[i], ulb_all8(31));
@@ -90,7 +90,7 @@ static inline ulb_vec ulb_byte_of_fives(const ulb_vec *packed, size_t i)
     return ulb_or(ulb_bits(packed[3], 6, 0x03), ulb_bits(packed[4], 3, 0x1C));
 }
 
-static inline ulb_vec ulb_byte_of_lut6(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_byte_of_six_bit(const ulb_vec *packed, size_t i)
 {
     if (i < 3)
         return ulb_and(packed[i], ulb_all8(63));
@@ -99,9 +99,9 @@ static inline ulb_vec ulb_byte_of_lut6(const ulb_vec *packed, size_t i)
 }
 
 /* ULB_..._COUNTS: instructions of one step of one set by kind, bytes rows masks logic shifts adds dots
- * word_steps, then those at the end of a group, adds float_adds fmas shifts conversions, and codes that have
+ * s16_steps, then those at the end of a group, adds float_adds fmas shifts conversions, and codes that have
  * a sum of their own: ULB_CODES_MIX() has them. Masks: uses of those that are in memory. */
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #include "kernels/x86/codes/codes_avx2.h"
 #else
 #include "kernels/x86/codes/codes_vnni.h"

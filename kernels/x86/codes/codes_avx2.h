@@ -62,7 +62,7 @@ static inline void ulb_step_three_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums
 
 /* Bytes A to E: codes 0 to 4, then the bits of codes 5 to 7. Three statements, because one has 30 operands at
  * most. */
-static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_five_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     static const ulb_vec bit_0 = ULB_BYTES(0x01), bits_1_0 = ULB_BYTES(0x03), bits_2_0 = ULB_BYTES(0x07),
                          bits_3_1 = ULB_BYTES(0x0E), bit_4 = ULB_BYTES(0x10), bits_4_3 = ULB_BYTES(0x18),
@@ -95,7 +95,7 @@ static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 }
 
 /* Bytes A to C: codes 0 to 2, and two bits each of code 3. */
-static inline void ulb_step_lut6(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_six_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     static const ulb_vec bits_1_0 = ULB_BYTES(0x03), bits_3_2 = ULB_BYTES(0x0C), bits_5_4 = ULB_BYTES(0x30);
     ulb_vec packed, field, code;
@@ -154,54 +154,54 @@ static const struct ulb_codes ulb_whole_codes = {.bytes = 1,
 static const struct ulb_codes ulb_nibble_codes = {.bytes = 1,
                                                   .rows = 2,
                                                   .sums = 2,
-                                                  .word_steps = ULB_WORD_STEPS(15),
+                                                  .s16_steps = ULB_S16_STEPS(15),
                                                   .step = ulb_step_nibbles,
                                                   .operand = ulb_operand_nibbles,
                                                   .start = ulb_start_magic,
                                                   .floats = ulb_floats_2,
                                                   .shift = ulb_no_shift};
-static const struct ulb_codes ulb_crumb_codes = {.bytes = 1,
-                                                 .rows = 4,
-                                                 .sums = 4,
-                                                 .word_steps = ULB_WORD_STEPS(12),
-                                                 .step = ulb_step_two_bit,
-                                                 .operand = ulb_operand_two_bit,
-                                                 .start = ulb_start_magic,
-                                                 .floats = ulb_floats_two_bit,
-                                                 .shift = ulb_shift_two_bit};
-static const struct ulb_codes ulb_third_codes = {.bytes = 3,
-                                                 .rows = 8,
-                                                 .sums = 8,
-                                                 .word_steps = ULB_WORD_STEPS(7),
-                                                 .step = ulb_step_three_bit,
-                                                 .operand = ulb_byte_of_three_bit,
-                                                 .start = ulb_start_magic,
-                                                 .floats = ulb_floats_8,
-                                                 .shift = ulb_no_shift};
-static const struct ulb_codes ulb_five_codes = {.bytes = 5,
-                                                .rows = 8,
-                                                .sums = 8,
-                                                .word_steps = ULB_WORD_STEPS(31),
-                                                .step = ulb_step_fives,
-                                                .operand = ulb_byte_of_fives,
-                                                .start = ulb_start_magic,
-                                                .floats = ulb_floats_8,
-                                                .shift = ulb_no_shift};
-static const struct ulb_codes ulb_six_codes = {.bytes = 3,
-                                               .rows = 4,
-                                               .sums = 4,
-                                               .word_steps = ULB_WORD_STEPS(63),
-                                               .step = ulb_step_lut6,
-                                               .operand = ulb_byte_of_lut6,
-                                               .start = ulb_start_magic,
-                                               .floats = ulb_floats_4,
-                                               .shift = ulb_no_shift};
+static const struct ulb_codes ulb_two_bit_codes = {.bytes = 1,
+                                                   .rows = 4,
+                                                   .sums = 4,
+                                                   .s16_steps = ULB_S16_STEPS(12),
+                                                   .step = ulb_step_two_bit,
+                                                   .operand = ulb_operand_two_bit,
+                                                   .start = ulb_start_magic,
+                                                   .floats = ulb_floats_two_bit,
+                                                   .shift = ulb_shift_two_bit};
+static const struct ulb_codes ulb_three_bit_codes = {.bytes = 3,
+                                                     .rows = 8,
+                                                     .sums = 8,
+                                                     .s16_steps = ULB_S16_STEPS(7),
+                                                     .step = ulb_step_three_bit,
+                                                     .operand = ulb_byte_of_three_bit,
+                                                     .start = ulb_start_magic,
+                                                     .floats = ulb_floats_8,
+                                                     .shift = ulb_no_shift};
+static const struct ulb_codes ulb_five_bit_codes = {.bytes = 5,
+                                                    .rows = 8,
+                                                    .sums = 8,
+                                                    .s16_steps = ULB_S16_STEPS(31),
+                                                    .step = ulb_step_five_bit,
+                                                    .operand = ulb_byte_of_five_bit,
+                                                    .start = ulb_start_magic,
+                                                    .floats = ulb_floats_8,
+                                                    .shift = ulb_no_shift};
+static const struct ulb_codes ulb_six_bit_codes = {.bytes = 3,
+                                                   .rows = 4,
+                                                   .sums = 4,
+                                                   .s16_steps = ULB_S16_STEPS(63),
+                                                   .step = ulb_step_six_bit,
+                                                   .operand = ulb_byte_of_six_bit,
+                                                   .start = ulb_start_magic,
+                                                   .floats = ulb_floats_4,
+                                                   .shift = ulb_no_shift};
 
-#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 3, 1, 1, 0, 1, 0, 0, 0, 1)
-#define ULB_NIBBLE_COUNTS(use) use(1, 2, 0, 2, 1, 2, 2, 8, 0, 2, 0, 0, 0, 2)
-#define ULB_CRUMB_COUNTS(use)  use(1, 4, 0, 4, 1, 4, 4, 8, 0, 4, 0, 0, 0, 4)
-#define ULB_THIRD_COUNTS(use)  use(3, 8, 4, 12, 7, 8, 8, 16, 0, 8, 0, 0, 0, 8)
-#define ULB_FIVE_COUNTS(use)   use(5, 8, 7, 16, 7, 8, 8, 4, 0, 8, 0, 0, 0, 8)
-#define ULB_SIX_COUNTS(use)    use(3, 4, 3, 8, 3, 4, 4, 2, 0, 4, 0, 0, 0, 4)
+#define ULB_WHOLE_COUNTS(use)     use(1, 1, 0, 0, 0, 3, 1, 1, 0, 1, 0, 0, 0, 1)
+#define ULB_NIBBLE_COUNTS(use)    use(1, 2, 0, 2, 1, 2, 2, 8, 0, 2, 0, 0, 0, 2)
+#define ULB_TWO_BIT_COUNTS(use)   use(1, 4, 0, 4, 1, 4, 4, 8, 0, 4, 0, 0, 0, 4)
+#define ULB_THREE_BIT_COUNTS(use) use(3, 8, 4, 12, 7, 8, 8, 16, 0, 8, 0, 0, 0, 8)
+#define ULB_FIVE_BIT_COUNTS(use)  use(5, 8, 7, 16, 7, 8, 8, 4, 0, 8, 0, 0, 0, 8)
+#define ULB_SIX_BIT_COUNTS(use)   use(3, 4, 3, 8, 3, 4, 4, 2, 0, 4, 0, 0, 0, 4)
 
 #endif

@@ -25,14 +25,14 @@ static inline ulb_vec ulb_operand_two_bit(const ulb_vec *packed, size_t i)
     return i < 3 ? ulb_and(packed[0], ulb_all8(3 << 2 * i)) : packed[0];
 }
 
-static inline ulb_vec ulb_operand_fives(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_operand_five_bit(const ulb_vec *packed, size_t i)
 {
     if (i >= 10)
         return i == 10 ? ulb_and(packed[1], ulb_mask_60) : ulb_and(packed[3], ulb_mask_20);
     return i < 5 ? ulb_and(packed[i], ulb_mask_1f) : packed[i - 5];
 }
 
-static inline ulb_vec ulb_operand_lut6(const ulb_vec *packed, size_t i)
+static inline ulb_vec ulb_operand_six_bit(const ulb_vec *packed, size_t i)
 {
     return i < 3 ? ulb_and(packed[i], ulb_mask_3f) : packed[i - 3];
 }
@@ -181,7 +181,7 @@ static inline unsigned ulb_shift_three_bit(size_t v)
 }
 
 /* Sums 0 to 4: codes of bytes A to E; 5 to 9: these bytes; 10 and 11: 60h of B, 20h of D. */
-static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_five_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_dot_low_and_whole(w, x, ulb_mask_1f, &sums[0], &sums[5]);
     ulb_dot_two_and_whole(w + ULB_VEC_BYTES, x, ulb_mask_1f, &ulb_mask_60, &sums[1], &sums[10], &sums[6]);
@@ -190,7 +190,7 @@ static inline void ulb_step_fives(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot_low_and_whole(w + 4 * ULB_VEC_BYTES, x, ulb_mask_1f, &sums[4], &sums[9]);
 }
 
-static inline ulb_vec ulb_start_fives(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_five_bit(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     (void)zero;
     return i < 10 ? magic : ulb_zero();
@@ -203,8 +203,8 @@ static inline ulb_vec ulb_join_8(ulb_vec low, ulb_vec high)
 }
 
 /* What three bytes hold of codes 5 to 7 is 32, 128 and 64 times too large: too much for ULB_MAGIC. */
-static inline void ulb_floats_fives(const ulb_vec *sums, const struct ulb_zero_sum *zero,
-                                    const struct ulb_sum_scale *scale, ulb_floats *values)
+static inline void ulb_floats_five_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                       const struct ulb_sum_scale *scale, ulb_floats *values)
 {
     ulb_plain_floats(sums, 5, zero, scale, values);
     ulb_vec code5 = ulb_join_8(ulb_sub32(sums[5], sums[0]), sums[10]);
@@ -217,7 +217,7 @@ static inline void ulb_floats_fives(const ulb_vec *sums, const struct ulb_zero_s
 }
 
 /* Sums 0 to 2: codes of bytes A to C; 3 to 5: these bytes. */
-static inline void ulb_step_lut6(const uint8_t *w, ulb_vec x, ulb_vec *sums)
+static inline void ulb_step_six_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++)
@@ -225,15 +225,15 @@ static inline void ulb_step_lut6(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 }
 
 /* The whole byte A's starts without code 3's zero point: at most 64 * 32 * 128 * 16 = 2^22 of either sign. */
-static inline ulb_vec ulb_start_lut6(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
+static inline ulb_vec ulb_start_six_bit(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     return i == 3 ? ulb_scaled_zero(zero, 1) : magic;
 }
 
 /* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2), each a number below 2^23 and the sum, at most 64 * 63 * 128 *
  * 16, below 2^24: exact. */
-static inline void ulb_floats_lut6(const ulb_vec *sums, const struct ulb_zero_sum *zero,
-                                   const struct ulb_sum_scale *scale, ulb_floats *values)
+static inline void ulb_floats_six_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
+                                      const struct ulb_sum_scale *scale, ulb_floats *values)
 {
     (void)scale;
     ulb_floats top[3];
@@ -245,7 +245,7 @@ static inline void ulb_floats_lut6(const ulb_vec *sums, const struct ulb_zero_su
     values[3] = ulb_fma(ulb_fma(top[2], ulb_all_floats(4), top[1]), ulb_all_floats(4), top[0]);
 }
 
-static inline unsigned ulb_shift_lut6(size_t v)
+static inline unsigned ulb_shift_six_bit(size_t v)
 {
     return v == 3 ? 6 : 0;
 }
@@ -266,50 +266,50 @@ static const struct ulb_codes ulb_nibble_codes = {.bytes = 1,
                                                   .start = ulb_start_nibbles,
                                                   .floats = ulb_floats_nibbles,
                                                   .shift = ulb_shift_nibbles};
-static const struct ulb_codes ulb_crumb_codes = {.bytes = 1,
-                                                 .rows = 4,
-                                                 .sums = 4,
-                                                 .step = ulb_step_two_bit,
-                                                 .operand = ulb_operand_two_bit,
-                                                 .start = ulb_start_two_bit,
-                                                 .floats = ulb_floats_two_bit,
-                                                 .shift = ulb_shift_two_bit};
-static const struct ulb_codes ulb_third_codes = {.bytes = 3,
-                                                 .rows = 8,
-                                                 .sums = 10,
-                                                 .step = ulb_step_three_bit,
-                                                 .byte = ulb_byte_of_three_bit,
-                                                 .start = ulb_start_three_bit,
-                                                 .floats = ulb_floats_three_bit,
-                                                 .shift = ulb_shift_three_bit,
-                                                 .factors = {1, 8, 64}};
-static const struct ulb_codes ulb_five_codes = {.bytes = 5,
-                                                .rows = 8,
-                                                .sums = 12,
-                                                .step = ulb_step_fives,
-                                                .operand = ulb_operand_fives,
-                                                .byte = ulb_byte_of_fives,
-                                                .start = ulb_start_fives,
-                                                .floats = ulb_floats_fives,
-                                                .shift = ulb_no_shift};
-static const struct ulb_codes ulb_six_codes = {.bytes = 3,
-                                               .rows = 4,
-                                               .sums = 6,
-                                               .step = ulb_step_lut6,
-                                               .operand = ulb_operand_lut6,
-                                               .byte = ulb_byte_of_lut6,
-                                               .start = ulb_start_lut6,
-                                               .floats = ulb_floats_lut6,
-                                               .shift = ulb_shift_lut6,
-                                               .factors = {1, -64}};
+static const struct ulb_codes ulb_two_bit_codes = {.bytes = 1,
+                                                   .rows = 4,
+                                                   .sums = 4,
+                                                   .step = ulb_step_two_bit,
+                                                   .operand = ulb_operand_two_bit,
+                                                   .start = ulb_start_two_bit,
+                                                   .floats = ulb_floats_two_bit,
+                                                   .shift = ulb_shift_two_bit};
+static const struct ulb_codes ulb_three_bit_codes = {.bytes = 3,
+                                                     .rows = 8,
+                                                     .sums = 10,
+                                                     .step = ulb_step_three_bit,
+                                                     .byte = ulb_byte_of_three_bit,
+                                                     .start = ulb_start_three_bit,
+                                                     .floats = ulb_floats_three_bit,
+                                                     .shift = ulb_shift_three_bit,
+                                                     .factors = {1, 8, 64}};
+static const struct ulb_codes ulb_five_bit_codes = {.bytes = 5,
+                                                    .rows = 8,
+                                                    .sums = 12,
+                                                    .step = ulb_step_five_bit,
+                                                    .operand = ulb_operand_five_bit,
+                                                    .byte = ulb_byte_of_five_bit,
+                                                    .start = ulb_start_five_bit,
+                                                    .floats = ulb_floats_five_bit,
+                                                    .shift = ulb_no_shift};
+static const struct ulb_codes ulb_six_bit_codes = {.bytes = 3,
+                                                   .rows = 4,
+                                                   .sums = 6,
+                                                   .step = ulb_step_six_bit,
+                                                   .operand = ulb_operand_six_bit,
+                                                   .byte = ulb_byte_of_six_bit,
+                                                   .start = ulb_start_six_bit,
+                                                   .floats = ulb_floats_six_bit,
+                                                   .shift = ulb_shift_six_bit,
+                                                   .factors = {1, -64}};
 
-#define ULB_WHOLE_COUNTS(use)  use(1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1)
-#define ULB_NIBBLE_COUNTS(use) use(1, 2, 0, 1, 0, 0, 2, 0, 0, 2, 0, 0, 0, 1)
-#define ULB_CRUMB_COUNTS(use)  use(1, 4, ULB_MASK_LOADS(2), 3, 0, 0, 4, 0, 3, 3, 0, 0, 1, 3)
-#define ULB_THIRD_COUNTS(use)  use(3, 8, ULB_MASK_LOADS(4), 7, 0, 0, 10, 0, 9, 8, 0, 2, 0, 8)
+#define ULB_WHOLE_COUNTS(use)     use(1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1)
+#define ULB_NIBBLE_COUNTS(use)    use(1, 2, 0, 1, 0, 0, 2, 0, 0, 2, 0, 0, 0, 1)
+#define ULB_TWO_BIT_COUNTS(use)   use(1, 4, ULB_MASK_LOADS(2), 3, 0, 0, 4, 0, 3, 3, 0, 0, 1, 3)
+#define ULB_THREE_BIT_COUNTS(use) use(3, 8, ULB_MASK_LOADS(4), 7, 0, 0, 10, 0, 9, 8, 0, 2, 0, 8)
 /* Of the additions 4 are the zero point's, and fold away where it is 0. */
-#define ULB_FIVE_COUNTS(use)                                                                                 \
+#define ULB_FIVE_BIT_COUNTS(use)                                                                             \
     use(5, 8, ULB_MASK_LOADS(2), 7, 0, 0, 12, 0, (ZERO_POINT) ? 15 : 11, 5, 0, 7, 3, 5)
-#define ULB_SIX_COUNTS(use) use(3, 4, 0, 3, 0, 0, 6, 0, 0, 6, 2, 0, 0, 3)
+#define ULB_SIX_BIT_COUNTS(use) use(3, 4, 0, 3, 0, 0, 6, 0, 0, 6, 2, 0, 0, 3)
 
 #endif

@@ -1,4 +1,4 @@
-/* Five ternary digits a byte, taken out by tripling it: kernels/formats/tern1_6/triple_vnniu.c. */
+/* Five ternary digits a byte, taken out by tripling it: kernels/formats/tern1_6/triple.c. */
 #ifndef ULB_KERNELS_X86_CODES_TERNARY_BASE3_H
 #define ULB_KERNELS_X86_CODES_TERNARY_BASE3_H
 

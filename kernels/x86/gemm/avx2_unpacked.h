@@ -21,27 +21,27 @@
 #include <string.h>
 
 enum {
-    ULB_PIECE_TOKENS = 4,  /* of both register tiles */
-    ULB_PIECE_VECTORS = 2, /* of rows */
-    ULB_PIECE_ROW_VECTORS = 8,
-    ULB_PIECE_BLOCK = 64, /* tokens: with 16 of them 64 of tern1.6 take 15 % more, of others 1 to 5 (Zen 5) */
-    ULB_PIECE_STEPS_MAX = 32, /* each of 4 columns */
-    ULB_PIECE_FAR = 16384,    /* bytes ahead, in the slice, of what L2 is asked for */
-    ULB_PIECE_ASKS = 2 /* lines in a step of signed bytes: at least a pass's part of it and of scales */
+    ULB_K_BLOCK_TOKENS = 4,  /* of both register tiles */
+    ULB_K_BLOCK_VECTORS = 2, /* of rows */
+    ULB_K_BLOCK_ROW_VECTORS = 8,
+    ULB_N_BLOCK = 64, /* tokens: with 16 of them 64 of tern1.6 take 15 % more, of others 1 to 5 (Zen 5) */
+    ULB_K_BLOCK_STEPS_MAX = 32, /* each of 4 columns */
+    ULB_K_BLOCK_FAR = 16384,    /* bytes ahead, in the slice, of what L2 is asked for */
+    ULB_K_BLOCK_ASKS = 2 /* lines in a step of signed bytes: at least a pass's part of it and of scales */
 };
 
 /* So many steps at w, and what each pass asks for of each step, from ask on. */
-struct ulb_piece {
+struct ulb_k_block {
     const uint8_t *w, *ask;
     const uint8_t *bytes; /* of its steps: at w, or taken out of them */
     size_t steps, ask_bytes;
 };
 
 /* *result += a piece's sums of vector v of rows. */
-typedef void ulb_take_piece_fn(const struct ulb_piece *piece, size_t v, ulb_vec sums, ulb_vec *result);
+typedef void ulb_take_k_block_fn(const struct ulb_k_block *k_block, size_t v, ulb_vec sums, ulb_vec *result);
 
 /* All constants. */
-struct ulb_piece_row {
+struct ulb_k_block_cfg {
     const struct ulb_layout *layout;
     size_t slices, vectors;   /* of rows in a tile */
     size_t steps, step_bytes; /* of a piece, but for the last of a slice */
@@ -49,138 +49,137 @@ struct ulb_piece_row {
     size_t full;              /* steps that 16-bit sums of unsigned bytes hold; 0: bytes are signed */
     int32_t zero_point;       /* of the sums of pieces with scales */
     /* A step's bytes, [vectors], from w; NULL: they are such. */
-    void (*stage)(const uint8_t *w, uint8_t *bytes);
-    ulb_take_piece_fn *take;
+    void (*unpack)(const uint8_t *w, uint8_t *bytes);
+    ulb_take_k_block_fn *take;
     /* y of a tile from row m on, of token n. */
-    void (*finish)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
+    void (*epilogue)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
 };
 
 /* Activations of a piece, of the first token on, and for signed bytes packed as words, of each four columns
  * 0, 2, 1, 3; what sums have too much, and results so far. */
-struct ulb_piece_block {
-    _Alignas(64) uint8_t bytes[ULB_PIECE_STEPS_MAX * ULB_PIECE_ROW_VECTORS * ULB_VEC_BYTES];
-    _Alignas(64) int16_t words[ULB_PIECE_BLOCK][ULB_WORD_COLUMNS];
+struct ulb_n_block {
+    _Alignas(64) uint8_t bytes[ULB_K_BLOCK_STEPS_MAX * ULB_K_BLOCK_ROW_VECTORS * ULB_VEC_BYTES];
+    _Alignas(64) int16_t words[ULB_N_BLOCK][ULB_S16_COLUMNS];
     const int8_t *x;
     size_t x_stride;
-    int32_t lacking[ULB_PIECE_BLOCK];
-    ulb_vec results[ULB_PIECE_BLOCK][ULB_PIECE_ROW_VECTORS];
+    int32_t lacking[ULB_N_BLOCK];
+    ulb_vec results[ULB_N_BLOCK][ULB_K_BLOCK_ROW_VECTORS];
 };
 
 /* Those with scales are whole. */
-static inline __attribute__((always_inline)) size_t ulb_piece_steps(const struct ulb_piece_row *row,
-                                                                    const struct ulb_piece *piece)
+static inline __attribute__((always_inline)) size_t ulb_k_block_steps(const struct ulb_k_block_cfg *cfg,
+                                                                      const struct ulb_k_block *k_block)
 {
-    return row->before ? row->steps : piece->steps;
+    return cfg->before ? cfg->steps : k_block->steps;
 }
 
 /* sums[tokens][2] of signed bytes of vectors of rows from vector on, for tokens of the block from t on. */
 static inline __attribute__((always_inline)) void
-ulb_sum_signed_piece(const struct ulb_piece_row *row, const struct ulb_piece *piece, size_t vector, size_t t,
-                     unsigned tokens, const struct ulb_piece_block *block, ulb_vec *sums)
+ulb_sum_signed_k_block(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_block, size_t vector,
+                       size_t t, unsigned tokens, const struct ulb_n_block *n_block, ulb_vec *sums)
 {
-    const struct ulb_word_steps from = {.w = piece->bytes + vector * ULB_VEC_BYTES,
-                                        .step_bytes = row->vectors * ULB_VEC_BYTES,
-                                        .x = block->words[t],
-                                        .ask = piece->ask,
-                                        .ask_bytes = piece->ask_bytes};
-    ulb_add_word_steps(&from, ulb_piece_steps(row, piece), ULB_PIECE_ASKS, tokens, sums);
+    const struct ulb_s16_steps from = {.w = k_block->bytes + vector * ULB_VEC_BYTES,
+                                       .step_bytes = cfg->vectors * ULB_VEC_BYTES,
+                                       .x = n_block->words[t],
+                                       .ask = k_block->ask,
+                                       .ask_bytes = k_block->ask_bytes};
+    ulb_add_s16_steps(&from, ulb_k_block_steps(cfg, k_block), ULB_K_BLOCK_ASKS, tokens, sums);
 }
 
 /* sums[tokens][vectors] of unsigned ones. */
 static inline __attribute__((always_inline)) void
-ulb_sum_unsigned_piece(const struct ulb_piece_row *row, const struct ulb_piece *piece, size_t vector,
-                       unsigned vectors, size_t t, unsigned tokens, const struct ulb_piece_block *block,
-                       ulb_vec *sums)
+ulb_sum_unsigned_k_block(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_block, size_t vector,
+                         unsigned vectors, size_t t, unsigned tokens, const struct ulb_n_block *n_block,
+                         ulb_vec *sums)
 {
-    const size_t steps = ulb_piece_steps(row, piece);
+    const size_t steps = ulb_k_block_steps(cfg, k_block);
     size_t s = 0;
-    struct ulb_byte_steps at = {.w = piece->bytes + vector * ULB_VEC_BYTES,
-                                .step_bytes = row->vectors * ULB_VEC_BYTES,
-                                .x = block->x + t * block->x_stride,
-                                .x_stride = block->x_stride,
-                                .ask = piece->ask,
-                                .ask_bytes = piece->ask_bytes};
+    struct ulb_byte_steps at = {.w = k_block->bytes + vector * ULB_VEC_BYTES,
+                                .step_bytes = cfg->vectors * ULB_VEC_BYTES,
+                                .x = n_block->x + t * n_block->x_stride,
+                                .x_stride = n_block->x_stride,
+                                .ask = k_block->ask,
+                                .ask_bytes = k_block->ask_bytes};
     /* Else Clang keeps an address for each four activations. */
     __asm__("" : "+r"(at.x));
-    for (; s + row->full <= steps; s += row->full)
-        ulb_add_bytes(&at, vectors, tokens, row->full, NULL, sums);
+    for (; s + cfg->full <= steps; s += cfg->full)
+        ulb_add_bytes(&at, vectors, tokens, cfg->full, NULL, sums);
     for (; s < steps; s++)
         ulb_add_bytes(&at, vectors, tokens, 1, NULL, sums);
 }
 
 /* A piece of so many vectors of rows from vector on. */
 static inline __attribute__((always_inline)) void
-ulb_pass_vectors(const struct ulb_piece_row *row, const struct ulb_piece *piece, size_t vector,
-                 unsigned vectors, size_t t, unsigned tokens, struct ulb_piece_block *block)
+ulb_pass_vectors(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_block, size_t vector,
+                 unsigned vectors, size_t t, unsigned tokens, struct ulb_n_block *n_block)
 {
-    ulb_vec sums[ULB_PIECE_TOKENS * ULB_PIECE_VECTORS];
+    ulb_vec sums[ULB_K_BLOCK_TOKENS * ULB_K_BLOCK_VECTORS];
     ulb_zero_all(sums, tokens * vectors);
-    if (row->full)
-        ulb_sum_unsigned_piece(row, piece, vector, vectors, t, tokens, block, sums);
+    if (cfg->full)
+        ulb_sum_unsigned_k_block(cfg, k_block, vector, vectors, t, tokens, n_block, sums);
     else
-        ulb_sum_signed_piece(row, piece, vector, t, tokens, block, sums);
+        ulb_sum_signed_k_block(cfg, k_block, vector, t, tokens, n_block, sums);
     ULB_UNROLL(8)
     for (size_t i = 0; i < tokens * vectors; i++) {
         const size_t of = t + i / vectors, v = vector + i % vectors;
-        if (row->zero_point)
-            sums[i] = ulb_sub32(sums[i], ulb_all32(block->lacking[of]));
-        row->take(piece, v, sums[i], &block->results[of][v]);
+        if (cfg->zero_point)
+            sums[i] = ulb_sub32(sums[i], ulb_all32(n_block->lacking[of]));
+        cfg->take(k_block, v, sums[i], &n_block->results[of][v]);
     }
 }
 
 /* A pass over all rows of a piece. Functions, else GCC keeps what the rest needs in registers, and sums in
  * memory. */
-typedef void ulb_pass_piece_fn(struct ulb_piece *piece, size_t t, struct ulb_piece_block *block);
+typedef void ulb_pass_k_block_fn(struct ulb_k_block *k_block, size_t t, struct ulb_n_block *n_block);
 
-#define ULB_PIECE_PASS(name, row, tokens)                                                                    \
-    static __attribute__((noinline)) void name(struct ulb_piece *piece, size_t t,                            \
-                                               struct ulb_piece_block *block)                                \
+#define ULB_K_BLOCK_PASS(name, cfg, tokens)                                                                  \
+    static __attribute__((noinline)) void name(struct ulb_k_block *k_block, size_t t,                        \
+                                               struct ulb_n_block *n_block)                                  \
     {                                                                                                        \
         size_t v = 0;                                                                                        \
-        for (; v + ULB_PIECE_VECTORS <= (row).vectors; v += ULB_PIECE_VECTORS) {                             \
-            ulb_pass_vectors(&(row), piece, v, ULB_PIECE_VECTORS, t, tokens, block);                         \
-            piece->ask += piece->steps * piece->ask_bytes;                                                   \
+        for (; v + ULB_K_BLOCK_VECTORS <= (cfg).vectors; v += ULB_K_BLOCK_VECTORS) {                         \
+            ulb_pass_vectors(&(cfg), k_block, v, ULB_K_BLOCK_VECTORS, t, tokens, n_block);                   \
+            k_block->ask += k_block->steps * k_block->ask_bytes;                                             \
         }                                                                                                    \
-        if ((row).vectors % ULB_PIECE_VECTORS)                                                               \
-            ulb_pass_vectors(&(row), piece, v, 1, t, tokens, block);                                         \
+        if ((cfg).vectors % ULB_K_BLOCK_VECTORS)                                                             \
+            ulb_pass_vectors(&(cfg), k_block, v, 1, t, tokens, n_block);                                     \
     }
 
 /* take of groups in tiles of so many vectors of rows, whose scales lie before their steps. */
 static inline __attribute__((always_inline)) void
-ulb_take_group(size_t vectors, const struct ulb_piece *piece, size_t v, ulb_vec sums, ulb_vec *result)
+ulb_take_group(size_t vectors, const struct ulb_k_block *k_block, size_t v, ulb_vec sums, ulb_vec *result)
 {
     ulb_add_scaled((ulb_floats *)(void *)result, sums,
-                   (const float *)(const void *)(piece->w - (vectors - v) * ULB_VEC_BYTES));
+                   (const float *)(const void *)(k_block->w - (vectors - v) * ULB_VEC_BYTES));
 }
 
 /* finish of tiles of so many rows, whose results have their weights' scales. */
 static inline __attribute__((always_inline)) void
-ulb_finish_scaled(const struct ulb_gemm *g, size_t m, size_t rows, size_t n, const ulb_vec *results)
+ulb_epilogue_scaled(const struct ulb_gemm *g, size_t m, size_t rows, size_t n, const ulb_vec *results)
 {
     ulb_scale_rows(g->y + n * g->y_stride + m, (const float *)(const void *)results,
                    ulb_rows_left(g, m, rows), g->x_scale[n]);
 }
 
 /* take and finish of rows with one scale. */
-static inline __attribute__((always_inline)) void ulb_take_sums(const struct ulb_piece *piece, size_t v,
+static inline __attribute__((always_inline)) void ulb_take_sums(const struct ulb_k_block *k_block, size_t v,
                                                                 ulb_vec sums, ulb_vec *result)
 {
-    (void)piece, (void)v;
+    (void)k_block, (void)v;
     *result = ulb_add32(*result, sums);
 }
 
-static inline __attribute__((always_inline)) void ulb_finish_sums(const struct ulb_gemm *g,
-                                                                  const struct ulb_layout *layout, size_t m,
-                                                                  size_t rows, size_t n,
-                                                                  const ulb_vec *results, int32_t zero_point)
+static inline __attribute__((always_inline)) void
+ulb_epilogue_sums(const struct ulb_gemm *g, const struct ulb_layout *layout, size_t m, size_t rows, size_t n,
+                  const ulb_vec *results, int32_t zero_point)
 {
-    ulb_finish_tile(g, ulb_row_scales(g, layout), m, rows, n, (const int32_t *)(const void *)results,
-                    zero_point);
+    ulb_epilogue_tile(g, ulb_row_scales(g, layout), m, rows, n, (const int32_t *)(const void *)results,
+                      zero_point);
 }
 
 /* stage of so many vectors of bytes with so many fields each, of neighbouring vectors of rows. */
-static inline __attribute__((always_inline)) void ulb_stage_fields(size_t vectors, size_t fields,
-                                                                   const uint8_t *w, uint8_t *bytes)
+static inline __attribute__((always_inline)) void ulb_unpack_fields(size_t vectors, size_t fields,
+                                                                    const uint8_t *w, uint8_t *bytes)
 {
     const unsigned bits = (unsigned)(8 / fields);
     ULB_UNROLL(8)
@@ -192,90 +191,91 @@ static inline __attribute__((always_inline)) void ulb_stage_fields(size_t vector
 }
 
 /* So many steps, which begin at column k, of tokens from n on. */
-static inline __attribute__((always_inline)) void ulb_pack_piece(const struct ulb_piece_row *row,
-                                                                 const struct ulb_gemm *g, size_t n,
-                                                                 size_t tokens, size_t k, size_t steps,
-                                                                 struct ulb_piece_block *block)
+static inline __attribute__((always_inline)) void ulb_pack_k_block(const struct ulb_k_block_cfg *cfg,
+                                                                   const struct ulb_gemm *g, size_t n,
+                                                                   size_t tokens, size_t k, size_t steps,
+                                                                   struct ulb_n_block *n_block)
 {
-    block->x = (const int8_t *)g->x + n * g->x_stride + k;
-    block->x_stride = g->x_stride;
+    n_block->x = (const int8_t *)g->x + n * g->x_stride + k;
+    n_block->x_stride = g->x_stride;
     for (size_t t = 0; t < tokens; t++) {
-        if (!row->full)
-            ulb_pack_words(block->x + t * g->x_stride, steps, block->words[t]);
-        if (row->zero_point)
-            block->lacking[t] =
-                row->zero_point *
-                ulb_sum_of_x(g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS, 4 * row->steps);
+        if (!cfg->full)
+            ulb_pack_s16(n_block->x + t * g->x_stride, steps, n_block->words[t]);
+        if (cfg->zero_point)
+            n_block->lacking[t] =
+                cfg->zero_point *
+                ulb_sum_of_x(g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS, 4 * cfg->steps);
     }
 }
 
 /* A piece, which begins at column k, for tokens from n on. */
 static inline __attribute__((always_inline)) void
-ulb_run_piece(const struct ulb_piece_row *row, ulb_pass_piece_fn *const passes[], const struct ulb_gemm *g,
-              struct ulb_piece *piece, size_t k, size_t n, size_t tokens, struct ulb_piece_block *block)
+ulb_run_k_block(const struct ulb_k_block_cfg *cfg, ulb_pass_k_block_fn *const passes[],
+                const struct ulb_gemm *g, struct ulb_k_block *k_block, size_t k, size_t n, size_t tokens,
+                struct ulb_n_block *n_block)
 {
     size_t some;
-    piece->ask = piece->w + ULB_PIECE_FAR;
-    piece->bytes = row->stage ? block->bytes : piece->w;
-    for (size_t s = 0; row->stage && s < piece->steps; s++)
-        row->stage(piece->w + s * row->step_bytes, block->bytes + s * row->vectors * ULB_VEC_BYTES);
-    ulb_pack_piece(row, g, n, tokens, k, piece->steps, block);
+    k_block->ask = k_block->w + ULB_K_BLOCK_FAR;
+    k_block->bytes = cfg->unpack ? n_block->bytes : k_block->w;
+    for (size_t s = 0; cfg->unpack && s < k_block->steps; s++)
+        cfg->unpack(k_block->w + s * cfg->step_bytes, n_block->bytes + s * cfg->vectors * ULB_VEC_BYTES);
+    ulb_pack_k_block(cfg, g, n, tokens, k, k_block->steps, n_block);
     for (size_t t = 0; t < tokens; t += some) {
-        some = ulb_next_tokens(tokens - t, ULB_PIECE_TOKENS);
-        passes[some - 2](piece, t, block);
+        some = ulb_next_tokens(tokens - t, ULB_K_BLOCK_TOKENS);
+        passes[some - 2](k_block, t, n_block);
     }
 }
 
 /* Rows of a tile from row m on, of tokens [n, n + tokens); passes: of 2, 3 and 4. */
-static inline __attribute__((always_inline)) void ulb_run_pieces(const struct ulb_piece_row *row,
-                                                                 ulb_pass_piece_fn *const passes[],
-                                                                 const struct ulb_gemm *g, size_t m, size_t n,
-                                                                 size_t tokens)
+static inline __attribute__((always_inline)) void ulb_run_k_blocks(const struct ulb_k_block_cfg *cfg,
+                                                                   ulb_pass_k_block_fn *const passes[],
+                                                                   const struct ulb_gemm *g, size_t m,
+                                                                   size_t n, size_t tokens)
 {
-    const size_t rows = row->vectors * ULB_LANES,
-                 all = ulb_layout_steps(row->layout, g->k) * (row->layout->tile_k / 4);
-    const size_t slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
-    const size_t piece_bytes = row->steps * row->step_bytes + row->before;
-    const size_t parts = (tokens + ULB_PIECE_TOKENS - 1) / ULB_PIECE_TOKENS *
-                         ((row->vectors + ULB_PIECE_VECTORS - 1) / ULB_PIECE_VECTORS);
-    const uint8_t *w = (const uint8_t *)g->w + m / rows * ulb_layout_row_bytes(row->layout, g->k);
-    struct ulb_piece_block block;
-    struct ulb_piece piece = {.ask_bytes = (piece_bytes / row->steps + parts - 1) / parts};
-    memset(block.results, 0, tokens * sizeof *block.results);
-    for (size_t s = 0; s < all; s += row->steps, w += piece_bytes) {
-        piece.steps = all - s < row->steps ? all - s : row->steps;
-        for (size_t i = 0; i < row->slices; i++) {
-            piece.w = w + i * slice_bytes + row->before;
-            ulb_run_piece(row, passes, g, &piece, (i * all + s) * 4, n, tokens, &block);
+    const size_t rows = cfg->vectors * ULB_LANES,
+                 all = ulb_layout_steps(cfg->layout, g->k) * (cfg->layout->tile_k / 4);
+    const size_t slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k);
+    const size_t k_block_bytes = cfg->steps * cfg->step_bytes + cfg->before;
+    const size_t parts = (tokens + ULB_K_BLOCK_TOKENS - 1) / ULB_K_BLOCK_TOKENS *
+                         ((cfg->vectors + ULB_K_BLOCK_VECTORS - 1) / ULB_K_BLOCK_VECTORS);
+    const uint8_t *w = (const uint8_t *)g->w + m / rows * ulb_layout_row_bytes(cfg->layout, g->k);
+    struct ulb_n_block n_block;
+    struct ulb_k_block k_block = {.ask_bytes = (k_block_bytes / cfg->steps + parts - 1) / parts};
+    memset(n_block.results, 0, tokens * sizeof *n_block.results);
+    for (size_t s = 0; s < all; s += cfg->steps, w += k_block_bytes) {
+        k_block.steps = all - s < cfg->steps ? all - s : cfg->steps;
+        for (size_t i = 0; i < cfg->slices; i++) {
+            k_block.w = w + i * slice_bytes + cfg->before;
+            ulb_run_k_block(cfg, passes, g, &k_block, (i * all + s) * 4, n, tokens, &n_block);
         }
     }
     for (size_t t = 0; t < tokens; t++)
-        row->finish(g, m, n + t, block.results[t]);
+        cfg->epilogue(g, m, n + t, n_block.results[t]);
 }
 
 /* All rows and tokens. */
-static inline __attribute__((always_inline)) void ulb_run_piece_tokens(const struct ulb_piece_row *row,
-                                                                       ulb_pass_piece_fn *const passes[],
-                                                                       const struct ulb_gemm *g)
+static inline __attribute__((always_inline)) void ulb_run_k_block_tokens(const struct ulb_k_block_cfg *cfg,
+                                                                         ulb_pass_k_block_fn *const passes[],
+                                                                         const struct ulb_gemm *g)
 {
-    for (size_t m = g->m0; m < g->m1; m += row->vectors * ULB_LANES) {
+    for (size_t m = g->m0; m < g->m1; m += cfg->vectors * ULB_LANES) {
         size_t some;
         for (size_t n = 0; n < g->n; n += some) {
-            some = ulb_next_block(g->n - n, ULB_PIECE_BLOCK);
-            ulb_run_pieces(row, passes, g, m, n, some);
+            some = ulb_next_n_block(g->n - n, ULB_N_BLOCK);
+            ulb_run_k_blocks(cfg, passes, g, m, n, some);
         }
     }
 }
 
 /* A function run_tokens() of a row, for at least two. */
-#define ULB_PIECE_RUN(row)                                                                                   \
-    ULB_PIECE_PASS(pass_2, row, 2)                                                                           \
-    ULB_PIECE_PASS(pass_3, row, 3)                                                                           \
-    ULB_PIECE_PASS(pass_4, row, 4)                                                                           \
+#define ULB_K_BLOCK_RUN(cfg)                                                                                 \
+    ULB_K_BLOCK_PASS(pass_2, cfg, 2)                                                                         \
+    ULB_K_BLOCK_PASS(pass_3, cfg, 3)                                                                         \
+    ULB_K_BLOCK_PASS(pass_4, cfg, 4)                                                                         \
     static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
     {                                                                                                        \
-        static ulb_pass_piece_fn *const passes[] = {pass_2, pass_3, pass_4};                                 \
-        ulb_run_piece_tokens(&(row), passes, g);                                                             \
+        static ulb_pass_k_block_fn *const passes[] = {pass_2, pass_3, pass_4};                               \
+        ulb_run_k_block_tokens(&(cfg), passes, g);                                                           \
     }
 
 #endif

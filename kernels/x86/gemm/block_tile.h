@@ -72,29 +72,29 @@ ulb_add_to_tokens(const struct ulb_codes *codes, const uint8_t *w, const struct 
 
 /* The same of all steps of group g, a constant, two in turn: whole lines. */
 static inline __attribute__((always_inline)) void
-ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+ulb_add_token_steps(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                     const struct ulb_groups_at *at, unsigned tokens, size_t g, struct ulb_group_sums *groups)
 {
-    const struct ulb_codes *codes = row->codes;
-    const size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
+    const struct ulb_codes *codes = cfg->codes;
+    const size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = cfg->sets * set_bytes;
 #ifdef __clang__
 #pragma clang loop unroll_count(4) /* a short group is no loop: Clang spills all sums of such a one */
 #endif
-    for (size_t s = 0; s < row->group / 4; s += 2) {
+    for (size_t s = 0; s < cfg->group / 4; s += 2) {
         const uint8_t *w = at->w + s * step_bytes;
         ULB_UNROLL(2)
         for (size_t u = 0; u < 2; u++) {
             struct ulb_token_x x[ULB_BLOCK_TOKENS_MAX];
             ULB_UNROLL(4)
             for (unsigned t = 0; t < tokens; t++) {
-                x[t].at = at[t].x + g * row->group + 4 * (s + u);
+                x[t].at = at[t].x + g * cfg->group + 4 * (s + u);
                 x[t].all = ulb_broadcast4(x[t].at);
             }
             ULB_UNROLL(6)
-            for (size_t set = 0; set < row->sets; set++) {
-                size_t set_at = ulb_codes_at(row, g) + u * step_bytes + set * set_bytes;
+            for (size_t set = 0; set < cfg->sets; set++) {
+                size_t set_at = ulb_codes_at(cfg, g) + u * step_bytes + set * set_bytes;
                 ulb_add_to_tokens(codes, w + set_at, x, tokens, set, groups);
-                ulb_prefetch_lines(row, prefetch, w, set_at, set_bytes, groups->sums + set * codes->sums,
+                ulb_prefetch_lines(cfg, prefetch, w, set_at, set_bytes, groups->sums + set * codes->sums,
                                    codes->sums);
             }
         }
@@ -103,71 +103,70 @@ ulb_add_token_steps(const struct ulb_block_row *row, struct ulb_prefetch_setting
 
 /* block[tokens] += a turn of groups. */
 static inline __attribute__((always_inline)) void
-ulb_add_token_turn(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+ulb_add_token_turn(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                    const struct ulb_groups_at *at, unsigned tokens,
                    ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
     ULB_UNROLL(2)
-    for (size_t g = 0; g < ulb_turn_groups(row); g++) {
+    for (size_t g = 0; g < ulb_turn_groups(cfg); g++) {
         struct ulb_group_sums groups[ULB_BLOCK_TOKENS_MAX];
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_start_group(row, &at[t], g, &groups[t]);
-        ulb_add_token_steps(row, prefetch, at, tokens, g, groups);
+            ulb_start_group(cfg, &at[t], g, &groups[t]);
+        ulb_add_token_steps(cfg, prefetch, at, tokens, g, groups);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_end_group(row, prefetch, &at[t], g, &groups[t], t == 0, block[t]);
+            ulb_end_group(cfg, prefetch, &at[t], g, &groups[t], t == 0, block[t]);
     }
 }
 
 /* results[tokens] += one block of one slice. */
 static inline __attribute__((always_inline)) void
-ulb_add_token_block(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+ulb_add_token_block(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                     const struct ulb_block_at *at, unsigned tokens,
                     ulb_floats (*results)[ULB_BLOCK_VECTORS_MAX])
 {
-    const size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
-    const size_t turn = ulb_turn_groups(row), minima_at = ulb_scales_at(row, groups);
-    const size_t d_at = minima_at + ulb_minima_bytes(row->minima, rows, groups);
+    const size_t groups = cfg->columns / cfg->group, rows = ulb_block_vectors(cfg) * ULB_LANES;
+    const size_t turn = ulb_turn_groups(cfg), minima_at = ulb_scales_at(cfg, groups);
+    const size_t d_at = minima_at + ulb_minima_bytes(cfg->minima, rows, groups);
     ulb_floats block[ULB_BLOCK_TOKENS_MAX][ULB_BLOCK_VECTORS_MAX];
     int32_t zeros[ULB_BLOCK_TOKENS_MAX][ULB_ZERO_FACTORS][ULB_SHORT_GROUPS];
     struct ulb_groups_at turns[ULB_BLOCK_TOKENS_MAX];
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
-        if (row->zero_point && row->group == ULB_SUM_COLUMNS)
-            ulb_scale_zeros(row, at[t].sums, zeros[t]);
+        if (cfg->zero_point && cfg->group == ULB_SUM_COLUMNS)
+            ulb_scale_zeros(cfg, at[t].sums, zeros[t]);
         turns[t] = (struct ulb_groups_at){at[t].tile, at[t].x, at[t].sums, zeros[t][0], at[t].scale};
         ULB_UNROLL(12)
-        for (size_t v = 0; v < ulb_block_vectors(row); v++)
+        for (size_t v = 0; v < ulb_block_vectors(cfg); v++)
             block[t][v] = ulb_no_floats();
     }
     for (size_t g = 0; g < groups; g += turn) {
-        ulb_add_token_turn(row, prefetch, turns, tokens, block);
+        ulb_add_token_turn(cfg, prefetch, turns, tokens, block);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++) {
-            turns[t].w += ulb_scales_at(row, turn);
-            turns[t].x += row->group * turn;
-            turns[t].sums += row->group / ULB_SUM_COLUMNS * turn;
+            turns[t].w += ulb_scales_at(cfg, turn);
+            turns[t].x += cfg->group * turn;
+            turns[t].sums += cfg->group / ULB_SUM_COLUMNS * turn;
             turns[t].zeros += turn;
         }
     }
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++)
-        ulb_finish_block(row, prefetch, minima_at, d_at, &at[t], block[t], t == 0, results[t]);
+        ulb_epilogue_block(cfg, prefetch, minima_at, d_at, &at[t], block[t], t == 0, results[t]);
 }
 
 /* One row of tiles, row m on, for tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void ulb_walk_token_blocks(const struct ulb_block_row *row,
-                                                                        struct ulb_prefetch_setting prefetch,
-                                                                        const struct ulb_gemm *g,
-                                                                        const struct ulb_tiles *tiles,
-                                                                        size_t m, size_t n, unsigned tokens)
+static inline __attribute__((always_inline)) void
+ulb_k_loop_token_blocks(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
+                        const struct ulb_gemm *g, const struct ulb_tiles *tiles, size_t m, size_t n,
+                        unsigned tokens)
 {
     ulb_floats results[ULB_BLOCK_TOKENS_MAX][ULB_BLOCK_VECTORS_MAX];
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
         ULB_UNROLL(12)
-        for (size_t v = 0; v < ulb_block_vectors(row); v++)
+        for (size_t v = 0; v < ulb_block_vectors(cfg); v++)
             results[t][v] = ulb_no_floats();
     }
     for (size_t s = 0; s < tiles->steps; s++) {
@@ -178,43 +177,43 @@ static inline __attribute__((always_inline)) void ulb_walk_token_blocks(const st
             ULB_UNROLL(4)
             for (unsigned t = 0; t < tokens; t++)
                 at[t] = (struct ulb_block_at){
-                    .tile = tiles->w + i * tiles->slice_bytes + s * row->tile_bytes,
-                    .x = (const int8_t *)g->x + (n + t) * g->x_stride + b * row->columns,
-                    .sums = g->x_sums + (n + t) * g->x_sums_stride + b * row->columns / ULB_SUM_COLUMNS,
+                    .tile = tiles->w + i * tiles->slice_bytes + s * cfg->tile_bytes,
+                    .x = (const int8_t *)g->x + (n + t) * g->x_stride + b * cfg->columns,
+                    .sums = g->x_sums + (n + t) * g->x_sums_stride + b * cfg->columns / ULB_SUM_COLUMNS,
                     .scale =
-                        g->x_scale + (n + t) * g->x_scale_stride + (row->activation == ULB_ACT_A8 ? 0 : b)};
-            ulb_add_token_block(row, prefetch, at, tokens, results);
+                        g->x_scale + (n + t) * g->x_scale_stride + (cfg->activation == ULB_ACT_A8 ? 0 : b)};
+            ulb_add_token_block(cfg, prefetch, at, tokens, results);
         }
     }
-    const size_t rows = ulb_rows_left(g, m, ulb_block_vectors(row) * ULB_LANES);
+    const size_t rows = ulb_rows_left(g, m, ulb_block_vectors(cfg) * ULB_LANES);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
         float y[ULB_TILE_ROWS_MAX];
-        ulb_store_results(row, results[t], y);
+        ulb_store_results(cfg, results[t], y);
         memcpy(g->y + (n + t) * g->y_stride + m, y, rows * sizeof *y);
     }
 }
 
 /* All rows; tokens: of a register tile. */
-static inline __attribute__((always_inline)) void ulb_run_token_blocks(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_run_token_blocks(const struct ulb_block_cfg *cfg,
                                                                        struct ulb_prefetch_setting prefetch,
                                                                        const struct ulb_gemm *g,
                                                                        unsigned tokens)
 {
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k)};
-    const size_t rows = ulb_block_vectors(row) * ULB_LANES;
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(cfg->layout, g->k)};
+    const size_t rows = ulb_block_vectors(cfg) * ULB_LANES;
     for (size_t m = g->m0; m < g->m1; m += rows) {
         size_t next;
-        tiles.w = (const uint8_t *)g->w + m / rows * tiles.steps * row->layout->tile_bytes;
+        tiles.w = (const uint8_t *)g->w + m / rows * tiles.steps * cfg->layout->tile_bytes;
         for (size_t n = 0; n < g->n; n += next) {
             next = ulb_next_tokens(g->n - n, tokens);
             if (next == tokens)
-                ulb_walk_token_blocks(row, prefetch, g, &tiles, m, n, tokens);
+                ulb_k_loop_token_blocks(cfg, prefetch, g, &tiles, m, n, tokens);
             else if (tokens > 3 && next == 3)
-                ulb_walk_token_blocks(row, prefetch, g, &tiles, m, n, 3);
+                ulb_k_loop_token_blocks(cfg, prefetch, g, &tiles, m, n, 3);
             else
-                ulb_walk_token_blocks(row, prefetch, g, &tiles, m, n, tokens > 2 ? 2 : 1);
+                ulb_k_loop_token_blocks(cfg, prefetch, g, &tiles, m, n, tokens > 2 ? 2 : 1);
         }
     }
 }

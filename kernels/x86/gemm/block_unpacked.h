@@ -9,24 +9,24 @@
 enum {
     /* Tokens that share what is staged: with 16 of them 64 take 6 to 9 % more at 512 bits, in place with AVX2
      * 6 to 13, repacked at 256 bits 2 to 5 (Zen 5). */
-    ULB_STAGED_BLOCK = 64,
-    ULB_STAGED_TOKENS_MAX = 4,
-    ULB_STAGED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
-    ULB_STAGED_ROW_VECTORS = 8,
-    ULB_STAGED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
+    ULB_UNPACKED_N_BLOCK = 64,
+    ULB_UNPACKED_TOKENS_MAX = 4,
+    ULB_UNPACKED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
+    ULB_UNPACKED_ROW_VECTORS = 8,
+    ULB_UNPACKED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
 };
 
 /* A register tile of rows that have so many vectors: vectors and tokens. Constants. With VEX 12 sums, which
  * are as many chains as the latency of dot products takes, leave registers for what the other side has and
  * one more: 8 sums of 2 vectors took 7 to 23 % longer (Zen 5, 512x4096 from the caches, 64 tokens). */
-#define ULB_STAGED_VECTORS(vectors) ULB_BY_SUMS(2U, ULB_BY_ENCODING((vectors) % 4 == 0 ? 4U : 3U, 2U))
-#define ULB_STAGED_TOKENS(vectors)  ((unsigned)ULB_STAGED_SUMS / (ULB_STAGED_VECTORS(vectors)))
+#define ULB_UNPACKED_VECTORS(vectors) ULB_BY_SUMS(2U, ULB_BY_ENCODING((vectors) % 4 == 0 ? 4U : 3U, 2U))
+#define ULB_UNPACKED_TOKENS(vectors)  ((unsigned)ULB_UNPACKED_SUMS / (ULB_UNPACKED_VECTORS(vectors)))
 
 /* Ends of a block: what its sums are multiplied by, and of minima words, two groups to a lane: of four, 0 and
  * 2, then 1 and 3. */
-struct ulb_staged_ends {
-    ulb_floats d[ULB_STAGED_ROW_VECTORS], dmin[ULB_STAGED_ROW_VECTORS];
-    ulb_vec minima[ULB_SHORT_GROUPS / 2][ULB_STAGED_ROW_VECTORS];
+struct ulb_block_epilogue {
+    ulb_floats d[ULB_UNPACKED_ROW_VECTORS], dmin[ULB_UNPACKED_ROW_VECTORS];
+    ulb_vec minima[ULB_SHORT_GROUPS / 2][ULB_UNPACKED_ROW_VECTORS];
 };
 
 /* Bytes of the codes in vectors packed, of vector i of a set's rows. */
@@ -34,10 +34,10 @@ typedef ulb_vec ulb_code_of(const ulb_vec *packed, size_t i);
 
 /* Codes of a step at w, of all vectors of rows. */
 static inline __attribute__((always_inline)) void
-ulb_stage_step(const struct ulb_block_row *row, ulb_code_of *code, const uint8_t *w, uint8_t *to)
+ulb_unpack_step(const struct ulb_block_cfg *cfg, ulb_code_of *code, const uint8_t *w, uint8_t *to)
 {
-    const struct ulb_codes *codes = row->codes;
-    for (size_t set = 0; set < row->sets; set++, w += codes->bytes * ULB_VEC_BYTES) {
+    const struct ulb_codes *codes = cfg->codes;
+    for (size_t set = 0; set < cfg->sets; set++, w += codes->bytes * ULB_VEC_BYTES) {
         ulb_vec packed[ULB_BLOCK_BYTES_MAX];
         ULB_UNROLL(5)
         for (size_t b = 0; b < codes->bytes; b++)
@@ -50,42 +50,43 @@ ulb_stage_step(const struct ulb_block_row *row, ulb_code_of *code, const uint8_t
 
 /* Those of vector v of rows, 4 groups of a row in a lane. */
 static inline __attribute__((always_inline)) void ulb_split_minima(ulb_vec four, size_t quad, size_t v,
-                                                                   struct ulb_staged_ends *ends)
+                                                                   struct ulb_block_epilogue *epilogue)
 {
-    ends->minima[2 * quad][v] = ulb_and(four, ulb_all32(0x00FF00FF));
-    ends->minima[2 * quad + 1][v] = ulb_shr16(four, 8);
+    epilogue->minima[2 * quad][v] = ulb_and(four, ulb_all32(0x00FF00FF));
+    epilogue->minima[2 * quad + 1][v] = ulb_shr16(four, 8);
 }
 
 /* Minima of vector v of rows at quads (kernels/x86/gemv/block_minima.h), a vector of them stride bytes on. */
-static inline __attribute__((always_inline)) void ulb_stage_minima(const struct ulb_block_row *row,
-                                                                   const uint8_t *quads, size_t stride,
-                                                                   size_t v, struct ulb_staged_ends *ends)
+static inline __attribute__((always_inline)) void ulb_unpack_minima(const struct ulb_block_cfg *cfg,
+                                                                    const uint8_t *quads, size_t stride,
+                                                                    size_t v,
+                                                                    struct ulb_block_epilogue *epilogue)
 {
-    const size_t n = row->columns / row->group / 4;
+    const size_t n = cfg->columns / cfg->group / 4;
     ULB_UNROLL(4)
     for (size_t quad = 0; quad < n; quad++) {
         ulb_vec four = ulb_load(quads + quad % 2 * stride);
-        if (row->minima == ULB_NIBBLE_MINIMA)
+        if (cfg->minima == ULB_NIBBLE_MINIMA)
             four = ulb_and(quad < 2 ? four : ulb_shr16(four, 4), ulb_all8(15));
-        ulb_split_minima(four, quad, v, ends);
+        ulb_split_minima(four, quad, v, epilogue);
     }
 }
 
 /* Those of the block at tile. */
 static inline __attribute__((always_inline)) void
-ulb_stage_ends(const struct ulb_block_row *row, const uint8_t *tile, struct ulb_staged_ends *ends)
+ulb_load_epilogue(const struct ulb_block_cfg *cfg, const uint8_t *tile, struct ulb_block_epilogue *epilogue)
 {
-    const size_t groups = row->columns / row->group, rows = ulb_block_vectors(row) * ULB_LANES;
-    const uint8_t *minima = tile + ulb_scales_at(row, groups),
-                  *d = minima + ulb_minima_bytes(row->minima, rows, groups);
+    const size_t groups = cfg->columns / cfg->group, rows = ulb_block_vectors(cfg) * ULB_LANES;
+    const uint8_t *minima = tile + ulb_scales_at(cfg, groups),
+                  *d = minima + ulb_minima_bytes(cfg->minima, rows, groups);
     ULB_UNROLL(8)
-    for (size_t v = 0; v < ulb_block_vectors(row); v++) {
-        ends->d[v] = row->powers ? ulb_load_powers(d + v * ULB_LANES)
-                                 : ulb_load_halves(d + v * ULB_LANES * sizeof(uint16_t));
-        if (row->minima)
-            ends->dmin[v] = ulb_load_halves(d + (rows + v * ULB_LANES) * sizeof(uint16_t));
-        if (row->minima > ULB_ONE_MINIMUM)
-            ulb_stage_minima(row, minima + v * ULB_VEC_BYTES, rows * 4, v, ends);
+    for (size_t v = 0; v < ulb_block_vectors(cfg); v++) {
+        epilogue->d[v] = cfg->powers ? ulb_load_powers(d + v * ULB_LANES)
+                                     : ulb_load_halves(d + v * ULB_LANES * sizeof(uint16_t));
+        if (cfg->minima)
+            epilogue->dmin[v] = ulb_load_halves(d + (rows + v * ULB_LANES) * sizeof(uint16_t));
+        if (cfg->minima > ULB_ONE_MINIMUM)
+            ulb_unpack_minima(cfg, minima + v * ULB_VEC_BYTES, rows * 4, v, epilogue);
     }
 }
 
@@ -102,72 +103,74 @@ static inline __attribute__((always_inline)) void ulb_copy_columns(int8_t *to, c
 }
 
 /* x_sums = sums of the groups of a block, of which these are 16, in the order of minima if there are any. */
-static inline __attribute__((always_inline)) void ulb_stage_x_sums(const struct ulb_block_row *row,
-                                                                   const int16_t *sums, int16_t *x_sums)
+static inline __attribute__((always_inline)) void ulb_unpack_x_sums(const struct ulb_block_cfg *cfg,
+                                                                    const int16_t *sums, int16_t *x_sums)
 {
     __m256i all = _mm256_loadu_si256((const __m256i *)sums);
-    if (row->group > ULB_SUM_COLUMNS) {
+    if (cfg->group > ULB_SUM_COLUMNS) {
         const __m256i pairs = _mm256_madd_epi16(all, _mm256_set1_epi16(1));
         all = _mm256_permute4x64_epi64(_mm256_packs_epi32(pairs, pairs), 0xD8);
     }
-    if (row->minima)
+    if (cfg->minima)
         all = _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(all, 0xD8), 0xD8);
     _mm256_storeu_si256((__m256i *)x_sums, all);
 }
 
 /* A pass over what is staged for so many tokens of the block, a function's own number, from t on. Functions,
  * else GCC keeps what the rest needs in registers, and sums in memory. */
-struct ulb_staged;
-typedef void ulb_pass_staged_fn(struct ulb_staged *staged, size_t t);
+struct ulb_unpacked;
+typedef void ulb_pass_unpacked_fn(struct ulb_unpacked *unpacked, size_t t);
 
 /* passes of a row: of 2, 3 and, where register tiles have so many, 4 tokens. */
-#define ULB_STAGED_PASSES(row)                                                                               \
-    ULB_STAGED_PASS(pass_2, row, 2)                                                                          \
-    ULB_STAGED_PASS(pass_3, row, 3)                                                                          \
-    ULB_STAGED_PASS(pass_4, row, 4)                                                                          \
-    static ulb_pass_staged_fn *const passes[] = {pass_2, pass_3, TOKENS > 3 ? pass_4 : NULL};
+#define ULB_UNPACKED_PASSES(cfg)                                                                             \
+    ULB_UNPACKED_PASS(pass_2, cfg, 2)                                                                        \
+    ULB_UNPACKED_PASS(pass_3, cfg, 3)                                                                        \
+    ULB_UNPACKED_PASS(pass_4, cfg, 4)                                                                        \
+    static ulb_pass_unpacked_fn *const passes[] = {pass_2, pass_3, TOKENS > 3 ? pass_4 : NULL};
 
 /* All tokens of the block; most: of a register tile. */
-static inline __attribute__((always_inline)) void
-ulb_pass_tokens(ulb_pass_staged_fn *const passes[], unsigned most, size_t tokens, struct ulb_staged *staged)
+static inline __attribute__((always_inline)) void ulb_pass_tokens(ulb_pass_unpacked_fn *const passes[],
+                                                                  unsigned most, size_t tokens,
+                                                                  struct ulb_unpacked *unpacked)
 {
     size_t some;
     for (size_t t = 0; t < tokens; t += some) {
         some = ulb_next_tokens(tokens - t, most);
-        passes[some - 2](staged, t);
+        passes[some - 2](unpacked, t);
     }
 }
 
 /* Bytes that each step of so many vectors of rows asks for, for the next block in time. */
-static inline __attribute__((always_inline)) size_t ulb_staged_ask(const struct ulb_block_row *row,
-                                                                   size_t tokens, size_t vectors)
+static inline __attribute__((always_inline)) size_t ulb_unpacked_ask(const struct ulb_block_cfg *cfg,
+                                                                     size_t tokens, size_t vectors)
 {
-    const size_t most = ULB_STAGED_TOKENS(ulb_block_vectors(row));
+    const size_t most = ULB_UNPACKED_TOKENS(ulb_block_vectors(cfg));
     const size_t steps =
-        (tokens + most - 1) / most * ((ulb_block_vectors(row) + vectors - 1) / vectors) * (row->columns / 4);
-    return (row->tile_bytes + steps - 1) / steps;
+        (tokens + most - 1) / most * ((ulb_block_vectors(cfg) + vectors - 1) / vectors) * (cfg->columns / 4);
+    return (cfg->tile_bytes + steps - 1) / steps;
 }
 
 /* Lines that a step asks for: a constant, those of one tile of tokens, of which more ask for some twice. */
-static inline __attribute__((always_inline)) size_t ulb_pass_lines(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) size_t ulb_pass_lines(const struct ulb_block_cfg *cfg,
                                                                    size_t vectors)
 {
-    return (ulb_staged_ask(row, 1, vectors) + ULB_LINE - 1) / ULB_LINE;
+    return (ulb_unpacked_ask(cfg, 1, vectors) + ULB_LINE - 1) / ULB_LINE;
 }
 
 /* Rows of a tile from row m on, of tokens [n, n + tokens). */
-static void ulb_run_staged_block(const struct ulb_block_row *row, ulb_pass_staged_fn *const passes[],
-                                 const struct ulb_gemm *g, size_t m, size_t n, size_t tokens);
+static void ulb_run_unpacked_n_block(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
+                                     const struct ulb_gemm *g, size_t m, size_t n, size_t tokens);
 
 /* All rows and tokens. */
-static inline __attribute__((always_inline)) void
-ulb_run_staged(const struct ulb_block_row *row, ulb_pass_staged_fn *const passes[], const struct ulb_gemm *g)
+static inline __attribute__((always_inline)) void ulb_run_unpacked(const struct ulb_block_cfg *cfg,
+                                                                   ulb_pass_unpacked_fn *const passes[],
+                                                                   const struct ulb_gemm *g)
 {
-    for (size_t m = g->m0; m < g->m1; m += ulb_block_vectors(row) * ULB_LANES) {
+    for (size_t m = g->m0; m < g->m1; m += ulb_block_vectors(cfg) * ULB_LANES) {
         size_t some;
         for (size_t n = 0; n < g->n; n += some) {
-            some = ulb_next_block(g->n - n, ULB_STAGED_BLOCK);
-            ulb_run_staged_block(row, passes, g, m, n, some);
+            some = ulb_next_n_block(g->n - n, ULB_UNPACKED_N_BLOCK);
+            ulb_run_unpacked_n_block(cfg, passes, g, m, n, some);
         }
     }
 }

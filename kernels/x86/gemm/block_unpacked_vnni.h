@@ -23,92 +23,92 @@
 /* Codes are half of an L1 of 32 KiB: for a quarter of it, with twice as many passes, 64 tokens take 6 to 12 %
  * more (Zen 5: Q5_0, Q3_K at 512 bits, IQ4_NL and MXFP4 with VEX). */
 enum {
-    ULB_STAGED_STEPS = 4, /* of all slices, of a visit of blocks without groups */
-    ULB_STAGED_BLOCKS = 8,
-    ULB_STAGED_CODES = 16384
+    ULB_UNPACKED_STEPS = 4, /* of all slices, of a visit of blocks without groups */
+    ULB_UNPACKED_BLOCKS = 8,
+    ULB_UNPACKED_CODES = 16384
 };
 
 /* A group, or a block that has none. */
-struct ulb_staged_unit {
+struct ulb_unpacked_unit {
     const uint8_t *w;   /* its codes */
     const uint8_t *ask; /* of L2, by the next pass */
     size_t column;      /* the first */
 };
 
 /* What the activations of a token are to the units of a visit. */
-struct ulb_staged_token {
+struct ulb_unpacked_token {
     int32_t zeros[ULB_SHORT_GROUPS];  /* their sums times the zero point, with ULB_MAGIC */
     int16_t x_sums[ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
     /* Of blocks: the scale, it times -ULB_MAGIC_VALUE, and times the sum. */
-    float x_scale[ULB_STAGED_BLOCKS], x_less[ULB_STAGED_BLOCKS], x_least[ULB_STAGED_BLOCKS];
+    float x_scale[ULB_UNPACKED_BLOCKS], x_less[ULB_UNPACKED_BLOCKS], x_least[ULB_UNPACKED_BLOCKS];
 };
 
 /* A visit: the groups of a block, or some blocks that have none, in the order in which one token's add up. */
-struct ulb_staged {
-    _Alignas(64) uint8_t codes[ULB_STAGED_CODES]; /* of a part of the units, */
-    size_t first, end;                            /* from one to another, */
-    bool last;                                    /* of the visit */
-    struct ulb_staged_unit units[ULB_SHORT_GROUPS];
-    ulb_floats scales[ULB_SHORT_GROUPS][ULB_STAGED_ROW_VECTORS]; /* of the part's groups */
-    struct ulb_staged_ends ends[ULB_STAGED_BLOCKS];
-    struct ulb_staged_token tokens[ULB_STAGED_BLOCK];
+struct ulb_unpacked {
+    _Alignas(64) uint8_t codes[ULB_UNPACKED_CODES]; /* of a part of the units, */
+    size_t first, end;                              /* from one to another, */
+    bool last;                                      /* of the visit */
+    struct ulb_unpacked_unit units[ULB_SHORT_GROUPS];
+    ulb_floats scales[ULB_SHORT_GROUPS][ULB_UNPACKED_ROW_VECTORS]; /* of the part's groups */
+    struct ulb_block_epilogue epilogue[ULB_UNPACKED_BLOCKS];
+    struct ulb_unpacked_token tokens[ULB_UNPACKED_N_BLOCK];
     const int8_t *x; /* of the first token; the next one's lie x_stride on */
     size_t x_stride;
-    ulb_floats sums[ULB_STAGED_BLOCK][ULB_STAGED_ROW_VECTORS]; /* of a block's parts */
-    ulb_floats results[ULB_STAGED_BLOCK][ULB_STAGED_ROW_VECTORS];
+    ulb_floats sums[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS]; /* of a block's parts */
+    ulb_floats results[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
     size_t ask_bytes; /* by each step of a pass */
 };
 
 /* Units of a part, at most. */
-static inline __attribute__((always_inline)) size_t ulb_part_units(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) size_t ulb_part_units(const struct ulb_block_cfg *cfg)
 {
-    const size_t columns = row->scales ? row->columns : ULB_STAGED_STEPS * ULB_BLOCK_SLICES * row->columns,
-                 most = ULB_STAGED_CODES / (ulb_block_vectors(row) * ULB_LANES);
-    return (columns < most ? columns : most) / row->group;
+    const size_t columns = cfg->scales ? cfg->columns : ULB_UNPACKED_STEPS * ULB_BLOCK_SLICES * cfg->columns,
+                 most = ULB_UNPACKED_CODES / (ulb_block_vectors(cfg) * ULB_LANES);
+    return (columns < most ? columns : most) / cfg->group;
 }
 
 /* Codes of unit u as the part's unit to, and its scales if it is a group of the block at tile. */
-static inline __attribute__((always_inline)) void ulb_stage_unit(const struct ulb_block_row *row,
-                                                                 const uint8_t *tile, size_t u, size_t to,
-                                                                 struct ulb_staged *staged)
+static inline __attribute__((always_inline)) void ulb_unpack_unit(const struct ulb_block_cfg *cfg,
+                                                                  const uint8_t *tile, size_t u, size_t to,
+                                                                  struct ulb_unpacked *unpacked)
 {
-    const size_t steps = row->group / 4, packed = row->sets * row->codes->bytes * ULB_VEC_BYTES,
-                 bytes = ulb_block_vectors(row) * ULB_VEC_BYTES;
+    const size_t steps = cfg->group / 4, packed = cfg->sets * cfg->codes->bytes * ULB_VEC_BYTES,
+                 bytes = ulb_block_vectors(cfg) * ULB_VEC_BYTES;
     for (size_t s = 0; s < steps; s++)
-        ulb_stage_step(row, row->codes->byte, staged->units[u].w + s * packed,
-                       staged->codes + (to * steps + s) * bytes);
-    if (!row->scales)
+        ulb_unpack_step(cfg, cfg->codes->byte, unpacked->units[u].w + s * packed,
+                        unpacked->codes + (to * steps + s) * bytes);
+    if (!cfg->scales)
         return;
     ULB_UNROLL(8)
-    for (size_t v = 0; v < ulb_block_vectors(row); v++)
-        staged->scales[to][v] = ulb_group_scale(row, tile + ulb_scales_at(row, u), u, v);
+    for (size_t v = 0; v < ulb_block_vectors(cfg); v++)
+        unpacked->scales[to][v] = ulb_group_scale(cfg, tile + ulb_scales_at(cfg, u), u, v);
 }
 
 /* zeros[8] = those of 8 units whose activations have these sums. */
-static inline __attribute__((always_inline)) void ulb_stage_zeros(int32_t zero_point, __m256i sums,
-                                                                  int32_t *zeros)
+static inline __attribute__((always_inline)) void ulb_unpack_zeros(int32_t zero_point, __m256i sums,
+                                                                   int32_t *zeros)
 {
     const __m256i products = _mm256_mullo_epi32(sums, _mm256_set1_epi32(zero_point));
     _mm256_storeu_si256((__m256i *)zeros, _mm256_add_epi32(products, _mm256_set1_epi32(ULB_MAGIC)));
 }
 
 /* A token of a block of groups, of which these are 16 sums. */
-static inline __attribute__((always_inline)) void ulb_stage_groups_token(const struct ulb_block_row *row,
-                                                                         const int16_t *sums, float x_scale,
-                                                                         struct ulb_staged_token *token)
+static inline __attribute__((always_inline)) void ulb_unpack_groups_token(const struct ulb_block_cfg *cfg,
+                                                                          const int16_t *sums, float x_scale,
+                                                                          struct ulb_unpacked_token *token)
 {
     const __m256i all = _mm256_loadu_si256((const __m256i *)sums);
     const __m256i pairs = _mm256_madd_epi16(all, _mm256_set1_epi16(1));
     token->x_scale[0] = x_scale;
-    if (row->group == ULB_SUM_COLUMNS) {
+    if (cfg->group == ULB_SUM_COLUMNS) {
         const __m128i low = _mm256_castsi256_si128(all), high = _mm256_extracti128_si256(all, 1);
-        ulb_stage_zeros(row->zero_point, _mm256_cvtepi16_epi32(low), token->zeros);
-        ulb_stage_zeros(row->zero_point, _mm256_cvtepi16_epi32(high), token->zeros + 8);
+        ulb_unpack_zeros(cfg->zero_point, _mm256_cvtepi16_epi32(low), token->zeros);
+        ulb_unpack_zeros(cfg->zero_point, _mm256_cvtepi16_epi32(high), token->zeros + 8);
     } else {
-        ulb_stage_zeros(row->zero_point, pairs, token->zeros);
+        ulb_unpack_zeros(cfg->zero_point, pairs, token->zeros);
     }
-    if (row->minima)
-        ulb_stage_x_sums(row, sums, token->x_sums);
+    if (cfg->minima)
+        ulb_unpack_x_sums(cfg, sums, token->x_sums);
 }
 
 /* 4 bytes of each of up to 4 steps of both slices, the second so far on, step by step; there: of the steps
@@ -123,40 +123,40 @@ static inline __attribute__((always_inline)) __m256i ulb_load_steps(const void *
 }
 
 /* A token of up to 8 blocks without groups: their scales, and the sums of their activations. */
-static inline __attribute__((always_inline)) void ulb_stage_blocks_token(const struct ulb_block_row *row,
-                                                                         __m256 x_scale, __m256i sums,
-                                                                         struct ulb_staged_token *token)
+static inline __attribute__((always_inline)) void ulb_unpack_blocks_token(const struct ulb_block_cfg *cfg,
+                                                                          __m256 x_scale, __m256i sums,
+                                                                          struct ulb_unpacked_token *token)
 {
-    if (row->powers)
+    if (cfg->powers)
         x_scale = _mm256_mul_ps(x_scale, _mm256_set1_ps(0.5f));
-    ulb_stage_zeros(row->scales_sums ? -row->zero_point : row->zero_point, sums, token->zeros);
+    ulb_unpack_zeros(cfg->scales_sums ? -cfg->zero_point : cfg->zero_point, sums, token->zeros);
     _mm256_storeu_ps(token->x_scale, x_scale);
     _mm256_storeu_ps(token->x_less, _mm256_mul_ps(x_scale, _mm256_set1_ps(-(float)ULB_MAGIC_VALUE)));
     _mm256_storeu_ps(token->x_least, _mm256_mul_ps(x_scale, _mm256_cvtepi32_ps(sums)));
 }
 
 /* Token n of the call, of so many steps from step s on, whose blocks of 32 columns have no groups. */
-static inline __attribute__((always_inline)) void ulb_stage_steps_token(const struct ulb_block_row *row,
-                                                                        const struct ulb_gemm *g, size_t n,
-                                                                        size_t s, size_t steps,
-                                                                        struct ulb_staged_token *token)
+static inline __attribute__((always_inline)) void ulb_unpack_steps_token(const struct ulb_block_cfg *cfg,
+                                                                         const struct ulb_gemm *g, size_t n,
+                                                                         size_t s, size_t steps,
+                                                                         struct ulb_unpacked_token *token)
 {
     const __m128i there = _mm_cmpgt_epi32(_mm_set1_epi32((int)steps), _mm_setr_epi32(0, 1, 2, 3));
-    const size_t slice = ulb_layout_steps(row->layout, g->k) * 4;
+    const size_t slice = ulb_layout_steps(cfg->layout, g->k) * 4;
     const __m256i halves = ulb_load_steps(g->x_sums + n * g->x_sums_stride + 2 * s, slice, there);
     const __m256i x_scale = ulb_load_steps(g->x_scale + n * g->x_scale_stride + s, slice, there);
-    ulb_stage_blocks_token(row, _mm256_castsi256_ps(x_scale), _mm256_madd_epi16(halves, _mm256_set1_epi16(1)),
-                           token);
+    ulb_unpack_blocks_token(cfg, _mm256_castsi256_ps(x_scale),
+                            _mm256_madd_epi16(halves, _mm256_set1_epi16(1)), token);
 }
 
 /* sums[tokens][vectors] += a step: what there is less of, vectors or tokens, is held. x: the first token's.
  */
-static inline __attribute__((always_inline)) void ulb_add_staged_step(size_t vectors, const uint8_t *w,
-                                                                      const int8_t *x, size_t stride,
-                                                                      unsigned tokens, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_add_unpacked_step(size_t vectors, const uint8_t *w,
+                                                                        const int8_t *x, size_t stride,
+                                                                        unsigned tokens, ulb_vec *sums)
 {
-    ulb_vec held[ULB_STAGED_TOKENS_MAX];
-    if (vectors > ULB_STAGED_TOKENS(vectors)) {
+    ulb_vec held[ULB_UNPACKED_TOKENS_MAX];
+    if (vectors > ULB_UNPACKED_TOKENS(vectors)) {
         ULB_UNROLL(4)
         for (unsigned i = 0; i < tokens; i++)
             held[i] = ulb_broadcast4(x + i * stride);
@@ -183,51 +183,51 @@ static inline __attribute__((always_inline)) void ulb_add_staged_step(size_t vec
 
 /* sums[tokens][vectors] of unit u, vectors of rows from v on; x: the first token's. */
 static inline __attribute__((always_inline)) void
-ulb_sum_unit(const struct ulb_block_row *row, struct ulb_staged *staged, size_t u, size_t v,
-             const struct ulb_staged_token *token, const int8_t *x, unsigned tokens, ulb_vec *sums)
+ulb_sum_unit(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, size_t u, size_t v,
+             const struct ulb_unpacked_token *token, const int8_t *x, unsigned tokens, ulb_vec *sums)
 {
-    const size_t step_bytes = ulb_block_vectors(row) * ULB_VEC_BYTES,
-                 vectors = ULB_STAGED_VECTORS(ulb_block_vectors(row)), x_stride = staged->x_stride,
-                 ask_bytes = staged->ask_bytes;
-    const uint8_t *w =
-                      staged->codes + (u - staged->first) * (row->group / 4) * step_bytes + v * ULB_VEC_BYTES,
-                  *ask = staged->units[u].ask;
-    x += staged->units[u].column;
+    const size_t step_bytes = ulb_block_vectors(cfg) * ULB_VEC_BYTES,
+                 vectors = ULB_UNPACKED_VECTORS(ulb_block_vectors(cfg)), x_stride = unpacked->x_stride,
+                 ask_bytes = unpacked->ask_bytes;
+    const uint8_t *w = unpacked->codes + (u - unpacked->first) * (cfg->group / 4) * step_bytes +
+                       v * ULB_VEC_BYTES,
+                  *ask = unpacked->units[u].ask;
+    x += unpacked->units[u].column;
     ULB_UNROLL(12)
     for (size_t i = 0; i < tokens * vectors; i++)
-        sums[i] = ulb_all32(row->scales_sums ? token[i / vectors].zeros[u] : ULB_MAGIC);
-    for (size_t s = 0; s < row->group / 4; s++, w += step_bytes, x += 4, ask += ask_bytes) {
-        ulb_add_staged_step(vectors, w, x, x_stride, tokens, sums);
+        sums[i] = ulb_all32(cfg->scales_sums ? token[i / vectors].zeros[u] : ULB_MAGIC);
+    for (size_t s = 0; s < cfg->group / 4; s++, w += step_bytes, x += 4, ask += ask_bytes) {
+        ulb_add_unpacked_step(vectors, w, x, x_stride, tokens, sums);
         ULB_UNROLL(8)
-        for (size_t line = 0; line < ulb_pass_lines(row, vectors); line++)
+        for (size_t line = 0; line < ulb_pass_lines(cfg, vectors); line++)
             ulb_ask_l2(ask, line * ULB_LINE);
     }
-    staged->units[u].ask = ask;
+    unpacked->units[u].ask = ask;
 }
 
-/* all[vectors] += unit u of a token, vectors of rows from v on: as ulb_end_group() and ulb_finish_block()
+/* all[vectors] += unit u of a token, vectors of rows from v on: as ulb_end_group() and ulb_epilogue_block()
  * make it of one token's. */
 static inline __attribute__((always_inline)) void
-ulb_end_unit(const struct ulb_block_row *row, const struct ulb_staged *staged, size_t u, size_t v,
-             size_t vectors, const struct ulb_staged_token *token, const ulb_vec *sums, ulb_floats *all)
+ulb_end_unit(const struct ulb_block_cfg *cfg, const struct ulb_unpacked *unpacked, size_t u, size_t v,
+             size_t vectors, const struct ulb_unpacked_token *token, const ulb_vec *sums, ulb_floats *all)
 {
-    const ulb_floats zero = ulb_as_floats(ulb_all32(row->zero_point ? token->zeros[u] : ULB_MAGIC)),
-                     *scales = staged->scales[u - staged->first] + v;
-    const struct ulb_staged_ends *ends = &staged->ends[row->scales ? 0 : u];
+    const ulb_floats zero = ulb_as_floats(ulb_all32(cfg->zero_point ? token->zeros[u] : ULB_MAGIC)),
+                     *scales = unpacked->scales[u - unpacked->first] + v;
+    const struct ulb_block_epilogue *epilogue = &unpacked->epilogue[cfg->scales ? 0 : u];
     ULB_UNROLL(4)
     for (size_t i = 0; i < vectors; i++) {
-        if (row->scales) {
+        if (cfg->scales) {
             all[i] = ulb_fma(ulb_sub(ulb_as_floats(sums[i]), zero), scales[i], all[i]);
         } else {
             const ulb_floats x_scale = ulb_all_floats(token->x_scale[u]);
-            if (row->scales_sums)
+            if (cfg->scales_sums)
                 all[i] = ulb_fma(ulb_fma(ulb_as_floats(sums[i]), x_scale, ulb_all_floats(token->x_less[u])),
-                                 ends->d[v + i], all[i]);
+                                 epilogue->d[v + i], all[i]);
             else
-                all[i] =
-                    ulb_fma(ulb_sub(ulb_as_floats(sums[i]), zero), ulb_mul(ends->d[v + i], x_scale), all[i]);
-            if (row->minima)
-                all[i] = ulb_fnma(ends->dmin[v + i], ulb_all_floats(token->x_least[u]), all[i]);
+                all[i] = ulb_fma(ulb_sub(ulb_as_floats(sums[i]), zero), ulb_mul(epilogue->d[v + i], x_scale),
+                                 all[i]);
+            if (cfg->minima)
+                all[i] = ulb_fnma(epilogue->dmin[v + i], ulb_all_floats(token->x_least[u]), all[i]);
         }
         if (ULB_BY_ENCODING(true, false))
             __asm__("" : "+m"(all[i]));
@@ -235,147 +235,145 @@ ulb_end_unit(const struct ulb_block_row *row, const struct ulb_staged *staged, s
 }
 
 /* *result += the sum of a block of groups, for vector v of rows. */
-static inline __attribute__((always_inline)) void ulb_end_block(const struct ulb_block_row *row,
-                                                                const struct ulb_staged_ends *ends, size_t v,
-                                                                const struct ulb_staged_token *token,
-                                                                ulb_floats sum, ulb_floats *result)
+static inline __attribute__((always_inline)) void
+ulb_end_block(const struct ulb_block_cfg *cfg, const struct ulb_block_epilogue *epilogue, size_t v,
+              const struct ulb_unpacked_token *token, ulb_floats sum, ulb_floats *result)
 {
     const ulb_floats x_scale = ulb_all_floats(token->x_scale[0]);
-    *result = ulb_fma(sum, ulb_mul(ends->d[v], x_scale), *result);
-    if (row->minima) {
+    *result = ulb_fma(sum, ulb_mul(epilogue->d[v], x_scale), *result);
+    if (cfg->minima) {
         ulb_vec minima = ulb_zero();
         const int16_t *x_sums = token->x_sums;
-        __asm__("" : "+r"(ends), "+r"(x_sums)); /* else GCC copies those of all tokens to the stack */
-        for (size_t eight = 0; eight < row->columns / row->group / 8; eight++) {
+        __asm__("" : "+r"(epilogue), "+r"(x_sums)); /* else GCC copies those of all tokens to the stack */
+        for (size_t eight = 0; eight < cfg->columns / cfg->group / 8; eight++) {
             ULB_UNROLL(4)
             for (size_t i = 4 * eight; i < 4 * eight + 4; i++)
-                ulb_dp_words(&minima, ends->minima[i][v], ulb_broadcast4(x_sums + 2 * i));
+                ulb_dp_s16(&minima, epilogue->minima[i][v], ulb_broadcast4(x_sums + 2 * i));
         }
-        *result = ulb_fnma(ends->dmin[v], ulb_mul(ulb_to_floats(minima), x_scale), *result);
+        *result = ulb_fnma(epilogue->dmin[v], ulb_mul(ulb_to_floats(minima), x_scale), *result);
     }
 }
 
 /* All units of the part, for so many tokens of the block from t on. */
-static inline __attribute__((always_inline)) void
-ulb_pass_part(const struct ulb_block_row *row, struct ulb_staged *staged, size_t v, size_t t, unsigned tokens)
+static inline __attribute__((always_inline)) void ulb_pass_part(const struct ulb_block_cfg *cfg,
+                                                                struct ulb_unpacked *unpacked, size_t v,
+                                                                size_t t, unsigned tokens)
 {
-    const struct ulb_staged_token *token = staged->tokens + t;
-    const int8_t *x = staged->x + t * staged->x_stride;
-    const size_t vectors = ULB_STAGED_VECTORS(ulb_block_vectors(row));
-    ulb_floats(*at)[ULB_STAGED_ROW_VECTORS] = (row->scales ? staged->sums : staged->results) + t;
-    ulb_floats all[ULB_STAGED_SUMS];
+    const struct ulb_unpacked_token *token = unpacked->tokens + t;
+    const int8_t *x = unpacked->x + t * unpacked->x_stride;
+    const size_t vectors = ULB_UNPACKED_VECTORS(ulb_block_vectors(cfg));
+    ulb_floats(*at)[ULB_UNPACKED_ROW_VECTORS] = (cfg->scales ? unpacked->sums : unpacked->results) + t;
+    ulb_floats all[ULB_UNPACKED_SUMS];
     __asm__("" : "+r"(token)); /* else GCC keeps an address for each token */
     ULB_UNROLL(12)
     for (size_t i = 0; i < tokens * vectors; i++)
-        all[i] = row->scales && staged->first == 0 ? ulb_no_floats() : at[i / vectors][v + i % vectors];
-    for (size_t u = staged->first; u < staged->end; u++) {
-        ulb_vec sums[ULB_STAGED_SUMS];
-        ulb_sum_unit(row, staged, u, v, token, x, tokens, sums);
+        all[i] = cfg->scales && unpacked->first == 0 ? ulb_no_floats() : at[i / vectors][v + i % vectors];
+    for (size_t u = unpacked->first; u < unpacked->end; u++) {
+        ulb_vec sums[ULB_UNPACKED_SUMS];
+        ulb_sum_unit(cfg, unpacked, u, v, token, x, tokens, sums);
         ULB_UNROLL(4)
         for (unsigned i = 0; i < tokens; i++)
-            ulb_end_unit(row, staged, u, v, vectors, &token[i], sums + i * vectors, all + i * vectors);
+            ulb_end_unit(cfg, unpacked, u, v, vectors, &token[i], sums + i * vectors, all + i * vectors);
     }
     ULB_UNROLL(12)
     for (size_t i = 0; i < tokens * vectors; i++) {
-        if (row->scales && staged->last)
-            ulb_end_block(row, staged->ends, v + i % vectors, &token[i / vectors], all[i],
-                          &staged->results[t + i / vectors][v + i % vectors]);
+        if (cfg->scales && unpacked->last)
+            ulb_end_block(cfg, unpacked->epilogue, v + i % vectors, &token[i / vectors], all[i],
+                          &unpacked->results[t + i / vectors][v + i % vectors]);
         else
             at[i / vectors][v + i % vectors] = all[i];
     }
 }
 
-/* A ulb_pass_staged_fn. */
-#define ULB_STAGED_PASS(name, row, tokens)                                                                   \
-    static __attribute__((noinline)) void name(struct ulb_staged *staged, size_t t)                          \
+/* A ulb_pass_unpacked_fn. */
+#define ULB_UNPACKED_PASS(name, cfg, tokens)                                                                 \
+    static __attribute__((noinline)) void name(struct ulb_unpacked *unpacked, size_t t)                      \
     {                                                                                                        \
-        for (size_t v = 0; v < ulb_block_vectors(&(row));                                                    \
-             v += ULB_STAGED_VECTORS(ulb_block_vectors(&(row))))                                             \
-            ulb_pass_part(&(row), staged, v, t, tokens);                                                     \
+        for (size_t v = 0; v < ulb_block_vectors(&(cfg));                                                    \
+             v += ULB_UNPACKED_VECTORS(ulb_block_vectors(&(cfg))))                                           \
+            ulb_pass_part(&(cfg), unpacked, v, t, tokens);                                                   \
     }
 
 /* So many units, of the block at tile if they are groups. */
-static inline __attribute__((always_inline)) void ulb_visit_units(const struct ulb_block_row *row,
-                                                                  ulb_pass_staged_fn *const passes[],
-                                                                  const uint8_t *tile, size_t units,
-                                                                  size_t tokens, struct ulb_staged *staged)
+static inline __attribute__((always_inline)) void
+ulb_chunk_of_units(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[], const uint8_t *tile,
+                   size_t units, size_t tokens, struct ulb_unpacked *unpacked)
 {
-    const size_t part = ulb_part_units(row);
-    for (staged->first = 0; staged->first < units; staged->first = staged->end) {
-        staged->last = units - staged->first <= part;
-        staged->end = staged->last ? units : staged->first + part;
-        for (size_t u = staged->first; u < staged->end; u++)
-            ulb_stage_unit(row, tile, u, u - staged->first, staged);
-        ulb_pass_tokens(passes, ULB_STAGED_TOKENS(ulb_block_vectors(row)), tokens, staged);
+    const size_t part = ulb_part_units(cfg);
+    for (unpacked->first = 0; unpacked->first < units; unpacked->first = unpacked->end) {
+        unpacked->last = units - unpacked->first <= part;
+        unpacked->end = unpacked->last ? units : unpacked->first + part;
+        for (size_t u = unpacked->first; u < unpacked->end; u++)
+            ulb_unpack_unit(cfg, tile, u, u - unpacked->first, unpacked);
+        ulb_pass_tokens(passes, ULB_UNPACKED_TOKENS(ulb_block_vectors(cfg)), tokens, unpacked);
     }
 }
 
 /* Block b, whose groups begin at tile, for tokens from n on. */
-static inline __attribute__((always_inline)) void ulb_visit_groups(const struct ulb_block_row *row,
-                                                                   ulb_pass_staged_fn *const passes[],
-                                                                   const struct ulb_gemm *g,
-                                                                   const uint8_t *tile, size_t b, size_t n,
-                                                                   size_t tokens, struct ulb_staged *staged)
+static inline __attribute__((always_inline)) void
+ulb_chunk_of_groups(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
+                    const struct ulb_gemm *g, const uint8_t *tile, size_t b, size_t n, size_t tokens,
+                    struct ulb_unpacked *unpacked)
 {
-    const size_t groups = row->columns / row->group, columns = b * row->columns;
+    const size_t groups = cfg->columns / cfg->group, columns = b * cfg->columns;
     for (size_t u = 0; u < groups; u++)
-        staged->units[u] =
-            (struct ulb_staged_unit){.w = tile + ulb_codes_at(row, u),
-                                     .ask = tile + ULB_STAGED_FAR + u * row->tile_bytes / groups,
-                                     .column = columns + u * row->group};
-    ulb_stage_ends(row, tile, staged->ends);
+        unpacked->units[u] =
+            (struct ulb_unpacked_unit){.w = tile + ulb_codes_at(cfg, u),
+                                       .ask = tile + ULB_UNPACKED_FAR + u * cfg->tile_bytes / groups,
+                                       .column = columns + u * cfg->group};
+    ulb_load_epilogue(cfg, tile, unpacked->epilogue);
     for (size_t t = 0; t < tokens; t++) {
         const int16_t *sums = g->x_sums + (n + t) * g->x_sums_stride + columns / ULB_SUM_COLUMNS;
-        ulb_stage_groups_token(row, sums, g->x_scale[(n + t) * g->x_scale_stride + b], &staged->tokens[t]);
+        ulb_unpack_groups_token(cfg, sums, g->x_scale[(n + t) * g->x_scale_stride + b], &unpacked->tokens[t]);
     }
-    ulb_visit_units(row, passes, tile, groups, tokens, staged);
+    ulb_chunk_of_units(cfg, passes, tile, groups, tokens, unpacked);
 }
 
 /* So many steps of both slices from step s on, whose blocks have no groups; w: the first slice's step s. */
-static inline __attribute__((always_inline)) void ulb_visit_blocks(const struct ulb_block_row *row,
-                                                                   ulb_pass_staged_fn *const passes[],
-                                                                   const struct ulb_gemm *g, const uint8_t *w,
-                                                                   size_t s, size_t steps, size_t n,
-                                                                   size_t tokens, struct ulb_staged *staged)
+static inline __attribute__((always_inline)) void
+ulb_chunk_of_blocks(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
+                    const struct ulb_gemm *g, const uint8_t *w, size_t s, size_t steps, size_t n,
+                    size_t tokens, struct ulb_unpacked *unpacked)
 {
-    const size_t units = steps * ULB_BLOCK_SLICES, slice_steps = ulb_layout_steps(row->layout, g->k),
-                 slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k);
+    const size_t units = steps * ULB_BLOCK_SLICES, slice_steps = ulb_layout_steps(cfg->layout, g->k),
+                 slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k);
     for (size_t u = 0; u < units; u++) {
         const size_t slice = u % ULB_BLOCK_SLICES, step = u / ULB_BLOCK_SLICES;
-        const uint8_t *tile = w + slice * slice_bytes + step * row->tile_bytes;
-        staged->units[u] =
-            (struct ulb_staged_unit){.w = tile,
-                                     .ask = tile + ULB_STAGED_FAR,
-                                     .column = (slice * slice_steps + s + step) * row->columns};
-        ulb_stage_ends(row, tile, &staged->ends[u]);
+        const uint8_t *tile = w + slice * slice_bytes + step * cfg->tile_bytes;
+        unpacked->units[u] =
+            (struct ulb_unpacked_unit){.w = tile,
+                                       .ask = tile + ULB_UNPACKED_FAR,
+                                       .column = (slice * slice_steps + s + step) * cfg->columns};
+        ulb_load_epilogue(cfg, tile, &unpacked->epilogue[u]);
     }
     for (size_t t = 0; t < tokens; t++)
-        ulb_stage_steps_token(row, g, n + t, s, steps, &staged->tokens[t]);
-    ulb_visit_units(row, passes, NULL, units, tokens, staged);
+        ulb_unpack_steps_token(cfg, g, n + t, s, steps, &unpacked->tokens[t]);
+    ulb_chunk_of_units(cfg, passes, NULL, units, tokens, unpacked);
 }
 
-static inline __attribute__((always_inline)) void ulb_run_staged_block(const struct ulb_block_row *row,
-                                                                       ulb_pass_staged_fn *const passes[],
-                                                                       const struct ulb_gemm *g, size_t m,
-                                                                       size_t n, size_t tokens)
+static inline __attribute__((always_inline)) void
+ulb_run_unpacked_n_block(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
+                         const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)
 {
-    const size_t rows = ulb_block_vectors(row) * ULB_LANES, steps = ulb_layout_steps(row->layout, g->k),
-                 slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                 visit = row->scales ? 1 : ULB_STAGED_STEPS;
-    const uint8_t *w = (const uint8_t *)g->w + m / rows * steps * row->layout->tile_bytes;
-    struct ulb_staged staged;
-    staged.x = (const int8_t *)g->x + n * g->x_stride;
-    staged.x_stride = g->x_stride;
-    staged.ask_bytes = ulb_staged_ask(row, tokens, ULB_STAGED_VECTORS(rows / ULB_LANES));
-    memset(staged.results, 0, tokens * sizeof *staged.results);
-    for (size_t s = 0; s < steps; s += visit, w += visit * row->tile_bytes) {
-        if (!row->scales)
-            ulb_visit_blocks(row, passes, g, w, s, steps - s < visit ? steps - s : visit, n, tokens, &staged);
-        for (size_t i = 0; row->scales && i < ULB_BLOCK_SLICES; i++)
-            ulb_visit_groups(row, passes, g, w + i * slice_bytes, i * steps + s, n, tokens, &staged);
+    const size_t rows = ulb_block_vectors(cfg) * ULB_LANES, steps = ulb_layout_steps(cfg->layout, g->k),
+                 slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+                 chunk = cfg->scales ? 1 : ULB_UNPACKED_STEPS;
+    const uint8_t *w = (const uint8_t *)g->w + m / rows * steps * cfg->layout->tile_bytes;
+    struct ulb_unpacked unpacked;
+    unpacked.x = (const int8_t *)g->x + n * g->x_stride;
+    unpacked.x_stride = g->x_stride;
+    unpacked.ask_bytes = ulb_unpacked_ask(cfg, tokens, ULB_UNPACKED_VECTORS(rows / ULB_LANES));
+    memset(unpacked.results, 0, tokens * sizeof *unpacked.results);
+    for (size_t s = 0; s < steps; s += chunk, w += chunk * cfg->tile_bytes) {
+        if (!cfg->scales)
+            ulb_chunk_of_blocks(cfg, passes, g, w, s, steps - s < chunk ? steps - s : chunk, n, tokens,
+                                &unpacked);
+        for (size_t i = 0; cfg->scales && i < ULB_BLOCK_SLICES; i++)
+            ulb_chunk_of_groups(cfg, passes, g, w + i * slice_bytes, i * steps + s, n, tokens, &unpacked);
     }
     for (size_t t = 0; t < tokens; t++)
-        memcpy(g->y + (n + t) * g->y_stride + m, staged.results[t], ulb_rows_left(g, m, rows) * sizeof *g->y);
+        memcpy(g->y + (n + t) * g->y_stride + m, unpacked.results[t],
+               ulb_rows_left(g, m, rows) * sizeof *g->y);
 }
 
 #endif

@@ -18,7 +18,7 @@
 enum {
     ULB_TOKENS_MAX_TILE = 4,
     ULB_TOKENS_CHAINS = ULB_BY_ENCODING(12, 16),
-    ULB_TOKENS_VISIT = 8,         /* steps */
+    ULB_TOKENS_CHUNK = 8,         /* steps */
     ULB_TOKENS_STREAMS = 8,       /* of activations, more of which are packed */
     ULB_PACKED_BYTES = 256 * 1024 /* 4 tokens of 65,536 columns */
 };
@@ -35,7 +35,7 @@ typedef void ulb_tokens_sum_fn(struct ulb_prefetch_setting prefetch, const struc
                                struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums);
 
 /* Compile-time constants of a row. */
-struct ulb_tokens {
+struct ulb_field_tile_cfg {
     const struct ulb_layout *layout;
     unsigned vectors; /* of packed weights in a step of 4 columns */
     unsigned fields;  /* of a byte */
@@ -43,9 +43,9 @@ struct ulb_tokens {
     unsigned tokens;  /* of the register tile */
     unsigned slices;  /* of the layout */
     int32_t zero_point;
-    size_t near, far;               /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
-    size_t gap;                     /* from one prefetched line to the next: see struct ulb_walk */
-    void (*combine)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
+    size_t near, far;                /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
+    size_t prefetch_stride;          /* from one prefetched line to the next: see struct ulb_k_loop */
+    void (*separate)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
     /* Of rows whose weights are no fields of bytes in place of all that says how to read them: bits and
      * distances; vectors: of sums of a token, a field each. combine: NULL if they need none. */
     ulb_tokens_sum_fn *sum;
@@ -70,20 +70,20 @@ static __attribute__((noinline, unused)) void ulb_pack_tokens(const struct ulb_g
 }
 
 /* Lines ahead of a step's: each by the caller's setting, else every row->gap bytes. */
-static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const struct ulb_tokens *row,
+static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const struct ulb_field_tile_cfg *cfg,
                                                                       struct ulb_prefetch_setting prefetch,
                                                                       const uint8_t *w, size_t bytes)
 {
     ULB_UNROLL(32)
     for (size_t line = 0; line < bytes; line += ULB_LINE) {
-        if (line % row->gap == 0 || prefetch.alone)
-            ulb_ask_for_tokens(w, line, (struct ulb_line_prefetch){row->near, prefetch}, row->far);
+        if (line % cfg->prefetch_stride == 0 || prefetch.alone)
+            ulb_ask_for_tokens(w, line, (struct ulb_line_prefetch){cfg->near, prefetch}, cfg->far);
         else if (ulb_is_runtime_prefetch(prefetch))
             ulb_ask_late(w, line, prefetch);
     }
 }
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
 /* Cuts the fields out of a vector of weights; those of two bits leave the upper ones of a nibble 4 times too
  * large. One statement, as the next: compilers bring the loads of all steps together, and spill what they
@@ -127,71 +127,71 @@ static inline __attribute__((always_inline)) void ulb_tokens_dot(unsigned fields
 }
 
 /* One vector of weights of each of so many steps of a slice: sums[tokens][fields], a stride apart. */
-static inline __attribute__((always_inline)) void ulb_tokens_visit(const struct ulb_tokens *row,
+static inline __attribute__((always_inline)) void ulb_tokens_chunk(const struct ulb_field_tile_cfg *cfg,
                                                                    unsigned tokens, const uint8_t *w,
                                                                    struct ulb_tokens_x x, size_t steps,
                                                                    ulb_vec *sums)
 {
-    const unsigned fields = row->fields, each = row->vectors * fields;
+    const unsigned fields = cfg->fields, each = cfg->vectors * fields;
     ulb_vec words[ULB_ACCUMULATORS_MAX];
     ulb_zero_all(words, tokens * fields);
     ULB_UNROLL(8)
     for (size_t s = 0; s < steps; s++) {
         ulb_vec cut[4];
-        ulb_tokens_cut(fields, w + s * row->vectors * ULB_VEC_BYTES, cut);
+        ulb_tokens_cut(fields, w + s * cfg->vectors * ULB_VEC_BYTES, cut);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
             ulb_tokens_dot(fields, cut, x.at + s * x.four + t * x.token, words + t * fields);
     }
     ULB_UNROLL(16)
     for (unsigned i = 0; i < tokens * fields; i++)
-        ulb_add_words(words[i], &sums[i / fields * each + i % fields]);
+        ulb_add_s16(words[i], &sums[i / fields * each + i % fields]);
 }
 
 /* The same of all vectors of weights of a step. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_steps(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch, unsigned tokens,
+ulb_tokens_steps(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch, unsigned tokens,
                  const struct ulb_tiles *tiles, size_t slice, size_t s, struct ulb_tokens_x x, size_t steps,
                  ulb_vec *sums)
 {
-    const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
+    const size_t step_bytes = (size_t)cfg->vectors * ULB_VEC_BYTES;
     const uint8_t *w = tiles->w + slice * tiles->slice_bytes + s * step_bytes;
     x.at += (slice * tiles->steps + s) * x.four;
 #pragma GCC unroll 1
-    for (unsigned v = 0; v < row->vectors; v++)
-        ulb_tokens_visit(row, tokens, w + v * ULB_VEC_BYTES, x, steps, sums + v * row->fields);
-    ulb_tokens_prefetch(row, prefetch, w, steps * step_bytes);
+    for (unsigned v = 0; v < cfg->vectors; v++)
+        ulb_tokens_chunk(cfg, tokens, w + v * ULB_VEC_BYTES, x, steps, sums + v * cfg->fields);
+    ulb_tokens_prefetch(cfg, prefetch, w, steps * step_bytes);
 }
 
-/* The same of every slice, for a visit, laid out: see ulb_visit_slices() in kernels/x86/gemv/k_slices.h. */
+/* The same of every slice, for a visit, laid out: see ulb_k_chunk_slices() in kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_slices(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch, unsigned tokens,
+ulb_tokens_slices(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch, unsigned tokens,
                   const struct ulb_tiles *tiles, size_t s, struct ulb_tokens_x x, ulb_vec *sums)
 {
     ULB_UNROLL(4)
-    for (size_t i = 0; i < row->slices; i++)
-        ulb_tokens_steps(row, prefetch, tokens, tiles, i, s, x, ULB_TOKENS_VISIT, sums);
+    for (size_t i = 0; i < cfg->slices; i++)
+        ulb_tokens_steps(cfg, prefetch, tokens, tiles, i, s, x, ULB_TOKENS_CHUNK, sums);
 }
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch,
+ulb_tokens_sum(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch,
                const struct ulb_tiles *tiles, struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
-    const size_t visit = ULB_TOKENS_VISIT, even = tiles->steps / visit * visit;
-    ulb_zero_all(sums, row->vectors * row->fields * tokens);
-    for (size_t s = 0; s < even; s += visit)
-        ulb_tokens_slices(row, prefetch, tokens, tiles, s, x, sums);
+    const size_t chunk = ULB_TOKENS_CHUNK, even = tiles->steps / chunk * chunk;
+    ulb_zero_all(sums, cfg->vectors * cfg->fields * tokens);
+    for (size_t s = 0; s < even; s += chunk)
+        ulb_tokens_slices(cfg, prefetch, tokens, tiles, s, x, sums);
     for (size_t s = even; s < tiles->steps; s++) {
-        for (size_t i = 0; i < row->slices; i++)
-            ulb_tokens_steps(row, prefetch, tokens, tiles, i, s, x, 1, sums);
+        for (size_t i = 0; i < cfg->slices; i++)
+            ulb_tokens_steps(cfg, prefetch, tokens, tiles, i, s, x, 1, sums);
     }
 }
 
 #else
 
 /* sums += vector v of a step's weights, at w, times four columns of each of so many tokens. */
-static inline __attribute__((always_inline)) void ulb_tokens_vector(const struct ulb_tokens *row,
+static inline __attribute__((always_inline)) void ulb_tokens_vector(const struct ulb_field_tile_cfg *cfg,
                                                                     unsigned tokens, const uint8_t *w,
                                                                     const ulb_vec *four, unsigned v,
                                                                     ulb_vec *sums)
@@ -200,17 +200,17 @@ static inline __attribute__((always_inline)) void ulb_tokens_vector(const struct
     /* Else GCC loads it for each field, and loads are what limits. */
     __asm__("" : "+" ULB_REGISTER(packed));
     ULB_UNROLL(8)
-    for (unsigned f = 0; f < row->fields; f++) {
-        unsigned mask = ((1u << row->bits) - 1) << f * row->bits;
-        ulb_vec field = f + 1 == row->fields ? packed : ulb_and(packed, ulb_all8((int)mask));
+    for (unsigned f = 0; f < cfg->fields; f++) {
+        unsigned mask = ((1u << cfg->bits) - 1) << f * cfg->bits;
+        ulb_vec field = f + 1 == cfg->fields ? packed : ulb_and(packed, ulb_all8((int)mask));
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_dp(&sums[(t * row->vectors + v) * row->fields + f], field, four[t]);
+            ulb_dp(&sums[(t * cfg->vectors + v) * cfg->fields + f], field, four[t]);
     }
 }
 
 /* Step s of the layout for so many tokens. */
-static inline __attribute__((always_inline)) void ulb_tokens_step(const struct ulb_tokens *row,
+static inline __attribute__((always_inline)) void ulb_tokens_step(const struct ulb_field_tile_cfg *cfg,
                                                                   unsigned tokens, const uint8_t *w,
                                                                   struct ulb_tokens_x x, size_t s,
                                                                   ulb_vec *sums)
@@ -220,33 +220,33 @@ static inline __attribute__((always_inline)) void ulb_tokens_step(const struct u
     for (unsigned t = 0; t < tokens; t++)
         four[t] = ulb_broadcast4(x.at + s * x.four + t * x.token);
     ULB_UNROLL(8)
-    for (unsigned v = 0; v < row->vectors; v++)
-        ulb_tokens_vector(row, tokens, w, four, v, sums);
+    for (unsigned v = 0; v < cfg->vectors; v++)
+        ulb_tokens_vector(cfg, tokens, w, four, v, sums);
 }
 
 /* Sets of so many accumulators. */
-static inline __attribute__((always_inline)) unsigned ulb_tokens_sets(const struct ulb_tokens *row,
+static inline __attribute__((always_inline)) unsigned ulb_tokens_sets(const struct ulb_field_tile_cfg *cfg,
                                                                       unsigned all)
 {
-    return ULB_TOKENS_CHAINS / all > row->slices ? row->slices
+    return ULB_TOKENS_CHAINS / all > cfg->slices ? cfg->slices
            : ULB_TOKENS_CHAINS / all > 1         ? ULB_TOKENS_CHAINS / all
                                                  : 1;
 }
 
 /* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch,
+ulb_tokens_sum(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch,
                const struct ulb_tiles *tiles, struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
-    const unsigned all = row->vectors * row->fields * tokens, sets = ulb_tokens_sets(row, all);
-    const size_t step_bytes = (size_t)row->vectors * ULB_VEC_BYTES;
+    const unsigned all = cfg->vectors * cfg->fields * tokens, sets = ulb_tokens_sets(cfg, all);
+    const size_t step_bytes = (size_t)cfg->vectors * ULB_VEC_BYTES;
     ulb_zero_all(sums, sets * all);
     for (size_t s = 0; s < tiles->steps; s++) {
         ULB_UNROLL(4)
-        for (size_t i = 0; i < row->slices; i++) {
+        for (size_t i = 0; i < cfg->slices; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * step_bytes;
-            ulb_tokens_step(row, tokens, w, x, i * tiles->steps + s, sums + i % sets * all);
-            ulb_tokens_prefetch(row, prefetch, w, step_bytes);
+            ulb_tokens_step(cfg, tokens, w, x, i * tiles->steps + s, sums + i % sets * all);
+            ulb_tokens_prefetch(cfg, prefetch, w, step_bytes);
         }
     }
     ulb_add_sets(sums, sets, all);
@@ -256,92 +256,95 @@ ulb_tokens_sum(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetc
 
 /* sums[tokens][each] of one row of tiles, as each token's vectors of rows. */
 static inline __attribute__((always_inline)) void
-ulb_tokens_sums(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch,
+ulb_tokens_sums(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch,
                 const struct ulb_tiles *tiles, struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
 {
-    if (row->sum)
-        row->sum(prefetch, tiles, x, tokens, sums);
+    if (cfg->sum)
+        cfg->sum(prefetch, tiles, x, tokens, sums);
     else
-        ulb_tokens_sum(row, prefetch, tiles, x, tokens, sums);
+        ulb_tokens_sum(cfg, prefetch, tiles, x, tokens, sums);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
-        if (row->combine)
-            row->combine(sums + t * row->vectors * row->fields);
+        if (cfg->separate)
+            cfg->separate(sums + t * cfg->vectors * cfg->fields);
     }
 }
 
 /* One row of tiles for tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void
-ulb_tokens_tile(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g,
-                bool packed, const struct ulb_tiles *tiles, size_t panel, size_t n, unsigned tokens)
+static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct ulb_field_tile_cfg *cfg,
+                                                                  struct ulb_prefetch_setting prefetch,
+                                                                  const struct ulb_gemm *g, bool packed,
+                                                                  const struct ulb_tiles *tiles, size_t panel,
+                                                                  size_t n, unsigned tokens)
 {
-    const unsigned each = row->vectors * row->fields;
+    const unsigned each = cfg->vectors * cfg->fields;
     ulb_vec sums[ULB_ACCUMULATORS_MAX];
-    ulb_tokens_sums(row, prefetch, tiles, ulb_tokens_x(packed, g, n, tokens), tokens, sums);
-    const float *scale = ulb_row_scales(g, row->layout);
+    ulb_tokens_sums(cfg, prefetch, tiles, ulb_tokens_x(packed, g, n, tokens), tokens, sums);
+    const float *scale = ulb_row_scales(g, cfg->layout);
     ULB_UNROLL(4)
     for (unsigned t = 0; t < tokens; t++) {
         int32_t dots[ULB_TILE_ROWS_MAX];
         ulb_store_all(dots, sums + t * each, (int)each);
-        ulb_finish_tile(g, scale, panel, (size_t)each * ULB_LANES, n + t, dots, row->zero_point);
+        ulb_epilogue_tile(g, scale, panel, (size_t)each * ULB_LANES, n + t, dots, cfg->zero_point);
     }
 }
 
 /* A single token, whose rows are finished in batches (ULB_BATCH_BYTES); fields of bytes have rows of their
  * own for it. */
-static inline __attribute__((always_inline)) void
-ulb_one_token(const struct ulb_tokens *row, struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g)
+static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb_field_tile_cfg *cfg,
+                                                                struct ulb_prefetch_setting prefetch,
+                                                                const struct ulb_gemm *g)
 {
-    const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k)};
-    const size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(row->layout);
-    const size_t batch = ulb_batch_rows(row->layout, g->k, rows);
+    const size_t rows = (size_t)cfg->vectors * cfg->fields * ULB_LANES;
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(cfg->layout, g->k)};
+    const size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(cfg->layout);
+    const size_t batch = ulb_batch_rows(cfg->layout, g->k, rows);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t end = ulb_batch_end(g, m, batch);
         int32_t dots[ULB_BATCH_ROWS];
         for (size_t at = m; at < end; at += rows) {
             ulb_vec sums[ULB_ACCUMULATORS_MAX];
             tiles.w = (const uint8_t *)g->w + at / rows * row_bytes;
-            ulb_tokens_sums(row, prefetch, &tiles, ulb_tokens_x(false, g, 0, 1), 1, sums);
-            ulb_store_all(dots + (at - m), sums, (int)(row->vectors * row->fields));
+            ulb_tokens_sums(cfg, prefetch, &tiles, ulb_tokens_x(false, g, 0, 1), 1, sums);
+            ulb_store_all(dots + (at - m), sums, (int)(cfg->vectors * cfg->fields));
         }
-        ulb_finish_rows(g->y + m, dots, ulb_row_scales(g, row->layout) + m, end - m,
-                        (uint32_t)row->zero_point * (uint32_t)g->x_sum[0], g->x_scale[0]);
+        ulb_epilogue_rows(g->y + m, dots, ulb_row_scales(g, cfg->layout) + m, end - m,
+                          (uint32_t)cfg->zero_point * (uint32_t)g->x_sum[0], g->x_scale[0]);
     }
 }
 
 /* packed: a constant. One piece of code obeys every setting: a line serves several tokens' products. */
 static inline __attribute__((always_inline)) void
-ulb_run_tiles_of_tokens(const struct ulb_tokens *row, const struct ulb_gemm *g, bool packed)
+ulb_run_tiles_of_tokens(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g, bool packed)
 {
     const struct ulb_prefetch_setting prefetch = ULB_RUNTIME_PREFETCH(g->prefetch);
-    const size_t rows = (size_t)row->vectors * row->fields * ULB_LANES;
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k)};
-    size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(row->layout);
+    const size_t rows = (size_t)cfg->vectors * cfg->fields * ULB_LANES;
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(cfg->layout, g->k)};
+    size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(cfg->layout);
     for (size_t panel = g->m0; panel < g->m1; panel += rows) {
         size_t n = 0;
         tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
-        for (; n + row->tokens <= g->n; n += row->tokens)
-            ulb_tokens_tile(row, prefetch, g, packed, &tiles, panel, n, row->tokens);
-        if (row->tokens > 3 && g->n - n == 3)
-            ulb_tokens_tile(row, prefetch, g, packed, &tiles, panel, n, 3);
-        else if (row->tokens > 2 && g->n - n == 2)
-            ulb_tokens_tile(row, prefetch, g, packed, &tiles, panel, n, 2);
+        for (; n + cfg->tokens <= g->n; n += cfg->tokens)
+            ulb_tokens_tile(cfg, prefetch, g, packed, &tiles, panel, n, cfg->tokens);
+        if (cfg->tokens > 3 && g->n - n == 3)
+            ulb_tokens_tile(cfg, prefetch, g, packed, &tiles, panel, n, 3);
+        else if (cfg->tokens > 2 && g->n - n == 2)
+            ulb_tokens_tile(cfg, prefetch, g, packed, &tiles, panel, n, 2);
         else if (g->n - n == 1)
-            ulb_tokens_tile(row, prefetch, g, packed, &tiles, panel, n, 1);
+            ulb_tokens_tile(cfg, prefetch, g, packed, &tiles, panel, n, 1);
     }
 }
 
 /* As activations lie. A single token has three pieces of code: see kernels/x86/gemv/k_slices.h. */
-static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ulb_tokens *row,
+static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ulb_field_tile_cfg *cfg,
                                                                  const struct ulb_gemm *g)
 {
-    if (row->sum && g->n == 1)
-        ULB_SPECIALISE_PREFETCH(g->prefetch, ulb_one_token(row, prefetch, g));
+    if (cfg->sum && g->n == 1)
+        ULB_SPECIALISE_PREFETCH(g->prefetch, ulb_one_token(cfg, prefetch, g));
     else
-        ulb_run_tiles_of_tokens(row, g, false);
+        ulb_run_tiles_of_tokens(cfg, g, false);
 }
 
 /* Activations of the tokens of one register tile are packed where those of every token and slice, each an
@@ -352,78 +355,49 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
  * int4 1.25 and 1.26 times as fast, int2 1.21 and 1.29, tern1.6 1.12 and 1.10; int1, whose products alone
  * decide, 1.0. More tokens wait for memory once for all their tiles. With AVX2 arithmetic decides: int4 .91
  * to 1.03. */
-static inline __attribute__((always_inline)) bool ulb_may_pack(const struct ulb_tokens *row)
+static inline __attribute__((always_inline)) bool ulb_may_pack(const struct ulb_field_tile_cfg *cfg)
 {
-    return ULB_BY_SUMS(false, true) && row->slices * row->tokens > ULB_TOKENS_STREAMS;
+    return ULB_BY_SUMS(false, true) && cfg->slices * cfg->tokens > ULB_TOKENS_STREAMS;
 }
 
 /* Whether those of this call are: of one register tile, and of as many columns as there is room for. */
-static inline __attribute__((always_inline)) bool ulb_tokens_packed(const struct ulb_tokens *row,
+static inline __attribute__((always_inline)) bool ulb_tokens_packed(const struct ulb_field_tile_cfg *cfg,
                                                                     const struct ulb_gemm *g)
 {
-    if (!ulb_may_pack(row))
+    if (!ulb_may_pack(cfg))
         return false;
-    return g->n <= row->tokens && row->slices * g->n > ULB_TOKENS_STREAMS &&
-           ulb_layout_steps(row->layout, g->k) * row->slices * 4 * g->n <= ULB_PACKED_BYTES;
+    return g->n <= cfg->tokens && cfg->slices * g->n > ULB_TOKENS_STREAMS &&
+           ulb_layout_steps(cfg->layout, g->k) * cfg->slices * 4 * g->n <= ULB_PACKED_BYTES;
 }
 
-static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const struct ulb_tokens *row,
+static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const struct ulb_field_tile_cfg *cfg,
                                                                         const struct ulb_gemm *g)
 {
-    if (!ulb_may_pack(row))
+    if (!ulb_may_pack(cfg))
         return; /* no code in rows that have no such calls */
     _Alignas(64) int8_t x[ULB_PACKED_BYTES];
     struct ulb_gemm tile = *g;
-    ulb_pack_tokens(g, ulb_layout_steps(row->layout, g->k) * row->slices, x);
+    ulb_pack_tokens(g, ulb_layout_steps(cfg->layout, g->k) * cfg->slices, x);
     tile.x = x;
-    ulb_run_tiles_of_tokens(row, &tile, true);
+    ulb_run_tiles_of_tokens(cfg, &tile, true);
 }
 
-/* A function run_packed() of calls that ulb_tokens_packed() holds for. Functions of their own, as below:
- * beside one another GCC keeps the sums of some tiles in memory. */
-#define ULB_TOKENS_PACKED(row)                                                                               \
+/* A function run_packed() of calls that ulb_tokens_packed() holds for; not inlined, because GCC keeps the
+ * sums of some tiles in memory where it compiles them together with others. */
+#define ULB_TOKENS_PACKED(cfg)                                                                               \
     static __attribute__((noinline)) void run_packed(const struct ulb_gemm *g)                               \
     {                                                                                                        \
-        ulb_run_packed_tokens(&(row), g);                                                                    \
+        ulb_run_packed_tokens(&(cfg), g);                                                                    \
     }
-
-/* The run function of a row whose weights are fields of bytes. */
-#if ULB_WORD_SUMS
-#define ULB_TOKENS_RUN(row)                                                                                  \
-    static void run(const struct ulb_gemm *g)                                                                \
-    {                                                                                                        \
-        ulb_run_tokens(&(row), g);                                                                           \
-    }
-#else
-#include "kernels/x86/gemm/field_blocked.h"
-#define ULB_TOKENS_RUN(row)                                                                                  \
-    ULB_TOKENS_PACKED(row)                                                                                   \
-    static __attribute__((noinline)) void run_chunks(const struct ulb_gemm *g)                               \
-    {                                                                                                        \
-        ulb_run_token_chunks(&(row), g);                                                                     \
-    }                                                                                                        \
-    static void run(const struct ulb_gemm *g)                                                                \
-    {                                                                                                        \
-        if (g->n > (row).tokens)                                                                             \
-            run_chunks(g);                                                                                   \
-        else if (ulb_tokens_packed(&(row), g))                                                               \
-            run_packed(g);                                                                                   \
-        else                                                                                                 \
-            ulb_run_tokens(&(row), g);                                                                       \
-    }
-#endif
-
-/* prefetch_tokens of such a row: from two whole tiles on passes ask for the next chunk. */
-#define ULB_TUNABLE_TOKENS(tokens) ULB_BY_SUMS(0, 2 * (tokens)-1)
 
 /* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
  * With AVX2 the masks of fields of two bits are in memory (ulb_tokens_cut). */
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define ULB_TOKENS_MIX(vectors_, fields_, prefetches_, tokens_)                                              \
     {                                                                                                        \
         .loads = 1.0 / (fields_) + ((fields_) == 4), .broadcasts = 1.0 / (fields_) * (tokens_),              \
         .prefetches = 0.5 / (fields_), .logic = 1, .shifts = 1.0 / (fields_), .maddubs = (tokens_),          \
-        .madds = 1.0 / ULB_TOKENS_VISIT * (tokens_), .adds = (1 + 1.0 / ULB_TOKENS_VISIT) * (tokens_),       \
+        .madds = 1.0 / ULB_TOKENS_CHUNK * (tokens_), .adds = (1 + 1.0 / ULB_TOKENS_CHUNK) * (tokens_),       \
         .vector_bits = ULB_VEC_BITS                                                                          \
     }
 #else

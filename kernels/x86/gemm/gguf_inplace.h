@@ -18,7 +18,7 @@
 
 #include "kernels/x86/simd/dot.h"
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #include "kernels/x86/gemm/block_unpacked_avx2.h"
 #else
 #include "kernels/x86/gemm/block_tile.h"
@@ -42,8 +42,8 @@ struct ulb_in_place_tile {
 };
 
 /* Stages block b of each row as the visit's block i. */
-typedef void ulb_stage_in_place_fn(const struct ulb_in_place_tile *tile, size_t b, size_t i,
-                                   struct ulb_staged *staged);
+typedef void ulb_unpack_in_place_fn(const struct ulb_in_place_tile *tile, size_t b, size_t i,
+                                    struct ulb_unpacked *unpacked);
 
 /* From a block at so many bytes of its row to what is asked for with it; behind a row's end it is in the
  * next tile. */
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void ulb_turn_over(const __m256i *p
 }
 
 /* 16 columns of 8 rows, as 4 steps from to on. */
-static inline __attribute__((always_inline)) void ulb_stage_pairs(const __m256i *pairs, uint8_t *to)
+static inline __attribute__((always_inline)) void ulb_unpack_pairs(const __m256i *pairs, uint8_t *to)
 {
     __m256i lanes[4];
     ulb_turn_over(pairs, lanes);
@@ -88,102 +88,102 @@ static inline __attribute__((always_inline)) void ulb_stage_pairs(const __m256i 
         ulb_store(to + s * ULB_IN_PLACE_STEP_BYTES, lanes[s]);
 }
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
-enum { ULB_IN_PLACE_VISIT = 1 /* blocks of 32 columns */ };
+enum { ULB_IN_PLACE_CHUNK = 1 /* blocks of 32 columns */ };
 
-static inline struct ulb_staged_ends *ulb_ends_of(struct ulb_staged *staged, size_t i)
+static inline struct ulb_block_epilogue *ulb_epilogue_of(struct ulb_unpacked *unpacked, size_t i)
 {
     (void)i;
-    return &staged->ends;
+    return &unpacked->epilogue;
 }
 
 /* Scale of group g of vector v of rows, int32; zero_point: of signed ones, else 0. */
-static inline __attribute__((always_inline)) void ulb_stage_scale(int32_t zero_point, ulb_vec scale, size_t g,
-                                                                  size_t v, struct ulb_staged *staged)
+static inline __attribute__((always_inline)) void
+ulb_unpack_scale(int32_t zero_point, ulb_vec scale, size_t g, size_t v, struct ulb_unpacked *unpacked)
 {
     if (zero_point)
-        ulb_stage_signed_scale(zero_point, scale, g, v, staged);
+        ulb_unpack_signed_scale(zero_point, scale, g, v, unpacked);
     else
-        staged->scales[g][v] = ulb_or(scale, ulb_shl32(scale, 16));
+        unpacked->scales[g][v] = ulb_or(scale, ulb_shl32(scale, 16));
 }
 
-static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct ulb_staged *staged)
+static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct ulb_unpacked *unpacked)
 {
     (void)g;
     (void)n;
-    staged->ask = staged->bytes = staged->codes;
+    unpacked->ask = unpacked->bytes = unpacked->codes;
 }
 
 /* The visit's block, for tokens from n on. */
-static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_cfg *cfg,
                                                                     const struct ulb_gemm *g, size_t n,
                                                                     size_t tokens, size_t b, size_t blocks,
-                                                                    struct ulb_staged *staged)
+                                                                    struct ulb_unpacked *unpacked)
 {
     (void)blocks;
-    ulb_pack_staged(row, g, n, tokens, b, staged);
+    ulb_pack_unpacked(cfg, g, n, tokens, b, unpacked);
 }
 
 #else
 
-enum { ULB_IN_PLACE_VISIT = ULB_STAGED_BLOCKS };
+enum { ULB_IN_PLACE_CHUNK = ULB_UNPACKED_BLOCKS };
 
-static inline struct ulb_staged_ends *ulb_ends_of(struct ulb_staged *staged, size_t i)
+static inline struct ulb_block_epilogue *ulb_epilogue_of(struct ulb_unpacked *unpacked, size_t i)
 {
-    return &staged->ends[i];
+    return &unpacked->epilogue[i];
 }
 
-static inline __attribute__((always_inline)) void ulb_stage_scale(int32_t zero_point, ulb_vec scale, size_t g,
-                                                                  size_t v, struct ulb_staged *staged)
+static inline __attribute__((always_inline)) void
+ulb_unpack_scale(int32_t zero_point, ulb_vec scale, size_t g, size_t v, struct ulb_unpacked *unpacked)
 {
     (void)zero_point;
-    staged->scales[g][v] = ulb_to_floats(scale);
+    unpacked->scales[g][v] = ulb_to_floats(scale);
 }
 
-static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct ulb_staged *staged)
+static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct ulb_unpacked *unpacked)
 {
-    staged->first = 0;
-    staged->last = true;
-    staged->x = (const int8_t *)g->x + n * g->x_stride;
-    staged->x_stride = g->x_stride;
+    unpacked->first = 0;
+    unpacked->last = true;
+    unpacked->x = (const int8_t *)g->x + n * g->x_stride;
+    unpacked->x_stride = g->x_stride;
 }
 
 /* A token of blocks without groups. */
-static inline __attribute__((always_inline)) void ulb_meet_blocks_token(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_meet_blocks_token(const struct ulb_block_cfg *cfg,
                                                                         const int16_t *x_sums,
                                                                         const float *x_scale, size_t blocks,
-                                                                        struct ulb_staged_token *token)
+                                                                        struct ulb_unpacked_token *token)
 {
     const __m256i there =
         _mm256_cmpgt_epi32(_mm256_set1_epi32((int)blocks), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
     __m256i sums;
-    if (row->columns == 2 * ULB_SUM_COLUMNS)
+    if (cfg->columns == 2 * ULB_SUM_COLUMNS)
         sums = _mm256_madd_epi16(_mm256_maskload_epi32((const int *)(const void *)x_sums, there),
                                  _mm256_set1_epi16(1));
     else
-        sums = _mm256_set1_epi32(ulb_sum_of_x(x_sums, row->columns));
-    ulb_stage_blocks_token(row, _mm256_maskload_ps(x_scale, there), sums, token);
+        sums = _mm256_set1_epi32(ulb_sum_of_x(x_sums, cfg->columns));
+    ulb_unpack_blocks_token(cfg, _mm256_maskload_ps(x_scale, there), sums, token);
 }
 
 /* So many blocks from block b on, for tokens from n on. */
-static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_cfg *cfg,
                                                                     const struct ulb_gemm *g, size_t n,
                                                                     size_t tokens, size_t b, size_t blocks,
-                                                                    struct ulb_staged *staged)
+                                                                    struct ulb_unpacked *unpacked)
 {
-    const size_t units = blocks * (row->columns / row->group);
+    const size_t units = blocks * (cfg->columns / cfg->group);
     for (size_t u = 0; u < units; u++)
-        staged->units[u] =
-            (struct ulb_staged_unit){.ask = staged->codes, .column = b * row->columns + u * row->group};
-    staged->end = units;
+        unpacked->units[u] =
+            (struct ulb_unpacked_unit){.ask = unpacked->codes, .column = b * cfg->columns + u * cfg->group};
+    unpacked->end = units;
     for (size_t t = 0; t < tokens; t++) {
-        const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride + b * row->columns / ULB_SUM_COLUMNS;
+        const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride + b * cfg->columns / ULB_SUM_COLUMNS;
         const float *x_scale = g->x_scale + (n + t) * g->x_scale_stride + b;
-        if (row->scales)
-            ulb_stage_groups_token(row, x_sums, *x_scale, &staged->tokens[t]);
+        if (cfg->scales)
+            ulb_unpack_groups_token(cfg, x_sums, *x_scale, &unpacked->tokens[t]);
         else
-            ulb_meet_blocks_token(row, x_sums, x_scale, blocks, &staged->tokens[t]);
+            ulb_meet_blocks_token(cfg, x_sums, x_scale, blocks, &unpacked->tokens[t]);
     }
 }
 
@@ -191,42 +191,42 @@ static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct
 
 /* Rows of a tile from row m on, of tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
-ulb_run_in_place_block(const struct ulb_block_row *row, ulb_stage_in_place_fn *stage,
-                       ulb_pass_staged_fn *const passes[], const struct ulb_in_place_tile *tile,
+ulb_run_in_place_block(const struct ulb_block_cfg *cfg, ulb_unpack_in_place_fn *unpack,
+                       ulb_pass_unpacked_fn *const passes[], const struct ulb_in_place_tile *tile,
                        const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)
 {
-    const size_t blocks = g->k / row->columns,
-                 visit = row->columns == 2 * ULB_SUM_COLUMNS ? ULB_IN_PLACE_VISIT : 1;
-    struct ulb_staged staged;
-    ulb_start_in_place(g, n, &staged);
-    staged.ask_bytes = 0;
-    memset(staged.results, 0, tokens * sizeof *staged.results);
+    const size_t blocks = g->k / cfg->columns,
+                 chunk = cfg->columns == 2 * ULB_SUM_COLUMNS ? ULB_IN_PLACE_CHUNK : 1;
+    struct ulb_unpacked unpacked;
+    ulb_start_in_place(g, n, &unpacked);
+    unpacked.ask_bytes = 0;
+    memset(unpacked.results, 0, tokens * sizeof *unpacked.results);
     for (size_t b = 0, some; b < blocks; b += some) {
-        some = blocks - b < visit ? blocks - b : visit;
+        some = blocks - b < chunk ? blocks - b : chunk;
         for (size_t i = 0; i < some; i++)
-            stage(tile, b + i, i, &staged);
-        ulb_meet_in_place(row, g, n, tokens, b, some, &staged);
-        ulb_pass_tokens(passes, ULB_STAGED_TOKENS(ulb_block_vectors(row)), tokens, &staged);
+            unpack(tile, b + i, i, &unpacked);
+        ulb_meet_in_place(cfg, g, n, tokens, b, some, &unpacked);
+        ulb_pass_tokens(passes, ULB_UNPACKED_TOKENS(ulb_block_vectors(cfg)), tokens, &unpacked);
     }
     for (size_t t = 0; t < tokens; t++)
-        memcpy(g->y + (n + t) * g->y_stride + m, staged.results[t],
+        memcpy(g->y + (n + t) * g->y_stride + m, unpacked.results[t],
                ulb_rows_left(g, m, ULB_IN_PLACE_ROWS) * sizeof *g->y);
 }
 
 /* All rows and tokens. */
 static inline __attribute__((always_inline)) void
-ulb_run_in_place_tokens(const struct ulb_block_row *row, ulb_stage_in_place_fn *stage,
-                        ulb_pass_staged_fn *const passes[], size_t block_bytes, const struct ulb_gemm *g)
+ulb_run_in_place_tokens(const struct ulb_block_cfg *cfg, ulb_unpack_in_place_fn *unpack,
+                        ulb_pass_unpacked_fn *const passes[], size_t block_bytes, const struct ulb_gemm *g)
 {
-    struct ulb_in_place_tile tile = {.row_bytes = g->k / row->columns * block_bytes};
+    struct ulb_in_place_tile tile = {.row_bytes = g->k / cfg->columns * block_bytes};
     for (size_t m = g->m0; m < g->m1; m += ULB_IN_PLACE_ROWS) {
         const size_t last = ulb_rows_left(g, m, ULB_IN_PLACE_ROWS) - 1;
         for (size_t r = 0; r < ULB_IN_PLACE_ROWS; r++)
             tile.rows[r] = (const uint8_t *)g->w + (m + (r < last ? r : last)) * tile.row_bytes;
         size_t some;
         for (size_t n = 0; n < g->n; n += some) {
-            some = ulb_next_block(g->n - n, ULB_STAGED_BLOCK);
-            ulb_run_in_place_block(row, stage, passes, &tile, g, m, n, some);
+            some = ulb_next_n_block(g->n - n, ULB_UNPACKED_N_BLOCK);
+            ulb_run_in_place_block(cfg, unpack, passes, &tile, g, m, n, some);
         }
     }
 }

@@ -24,7 +24,7 @@
 #define ULB_KERNELS_X86_GEMM_PLANES_H
 
 #include "kernels/x86/gemv/planes.h"
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #include "kernels/x86/gemm/tile_u8.h"
 #endif
 
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_planes(unsigned bit
     }
 }
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 /* The same of 8 bits in two parts of 4, codes[parts][steps], the upper one first. */
 static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bits, const uint8_t *w,
                                                                     size_t steps, ulb_plane_bytes *codes)
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bit
 enum {
     /* Tokens that share the bytes: with 16 of them 64 take 8 to 25 % more of 3 and 6 bits, 9 to 13 of NF4, -4
      * to 14 of 4 and 8 bits (Zen 5). */
-    ULB_PLANE_BLOCK = 64,
+    ULB_PLANE_N_BLOCK = 64,
     ULB_PLANE_TOKENS = ULB_BY_SUMS(4, 3), /* of a register tile */
     ULB_PLANE_PASS_VECTORS = ULB_BY_SUMS(2, ULB_BY_ENCODING(4, 8)),
     ULB_PLANE_SUMS = ULB_PLANE_TOKENS * ULB_PLANE_PASS_VECTORS,
@@ -97,7 +97,7 @@ enum {
     ULB_PLANE_STEPS_MAX = ULB_PLANE_COLUMNS_MAX / 4 /* of all parts of a chunk */
 };
 
-struct ulb_plane_chunk {
+struct ulb_plane_k_block {
     _Alignas(64) ulb_plane_bytes codes[ULB_PLANE_STEPS_MAX]; /* [parts][steps] */
     const int8_t *x;                                         /* of its first column and token */
     size_t x_stride;                                         /* from one token to the next */
@@ -108,43 +108,44 @@ struct ulb_plane_chunk {
     size_t next_bytes;   /* so much in all */
 };
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
 /* Steps of 16-bit sums of codes of so many bits: of a chunk of 8 at most. */
-#define ULB_PLANE_FULL(bits) ((bits) > 4 ? ULB_WORD_STEPS((1 << (bits)) - 1) : 8)
+#define ULB_PLANE_FULL(bits) ((bits) > 4 ? ULB_S16_STEPS((1 << (bits)) - 1) : 8)
 
 static inline __attribute__((always_inline)) void
-ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
-              const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
+ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, size_t vector, size_t t,
+                      unsigned tokens, const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
 {
     const size_t full = ULB_PLANE_FULL(bits);
-    struct ulb_byte_steps at = {.w = chunk->w + vector * ULB_VEC_BYTES,
+    struct ulb_byte_steps at = {.w = k_block->w + vector * ULB_VEC_BYTES,
                                 .step_bytes = sizeof(ulb_plane_bytes),
-                                .x_stride = chunk->x_stride,
+                                .x_stride = k_block->x_stride,
                                 .ask = ask,
                                 .ask_bytes = ask_bytes};
     ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
-    for (unsigned part = 0; part < chunk->parts; part++) {
+    for (unsigned part = 0; part < k_block->parts; part++) {
         size_t s = 0;
-        at.x = chunk->x + t * chunk->x_stride;
+        at.x = k_block->x + t * k_block->x_stride;
         /* Else Clang keeps an address for each four activations. */
         __asm__("" : "+r"(at.x));
         if (part > 0) {
             ULB_UNROLL(8)
             for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
-                sums[i] = ulb_shl32(sums[i], chunk->part_bits);
+                sums[i] = ulb_shl32(sums[i], k_block->part_bits);
         }
-        for (; s + full <= chunk->steps; s += full)
+        for (; s + full <= k_block->steps; s += full)
             ulb_add_bytes(&at, ULB_PLANE_PASS_VECTORS, tokens, full, NULL, sums);
-        for (; s < chunk->steps; s++)
+        for (; s < k_block->steps; s++)
             ulb_add_bytes(&at, ULB_PLANE_PASS_VECTORS, tokens, 1, NULL, sums);
     }
 }
 
 #else
 
-/* The fields of so many vectors of rows at their places, the last of a byte the whole byte (ulb_split_plane),
- * times the activations of so many tokens, x4: sums[tokens][vectors] += products of a step. */
+/* The fields of so many vectors of rows at their places, the last of a byte the whole byte
+ * (ulb_separate_plane), times the activations of so many tokens, x4: sums[tokens][vectors] += products of a
+ * step. */
 static inline __attribute__((always_inline)) void
 ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned tokens, ulb_vec *sums)
 {
@@ -164,23 +165,23 @@ ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned 
 /* sums[tokens][vectors] of a chunk, vectors of rows from vector on, tokens of the block from t on;
  * of each step ask_bytes are asked for, from ask on. bits: of planes, or with 16-bit sums of the bytes. */
 static inline __attribute__((always_inline)) void
-ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
-              const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
+ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, size_t vector, size_t t,
+                      unsigned tokens, const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
 {
-    const uint8_t *w = chunk->w + vector * bits / 8 * ULB_VEC_BYTES;
+    const uint8_t *w = k_block->w + vector * bits / 8 * ULB_VEC_BYTES;
     ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
-    for (unsigned part = 0; part < (bits == 8 ? chunk->parts : 1); part++) {
-        const int8_t *x = chunk->x + t * chunk->x_stride;
+    for (unsigned part = 0; part < (bits == 8 ? k_block->parts : 1); part++) {
+        const int8_t *x = k_block->x + t * k_block->x_stride;
         if (bits == 8) {
             ULB_UNROLL(24)
             for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
-                sums[i] = ulb_shl32(sums[i], chunk->part_bits); /* 0 at first */
+                sums[i] = ulb_shl32(sums[i], k_block->part_bits); /* 0 at first */
         }
-        for (size_t s = 0; s < chunk->steps; s++, w += ulb_plane_step(bits), x += 4) {
+        for (size_t s = 0; s < k_block->steps; s++, w += ulb_plane_step(bits), x += 4) {
             ulb_vec x4[ULB_PLANE_TOKENS];
             ULB_UNROLL(3)
             for (size_t i = 0; i < tokens; i++)
-                x4[i] = ulb_broadcast4(x + i * chunk->x_stride);
+                x4[i] = ulb_broadcast4(x + i * k_block->x_stride);
             ulb_add_token_step(bits, w, x4, tokens, sums);
             for (size_t line = 0; line < ask_bytes; line += ULB_LINE)
                 ulb_ask_l2_from(ask, line, 0);
@@ -189,48 +190,49 @@ ulb_sum_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector,
     }
     ULB_UNROLL(24)
     for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
-        __asm__("" : "+" ULB_REGISTER(sums[i])); /* see ulb_settle_sums() */
+        __asm__("" : "+" ULB_REGISTER(sums[i])); /* see ulb_sums_barrier() */
     ULB_UNROLL(3)
     for (size_t i = 0; i < tokens; i++)
-        ulb_split_vectors(bits, ULB_PLANE_PASS_VECTORS, sums + i * ULB_PLANE_PASS_VECTORS);
+        ulb_separate_vectors(bits, ULB_PLANE_PASS_VECTORS, sums + i * ULB_PLANE_PASS_VECTORS);
 }
 
 #endif
 
 /* What is done with the sums of a pass, [tokens][vectors]. */
-typedef void ulb_take_chunk_fn(void *block, size_t vector, size_t t, unsigned tokens, const ulb_vec *sums);
+typedef void ulb_take_plane_k_block_fn(void *n_block, size_t vector, size_t t, unsigned tokens,
+                                       const ulb_vec *sums);
 
 static inline __attribute__((always_inline)) void
-ulb_pass_chunk(unsigned bits, const struct ulb_plane_chunk *chunk, size_t vector, size_t t, unsigned tokens,
-               const uint8_t *ask, size_t ask_bytes, ulb_take_chunk_fn *take, void *block)
+ulb_pass_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, size_t vector, size_t t,
+                       unsigned tokens, const uint8_t *ask, size_t ask_bytes, ulb_take_plane_k_block_fn *take,
+                       void *n_block)
 {
     ulb_vec sums[ULB_PLANE_SUMS];
-    ulb_sum_chunk(bits, chunk, vector, t, tokens, ask, ask_bytes, sums);
-    take(block, vector, t, tokens, sums);
+    ulb_sum_plane_k_block(bits, k_block, vector, t, tokens, ask, ask_bytes, sums);
+    take(n_block, vector, t, tokens, sums);
 }
 
 /* All vectors of rows and so many tokens of a chunk. */
-static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
-                                                                  const struct ulb_plane_chunk *chunk,
-                                                                  size_t tokens, ulb_take_chunk_fn *take,
-                                                                  void *block)
+static inline __attribute__((always_inline)) void
+ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, size_t tokens,
+                        ulb_take_plane_k_block_fn *take, void *n_block)
 {
     const size_t tiles = (tokens + ULB_PLANE_TOKENS - 1) / ULB_PLANE_TOKENS;
     const size_t passes = tiles * (ULB_PLANE_VECTORS / ULB_PLANE_PASS_VECTORS);
-    const size_t steps = chunk->parts * chunk->steps;
-    const size_t ask_bytes = (chunk->next_bytes / steps + passes) / passes; /* for each step */
-    const uint8_t *ask = chunk->next;
+    const size_t steps = k_block->parts * k_block->steps;
+    const size_t ask_bytes = (k_block->next_bytes / steps + passes) / passes; /* for each step */
+    const uint8_t *ask = k_block->next;
     for (size_t tile = 0, t = 0; tile < tiles; tile++) {
         const size_t some = (tokens - t) / (tiles - tile);
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v += ULB_PLANE_PASS_VECTORS) {
             if (ULB_PLANE_TOKENS > 3 && some == 4)
-                ulb_pass_chunk(bits, chunk, v, t, 4, ask, ask_bytes, take, block);
+                ulb_pass_plane_k_block(bits, k_block, v, t, 4, ask, ask_bytes, take, n_block);
             else if (some == 3)
-                ulb_pass_chunk(bits, chunk, v, t, 3, ask, ask_bytes, take, block);
+                ulb_pass_plane_k_block(bits, k_block, v, t, 3, ask, ask_bytes, take, n_block);
             else if (some == 2)
-                ulb_pass_chunk(bits, chunk, v, t, 2, ask, ask_bytes, take, block);
+                ulb_pass_plane_k_block(bits, k_block, v, t, 2, ask, ask_bytes, take, n_block);
             else
-                ulb_pass_chunk(bits, chunk, v, t, 1, ask, ask_bytes, take, block);
+                ulb_pass_plane_k_block(bits, k_block, v, t, 1, ask, ask_bytes, take, n_block);
             ask += steps * ask_bytes;
         }
         t += some;
@@ -239,7 +241,7 @@ static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
 
 /* Of codes of so many bits: whether they are made bytes for several tokens, by what, and in so many parts of
  * so many bits. */
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define ULB_PLANE_UNPACKED(bits)  true
 #define ULB_PLANE_UNPACK(bits)    ((bits) == 8 ? ulb_unpack_halves : ulb_unpack_planes)
 #define ULB_PLANE_PARTS(bits)     ((bits) == 8 ? 2 : 1)
@@ -258,7 +260,7 @@ static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
     .broadcasts = (double)(parts)*ULB_PLANE_TOKENS / ULB_PLANE_PASS_VECTORS * ULB_VECTORS_PER_STEP,          \
     ULB_PLANE_PRODUCTS((parts)*ULB_PLANE_TOKENS, part_bits), .vector_bits = ULB_VEC_BITS,                    \
     .chains = ULB_PLANE_SUMS
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define ULB_PLANE_PRODUCTS(n, bits) .maddubs = (n), .adds = (n), .madds = (double)(n) / ULB_PLANE_FULL(bits)
 #else
 #define ULB_PLANE_PRODUCTS(n, bits) .dot_products = (n)*ULB_VECTORS_PER_STEP
@@ -268,5 +270,11 @@ static inline __attribute__((always_inline)) void ulb_pass_chunks(unsigned bits,
 #define ULB_PLANE_TILE(bits)                                                                                 \
     (ULB_PLANE_UNPACKED(bits) || (bits) == 8 || ((bits) > 1 && ULB_BY_WIDTH(false, true)) ? ULB_PLANE_TOKENS \
                                                                                           : 1)
+
+/* Instructions of a register tile of such codes. */
+#define ULB_PLANE_TILE_MIX(bits)                                                                             \
+    ULB_PLANE_TOKENS_MIX(ULB_PLANE_PARTS(bits), ULB_PLANE_PART_BITS(bits),                                   \
+                         ULB_PLANE_UNPACKED(bits) ? ULB_PLANE_PARTS(bits) : (bits) / 8.0,                    \
+                         ULB_PLANE_UNPACKED(bits) ? 0 : 1 - (bits) / 8.0)
 
 #endif

@@ -14,13 +14,13 @@
 #include "kernels/x86/simd/vec.h"
 
 enum {
-    ULB_WORD_TOKENS = 4,
-    ULB_WORD_VECTORS = 2,
-    ULB_WORD_COLUMNS = 128 /* from a token's activations to the next one's */
+    ULB_S16_TOKENS = 4,
+    ULB_S16_VECTORS = 2,
+    ULB_S16_COLUMNS = 128 /* from a token's activations to the next one's */
 };
 
 /* Steps of 4 columns from here on, and what L2 is asked for by each of them. */
-struct ulb_word_steps {
+struct ulb_s16_steps {
     const uint8_t *w;
     size_t step_bytes;
     const int16_t *x;
@@ -29,8 +29,7 @@ struct ulb_word_steps {
 };
 
 /* The even columns of 8 rows and the odd ones, as words. */
-static inline __attribute__((always_inline)) void ulb_make_words(const uint8_t *w, ulb_vec *even,
-                                                                 ulb_vec *odd)
+static inline __attribute__((always_inline)) void ulb_make_s16(const uint8_t *w, ulb_vec *even, ulb_vec *odd)
 {
     const ulb_vec bytes = ulb_load(w);
     *even = _mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8);
@@ -39,7 +38,7 @@ static inline __attribute__((always_inline)) void ulb_make_words(const uint8_t *
 
 /* sums[2] += two vectors of words times four activations. One statement, so that sums stay in registers. */
 static inline __attribute__((always_inline)) void
-ulb_add_word_products(const ulb_vec *even, const ulb_vec *odd, const int16_t *x4, ulb_vec *sums)
+ulb_add_s16_products(const ulb_vec *even, const ulb_vec *odd, const int16_t *x4, ulb_vec *sums)
 {
     ulb_vec x0, x1, product;
     __asm__(
@@ -54,22 +53,22 @@ ulb_add_word_products(const ulb_vec *even, const ulb_vec *odd, const int16_t *x4
 }
 
 /* sums[tokens][2] += products of so many steps, of which each asks for so many lines, a constant. */
-static inline __attribute__((always_inline)) void ulb_add_word_steps(const struct ulb_word_steps *from,
-                                                                     size_t steps, size_t lines,
-                                                                     unsigned tokens, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_add_s16_steps(const struct ulb_s16_steps *from,
+                                                                    size_t steps, size_t lines,
+                                                                    unsigned tokens, ulb_vec *sums)
 {
     const uint8_t *w = from->w, *ask = from->ask;
     const int16_t *x = from->x;
     /* Else Clang keeps an address for each two activations. */
     __asm__("" : "+r"(x));
     for (size_t s = 0; s < steps; s++, w += from->step_bytes, ask += from->ask_bytes) {
-        ulb_vec even[ULB_WORD_VECTORS], odd[ULB_WORD_VECTORS];
+        ulb_vec even[ULB_S16_VECTORS], odd[ULB_S16_VECTORS];
         ULB_UNROLL(2)
-        for (size_t v = 0; v < ULB_WORD_VECTORS; v++)
-            ulb_make_words(w + v * ULB_VEC_BYTES, &even[v], &odd[v]);
+        for (size_t v = 0; v < ULB_S16_VECTORS; v++)
+            ulb_make_s16(w + v * ULB_VEC_BYTES, &even[v], &odd[v]);
         ULB_UNROLL(4)
         for (unsigned t = 0; t < tokens; t++)
-            ulb_add_word_products(even, odd, x + t * ULB_WORD_COLUMNS + 4 * s, sums + t * ULB_WORD_VECTORS);
+            ulb_add_s16_products(even, odd, x + t * ULB_S16_COLUMNS + 4 * s, sums + t * ULB_S16_VECTORS);
         ULB_UNROLL(8)
         for (size_t line = 0; line < lines; line++)
             ulb_ask_l2(ask, line * ULB_LINE);
@@ -77,7 +76,7 @@ static inline __attribute__((always_inline)) void ulb_add_word_steps(const struc
 }
 
 /* Activations x[4 * steps] as words, of each four columns 0, 2, 1, 3. */
-static inline void ulb_pack_words(const int8_t *x, size_t steps, int16_t *words)
+static inline void ulb_pack_s16(const int8_t *x, size_t steps, int16_t *words)
 {
     size_t s = 0;
     for (; s + 4 <= steps; s += 4) {
@@ -90,8 +89,8 @@ static inline void ulb_pack_words(const int8_t *x, size_t steps, int16_t *words)
 }
 
 /* Of the tile: struct ulb_mix. */
-#define ULB_WORD_TILE_MIX                                                                                    \
-    .loads = 1, .broadcasts = 2.0 * ULB_WORD_TOKENS / ULB_WORD_VECTORS, .prefetches = 0.5, .shifts = 3,      \
-    .madds = 2 * ULB_WORD_TOKENS, .adds = 2 * ULB_WORD_TOKENS, .vector_bits = ULB_VEC_BITS
+#define ULB_S16_TILE_MIX                                                                                     \
+    .loads = 1, .broadcasts = 2.0 * ULB_S16_TOKENS / ULB_S16_VECTORS, .prefetches = 0.5, .shifts = 3,        \
+    .madds = 2 * ULB_S16_TOKENS, .adds = 2 * ULB_S16_TOKENS, .vector_bits = ULB_VEC_BITS
 
 #endif

@@ -1,5 +1,5 @@
 /* A register tile of several tokens with AVX2 alone: 2 vectors of rows, codes that are unsigned bytes, and 4
- * tokens, whose products vpmaddubsw adds to 16-bit sums. As often as these are full (ULB_WORD_STEPS(),
+ * tokens, whose products vpmaddubsw adds to 16-bit sums. As often as these are full (ULB_S16_STEPS(),
  * kernels/x86/simd/dot.h) vpmaddwd makes 32-bit ones of them.
  *
  * Registers: 8 sums, 2 of codes, activations, a product. Where 16-bit sums hold one or two steps they are
@@ -132,8 +132,8 @@ ulb_add_byte_step(struct ulb_byte_steps *at, bool first, unsigned vectors, unsig
 
 /* *sum += words as 32 bits, for sums that wait in memory: compilers store what they take for a register's
  * twice. */
-static inline __attribute__((always_inline)) void ulb_widen_in_memory(ulb_vec *sum, ulb_vec words,
-                                                                      const ulb_vec *scale)
+static inline __attribute__((always_inline)) void ulb_widen_s16_in_memory(ulb_vec *sum, ulb_vec words,
+                                                                          const ulb_vec *scale)
 {
     __asm__("vpmaddwd %[scale], %[words], %[words]\n\t"
             "vpaddd %[sum], %[words], %[words]\n\tvmovdqa %[words], %[sum]"
@@ -159,9 +159,9 @@ static inline __attribute__((always_inline)) void ulb_add_bytes(struct ulb_byte_
     ULB_UNROLL(8)
     for (unsigned i = 0; i < tokens * vectors; i++) {
         if (scales)
-            ulb_widen_in_memory(&sums[i], words[i], &scales[i % vectors]);
+            ulb_widen_s16_in_memory(&sums[i], words[i], &scales[i % vectors]);
         else
-            sums[i] = ulb_add32(sums[i], ulb_widen(words[i]));
+            sums[i] = ulb_add32(sums[i], ulb_widen_s16(words[i]));
     }
 }
 

@@ -31,65 +31,65 @@
 #include <string.h>
 
 enum {
-    ULB_CODE_BLOCK = 16,                        /* tokens that share a chunk in L1 */
-    ULB_CODE_TILES = 4,                         /* of rows that share packed activations */
-    ULB_CODE_TOKENS = 4,                        /* of a register tile */
-    ULB_CODE_PASS_VECTORS = ULB_BY_WIDTH(2, 4), /* of rows */
-    ULB_CODE_SUMS = ULB_CODE_TOKENS * ULB_CODE_PASS_VECTORS,
-    ULB_CODE_COLUMNS_MAX = 256,
-    ULB_CODE_SLICES = 2
+    ULB_WEIGHT_ONLY_N_BLOCK = 16,                      /* tokens that share a chunk in L1 */
+    ULB_WEIGHT_ONLY_TILES = 4,                         /* of rows that share packed activations */
+    ULB_WEIGHT_ONLY_TOKENS = 4,                        /* of a register tile */
+    ULB_WEIGHT_ONLY_PASS_VECTORS = ULB_BY_WIDTH(2, 4), /* of rows */
+    ULB_WEIGHT_ONLY_SUMS = ULB_WEIGHT_ONLY_TOKENS * ULB_WEIGHT_ONLY_PASS_VECTORS,
+    ULB_WEIGHT_ONLY_COLUMNS_MAX = 256,
+    ULB_WEIGHT_ONLY_SLICES = 2
 };
 
 /* Tokens from which on this is faster than one by one. */
-#define ULB_CODE_LEAST(levels) ULB_BY_WIDTH((levels) ? 2 : 3, 2)
+#define ULB_WEIGHT_ONLY_LEAST(levels) ULB_BY_WIDTH((levels) ? 2 : 3, 2)
 
 /* Constants of a row. */
-struct ulb_code_row {
+struct ulb_weight_only_cfg {
     const struct ulb_layout *layout;
     unsigned bits;
     bool zeros;  /* zero points are stored; without, codes are counted from the middle, if they are numbers */
     bool levels; /* of the format, that codes stand for; or else they are numbers */
-    bool pairs;  /* of columns, multiplied in bfloat16; or else each in single precision */
-    size_t group; /* columns of a group; 0: a scale for each row */
+    bool bf16_pairs; /* of columns, multiplied in bfloat16; or else each in single precision */
+    size_t group;    /* columns of a group; 0: a scale for each row */
     enum ulb_activation kind;
 };
 
 /* Rows of some tiles, a block of tokens, and a chunk: turns of so many steps of 4 columns of each slice. */
-struct ulb_code_block {
+struct ulb_weight_only_n_block {
     /* In the chunk's order, as small as codes are large; or pairs of bfloat16. */
-    float x[ULB_CODE_BLOCK][ULB_CODE_COLUMNS_MAX];
-    __m128 x_sums[ULB_CODE_BLOCK]; /* of the group's activations, or of all there were */
-    float x_sum[ULB_CODE_BLOCK];   /* theirs, of a group */
+    float x[ULB_WEIGHT_ONLY_N_BLOCK][ULB_WEIGHT_ONLY_COLUMNS_MAX];
+    __m128 x_sums[ULB_WEIGHT_ONLY_N_BLOCK]; /* of the group's activations, or of all there were */
+    float x_sum[ULB_WEIGHT_ONLY_N_BLOCK];   /* theirs, of a group */
     /* Of groups, or sums of codes of a row. */
-    float results[ULB_CODE_TILES][ULB_CODE_BLOCK][ULB_CODE_ROWS];
+    float results[ULB_WEIGHT_ONLY_TILES][ULB_WEIGHT_ONLY_N_BLOCK][ULB_WEIGHT_ONLY_ROWS];
     size_t tiles;
     size_t turns, steps;
     size_t packed; /* activations or pairs of them, in x */
     const float *levels;
     /* Of the tile that is passed over. */
-    float (*sums)[ULB_CODE_ROWS]; /* results */
-    const uint8_t *w[ULB_CODE_SLICES];
+    float (*sums)[ULB_WEIGHT_ONLY_ROWS]; /* results */
+    const uint8_t *w[ULB_WEIGHT_ONLY_SLICES];
     ptrdiff_t ahead;               /* bytes to what is read next */
     const uint8_t *scales, *zeros; /* of a group; zeros NULL: there are none */
 };
 
 /* Activations of a step, as they are packed. */
-static inline unsigned ulb_code_columns(const struct ulb_code_row *row)
+static inline unsigned ulb_weight_only_columns(const struct ulb_weight_only_cfg *cfg)
 {
-    return row->pairs ? ULB_CODE_PAIRS : 4;
+    return cfg->bf16_pairs ? ULB_BF16_PAIRS_OF_STEP : 4;
 }
 
 /* Slices that add to the same sums. */
-static inline size_t ulb_code_slices(const struct ulb_code_row *row)
+static inline size_t ulb_weight_only_slices(const struct ulb_weight_only_cfg *cfg)
 {
-    return row->group ? 1 : ULB_CODE_SLICES;
+    return cfg->group ? 1 : ULB_WEIGHT_ONLY_SLICES;
 }
 
 /* Steps of each of them in turn. Of pairs, Zen 5 at 65 GB/s: with 4 one token reaches 0.72 of the yardstick
  * in place of 0.84; with 1 several tokens take a seventh longer. */
-static inline size_t ulb_code_turn(const struct ulb_code_row *row)
+static inline size_t ulb_weight_only_turn(const struct ulb_weight_only_cfg *cfg)
 {
-    return row->pairs ? 2 : 4;
+    return cfg->bf16_pairs ? 2 : 4;
 }
 
 /* Byte c, one of the first three, of the lanes at w. Lanes and mask come from memory for each, because
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) ulb_vec ulb_load_byte_of_lanes(cons
 {
     static const ulb_vec masks[3] = {ULB_INTS(0xFFU), ULB_INTS(0xFF00U), ULB_INTS(0xFF0000U)};
     ulb_vec bytes;
-    __asm__(ULB_CODE_MOVE " %[w], %[bytes]\n\t" ULB_CODE_AND " %[mask], %[bytes], %[bytes]"
+    __asm__(ULB_WEIGHT_ONLY_MOVE " %[w], %[bytes]\n\t" ULB_WEIGHT_ONLY_AND " %[mask], %[bytes], %[bytes]"
             : [bytes] "=&v"(bytes)
             : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [mask] "m"(masks[c]));
     return bytes;
@@ -107,39 +107,41 @@ static inline __attribute__((always_inline)) ulb_vec ulb_load_byte_of_lanes(cons
 /* Column or pair c, field f of a vector of bytes: numbers in single precision are 2^(8 c) times too large in
  * the first three columns, and 16 times in an upper nibble. */
 static inline __attribute__((always_inline)) ulb_floats
-ulb_code_value(const struct ulb_code_row *row, const float *levels, const uint8_t *w, unsigned c, unsigned f)
+ulb_weight_only_value(const struct ulb_weight_only_cfg *cfg, const float *levels, const uint8_t *w,
+                      unsigned c, unsigned f)
 {
-    const uint32_t field = ((1u << row->bits) - 1) << 4 * f;
-    if (row->pairs)
-        return ulb_code_pair(ulb_load_pair_table(), w, c, f);
-    if (row->bits == 8 && c < 3 && ULB_BY_WIDTH(true, false))
+    const uint32_t field = ((1u << cfg->bits) - 1) << 4 * f;
+    if (cfg->bf16_pairs)
+        return ulb_weight_only_pair(ulb_load_pair_table(), w, c, f);
+    if (cfg->bits == 8 && c < 3 && ULB_BY_WIDTH(true, false))
         return ulb_to_floats(ulb_load_byte_of_lanes(w, c));
     ulb_vec lane = ulb_load(w);
-    if (row->levels)
-        return ulb_look_up_levels(levels, ulb_shr32(lane, 8 * c + 4 * f));
+    if (cfg->levels)
+        return ulb_look_up_codebook(levels, ulb_shr32(lane, 8 * c + 4 * f));
     if (c == 3)
         lane = ulb_shr32(lane, 24);
     return ulb_to_floats(ulb_and(lane, ulb_all32((int32_t)(c < 3 ? field << 8 * c : field))));
 }
 
 /* sums[tokens][vectors] += column or pair c of a step. */
-static inline __attribute__((always_inline)) void ulb_add_token_column(const struct ulb_code_row *row,
+static inline __attribute__((always_inline)) void ulb_add_token_column(const struct ulb_weight_only_cfg *cfg,
                                                                        const float *levels, const uint8_t *w,
                                                                        const float *x, unsigned c,
                                                                        unsigned tokens, ulb_floats *sums)
 {
-    const unsigned fields = 8 / row->bits;
-    ulb_floats ones[ULB_CODE_TOKENS];
+    const unsigned fields = 8 / cfg->bits;
+    ulb_floats ones[ULB_WEIGHT_ONLY_TOKENS];
     ULB_UNROLL(4)
     for (size_t t = 0; t < tokens; t++)
-        ones[t] = ulb_load_to_all(x + t * ULB_CODE_COLUMNS_MAX + c);
+        ones[t] = ulb_load_to_all(x + t * ULB_WEIGHT_ONLY_COLUMNS_MAX + c);
     ULB_UNROLL(4)
-    for (unsigned v = 0; v < ULB_CODE_PASS_VECTORS; v++) {
-        const ulb_floats value = ulb_code_value(row, levels, w + v / fields * ULB_VEC_BYTES, c, v % fields);
+    for (unsigned v = 0; v < ULB_WEIGHT_ONLY_PASS_VECTORS; v++) {
+        const ulb_floats value =
+            ulb_weight_only_value(cfg, levels, w + v / fields * ULB_VEC_BYTES, c, v % fields);
         ULB_UNROLL(4)
         for (size_t t = 0; t < tokens; t++) {
-            ulb_floats *sum = &sums[t * ULB_CODE_PASS_VECTORS + v];
-            if (row->pairs)
+            ulb_floats *sum = &sums[t * ULB_WEIGHT_ONLY_PASS_VECTORS + v];
+            if (cfg->bf16_pairs)
                 ulb_add_pair(sum, value, ones[t]);
             else
                 ulb_add_product(sum, value, ones[t]);
@@ -149,49 +151,46 @@ static inline __attribute__((always_inline)) void ulb_add_token_column(const str
 
 /* The chunk for so many vectors of rows from vector on, and tokens from t on: columns or pairs [c, end) of
  * its steps. Lines [first, last) of a step are asked for, of the next chunk. */
-static inline __attribute__((always_inline)) void ulb_sum_code_chunk(const struct ulb_code_row *row,
-                                                                     const struct ulb_code_block *block,
-                                                                     size_t vector, size_t t, unsigned tokens,
-                                                                     unsigned c, unsigned end, size_t first,
-                                                                     size_t last, ulb_floats *sums)
+static inline __attribute__((always_inline)) void ulb_sum_weight_only_k_block(
+    const struct ulb_weight_only_cfg *cfg, const struct ulb_weight_only_n_block *n_block, size_t vector,
+    size_t t, unsigned tokens, unsigned c, unsigned end, size_t first, size_t last, ulb_floats *sums)
 {
-    const size_t step = row->bits * ULB_VEC_BYTES, at = vector * row->bits / 8 * ULB_VEC_BYTES;
-    const size_t steps = block->steps;
-    const float *x = block->x[t];
-    for (size_t turn = 0; turn < block->turns; turn++) {
+    const size_t step = cfg->bits * ULB_VEC_BYTES, at = vector * cfg->bits / 8 * ULB_VEC_BYTES;
+    const size_t steps = n_block->steps;
+    const float *x = n_block->x[t];
+    for (size_t turn = 0; turn < n_block->turns; turn++) {
         ULB_UNROLL(2)
-        for (size_t i = 0; i < ulb_code_slices(row); i++) {
-            const uint8_t *w = block->w[i] + turn * steps * step;
-            for (size_t s = 0; s < steps; s++, w += step, x += ulb_code_columns(row)) {
+        for (size_t i = 0; i < ulb_weight_only_slices(cfg); i++) {
+            const uint8_t *w = n_block->w[i] + turn * steps * step;
+            for (size_t s = 0; s < steps; s++, w += step, x += ulb_weight_only_columns(cfg)) {
                 ULB_UNROLL(4)
                 for (unsigned column = c; column < end; column++)
-                    ulb_add_token_column(row, block->levels, w + at, x, column, tokens, sums);
+                    ulb_add_token_column(cfg, n_block->levels, w + at, x, column, tokens, sums);
                 for (size_t line = first; line < last; line += ULB_LINE)
-                    __builtin_prefetch(w + block->ahead + line, 0, 2);
+                    __builtin_prefetch(w + n_block->ahead + line, 0, 2);
             }
         }
     }
 }
 
 /* results += the sums of a group, [tokens][vectors]. */
-static inline __attribute__((always_inline)) void ulb_take_code_group(const struct ulb_code_row *row,
-                                                                      struct ulb_code_block *block,
-                                                                      size_t vector, size_t t,
-                                                                      unsigned tokens, ulb_floats *sums)
+static inline __attribute__((always_inline)) void
+ulb_take_weight_only_group(const struct ulb_weight_only_cfg *cfg, struct ulb_weight_only_n_block *n_block,
+                           size_t vector, size_t t, unsigned tokens, ulb_floats *sums)
 {
     ULB_UNROLL(4)
-    for (size_t v = 0; v < ULB_CODE_PASS_VECTORS; v++) {
+    for (size_t v = 0; v < ULB_WEIGHT_ONLY_PASS_VECTORS; v++) {
         const size_t at = (vector + v) * ULB_LANES;
-        const ulb_floats scale = ulb_load_floats(block->scales + at * sizeof(float));
-        ulb_floats zero = ulb_all_floats((float)(1 << (row->bits - 1)));
-        if (block->zeros)
-            zero = ulb_to_floats(ulb_load_unsigned_bytes(block->zeros + at));
+        const ulb_floats scale = ulb_load_floats(n_block->scales + at * sizeof(float));
+        ulb_floats zero = ulb_all_floats((float)(1 << (cfg->bits - 1)));
+        if (n_block->zeros)
+            zero = ulb_to_floats(ulb_load_unsigned_bytes(n_block->zeros + at));
         ULB_UNROLL(4)
         for (size_t i = 0; i < tokens; i++) {
-            ulb_floats sum = sums[i * ULB_CODE_PASS_VECTORS + v];
-            if (!row->levels)
-                sum = ulb_fnma(zero, ulb_load_to_all(&block->x_sum[t + i]), sum);
-            float *result = &block->sums[t + i][at];
+            ulb_floats sum = sums[i * ULB_WEIGHT_ONLY_PASS_VECTORS + v];
+            if (!cfg->levels)
+                sum = ulb_fnma(zero, ulb_load_to_all(&n_block->x_sum[t + i]), sum);
+            float *result = &n_block->sums[t + i][at];
             ulb_store_floats(result, ulb_fma(sum, scale, ulb_load_floats(result)));
         }
     }
@@ -199,29 +198,31 @@ static inline __attribute__((always_inline)) void ulb_take_code_group(const stru
 
 /* The sum of a vector of rows -> that of products: in single precision that of upper nibbles, odd vectors, is
  * 16 times as much. */
-static inline __attribute__((always_inline)) ulb_floats ulb_settle_nibble(const struct ulb_code_row *row,
-                                                                          size_t vector, ulb_floats sum)
+static inline __attribute__((always_inline)) ulb_floats
+ulb_unscale_upper_nibble(const struct ulb_weight_only_cfg *cfg, size_t vector, ulb_floats sum)
 {
-    const bool upper = !row->levels && !row->pairs && row->bits == 4 && vector % 2;
+    const bool upper = !cfg->levels && !cfg->bf16_pairs && cfg->bits == 4 && vector % 2;
     return upper ? ulb_mul(sum, ulb_all_floats(1.0f / 16)) : sum;
 }
 
 /* The sums of a group, [tokens][vectors]; of levels at 256 bits four sums of a row, one for each column of a
  * step. */
 static inline __attribute__((always_inline)) void
-ulb_sum_code_group(const struct ulb_code_row *row, const struct ulb_code_block *block, size_t vector,
-                   size_t t, unsigned tokens, size_t first, size_t last, ulb_floats *sums)
+ulb_sum_weight_only_group(const struct ulb_weight_only_cfg *cfg,
+                          const struct ulb_weight_only_n_block *n_block, size_t vector, size_t t,
+                          unsigned tokens, size_t first, size_t last, ulb_floats *sums)
 {
-    const size_t n = tokens * ULB_CODE_PASS_VECTORS;
-    const unsigned parts = row->levels ? ULB_LEVEL_SUMS : 1;
-    ulb_floats part[4][ULB_CODE_SUMS];
+    const size_t n = tokens * ULB_WEIGHT_ONLY_PASS_VECTORS;
+    const unsigned parts = cfg->levels ? ULB_CODEBOOK_SUMS : 1;
+    ulb_floats part[4][ULB_WEIGHT_ONLY_SUMS];
     ULB_UNROLL(4)
     for (unsigned p = 0; p < parts; p++) {
         ULB_UNROLL(16)
         for (size_t i = 0; i < n; i++)
             sums[i] = ulb_no_floats();
-        ulb_sum_code_chunk(row, block, vector, t, tokens, p, parts == 1 ? ulb_code_columns(row) : p + 1,
-                           first, p == 0 ? last : first, sums);
+        ulb_sum_weight_only_k_block(cfg, n_block, vector, t, tokens, p,
+                                    parts == 1 ? ulb_weight_only_columns(cfg) : p + 1, first,
+                                    p == 0 ? last : first, sums);
         ULB_UNROLL(16)
         for (size_t i = 0; i < n; i++)
             part[p][i] = sums[i];
@@ -233,51 +234,53 @@ ulb_sum_code_group(const struct ulb_code_row *row, const struct ulb_code_block *
     }
     ULB_UNROLL(16)
     for (size_t i = 0; i < n; i++)
-        sums[i] = ulb_settle_nibble(row, i, sums[i]);
+        sums[i] = ulb_unscale_upper_nibble(cfg, i, sums[i]);
 }
 
 static inline __attribute__((always_inline)) void
-ulb_pass_code_chunk(const struct ulb_code_row *row, struct ulb_code_block *block, size_t vector, size_t t,
-                    unsigned tokens, size_t first, size_t last)
+ulb_pass_weight_only_k_block(const struct ulb_weight_only_cfg *cfg, struct ulb_weight_only_n_block *n_block,
+                             size_t vector, size_t t, unsigned tokens, size_t first, size_t last)
 {
-    ulb_floats sums[ULB_CODE_SUMS];
-    if (row->group) {
-        ulb_sum_code_group(row, block, vector, t, tokens, first, last, sums);
-        ulb_take_code_group(row, block, vector, t, tokens, sums);
+    ulb_floats sums[ULB_WEIGHT_ONLY_SUMS];
+    if (cfg->group) {
+        ulb_sum_weight_only_group(cfg, n_block, vector, t, tokens, first, last, sums);
+        ulb_take_weight_only_group(cfg, n_block, vector, t, tokens, sums);
         return;
     }
     ULB_UNROLL(16)
-    for (size_t i = 0; i < tokens * ULB_CODE_PASS_VECTORS; i++)
-        sums[i] = ulb_load_floats(
-            &block->sums[t + i / ULB_CODE_PASS_VECTORS][(vector + i % ULB_CODE_PASS_VECTORS) * ULB_LANES]);
-    ulb_sum_code_chunk(row, block, vector, t, tokens, 0, ulb_code_columns(row), first, last, sums);
+    for (size_t i = 0; i < tokens * ULB_WEIGHT_ONLY_PASS_VECTORS; i++)
+        sums[i] = ulb_load_floats(&n_block->sums[t + i / ULB_WEIGHT_ONLY_PASS_VECTORS]
+                                                [(vector + i % ULB_WEIGHT_ONLY_PASS_VECTORS) * ULB_LANES]);
+    ulb_sum_weight_only_k_block(cfg, n_block, vector, t, tokens, 0, ulb_weight_only_columns(cfg), first, last,
+                                sums);
     ULB_UNROLL(16)
-    for (size_t i = 0; i < tokens * ULB_CODE_PASS_VECTORS; i++)
-        ulb_store_floats(
-            &block->sums[t + i / ULB_CODE_PASS_VECTORS][(vector + i % ULB_CODE_PASS_VECTORS) * ULB_LANES],
-            sums[i]);
+    for (size_t i = 0; i < tokens * ULB_WEIGHT_ONLY_PASS_VECTORS; i++)
+        ulb_store_floats(&n_block->sums[t + i / ULB_WEIGHT_ONLY_PASS_VECTORS]
+                                       [(vector + i % ULB_WEIGHT_ONLY_PASS_VECTORS) * ULB_LANES],
+                         sums[i]);
 }
 
 /* All vectors of rows and so many tokens of a chunk. */
 static inline __attribute__((always_inline)) void
-ulb_pass_code_chunks(const struct ulb_code_row *row, struct ulb_code_block *block, size_t tokens)
+ulb_pass_weight_only_k_blocks(const struct ulb_weight_only_cfg *cfg, struct ulb_weight_only_n_block *n_block,
+                              size_t tokens)
 {
-    const size_t tiles = (tokens + ULB_CODE_TOKENS - 1) / ULB_CODE_TOKENS;
-    const size_t passes = tiles * (ULB_CODE_VECTORS / ULB_CODE_PASS_VECTORS);
-    const size_t lines = row->bits * ULB_VEC_BYTES / ULB_LINE;
+    const size_t tiles = (tokens + ULB_WEIGHT_ONLY_TOKENS - 1) / ULB_WEIGHT_ONLY_TOKENS;
+    const size_t passes = tiles * (ULB_WEIGHT_ONLY_VECTORS / ULB_WEIGHT_ONLY_PASS_VECTORS);
+    const size_t lines = cfg->bits * ULB_VEC_BYTES / ULB_LINE;
     for (size_t tile = 0, t = 0, pass = 0; tile < tiles; tile++) {
         const size_t some = (tokens - t) / (tiles - tile);
-        for (size_t v = 0; v < ULB_CODE_VECTORS; v += ULB_CODE_PASS_VECTORS, pass++) {
+        for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v += ULB_WEIGHT_ONLY_PASS_VECTORS, pass++) {
             const size_t first = pass * lines / passes * ULB_LINE,
                          last = (pass + 1) * lines / passes * ULB_LINE;
             if (some == 4)
-                ulb_pass_code_chunk(row, block, v, t, 4, first, last);
+                ulb_pass_weight_only_k_block(cfg, n_block, v, t, 4, first, last);
             else if (some == 3)
-                ulb_pass_code_chunk(row, block, v, t, 3, first, last);
+                ulb_pass_weight_only_k_block(cfg, n_block, v, t, 3, first, last);
             else if (some == 2)
-                ulb_pass_code_chunk(row, block, v, t, 2, first, last);
+                ulb_pass_weight_only_k_block(cfg, n_block, v, t, 2, first, last);
             else
-                ulb_pass_code_chunk(row, block, v, t, 1, first, last);
+                ulb_pass_weight_only_k_block(cfg, n_block, v, t, 1, first, last);
         }
         t += some;
     }
@@ -285,119 +288,122 @@ ulb_pass_code_chunks(const struct ulb_code_row *row, struct ulb_code_block *bloc
 
 /* The activations of so many steps from column k on, of tokens from n on, behind those of the chunk there
  * are. */
-static inline __attribute__((always_inline)) void ulb_pack_code_x(const struct ulb_code_row *row,
-                                                                  const struct ulb_gemm *g, size_t n,
-                                                                  size_t tokens, size_t k, size_t steps,
-                                                                  struct ulb_code_block *block)
+static inline __attribute__((always_inline)) void
+ulb_pack_weight_only_x(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g, size_t n,
+                       size_t tokens, size_t k, size_t steps, struct ulb_weight_only_n_block *n_block)
 {
     const __m128 small = _mm_setr_ps(1, 1.0f / 256, 1.0f / 65536, 1);
     for (size_t t = 0; t < tokens; t++) {
         __m128 sum =
-            block->x_sums[t]; /* in memory it would wait for each step's stores, up to 1.4 times as long */
+            n_block->x_sums[t]; /* in memory it would wait for each step's stores, up to 1.4 times as long */
         for (size_t s = 0; s < steps; s++) {
-            const __m128 four = ulb_load_four(row->kind, g->x, (n + t) * g->x_stride + k + 4 * s);
+            const __m128 four = ulb_load_four(cfg->kind, g->x, (n + t) * g->x_stride + k + 4 * s);
             sum = _mm_add_ps(sum, four);
-            float *x = &block->x[t][block->packed + ulb_code_columns(row) * s];
-            if (row->pairs)
+            float *x = &n_block->x[t][n_block->packed + ulb_weight_only_columns(cfg) * s];
+            if (cfg->bf16_pairs)
                 ulb_store_pairs(g->x, (n + t) * g->x_stride + k + 4 * s, x);
             else
-                _mm_storeu_ps(x, row->levels ? four : _mm_mul_ps(four, small));
+                _mm_storeu_ps(x, cfg->levels ? four : _mm_mul_ps(four, small));
         }
-        block->x_sums[t] = sum;
+        n_block->x_sums[t] = sum;
     }
-    block->packed += ulb_code_columns(row) * steps;
+    n_block->packed += ulb_weight_only_columns(cfg) * steps;
 }
 
-typedef void ulb_code_passes_fn(struct ulb_code_block *block, size_t tokens);
+typedef void ulb_weight_only_passes_fn(struct ulb_weight_only_n_block *n_block, size_t tokens);
 
 /* The chunk of each tile; the first one's codes begin at w, of the second slice so many bytes behind, and
  * what is read after the last one's at next. */
 static inline __attribute__((always_inline)) void
-ulb_pass_code_tiles(const struct ulb_code_row *row, const uint8_t *w, size_t slice_bytes, size_t row_bytes,
-                    const uint8_t *next, size_t tokens, ulb_code_passes_fn *passes,
-                    struct ulb_code_block *block)
+ulb_pass_weight_only_tiles(const struct ulb_weight_only_cfg *cfg, const uint8_t *w, size_t slice_bytes,
+                           size_t row_bytes, const uint8_t *next, size_t tokens,
+                           ulb_weight_only_passes_fn *passes, struct ulb_weight_only_n_block *n_block)
 {
-    const size_t codes = ULB_CODE_ROWS * row->group * row->bits / 8;
-    for (size_t tile = 0; tile < block->tiles; tile++, w += row_bytes) {
-        block->sums = block->results[tile];
-        for (size_t i = 0; i < ulb_code_slices(row); i++)
-            block->w[i] = w + i * slice_bytes;
-        block->ahead = tile + 1 < block->tiles ? (ptrdiff_t)row_bytes : next - w;
-        if (row->group) {
-            block->scales = w + codes;
-            block->zeros = row->zeros ? block->scales + ULB_CODE_ROWS * sizeof(float) : NULL;
-            for (size_t line = codes; line < row->layout->tile_bytes; line += ULB_LINE)
-                __builtin_prefetch(w + block->ahead + line, 0, 2);
+    const size_t codes = ULB_WEIGHT_ONLY_ROWS * cfg->group * cfg->bits / 8;
+    for (size_t tile = 0; tile < n_block->tiles; tile++, w += row_bytes) {
+        n_block->sums = n_block->results[tile];
+        for (size_t i = 0; i < ulb_weight_only_slices(cfg); i++)
+            n_block->w[i] = w + i * slice_bytes;
+        n_block->ahead = tile + 1 < n_block->tiles ? (ptrdiff_t)row_bytes : next - w;
+        if (cfg->group) {
+            n_block->scales = w + codes;
+            n_block->zeros = cfg->zeros ? n_block->scales + ULB_WEIGHT_ONLY_ROWS * sizeof(float) : NULL;
+            for (size_t line = codes; line < cfg->layout->tile_bytes; line += ULB_LINE)
+                __builtin_prefetch(w + n_block->ahead + line, 0, 2);
         }
-        passes(block, tokens);
+        passes(n_block, tokens);
     }
 }
 
 /* The groups of the tiles, in the order of one token. */
 static inline __attribute__((always_inline)) void
-ulb_add_code_groups(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
-                    size_t n, size_t tokens, ulb_code_passes_fn *passes, struct ulb_code_block *block)
+ulb_add_weight_only_groups(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
+                           const struct ulb_tiles *tiles, size_t n, size_t tokens,
+                           ulb_weight_only_passes_fn *passes, struct ulb_weight_only_n_block *n_block)
 {
-    const size_t bytes = row->layout->tile_bytes, row_bytes = tiles->steps * bytes;
-    const size_t groups = ULB_CODE_SLICES * tiles->steps;
-    block->turns = 1;
-    block->steps = row->group / 4;
+    const size_t bytes = cfg->layout->tile_bytes, row_bytes = tiles->steps * bytes;
+    const size_t groups = ULB_WEIGHT_ONLY_SLICES * tiles->steps;
+    n_block->turns = 1;
+    n_block->steps = cfg->group / 4;
     for (size_t i = 0; i < groups; i++) {
-        const size_t slice = i % ULB_CODE_SLICES, step = i / ULB_CODE_SLICES;
+        const size_t slice = i % ULB_WEIGHT_ONLY_SLICES, step = i / ULB_WEIGHT_ONLY_SLICES;
         const uint8_t *w = tiles->w + slice * tiles->slice_bytes + step * bytes;
         const uint8_t *next = i + 1 < groups ? ulb_next_tile(w, slice, tiles->slice_bytes, bytes)
-                                             : tiles->w + block->tiles * row_bytes;
-        block->packed = 0;
-        memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
-        ulb_pack_code_x(row, g, n, tokens, (slice * tiles->steps + step) * row->group, row->group / 4, block);
+                                             : tiles->w + n_block->tiles * row_bytes;
+        n_block->packed = 0;
+        memset(n_block->x_sums, 0, tokens * sizeof *n_block->x_sums);
+        ulb_pack_weight_only_x(cfg, g, n, tokens, (slice * tiles->steps + step) * cfg->group, cfg->group / 4,
+                               n_block);
         for (size_t t = 0; t < tokens; t++)
-            block->x_sum[t] = ulb_sum_four(block->x_sums[t]);
-        ulb_pass_code_tiles(row, w, 0, row_bytes, next, tokens, passes, block);
+            n_block->x_sum[t] = ulb_sum_four(n_block->x_sums[t]);
+        ulb_pass_weight_only_tiles(cfg, w, 0, row_bytes, next, tokens, passes, n_block);
     }
 }
 
 /* All columns of tiles of rows with a scale each, in the order of one token: turns of 4 steps of each slice,
  * then what is left of it. */
 static inline __attribute__((always_inline)) void
-ulb_add_code_rows(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
-                  size_t n, size_t tokens, ulb_code_passes_fn *passes, struct ulb_code_block *block)
+ulb_add_weight_only_rows(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
+                         const struct ulb_tiles *tiles, size_t n, size_t tokens,
+                         ulb_weight_only_passes_fn *passes, struct ulb_weight_only_n_block *n_block)
 {
-    const size_t step = row->bits * ULB_VEC_BYTES, row_bytes = tiles->steps * step;
-    const size_t turn_steps = ulb_code_turn(row);
-    const size_t most = ULB_CODE_COLUMNS_MAX / (ULB_CODE_SLICES * 4 * turn_steps);
-    memset(block->x_sums, 0, tokens * sizeof *block->x_sums);
+    const size_t step = cfg->bits * ULB_VEC_BYTES, row_bytes = tiles->steps * step;
+    const size_t turn_steps = ulb_weight_only_turn(cfg);
+    const size_t most = ULB_WEIGHT_ONLY_COLUMNS_MAX / (ULB_WEIGHT_ONLY_SLICES * 4 * turn_steps);
+    memset(n_block->x_sums, 0, tokens * sizeof *n_block->x_sums);
     for (size_t s = 0, end; s < tiles->steps; s = end) {
         const size_t left = tiles->steps - s, turns = left / turn_steps;
         const uint8_t *w = tiles->w + s * step;
-        block->turns = turns == 0 ? 1 : turns < most ? turns : most;
-        block->steps = turns == 0 ? left : turn_steps;
-        block->packed = 0;
-        end = s + block->turns * block->steps;
-        for (size_t i = 0; i < ULB_CODE_SLICES * block->turns; i++) {
-            const size_t slice = i % ULB_CODE_SLICES, turn = i / ULB_CODE_SLICES;
-            ulb_pack_code_x(row, g, n, tokens, 4 * (slice * tiles->steps + s + turn * block->steps),
-                            block->steps, block);
+        n_block->turns = turns == 0 ? 1 : turns < most ? turns : most;
+        n_block->steps = turns == 0 ? left : turn_steps;
+        n_block->packed = 0;
+        end = s + n_block->turns * n_block->steps;
+        for (size_t i = 0; i < ULB_WEIGHT_ONLY_SLICES * n_block->turns; i++) {
+            const size_t slice = i % ULB_WEIGHT_ONLY_SLICES, turn = i / ULB_WEIGHT_ONLY_SLICES;
+            ulb_pack_weight_only_x(cfg, g, n, tokens, 4 * (slice * tiles->steps + s + turn * n_block->steps),
+                                   n_block->steps, n_block);
         }
-        ulb_pass_code_tiles(row, w, tiles->slice_bytes, row_bytes,
-                            tiles->w + (end < tiles->steps ? end * step : block->tiles * row_bytes), tokens,
-                            passes, block);
+        ulb_pass_weight_only_tiles(cfg, w, tiles->slice_bytes, row_bytes,
+                                   tiles->w + (end < tiles->steps ? end * step : n_block->tiles * row_bytes),
+                                   tokens, passes, n_block);
     }
 }
 
 /* The sums of a tile -> results, row m on. */
 static inline __attribute__((always_inline)) void
-ulb_finish_code_rows(const struct ulb_code_row *row, const struct ulb_gemm *g, size_t m, size_t tokens,
-                     const struct ulb_code_block *block, float (*results)[ULB_CODE_ROWS])
+ulb_weight_only_epilogue_rows(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g, size_t m,
+                              size_t tokens, const struct ulb_weight_only_n_block *n_block,
+                              float (*results)[ULB_WEIGHT_ONLY_ROWS])
 {
-    const float *scales = ulb_row_scales(g, row->layout) + m, *zeros = ulb_row_zeros(g, row->layout) + m;
+    const float *scales = ulb_row_scales(g, cfg->layout) + m, *zeros = ulb_row_zeros(g, cfg->layout) + m;
     for (size_t t = 0; t < tokens; t++) {
-        const ulb_floats x_sum = ulb_all_floats(ulb_sum_four(block->x_sums[t]));
+        const ulb_floats x_sum = ulb_all_floats(ulb_sum_four(n_block->x_sums[t]));
         ULB_UNROLL(8)
-        for (size_t v = 0; v < ULB_CODE_VECTORS; v++) {
+        for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++) {
             float *result = &results[t][v * ULB_LANES];
-            const ulb_floats sum = ulb_settle_nibble(row, v, ulb_load_floats(result));
-            const ulb_floats zero = row->zeros ? ulb_load_floats(zeros + v * ULB_LANES)
-                                               : ulb_all_floats((float)(1 << (row->bits - 1)));
+            const ulb_floats sum = ulb_unscale_upper_nibble(cfg, v, ulb_load_floats(result));
+            const ulb_floats zero = cfg->zeros ? ulb_load_floats(zeros + v * ULB_LANES)
+                                               : ulb_all_floats((float)(1 << (cfg->bits - 1)));
             ulb_store_floats(result,
                              ulb_mul(ulb_fnma(zero, x_sum, sum), ulb_load_floats(scales + v * ULB_LANES)));
         }
@@ -406,123 +412,132 @@ ulb_finish_code_rows(const struct ulb_code_row *row, const struct ulb_gemm *g, s
 
 /* Rows of so many tiles from row m on, of tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
-ulb_run_code_block(const struct ulb_code_row *row, const struct ulb_gemm *g, const struct ulb_tiles *tiles,
-                   size_t m, size_t count, size_t n, size_t tokens, ulb_code_passes_fn *passes)
+ulb_run_weight_only_n_block(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
+                            const struct ulb_tiles *tiles, size_t m, size_t count, size_t n, size_t tokens,
+                            ulb_weight_only_passes_fn *passes)
 {
-    struct ulb_code_block block;
-    block.tiles = count;
-    block.levels = row->levels ? row->layout->format->block->levels : NULL;
+    struct ulb_weight_only_n_block n_block;
+    n_block.tiles = count;
+    n_block.levels = cfg->levels ? cfg->layout->format->block->levels : NULL;
     for (size_t tile = 0; tile < count; tile++)
-        memset(block.results[tile], 0, tokens * sizeof *block.results[tile]);
-    if (row->group)
-        ulb_add_code_groups(row, g, tiles, n, tokens, passes, &block);
+        memset(n_block.results[tile], 0, tokens * sizeof *n_block.results[tile]);
+    if (cfg->group)
+        ulb_add_weight_only_groups(cfg, g, tiles, n, tokens, passes, &n_block);
     else
-        ulb_add_code_rows(row, g, tiles, n, tokens, passes, &block);
-    for (size_t tile = 0; tile < count; tile++, m += ULB_CODE_ROWS) {
-        if (!row->group)
-            ulb_finish_code_rows(row, g, m, tokens, &block, block.results[tile]);
+        ulb_add_weight_only_rows(cfg, g, tiles, n, tokens, passes, &n_block);
+    for (size_t tile = 0; tile < count; tile++, m += ULB_WEIGHT_ONLY_ROWS) {
+        if (!cfg->group)
+            ulb_weight_only_epilogue_rows(cfg, g, m, tokens, &n_block, n_block.results[tile]);
         for (size_t t = 0; t < tokens; t++)
-            memcpy(g->y + (n + t) * g->y_stride + m, block.results[tile][t],
-                   ulb_rows_left(g, m, ULB_CODE_ROWS) * sizeof ***block.results);
+            memcpy(g->y + (n + t) * g->y_stride + m, n_block.results[tile][t],
+                   ulb_rows_left(g, m, ULB_WEIGHT_ONLY_ROWS) * sizeof ***n_block.results);
     }
 }
 
 /* Of one token alone: sums[slices][8] += products of so many steps of 4 columns, from activation at on, and
  * x_sums[slices] += these activations. */
 static inline __attribute__((always_inline)) void
-ulb_add_codes(const struct ulb_code_row *row, struct ulb_beside beside, const uint8_t *w, const void *x,
-              size_t at, size_t steps, struct ulb_line_prefetch ahead, ulb_floats *sums, __m128 *x_sums)
+ulb_add_weight_only(const struct ulb_weight_only_cfg *cfg, struct ulb_interleave interleave, const uint8_t *w,
+                    const void *x, size_t at, size_t steps, struct ulb_line_prefetch ahead, ulb_floats *sums,
+                    __m128 *x_sums)
 {
-    if (row->pairs)
-        ulb_add_code_pairs(w, beside, x, at, steps, ahead, sums, x_sums);
+    if (cfg->bf16_pairs)
+        ulb_add_weight_only_pairs(w, interleave, x, at, steps, ahead, sums, x_sums);
     else
-        ulb_add_code_columns(row->bits, row->kind, w, beside, x, at, steps, ahead, sums, x_sums);
+        ulb_add_weight_only_columns(cfg->bits, cfg->kind, w, interleave, x, at, steps, ahead, sums, x_sums);
 }
 
 /* The sums of all steps -> those of products. */
-static inline __attribute__((always_inline)) void ulb_finish_codes(const struct ulb_code_row *row,
-                                                                   ulb_floats *sums)
+static inline __attribute__((always_inline)) void
+ulb_weight_only_epilogue(const struct ulb_weight_only_cfg *cfg, ulb_floats *sums)
 {
     ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
-        sums[v] = ulb_settle_nibble(row, v, sums[v]);
+    for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)
+        sums[v] = ulb_unscale_upper_nibble(cfg, v, sums[v]);
 }
 
 /* The rows of a tile, from row m on, of token n alone. */
-typedef void ulb_code_tile_fn(const struct ulb_code_row *row, const struct ulb_gemm *g,
-                              const struct ulb_tiles *tiles, size_t m, size_t n);
+typedef void ulb_weight_only_tile_fn(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
+                                     const struct ulb_tiles *tiles, size_t m, size_t n);
 
-static inline const void *ulb_code_x(const struct ulb_code_row *row, const struct ulb_gemm *g, size_t n)
+static inline const void *ulb_weight_only_x(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
+                                            size_t n)
 {
-    return (const char *)g->x + n * g->x_stride * ulb_activation_bytes(row->kind);
+    return (const char *)g->x + n * g->x_stride * ulb_activation_bytes(cfg->kind);
 }
 
 /* All rows: tokens one by one by run_tile, or together by passes; the other is NULL. */
-static inline __attribute__((always_inline)) void ulb_run_codes(const struct ulb_code_row *row,
-                                                                const struct ulb_gemm *g,
-                                                                ulb_code_tile_fn *run_tile,
-                                                                ulb_code_passes_fn *passes)
+static inline __attribute__((always_inline)) void ulb_run_weight_only(const struct ulb_weight_only_cfg *cfg,
+                                                                      const struct ulb_gemm *g,
+                                                                      ulb_weight_only_tile_fn *run_tile,
+                                                                      ulb_weight_only_passes_fn *passes)
 {
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(row->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(row->layout, g->k),
+    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+                              .steps = ulb_layout_steps(cfg->layout, g->k),
                               .prefetch = g->prefetch};
-    const size_t tile_bytes = row->group ? row->layout->tile_bytes : row->bits * ULB_VEC_BYTES;
-    for (size_t m = g->m0, count; m < g->m1; m += count * ULB_CODE_ROWS) {
-        const size_t left = (g->m1 - m + ULB_CODE_ROWS - 1) / ULB_CODE_ROWS;
-        count = run_tile ? 1 : left < ULB_CODE_TILES ? left : ULB_CODE_TILES;
-        tiles.w = (const uint8_t *)g->w + m / ULB_CODE_ROWS * tiles.steps * tile_bytes;
+    const size_t tile_bytes = cfg->group ? cfg->layout->tile_bytes : cfg->bits * ULB_VEC_BYTES;
+    for (size_t m = g->m0, count; m < g->m1; m += count * ULB_WEIGHT_ONLY_ROWS) {
+        const size_t left = (g->m1 - m + ULB_WEIGHT_ONLY_ROWS - 1) / ULB_WEIGHT_ONLY_ROWS;
+        count = run_tile ? 1 : left < ULB_WEIGHT_ONLY_TILES ? left : ULB_WEIGHT_ONLY_TILES;
+        tiles.w = (const uint8_t *)g->w + m / ULB_WEIGHT_ONLY_ROWS * tiles.steps * tile_bytes;
         for (size_t n = 0; n < g->n && run_tile; n++)
-            run_tile(row, g, &tiles, m, n);
-        for (size_t n = 0; n < g->n && passes; n += ULB_CODE_BLOCK)
-            ulb_run_code_block(row, g, &tiles, m, count, n,
-                               g->n - n < ULB_CODE_BLOCK ? g->n - n : ULB_CODE_BLOCK, passes);
+            run_tile(cfg, g, &tiles, m, n);
+        for (size_t n = 0; n < g->n && passes; n += ULB_WEIGHT_ONLY_N_BLOCK)
+            ulb_run_weight_only_n_block(
+                cfg, g, &tiles, m, count, n,
+                g->n - n < ULB_WEIGHT_ONLY_N_BLOCK ? g->n - n : ULB_WEIGHT_ONLY_N_BLOCK, passes);
     }
 }
 
-/* Function passes_<bits> of a file's rows, of a struct ulb_code_row, where group is whether they have groups.
- * Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
-#define ULB_CODE_PASSES(bits_, ...)                                                                          \
-    static __attribute__((noinline)) void passes_##bits_(struct ulb_code_block *block, size_t tokens)        \
+/* Function passes_<bits> of a file's rows, of a struct ulb_weight_only_cfg, where group is whether they have
+ * groups. Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+#define ULB_WEIGHT_ONLY_PASSES(bits_, ...)                                                                   \
+    static __attribute__((noinline)) void passes_##bits_(struct ulb_weight_only_n_block *n_block,            \
+                                                         size_t tokens)                                      \
     {                                                                                                        \
-        static const struct ulb_code_row row = {.bits = (bits_), __VA_ARGS__};                               \
-        ulb_pass_code_chunks(&row, block, tokens);                                                           \
+        static const struct ulb_weight_only_cfg cfg = {.bits = (bits_), __VA_ARGS__};                        \
+        ulb_pass_weight_only_k_blocks(&cfg, n_block, tokens);                                                \
     }
 
-/* Function run_<symbol> of a struct ulb_code_row; run_tile, of a token alone. */
-#define ULB_CODE_RUN(symbol, run_tile, bits_, ...)                                                           \
-    static const struct ulb_code_row row_##symbol = {.bits = (bits_), __VA_ARGS__};                          \
+/* Function run_<symbol> of a struct ulb_weight_only_cfg; run_tile, of a token alone. */
+#define ULB_WEIGHT_ONLY_RUN(symbol, run_tile, bits_, ...)                                                    \
+    static const struct ulb_weight_only_cfg cfg_##symbol = {.bits = (bits_), __VA_ARGS__};                   \
     static __attribute__((noinline)) void tokens_##symbol(const struct ulb_gemm *g)                          \
     {                                                                                                        \
-        ulb_run_codes(&row_##symbol, g, NULL, passes_##bits_);                                               \
+        ulb_run_weight_only(&cfg_##symbol, g, NULL, passes_##bits_);                                         \
     }                                                                                                        \
     static void run_##symbol(const struct ulb_gemm *g)                                                       \
     {                                                                                                        \
-        if (g->n >= ULB_CODE_LEAST(row_##symbol.levels))                                                     \
+        if (g->n >= ULB_WEIGHT_ONLY_LEAST(cfg_##symbol.levels))                                              \
             tokens_##symbol(g);                                                                              \
         else                                                                                                 \
-            ulb_run_codes(&row_##symbol, g, run_tile, NULL);                                                 \
+            ulb_run_weight_only(&cfg_##symbol, g, run_tile, NULL);                                           \
     }
 
 /* What every such row has, of struct ulb_kernel; the rest are variant, kr, bytes_per_step, tolerance, mixes.
  */
-#define ULB_CODE_FIELDS(symbol, layout_, kind, levels)                                                       \
-    .abi = ULB_KERNEL_ABI, .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS, .layout = &(layout_),                 \
-    .activation = (kind), .mr = ULB_CODE_ROWS, .nr = ULB_CODE_TOKENS, .prefetch_choice = true,               \
-    .prefetch_tokens = ULB_CODE_LEAST(levels) - 1, .run = run_##symbol
+#define ULB_WEIGHT_ONLY_FIELDS(symbol, layout_, kind, levels)                                                \
+    .abi = ULB_KERNEL_ABI, .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS, .layout = &(layout_),           \
+    .activation = (kind), .mr = ULB_WEIGHT_ONLY_ROWS, .nr = ULB_WEIGHT_ONLY_TOKENS, .prefetch_choice = true, \
+    .prefetch_tokens = ULB_WEIGHT_ONLY_LEAST(levels) - 1, .run = run_##symbol
 
 /* Instructions per 32 weights of a register tile, apart from packing, which tiles of rows share. */
-#define ULB_CODE_TOKENS_SHIFTS(levels, bits) ((levels) ? ULB_BY_WIDTH(15, 7) / 8.0 : (bits) / 32.0)
-#define ULB_CODE_TOKENS_MIX(levels, bits)                                                                    \
-    .loads = ULB_CODE_UNITS * (bits) / 32,                                                                   \
-    .broadcasts = ULB_CODE_UNITS / ULB_CODE_PASS_VECTORS * ULB_CODE_TOKENS, .prefetches = (bits) / 8.0,      \
-    .logic = (levels) ? ULB_BY_WIDTH(ULB_CODE_UNITS, 0) : ULB_CODE_UNITS,                                    \
-    .shifts = ULB_CODE_UNITS * ULB_CODE_TOKENS_SHIFTS(levels, bits),                                         \
-    .permutes = (levels) ? ULB_BY_WIDTH(2, 1) * ULB_CODE_UNITS : 0,                                          \
-    .conversions = (levels) ? 0 : ULB_CODE_UNITS, .fmas = ULB_CODE_UNITS * ULB_CODE_TOKENS,                  \
-    .vector_bits = ULB_VEC_BITS, .chains = ULB_CODE_SUMS
-#define ULB_PAIR_TOKENS_MIX                                                                                  \
-    .loads = ULB_PAIR_UNITS / 4, .broadcasts = ULB_PAIR_UNITS / ULB_CODE_PASS_VECTORS * ULB_CODE_TOKENS,     \
-    .prefetches = 0.5, .shifts = ULB_PAIR_UNITS * 3 / 4, .permutes = ULB_PAIR_UNITS,                         \
-    .dot_products = ULB_PAIR_UNITS * ULB_CODE_TOKENS, .vector_bits = ULB_VEC_BITS, .chains = ULB_CODE_SUMS
+#define ULB_WEIGHT_ONLY_TOKENS_SHIFTS(levels, bits) ((levels) ? ULB_BY_WIDTH(15, 7) / 8.0 : (bits) / 32.0)
+#define ULB_WEIGHT_ONLY_TOKENS_MIX(levels, bits)                                                             \
+    .loads = ULB_WEIGHT_ONLY_UNITS * (bits) / 32,                                                            \
+    .broadcasts = ULB_WEIGHT_ONLY_UNITS / ULB_WEIGHT_ONLY_PASS_VECTORS * ULB_WEIGHT_ONLY_TOKENS,             \
+    .prefetches = (bits) / 8.0,                                                                              \
+    .logic = (levels) ? ULB_BY_WIDTH(ULB_WEIGHT_ONLY_UNITS, 0) : ULB_WEIGHT_ONLY_UNITS,                      \
+    .shifts = ULB_WEIGHT_ONLY_UNITS * ULB_WEIGHT_ONLY_TOKENS_SHIFTS(levels, bits),                           \
+    .permutes = (levels) ? ULB_BY_WIDTH(2, 1) * ULB_WEIGHT_ONLY_UNITS : 0,                                   \
+    .conversions = (levels) ? 0 : ULB_WEIGHT_ONLY_UNITS,                                                     \
+    .fmas = ULB_WEIGHT_ONLY_UNITS * ULB_WEIGHT_ONLY_TOKENS, .vector_bits = ULB_VEC_BITS,                     \
+    .chains = ULB_WEIGHT_ONLY_SUMS
+#define ULB_WEIGHT_ONLY_BF16_TOKENS_MIX                                                                      \
+    .loads = ULB_PAIR_UNITS / 4,                                                                             \
+    .broadcasts = ULB_PAIR_UNITS / ULB_WEIGHT_ONLY_PASS_VECTORS * ULB_WEIGHT_ONLY_TOKENS, .prefetches = 0.5, \
+    .shifts = ULB_PAIR_UNITS * 3 / 4, .permutes = ULB_PAIR_UNITS,                                            \
+    .dot_products = ULB_PAIR_UNITS * ULB_WEIGHT_ONLY_TOKENS, .vector_bits = ULB_VEC_BITS,                    \
+    .chains = ULB_WEIGHT_ONLY_SUMS
 
 #endif

@@ -20,7 +20,7 @@ enum {
     ULB_BLOCK_VECTORS_MAX = 12,
     ULB_BLOCK_SLICES = 2,
     ULB_BLOCK_BYTES_MAX = 5, /* vectors for 4 columns */
-    ULB_VISIT_STEPS = 8,
+    ULB_CHUNK_STEPS = 8,
     ULB_SIDE_STEPS = 2,
     ULB_LINES_MAX = 8,
     ULB_TURN_BYTES_MAX = 1024
@@ -30,18 +30,18 @@ enum {
 enum ulb_group_scales { ULB_NO_GROUPS, ULB_UNSIGNED_SCALES, ULB_SIGNED_SCALES, ULB_NIBBLE_SCALES };
 
 /* What differs from format to format. */
-struct ulb_block_row {
+struct ulb_block_cfg {
     const struct ulb_layout *layout;
     const struct ulb_codes *codes;
     size_t sets;           /* of these vectors side by side */
     size_t columns, group; /* of a block, and of an integer scale: ULB_..._COLUMNS */
     size_t tile_bytes;
-    size_t near, far;   /* as in struct ulb_walk */
+    size_t near, far;   /* as in struct ulb_k_loop */
     int32_t zero_point; /* of the codes */
     enum ulb_group_scales scales;
     enum ulb_minima minima;
-    bool powers; /* d is an exponent */
-    bool pairs;  /* of one token two rows of tiles are read side by side: four streams in place of two */
+    bool powers;     /* d is an exponent */
+    bool tile_pairs; /* of one token two rows of tiles are read side by side: four streams in place of two */
     /* Whether a block's sums are multiplied by its activations' scale as they lose ULB_MAGIC, in one FMA:
      * that of Q8_0 is a half, times 1.5 * 2^23 exact. Their zero point is taken off before the first product.
      */
@@ -49,23 +49,23 @@ struct ulb_block_row {
     enum ulb_activation activation;
 };
 
-static inline __attribute__((always_inline)) size_t ulb_block_vectors(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) size_t ulb_block_vectors(const struct ulb_block_cfg *cfg)
 {
-    return row->sets * row->codes->rows;
+    return cfg->sets * cfg->codes->rows;
 }
 
 /* Of the 16 groups of a block, each factor's. */
 static inline __attribute__((always_inline)) void
-ulb_scale_zeros(const struct ulb_block_row *row, const int16_t *sums, int32_t (*zeros)[ULB_SHORT_GROUPS])
+ulb_scale_zeros(const struct ulb_block_cfg *cfg, const int16_t *sums, int32_t (*zeros)[ULB_SHORT_GROUPS])
 {
 #pragma GCC unroll 2
     for (size_t half = 0; half < ULB_SHORT_GROUPS; half += 8) {
         __m256i eight = _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(sums + half)));
 #pragma GCC unroll 3
         for (size_t f = 0; f < ULB_ZERO_FACTORS; f++) {
-            if (!row->codes->factors[f])
+            if (!cfg->codes->factors[f])
                 continue;
-            __m256i factor = _mm256_set1_epi32(row->codes->factors[f] * row->zero_point);
+            __m256i factor = _mm256_set1_epi32(cfg->codes->factors[f] * cfg->zero_point);
             __m256i scaled =
                 _mm256_add_epi32(_mm256_mullo_epi32(eight, factor), _mm256_set1_epi32(ULB_MAGIC));
             _mm256_storeu_si256((__m256i *)(zeros[f] + half), scaled);
@@ -74,16 +74,16 @@ ulb_scale_zeros(const struct ulb_block_row *row, const int16_t *sums, int32_t (*
 }
 
 static inline __attribute__((always_inline)) struct ulb_zero_sum
-ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const int32_t *scaled)
+ulb_group_zero_sum(const struct ulb_block_cfg *cfg, const int16_t *sums, const int32_t *scaled)
 {
     ulb_vec magic = ulb_all32(ULB_MAGIC);
-    if (!row->zero_point)
+    if (!cfg->zero_point)
         return (struct ulb_zero_sum){ulb_zero(), magic, NULL};
-    if (row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS)
+    if (cfg->group == ULB_SUM_COLUMNS && !ULB_S16_SUMS)
         return (struct ulb_zero_sum){ulb_zero(), ulb_all32(*scaled), scaled};
-    ulb_vec all = row->group == 2 * ULB_SUM_COLUMNS
-                      ? ulb_all_x_sums(sums, row->zero_point)
-                      : ulb_all32(row->zero_point * ulb_sum_of_x(sums, row->group));
+    ulb_vec all = cfg->group == 2 * ULB_SUM_COLUMNS
+                      ? ulb_all_x_sums(sums, cfg->zero_point)
+                      : ulb_all32(cfg->zero_point * ulb_sum_of_x(sums, cfg->group));
     return (struct ulb_zero_sum){all, ulb_add32(magic, all), NULL};
 }
 
@@ -92,7 +92,7 @@ ulb_group_zero_sum(const struct ulb_block_row *row, const int16_t *sums, const i
  * many at once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does
  * not unroll them. */
 static inline __attribute__((always_inline)) void
-ulb_prefetch_lines(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch, const uint8_t *w,
+ulb_prefetch_lines(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch, const uint8_t *w,
                    size_t begin, size_t bytes, ulb_vec *vectors, size_t n_vectors)
 {
     size_t first = (begin + ULB_LINE - 1) / ULB_LINE, end = (begin + bytes + ULB_LINE - 1) / ULB_LINE;
@@ -104,60 +104,60 @@ ulb_prefetch_lines(const struct ulb_block_row *row, struct ulb_prefetch_setting 
             break;
 #ifdef ULB_ADDRESS_SANITIZED
         (void)held;
-        ulb_ask_for_tokens(w, line, (struct ulb_line_prefetch){row->near, prefetch}, row->far);
+        ulb_ask_for_tokens(w, line, (struct ulb_line_prefetch){cfg->near, prefetch}, cfg->far);
 #else
 #define ASK(ask, ...) __asm__(ask : [held] "+" ULB_REGISTER(*held) : __VA_ARGS__)
         if (ulb_is_runtime_prefetch(prefetch)) {
-            if (row->far)
-                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH), [near] "i"(line + row->near),
-                    [far] "i"(line + row->far), ULB_ASK_ALONE_OPERANDS(w, line, prefetch));
+            if (cfg->far)
+                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH), [near] "i"(line + cfg->near),
+                    [far] "i"(line + cfg->far), ULB_ASK_ALONE_OPERANDS(w, line, prefetch));
             else
-                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_NEAR), [near] "i"(line + row->near),
+                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_NEAR), [near] "i"(line + cfg->near),
                     ULB_ASK_ALONE_OPERANDS(w, line, prefetch));
             continue;
         }
-        ULB_ASK_BY(ASK, w, line, row->near, prefetch);
-        if (!prefetch.alone && row->far)
-            ASK("prefetcht1 %c[ahead](%[at])", ULB_ASK_NEAR_OPERANDS(w, line + row->far));
+        ULB_ASK_BY(ASK, w, line, cfg->near, prefetch);
+        if (!prefetch.alone && cfg->far)
+            ASK("prefetcht1 %c[ahead](%[at])", ULB_ASK_NEAR_OPERANDS(w, line + cfg->far));
 #undef ASK
 #endif
     }
 }
 
 /* sums += so many steps, the first at w + at. */
-static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_cfg *cfg,
                                                                 struct ulb_prefetch_setting prefetch,
                                                                 const uint8_t *w, size_t at, const int8_t *x,
                                                                 size_t steps, ulb_vec *sums)
 {
-    const struct ulb_codes *codes = row->codes;
-    size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = row->sets * set_bytes;
-    size_t set_sums = codes->word_steps ? codes->rows : codes->sums;
-    size_t visit = steps < ULB_VISIT_STEPS ? steps : ULB_VISIT_STEPS;
-    for (size_t begin = 0; begin < steps; begin += visit, w += visit * step_bytes, x += 4 * visit) {
+    const struct ulb_codes *codes = cfg->codes;
+    size_t set_bytes = codes->bytes * ULB_VEC_BYTES, step_bytes = cfg->sets * set_bytes;
+    size_t set_sums = codes->s16_steps ? codes->rows : codes->sums;
+    size_t chunk = steps < ULB_CHUNK_STEPS ? steps : ULB_CHUNK_STEPS;
+    for (size_t begin = 0; begin < steps; begin += chunk, w += chunk * step_bytes, x += 4 * chunk) {
 #pragma GCC unroll 8
-        for (size_t s = 0; s < visit; s++) {
+        for (size_t s = 0; s < chunk; s++) {
             ulb_vec x4 = ulb_broadcast4(x + 4 * s);
 #pragma GCC unroll 8
-            for (size_t set = 0; set < row->sets; set++) {
+            for (size_t set = 0; set < cfg->sets; set++) {
                 size_t set_at = at + s * step_bytes + set * set_bytes;
                 codes->step(w + set_at, x4, sums + set * set_sums);
-                ulb_prefetch_lines(row, prefetch, w, set_at, set_bytes, sums + set * set_sums, set_sums);
+                ulb_prefetch_lines(cfg, prefetch, w, set_at, set_bytes, sums + set * set_sums, set_sums);
             }
         }
     }
 }
 
 /* Bytes of the codes of one group. */
-static inline __attribute__((always_inline)) size_t ulb_group_bytes(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) size_t ulb_group_bytes(const struct ulb_block_cfg *cfg)
 {
-    return row->group / 4 * row->sets * row->codes->bytes * ULB_VEC_BYTES;
+    return cfg->group / 4 * cfg->sets * cfg->codes->bytes * ULB_VEC_BYTES;
 }
 
 /* Whether a group is too long for one turn, and of sums that wait in memory. */
-static inline __attribute__((always_inline)) bool ulb_is_long(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) bool ulb_is_long(const struct ulb_block_cfg *cfg)
 {
-    return row->codes->word_steps && ulb_group_bytes(row) > ULB_TURN_BYTES_MAX;
+    return cfg->codes->s16_steps && ulb_group_bytes(cfg) > ULB_TURN_BYTES_MAX;
 }
 
 /* *sum += words, for sums that wait in memory: compilers store what they take for a register's twice. */
@@ -170,16 +170,16 @@ static inline __attribute__((always_inline)) void ulb_add_in_memory(ulb_vec *sum
 /* Whether the groups of all slices are added side by side, because their sums are half of 32 registers at
  * most: those of one alone are too few for the latency of dot products. On Zen 4 gamma of Q4_0 is 0.67
  * instead of 0.74. */
-static inline __attribute__((always_inline)) bool ulb_is_narrow(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) bool ulb_is_narrow(const struct ulb_block_cfg *cfg)
 {
-    return ULB_BY_ENCODING(false, true) && ULB_BLOCK_SLICES * row->sets * row->codes->sums <= 16;
+    return ULB_BY_ENCODING(false, true) && ULB_BLOCK_SLICES * cfg->sets * cfg->codes->sums <= 16;
 }
 
 /* Steps that are taken together: of a group, few of each slice in turn, or as many as 16-bit sums hold. */
-static inline __attribute__((always_inline)) size_t ulb_chunk_steps(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) size_t ulb_chunk_steps(const struct ulb_block_cfg *cfg)
 {
-    size_t steps = row->group / 4, words = row->codes->word_steps;
-    if (ulb_is_narrow(row))
+    size_t steps = cfg->group / 4, words = cfg->codes->s16_steps;
+    if (ulb_is_narrow(cfg))
         return ULB_SIDE_STEPS;
     return words && words < steps ? words : steps;
 }
@@ -187,33 +187,33 @@ static inline __attribute__((always_inline)) size_t ulb_chunk_steps(const struct
 /* Sums of 16 bits, two to a lane, as 32 bits: times 1, or times the pair in scale. */
 static inline __attribute__((always_inline)) ulb_vec ulb_widen_by(const ulb_vec *scale, ulb_vec words)
 {
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
     if (scale)
         return _mm256_madd_epi16(words, *scale);
 #else
     (void)scale;
 #endif
-    return ulb_widen(words);
+    return ulb_widen_s16(words);
 }
 
 /* sums += the int32 sums of one chunk, whose codes begin at w + at, times integer scales of rows, or NULL. */
-static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb_block_cfg *cfg,
                                                                 struct ulb_prefetch_setting prefetch,
                                                                 const uint8_t *w, size_t at, const int8_t *x,
                                                                 const ulb_vec *scales, ulb_vec *sums)
 {
-    size_t n = row->sets * row->codes->sums;
-    if (!row->codes->word_steps) {
-        ulb_add_steps(row, prefetch, w, at, x, ulb_chunk_steps(row), sums);
+    size_t n = cfg->sets * cfg->codes->sums;
+    if (!cfg->codes->s16_steps) {
+        ulb_add_steps(cfg, prefetch, w, at, x, ulb_chunk_steps(cfg), sums);
         return;
     }
     ulb_vec words[ULB_BLOCK_VECTORS_MAX];
     ulb_zero_all(words, n);
-    ulb_add_steps(row, prefetch, w, at, x, ulb_chunk_steps(row), words);
+    ulb_add_steps(cfg, prefetch, w, at, x, ulb_chunk_steps(cfg), words);
 #pragma GCC unroll 12
     for (size_t i = 0; i < n; i++) {
         ulb_vec wide = ulb_widen_by(scales ? &scales[i] : NULL, words[i]);
-        if (ulb_is_long(row))
+        if (ulb_is_long(cfg))
             ulb_add_in_memory(&sums[i], wide);
         else
             sums[i] = ulb_add32(sums[i], wide);
@@ -221,39 +221,39 @@ static inline __attribute__((always_inline)) void ulb_add_chunk(const struct ulb
 }
 
 /* Groups whose scales lie together, before their codes. */
-static inline __attribute__((always_inline)) size_t ulb_groups_together(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) size_t ulb_groups_together(const struct ulb_block_cfg *cfg)
 {
-    return row->scales == ULB_NIBBLE_SCALES ? 2 : 1;
+    return cfg->scales == ULB_NIBBLE_SCALES ? 2 : 1;
 }
 
 /* Bytes of these scales: one for each row. */
-static inline __attribute__((always_inline)) size_t ulb_scale_bytes(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) size_t ulb_scale_bytes(const struct ulb_block_cfg *cfg)
 {
-    return row->scales == ULB_NO_GROUPS ? 0 : ulb_block_vectors(row) * ULB_LANES;
+    return cfg->scales == ULB_NO_GROUPS ? 0 : ulb_block_vectors(cfg) * ULB_LANES;
 }
 
 /* Where the scales of group g of a block lie. */
-static inline __attribute__((always_inline)) size_t ulb_scales_at(const struct ulb_block_row *row, size_t g)
+static inline __attribute__((always_inline)) size_t ulb_scales_at(const struct ulb_block_cfg *cfg, size_t g)
 {
-    size_t together = ulb_groups_together(row);
-    return g / together * (ulb_scale_bytes(row) + together * ulb_group_bytes(row));
+    size_t together = ulb_groups_together(cfg);
+    return g / together * (ulb_scale_bytes(cfg) + together * ulb_group_bytes(cfg));
 }
 
 /* Where its codes lie. */
-static inline __attribute__((always_inline)) size_t ulb_codes_at(const struct ulb_block_row *row, size_t g)
+static inline __attribute__((always_inline)) size_t ulb_codes_at(const struct ulb_block_cfg *cfg, size_t g)
 {
-    return ulb_scales_at(row, g) + ulb_scale_bytes(row) + g % ulb_groups_together(row) * ulb_group_bytes(row);
+    return ulb_scales_at(cfg, g) + ulb_scale_bytes(cfg) + g % ulb_groups_together(cfg) * ulb_group_bytes(cfg);
 }
 
 /* Scale of group g, whose scales lie at scales, for vector v of rows. */
 static inline __attribute__((always_inline)) ulb_floats
-ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t v)
+ulb_group_scale(const struct ulb_block_cfg *cfg, const uint8_t *scales, size_t g, size_t v)
 {
     const uint8_t *at = scales + v * ULB_LANES;
-    if (row->scales == ULB_SIGNED_SCALES)
+    if (cfg->scales == ULB_SIGNED_SCALES)
         return ulb_to_floats(ulb_load_signed_bytes(at));
     ulb_vec bytes = ulb_load_unsigned_bytes(at);
-    if (row->scales == ULB_NIBBLE_SCALES)
+    if (cfg->scales == ULB_NIBBLE_SCALES)
         bytes = g % 2 ? ulb_shr16(bytes, 4) : ulb_and(bytes, ulb_all32(15));
     return ulb_to_floats(bytes);
 }
@@ -261,24 +261,24 @@ ulb_group_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g
 /* Whether scales multiply 16-bit sums as these become 32-bit ones, which then are the block's, exact: |scale
  * * sum| of 256 columns <= 63 * 31 * 128 * 256 < 2^26. Signed scales would have to meet the zero point too.
  */
-static inline __attribute__((always_inline)) bool ulb_scales_integers(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) bool ulb_scales_integers(const struct ulb_block_cfg *cfg)
 {
-    return ULB_WORD_SUMS && row->codes->word_steps &&
-           (row->scales == ULB_UNSIGNED_SCALES || row->scales == ULB_NIBBLE_SCALES);
+    return ULB_S16_SUMS && cfg->codes->s16_steps &&
+           (cfg->scales == ULB_UNSIGNED_SCALES || cfg->scales == ULB_NIBBLE_SCALES);
 }
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
 /* Scale of group g, whose scales lie at scales, for vector v of rows: twice in each lane, 16 bits. */
 static inline __attribute__((always_inline)) ulb_vec
-ulb_paired_scale(const struct ulb_block_row *row, const uint8_t *scales, size_t g, size_t v)
+ulb_paired_scale(const struct ulb_block_cfg *cfg, const uint8_t *scales, size_t g, size_t v)
 {
     const __m256i pairs = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1, 4,
                                            -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1);
     int64_t eight;
     memcpy(&eight, scales + v * ULB_LANES, sizeof eight);
     __m256i scale = _mm256_shuffle_epi8(_mm256_set1_epi64x(eight), pairs);
-    if (row->scales == ULB_NIBBLE_SCALES)
+    if (cfg->scales == ULB_NIBBLE_SCALES)
         scale = g % 2 ? _mm256_srli_epi16(scale, 4) : _mm256_and_si256(scale, _mm256_set1_epi16(15));
     return scale;
 }
@@ -300,151 +300,151 @@ struct ulb_group_sums {
     ulb_vec sums[ULB_BLOCK_VECTORS_MAX], scales[ULB_BLOCK_VECTORS_MAX];
 };
 
-static inline __attribute__((always_inline)) void ulb_start_group(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_start_group(const struct ulb_block_cfg *cfg,
                                                                   const struct ulb_groups_at *at, size_t g,
                                                                   struct ulb_group_sums *group)
 {
-#if ULB_WORD_SUMS
-    if (ulb_scales_integers(row)) {
+#if ULB_S16_SUMS
+    if (ulb_scales_integers(cfg)) {
         ULB_UNROLL(12)
-        for (size_t v = 0; v < ulb_block_vectors(row); v++)
-            group->scales[v] = ulb_paired_scale(row, at->w + ulb_scales_at(row, g), g, v);
+        for (size_t v = 0; v < ulb_block_vectors(cfg); v++)
+            group->scales[v] = ulb_paired_scale(cfg, at->w + ulb_scales_at(cfg, g), g, v);
         return;
     }
 #endif
-    group->zero = ulb_group_zero_sum(row, at->sums + g * row->group / ULB_SUM_COLUMNS, at->zeros + g);
+    group->zero = ulb_group_zero_sum(cfg, at->sums + g * cfg->group / ULB_SUM_COLUMNS, at->zeros + g);
     ulb_vec magic = ulb_all32(ULB_MAGIC);
-    if (row->scales_sums)
+    if (cfg->scales_sums)
         magic = ulb_sub32(magic, group->zero.all);
 #pragma GCC unroll 12
-    for (size_t i = 0; i < row->sets * row->codes->sums; i++)
-        group->sums[i] = row->codes->start(i % row->codes->sums, magic, &group->zero);
+    for (size_t i = 0; i < cfg->sets * cfg->codes->sums; i++)
+        group->sums[i] = cfg->codes->start(i % cfg->codes->sums, magic, &group->zero);
 }
 
 /* block += group g, a constant; ask: for what lies ahead of its scales. */
-static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb_block_cfg *cfg,
                                                                 struct ulb_prefetch_setting prefetch,
                                                                 const struct ulb_groups_at *at, size_t g,
                                                                 const struct ulb_group_sums *group, bool ask,
                                                                 ulb_floats *block)
 {
-    const struct ulb_codes *codes = row->codes;
+    const struct ulb_codes *codes = cfg->codes;
     ulb_floats values[ULB_BLOCK_VECTORS_MAX];
-    size_t scales_at = ulb_scales_at(row, g);
-    if (ulb_scales_integers(row)) {
-        if (g % ulb_groups_together(row) == 0)
-            ulb_prefetch_lines(row, prefetch, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)block,
-                               ulb_block_vectors(row));
+    size_t scales_at = ulb_scales_at(cfg, g);
+    if (ulb_scales_integers(cfg)) {
+        if (g % ulb_groups_together(cfg) == 0)
+            ulb_prefetch_lines(cfg, prefetch, at->w, scales_at, ulb_scale_bytes(cfg), (ulb_vec *)block,
+                               ulb_block_vectors(cfg));
         return;
     }
     struct ulb_sum_scale scale;
-    if (row->scales_sums) {
-        scale.by = ulb_all_floats(row->powers ? *at->scale / 2 : *at->scale);
+    if (cfg->scales_sums) {
+        scale.by = ulb_all_floats(cfg->powers ? *at->scale / 2 : *at->scale);
         __asm__("" : "+" ULB_REGISTER(scale.by)); /* else it is multiplied before it reaches all lanes */
         scale.less = ulb_mul(scale.by, ulb_all_floats(-(float)ULB_MAGIC_VALUE));
     }
 #pragma GCC unroll 8
-    for (size_t set = 0; set < row->sets; set++)
-        codes->floats(group->sums + set * codes->sums, &group->zero, row->scales_sums ? &scale : NULL,
+    for (size_t set = 0; set < cfg->sets; set++)
+        codes->floats(group->sums + set * codes->sums, &group->zero, cfg->scales_sums ? &scale : NULL,
                       values + set * codes->rows);
-    if (ask && g % ulb_groups_together(row) == 0)
-        ulb_prefetch_lines(row, prefetch, at->w, scales_at, ulb_scale_bytes(row), (ulb_vec *)values,
-                           ulb_block_vectors(row));
+    if (ask && g % ulb_groups_together(cfg) == 0)
+        ulb_prefetch_lines(cfg, prefetch, at->w, scales_at, ulb_scale_bytes(cfg), (ulb_vec *)values,
+                           ulb_block_vectors(cfg));
 #pragma GCC unroll 12
-    for (size_t v = 0; v < ulb_block_vectors(row); v++)
-        block[v] = row->scales ? ulb_fma(values[v], ulb_group_scale(row, at->w + scales_at, g, v), block[v])
+    for (size_t v = 0; v < ulb_block_vectors(cfg); v++)
+        block[v] = cfg->scales ? ulb_fma(values[v], ulb_group_scale(cfg, at->w + scales_at, g, v), block[v])
                                : values[v];
 }
 
 /* block += a chunk, from step s on, of group g. */
-static inline __attribute__((always_inline)) void ulb_add_chunk_of(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_add_chunk_of(const struct ulb_block_cfg *cfg,
                                                                    struct ulb_prefetch_setting prefetch,
                                                                    const struct ulb_groups_at *at, size_t g,
                                                                    size_t s, struct ulb_group_sums *group,
                                                                    ulb_floats *block)
 {
-    const uint8_t *w = at->w + s * row->sets * row->codes->bytes * ULB_VEC_BYTES;
-    const int8_t *x = at->x + g * row->group + 4 * s;
-    if (ulb_scales_integers(row))
-        ulb_add_chunk(row, prefetch, w, ulb_codes_at(row, g), x, group->scales, (ulb_vec *)block);
+    const uint8_t *w = at->w + s * cfg->sets * cfg->codes->bytes * ULB_VEC_BYTES;
+    const int8_t *x = at->x + g * cfg->group + 4 * s;
+    if (ulb_scales_integers(cfg))
+        ulb_add_chunk(cfg, prefetch, w, ulb_codes_at(cfg, g), x, group->scales, (ulb_vec *)block);
     else
-        ulb_add_chunk(row, prefetch, w, ulb_codes_at(row, g), x, NULL, group->sums);
+        ulb_add_chunk(cfg, prefetch, w, ulb_codes_at(cfg, g), x, NULL, group->sums);
 }
 
 /* block += group g of one slice. */
-static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb_block_cfg *cfg,
                                                                 struct ulb_prefetch_setting prefetch,
                                                                 const struct ulb_groups_at *at, size_t g,
                                                                 ulb_floats *block)
 {
     struct ulb_group_sums group;
-    ulb_start_group(row, at, g, &group);
-    for (size_t s = 0; s < row->group / 4; s += ulb_chunk_steps(row))
-        ulb_add_chunk_of(row, prefetch, at, g, s, &group, block);
-    ulb_end_group(row, prefetch, at, g, &group, true, block);
+    ulb_start_group(cfg, at, g, &group);
+    for (size_t s = 0; s < cfg->group / 4; s += ulb_chunk_steps(cfg))
+        ulb_add_chunk_of(cfg, prefetch, at, g, s, &group, block);
+    ulb_end_group(cfg, prefetch, at, g, &group, true, block);
 }
 
 /* block += group g of each slice, some steps of each in turn: one after the other where sums are registers,
  * in a loop where they wait in memory. */
 static inline __attribute__((always_inline)) void
-ulb_add_side_by_side(const struct ulb_block_row *row, struct ulb_prefetch_setting prefetch,
+ulb_add_side_by_side(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                      const struct ulb_groups_at *at, size_t g, ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
     struct ulb_group_sums groups[ULB_BLOCK_SLICES];
-    size_t steps = row->group / 4, chunk = ulb_chunk_steps(row);
-    size_t pass = ulb_is_long(row) ? chunk : steps < ULB_VISIT_STEPS ? steps : ULB_VISIT_STEPS;
+    size_t steps = cfg->group / 4, chunk = ulb_chunk_steps(cfg);
+    size_t pass = ulb_is_long(cfg) ? chunk : steps < ULB_CHUNK_STEPS ? steps : ULB_CHUNK_STEPS;
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-        ulb_start_group(row, &at[i], g, &groups[i]);
+        ulb_start_group(cfg, &at[i], g, &groups[i]);
     for (size_t begin = 0; begin < steps; begin += pass) {
 #pragma GCC unroll 8
         for (size_t s = begin; s < begin + pass; s += chunk) {
 #pragma GCC unroll 4
             for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-                ulb_add_chunk_of(row, prefetch, &at[i], g, s, &groups[i], block[i]);
+                ulb_add_chunk_of(cfg, prefetch, &at[i], g, s, &groups[i], block[i]);
         }
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-        ulb_end_group(row, prefetch, &at[i], g, &groups[i], true, block[i]);
+        ulb_end_group(cfg, prefetch, &at[i], g, &groups[i], true, block[i]);
 }
 
 /* Groups of a slice in turn: two where two scales are a byte, and two of 16 columns, for which sums of the
  * block that have no registers are loaded and stored half as often; with 16-bit sums that is no gain. */
-static inline __attribute__((always_inline)) size_t ulb_turn_groups(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) size_t ulb_turn_groups(const struct ulb_block_cfg *cfg)
 {
-    return row->scales == ULB_NIBBLE_SCALES || (row->group == ULB_SUM_COLUMNS && !ULB_WORD_SUMS) ? 2 : 1;
+    return cfg->scales == ULB_NIBBLE_SCALES || (cfg->group == ULB_SUM_COLUMNS && !ULB_S16_SUMS) ? 2 : 1;
 }
 
 /* Whether the sums of a long group leave none of 16 registers over: Clang 14 finds them room in one copy of
  * the code, not in one for each slice, whose gamma was 0.89 for 0.68. */
-static inline __attribute__((always_inline)) bool ulb_fills_registers(const struct ulb_block_row *row)
+static inline __attribute__((always_inline)) bool ulb_fills_registers(const struct ulb_block_cfg *cfg)
 {
-    return ULB_BY_ENCODING(true, false) && row->sets * row->codes->sums == 12 && row->group == row->columns;
+    return ULB_BY_ENCODING(true, false) && cfg->sets * cfg->codes->sums == 12 && cfg->group == cfg->columns;
 }
 
 /* block += a turn of each slice. */
-static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_block_row *row,
+static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_block_cfg *cfg,
                                                                struct ulb_prefetch_setting prefetch,
                                                                const struct ulb_groups_at *at,
                                                                ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
 {
-    size_t turn = ulb_turn_groups(row), slices = ULB_BLOCK_SLICES;
-    if (ulb_fills_registers(row)) {
+    size_t turn = ulb_turn_groups(cfg), slices = ULB_BLOCK_SLICES;
+    if (ulb_fills_registers(cfg)) {
         __asm__("" : "+r"(slices)); /* a loop */
         for (size_t i = 0; i < slices; i++)
-            ulb_add_group(row, prefetch, &at[i], 0, block[i]);
+            ulb_add_group(cfg, prefetch, &at[i], 0, block[i]);
         return;
     }
-    if (ulb_is_long(row) || ulb_is_narrow(row)) {
+    if (ulb_is_long(cfg) || ulb_is_narrow(cfg)) {
 #pragma GCC unroll 2
         for (size_t g = 0; g < turn; g++)
-            ulb_add_side_by_side(row, prefetch, at, g, block);
+            ulb_add_side_by_side(cfg, prefetch, at, g, block);
         return;
     }
 #pragma GCC unroll 8
     for (size_t i = 0; i < ULB_BLOCK_SLICES * turn; i++)
-        ulb_add_group(row, prefetch, &at[i / turn], i % turn, block[i / turn]);
+        ulb_add_group(cfg, prefetch, &at[i / turn], i % turn, block[i / turn]);
 }
 
 #endif

@@ -73,7 +73,7 @@ ulb_sum_minima(enum ulb_minima kind, const uint8_t *minima, size_t stride, const
         ulb_dot(&low, quad, x->low[i]);
         ulb_dot(&high, quad, x->high[i]);
     }
-    return ulb_to_floats(ulb_add32(ulb_widen(low), ulb_shl32(ulb_widen(high), 6)));
+    return ulb_to_floats(ulb_add32(ulb_widen_s16(low), ulb_shl32(ulb_widen_s16(high), 6)));
 }
 
 #endif

@@ -13,33 +13,33 @@
 enum { ULB_GROUP_SLICES = 2, ULB_GROUP_STEPS = ULB_GROUP / 4 };
 
 /* Turns the accumulators of a step into one vector of sums for each vector of rows, in order. */
-typedef void ulb_split_fn(ulb_vec *sums);
+typedef void ulb_separate_fn(ulb_vec *sums);
 
 /* They are such already. */
-static inline __attribute__((always_inline)) void ulb_no_split(ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_no_fields(ulb_vec *sums)
 {
     (void)sums;
 }
 
 /* Bytes of the scales of a group, before its tiles. */
-static inline __attribute__((always_inline)) size_t ulb_scales_bytes(const struct ulb_walk *walk)
+static inline __attribute__((always_inline)) size_t ulb_scales_bytes(const struct ulb_k_loop *k_loop)
 {
-    return walk->vectors * ULB_VEC_BYTES;
+    return k_loop->vectors * ULB_VEC_BYTES;
 }
 
 /* results += the sums of one group, one for each vector of rows once they are split, times its scales. Lines
  * of scales are prefetched as those of tiles are. */
 static inline __attribute__((always_inline)) void
-ulb_finish_group(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_split_fn *split,
-                 const int16_t *x_sums, size_t group, int32_t zero_point, const uint8_t *scales,
-                 ulb_vec *sums, ulb_floats *results)
+ulb_epilogue_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch,
+                   ulb_separate_fn *separate, const int16_t *x_sums, size_t group, int32_t zero_point,
+                   const uint8_t *scales, ulb_vec *sums, ulb_floats *results)
 {
     const int16_t *x_sum = x_sums + group * (ULB_GROUP / ULB_SUM_COLUMNS);
     ulb_vec correction = ulb_all32(zero_point * ulb_sum_of_x(x_sum, ULB_GROUP));
-    split(sums);
+    separate(sums);
     ULB_UNROLL(16)
-    for (size_t v = 0; v < walk->vectors; v++) {
-        const struct ulb_step_prefetch hint = {walk, v * ULB_VEC_BYTES, true, prefetch};
+    for (size_t v = 0; v < k_loop->vectors; v++) {
+        const struct ulb_step_prefetch hint = {k_loop, v * ULB_VEC_BYTES, true, prefetch};
         ulb_add_scaled(&results[v], ulb_sub32(sums[v], correction),
                        (const float *)(const void *)(scales + v * ULB_VEC_BYTES));
         ulb_prefetch_line_at(&hint, scales + v * ULB_VEC_BYTES, 0, &sums[v]);
@@ -48,53 +48,55 @@ ulb_finish_group(const struct ulb_walk *walk, struct ulb_prefetch_setting prefet
 
 /* A visit of each slice from step s on, to sums of its own. */
 static inline __attribute__((always_inline)) void
-ulb_visit_in_turn(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
-                  const struct ulb_tiles *tiles, size_t s, size_t steps, ulb_vec *sums)
+ulb_k_chunk_of_each_slice(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch,
+                          ulb_step_fn *step, const struct ulb_tiles *tiles, size_t s, size_t steps,
+                          ulb_vec *sums)
 {
     ULB_UNROLL(2)
     for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-        ulb_visit(walk, prefetch, step, tiles, slice, s, steps, true, sums + slice * walk->vectors);
+        ulb_k_chunk(k_loop, prefetch, step, tiles, slice, s, steps, true, sums + slice * k_loop->vectors);
 }
 
 /* The sums of group i of each slice, lying side by side, to the results. */
 static inline __attribute__((always_inline)) void
-ulb_finish_groups(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_split_fn *split,
-                  const struct ulb_tiles *tiles, const int16_t *x_sums, size_t i, int32_t zero_point,
-                  ulb_vec *sums, ulb_floats *results)
+ulb_epilogue_groups(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch,
+                    ulb_separate_fn *separate, const struct ulb_tiles *tiles, const int16_t *x_sums, size_t i,
+                    int32_t zero_point, ulb_vec *sums, ulb_floats *results)
 {
-    const uint8_t *scales = tiles->w + i * ULB_GROUP_STEPS * walk->step_bytes - ulb_scales_bytes(walk);
+    const uint8_t *scales = tiles->w + i * ULB_GROUP_STEPS * k_loop->step_bytes - ulb_scales_bytes(k_loop);
     ULB_UNROLL(2)
     for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
-        ulb_finish_group(walk, prefetch, split, x_sums, slice * (tiles->steps / ULB_GROUP_STEPS) + i,
-                         zero_point, scales + slice * tiles->slice_bytes, sums + slice * walk->vectors,
-                         results);
+        ulb_epilogue_group(k_loop, prefetch, separate, x_sums, slice * (tiles->steps / ULB_GROUP_STEPS) + i,
+                           zero_point, scales + slice * tiles->slice_bytes, sums + slice * k_loop->vectors,
+                           results);
 }
 
 /* Group i of each slice: its steps, then its part of the results. With 16-bit sums slices take turns of a
  * visit and their sums wait in memory: a slice's group of 128 columns read whole is one address stream, and
  * 5 % slower from memory. */
 static inline __attribute__((always_inline)) void
-ulb_add_group(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
-              ulb_split_fn *split, const struct ulb_tiles *row, const int16_t *x_sums, size_t i,
+ulb_add_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+              ulb_separate_fn *separate, const struct ulb_tiles *row, const int16_t *x_sums, size_t i,
               int32_t zero_point, ulb_floats *results)
 {
     ulb_vec sums[ULB_GROUP_SLICES * ULB_ACCUMULATORS_MAX];
-    const size_t begin = i * ULB_GROUP_STEPS, end = begin + ULB_GROUP_STEPS, visit = ulb_visit_steps(walk);
+    const size_t begin = i * ULB_GROUP_STEPS, end = begin + ULB_GROUP_STEPS,
+                 chunk = ulb_k_chunk_steps(k_loop);
     struct ulb_tiles tiles = *row;
-    tiles.w += (i + 1) * ulb_scales_bytes(walk);
-    if (walk->widen) {
-        ulb_zero_all(sums, ULB_GROUP_SLICES * walk->vectors);
+    tiles.w += (i + 1) * ulb_scales_bytes(k_loop);
+    if (k_loop->widen_s16) {
+        ulb_zero_all(sums, ULB_GROUP_SLICES * k_loop->vectors);
         /* Laid out one after the other as long as they fit the cache of decoded instructions. */
-        if (walk->vectors <= 4) {
+        if (k_loop->vectors <= 4) {
             ULB_UNROLL(4)
-            for (size_t s = begin; s < end; s += visit)
-                ulb_visit_in_turn(walk, prefetch, step, &tiles, s, visit, sums);
+            for (size_t s = begin; s < end; s += chunk)
+                ulb_k_chunk_of_each_slice(k_loop, prefetch, step, &tiles, s, chunk, sums);
         } else {
-            for (size_t s = begin; s < end; s += visit)
-                ulb_visit_in_turn(walk, prefetch, step, &tiles, s, visit, sums);
+            for (size_t s = begin; s < end; s += chunk)
+                ulb_k_chunk_of_each_slice(k_loop, prefetch, step, &tiles, s, chunk, sums);
         }
     } else {
-        ulb_zero_all(sums, walk->sets * walk->vectors);
+        ulb_zero_all(sums, k_loop->sets * k_loop->vectors);
 #ifdef __clang__
 /* 8, a ninth faster for int4 with groups of 32 and EVEX on Zen 4, is 1.14 and 1.24 times as slow as 2 on Zen
  * 5 for int4 with groups of 32 and int8 with 128 at 512 bits; the others do not care. */
@@ -102,21 +104,21 @@ ulb_add_group(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch,
 #else
 #pragma GCC unroll 1 /* it would bring the prefetches together */
 #endif
-        for (size_t u = 0; u < ULB_GROUP_STEPS; u += visit)
-            ulb_visit_slices(walk, prefetch, step, &tiles, begin + u, visit, true, sums);
+        for (size_t u = 0; u < ULB_GROUP_STEPS; u += chunk)
+            ulb_k_chunk_slices(k_loop, prefetch, step, &tiles, begin + u, chunk, true, sums);
     }
-    ulb_finish_groups(walk, prefetch, split, &tiles, x_sums, i, zero_point, sums, results);
+    ulb_epilogue_groups(k_loop, prefetch, separate, &tiles, x_sums, i, zero_point, sums, results);
 }
 
 /* The loop over rows of tiles and tokens; tiles have walk->vectors * ULB_LANES rows. */
 static inline __attribute__((always_inline)) void
 ulb_run_groups_as(struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g,
-                  const struct ulb_layout *layout, const struct ulb_walk *walk, ulb_step_fn *step,
-                  ulb_split_fn *split, int32_t zero_point)
+                  const struct ulb_layout *layout, const struct ulb_k_loop *k_loop, ulb_step_fn *step,
+                  ulb_separate_fn *separate, int32_t zero_point)
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k)};
-    size_t rows = walk->vectors * ULB_LANES, groups = tiles.steps / ULB_GROUP_STEPS;
+    size_t rows = k_loop->vectors * ULB_LANES, groups = tiles.steps / ULB_GROUP_STEPS;
     size_t row_bytes = ulb_layout_row_bytes(layout, g->k), batch = ulb_batch(g, layout, rows);
     for (size_t row = g->m0; row < g->m1; row += batch) {
         size_t end = ulb_batch_end(g, row, batch);
@@ -128,12 +130,12 @@ ulb_run_groups_as(struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g
                 ulb_floats results[ULB_ACCUMULATORS_MAX];
                 tiles.w = (const uint8_t *)g->w + at / rows * row_bytes;
                 ULB_UNROLL(16)
-                for (size_t v = 0; v < walk->vectors; v++)
+                for (size_t v = 0; v < k_loop->vectors; v++)
                     results[v] = ulb_no_floats();
                 for (size_t i = 0; i < groups; i++)
-                    ulb_add_group(walk, prefetch, step, split, &tiles, x_sums, i, zero_point, results);
+                    ulb_add_group(k_loop, prefetch, step, separate, &tiles, x_sums, i, zero_point, results);
                 ULB_UNROLL(16)
-                for (size_t v = 0; v < walk->vectors; v++)
+                for (size_t v = 0; v < k_loop->vectors; v++)
                     ulb_store_floats(some + (at - row) + v * ULB_LANES, results[v]);
             }
             ulb_scale_rows(y, some, end - row, g->x_scale[n]);
@@ -143,11 +145,11 @@ ulb_run_groups_as(struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g
 
 /* Three pieces of code: see kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void
-ulb_run_groups(const struct ulb_gemm *g, const struct ulb_layout *layout, const struct ulb_walk *walk,
-               ulb_step_fn *step, ulb_split_fn *split, int32_t zero_point)
+ulb_run_groups(const struct ulb_gemm *g, const struct ulb_layout *layout, const struct ulb_k_loop *k_loop,
+               ulb_step_fn *step, ulb_separate_fn *separate, int32_t zero_point)
 {
     ULB_SPECIALISE_PREFETCH(g->prefetch,
-                            ulb_run_groups_as(prefetch, g, layout, walk, step, split, zero_point));
+                            ulb_run_groups_as(prefetch, g, layout, k_loop, step, separate, zero_point));
 }
 
 #endif

@@ -26,29 +26,30 @@ static inline size_t ulb_stream_rows(size_t rows, size_t streams, size_t row_byt
 }
 
 /* *sum += words, two to a lane. */
-typedef void ulb_widen_fn(ulb_vec words, ulb_vec *sum);
+typedef void ulb_widen_s16_fn(ulb_vec words, ulb_vec *sum);
 
 /* Compile-time constants of a row. */
-struct ulb_walk {
+struct ulb_k_loop {
     size_t step_bytes; /* weights of one step: columns columns of the tile */
     size_t columns;
-    size_t vectors; /* accumulators that a step adds to */
-    size_t slices;  /* of the layout: address streams */
-    size_t sets;    /* of accumulators; divides slices */
-    size_t visit;   /* bytes of a stream in turn: whole lines */
+    size_t vectors;     /* accumulators that a step adds to */
+    size_t slices;      /* of the layout: address streams */
+    size_t sets;        /* of accumulators; divides slices */
+    size_t chunk_bytes; /* bytes of a stream in turn: whole lines */
     /* Where steps add to 16-bit sums, which hold those of a visit; NULL: to accumulators. */
-    ulb_widen_fn *widen;
-    size_t near; /* bytes ahead, in the stream, of the prefetch into L1 */
-    size_t far;  /* and of the one into L2 beside it; 0: none. Multiples of 64 */
-    size_t gap;  /* from one prefetched line to the next: 64, or 128 to leave every other line to the
-                  * neighbour fetch of L2, where loads are what limits in L1. By the caller's setting every
-                  * line is:  Zen 5, int8 at 512 bits and AVX-VNNI, 14336x4096, 3 and 8 % faster */
+    ulb_widen_s16_fn *widen_s16;
+    size_t near;            /* bytes ahead, in the stream, of the prefetch into L1 */
+    size_t far;             /* and of the one into L2 beside it; 0: none. Multiples of 64 */
+    size_t prefetch_stride; /* from one prefetched line to the next: 64, or 128 to leave every other line to
+                             * the neighbour fetch of L2, where loads are what limits in L1. By the caller's
+                             * setting every line is:  Zen 5, int8 at 512 bits and AVX-VNNI, 14336x4096, 3 and
+                             * 8 % faster */
 };
 
 /* Steps of a stream in turn. */
-static inline __attribute__((always_inline)) size_t ulb_visit_steps(const struct ulb_walk *walk)
+static inline __attribute__((always_inline)) size_t ulb_k_chunk_steps(const struct ulb_k_loop *k_loop)
 {
-    return walk->step_bytes < walk->visit ? walk->visit / walk->step_bytes : 1;
+    return k_loop->step_bytes < k_loop->chunk_bytes ? k_loop->chunk_bytes / k_loop->step_bytes : 1;
 }
 
 /* Of tiles that are read slice by slice, two slices, the one after that at w in time. */
@@ -69,7 +70,7 @@ static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
 
 /* Of so many tokens that are left, those of the next block, at most so many: blocks of a call differ by one.
  */
-static inline size_t ulb_next_block(size_t left, size_t most)
+static inline size_t ulb_next_n_block(size_t left, size_t most)
 {
     return left / ((left + most - 1) / most);
 }
@@ -77,7 +78,7 @@ static inline size_t ulb_next_block(size_t left, size_t most)
 /* How the lines ahead of a step are prefetched. All constants, but for the setting's distance: the rest of it
  * is one in each of three pieces of code, because steps have no instruction to spare. */
 struct ulb_step_prefetch {
-    const struct ulb_walk *walk;
+    const struct ulb_k_loop *k_loop;
     size_t begin; /* of the step in its visit */
     bool whole;   /* the visit; of a part of one nothing is asked for */
     struct ulb_prefetch_setting prefetch;
@@ -90,10 +91,11 @@ typedef void ulb_step_fn(const struct ulb_step_prefetch *hint, const uint8_t *w,
 enum { ULB_ACCUMULATORS_MAX = 24 };
 
 /* For the line at w + line, line a constant. */
-static inline __attribute__((always_inline)) void
-ulb_prefetch(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, const uint8_t *w, size_t line)
+static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_k_loop *k_loop,
+                                                               struct ulb_prefetch_setting prefetch,
+                                                               const uint8_t *w, size_t line)
 {
-    ulb_ask_both(w, line, (struct ulb_line_prefetch){walk->near, prefetch}, walk->far);
+    ulb_ask_both(w, line, (struct ulb_line_prefetch){k_loop->near, prefetch}, k_loop->far);
 }
 
 /* Beside the load of the vector at w + at of a step at w: for the line that begins there, if one does. Loads
@@ -105,34 +107,34 @@ ulb_prefetch(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, 
 static inline __attribute__((always_inline)) void
 ulb_prefetch_line_at(const struct ulb_step_prefetch *hint, const uint8_t *w, size_t at, ulb_vec *sum)
 {
-    const size_t gap = hint->prefetch.alone ? ULB_LINE : hint->walk->gap;
-    if (hint->whole && (hint->begin + at) % gap == 0) {
+    const size_t prefetch_stride = hint->prefetch.alone ? ULB_LINE : hint->k_loop->prefetch_stride;
+    if (hint->whole && (hint->begin + at) % prefetch_stride == 0) {
         if (sum)
             __asm__ volatile("" : "+v"(*sum));
-        ulb_prefetch(hint->walk, hint->prefetch, w, at);
+        ulb_prefetch(hint->k_loop, hint->prefetch, w, at);
     }
 }
 
 /* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a visit, whose lines
  * ahead are prefetched. */
 static inline __attribute__((always_inline)) void
-ulb_visit(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
-          const struct ulb_tiles *tiles, size_t i, size_t s, size_t steps, bool whole, ulb_vec *sums)
+ulb_k_chunk(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+            const struct ulb_tiles *tiles, size_t i, size_t s, size_t steps, bool whole, ulb_vec *sums)
 {
-    const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * walk->step_bytes;
-    const int8_t *x = tiles->x + (i * tiles->steps + s) * walk->columns;
-    ulb_vec words[ULB_ACCUMULATORS_MAX], *set = sums + i % walk->sets * walk->vectors;
-    if (walk->widen)
-        ulb_zero_all(words, walk->vectors);
+    const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * k_loop->step_bytes;
+    const int8_t *x = tiles->x + (i * tiles->steps + s) * k_loop->columns;
+    ulb_vec words[ULB_ACCUMULATORS_MAX], *set = sums + i % k_loop->sets * k_loop->vectors;
+    if (k_loop->widen_s16)
+        ulb_zero_all(words, k_loop->vectors);
     ULB_UNROLL(8)
     for (size_t u = 0; u < steps; u++) {
-        const struct ulb_step_prefetch hint = {walk, u * walk->step_bytes, whole, prefetch};
-        step(&hint, w + u * walk->step_bytes, x + u * walk->columns, walk->widen ? words : set);
+        const struct ulb_step_prefetch hint = {k_loop, u * k_loop->step_bytes, whole, prefetch};
+        step(&hint, w + u * k_loop->step_bytes, x + u * k_loop->columns, k_loop->widen_s16 ? words : set);
     }
-    if (walk->widen) {
+    if (k_loop->widen_s16) {
         ULB_UNROLL(32)
-        for (size_t v = 0; v < walk->vectors; v++)
-            walk->widen(words[v], &set[v]);
+        for (size_t v = 0; v < k_loop->vectors; v++)
+            k_loop->widen_s16(words[v], &set[v]);
     }
 }
 
@@ -142,66 +144,70 @@ ulb_visit(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb
  * it (Zen 5, 14336x4096: int4 0.45 of the best reader with one instruction for four streams, 0.97 with four).
  */
 static inline __attribute__((always_inline)) void
-ulb_visit_slices(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
-                 const struct ulb_tiles *tiles, size_t s, size_t steps, bool whole, ulb_vec *sums)
+ulb_k_chunk_slices(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+                   const struct ulb_tiles *tiles, size_t s, size_t steps, bool whole, ulb_vec *sums)
 {
-    if (walk->widen && !prefetch.alone) {
+    if (k_loop->widen_s16 && !prefetch.alone) {
 #pragma GCC unroll 1
-        for (size_t i = 0; i < walk->slices; i++)
-            ulb_visit(walk, prefetch, step, tiles, i, s, steps, whole, sums);
+        for (size_t i = 0; i < k_loop->slices; i++)
+            ulb_k_chunk(k_loop, prefetch, step, tiles, i, s, steps, whole, sums);
         return;
     }
     ULB_UNROLL(8)
-    for (size_t i = 0; i < walk->slices; i++)
-        ulb_visit(walk, prefetch, step, tiles, i, s, steps, whole, sums);
+    for (size_t i = 0; i < k_loop->slices; i++)
+        ulb_k_chunk(k_loop, prefetch, step, tiles, i, s, steps, whole, sums);
 }
 
 /* Adds steps [begin, end) of every slice to the sets of accumulators. */
 static inline __attribute__((always_inline)) void
-ulb_walk_steps(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
-               const struct ulb_tiles *tiles, size_t begin, size_t end, ulb_vec *sums)
+ulb_k_loop_steps(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
+                 const struct ulb_tiles *tiles, size_t begin, size_t end, ulb_vec *sums)
 {
-    size_t unit = ulb_visit_steps(walk);
+    size_t unit = ulb_k_chunk_steps(k_loop);
     size_t even = begin + (end - begin) / unit * unit;
     for (size_t s = begin; s < even; s += unit)
-        ulb_visit_slices(walk, prefetch, step, tiles, s, unit, true, sums);
+        ulb_k_chunk_slices(k_loop, prefetch, step, tiles, s, unit, true, sums);
     for (size_t s = even; s < end; s++)
-        ulb_visit_slices(walk, prefetch, step, tiles, s, 1, false, sums);
+        ulb_k_chunk_slices(k_loop, prefetch, step, tiles, s, 1, false, sums);
 }
 
 /* Sums of one row of tiles into sums[vectors], the first set. */
-static inline __attribute__((always_inline)) void
-ulb_walk_tiles(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_k_loop_tiles(const struct ulb_k_loop *k_loop,
+                                                                   ulb_step_fn *step,
+                                                                   const struct ulb_tiles *tiles,
+                                                                   ulb_vec *sums)
 {
-    ulb_zero_all(sums, walk->sets * walk->vectors);
+    ulb_zero_all(sums, k_loop->sets * k_loop->vectors);
     ULB_SPECIALISE_PREFETCH(tiles->prefetch,
-                            ulb_walk_steps(walk, prefetch, step, tiles, 0, tiles->steps, sums));
-    ulb_add_sets(sums, walk->sets, walk->vectors);
+                            ulb_k_loop_steps(k_loop, prefetch, step, tiles, 0, tiles->steps, sums));
+    ulb_add_sets(sums, k_loop->sets, k_loop->vectors);
 }
 
 /* Adds all steps, whole lines, of two rows of tiles side by side to one set of accumulators each. */
 static inline __attribute__((always_inline)) void
-ulb_walk_pair_steps(const struct ulb_walk *walk, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
-                    const struct ulb_tiles *tiles, ulb_vec *sums)
+ulb_k_loop_tile_pair_steps(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch,
+                           ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
 {
-    struct ulb_tiles beside = *tiles;
-    beside.w += tiles->apart;
+    struct ulb_tiles second = *tiles;
+    second.w += tiles->tile_distance;
     for (size_t s = 0; s < tiles->steps; s++) {
         ULB_UNROLL(8)
-        for (size_t i = 0; i < walk->slices; i++) {
-            ulb_visit(walk, prefetch, step, tiles, i, s, 1, true, sums);
-            ulb_visit(walk, prefetch, step, &beside, i, s, 1, true, sums + walk->vectors);
+        for (size_t i = 0; i < k_loop->slices; i++) {
+            ulb_k_chunk(k_loop, prefetch, step, tiles, i, s, 1, true, sums);
+            ulb_k_chunk(k_loop, prefetch, step, &second, i, s, 1, true, sums + k_loop->vectors);
         }
     }
 }
 
 /* Sums of two rows of tiles, which are read side by side, into sums[2][vectors]: twice the streams, and as
  * many chains as two sets have. walk: of one set, with steps of whole lines. */
-static inline __attribute__((always_inline)) void
-ulb_walk_pair(const struct ulb_walk *walk, ulb_step_fn *step, const struct ulb_tiles *tiles, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_k_loop_tile_pair(const struct ulb_k_loop *k_loop,
+                                                                       ulb_step_fn *step,
+                                                                       const struct ulb_tiles *tiles,
+                                                                       ulb_vec *sums)
 {
-    ulb_zero_all(sums, 2 * walk->vectors);
-    ULB_SPECIALISE_PREFETCH(tiles->prefetch, ulb_walk_pair_steps(walk, prefetch, step, tiles, sums));
+    ulb_zero_all(sums, 2 * k_loop->vectors);
+    ULB_SPECIALISE_PREFETCH(tiles->prefetch, ulb_k_loop_tile_pair_steps(k_loop, prefetch, step, tiles, sums));
 }
 
 #endif

@@ -26,7 +26,7 @@ enum { ULB_PLANE_VECTORS = 8 /* of rows */ };
 /* Operands of a statement that asks; of 1 bit it does not, and has as many operands as there may be. */
 #define ULB_PLANE_DISTANCES , [near] "r"(ahead->near), [far] "r"(ahead->far)
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
 /* A field is shifted down; its products go into 16-bit sums. */
 #define ULB_PLANE_LOAD(i) "vmovdqu " ULB_PLANE_AT(i) ", %[packed]\n\t"
@@ -53,7 +53,7 @@ enum { ULB_PLANE_VECTORS = 8 /* of rows */ };
 
 #else
 
-/* A field stays at its place; the last is the whole byte (ulb_split_fields). */
+/* A field stays at its place; the last is the whole byte (ulb_separate_fields). */
 #define ULB_PLANE_LOAD(i)       ULB_MOVE " " ULB_PLANE_AT(i) ", %[packed]\n\t"
 #define ULB_PLANE_FIELD(bit, s) ULB_AND " %[m" #bit "], %[packed], %[field]\n\t" ULB_ASM_DP("field", "s" #s)
 #define ULB_PLANE_FIRST(s)      ULB_PLANE_FIELD(0, s)

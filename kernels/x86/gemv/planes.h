@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) size_t ulb_plane_step(unsigned bits
 }
 
 /* What a sum of 8-bit codes lacks: with AVX2 they are taken as code - 128. */
-enum { ULB_PLANE_BIAS_8 = ULB_WORD_SUMS ? 128 : 0 };
+enum { ULB_PLANE_BIAS_8 = ULB_S16_SUMS ? 128 : 0 };
 
 /* By a setting, of two prefetches one is for a line that is being loaded, for nothing. */
 static inline __attribute__((always_inline)) struct ulb_plane_ahead
@@ -65,22 +65,22 @@ static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned b
 
 /* Has sums computed here: compilers put off what is done with the sums of a loop to where the result is
  * needed, behind the next loop, whose registers they then hold. */
-static inline __attribute__((always_inline)) void ulb_settle_sums(ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_sums_barrier(ulb_vec *sums)
 {
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         __asm__("" : "+" ULB_REGISTER(sums[v]));
 }
 
-/* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_split_plane(). */
+/* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_separate_plane(). */
 static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, const uint8_t *w,
                                                                 const int8_t *x, size_t steps,
                                                                 struct ulb_line_prefetch ahead, ulb_vec *sums)
 {
     const size_t chunk = 127 / ((1u << bits) - 1); /* as much as 16-bit sums hold (kernels/x86/simd/dot.h) */
-    if (!ULB_WORD_SUMS || bits == 8) {
+    if (!ULB_S16_SUMS || bits == 8) {
         ulb_add_plane_steps(bits, w, x, steps, ahead, sums);
-        ulb_settle_sums(sums);
+        ulb_sums_barrier(sums);
         return;
     }
     for (size_t begin = 0; begin < steps; begin += chunk) {
@@ -90,20 +90,20 @@ static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, c
                             steps - begin < chunk ? steps - begin : chunk, ahead, words);
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
-            sums[v] = ulb_add32(sums[v], ulb_widen(words[v]));
-        ulb_settle_sums(sums);
+            sums[v] = ulb_add32(sums[v], ulb_widen_s16(words[v]));
+        ulb_sums_barrier(sums);
     }
 }
 
 /* Sums of fields at their places -> of each of so many vectors of rows. */
-static inline __attribute__((always_inline)) void ulb_split_vectors(unsigned bits, unsigned vectors,
-                                                                    ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_separate_vectors(unsigned bits, unsigned vectors,
+                                                                       ulb_vec *sums)
 {
-#if !ULB_WORD_SUMS
+#if !ULB_S16_SUMS
     const unsigned fields = 8 / bits;
     ULB_UNROLL(8)
     for (unsigned v = 0; v < vectors && fields > 1; v += fields)
-        ulb_split_fields(sums + v, fields, bits);
+        ulb_separate_fields(sums + v, fields, bits);
 #else
     (void)bits;
     (void)vectors;
@@ -111,9 +111,9 @@ static inline __attribute__((always_inline)) void ulb_split_vectors(unsigned bit
 #endif
 }
 
-static inline __attribute__((always_inline)) void ulb_split_plane(unsigned bits, ulb_vec *sums)
+static inline __attribute__((always_inline)) void ulb_separate_plane(unsigned bits, ulb_vec *sums)
 {
-    ulb_split_vectors(bits, ULB_PLANE_VECTORS, sums);
+    ulb_separate_vectors(bits, ULB_PLANE_VECTORS, sums);
 }
 
 /* A group of columns of each slice: its codes and its activations. */
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) void ulb_take_turn(unsigned bits, c
                                                                 struct ulb_line_prefetch ahead, ulb_vec *sums)
 {
     ulb_vec held[ULB_PLANE_VECTORS];
-    if (ULB_WORD_SUMS && bits < 8) {
+    if (ULB_S16_SUMS && bits < 8) {
         ulb_sum_plane(bits, w, x, steps, ahead, sums);
         return;
     }
@@ -172,8 +172,8 @@ ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at,
         ulb_add_plane_step(bits, w0, x0, &from, true, first);
         ulb_add_plane_step(bits, w1, x1, &from, true, second);
     }
-    ulb_settle_sums(first);
-    ulb_settle_sums(second);
+    ulb_sums_barrier(first);
+    ulb_sums_barrier(second);
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++) {
         sums[0][v] = first[v];
@@ -209,7 +209,7 @@ ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, 
         ulb_sum_in_turns(bits, groups, at, steps, ahead, sums);
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
-        ulb_split_plane(bits, sums[i]);
+        ulb_separate_plane(bits, sums[i]);
 }
 
 /* sums[slices][8] += 2^first times the sums of one plane. */
@@ -251,7 +251,7 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 #define ULB_MOVED_FIELDS(b)  (ULB_PLANES_OF(b) - (b) / 8.0) /* all fields of a byte but one */
 #define ULB_VECTORS_PER_STEP (256.0 / ULB_VEC_BITS)
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define ULB_WIDENS(b, e)         (ULB_BYTES_OF(b) + ((b) >> 2 & 1) / 8.0 + (((b) >> 1 & 1) + ((b)&1)) * (e))
 #define ULB_SPLITS(b)            0
 #define ULB_CODES_LOGIC(b)       ULB_PLANES_OF(b)
@@ -270,8 +270,8 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
  * abreast. Masks in memory: 3 for each vector of a plane of two bits, 7 for one of one
  * (kernels/x86/simd/vnni.h).
  */
-#define ULB_TURN_LOADS(b) (ULB_BY_ENCODING(((b) >> 3 & 1) + (ULB_WORD_SUMS ? 0 : ((b) >> 2 & 1)), 0) / 8.0)
-#if ULB_WORD_SUMS
+#define ULB_TURN_LOADS(b) (ULB_BY_ENCODING(((b) >> 3 & 1) + (ULB_S16_SUMS ? 0 : ((b) >> 2 & 1)), 0) / 8.0)
+#if ULB_S16_SUMS
 #define ULB_PLANE_MASK_LOADS(b) 0
 #else
 #define ULB_PLANE_MASK_LOADS(b) ULB_MASK_LOADS((((b) >> 1 & 1) * 6 + ((b)&1) * 7) / 8.0)
@@ -283,5 +283,10 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
     .shifts = (ULB_CODES_SHIFTS(b) + (ULB_SPLITS(b) + ULB_PLANES_OF(b) - 1) * (e)) * ULB_VECTORS_PER_STEP,   \
     .adds = (ULB_CODES_ADDS(b, e) + (ULB_SPLITS(b) + ULB_PLANES_OF(b) + 1) * (e)) * ULB_VECTORS_PER_STEP,    \
     ULB_CODES_PRODUCTS(b, e)
+
+/* What kernels of planes have alike, of struct ulb_kernel. */
+#define ULB_PLANE_FIELDS(layout_, run_)                                                                      \
+    .abi = ULB_KERNEL_ABI, .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS, .layout = &(layout_),           \
+    .activation = ULB_ACT_A8Z, .mr = ULB_PLANE_ROWS, .run = (run_)
 
 #endif

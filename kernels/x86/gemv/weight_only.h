@@ -16,9 +16,12 @@
 /* A sum of codes is one chain of all columns, or of a group's; the sum of activations, which the zero point
  * is multiplied by, four of a quarter as many. Code and zero point, counted from the least, are each at most
  * |value| + |zero| + offset, which the error is bounded by (kernels/kernel.h). */
-#define ULB_CODE_TOLERANCE (1.25 * ULB_ONE_CHAIN_TOLERANCE)
+#define ULB_WEIGHT_ONLY_TOLERANCE (1.25 * ULB_ONE_CHAIN_TOLERANCE)
 
-enum { ULB_CODE_VECTORS = 8 /* of rows */, ULB_CODE_ROWS = ULB_CODE_VECTORS * ULB_LANES };
+enum {
+    ULB_WEIGHT_ONLY_VECTORS = 8 /* of rows */,
+    ULB_WEIGHT_ONLY_ROWS = ULB_WEIGHT_ONLY_VECTORS * ULB_LANES
+};
 
 static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsigned bits)
 {
@@ -42,60 +45,61 @@ ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t
 }
 
 #ifdef ULB_DP_512
-#define ULB_CODE_AND  "vpandd"
-#define ULB_CODE_MOVE "vmovdqu32"
+#define ULB_WEIGHT_ONLY_AND  "vpandd"
+#define ULB_WEIGHT_ONLY_MOVE "vmovdqu32"
 #else
-#define ULB_CODE_AND  "vpand"
-#define ULB_CODE_MOVE "vmovdqu"
+#define ULB_WEIGHT_ONLY_AND  "vpand"
+#define ULB_WEIGHT_ONLY_MOVE "vmovdqu"
 #endif
-#define ULB_CODE_FMA(n)    "vcvtdq2ps %[t], %[t]\n\tvfmadd231ps %[x], %[t], %[s" #n "]\n\t"
-#define ULB_CODE_MASKED(n) ULB_CODE_AND " %[w" #n "], %[mask], %[t]\n\t" ULB_CODE_FMA(n)
-#define ULB_CODE_SHIFTED(n, bits)                                                                            \
-    ULB_CODE_MOVE " %[w" #n "], %[t]\n\tvpsrld $32-" #bits ", %[t], %[t]\n\t" ULB_CODE_FMA(n)
-#define ULB_CODE_UPPERMOST_4(n) ULB_CODE_SHIFTED(n, 4)
-#define ULB_CODE_UPPERMOST_8(n) ULB_CODE_SHIFTED(n, 8)
+#define ULB_WEIGHT_ONLY_FMA(n)    "vcvtdq2ps %[t], %[t]\n\tvfmadd231ps %[x], %[t], %[s" #n "]\n\t"
+#define ULB_WEIGHT_ONLY_MASKED(n) ULB_WEIGHT_ONLY_AND " %[w" #n "], %[mask], %[t]\n\t" ULB_WEIGHT_ONLY_FMA(n)
+#define ULB_WEIGHT_ONLY_SHIFTED(n, bits)                                                                     \
+    ULB_WEIGHT_ONLY_MOVE " %[w" #n "], %[t]\n\tvpsrld $32-" #bits ", %[t], %[t]\n\t" ULB_WEIGHT_ONLY_FMA(n)
+#define ULB_WEIGHT_ONLY_UPPERMOST_4(n) ULB_WEIGHT_ONLY_SHIFTED(n, 4)
+#define ULB_WEIGHT_ONLY_UPPERMOST_8(n) ULB_WEIGHT_ONLY_SHIFTED(n, 8)
 /* One statement for 4 vectors, else compilers hold all lanes of a step in registers, and sums in memory. */
-#define ULB_CODE_STATEMENT(part)                                                                             \
+#define ULB_WEIGHT_ONLY_STATEMENT(part)                                                                      \
     __asm__(                                                                                                 \
         part(0) part(1) part(2) part(3)                                                                      \
         : [s0] "+v"(sums[0]), [s1] "+v"(sums[stride]), [s2] "+v"(sums[2 * stride]),                          \
           [s3] "+v"(sums[3 * stride]), [t] "=&v"(t)                                                          \
         : [w0] "m"(at[0]), [w1] "m"(at[1]), [w2] "m"(at[2]), [w3] "m"(at[3]), [mask] "v"(mask), [x] "v"(x))
 
-enum { ULB_CODE_MASKS = 8 /* masks[i]: of the field from bit 4 i on */ };
+enum { ULB_WEIGHT_ONLY_MASKS = 8 /* masks[i]: of the field from bit 4 i on */ };
 
 /* Hidden, because Clang makes each anew at every use, from memory, and loads are what limits. */
-static inline __attribute__((always_inline)) void ulb_set_code_masks(unsigned bits, ulb_vec *masks)
+static inline __attribute__((always_inline)) void ulb_set_weight_only_masks(unsigned bits, ulb_vec *masks)
 {
     ULB_UNROLL(8)
-    for (unsigned i = 0; i < ULB_CODE_MASKS; i++) {
+    for (unsigned i = 0; i < ULB_WEIGHT_ONLY_MASKS; i++) {
         masks[i] = ulb_all32((int32_t)(((1u << bits) - 1) << 4 * i));
         __asm__("" : "+v"(masks[i]));
     }
 }
 
 /* 4 sums, so many apart, += the field from bit first on of the lanes of 4 vectors, times x. */
-static inline __attribute__((always_inline)) void ulb_add_code_field(unsigned bits, unsigned first,
-                                                                     const ulb_vec *masks, const uint8_t *w,
-                                                                     ulb_floats x, ulb_floats *sums,
-                                                                     size_t stride)
+static inline __attribute__((always_inline)) void ulb_add_weight_only_field(unsigned bits, unsigned first,
+                                                                            const ulb_vec *masks,
+                                                                            const uint8_t *w, ulb_floats x,
+                                                                            ulb_floats *sums, size_t stride)
 {
     const uint8_t(*at)[ULB_VEC_BYTES] = (const uint8_t(*)[ULB_VEC_BYTES])w;
     /* Of the uppermost, which has no use for one, the last. */
     const ulb_vec mask = masks[(first + bits < 32 ? first : first - bits) / 4];
     ulb_vec t;
     if (first + bits == 32 && bits == 8)
-        ULB_CODE_STATEMENT(ULB_CODE_UPPERMOST_8);
+        ULB_WEIGHT_ONLY_STATEMENT(ULB_WEIGHT_ONLY_UPPERMOST_8);
     else if (first + bits == 32)
-        ULB_CODE_STATEMENT(ULB_CODE_UPPERMOST_4);
+        ULB_WEIGHT_ONLY_STATEMENT(ULB_WEIGHT_ONLY_UPPERMOST_4);
     else
-        ULB_CODE_STATEMENT(ULB_CODE_MASKED);
+        ULB_WEIGHT_ONLY_STATEMENT(ULB_WEIGHT_ONLY_MASKED);
 }
 
 /* sums[8] += column c of a step times x, those of upper nibbles 16 times as much. */
-static inline __attribute__((always_inline)) void ulb_add_code_column(unsigned bits, unsigned c,
-                                                                      const ulb_vec *masks, const uint8_t *w,
-                                                                      ulb_floats x, ulb_floats *sums)
+static inline __attribute__((always_inline)) void ulb_add_weight_only_column(unsigned bits, unsigned c,
+                                                                             const ulb_vec *masks,
+                                                                             const uint8_t *w, ulb_floats x,
+                                                                             ulb_floats *sums)
 {
     /* Of 8-bit codes the first or last 4 vectors, of 4-bit codes the lower or upper nibbles. */
     const size_t stride = bits == 4 ? 2 : 1, next = bits == 4 ? 1 : 4;
@@ -106,8 +110,8 @@ static inline __attribute__((always_inline)) void ulb_add_code_column(unsigned b
         lower = upper = ulb_mul(x, ulb_all_floats(1.0f / (float)(1u << first)));
     if (first + 8 == 32 && bits == 4)
         upper = ulb_mul(x, ulb_all_floats(16));
-    ulb_add_code_field(bits, first, masks, w, lower, sums, stride);
-    ulb_add_code_field(bits, bits == 4 ? first + 4 : first, masks, w2, upper, sums + next, stride);
+    ulb_add_weight_only_field(bits, first, masks, w, lower, sums, stride);
+    ulb_add_weight_only_field(bits, bits == 4 ? first + 4 : first, masks, w2, upper, sums + next, stride);
 }
 
 /* Activations k to k + 3. */
@@ -127,13 +131,13 @@ static inline float ulb_sum_four(__m128 v)
 }
 
 /* Slices whose steps are added in turn, each to 8 sums and a sum of activations of its own. */
-struct ulb_beside {
+struct ulb_interleave {
     size_t slices;  /* 1 or 2, a constant */
     size_t bytes;   /* from one to the next */
     size_t columns; /* of the activations */
 };
 
-#define ULB_ALONE ((struct ulb_beside){1, 0, 0})
+#define ULB_ONE_SLICE ((struct ulb_interleave){1, 0, 0})
 
 /* One step of one slice, of upper nibbles 16 times as much. */
 static inline __attribute__((always_inline)) void
@@ -143,7 +147,7 @@ ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *mas
     ULB_UNROLL(4)
     for (unsigned c = 0; c < 4; c++) {
         ulb_floats one = ulb_load_activation(kind, x, at + c / 2 * 2, c % 2);
-        ulb_add_code_column(bits, c, masks, w, one, sums);
+        ulb_add_weight_only_column(bits, c, masks, w, one, sums);
         ULB_UNROLL(2)
         for (size_t line = c * ULB_LINE; line < bits * ULB_VEC_BYTES; line += 4 * ULB_LINE)
             ULB_ASK_BEHIND(sums[c], w, line, ahead);
@@ -153,32 +157,34 @@ ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *mas
 /* sums[slices][8] += products of so many steps of 4 columns, from activation at on, of upper nibbles 16 times
  * as much; x_sums[slices] += these activations. */
 static inline __attribute__((always_inline)) void
-ulb_add_code_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w, struct ulb_beside beside,
-                     const void *x, size_t at, size_t steps, struct ulb_line_prefetch ahead, ulb_floats *sums,
-                     __m128 *x_sums)
+ulb_add_weight_only_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w,
+                            struct ulb_interleave interleave, const void *x, size_t at, size_t steps,
+                            struct ulb_line_prefetch ahead, ulb_floats *sums, __m128 *x_sums)
 {
-    ulb_vec masks[ULB_CODE_MASKS];
-    ulb_set_code_masks(bits, masks);
+    ulb_vec masks[ULB_WEIGHT_ONLY_MASKS];
+    ulb_set_weight_only_masks(bits, masks);
 #pragma GCC unroll 1
     for (size_t s = 0; s < steps; s++, w += bits * ULB_VEC_BYTES, at += 4) {
         ULB_UNROLL(2)
-        for (size_t i = 0; i < beside.slices; i++) {
-            const size_t k = at + i * beside.columns;
+        for (size_t i = 0; i < interleave.slices; i++) {
+            const size_t k = at + i * interleave.columns;
             x_sums[i] = _mm_add_ps(x_sums[i], ulb_load_four(kind, x, k));
-            ulb_add_columns_step(bits, kind, masks, w + i * beside.bytes, x, k, ahead,
-                                 sums + i * ULB_CODE_VECTORS);
+            ulb_add_columns_step(bits, kind, masks, w + i * interleave.bytes, x, k, ahead,
+                                 sums + i * ULB_WEIGHT_ONLY_VECTORS);
         }
     }
 }
 
-/* Instructions per 32 weights; a step of ULB_CODE_VECTORS vectors of rows has 32 vectors of floats. */
-#define ULB_CODE_UNITS (1024.0 / ULB_VEC_BITS) /* vectors of 32 floats */
-#define ULB_CODE_COLUMNS_MIX(bits, kind)                                                                     \
-    .loads = 33 / 32.0 * ULB_CODE_UNITS, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = (bits) / 8.0,       \
-    .logic = (((bits) == 8 ? 24 : 28) + ((kind) == ULB_ACT_F32 ? 0 : 2)) / 32.0 * ULB_CODE_UNITS,            \
-    .shifts = (((bits) == 8 ? 8 : 4) + ((kind) == ULB_ACT_F32 ? 0 : 3)) / 32.0 * ULB_CODE_UNITS,             \
-    .widenings = ((kind) == ULB_ACT_F32 ? 0 : 1) / 32.0 * ULB_CODE_UNITS, .conversions = ULB_CODE_UNITS,     \
-    .fmas = (32 + ((bits) == 8 ? 2 : 4)) / 32.0 * ULB_CODE_UNITS, .float_adds = ULB_CODE_UNITS / 32,         \
-    .chains = ULB_CODE_VECTORS
+/* Instructions per 32 weights; a step of ULB_WEIGHT_ONLY_VECTORS vectors of rows has 32 vectors of floats. */
+#define ULB_WEIGHT_ONLY_UNITS (1024.0 / ULB_VEC_BITS) /* vectors of 32 floats */
+#define ULB_WEIGHT_ONLY_COLUMNS_MIX(bits, kind)                                                              \
+    .loads = 33 / 32.0 * ULB_WEIGHT_ONLY_UNITS, .broadcasts = ULB_WEIGHT_ONLY_UNITS / 8,                     \
+    .prefetches = (bits) / 8.0,                                                                              \
+    .logic = (((bits) == 8 ? 24 : 28) + ((kind) == ULB_ACT_F32 ? 0 : 2)) / 32.0 * ULB_WEIGHT_ONLY_UNITS,     \
+    .shifts = (((bits) == 8 ? 8 : 4) + ((kind) == ULB_ACT_F32 ? 0 : 3)) / 32.0 * ULB_WEIGHT_ONLY_UNITS,      \
+    .widenings = ((kind) == ULB_ACT_F32 ? 0 : 1) / 32.0 * ULB_WEIGHT_ONLY_UNITS,                             \
+    .conversions = ULB_WEIGHT_ONLY_UNITS,                                                                    \
+    .fmas = (32 + ((bits) == 8 ? 2 : 4)) / 32.0 * ULB_WEIGHT_ONLY_UNITS,                                     \
+    .float_adds = ULB_WEIGHT_ONLY_UNITS / 32, .chains = ULB_WEIGHT_ONLY_VECTORS
 
 #endif

@@ -5,13 +5,13 @@
  * vpermw looks them up, exact in bfloat16, by their lowest 5 bits, of which the last is the next nibble's:
  * the table holds every code twice. So a shift, a look-up and a dot product serve 32 weights at 512 bits,
  * where masks, conversions and FMA take two of each; activations come as pairs of columns c and c + 2. Two
- * FMAs in turn, results below 2^-126 flushed to 0 (kernels/formats/bf16/dot_avx512bf16.c). */
+ * FMAs in turn, results below 2^-126 flushed to 0 (kernels/formats/bf16/dot.c). */
 #ifndef ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_BF16DOT_H
 #define ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_BF16DOT_H
 
 #include "kernels/x86/gemv/weight_only.h"
 
-enum { ULB_CODE_PAIRS = 2 /* of a step of 4 columns */ };
+enum { ULB_BF16_PAIRS_OF_STEP = 2 /* of a step of 4 columns */ };
 
 static inline ulb_vec ulb_load_pair_table(void)
 {
@@ -23,8 +23,8 @@ static inline ulb_vec ulb_load_pair_table(void)
 }
 
 /* Codes of pair c, field f, of the rows of a vector of bytes. */
-static inline __attribute__((always_inline)) ulb_floats ulb_code_pair(ulb_vec table, const uint8_t *w,
-                                                                      unsigned c, unsigned f)
+static inline __attribute__((always_inline)) ulb_floats ulb_weight_only_pair(ulb_vec table, const uint8_t *w,
+                                                                             unsigned c, unsigned f)
 {
     ulb_vec pairs;
     __asm__("vpermw %[table], %[words], %[pairs]"
@@ -48,11 +48,11 @@ static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec tab
 {
     const ulb_vec four = ulb_broadcast8((const uint16_t *)x + at);
     ULB_UNROLL(2)
-    for (unsigned c = 0; c < ULB_CODE_PAIRS; c++) {
+    for (unsigned c = 0; c < ULB_BF16_PAIRS_OF_STEP; c++) {
         const ulb_floats pair = ulb_as_floats(ulb_look_up(four, ulb_all32(c == 0 ? 0x05040100 : 0x07060302)));
         ULB_UNROLL(8)
-        for (unsigned v = 0; v < ULB_CODE_VECTORS; v++) {
-            ulb_add_pair(&sums[v], ulb_code_pair(table, w + v / 2 * ULB_VEC_BYTES, c, v % 2), pair);
+        for (unsigned v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++) {
+            ulb_add_pair(&sums[v], ulb_weight_only_pair(table, w + v / 2 * ULB_VEC_BYTES, c, v % 2), pair);
             if (v / 4 == c && v % 2 == 1)
                 ULB_ASK_BEHIND(sums[v], w, v / 2 * ULB_LINE, ahead);
         }
@@ -62,27 +62,28 @@ static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec tab
 /* sums[slices][8] += products of so many steps of 4 columns, from activation at on; x_sums[slices] += these
  * activations. */
 static inline __attribute__((always_inline)) void
-ulb_add_code_pairs(const uint8_t *w, struct ulb_beside beside, const void *x, size_t at, size_t steps,
-                   struct ulb_line_prefetch ahead, ulb_floats *sums, __m128 *x_sums)
+ulb_add_weight_only_pairs(const uint8_t *w, struct ulb_interleave interleave, const void *x, size_t at,
+                          size_t steps, struct ulb_line_prefetch ahead, ulb_floats *sums, __m128 *x_sums)
 {
     const ulb_vec table = ulb_load_pair_table();
 #pragma GCC unroll 1
     for (size_t s = 0; s < steps; s++, w += 4 * ULB_VEC_BYTES, at += 4) {
         ULB_UNROLL(2)
-        for (size_t i = 0; i < beside.slices; i++) {
-            const size_t k = at + i * beside.columns;
+        for (size_t i = 0; i < interleave.slices; i++) {
+            const size_t k = at + i * interleave.columns;
             x_sums[i] = _mm_add_ps(x_sums[i], ulb_load_four(ULB_ACT_BF16, x, k));
-            ulb_add_pairs_step(table, w + i * beside.bytes, x, k, ahead, sums + i * ULB_CODE_VECTORS);
+            ulb_add_pairs_step(table, w + i * interleave.bytes, x, k, ahead,
+                               sums + i * ULB_WEIGHT_ONLY_VECTORS);
         }
     }
 }
 
 /* Instructions per 32 weights. */
 #define ULB_PAIR_UNITS (512.0 / ULB_VEC_BITS) /* vectors of 32 words */
-#define ULB_CODE_PAIRS_MIX                                                                                   \
+#define ULB_WEIGHT_ONLY_BF16_MIX                                                                             \
     .loads = 5 / 16.0 * ULB_PAIR_UNITS, .broadcasts = ULB_PAIR_UNITS / 16, .prefetches = 0.5,                \
     .shifts = 13 / 16.0 * ULB_PAIR_UNITS, .permutes = ULB_PAIR_UNITS, .shuffles = ULB_PAIR_UNITS / 8,        \
     .widenings = ULB_PAIR_UNITS / 16, .float_adds = ULB_PAIR_UNITS / 16, .dot_products = ULB_PAIR_UNITS,     \
-    .vector_bits = ULB_VEC_BITS, .chains = ULB_CODE_VECTORS
+    .vector_bits = ULB_VEC_BITS, .chains = ULB_WEIGHT_ONLY_VECTORS
 
 #endif

@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-enum { ULB_LEVEL_STEP = 4 * ULB_VEC_BYTES /* bytes of 4 columns of all rows */ };
+enum { ULB_CODEBOOK_STEP = 4 * ULB_VEC_BYTES /* bytes of 4 columns of all rows */ };
 
 /* A table of 16 levels in registers. */
-struct ulb_levels {
+struct ulb_codebook {
 #ifdef ULB_DP_512
     __m512 all;
 #else
@@ -23,9 +23,9 @@ struct ulb_levels {
 #endif
 };
 
-static inline struct ulb_levels ulb_load_levels(const float *levels)
+static inline struct ulb_codebook ulb_load_codebook(const float *levels)
 {
-    struct ulb_levels table;
+    struct ulb_codebook table;
 #ifdef ULB_DP_512
     table.all = _mm512_loadu_ps(levels);
 #else
@@ -40,17 +40,17 @@ static inline struct ulb_levels ulb_load_levels(const float *levels)
 
 #ifdef ULB_DP_512
 
-enum { ULB_LEVEL_SUMS = 1 /* of a row in a group */ };
+enum { ULB_CODEBOOK_SUMS = 1 /* of a row in a group */ };
 
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
-ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
-                      struct ulb_line_prefetch ahead, const struct ulb_levels *table, ulb_floats *sums)
+ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
+                         struct ulb_line_prefetch ahead, const struct ulb_codebook *table, ulb_floats *sums)
 {
     ULB_UNROLL(8)
-    for (size_t v = 0; v < ULB_CODE_VECTORS; v++)
+    for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)
         sums[v] = ulb_no_floats();
-    for (size_t s = 0; s < steps; s++, w += ULB_LEVEL_STEP) {
+    for (size_t s = 0; s < steps; s++, w += ULB_CODEBOOK_STEP) {
         ulb_floats four[4];
         ULB_UNROLL(4)
         for (unsigned c = 0; c < 4; c++) {
@@ -58,7 +58,7 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
             __asm__("" : "+v"(four[c])); /* else Clang loads it for every vector */
         }
         ULB_UNROLL(32)
-        for (unsigned i = 0; i < 4 * ULB_CODE_VECTORS; i++) {
+        for (unsigned i = 0; i < 4 * ULB_WEIGHT_ONLY_VECTORS; i++) {
             unsigned v = i / 8, f = i % 2, c = i / 2 % 4;
             ulb_floats level =
                 _mm512_permutexvar_ps(ulb_shr32(ulb_load(w + v * ULB_VEC_BYTES), 8 * c + 4 * f), table->all);
@@ -72,13 +72,13 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
 #else
 
 enum {
-    ULB_LEVEL_SUMS = 4 /* of a row in a group, one for each column of a step */,
-    ULB_LEVEL_COLUMNS_MAX = 64
+    ULB_CODEBOOK_SUMS = 4 /* of a row in a group, one for each column of a step */,
+    ULB_CODEBOOK_COLUMNS_MAX = 64
 };
 
 /* sums[4] += products of 8 rows' 4 columns, rows v and v + 4 in vector v. */
-static inline __attribute__((always_inline)) void ulb_add_levels(const struct ulb_levels *table,
-                                                                 __m256i codes, __m256 x, ulb_floats *sums)
+static inline __attribute__((always_inline)) void ulb_add_codebook(const struct ulb_codebook *table,
+                                                                   __m256i codes, __m256 x, ulb_floats *sums)
 {
     __m256i b0 = ulb_look_up(table->bytes[0], codes), b1 = ulb_look_up(table->bytes[1], codes);
     __m256i b2 = ulb_look_up(table->bytes[2], codes), b3 = ulb_look_up(table->bytes[3], codes);
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void ulb_add_levels(const struct ul
 }
 
 /* The sums of rows 0 to 7, of one nibble of a vector of bytes: shift 0 or 4. */
-static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struct ulb_levels *table,
+static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struct ulb_codebook *table,
                                                                      const uint8_t *w, const float *x,
                                                                      size_t steps, unsigned shift, bool asks,
                                                                      struct ulb_line_prefetch ahead)
@@ -100,10 +100,10 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
     ULB_UNROLL(4)
     for (size_t v = 0; v < 4; v++)
         sums[v] = ulb_no_floats();
-    for (size_t s = 0; s < steps; s++, w += ULB_LEVEL_STEP) {
+    for (size_t s = 0; s < steps; s++, w += ULB_CODEBOOK_STEP) {
         __m256i packed = ulb_load(w);
-        ulb_add_levels(table, ulb_and(shift ? ulb_shr16(packed, shift) : packed, ulb_all8(15)),
-                       _mm256_broadcast_ps((const __m128 *)(x + 4 * s)), sums);
+        ulb_add_codebook(table, ulb_and(shift ? ulb_shr16(packed, shift) : packed, ulb_all8(15)),
+                         _mm256_broadcast_ps((const __m128 *)(x + 4 * s)), sums);
         if (asks)
             ulb_ask(w, 0, ahead);
     }
@@ -112,10 +112,10 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
 
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
-ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
-                      struct ulb_line_prefetch ahead, const struct ulb_levels *table, ulb_floats *sums)
+ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
+                         struct ulb_line_prefetch ahead, const struct ulb_codebook *table, ulb_floats *sums)
 {
-    float singles[ULB_LEVEL_COLUMNS_MAX];
+    float singles[ULB_CODEBOOK_COLUMNS_MAX];
     const float *all = kind == ULB_ACT_F32 ? (const float *)x + at : singles;
     for (size_t k = 0; k < 4 * steps && kind != ULB_ACT_F32; k++)
         singles[k] = ulb_ref_float(kind, x, at + k);
@@ -128,7 +128,8 @@ ulb_sum_level_columns(enum ulb_activation kind, const uint8_t *w, const void *x,
 #endif
 
 /* Levels, 16 in memory, of a code in each lane. */
-static inline __attribute__((always_inline)) ulb_floats ulb_look_up_levels(const float *levels, ulb_vec codes)
+static inline __attribute__((always_inline)) ulb_floats ulb_look_up_codebook(const float *levels,
+                                                                             ulb_vec codes)
 {
 #ifdef ULB_DP_512
     return _mm512_permutexvar_ps(codes, _mm512_loadu_ps(levels));
@@ -141,11 +142,12 @@ static inline __attribute__((always_inline)) ulb_floats ulb_look_up_levels(const
 
 /* Instructions per 32 weights, besides those of a group's end. */
 #ifdef ULB_DP_512
-#define ULB_LEVEL_COLUMNS_MIX                                                                                \
-    .loads = ULB_CODE_UNITS / 8, .broadcasts = ULB_CODE_UNITS / 8, .prefetches = 0.5,                        \
-    .shifts = ULB_CODE_UNITS, .permutes = ULB_CODE_UNITS, .fmas = ULB_CODE_UNITS, .chains = ULB_CODE_VECTORS
+#define ULB_CODEBOOK_COLUMNS_MIX                                                                             \
+    .loads = ULB_WEIGHT_ONLY_UNITS / 8, .broadcasts = ULB_WEIGHT_ONLY_UNITS / 8, .prefetches = 0.5,          \
+    .shifts = ULB_WEIGHT_ONLY_UNITS, .permutes = ULB_WEIGHT_ONLY_UNITS, .fmas = ULB_WEIGHT_ONLY_UNITS,       \
+    .chains = ULB_WEIGHT_ONLY_VECTORS
 #else
-#define ULB_LEVEL_COLUMNS_MIX                                                                                \
+#define ULB_CODEBOOK_COLUMNS_MIX                                                                             \
     .loads = 1, .broadcasts = 1, .prefetches = 0.5, .shifts = 0.5, .logic = 1, .shuffles = 4,                \
     .transposes = 8, .fmas = 4, .chains = 4
 #endif

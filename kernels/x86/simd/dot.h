@@ -1,16 +1,16 @@
 /* Sums of products of unsigned codes and int8 activations, 4 columns of a row in a lane, in what the build of
  * the file has: dot products into int32 (kernels/x86/simd/vnni.h), or, with AVX2 alone, vpmaddubsw into two
  * 16-bit sums per lane, which hold only so many steps: with codes up to C and |x| <= 128 a step adds at most
- * 256 C to each, so that 127 / C steps fit; ulb_widen() then makes int32 of them. */
+ * 256 C to each, so that 127 / C steps fit; ulb_widen_s16() then makes int32 of them. */
 #ifndef ULB_KERNELS_X86_SIMD_DOT_H
 #define ULB_KERNELS_X86_SIMD_DOT_H
 
 #if defined(ULB_DP_VEX) || defined(ULB_DP_EVEX) || defined(ULB_DP_512)
-#define ULB_WORD_SUMS 0
+#define ULB_S16_SUMS 0
 #include "kernels/x86/simd/vnni.h"
 #else
-#define ULB_WORD_SUMS 1
-#define ULB_REGISTER  "x"
+#define ULB_S16_SUMS 1
+#define ULB_REGISTER "x"
 #include "kernels/x86/simd/vec.h"
 /* Parts of steps that are one assembler statement, as kernels/x86/simd/vnni.h has them. What is multiplied is
  * lost. */
@@ -46,7 +46,7 @@ static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
 #define ULB_BY_WIDTH(narrow, wide) (narrow)
 #endif
 /* What it has for 16-bit sums, and what for dot products. */
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 #define ULB_BY_SUMS(words, dots) (words)
 #else
 #define ULB_BY_SUMS(words, dots) (dots)
@@ -59,15 +59,15 @@ static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
 #define ULB_BY_ENCODING(vex, evex) (vex)
 #endif
 
-/* Steps of 4 columns between two ulb_widen(), of codes 0..largest: a power of two. */
-#define ULB_WORD_STEPS(largest)                                                                              \
+/* Steps of 4 columns between two ulb_widen_s16(), of codes 0..largest: a power of two. */
+#define ULB_S16_STEPS(largest)                                                                               \
     (127 / (largest) >= 16  ? 16                                                                             \
      : 127 / (largest) >= 8 ? 8                                                                              \
      : 127 / (largest) >= 4 ? 4                                                                              \
      : 127 / (largest) >= 2 ? 2                                                                              \
                             : 1)
 
-#if ULB_WORD_SUMS
+#if ULB_S16_SUMS
 
 /* One statement: compilers reorder additions, and keep all products of a block in memory until then. */
 static inline void ulb_dot(ulb_vec *sums, ulb_vec codes, ulb_vec x)
@@ -79,20 +79,20 @@ static inline void ulb_dot(ulb_vec *sums, ulb_vec codes, ulb_vec x)
 }
 
 /* *sums += products of neighbouring words, two to a lane. */
-static inline void ulb_dot_words(ulb_vec *sums, ulb_vec a, ulb_vec b)
+static inline void ulb_dot_s16(ulb_vec *sums, ulb_vec a, ulb_vec b)
 {
     *sums = _mm256_add_epi32(*sums, _mm256_madd_epi16(a, b));
 }
 
 /* The sums as int32. */
-static inline ulb_vec ulb_widen(ulb_vec sums)
+static inline ulb_vec ulb_widen_s16(ulb_vec sums)
 {
     return _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
 }
 
-static inline void ulb_add_words(ulb_vec words, ulb_vec *sum)
+static inline void ulb_add_s16(ulb_vec words, ulb_vec *sum)
 {
-    *sum = ulb_add32(*sum, ulb_widen(words));
+    *sum = ulb_add32(*sum, ulb_widen_s16(words));
 }
 
 /* sums[0] += low nibbles of the bytes at w, sums[1] += high nibbles. One statement: see
@@ -133,12 +133,12 @@ static inline void ulb_dot(ulb_vec *sums, ulb_vec codes, ulb_vec x)
     ulb_dp(sums, codes, x);
 }
 
-static inline void ulb_dot_words(ulb_vec *sums, ulb_vec a, ulb_vec b)
+static inline void ulb_dot_s16(ulb_vec *sums, ulb_vec a, ulb_vec b)
 {
-    ulb_dp_words(sums, a, b);
+    ulb_dp_s16(sums, a, b);
 }
 
-static inline ulb_vec ulb_widen(ulb_vec sums)
+static inline ulb_vec ulb_widen_s16(ulb_vec sums)
 {
     return sums;
 }

@@ -19,14 +19,14 @@
 
 #if defined(ULB_DP_VEX)
 #define ULB_DP_INSTRUCTION "%{vex%} vpdpbusd"
-#define ULB_DP_WORDS       "%{vex%} vpdpwssd"
+#define ULB_DP_S16         "%{vex%} vpdpwssd"
 #define ULB_REGISTER       "x"
 #elif defined(ULB_DP_SIGNED)
 #define ULB_DP_INSTRUCTION "vpdpbssd"
 #define ULB_REGISTER       "x"
 #else
 #define ULB_DP_INSTRUCTION "vpdpbusd"
-#define ULB_DP_WORDS       "vpdpwssd"
+#define ULB_DP_S16         "vpdpwssd"
 #define ULB_REGISTER       "v"
 #endif
 
@@ -42,9 +42,9 @@ static inline void ulb_dp(ulb_vec *sums, ulb_vec weights, ulb_vec x)
 
 /* sums += products of neighbouring signed words, two to a lane. */
 #ifndef ULB_DP_SIGNED
-static inline void ulb_dp_words(ulb_vec *sums, ulb_vec a, ulb_vec b)
+static inline void ulb_dp_s16(ulb_vec *sums, ulb_vec a, ulb_vec b)
 {
-    __asm__(ULB_DP_WORDS " %2, %1, %0" : "+" ULB_REGISTER(*sums) : ULB_REGISTER(a), ULB_REGISTER(b));
+    __asm__(ULB_DP_S16 " %2, %1, %0" : "+" ULB_REGISTER(*sums) : ULB_REGISTER(a), ULB_REGISTER(b));
 }
 #endif
 
@@ -85,8 +85,8 @@ static inline void ulb_dp_at(ulb_vec *sums, const uint8_t *weights, ulb_vec x)
 /* Sums of a byte's fields, each still at its place in the byte, to sums of the fields: sums[j] is
  * x.(w & mask_j) = 2^(bits j) S_j for all but the last, which is x.w, the whole byte. All divisions are exact
  * and the differences exact modulo 2^32. */
-static inline __attribute__((always_inline)) void ulb_split_fields(ulb_vec *sums, unsigned fields,
-                                                                   unsigned bits)
+static inline __attribute__((always_inline)) void ulb_separate_fields(ulb_vec *sums, unsigned fields,
+                                                                      unsigned bits)
 {
     ULB_UNROLL(8)
     for (unsigned j = 0; j < fields - 1; j++) {

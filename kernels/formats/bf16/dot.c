@@ -1,0 +1,174 @@
+/* bf16 by vdpbf16ps: pairs of bfloat16 of weights and activations into single precision.
+ *
+ * Two FMAs in turn, results below 2^-126 flushed to 0 (Intel SDM, VDPBF16PS); activations in bfloat16, which
+ * is what its peers take for them. Per 2 columns of a tile of 32 rows: 1 broadcast, 2 loads, 2 products; two
+ * halves of K as address streams and two steps in turn make 8 chains, of two rows of tiles side by side 16.
+ * 64 bytes are read for each product: memory is what limits everywhere. (Zen 5 at 68 GB/s, 14336x4096 and
+ * 2048x2048, share of the yardstick with one row of tiles 0.86 and 0.73, with two 0.95 and 0.93.)
+ *
+ * 4 tokens share the loads (kernels/x86/gemm/float.h), one half of K after the other, each in the order of
+ * one token: of two steps 4 loads, 8 broadcasts, 16 products into 16 sums. */
+#include "kernels/formats/bf16/format.h"
+#include "kernels/microkernel.h"
+#include "kernels/x86/gemm/float.h"
+
+#include <immintrin.h>
+
+enum { ROWS = 32, STEP_BYTES = 128, STREAMS = 2, VECTORS = 2, NEAR = 1024, TOKENS = 4 };
+
+/* Step s of row i of tiles. */
+static inline __attribute__((always_inline)) void step(const struct ulb_tiles *tiles, size_t i,
+                                                       const uint16_t *x, size_t s, __m512 *sums)
+{
+    const uint8_t *w = tiles->w + i * tiles->tile_distance + s * STEP_BYTES;
+    int32_t pair;
+    __builtin_memcpy(&pair, x + 2 * s, sizeof pair);
+    __m512bh both = (__m512bh)_mm512_set1_epi32(pair);
+#pragma GCC unroll 2
+    for (size_t v = 0; v < VECTORS; v++) {
+        __m512bh weights = (__m512bh)_mm512_loadu_si512(w + 64 * v);
+        sums[v] = _mm512_dpbf16_ps(sums[v], weights, both);
+        _mm_prefetch((const char *)w + 64 * v + NEAR, _MM_HINT_T0);
+    }
+}
+
+/* One row of tiles or two, of which each has sums of even and of odd steps of each half of K. */
+static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *tiles, size_t count,
+                                                      const void *x, float (*y)[ULB_TILE_ROWS_MAX])
+{
+    const size_t half = tiles->steps / STREAMS, even = half - half % 2;
+    __m512 sums[2][2 * STREAMS][VECTORS];
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count * 2 * STREAMS * VECTORS; i++)
+        sums[i / VECTORS / 2 / STREAMS][i / VECTORS % (2 * STREAMS)][i % VECTORS] = _mm512_setzero_ps();
+    for (size_t s = 0; s < even; s += 2) {
+#pragma GCC unroll 8
+        for (size_t i = 0; i < count * 2 * STREAMS; i++) {
+            const size_t odd = i / count / STREAMS, stream = i / count % STREAMS;
+            step(tiles, i % count, x, stream * half + s + odd, sums[i % count][2 * stream + odd]);
+        }
+    }
+#pragma GCC unroll 2
+    for (size_t i = 0; i < count; i++) {
+        if (half % 2) {
+            step(tiles, i, x, half - 1, sums[i][0]);
+            step(tiles, i, x, 2 * half - 1, sums[i][2]);
+        }
+        if (tiles->steps % STREAMS)
+            step(tiles, i, x, tiles->steps - 1, sums[i][1]);
+#pragma GCC unroll 2
+        for (size_t v = 0; v < VECTORS; v++)
+            _mm512_storeu_ps(y[i] + 16 * v, _mm512_add_ps(_mm512_add_ps(sums[i][0][v], sums[i][1][v]),
+                                                          _mm512_add_ps(sums[i][2][v], sums[i][3][v])));
+    }
+}
+
+/* A vector of rows of a step, or of two. */
+static inline __attribute__((always_inline)) void load_one(const uint8_t *w, ulb_floats *values)
+{
+    values[0] = ulb_load_floats(w);
+}
+
+static inline __attribute__((always_inline)) void load_two(const uint8_t *w, ulb_floats *values)
+{
+    values[0] = ulb_load_floats(w);
+    values[1] = ulb_load_floats(w + STEP_BYTES);
+}
+
+#define TOKENS_CFG(steps, load_)                                                                             \
+    {                                                                                                        \
+        .rows = ROWS, .vector_bytes = ULB_VEC_BYTES, .step_bytes = (steps)*STEP_BYTES, .streams = 1,         \
+        .columns = (steps), .vectors = VECTORS, .tokens = TOKENS, .load = (load_), .add = ulb_add_pair       \
+    }
+static const struct ulb_float_cfg pairs = TOKENS_CFG(2, load_two), single = TOKENS_CFG(1, load_one);
+
+/* Steps [from, from + n) of one row of tiles: totals += their products, with sums of even and of odd ones. */
+static inline __attribute__((always_inline)) void add_steps(const struct ulb_gemm *g, const uint8_t *w,
+                                                            const float *x, size_t from, size_t n,
+                                                            size_t tokens, ulb_float_totals totals)
+{
+    struct ulb_float_k_block all = {.w = w + from * STEP_BYTES, .x = x + from, .steps = n / 2};
+    ulb_float_k_blocks(&pairs, &all, g->x_stride / 2, tokens, totals);
+    all.w += (n - n % 2) * STEP_BYTES;
+    all.x += n - n % 2;
+    all.steps = n % 2;
+    ulb_float_k_blocks(&single, &all, g->x_stride / 2, tokens, totals);
+}
+
+/* The step that is left of two halves, at the end of the first one's odd ones. */
+static inline __attribute__((always_inline)) void add_last(const struct ulb_gemm *g, const uint8_t *w,
+                                                           const float *x, size_t step, size_t tokens,
+                                                           ulb_float_totals totals)
+{
+    const struct ulb_float_k_block last = {.w = w + step * STEP_BYTES, .x = x + step, .steps = 1};
+    ulb_float_totals odd;
+    for (size_t t = 0; t < tokens; t++)
+        memcpy(odd[t], totals[t] + ROWS, ROWS * sizeof **odd);
+    ulb_float_k_blocks(&single, &last, g->x_stride / 2, tokens, odd);
+    for (size_t t = 0; t < tokens; t++)
+        memcpy(totals[t] + ROWS, odd[t], ROWS * sizeof **odd);
+}
+
+/* One row of tiles, row m on, for tokens [n, n + tokens); a pair of activations is as long as a float. */
+static inline __attribute__((always_inline)) void run_rows(const struct ulb_gemm *g, size_t m, size_t n,
+                                                           size_t tokens)
+{
+    const size_t steps = ulb_layout_steps(&ulb_bf16_vnni2, g->k), half = steps / STREAMS;
+    const uint8_t *w = (const uint8_t *)g->w + m / ROWS * steps * STEP_BYTES;
+    const float *x = (const float *)(const void *)((const uint16_t *)g->x + n * g->x_stride);
+    ulb_float_totals totals[STREAMS];
+    for (size_t i = 0; i < STREAMS; i++) {
+        memset(totals[i], 0, tokens * sizeof *totals[i]);
+        add_steps(g, w, x, i * half, half, tokens, totals[i]);
+    }
+    if (steps % STREAMS)
+        add_last(g, w, x, steps - 1, tokens, totals[0]);
+    for (size_t t = 0; t < tokens; t++) {
+        float *y = g->y + (n + t) * g->y_stride + m;
+        for (size_t i = 0; i < ulb_rows_left(g, m, ROWS); i++)
+            y[i] = (totals[0][t][i] + totals[0][t][ROWS + i]) + (totals[1][t][i] + totals[1][t][ROWS + i]);
+    }
+}
+
+static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
+{
+    for (size_t m = g->m0; m < g->m1; m += ROWS) {
+        for (size_t n = 0; n < g->n; n += ULB_FLOAT_N_BLOCK)
+            run_rows(g, m, n, g->n - n < ULB_FLOAT_N_BLOCK ? g->n - n : ULB_FLOAT_N_BLOCK);
+    }
+}
+
+static void run(const struct ulb_gemm *g)
+{
+    if (g->n == 1 || g->x_stride % 2)
+        ulb_run_float_tiles(g, &ulb_bf16_vnni2, true, sizeof(uint16_t), sum);
+    else
+        run_tokens(g);
+}
+
+const struct ulb_kernel ULB_KERNEL = {
+    .abi = ULB_KERNEL_ABI,
+    .variant = "dot",
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
+    .layout = &ulb_bf16_vnni2,
+    .activation = ULB_ACT_BF16,
+    .mr = ROWS,
+    .nr = TOKENS,
+    .kr = 2,
+    .bytes_per_step = 64,
+    .tolerance = ULB_FLOAT_TOLERANCE,
+    .mix = {.loads = 1,
+            .broadcasts = 0.5,
+            .prefetches = 1,
+            .dot_products = 1,
+            .vector_bits = 512,
+            .chains = 2 * STREAMS * VECTORS},
+    .tile_mix = {.loads = 1,
+                 .broadcasts = 0.5 * TOKENS,
+                 .prefetches = 1,
+                 .dot_products = TOKENS,
+                 .vector_bits = 512,
+                 .chains = 2 * VECTORS * TOKENS},
+    .run = run,
+};

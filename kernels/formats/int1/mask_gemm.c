@@ -1,0 +1,32 @@
+/* int1 for 3 tokens at once (kernels/x86/gemm/field_tile.h); the sums are those of int1/mask.c, the
+ * layout too.
+ *
+ * Registers: 24 accumulators, 3 vectors of activations. Ports: per vector of weights 7 and, 24 dp on two
+ * ports: 0.32 cycle per 32 weights and token. */
+#include "kernels/formats/int1/format.h"
+#include "kernels/x86/gemm/field_tile.h"
+
+#define VARIANT    "maskn"
+#define LAYOUT     ulb_int1_fields_128
+#define VECTORS    1
+#define FIELDS     8
+#define BITS       1
+#define TOKENS     3
+#define SLICES     4
+#define ZERO_POINT -1
+#define NEAR       1024
+#define FAR        4096
+#define STRIDE     ULB_LINE
+#define SEPARATE   separate
+#define K_BLOCKS   0
+
+static inline __attribute__((always_inline)) void separate(ulb_vec *sums)
+{
+    ulb_separate_fields(sums, FIELDS, BITS);
+    /* -2 T: the correction adds sum(x). */
+#pragma GCC unroll 8
+    for (int j = 0; j < FIELDS; j++)
+        sums[j] = ulb_sub32(ulb_zero(), ulb_add32(sums[j], sums[j]));
+}
+
+#include "kernels/x86/field_gemm_kernel.h"

@@ -1,9 +1,0 @@
-/* int2 for several tokens at once: see int2/maskn.h. */
-#include "kernels/formats/int2/format.h"
-#include "kernels/formats/int2/maskn.h"
-
-#ifdef ULB_DP_512
-ULB_FIELDS2_TOKENS_ROW(ulb_int2_fields_64, ULB_INT2_ZERO_POINT)
-#else
-ULB_FIELDS2_TOKENS_ROW(ulb_int2_fields, ULB_INT2_ZERO_POINT)
-#endif

@@ -1,0 +1,20 @@
+/* int2 on tiles without unpacking (see int2/mask.h for the sums, kernels/x86/amx/amx.h for the walk).
+ *
+ * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 64 rows 48 and + store of a line, once
+ * for all tokens. */
+#include "kernels/formats/int2/format.h"
+#include "kernels/x86/amx/amx.h"
+
+#define LAYOUT     ulb_int2_tiles
+#define VECTORS    1
+#define FIELDS     4
+#define BITS       2
+#define ZERO_POINT ULB_INT2_ZERO_POINT
+#define PANELS     1
+
+static inline void separate(ulb_vec *sums)
+{
+    ulb_separate_fields(sums, FIELDS, BITS);
+}
+
+#include "kernels/x86/amx/amx_kernel.h"

@@ -1,9 +1,0 @@
-/* tern2 for several tokens at once: see int2/maskn.h. */
-#include "kernels/formats/tern2/format.h"
-#include "kernels/formats/int2/maskn.h"
-
-#ifdef ULB_DP_512
-ULB_FIELDS2_TOKENS_ROW(ulb_tern2_fields_64, ULB_TERN2_ZERO_POINT)
-#else
-ULB_FIELDS2_TOKENS_ROW(ulb_tern2_fields, ULB_TERN2_ZERO_POINT)
-#endif

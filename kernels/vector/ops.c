@@ -1,0 +1,383 @@
+/* Vector operations in plain C, compiled once for each instruction set (see vector.h). The loops are marked
+ * for the vectoriser, and only a marked sum may change its order; it does so alike in each call. */
+#include "common/bf16.h"
+#include "common/fp16.h"
+#include "kernels/vector/vector.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+extern const struct ulb_vector_ops ULB_KERNEL;
+
+static inline float float_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t bits_of_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* a * b + c, rounded once where the CPU can; Clang makes that of the expression itself. */
+static inline float multiply_add(float a, float b, float c)
+{
+#if !defined(__clang__) && (defined(__FMA__) || defined(__AVX512F__))
+    return __builtin_fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+/* 1.5 * 2^23: adding it rounds to the nearest even integer, which then stands in the low bits. */
+#define ROUNDER 12582912.0f
+
+/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2, by Taylor's polynomial of degree 7: relative
+ * error below 2^-22. x is held to where 2^n is a normal number. */
+static inline float exp_of(float x)
+{
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
+    float shifted = x * 1.44269504f + ROUNDER, n = shifted - ROUNDER;
+    float r = x - n * 0.693359375f - n * -2.12194440e-4f; /* ln 2 in two parts (Cody and Waite) */
+    float p = 1.0f / 5040;
+    p = multiply_add(p, r, 1.0f / 720);
+    p = multiply_add(p, r, 1.0f / 120);
+    p = multiply_add(p, r, 1.0f / 24);
+    p = multiply_add(p, r, 1.0f / 6);
+    p = multiply_add(p, r, 0.5f);
+    p = multiply_add(p, r, 1.0f);
+    p = multiply_add(p, r, 1.0f);
+    return p * float_of_bits((bits_of_float(shifted) + 127u) << 23);
+}
+
+static void norm(const float *x, const float *gain, size_t n, float mean, float *out)
+{
+    float squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    float factor = 1 / sqrtf(squares / (float)n + ULB_NORM_EPSILON);
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        out[i] = gain[i] * (x[i] - mean) * factor;
+}
+
+static void rms_norm(const float *x, const float *gain, size_t n, float *out)
+{
+    norm(x, gain, n, 0, out);
+}
+
+static void layer_norm(const float *x, const float *gain, size_t n, float *out)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    norm(x, gain, n, sum / (float)n, out);
+}
+
+static void silu(const float *x, size_t n, float *out)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        out[i] = x[i] / (1 + exp_of(-x[i]));
+}
+
+static void gelu(const float *x, size_t n, float *out)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        out[i] = x[i] / (1 + exp_of(-1.5957691216f * (x[i] + 0.044715f * x[i] * x[i] * x[i])));
+}
+
+static void relu(const float *x, size_t n, float *out)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        out[i] = x[i] > 0 ? x[i] : 0;
+}
+
+static void relu2(const float *x, size_t n, float *out)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        out[i] = x[i] > 0 ? x[i] * x[i] : 0;
+}
+
+static void multiply(float *x, const float *y, size_t n)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        x[i] *= y[i];
+}
+
+static void add(float *x, const float *y, size_t n)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        x[i] += y[i];
+}
+
+static void add_scaled(float *x, const float *y, float factor, size_t n)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        x[i] += factor * y[i];
+}
+
+static void rotate(float *x, const float *cosine, const float *sine, size_t half)
+{
+    float *y = x + half;
+#pragma omp simd
+    for (size_t i = 0; i < half; i++) {
+        float a = x[i], b = y[i];
+        x[i] = a * cosine[i] - b * sine[i];
+        y[i] = b * cosine[i] + a * sine[i];
+    }
+}
+
+static void scale(float *x, size_t n, float factor)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
+static void to_bf16(const float *x, size_t n, uint16_t *out)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = bits_of_float(x[i]);
+        out[i] = (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
+    }
+}
+
+static inline float widen(uint16_t half)
+{
+    return float_of_bits((uint32_t)half << 16);
+}
+
+/* Bytes ahead: a row is short, and the cache of keys and values lies cold in memory. */
+enum { AHEAD = 4096, LINE = 64 };
+
+/* The lines so far ahead of four rows. */
+static inline void prefetch_rows(const uint16_t *rows, size_t columns)
+{
+    for (size_t byte = 0; byte < 4 * columns * sizeof *rows; byte += LINE)
+        __builtin_prefetch((const char *)rows + AHEAD + byte);
+}
+
+static void dot_rows(const float *q, const uint16_t *keys, size_t n, size_t columns, float *out)
+{
+    size_t p = 0;
+    for (; p + 4 <= n; p += 4, keys += 4 * columns) {
+        const uint16_t *k1 = keys + columns, *k2 = k1 + columns, *k3 = k2 + columns;
+        float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        prefetch_rows(keys, columns);
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+        for (size_t d = 0; d < columns; d++) {
+            s0 = multiply_add(q[d], widen(keys[d]), s0);
+            s1 = multiply_add(q[d], widen(k1[d]), s1);
+            s2 = multiply_add(q[d], widen(k2[d]), s2);
+            s3 = multiply_add(q[d], widen(k3[d]), s3);
+        }
+        out[p] = s0;
+        out[p + 1] = s1;
+        out[p + 2] = s2;
+        out[p + 3] = s3;
+    }
+    for (; p < n; p++, keys += columns) {
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (size_t d = 0; d < columns; d++)
+            sum = multiply_add(q[d], widen(keys[d]), sum);
+        out[p] = sum;
+    }
+}
+
+static void sum_rows(const float *weights, const uint16_t *rows, size_t n, size_t columns, float *out)
+{
+    size_t p = 0;
+    memset(out, 0, columns * sizeof *out);
+    for (; p + 4 <= n; p += 4, rows += 4 * columns) {
+        const uint16_t *r1 = rows + columns, *r2 = r1 + columns, *r3 = r2 + columns;
+        const float w0 = weights[p], w1 = weights[p + 1], w2 = weights[p + 2], w3 = weights[p + 3];
+        prefetch_rows(rows, columns);
+#pragma omp simd
+        for (size_t d = 0; d < columns; d++) {
+            float even = multiply_add(w0, widen(rows[d]), out[d]), odd = w1 * widen(r1[d]);
+            out[d] = multiply_add(w2, widen(r2[d]), even) + multiply_add(w3, widen(r3[d]), odd);
+        }
+    }
+    for (; p < n; p++, rows += columns) {
+#pragma omp simd
+        for (size_t d = 0; d < columns; d++)
+            out[d] = multiply_add(weights[p], widen(rows[d]), out[d]);
+    }
+}
+
+static float soften(float *x, size_t n, float *largest)
+{
+    float most = x[0], sum = 0;
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < n; i++)
+        most = x[i] > most ? x[i] : most;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++) {
+        x[i] = exp_of(x[i] - most);
+        sum += x[i];
+    }
+    *largest = most;
+    return sum;
+}
+
+static size_t argmax(const float *x, size_t n)
+{
+    float most = x[0];
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < n; i++)
+        most = x[i] > most ? x[i] : most;
+    size_t at = 0;
+    while (at + 1 < n && !(x[at] >= most))
+        at++;
+    return at;
+}
+
+/* q = x * inverse, rounded to nearest even, + zero; -127 to 127. */
+static inline void convert(const float *x, size_t k, float inverse, int32_t zero, int8_t *q)
+{
+#pragma omp simd
+    for (size_t i = 0; i < k; i++) {
+        float product = x[i] * inverse;
+        int32_t value = (int32_t)bits_of_float(product + ROUNDER) - (int32_t)bits_of_float(ROUNDER) + zero;
+        value = value < 127 ? value : 127;
+        q[i] = (int8_t)(value > -127 ? value : -127);
+    }
+}
+
+static inline float quantise_absmax(const float *x, size_t k, int8_t *q)
+{
+    float largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (size_t i = 0; i < k; i++)
+        largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
+    bool none = largest < ULB_LEAST_SPAN;
+    convert(x, k, none ? 0.0f : 127.0f / largest, 0, q);
+    return none ? 0.0f : largest / 127.0f;
+}
+
+/* Of two values of the same magnitude the first decides the sign. */
+static inline float quantise_signed_max(const float *x, size_t k, int8_t *q)
+{
+    float above = 0, below = 0;
+#pragma omp simd reduction(max : above, below)
+    for (size_t i = 0; i < k; i++) {
+        above = x[i] > above ? x[i] : above;
+        below = -x[i] > below ? -x[i] : below;
+    }
+    float largest = above > below ? above : -below;
+    for (size_t i = 0; above <= below && below <= above && i < k; i++) {
+        if (fabsf(x[i]) >= above) {
+            largest = x[i];
+            break;
+        }
+    }
+    bool none = fabsf(largest) < ULB_LEAST_SPAN;
+    float inverse = none ? 0.0f : -127.0f / largest;
+    convert(x, k, inverse, 0, q);
+    return none ? 0.0f : 1.0f / inverse;
+}
+
+/* Round a zero point; 0 is among the values. */
+static inline float quantise_range(const float *x, size_t k, int8_t *q, int32_t *zero)
+{
+    float least = 0, largest = 0;
+#pragma omp simd reduction(min : least) reduction(max : largest)
+    for (size_t i = 0; i < k; i++) {
+        least = x[i] < least ? x[i] : least;
+        largest = x[i] > largest ? x[i] : largest;
+    }
+    bool none = largest - least < ULB_LEAST_SPAN;
+    float step = none ? 0.0f : (largest - least) / 254.0f, inverse = none ? 0.0f : 1.0f / step;
+    *zero = (int32_t)-lrintf((largest + least) * inverse * 0.5f);
+    convert(x, k, inverse, *zero, q);
+    return step;
+}
+
+static inline float quantise(enum ulb_activation kind, const float *x, size_t k, int8_t *q)
+{
+    if (kind == ULB_ACT_Q8_K)
+        return quantise_signed_max(x, k, q);
+    float step = quantise_absmax(x, k, q);
+    return kind == ULB_ACT_Q8_0 ? ulb_fp16_to_float(ulb_fp16_from_float(step)) : step;
+}
+
+static void add_up(const int8_t *q, size_t columns, int16_t *sums, int32_t *total)
+{
+    int32_t all = 0;
+    for (size_t i = 0; i < columns; i += ULB_SUM_COLUMNS) {
+        size_t end = columns - i < ULB_SUM_COLUMNS ? columns - i : ULB_SUM_COLUMNS;
+        int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (size_t j = 0; j < end; j++)
+            sum += q[i + j];
+        *sums++ = (int16_t)sum;
+        all += sum;
+    }
+    *total = all;
+}
+
+static void set_integers(struct ulb_activations *a, size_t token, const float *x, size_t k, int8_t *out)
+{
+    size_t scales = ulb_activation_scales(a->kind, a->columns);
+    size_t block = ulb_activation_block(a->kind) ? ulb_activation_block(a->kind) : a->columns;
+    float *scale = a->scale + token * scales;
+    if (a->kind == ULB_ACT_A8Z)
+        *scale = quantise_range(x, k, out, &a->zero[token]);
+    for (size_t i = 0; i < scales && a->kind != ULB_ACT_A8Z; i++) {
+        size_t begin = i * block, left = begin < k ? k - begin : 0;
+        scale[i] = quantise(a->kind, x + begin, left < block ? left : block, out + begin);
+    }
+    add_up(out, a->columns, a->sums + token * ulb_activation_sums(a->kind, a->columns), a->sum + token);
+}
+
+static void set_activations(struct ulb_activations *a, size_t token, const float *x, size_t k)
+{
+    size_t element = ulb_activation_bytes(a->kind);
+    char *out = (char *)a->x + token * a->stride * element;
+    memset(out + k * element, 0, (a->columns - k) * element);
+    a->zero[token] = 0;
+    if (a->kind == ULB_ACT_F32)
+        memcpy(out, x, k * sizeof *x);
+    else if (a->kind == ULB_ACT_BF16)
+        to_bf16(x, k, (uint16_t *)a->x + token * a->stride);
+    else
+        set_integers(a, token, x, k, (int8_t *)out);
+}
+
+const struct ulb_vector_ops ULB_KERNEL = {
+    .isa = ULB_KERNEL_ISA,
+    .needs = ULB_KERNEL_NEEDS,
+    .rms_norm = rms_norm,
+    .layer_norm = layer_norm,
+    .silu = silu,
+    .gelu = gelu,
+    .relu = relu,
+    .relu2 = relu2,
+    .multiply = multiply,
+    .add = add,
+    .add_scaled = add_scaled,
+    .rotate = rotate,
+    .scale = scale,
+    .to_bf16 = to_bf16,
+    .dot_rows = dot_rows,
+    .sum_rows = sum_rows,
+    .soften = soften,
+    .argmax = argmax,
+    .set_activations = set_activations,
+};
