@@ -37,7 +37,7 @@ static inline int32_t ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8
     return ulb_nibble_build(bits, 4, x, steps, tables);
 }
 
-/* A row whose steps have so many columns; sums: of v. */
+/* Constants of a kernel whose steps have so many columns; sums: of v. */
 #define ULB_NIBBLE_CFG(of, tile_rows, step_columns, zero, build_tables, dots_of)                             \
     {                                                                                                        \
         .layout = &(of), .rows = (tile_rows), .sums = ULB_NIBBLE_SUMS, .columns = (step_columns),            \

@@ -1,4 +1,4 @@
-/* The scalar truth of a block format: integers inside a group of columns, exact; double precision across
+/* The scalar reference of a block format: integers inside a group of columns, exact; double precision across
  * groups and blocks. Every ref.c names its format; this is the dull loop. */
 #ifndef ULB_KERNELS_REFERENCE_BLOCK_REF_H
 #define ULB_KERNELS_REFERENCE_BLOCK_REF_H
@@ -84,7 +84,7 @@ static inline void ulb_run_block_ref(const struct ulb_gemm *g, const struct ulb_
     }
 }
 
-/* The row of a format's ref.c. */
+/* The kernel of a format's ref.c. */
 #define ULB_BLOCK_REF(in_place, block_bytes, columns, kind, function)                                        \
     {                                                                                                        \
         .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_ROW_ISA, .needs = ULB_ROW_NEEDS,              \

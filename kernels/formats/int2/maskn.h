@@ -15,7 +15,7 @@ enum { ULB_FIELDS2_TOKENS = ULB_BY_SUMS(2, 4) };
 
 #define ULB_FIELDS2_TOKENS_MIX(tokens) ULB_TOKENS_MIX(1, ULB_FIELDS2, 2, tokens)
 
-/* The row of a file. */
+/* The constants of a file's kernel. */
 #define ULB_FIELDS2_TOKENS_CFG(layout_, zero_point_)                                                         \
     static const struct ulb_field_tile_cfg cfg = {.layout = &(layout_),                                      \
                                                   .vectors = 1,                                              \
