@@ -76,8 +76,7 @@ for last in "avx512bf16", "amxbf16":
     json.dump(record, open(last + ".json", "w"))'
 expect 3 'machine.isa is \.\.\..*avx512bf16.* in the base and \.\.\..*amxbf16' "$bench" compare avx512bf16.json amxbf16.json
 "$bench" compare before.json other.json --force >out || fail "--force"
-expect 3 "schema_version is 2 in the base and 1 in the new record" "$bench" compare before.json older.json
-"$bench" compare older.json before.json --force >out || fail "--force with an older schema: $?"
+"$bench" compare older.json before.json >out || fail "an older schema: $?"
 grep -q '108 same' out || fail "$(cat out)"
 expect 3 "newer.json: schema_version: written by a newer version.*update it" "$bench" compare before.json newer.json
 expect 2 "truncated.json: line" "$bench" compare before.json truncated.json
