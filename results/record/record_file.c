@@ -6,6 +6,7 @@
 #include "common/slurp.h"
 #include "results/record/json_reserve.h"
 #include "results/record/record_fields.h"
+#include "results/record/renamed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +117,8 @@ enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, si
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its texts");
     if (status == ULB_OK)
         status = check_version(root, err);
+    if (status == ULB_OK)
+        status = ulb_rename_record(root, err);
     if (status == ULB_OK)
         status = check_sections(root, err);
     if (status == ULB_OK)
