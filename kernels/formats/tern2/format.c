@@ -28,13 +28,13 @@ static int decode(unsigned code)
     return (int)code - ULB_TERN2_ZERO_POINT;
 }
 
-const struct ulb_layout ulb_tern2_rows = {.name = "rows",
-                                          .format = &ulb_tern2,
-                                          .tile_m = 1,
-                                          .tile_k = 4,
-                                          .bit_offset = ulb_fields2_rows,
-                                          .encode = encode,
-                                          .decode = decode};
+const struct ulb_layout ulb_tern2_rows = {
+    .name = "rows",
+    .format = &ulb_tern2,
+    .tile_m = 1,
+    .tile_k = 4,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = ulb_fields2_rows, .encode = encode, .decode = decode}};
 const struct ulb_layout ulb_tern2_planes = {.name = "planes",
                                             .format = &ulb_tern2,
                                             .tile_m = 32,
@@ -42,24 +42,24 @@ const struct ulb_layout ulb_tern2_planes = {.name = "planes",
                                             .slices = 4,
                                             .slice_tiles = 256,
                                             .tile_bytes = 32,
-                                            .pack_tile = pack_planes,
-                                            .unpack_tile = unpack_planes};
-const struct ulb_layout ulb_tern2_fields = {.name = "fields",
-                                            .format = &ulb_tern2,
-                                            .tile_m = 32,
-                                            .tile_k = 4,
-                                            .slices = 3,
-                                            .bit_offset = ulb_fields2_interleaved_8,
-                                            .encode = encode,
-                                            .decode = decode};
-const struct ulb_layout ulb_tern2_fields_64 = {.name = "fields-64",
-                                               .format = &ulb_tern2,
-                                               .tile_m = 64,
-                                               .tile_k = 4,
-                                               .slices = 4,
-                                               .bit_offset = ulb_fields2_interleaved_16,
-                                               .encode = encode,
-                                               .decode = decode};
+                                            .kind = ULB_LAYOUT_TILES,
+                                            .tiles = {.pack = pack_planes, .unpack = unpack_planes}};
+const struct ulb_layout ulb_tern2_fields = {
+    .name = "fields",
+    .format = &ulb_tern2,
+    .tile_m = 32,
+    .tile_k = 4,
+    .slices = 3,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = ulb_fields2_interleaved_8, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_tern2_fields_64 = {
+    .name = "fields-64",
+    .format = &ulb_tern2,
+    .tile_m = 64,
+    .tile_k = 4,
+    .slices = 4,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = ulb_fields2_interleaved_16, .encode = encode, .decode = decode}};
 
 ULB_QUAD_LAYOUTS(tern2, 2, 0x80, encode, decode);
 ULB_PAIRS_LAYOUTS(tern2, 2, encode, decode);
