@@ -225,7 +225,7 @@ static void unpack_three_bit(const struct affine *a, unsigned lanes, const uint8
         unpack_three_bit(&of##_affine, width / 8, tile, values);                                             \
     }                                                                                                        \
     const struct ulb_layout ulb_##of##_three_bit_##width = {                                                 \
-        .name = "thirds-" #width,                                                                            \
+        .name = "three-bit-" #width,                                                                         \
         .format = &ulb_##of,                                                                                 \
         .tile_m = width,                                                                                     \
         .tile_k = 128,                                                                                       \

@@ -136,7 +136,7 @@ const struct ulb_layout ulb_int1_nibbles = {
     .slice_tiles = 256,
     .kind = ULB_LAYOUT_FIELDS,
     .fields = {.bit_offset = nibbles, .encode = encode, .decode = decode}};
-const struct ulb_layout ulb_int1_lut6 = {.name = "sixes",
+const struct ulb_layout ulb_int1_lut6 = {.name = "lut6",
                                          .format = &ulb_int1,
                                          .tile_m = 128,
                                          .tile_k = 24,
