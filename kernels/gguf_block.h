@@ -79,7 +79,7 @@ static inline double ulb_block_level(const struct ulb_block *block, const struct
 #define ULB_IN_PLACE(of, block_columns, block_bytes)                                                         \
     {                                                                                                        \
         .name = "in-place", .format = &(of), .tile_m = 1, .tile_k = (block_columns),                         \
-        .tile_bytes = (block_bytes)                                                                          \
+        .tile_bytes = (block_bytes), .kind = ULB_LAYOUT_IN_PLACE                                             \
     }
 
 /* d of a format of powers of two, a byte: 2^(byte - 128), half of what the byte is as E8M0 (OCP Microscaling

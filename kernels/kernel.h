@@ -58,6 +58,43 @@ struct ulb_format {
     const struct ulb_block *block; /* a block format: weights and scales lie together in blocks of columns */
 };
 
+/* How a layout stores the weights of a tile. The first two are of formats without blocks, the last three of
+ * block formats. The first is 1, so that a layout without a kind is refused. */
+enum ulb_layout_kind {
+    ULB_LAYOUT_FIELDS = 1, /* struct ulb_layout_fields */
+    ULB_LAYOUT_TILES,      /* struct ulb_layout_tiles */
+    ULB_LAYOUT_IN_PLACE,   /* blocks as files hold them, one row and one block a tile; nothing in the union */
+    ULB_LAYOUT_INTERLEAVED, /* struct ulb_layout_interleaved */
+    ULB_LAYOUT_BLOCKS       /* struct ulb_layout_blocks */
+};
+
+/* The code of each weight is a field of one byte, or a whole floating number. */
+struct ulb_layout_fields {
+    unsigned (*bit_offset)(unsigned row, unsigned col); /* first bit, within the tile, of the code */
+    unsigned (*encode)(int value); /* the code of a logical value; NULL for floating formats */
+    int (*decode)(unsigned code);  /* the inverse */
+    uint8_t xor_mask; /* bits of every byte that are inverted; 0x80 makes a signed byte of 128 less */
+};
+
+/* The weights of a tile are converted together, row r at values + r * stride. */
+struct ulb_layout_tiles {
+    void (*pack)(const int16_t *values, size_t stride, uint8_t *tile);
+    void (*unpack)(const uint8_t *tile, int16_t *values, size_t stride);
+    uint8_t xor_mask; /* as of fields */
+};
+
+/* tile_m rows of one block each are interleaved (kernels/pack/block_interleave.h). */
+struct ulb_layout_interleaved {
+    const struct ulb_row_tile *rows;
+    unsigned lanes; /* of a vector of rows */
+};
+
+/* The blocks of a tile are converted together, scales included, row r at values + r. */
+struct ulb_layout_blocks {
+    void (*pack)(const struct ulb_block_values *values, uint8_t *tile);
+    void (*unpack)(const uint8_t *tile, struct ulb_block_values *values);
+};
+
 /* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k; K into slices of
  * equally many tiles, each of which is stored for all rows before the next, so that a kernel that reads all
  * slices at once reads as many contiguous streams: [slices][ceil(M/tile_m)][steps][tile] with steps =
@@ -79,28 +116,15 @@ struct ulb_layout {
      * Elsewhere scales lie behind all tiles, [row of tiles][group][tile_m]. */
     bool scales_ahead;
     unsigned
-        slice_tiles; /* most tiles side by side in a slice, which bounds what tables take; 0: any number */
-    /* First bit, within the tile, of the code of (row, col). */
-    unsigned (*bit_offset)(unsigned row, unsigned col);
-    /* The code stored for a logical value, and back. */
-    unsigned (*encode)(int value);
-    int (*decode)(unsigned code);
-    /* Instead of these three, where a weight is no field of one byte: the bytes of a tile, and its whole
-     * conversion from and to values (row r at values + r * stride). */
-    size_t tile_bytes;
-    void (*pack_tile)(const int16_t *values, size_t stride, uint8_t *tile);
-    void (*unpack_tile)(const uint8_t *tile, int16_t *values, size_t stride);
-    /* Block formats: tile_bytes, and how tile_m rows of one block each are interleaved, in vectors of so many
-     * lanes (kernels/pack/block_interleave.h). NULL: in place, blocks as files hold them, in a layout of one
-     * row and one block a tile. */
-    const struct ulb_row_tile *rows;
-    unsigned lanes;
-    /* Or their whole conversion, scales included, row r at values + r. */
-    void (*pack_blocks)(const struct ulb_block_values *values, uint8_t *tile);
-    void (*unpack_blocks)(const uint8_t *tile, struct ulb_block_values *values);
-    /* Not for block formats: bits of every byte of codes that are inverted. 0x80 makes a signed byte of 128
-     * less. */
-    uint8_t flip;
+        slice_tiles;   /* most tiles side by side in a slice, which bounds what tables take; 0: any number */
+    size_t tile_bytes; /* of one tile; with ULB_LAYOUT_FIELDS 0: tile_m * tile_k codes of the format's bits */
+    enum ulb_layout_kind kind;
+    union {
+        struct ulb_layout_fields fields;
+        struct ulb_layout_tiles tiles;
+        struct ulb_layout_interleaved interleaved;
+        struct ulb_layout_blocks blocks;
+    };
 };
 
 /* Logical weights, row-major: values[m*K + k], scales[m*groups + g]; of a floating format its patterns

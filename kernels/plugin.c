@@ -99,6 +99,47 @@ static enum ulb_status check_isa(const struct place *place, const struct ulb_ker
     return wrong(place, err, "isa '%.32s' must be one of %s", kernel->isa ? kernel->isa : "", known);
 }
 
+/* What the layout's kind needs and it lacks; NULL: nothing. */
+static const char *lacks(const struct ulb_layout *layout)
+{
+    const struct ulb_layout_fields *fields = &layout->fields;
+    switch (layout->kind) {
+    case ULB_LAYOUT_FIELDS:
+        return fields->bit_offset && (layout->format->floating || (fields->encode && fields->decode))
+                   ? NULL
+                   : "fields.bit_offset, encode and decode must be functions, the last two not of floating "
+                     "formats";
+    case ULB_LAYOUT_TILES:
+        return layout->tiles.pack && layout->tiles.unpack ? NULL
+                                                          : "tiles.pack and tiles.unpack must be functions";
+    case ULB_LAYOUT_IN_PLACE:
+        return NULL;
+    case ULB_LAYOUT_INTERLEAVED:
+        return layout->interleaved.rows && layout->interleaved.lanes > 0
+                   ? NULL
+                   : "interleaved.rows and interleaved.lanes must be set";
+    case ULB_LAYOUT_BLOCKS:
+        return layout->blocks.pack && layout->blocks.unpack
+                   ? NULL
+                   : "blocks.pack and blocks.unpack must be functions";
+    }
+    return "kind must be one of enum ulb_layout_kind";
+}
+
+static enum ulb_status check_encoding(const struct place *place, const struct ulb_layout *layout,
+                                      struct ulb_error *err)
+{
+    const char *lacking = lacks(layout);
+    if (lacking)
+        return wrong(place, err, "layout->%s", lacking);
+    if ((layout->kind >= ULB_LAYOUT_IN_PLACE) != (layout->format->block != NULL))
+        return wrong(place, err, "layout->kind %d does not go with a format %s blocks", (int)layout->kind,
+                     layout->format->block ? "of" : "without");
+    if (layout->kind != ULB_LAYOUT_FIELDS && layout->tile_bytes == 0)
+        return wrong(place, err, "layout->tile_bytes 0 must be the bytes of a tile");
+    return ULB_OK;
+}
+
 static enum ulb_status check_layout(const struct place *place, const struct ulb_layout *layout,
                                     struct ulb_error *err)
 {
@@ -113,7 +154,7 @@ static enum ulb_status check_layout(const struct place *place, const struct ulb_
     if (layout->tile_m == 0 || layout->tile_k == 0)
         return wrong(place, err, "layout->tile_m %u and tile_k %u must be at least 1", layout->tile_m,
                      layout->tile_k);
-    return ULB_OK;
+    return check_encoding(place, layout, err);
 }
 
 static enum ulb_status check_sizes(const struct place *place, const struct ulb_kernel *kernel,

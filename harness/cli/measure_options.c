@@ -165,7 +165,7 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
         o->settings.formats = ulb_lower(text);
         return 0;
     case 'k':
-        o->settings.kernels = text;
+        o->settings.kernels = ulb_current_kernels(text);
         return 0;
     case 's':
         o->settings.set = text;

@@ -1,7 +1,10 @@
 #include "harness/cli/option.h"
 
+#include "results/record/renamed.h"
+
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,4 +70,13 @@ char *ulb_lower(char *text)
     for (char *at = text; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     return text;
+}
+
+const char *ulb_current_kernels(const char *text)
+{
+    static char name[ULB_NAME_BYTES];
+    const char *current = ulb_current_name(ULB_NAME_KERNEL, text, name);
+    if (current != text)
+        fprintf(stderr, "note: the kernel %s is %s in this version\n", text, current);
+    return current;
 }

@@ -34,4 +34,8 @@ size_t ulb_read_word(const char *text, const char *const *words, size_t n);
 /* Lower case, in place: formats are written TQ2_0 and Q4_K elsewhere. Returns text. */
 char *ulb_lower(char *text);
 
+/* The kernels that an option names: text, or, where that is exactly a kernel's name in an earlier version,
+ * its present name, which a note on stderr says and which stands until the next call. */
+const char *ulb_current_kernels(const char *text);
+
 #endif

@@ -61,15 +61,16 @@ enum { FIFTHS = 243, NIBBLE_MAX = 15 };
 static int16_t *code_at(const struct ulb_layout *layout, struct ulb_block_values *values, unsigned set,
                         unsigned row, unsigned lane, unsigned col)
 {
-    return &values[(set * layout->rows->codes->rows + row) * layout->lanes + lane].q[col];
+    return &values[(set * layout->interleaved.rows->codes->rows + row) * layout->interleaved.lanes + lane]
+                .q[col];
 }
 
 /* Adds the byte's parts to codes that begin as 0. */
 static void codes_of(const struct ulb_layout *layout, uint8_t stored, unsigned vector, unsigned lane,
                      unsigned col, struct ulb_block_values *values)
 {
-    const struct ulb_code_bytes *codes = layout->rows->codes;
-    unsigned byte = (uint8_t)(stored ^ layout->rows->flip);
+    const struct ulb_code_bytes *codes = layout->interleaved.rows->codes;
+    unsigned byte = (uint8_t)(stored ^ layout->interleaved.rows->xor_mask);
     if (codes->fraction)
         byte = byte * FIFTHS / 256;
     for (unsigned i = 0; i < codes->n_parts; i++) {
@@ -83,7 +84,7 @@ static void codes_of(const struct ulb_layout *layout, uint8_t stored, unsigned v
 
 void ulb_code_tables_fill(const struct ulb_layout *layout, struct ulb_code_tables *tables)
 {
-    const struct ulb_code_bytes *codes = layout->rows->codes;
+    const struct ulb_code_bytes *codes = layout->interleaved.rows->codes;
     unsigned values = (unsigned)(layout->format->max - layout->format->min) + 1;
     for (unsigned i = 0; i < codes->n_parts; i++) {
         const struct ulb_code_part *part = &codes->parts[i];
@@ -98,7 +99,7 @@ static void finish_bytes(const struct ulb_row_tile *rows, unsigned columns, uint
     for (unsigned k = 0; k < columns && rows->codes->fraction; k++)
         bytes[k] = (uint8_t)(bytes[k] * 256 / FIFTHS + 1);
     for (unsigned k = 0; k < columns; k++)
-        bytes[k] ^= rows->flip;
+        bytes[k] ^= rows->xor_mask;
 }
 
 /* bytes[k] += what a part makes of the codes of a row. */
@@ -121,7 +122,8 @@ static bool has_group_scales(const struct ulb_block *block)
 /* Bytes of the codes of so many columns. */
 static size_t codes_bytes(const struct ulb_layout *layout, unsigned columns)
 {
-    return (size_t)columns / 4 * layout->rows->sets * layout->rows->codes->bytes * layout->lanes * 4;
+    return (size_t)columns / 4 * layout->interleaved.rows->sets * layout->interleaved.rows->codes->bytes *
+           layout->interleaved.lanes * 4;
 }
 
 /* Groups whose scales lie together, before their codes, and how many bytes these are. */
@@ -151,18 +153,18 @@ static size_t codes_at(const struct ulb_layout *layout, unsigned k)
 static void pack_codes(const struct ulb_layout *layout, const struct ulb_code_tables *tables,
                        const struct ulb_block_values *values, uint8_t *tile)
 {
-    const struct ulb_row_tile *rows = layout->rows;
+    const struct ulb_row_tile *rows = layout->interleaved.rows;
     const struct ulb_code_bytes *codes = rows->codes;
-    unsigned vectors = rows->sets * codes->bytes, vector_bytes = layout->lanes * 4;
+    unsigned vectors = rows->sets * codes->bytes, vector_bytes = layout->interleaved.lanes * 4;
     unsigned together = columns_together(layout->format->block);
-    for (unsigned at = 0; at < vectors * layout->lanes; at++) {
-        unsigned vector = at / layout->lanes, lane = at % layout->lanes;
+    for (unsigned at = 0; at < vectors * layout->interleaved.lanes; at++) {
+        unsigned vector = at / layout->interleaved.lanes, lane = at % layout->interleaved.lanes;
         uint8_t bytes[ULB_BLOCK_COLUMNS_MAX] = {0}, *out = tile + vector * vector_bytes + lane * 4;
         for (unsigned i = 0; i < codes->n_parts; i++) {
             unsigned row = vector / codes->bytes * codes->rows + codes->parts[i].row;
             if (codes->parts[i].byte == vector % codes->bytes)
-                add_part(tables->of_part[i], values[row * layout->lanes + lane].q, rows->zero_point,
-                         layout->tile_k, bytes);
+                add_part(tables->of_part[i], values[row * layout->interleaved.lanes + lane].q,
+                         rows->zero_point, layout->tile_k, bytes);
         }
         finish_bytes(rows, layout->tile_k, bytes);
         for (unsigned begin = 0; begin < layout->tile_k; begin += together) {
@@ -176,15 +178,17 @@ static void pack_codes(const struct ulb_layout *layout, const struct ulb_code_ta
 static void unpack_codes(const struct ulb_layout *layout, const uint8_t *tile,
                          struct ulb_block_values *values)
 {
-    unsigned vectors = layout->rows->sets * layout->rows->codes->bytes;
+    unsigned vectors = layout->interleaved.rows->sets * layout->interleaved.rows->codes->bytes;
     for (unsigned k = 0; k < layout->tile_k; k += 4) {
         const uint8_t *byte = tile + codes_at(layout, k);
-        for (unsigned at = 0; at < vectors * layout->lanes * 4; at++)
-            codes_of(layout, *byte++, at / (layout->lanes * 4), at / 4 % layout->lanes, k + at % 4, values);
+        for (unsigned at = 0; at < vectors * layout->interleaved.lanes * 4; at++)
+            codes_of(layout, *byte++, at / (layout->interleaved.lanes * 4),
+                     at / 4 % layout->interleaved.lanes, k + at % 4, values);
     }
     for (unsigned i = 0; i < layout->tile_m * layout->tile_k; i++)
         values[i / layout->tile_k].q[i % layout->tile_k] =
-            (int16_t)(values[i / layout->tile_k].q[i % layout->tile_k] - layout->rows->zero_point);
+            (int16_t)(values[i / layout->tile_k].q[i % layout->tile_k] -
+                      layout->interleaved.rows->zero_point);
 }
 
 static bool has_group_minima(const struct ulb_block *block)

@@ -37,10 +37,9 @@ extern const struct ulb_code_bytes ulb_whole_bytes, ulb_nibbles, ulb_two_bit, ul
 
 struct ulb_row_tile {
     const struct ulb_code_bytes *codes;
-    unsigned sets;  /* of these vectors side by side */
-    int zero_point; /* added to a value to give its code */
-    uint8_t
-        flip; /* bits of a byte that are inverted: 0x80 makes a signed byte of one that exceeds it by 128 */
+    unsigned sets;    /* of these vectors side by side */
+    int zero_point;   /* added to a value to give its code */
+    uint8_t xor_mask; /* inverts bits of a byte: 0x80 makes a signed byte of one that exceeds it by 128 */
 };
 
 /* Bytes of a row's d, dmin, minima and scales; of a tile of so many rows all. Constant expressions. */
@@ -52,9 +51,13 @@ struct ulb_row_tile {
                         scale_bytes)                                                                         \
     {                                                                                                        \
         .name = (layout_name), .format = &(of), .tile_m = (row_lanes) * (row_vectors), .tile_k = (columns),  \
-        .slices = 2, .lanes = (row_lanes), .rows = &(how),                                                   \
+        .slices = 2,                                                                                         \
         .tile_bytes =                                                                                        \
-            ULB_TILE_BYTES(columns, (row_lanes) * (row_vectors), code_bytes, code_rows, scale_bytes)         \
+            ULB_TILE_BYTES(columns, (row_lanes) * (row_vectors), code_bytes, code_rows, scale_bytes),        \
+        .kind = ULB_LAYOUT_INTERLEAVED, .interleaved = {                                                     \
+            .rows = &(how),                                                                                  \
+            .lanes = (row_lanes)                                                                             \
+        }                                                                                                    \
     }
 
 /* What each part of a byte makes of each code of the format, for all tiles of a layout. */

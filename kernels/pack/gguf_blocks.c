@@ -73,24 +73,19 @@ static void decode_at(const struct ulb_format *format, const struct ulb_matrix *
         no_block(format, values);
 }
 
-static bool is_in_place(const struct ulb_layout *layout)
-{
-    return !layout->rows && !layout->pack_blocks;
-}
-
 void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m0, size_t m1,
                      uint8_t *packed)
 {
     const struct ulb_format *format = layout->format;
     size_t steps = ulb_layout_steps(layout, matrix->k), tile_bytes = ulb_layout_tile_bytes(layout);
     size_t slices = ulb_layout_slices(layout, matrix->k), per_tile = layout->tile_k / format->block->columns;
-    if (is_in_place(layout)) {
+    if (layout->kind == ULB_LAYOUT_IN_PLACE) {
         size_t row = ulb_block_row_bytes(format, matrix->k);
         memcpy(packed + m0 * row, matrix->blocks + m0 * row, (m1 - m0) * row);
         return;
     }
     struct ulb_code_tables tables;
-    if (!layout->pack_blocks)
+    if (layout->kind == ULB_LAYOUT_INTERLEAVED)
         ulb_code_tables_fill(layout, &tables);
     for (size_t m = m0; m < m1; m += layout->tile_m) {
         for (size_t i = 0; i < slices * steps; i++) {
@@ -101,8 +96,8 @@ void ulb_blocks_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
             }
             uint8_t *tile = packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
                             (m / layout->tile_m * steps + i % steps) * tile_bytes;
-            if (layout->pack_blocks)
-                layout->pack_blocks(values, tile);
+            if (layout->kind == ULB_LAYOUT_BLOCKS)
+                layout->blocks.pack(values, tile);
             else
                 ulb_tile_pack(layout, &tables, values, tile);
         }
@@ -115,7 +110,7 @@ void ulb_blocks_unpack(const struct ulb_layout *layout, const uint8_t *packed, s
     size_t steps = ulb_layout_steps(layout, matrix->k), tile_bytes = ulb_layout_tile_bytes(layout);
     size_t row_bytes = ulb_block_row_bytes(format, matrix->k), columns = format->block->columns;
     size_t per_tile = layout->tile_k / columns;
-    if (is_in_place(layout)) {
+    if (layout->kind == ULB_LAYOUT_IN_PLACE) {
         memcpy(matrix->blocks, packed, matrix->m * row_bytes);
         return;
     }
@@ -125,8 +120,8 @@ void ulb_blocks_unpack(const struct ulb_layout *layout, const uint8_t *packed, s
             size_t i = b / per_tile;
             const uint8_t *tile = packed + i / steps * ulb_layout_slice_bytes(layout, matrix->m, matrix->k) +
                                   (m / layout->tile_m * steps + i % steps) * tile_bytes;
-            if (layout->unpack_blocks)
-                layout->unpack_blocks(tile, values);
+            if (layout->kind == ULB_LAYOUT_BLOCKS)
+                layout->blocks.unpack(tile, values);
             else
                 ulb_tile_unpack(layout, tile, values);
             for (size_t r = 0; r < layout->tile_m && m + r < matrix->m; r++) {

@@ -33,9 +33,9 @@ static unsigned field_bits(const struct ulb_layout *layout)
 
 size_t ulb_layout_tile_bytes(const struct ulb_layout *layout)
 {
-    return layout->pack_tile || layout->format->block
-               ? layout->tile_bytes
-               : (size_t)layout->tile_m * layout->tile_k * field_bits(layout) / 8;
+    return layout->kind == ULB_LAYOUT_FIELDS
+               ? (size_t)layout->tile_m * layout->tile_k * field_bits(layout) / 8
+               : layout->tile_bytes;
 }
 
 /* Slices that are read at once. */
@@ -209,7 +209,7 @@ static void map_tile(const struct ulb_layout *layout, struct tile_map *map)
     map->slots = layout->tile_m * layout->tile_k * words;
     for (unsigned row = 0; row < layout->tile_m; row++) {
         for (unsigned i = 0; i < layout->tile_k * words; i++)
-            map->in_panel[layout->bit_offset(row, i / words) / bits + i % words] =
+            map->in_panel[layout->fields.bit_offset(row, i / words) / bits + i % words] =
                 (uint16_t)(row * PANEL_STRIDE + i);
     }
 }
@@ -225,7 +225,7 @@ static void fill_codes(const struct ulb_layout *layout, struct code_table *table
     const struct ulb_format *format = layout->format;
     table->min = format->min;
     for (int value = format->min; !format->floating && value <= format->max; value += format->step)
-        table->code[value - format->min] = (uint8_t)layout->encode(value);
+        table->code[value - format->min] = (uint8_t)layout->fields.encode(value);
 }
 
 /* Columns and rows of padding hold 0, or the smallest value where the format has no 0. */
@@ -344,11 +344,18 @@ static void unpack_scales(const struct ulb_layout *layout, const void *packed, s
     }
 }
 
-static void flip_bytes(const struct ulb_layout *layout, uint8_t *tile)
+/* Bits of every byte of a tile that are stored inverted. */
+static uint8_t xor_mask(const struct ulb_layout *layout)
 {
-    size_t bytes = layout->flip ? ulb_layout_tile_bytes(layout) : 0;
+    return layout->kind == ULB_LAYOUT_FIELDS ? layout->fields.xor_mask : layout->tiles.xor_mask;
+}
+
+static void xor_bytes(const struct ulb_layout *layout, uint8_t *tile)
+{
+    uint8_t mask = xor_mask(layout);
+    size_t bytes = mask ? ulb_layout_tile_bytes(layout) : 0;
     for (size_t i = 0; i < bytes; i++)
-        tile[i] ^= layout->flip;
+        tile[i] ^= mask;
 }
 
 /* One row of tiles of one slice, whose first column is k, from row on. */
@@ -364,11 +371,11 @@ static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix 
         if (step % per_panel == 0)
             copy_panel(matrix, layout, padding, m, k * ulb_words(layout->format) + step * width,
                        per_panel * width, panel);
-        if (layout->pack_tile)
-            layout->pack_tile(values, PANEL_STRIDE, tile);
+        if (layout->kind == ULB_LAYOUT_TILES)
+            layout->tiles.pack(values, PANEL_STRIDE, tile);
         else
             pack_fields(values, map, table, field_bits(layout), tile);
-        flip_bytes(layout, tile);
+        xor_bytes(layout, tile);
     }
 }
 
@@ -385,7 +392,7 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
     }
     map.slots = 0;
     table.min = 0;
-    if (!layout->pack_tile) {
+    if (layout->kind == ULB_LAYOUT_FIELDS) {
         map_tile(layout, &map);
         fill_codes(layout, &table);
     }
@@ -416,8 +423,8 @@ static void unpack_fields(const struct ulb_layout *layout, const uint8_t *tile, 
     }
     for (unsigned row = 0; row < layout->tile_m; row++) {
         for (unsigned col = 0; col < layout->tile_k; col++) {
-            unsigned code = get_code(tile, layout->bit_offset(row, col), field_bits(layout));
-            values[row * PANEL_STRIDE + col] = (int16_t)layout->decode(code);
+            unsigned code = get_code(tile, layout->fields.bit_offset(row, col), field_bits(layout));
+            values[row * PANEL_STRIDE + col] = (int16_t)layout->fields.decode(code);
         }
     }
 }
@@ -426,13 +433,13 @@ static void unpack_fields(const struct ulb_layout *layout, const uint8_t *tile, 
 static void unpack_tile(const struct ulb_layout *layout, const uint8_t *tile, int16_t *panel)
 {
     uint8_t bytes[TILE_WEIGHTS_MAX];
-    if (layout->flip) {
+    if (xor_mask(layout)) {
         memcpy(bytes, tile, ulb_layout_tile_bytes(layout));
-        flip_bytes(layout, bytes);
+        xor_bytes(layout, bytes);
         tile = bytes;
     }
-    if (layout->unpack_tile)
-        layout->unpack_tile(tile, panel, PANEL_STRIDE);
+    if (layout->kind == ULB_LAYOUT_TILES)
+        layout->tiles.unpack(tile, panel, PANEL_STRIDE);
     else
         unpack_fields(layout, tile, panel);
 }

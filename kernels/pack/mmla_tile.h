@@ -25,14 +25,14 @@ static inline unsigned ulb_mmla_bit(unsigned rows, unsigned bits, unsigned row, 
     {                                                                                                        \
         return ulb_mmla_bit(rows, field_bits, row, col);                                                     \
     }                                                                                                        \
-    const struct ulb_layout ulb_##of##_mmla_##rows = {.name = "pairs-" #rows,                                \
-                                                      .format = &ulb_##of,                                   \
-                                                      .tile_m = rows,                                        \
-                                                      .tile_k = ULB_MMLA_COLUMNS,                            \
-                                                      .slices = ULB_MMLA_SLICES,                             \
-                                                      .bit_offset = of##_mmla_##rows,                        \
-                                                      .encode = encode_,                                     \
-                                                      .decode = decode_}
+    const struct ulb_layout ulb_##of##_mmla_##rows = {                                                       \
+        .name = "pairs-" #rows,                                                                              \
+        .format = &ulb_##of,                                                                                 \
+        .tile_m = rows,                                                                                      \
+        .tile_k = ULB_MMLA_COLUMNS,                                                                          \
+        .slices = ULB_MMLA_SLICES,                                                                           \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = of##_mmla_##rows, .encode = encode_, .decode = decode_}}
 
 /* The layouts of a format with fields of so many bits, for NEON and for SVE. */
 #define ULB_MMLA_LAYOUTS(of, bits, encode, decode)                                                           \

@@ -3,7 +3,7 @@
  * a lane's bytes is row f * lanes + lane: a loop of any vector length passes over the lanes
  * (kernels/arm/gemv/k_slices.h).
  *
- * Where codes are unsigned, bytes are stored ^ 0x80 (layout.flip): a signed byte of 128 less than what was
+ * Where codes are unsigned, bytes are stored ^ 0x80 (xor_mask): a signed byte of 128 less than what was
  * meant, so that sums of whole bytes lack 128 times the sum of the activations, and fields below the top one,
  * which stay below 128 when masked, nothing. */
 #ifndef ULB_KERNELS_PACK_SDOT_TILE_H
@@ -27,17 +27,16 @@ static inline unsigned ulb_sdot_bit(unsigned rows, unsigned bits, unsigned row, 
 }
 
 /* name##suffix: the layout of format of##suffix; ULB_SDOT_BIT has made its bit_offset. */
-#define ULB_SDOT_LAYOUT(of, suffix, rows, ahead, flipped, encode_, decode_)                                  \
-    const struct ulb_layout ulb_##of##_sdot_##rows##suffix = {.name = "quads-" #rows,                        \
-                                                              .format = &ulb_##of##suffix,                   \
-                                                              .tile_m = rows,                                \
-                                                              .tile_k = ULB_SDOT_COLUMNS,                    \
-                                                              .slices = ULB_SDOT_SLICES,                     \
-                                                              .scales_ahead = ahead,                         \
-                                                              .flip = flipped,                               \
-                                                              .bit_offset = of##_sdot_##rows,                \
-                                                              .encode = encode_,                             \
-                                                              .decode = decode_}
+#define ULB_SDOT_LAYOUT(of, suffix, rows, ahead, mask, encode_, decode_)                                     \
+    const struct ulb_layout ulb_##of##_sdot_##rows##suffix = {                                               \
+        .name = "quads-" #rows,                                                                              \
+        .format = &ulb_##of##suffix,                                                                         \
+        .tile_m = rows,                                                                                      \
+        .tile_k = ULB_SDOT_COLUMNS,                                                                          \
+        .slices = ULB_SDOT_SLICES,                                                                           \
+        .scales_ahead = ahead,                                                                               \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = of##_sdot_##rows, .encode = encode_, .decode = decode_, .xor_mask = mask}}
 #define ULB_SDOT_BIT(of, rows, bits)                                                                         \
     static unsigned of##_sdot_##rows(unsigned row, unsigned col)                                             \
     {                                                                                                        \
@@ -45,16 +44,16 @@ static inline unsigned ulb_sdot_bit(unsigned rows, unsigned bits, unsigned row, 
     }
 
 /* The layouts of a format with fields of so many bits, for NEON and for SVE. */
-#define ULB_SDOT_LAYOUTS(of, bits, flip, encode, decode)                                                     \
+#define ULB_SDOT_LAYOUTS(of, bits, mask, encode, decode)                                                     \
     ULB_SDOT_BIT(of, 32, bits)                                                                               \
     ULB_SDOT_BIT(of, 128, bits)                                                                              \
-    ULB_SDOT_LAYOUT(of, , 32, false, flip, encode, decode);                                                  \
-    ULB_SDOT_LAYOUT(of, , 128, false, flip, encode, decode)
+    ULB_SDOT_LAYOUT(of, , 32, false, mask, encode, decode);                                                  \
+    ULB_SDOT_LAYOUT(of, , 128, false, mask, encode, decode)
 
 /* Behind them, the same of its format with a scale for each g columns. */
-#define ULB_SDOT_LAYOUTS_GROUPED(of, g, flip, encode, decode)                                                \
-    ULB_SDOT_LAYOUT(of, _g##g, 32, true, flip, encode, decode);                                              \
-    ULB_SDOT_LAYOUT(of, _g##g, 128, true, flip, encode, decode)
+#define ULB_SDOT_LAYOUTS_GROUPED(of, g, mask, encode, decode)                                                \
+    ULB_SDOT_LAYOUT(of, _g##g, 32, true, mask, encode, decode);                                              \
+    ULB_SDOT_LAYOUT(of, _g##g, 128, true, mask, encode, decode)
 
 #define ULB_SDOT_DECLARE(of) extern const struct ulb_layout ulb_##of##_sdot_32, ulb_##of##_sdot_128
 #define ULB_SDOT_DECLARE_GROUPED(of, g)                                                                      \

@@ -47,9 +47,8 @@ static const char *const conditions[] = {
 };
 /* And of two parts of one record. */
 static const char *const part_conditions[] = {
-    "machine.cpu_model", "machine.cores",  "machine.isa", "machine.hypervisor",
-    "build.commit",      "build.compiler", "build.flags", "build.build_type",
-    "build.id",          "schema_version", NULL,
+    "machine.cpu_model", "machine.cores", "machine.isa",      "machine.hypervisor", "build.commit",
+    "build.compiler",    "build.flags",   "build.build_type", "build.id",           NULL,
 };
 /* A build counts the same on every machine. */
 static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type", NULL};
@@ -241,23 +240,61 @@ static size_t match(const struct ulb_series **base, size_t m, const struct ulb_s
     return count;
 }
 
-/* The parts of keys that records made under different conditions need not have in common: layout (the second
- * of nine words) where one record does not know it, and source of cycles (the last word). */
-static void relax_keys(struct ulb_series *series, size_t n)
+/* The layout in the key of a cell, the second of nine words; NULL in keys of other figures. */
+static char *layout_in(char *key)
+{
+    size_t words = 1;
+    for (const char *at = key; *at; at++)
+        words += *at == ' ';
+    return words >= 9 ? strchr(key, ' ') + 1 : NULL;
+}
+
+/* Whether all cells name their layout, which records of version 1 do not. */
+static bool know_layouts(const struct ulb_series *series, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        char *key = series[i].key, *last = strrchr(key, ' '), *first = strchr(key, ' ');
-        size_t words = 1;
-        for (const char *at = key; *at; at++)
-            words += *at == ' ';
-        if (words != 3 && words < 9)
+        char key[ULB_CELL_KEY_MAX];
+        const char *layout = layout_in(strcpy(key, series[i].key));
+        if (layout && layout[0] == '?')
+            return false;
+    }
+    return true;
+}
+
+static void forget_layouts(struct ulb_series *series, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *layout = layout_in(series[i].key);
+        if (!layout)
             continue;
-        strcpy(last + 1, "?");
-        char *second = words >= 9 ? strchr(first + 1, ' ') : NULL;
-        if (second) {
-            memmove(first + 2, second, strlen(second) + 1);
-            first[1] = '?';
-        }
+        char *rest = strchr(layout, ' ');
+        memmove(layout + 1, rest, strlen(rest) + 1);
+        layout[0] = '?';
+    }
+}
+
+/* The source of cycles, the last word of keys of cells and of three words. */
+static void forget_cycles(struct ulb_series *series, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *first = strchr(series[i].key, ' '), *last = strrchr(series[i].key, ' ');
+        bool three = first && last != first && strchr(first + 1, ' ') == last;
+        if (three || layout_in(series[i].key))
+            strcpy(last + 1, "?");
+    }
+}
+
+/* Forgets the parts of keys that the two records need not have in common: the layout where one does not know
+ * it, and, where the comparison is forced, the source of cycles. */
+static void relax_keys(struct ulb_series *base, size_t m, struct ulb_series *fresh, size_t n, bool force)
+{
+    if (force || !know_layouts(base, m) || !know_layouts(fresh, n)) {
+        forget_layouts(base, m);
+        forget_layouts(fresh, n);
+    }
+    if (force) {
+        forget_cycles(base, m);
+        forget_cycles(fresh, n);
     }
 }
 
@@ -482,8 +519,6 @@ static enum ulb_status read_side(const struct ulb_record *record, const struct u
         stated |= settings->metric == ULB_METRIC_EFFICIENCY && !isnan((*series)[i].noise_floor);
     if (status == ULB_OK && !stated)
         status = ulb_series_judge_noise(*series, *n, err);
-    if (settings->force)
-        relax_keys(*series, *n);
     return status;
 }
 
@@ -499,8 +534,10 @@ enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_reco
         ulb_fail_prefix(err, status, "the base");
     if (status == ULB_OK && (status = read_side(fresh, settings, &after, &n, err)) != ULB_OK)
         ulb_fail_prefix(err, status, "the new record");
-    if (status == ULB_OK)
+    if (status == ULB_OK) {
+        relax_keys(before, m, after, n, settings->force);
         status = match_and_judge(before, m, after, n, settings, comparison, err);
+    }
     ulb_series_free(before, m);
     ulb_series_free(after, n);
     return status;

@@ -1,15 +1,13 @@
 #include "results/history/history.h"
 
-#include "common/filter.h"
 #include "results/history/history_key.h"
+#include "results/history/history_private.h"
+#include "results/record/renamed.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <regex.h>
-#include <sqlite3.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,19 +33,14 @@ static const char schema[] =
     " series INTEGER NOT NULL REFERENCES series(id), value REAL NOT NULL, lo REAL, hi REAL,"
     " PRIMARY KEY(record, series)) WITHOUT ROWID;";
 
-struct ulb_history {
-    sqlite3 *db;
-    char path[];
-};
-
 /* --- SQLite's words --- */
 
-static enum ulb_status no_memory(struct ulb_error *err)
+enum ulb_status ulb_history_no_memory(struct ulb_error *err)
 {
     return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the history");
 }
 
-static enum ulb_status fail(const struct ulb_history *history, struct ulb_error *err)
+enum ulb_status ulb_history_fail(const struct ulb_history *history, struct ulb_error *err)
 {
     switch (sqlite3_errcode(history->db) & 0xff) {
     case SQLITE_NOTADB:
@@ -65,28 +58,26 @@ static enum ulb_status fail(const struct ulb_history *history, struct ulb_error 
 
 static enum ulb_status execute(struct ulb_history *history, const char *sql, struct ulb_error *err)
 {
-    return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK ? ULB_OK : fail(history, err);
+    return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK ? ULB_OK
+                                                                         : ulb_history_fail(history, err);
 }
 
-static enum ulb_status prepare(struct ulb_history *history, const char *sql, sqlite3_stmt **statement,
-                               struct ulb_error *err)
+enum ulb_status ulb_history_prepare(struct ulb_history *history, const char *sql, sqlite3_stmt **statement,
+                                    struct ulb_error *err)
 {
-    return sqlite3_prepare_v2(history->db, sql, -1, statement, NULL) == SQLITE_OK ? ULB_OK
-                                                                                  : fail(history, err);
+    return sqlite3_prepare_v2(history->db, sql, -1, statement, NULL) == SQLITE_OK
+               ? ULB_OK
+               : ulb_history_fail(history, err);
 }
 
 /* Runs a statement that gives no rows, and makes it ready for the next time. */
 static enum ulb_status step(struct ulb_history *history, sqlite3_stmt *statement, struct ulb_error *err)
 {
     int code = sqlite3_step(statement);
-    enum ulb_status status = code == SQLITE_DONE || code == SQLITE_ROW ? ULB_OK : fail(history, err);
+    enum ulb_status status =
+        code == SQLITE_DONE || code == SQLITE_ROW ? ULB_OK : ulb_history_fail(history, err);
     sqlite3_reset(statement);
     return status;
-}
-
-static void bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC); /* NULL binds null; no copy that could fail */
 }
 
 static void bind_number(sqlite3_stmt *statement, int at, double value)
@@ -97,31 +88,19 @@ static void bind_number(sqlite3_stmt *statement, int at, double value)
         sqlite3_bind_null(statement, at);
 }
 
-static void copy_text(sqlite3_stmt *statement, int column, char *out, size_t bytes)
-{
-    const unsigned char *text = sqlite3_column_text(statement, column);
-    snprintf(out, bytes, "%s", text ? (const char *)text : "");
-}
-
-static double copy_number(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN
-                                                                 : sqlite3_column_double(statement, column);
-}
-
 /* --- opening --- */
 
 static enum ulb_status read_pragma(struct ulb_history *history, const char *sql, int *value,
                                    struct ulb_error *err)
 {
     sqlite3_stmt *statement;
-    enum ulb_status status = prepare(history, sql, &statement, err);
+    enum ulb_status status = ulb_history_prepare(history, sql, &statement, err);
     if (status != ULB_OK)
         return status;
     if (sqlite3_step(statement) == SQLITE_ROW)
         *value = sqlite3_column_int(statement, 0);
     else
-        status = fail(history, err);
+        status = ulb_history_fail(history, err);
     sqlite3_finalize(statement);
     return status;
 }
@@ -194,10 +173,10 @@ static enum ulb_status use_write_ahead_log(struct ulb_history *history, struct u
         int code = sqlite3_exec(history->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
                                 NULL, NULL);
         if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
-            return code == SQLITE_OK ? ULB_OK : fail(history, err);
+            return code == SQLITE_OK ? ULB_OK : ulb_history_fail(history, err);
         usleep(1000);
     }
-    return fail(history, err);
+    return ulb_history_fail(history, err);
 }
 
 /* Whether the file may be read alone: another user's, or on a mount that is read-only. Writing needs the
@@ -244,6 +223,15 @@ static int open_to_read(const char *path, sqlite3 **db)
     return code;
 }
 
+/* For SQL: a series' key with the names of this version. */
+static void current_key(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    char key[ULB_CELL_KEY_MAX];
+    const char *stored = (const char *)sqlite3_value_text(values[count - 1]);
+    ulb_current_key(stored ? stored : "", key, sizeof key);
+    sqlite3_result_text(context, key, -1, SQLITE_TRANSIENT);
+}
+
 enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, bool create,
                                  struct ulb_error *err)
 {
@@ -256,16 +244,19 @@ enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, boo
         return ulb_fail(err, ULB_BAD_INPUT, "'%s' is no file for a history; name one with --db", path);
     struct ulb_history *history = calloc(1, sizeof *history + strlen(path) + 1);
     if (!history)
-        return no_memory(err);
+        return ulb_history_no_memory(err);
     strcpy(history->path, path);
     enum ulb_status status = ULB_OK;
     const bool read_only = !create && is_read_only(path);
     const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     if ((read_only ? open_to_read(path, &history->db) : sqlite3_open_v2(path, &history->db, flags, NULL)) !=
         SQLITE_OK)
-        status = fail(history, err);
+        status = ulb_history_fail(history, err);
     if (status == ULB_OK)
         sqlite3_busy_timeout(history->db, BUSY_MS);
+    if (status == ULB_OK && sqlite3_create_function(history->db, "current_key", 1, SQLITE_UTF8, NULL,
+                                                    current_key, NULL, NULL) != SQLITE_OK)
+        status = ulb_history_fail(history, err);
     if (status == ULB_OK)
         status = check_or_make(history, create, err);
     if (status == ULB_OK && !read_only)
@@ -299,19 +290,19 @@ static enum ulb_status add_record(struct ulb_history *history, const struct ulb_
                                   sqlite3_int64 *id, struct ulb_error *err)
 {
     sqlite3_stmt *insert;
-    enum ulb_status status =
-        prepare(history,
-                "INSERT OR IGNORE INTO record(digest, created, committed, commit_id, compiler, machine) "
-                "VALUES(?, ?, ?, ?, ?, ?)",
-                &insert, err);
+    enum ulb_status status = ulb_history_prepare(
+        history,
+        "INSERT OR IGNORE INTO record(digest, created, committed, commit_id, compiler, machine) "
+        "VALUES(?, ?, ?, ?, ?, ?)",
+        &insert, err);
     if (status != ULB_OK)
         return status;
-    bind_text(insert, 1, digest);
-    bind_text(insert, 2, ulb_record_text(record, "created"));
-    bind_text(insert, 3, committed);
-    bind_text(insert, 4, ulb_record_text(record, "build.commit"));
-    bind_text(insert, 5, ulb_record_text(record, "build.compiler"));
-    bind_text(insert, 6, machine);
+    ulb_history_bind_text(insert, 1, digest);
+    ulb_history_bind_text(insert, 2, ulb_record_text(record, "created"));
+    ulb_history_bind_text(insert, 3, committed);
+    ulb_history_bind_text(insert, 4, ulb_record_text(record, "build.commit"));
+    ulb_history_bind_text(insert, 5, ulb_record_text(record, "build.compiler"));
+    ulb_history_bind_text(insert, 6, machine);
     status = step(history, insert, err);
     *id = status == ULB_OK && sqlite3_changes(history->db) > 0 ? sqlite3_last_insert_rowid(history->db) : 0;
     sqlite3_finalize(insert);
@@ -327,9 +318,9 @@ static enum ulb_status add_value(struct ulb_history *history, const struct value
                                  struct ulb_error *err)
 {
     const char *metric = ulb_metrics[value->metric].name;
-    bind_text(statements->name, 1, metric);
-    bind_text(statements->name, 2, value->key);
-    bind_text(statements->name, 3, origin_key);
+    ulb_history_bind_text(statements->name, 1, metric);
+    ulb_history_bind_text(statements->name, 2, value->key);
+    ulb_history_bind_text(statements->name, 3, origin_key);
     enum ulb_status status = step(history, statements->name, err);
     if (status != ULB_OK)
         return status;
@@ -337,9 +328,9 @@ static enum ulb_status add_value(struct ulb_history *history, const struct value
     bind_number(statements->add, 2, value->value);
     bind_number(statements->add, 3, value->lo);
     bind_number(statements->add, 4, value->hi);
-    bind_text(statements->add, 5, metric);
-    bind_text(statements->add, 6, value->key);
-    bind_text(statements->add, 7, origin_key);
+    ulb_history_bind_text(statements->add, 5, metric);
+    ulb_history_bind_text(statements->add, 6, value->key);
+    ulb_history_bind_text(statements->add, 7, origin_key);
     return step(history, statements->add, err);
 }
 
@@ -350,14 +341,16 @@ static enum ulb_status add_values(struct ulb_history *history, const struct ulb_
     struct value_statements statements = {NULL, NULL};
     char *compiler = ulb_compiler_key(record);
     enum ulb_status status =
-        compiler ? prepare(history, "INSERT OR IGNORE INTO series(metric, key, place) VALUES(?, ?, ?)",
-                           &statements.name, err)
-                 : no_memory(err);
+        compiler
+            ? ulb_history_prepare(history, "INSERT OR IGNORE INTO series(metric, key, place) VALUES(?, ?, ?)",
+                                  &statements.name, err)
+            : ulb_history_no_memory(err);
     if (status == ULB_OK)
-        status = prepare(history,
-                         "INSERT OR REPLACE INTO point(record, series, value, lo, hi) "
-                         "SELECT ?, id, ?, ?, ? FROM series WHERE metric = ? AND key = ? AND place = ?",
-                         &statements.add, err);
+        status = ulb_history_prepare(
+            history,
+            "INSERT OR REPLACE INTO point(record, series, value, lo, hi) "
+            "SELECT ?, id, ?, ?, ? FROM series WHERE metric = ? AND key = ? AND place = ?",
+            &statements.add, err);
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         const char *origin_key = values[i].metric == ULB_METRIC_INSTRUCTIONS ? compiler : machine;
         status = add_value(history, &statements, id, &values[i], origin_key, err);
@@ -368,21 +361,25 @@ static enum ulb_status add_values(struct ulb_history *history, const struct ulb_
     return status;
 }
 
+/* What a record holds, whatever its kernels and layouts were called when it was added. */
+#define FIGURES(record)                                                                                      \
+    "SELECT metric, current_key(key), place, value, lo, hi FROM point JOIN series ON series.id = series"     \
+    " WHERE record = " record
+
 /* Whether another record is of the same run and has the same figures: what decode adds to a record, for
  * one, makes another file of it and no second measurement. */
 static enum ulb_status find_twin(struct ulb_history *history, sqlite3_int64 id, bool *found,
                                  struct ulb_error *err)
 {
     sqlite3_stmt *select;
-    enum ulb_status status = prepare(
+    enum ulb_status status = ulb_history_prepare(
         history,
         "SELECT 1 FROM record new JOIN record old ON old.created = new.created AND old.machine = new.machine"
         " AND old.commit_id IS new.commit_id AND old.compiler IS new.compiler AND old.id <> new.id"
         " WHERE new.id = ?1"
-        " AND NOT EXISTS (SELECT series, value, lo, hi FROM point WHERE record = old.id"
-        " EXCEPT SELECT series, value, lo, hi FROM point WHERE record = ?1)"
-        " AND NOT EXISTS (SELECT series, value, lo, hi FROM point WHERE record = ?1"
-        " EXCEPT SELECT series, value, lo, hi FROM point WHERE record = old.id)",
+        " AND NOT EXISTS (" FIGURES("old.id") " EXCEPT " FIGURES(
+            "?1") ")"
+                  " AND NOT EXISTS (" FIGURES("?1") " EXCEPT " FIGURES("old.id") ")",
         &select, err);
     if (status != ULB_OK)
         return status;
@@ -390,7 +387,7 @@ static enum ulb_status find_twin(struct ulb_history *history, sqlite3_int64 id, 
     int code = sqlite3_step(select);
     *found = code == SQLITE_ROW;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = fail(history, err);
+        status = ulb_history_fail(history, err);
     sqlite3_finalize(select);
     return status;
 }
@@ -409,7 +406,7 @@ enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_re
         return status;
     ulb_machine_key(record, machine);
     if (!ulb_record_digest(record, digest))
-        status = no_memory(err);
+        status = ulb_history_no_memory(err);
     if (status == ULB_OK)
         status = execute(history, "BEGIN IMMEDIATE", err);
     if (status != ULB_OK)
@@ -427,207 +424,4 @@ enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_re
 out:
     free(values);
     return status;
-}
-
-/* --- reading --- */
-
-/* Makes room for one more in an array of n items that grows by doubling. */
-static bool grow(void **items, size_t n, size_t bytes)
-{
-    if (n & (n - 1))
-        return true;
-    void *larger = realloc(*items, (n ? 2 * n : 1) * bytes);
-    if (larger)
-        *items = larger;
-    return larger != NULL;
-}
-
-enum ulb_status ulb_history_records(struct ulb_history *history, struct ulb_history_record **records,
-                                    size_t *n, struct ulb_error *err)
-{
-    sqlite3_stmt *select;
-    void *items = NULL;
-    int code = SQLITE_DONE;
-    *records = NULL;
-    *n = 0;
-    enum ulb_status status =
-        prepare(history,
-                "SELECT created, committed, commit_id, compiler, machine,"
-                " (SELECT count(*) FROM point WHERE point.record = record.id) FROM record"
-                " ORDER BY coalesce(committed, created), created, id",
-                &select, err);
-    while (status == ULB_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        if (!grow(&items, *n, sizeof **records)) {
-            status = no_memory(err);
-            break;
-        }
-        struct ulb_history_record *record = (struct ulb_history_record *)items + (*n)++;
-        copy_text(select, 0, record->created, sizeof record->created);
-        copy_text(select, 1, record->committed, sizeof record->committed);
-        copy_text(select, 2, record->commit, sizeof record->commit);
-        copy_text(select, 3, record->compiler, sizeof record->compiler);
-        copy_text(select, 4, record->machine, sizeof record->machine);
-        record->values = (size_t)sqlite3_column_int64(select, 5);
-    }
-    if (status == ULB_OK && code != SQLITE_DONE)
-        status = fail(history, err);
-    sqlite3_finalize(select);
-    if (status != ULB_OK)
-        free(items);
-    else
-        *records = items;
-    return status;
-}
-
-/* A series that was asked for, and its row's number. */
-struct wanted {
-    struct ulb_trend trend;
-    sqlite3_int64 id;
-};
-
-struct wanted_list {
-    struct wanted *items; /* by number, smallest first */
-    size_t n;
-};
-
-/* Series of the metric whose key matches the filter (NULL: all). */
-static enum ulb_status read_names(struct ulb_history *history, enum ulb_metric metric, const regex_t *filter,
-                                  struct wanted_list *list, struct ulb_error *err)
-{
-    sqlite3_stmt *select;
-    void *items = NULL;
-    int code = SQLITE_DONE;
-    enum ulb_status status =
-        prepare(history, "SELECT id, key, place FROM series WHERE metric = ? ORDER BY id", &select, err);
-    bind_text(select, 1, ulb_metrics[metric].name);
-    while (status == ULB_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        bool matches = true;
-        if (filter)
-            status = ulb_filter_match(filter, (const char *)sqlite3_column_text(select, 1), &matches, err);
-        if (status != ULB_OK || !matches)
-            continue;
-        if (!grow(&items, list->n, sizeof *list->items)) {
-            status = no_memory(err);
-            break;
-        }
-        struct wanted *one = (struct wanted *)items + list->n++;
-        *one = (struct wanted){.trend = {.metric = metric}, .id = sqlite3_column_int64(select, 0)};
-        copy_text(select, 1, one->trend.key, sizeof one->trend.key);
-        const unsigned char *origin_key = sqlite3_column_text(select, 2);
-        one->trend.origin_key = strdup(origin_key ? (const char *)origin_key : "");
-        if (!one->trend.origin_key)
-            status = no_memory(err);
-    }
-    if (status == ULB_OK && code != SQLITE_DONE)
-        status = fail(history, err);
-    sqlite3_finalize(select);
-    list->items = items;
-    return status;
-}
-
-static int by_id(const void *id, const void *item)
-{
-    sqlite3_int64 a = *(const sqlite3_int64 *)id, b = ((const struct wanted *)item)->id;
-    return (a > b) - (a < b);
-}
-
-/* A figure that is not positive, as a gamma in noise may be, has no ratio to others: it is left out. */
-static bool add_point(struct ulb_trend *trend, sqlite3_stmt *select)
-{
-    void *points = trend->points;
-    if (!(sqlite3_column_double(select, 3) > 0))
-        return true;
-    if (!grow(&points, trend->n_points, sizeof *trend->points))
-        return false;
-    trend->points = points;
-    struct ulb_point *point = &trend->points[trend->n_points++];
-    copy_text(select, 1, point->created, sizeof point->created);
-    copy_text(select, 2, point->commit, sizeof point->commit);
-    point->value = sqlite3_column_double(select, 3);
-    point->lo = copy_number(select, 4);
-    point->hi = copy_number(select, 5);
-    return true;
-}
-
-/* One pass over the newest records, oldest first, each with its points from the first series to the last. */
-static enum ulb_status read_points(struct ulb_history *history, struct wanted_list *list, size_t last,
-                                   struct ulb_error *err)
-{
-    sqlite3_stmt *select;
-    int code = SQLITE_DONE;
-    enum ulb_status status =
-        prepare(history,
-                "SELECT series, created, commit_id, value, lo, hi FROM record"
-                " CROSS JOIN point ON point.record = record.id AND point.series BETWEEN ?1 AND ?2"
-                " WHERE (coalesce(committed, created), created, id) >="
-                " (SELECT coalesce(committed, created) AS moment, created, id FROM record"
-                " ORDER BY moment DESC, created DESC, id DESC"
-                " LIMIT 1 OFFSET (SELECT min(?3, count(*)) - 1 FROM record))"
-                " ORDER BY coalesce(committed, created), created, id",
-                &select, err);
-    sqlite3_bind_int64(select, 1, list->items[0].id);
-    sqlite3_bind_int64(select, 2, list->items[list->n - 1].id);
-    sqlite3_bind_int64(select, 3, last > 0 && last < INT64_MAX ? (sqlite3_int64)last : INT64_MAX);
-    while (status == ULB_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        sqlite3_int64 id = sqlite3_column_int64(select, 0);
-        struct wanted *one = bsearch(&id, list->items, list->n, sizeof *list->items, by_id);
-        if (one && !add_point(&one->trend, select))
-            status = no_memory(err);
-    }
-    if (status == ULB_OK && code != SQLITE_DONE)
-        status = fail(history, err);
-    sqlite3_finalize(select);
-    return status;
-}
-
-static void free_trend(struct ulb_trend *trend)
-{
-    free(trend->origin_key);
-    free(trend->points);
-}
-
-/* Those that have points become the caller's. */
-static enum ulb_status hand_over(struct wanted_list *list, struct ulb_trend **series, size_t *n,
-                                 struct ulb_error *err)
-{
-    *series = calloc(list->n + 1, sizeof **series);
-    if (!*series)
-        return no_memory(err);
-    for (size_t i = 0; i < list->n; i++) {
-        if (list->items[i].trend.n_points == 0)
-            continue;
-        (*series)[(*n)++] = list->items[i].trend;
-        list->items[i].trend = (struct ulb_trend){.n_points = 0};
-    }
-    return ULB_OK;
-}
-
-enum ulb_status ulb_history_trends(struct ulb_history *history, enum ulb_metric metric, const char *regex,
-                                   size_t last, struct ulb_trend **series, size_t *n, struct ulb_error *err)
-{
-    regex_t filter;
-    struct wanted_list list = {NULL, 0};
-    *series = NULL;
-    *n = 0;
-    enum ulb_status status = regex ? ulb_filter_compile(&filter, "--cell", regex, err) : ULB_OK;
-    if (status != ULB_OK)
-        return status;
-    status = read_names(history, metric, regex ? &filter : NULL, &list, err);
-    if (regex)
-        regfree(&filter);
-    if (status == ULB_OK && list.n > 0)
-        status = read_points(history, &list, last, err);
-    if (status == ULB_OK)
-        status = hand_over(&list, series, n, err);
-    for (size_t i = 0; i < list.n; i++)
-        free_trend(&list.items[i].trend);
-    free(list.items);
-    return status;
-}
-
-void ulb_trends_free(struct ulb_trend *series, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free_trend(&series[i]);
-    free(series);
 }

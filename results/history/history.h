@@ -49,9 +49,9 @@ struct ulb_trend {
     size_t n_points;
 };
 
-/* The series of a metric whose key matches the extended regular expression (NULL: all) and that have points,
- * in the order of their first appearance; last > 0 looks at so many newest records alone. ULB_BAD_INPUT for
- * no regular expression. */
+/* The series of a metric whose key, in its present form or as it was stored, matches the extended regular
+ * expression (NULL: all) and that have points, in the order of their first appearance; last > 0 looks at so
+ * many newest records alone. ULB_BAD_INPUT for no regular expression. */
 enum ulb_status ulb_history_trends(struct ulb_history *history, enum ulb_metric metric, const char *regex,
                                    size_t last, struct ulb_trend **series, size_t *n, struct ulb_error *err);
 void ulb_trends_free(struct ulb_trend *series, size_t n);

@@ -5,6 +5,7 @@
 #include "common/json.h"
 #include "common/slurp.h"
 #include "results/record/json_reserve.h"
+#include "results/record/renamed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,25 +69,6 @@ static enum ulb_status check_version(const json_t *root, struct ulb_error *err)
     return ULB_OK;
 }
 
-/* Keys that an older version of the schema named otherwise. */
-static const struct alias {
-    const char *old_key, *key;
-    int until; /* the version that renamed it */
-} aliases[] = {{"weights", "class_shares", 3}};
-
-static enum ulb_status rename_old_keys(json_t *root, struct ulb_error *err)
-{
-    int version = (int)json_integer_value(json_object_get(root, "schema_version"));
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
-        json_t *value = version < aliases[i].until ? json_object_get(root, aliases[i].old_key) : NULL;
-        if (value && json_object_set(root, aliases[i].key, value) != 0)
-            return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
-        if (value)
-            json_object_del(root, aliases[i].old_key);
-    }
-    return ULB_OK;
-}
-
 static enum ulb_status check_sections(const json_t *root, struct ulb_error *err)
 {
     static const char *const objects[] = {"machine", "build", "topology", "clock",
@@ -135,7 +117,7 @@ enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, si
     if (status == ULB_OK)
         status = check_version(root, err);
     if (status == ULB_OK)
-        status = rename_old_keys(root, err);
+        status = ulb_rename_record(root, err);
     if (status == ULB_OK)
         status = check_sections(root, err);
     if (status == ULB_OK)

@@ -36,6 +36,15 @@
 #ifndef TOLERANCE
 #define TOLERANCE 0
 #endif
+#ifdef LAYOUT_KIND
+static const struct ulb_layout own = {.name = "own",
+                                      .format = &ulb_int8,
+                                      .tile_m = 1,
+                                      .tile_k = 1,
+                                      .tile_bytes = 1,
+                                      .kind = (enum ulb_layout_kind)LAYOUT_KIND};
+#define LAYOUT &own
+#endif
 #ifndef LAYOUT
 #define LAYOUT &ulb_int8_rows
 #endif

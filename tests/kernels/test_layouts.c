@@ -29,7 +29,7 @@ static void tiles_are_covered_exactly(void **state)
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_layout *layout = ulb_kernels[i]->layout;
         /* Without fields the round trip says it all. */
-        if (layout->pack_tile || layout->format->block || !names_layout_first(i))
+        if (layout->kind != ULB_LAYOUT_FIELDS || !names_layout_first(i))
             continue;
         unsigned bits = (unsigned)layout->format->bits, total = layout->tile_m * layout->tile_k * bits;
         unsigned char *used = calloc(total, 1);
@@ -38,7 +38,7 @@ static void tiles_are_covered_exactly(void **state)
         for (unsigned row = 0; row < layout->tile_m; row++) {
             for (unsigned col = 0; col < layout->tile_k; col++) {
                 for (unsigned bit = 0; bit < bits; bit++) {
-                    unsigned at = layout->bit_offset(row, col) + bit;
+                    unsigned at = layout->fields.bit_offset(row, col) + bit;
                     assert_in_range(at, 0, total - 1);
                     assert_int_equal(used[at]++, 0);
                 }

@@ -1,6 +1,7 @@
 /* ulb-bench list WHAT: the tables that the suite is made of. */
 #include "harness/cli/cli.h"
 #include "harness/cli/guests.h"
+#include "harness/cli/option.h"
 #include "common/filter.h"
 #include "harness/cli/table.h"
 #include "common/isa.h"
@@ -342,7 +343,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->json = true;
         return 0;
     case 'k':
-        options->kernels = argument;
+        options->kernels = ulb_current_kernels(argument);
         options->only_kernels = true;
         return 0;
     case OPTION_ISA_MASK:

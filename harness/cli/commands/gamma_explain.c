@@ -2,6 +2,7 @@
 
 #include "common/filter.h"
 #include "common/words.h"
+#include "harness/cli/option.h"
 #include "harness/cli/table.h"
 #include "harness/analysis/explain.h"
 
@@ -55,7 +56,7 @@ static enum ulb_status choose(const char *list, bool *chosen, struct ulb_error *
         status =
             ulb_fail(err, ULB_BAD_INPUT, "--explain names no kernel; 'ulb-bench list kernels' names all");
     for (char *word = strtok_r(copy, ",", &rest); word && status == ULB_OK; word = strtok_r(NULL, ",", &rest))
-        status = choose_word(word, chosen, err);
+        status = choose_word(ulb_current_kernels(word), chosen, err);
     free(copy);
     return status;
 }

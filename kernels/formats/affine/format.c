@@ -95,46 +95,46 @@ static void unpack_scales(const struct affine *a, unsigned rows, const uint8_t *
     }
 }
 
-/* Planes of the codes, every byte ^ flip; scales; zero points. */
-static void pack(const struct affine *a, unsigned lanes, uint8_t flip, const struct ulb_block_values *values,
-                 uint8_t *tile)
+/* Planes of the codes, every byte ^ xor_mask; scales; zero points. */
+static void pack(const struct affine *a, unsigned lanes, uint8_t xor_mask,
+                 const struct ulb_block_values *values, uint8_t *tile)
 {
     uint8_t *scales = ulb_planes_pack(a->bits, offset_of(a), lanes, a->columns, values, tile);
     for (; tile < scales; tile++)
-        *tile ^= flip;
+        *tile ^= xor_mask;
     pack_scales(a, 8 * lanes, values, scales);
 }
 
-static void unpack(const struct affine *a, unsigned lanes, uint8_t flip, const uint8_t *tile,
+static void unpack(const struct affine *a, unsigned lanes, uint8_t xor_mask, const uint8_t *tile,
                    struct ulb_block_values *values)
 {
     uint8_t codes[TILE_CODES_MAX];
     unsigned bytes = lanes * a->columns * a->bits;
     for (unsigned i = 0; i < bytes; i++)
-        codes[i] = tile[i] ^ flip;
+        codes[i] = tile[i] ^ xor_mask;
     ulb_planes_unpack(a->bits, offset_of(a), lanes, a->columns, codes, values);
     unpack_scales(a, 8 * lanes, tile + bytes, values);
 }
 
-#define LAYOUT(of, kind, width, lanes_, flip_, bits_, zero_, columns_)                                       \
-    static void of##_pack_##kind##_##width(const struct ulb_block_values *values, uint8_t *tile)             \
+#define LAYOUT(of, codes, width, lanes_, mask_, bits_, zero_, columns_)                                      \
+    static void of##_pack_##codes##_##width(const struct ulb_block_values *values, uint8_t *tile)            \
     {                                                                                                        \
-        pack(&of##_affine, lanes_, flip_, values, tile);                                                     \
+        pack(&of##_affine, lanes_, mask_, values, tile);                                                     \
     }                                                                                                        \
-    static void of##_unpack_##kind##_##width(const uint8_t *tile, struct ulb_block_values *values)           \
+    static void of##_unpack_##codes##_##width(const uint8_t *tile, struct ulb_block_values *values)          \
     {                                                                                                        \
-        unpack(&of##_affine, lanes_, flip_, tile, values);                                                   \
+        unpack(&of##_affine, lanes_, mask_, tile, values);                                                   \
     }                                                                                                        \
-    const struct ulb_layout ulb_##of##_##kind##_##width = {                                                  \
-        .name = #kind "-" #width,                                                                            \
+    const struct ulb_layout ulb_##of##_##codes##_##width = {                                                 \
+        .name = #codes "-" #width,                                                                           \
         .format = &ulb_##of,                                                                                 \
         .tile_m = width,                                                                                     \
         .tile_k = columns_,                                                                                  \
         .slices = 2,                                                                                         \
         .row_sums = true,                                                                                    \
         .tile_bytes = width * ULB_AFFINE_BYTES(bits_, zero_, columns_),                                      \
-        .pack_blocks = of##_pack_##kind##_##width,                                                           \
-        .unpack_blocks = of##_unpack_##kind##_##width};
+        .kind = ULB_LAYOUT_BLOCKS,                                                                           \
+        .blocks = {.pack = of##_pack_##codes##_##width, .unpack = of##_unpack_##codes##_##width}};
 
 #define FORMAT(of, bits_, zero_, columns_)                                                                   \
     static const struct affine of##_affine = {bits_, zero_, columns_};                                       \
@@ -224,15 +224,16 @@ static void unpack_three_bit(const struct affine *a, unsigned lanes, const uint8
     {                                                                                                        \
         unpack_three_bit(&of##_affine, width / 8, tile, values);                                             \
     }                                                                                                        \
-    const struct ulb_layout ulb_##of##_three_bit_##width = {.name = "thirds-" #width,                        \
-                                                            .format = &ulb_##of,                             \
-                                                            .tile_m = width,                                 \
-                                                            .tile_k = 128,                                   \
-                                                            .slices = 2,                                     \
-                                                            .row_sums = true,                                \
-                                                            .tile_bytes = width * of##_BYTES,                \
-                                                            .pack_blocks = of##_pack_three_bit_##width,      \
-                                                            .unpack_blocks = of##_unpack_three_bit_##width};
+    const struct ulb_layout ulb_##of##_three_bit_##width = {                                                 \
+        .name = "three-bit-" #width,                                                                         \
+        .format = &ulb_##of,                                                                                 \
+        .tile_m = width,                                                                                     \
+        .tile_k = 128,                                                                                       \
+        .slices = 2,                                                                                         \
+        .row_sums = true,                                                                                    \
+        .tile_bytes = width * of##_BYTES,                                                                    \
+        .kind = ULB_LAYOUT_BLOCKS,                                                                           \
+        .blocks = {.pack = of##_pack_three_bit_##width, .unpack = of##_unpack_three_bit_##width}};
 
 enum { u3_BYTES = ULB_AFFINE_BYTES(3, 0, 128), u3z_BYTES = ULB_AFFINE_BYTES(3, 1, 128) };
 THREE_BIT(u3, 64)

@@ -21,12 +21,24 @@ static unsigned pairs(unsigned row, unsigned col)
     return (row * ULB_BF16_PAIRS_COLUMNS + col) * 16;
 }
 
-const struct ulb_layout ulb_bf16_rows = {
-    .name = "rows", .format = &ulb_bf16, .tile_m = 1, .tile_k = 1, .bit_offset = row_major};
-const struct ulb_layout ulb_bf16_vnni2 = {
-    .name = "vnni2", .format = &ulb_bf16, .tile_m = 32, .tile_k = 2, .bit_offset = vnni2};
-const struct ulb_layout ulb_bf16_vnni2_128 = {
-    .name = "vnni2-128", .format = &ulb_bf16, .tile_m = 128, .tile_k = 2, .bit_offset = vnni2};
+const struct ulb_layout ulb_bf16_rows = {.name = "rows",
+                                         .format = &ulb_bf16,
+                                         .tile_m = 1,
+                                         .tile_k = 1,
+                                         .kind = ULB_LAYOUT_FIELDS,
+                                         .fields = {.bit_offset = row_major}};
+const struct ulb_layout ulb_bf16_vnni2 = {.name = "vnni2",
+                                          .format = &ulb_bf16,
+                                          .tile_m = 32,
+                                          .tile_k = 2,
+                                          .kind = ULB_LAYOUT_FIELDS,
+                                          .fields = {.bit_offset = vnni2}};
+const struct ulb_layout ulb_bf16_vnni2_128 = {.name = "vnni2-128",
+                                              .format = &ulb_bf16,
+                                              .tile_m = 128,
+                                              .tile_k = 2,
+                                              .kind = ULB_LAYOUT_FIELDS,
+                                              .fields = {.bit_offset = vnni2}};
 
 #define PAIRS(rows)                                                                                          \
     const struct ulb_layout ulb_bf16_pairs_##rows = {.name = "pairs-" #rows,                                 \
@@ -34,6 +46,7 @@ const struct ulb_layout ulb_bf16_vnni2_128 = {
                                                      .tile_m = rows,                                         \
                                                      .tile_k = ULB_BF16_PAIRS_COLUMNS,                       \
                                                      .slice_tiles = ULB_BF16_PAIRS_STEPS,                    \
-                                                     .bit_offset = pairs}
+                                                     .kind = ULB_LAYOUT_FIELDS,                              \
+                                                     .fields = {.bit_offset = pairs}}
 PAIRS(8);
 PAIRS(32);

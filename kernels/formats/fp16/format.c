@@ -7,24 +7,4 @@ const struct ulb_format ulb_fp16 = {.name = "fp16",
                                     .kind = ULB_FP16,
                                     .on_request = true};
 
-/* One column after the other. */
-static unsigned by_columns(unsigned row, unsigned col)
-{
-    (void)col;
-    return row * 16;
-}
-
-const struct ulb_layout ulb_fp16_rows = {
-    .name = "rows", .format = &ulb_fp16, .tile_m = 1, .tile_k = 1, .bit_offset = by_columns};
-const struct ulb_layout ulb_fp16_columns_64 = {.name = "columns-64",
-                                               .format = &ulb_fp16,
-                                               .tile_m = 64,
-                                               .tile_k = 1,
-                                               .slices = 4,
-                                               .bit_offset = by_columns};
-const struct ulb_layout ulb_fp16_columns_128 = {.name = "columns-128",
-                                                .format = &ulb_fp16,
-                                                .tile_m = 128,
-                                                .tile_k = 1,
-                                                .slices = 2,
-                                                .bit_offset = by_columns};
+ULB_COLUMNS_LAYOUTS(fp16, 16);

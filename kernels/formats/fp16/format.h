@@ -2,11 +2,9 @@
 #ifndef ULB_KERNELS_FORMATS_FP16_FORMAT_H
 #define ULB_KERNELS_FORMATS_FP16_FORMAT_H
 
-#include "kernels/kernel.h"
+#include "kernels/formats/fp16/columns.h"
 
 extern const struct ulb_format ulb_fp16;
-extern const struct ulb_layout ulb_fp16_rows; /* row-major */
-/* [M/64][K][m64] in two slices of K; the second for 512-bit vectors: 128 rows. */
-extern const struct ulb_layout ulb_fp16_columns_64, ulb_fp16_columns_128;
+ULB_COLUMNS_DECLARE(fp16);
 
 #endif

@@ -24,10 +24,10 @@ static int decode(unsigned code)
     return (int)code - ULB_I2_S_ZERO_POINT;
 }
 
-const struct ulb_layout ulb_i2_s_in_place = {.name = "in-place",
-                                             .format = &ulb_i2_s,
-                                             .tile_m = 1,
-                                             .tile_k = ULB_I2_S_COLUMNS,
-                                             .bit_offset = bit_offset,
-                                             .encode = encode,
-                                             .decode = decode};
+const struct ulb_layout ulb_i2_s_in_place = {
+    .name = "in-place",
+    .format = &ulb_i2_s,
+    .tile_m = 1,
+    .tile_k = ULB_I2_S_COLUMNS,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = bit_offset, .encode = encode, .decode = decode}};

@@ -97,69 +97,69 @@ static int decode(unsigned code)
     return code ? -1 : 1;
 }
 
-const struct ulb_layout ulb_int1_rows = {.name = "rows",
-                                         .format = &ulb_int1,
-                                         .tile_m = 1,
-                                         .tile_k = 8,
-                                         .bit_offset = row_major,
-                                         .encode = encode,
-                                         .decode = decode};
-const struct ulb_layout ulb_int1_vnni4 = {.name = "vnni4",
-                                          .format = &ulb_int1,
-                                          .tile_m = 32,
-                                          .tile_k = 4,
-                                          .bit_offset = vnni4,
-                                          .encode = encode,
-                                          .decode = decode};
-const struct ulb_layout ulb_int1_fields = {.name = "fields",
-                                           .format = &ulb_int1,
-                                           .tile_m = 64,
-                                           .tile_k = 4,
-                                           .slices = 4,
-                                           .bit_offset = fields_8,
-                                           .encode = encode,
-                                           .decode = decode};
-const struct ulb_layout ulb_int1_fields_128 = {.name = "fields-128",
-                                               .format = &ulb_int1,
-                                               .tile_m = 128,
-                                               .tile_k = 4,
-                                               .slices = 4,
-                                               .bit_offset = fields_16,
-                                               .encode = encode,
-                                               .decode = decode};
-const struct ulb_layout ulb_int1_nibbles = {.name = "nibbles",
-                                            .format = &ulb_int1,
-                                            .tile_m = 64,
-                                            .tile_k = 4,
-                                            .slices = 4,
-                                            .slice_tiles = 256,
-                                            .bit_offset = nibbles,
-                                            .encode = encode,
-                                            .decode = decode};
-const struct ulb_layout ulb_int1_lut6 = {.name = "sixes",
+const struct ulb_layout ulb_int1_rows = {
+    .name = "rows",
+    .format = &ulb_int1,
+    .tile_m = 1,
+    .tile_k = 8,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = row_major, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int1_vnni4 = {
+    .name = "vnni4",
+    .format = &ulb_int1,
+    .tile_m = 32,
+    .tile_k = 4,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = vnni4, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int1_fields = {
+    .name = "fields",
+    .format = &ulb_int1,
+    .tile_m = 64,
+    .tile_k = 4,
+    .slices = 4,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = fields_8, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int1_fields_128 = {
+    .name = "fields-128",
+    .format = &ulb_int1,
+    .tile_m = 128,
+    .tile_k = 4,
+    .slices = 4,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = fields_16, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int1_nibbles = {
+    .name = "nibbles",
+    .format = &ulb_int1,
+    .tile_m = 64,
+    .tile_k = 4,
+    .slices = 4,
+    .slice_tiles = 256,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = nibbles, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int1_lut6 = {.name = "lut6",
                                          .format = &ulb_int1,
                                          .tile_m = 128,
                                          .tile_k = 24,
                                          .slices = ULB_INT1_LUT6_SLICES,
                                          .slice_tiles = ULB_INT1_LUT6_STEPS,
                                          .tile_bytes = 128 * 24 / 8,
-                                         .pack_tile = pack_lut6,
-                                         .unpack_tile = unpack_lut6};
-const struct ulb_layout ulb_int1_tiles = {.name = "tiles",
-                                          .format = &ulb_int1,
-                                          .tile_m = 128,
-                                          .tile_k = ULB_TILE_COLUMNS,
-                                          .slices = 2,
-                                          .bit_offset = tiled,
-                                          .encode = encode,
-                                          .decode = decode};
-const struct ulb_layout ulb_int1_bits = {.name = "bits",
-                                         .format = &ulb_int1,
-                                         .tile_m = ULB_TILE_ROWS,
-                                         .tile_k = ULB_TILE_COLUMNS,
-                                         .bit_offset = bits_of_columns,
-                                         .encode = encode,
-                                         .decode = decode};
+                                         .kind = ULB_LAYOUT_TILES,
+                                         .tiles = {.pack = pack_lut6, .unpack = unpack_lut6}};
+const struct ulb_layout ulb_int1_tiles = {
+    .name = "tiles",
+    .format = &ulb_int1,
+    .tile_m = 128,
+    .tile_k = ULB_TILE_COLUMNS,
+    .slices = 2,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = tiled, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int1_bits = {
+    .name = "bits",
+    .format = &ulb_int1,
+    .tile_m = ULB_TILE_ROWS,
+    .tile_k = ULB_TILE_COLUMNS,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = bits_of_columns, .encode = encode, .decode = decode}};
 
 ULB_SDOT_LAYOUTS(int1, 1, 0x80, encode, decode);
 ULB_MMLA_LAYOUTS(int1, 1, encode, decode);

@@ -8,88 +8,23 @@ const struct ulb_format ulb_int2 = {.name = "int2",
                                     .max = 1,
                                     .step = 1};
 
-static void pack_planes(const int16_t *values, size_t stride, uint8_t *tile)
-{
-    ulb_planes2_pack(values, stride, ULB_INT2_ZERO_POINT, tile);
-}
-
-static void unpack_planes(const uint8_t *tile, int16_t *values, size_t stride)
-{
-    ulb_planes2_unpack(tile, values, stride, ULB_INT2_ZERO_POINT);
-}
+ULB_LAYOUTS2(int2, ULB_INT2_ZERO_POINT);
 
 static unsigned tiled(unsigned row, unsigned col)
 {
     return ulb_tile_bit(4, 2, row, col);
 }
 
-static unsigned encode(int value)
-{
-    return (unsigned)(value + ULB_INT2_ZERO_POINT);
-}
-
-static int decode(unsigned code)
-{
-    return (int)code - ULB_INT2_ZERO_POINT;
-}
-
-const struct ulb_layout ulb_int2_rows = {.name = "rows",
-                                         .format = &ulb_int2,
-                                         .tile_m = 1,
-                                         .tile_k = 4,
-                                         .bit_offset = ulb_fields2_rows,
-                                         .encode = encode,
-                                         .decode = decode};
-const struct ulb_layout ulb_int2_vnni4i = {.name = "vnni4-interleaved",
-                                           .format = &ulb_int2,
-                                           .tile_m = 32,
-                                           .tile_k = 4,
-                                           .bit_offset = ulb_fields2_interleaved_8,
-                                           .encode = encode,
-                                           .decode = decode};
-const struct ulb_layout ulb_int2_vnni4i_64 = {.name = "vnni4-interleaved-64",
-                                              .format = &ulb_int2,
-                                              .tile_m = 64,
-                                              .tile_k = 4,
-                                              .bit_offset = ulb_fields2_interleaved_16,
-                                              .encode = encode,
-                                              .decode = decode};
-const struct ulb_layout ulb_int2_planes = {.name = "planes",
-                                           .format = &ulb_int2,
-                                           .tile_m = 32,
-                                           .tile_k = 4,
-                                           .slices = 4,
-                                           .slice_tiles = 256,
-                                           .tile_bytes = 32,
-                                           .pack_tile = pack_planes,
-                                           .unpack_tile = unpack_planes};
-const struct ulb_layout ulb_int2_fields = {.name = "fields",
-                                           .format = &ulb_int2,
-                                           .tile_m = 32,
-                                           .tile_k = 4,
-                                           .slices = 3,
-                                           .bit_offset = ulb_fields2_interleaved_8,
-                                           .encode = encode,
-                                           .decode = decode};
-const struct ulb_layout ulb_int2_fields_64 = {.name = "fields-64",
-                                              .format = &ulb_int2,
-                                              .tile_m = 64,
-                                              .tile_k = 4,
-                                              .slices = 4,
-                                              .bit_offset = ulb_fields2_interleaved_16,
-                                              .encode = encode,
-                                              .decode = decode};
-const struct ulb_layout ulb_int2_tiles = {.name = "tiles",
-                                          .format = &ulb_int2,
-                                          .tile_m = 64,
-                                          .tile_k = ULB_TILE_COLUMNS,
-                                          .slices = 2,
-                                          .bit_offset = tiled,
-                                          .encode = encode,
-                                          .decode = decode};
-
-ULB_SDOT_LAYOUTS(int2, 2, 0x80, encode, decode);
-ULB_MMLA_LAYOUTS(int2, 2, encode, decode);
+ULB_LAYOUT2(ulb_int2_vnni4i, "vnni4-interleaved", int2, 32, 1, ulb_fields2_interleaved_8);
+ULB_LAYOUT2(ulb_int2_vnni4i_64, "vnni4-interleaved-64", int2, 64, 1, ulb_fields2_interleaved_16);
+const struct ulb_layout ulb_int2_tiles = {
+    .name = "tiles",
+    .format = &ulb_int2,
+    .tile_m = 64,
+    .tile_k = ULB_TILE_COLUMNS,
+    .slices = 2,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = tiled, .encode = encode, .decode = decode}};
 
 /* The same with a scale for each group of columns; two slices of whole groups. */
 #define GROUPED(g)                                                                                           \
@@ -100,31 +35,31 @@ ULB_MMLA_LAYOUTS(int2, 2, encode, decode);
                                              .max = 1,                                                       \
                                              .step = 1,                                                      \
                                              .group = g};                                                    \
-    const struct ulb_layout ulb_int2_rows_g##g = {.name = "rows",                                            \
-                                                  .format = &ulb_int2_g##g,                                  \
-                                                  .tile_m = 1,                                               \
-                                                  .tile_k = 4,                                               \
-                                                  .bit_offset = ulb_fields2_rows,                            \
-                                                  .encode = encode,                                          \
-                                                  .decode = decode};                                         \
-    const struct ulb_layout ulb_int2_fields_g##g = {.name = "fields",                                        \
-                                                    .format = &ulb_int2_g##g,                                \
-                                                    .tile_m = 32,                                            \
-                                                    .tile_k = 4,                                             \
-                                                    .bit_offset = ulb_fields2_interleaved_8,                 \
-                                                    .encode = encode,                                        \
-                                                    .decode = decode,                                        \
-                                                    .slices = 2,                                             \
-                                                    .scales_ahead = true};                                   \
-    const struct ulb_layout ulb_int2_fields_64_g##g = {.name = "fields-64",                                  \
-                                                       .format = &ulb_int2_g##g,                             \
-                                                       .tile_m = 64,                                         \
-                                                       .tile_k = 4,                                          \
-                                                       .bit_offset = ulb_fields2_interleaved_16,             \
-                                                       .encode = encode,                                     \
-                                                       .decode = decode,                                     \
-                                                       .slices = 2,                                          \
-                                                       .scales_ahead = true};                                \
+    const struct ulb_layout ulb_int2_rows_g##g = {                                                           \
+        .name = "rows",                                                                                      \
+        .format = &ulb_int2_g##g,                                                                            \
+        .tile_m = 1,                                                                                         \
+        .tile_k = 4,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = ulb_fields2_rows, .encode = encode, .decode = decode}};                     \
+    const struct ulb_layout ulb_int2_fields_g##g = {                                                         \
+        .name = "fields",                                                                                    \
+        .format = &ulb_int2_g##g,                                                                            \
+        .tile_m = 32,                                                                                        \
+        .tile_k = 4,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = ulb_fields2_interleaved_8, .encode = encode, .decode = decode},             \
+        .slices = 2,                                                                                         \
+        .scales_ahead = true};                                                                               \
+    const struct ulb_layout ulb_int2_fields_64_g##g = {                                                      \
+        .name = "fields-64",                                                                                 \
+        .format = &ulb_int2_g##g,                                                                            \
+        .tile_m = 64,                                                                                        \
+        .tile_k = 4,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = ulb_fields2_interleaved_16, .encode = encode, .decode = decode},            \
+        .slices = 2,                                                                                         \
+        .scales_ahead = true};                                                                               \
     ULB_SDOT_LAYOUTS_GROUPED(int2, g, 0x80, encode, decode)
 
 GROUPED(32);

@@ -92,15 +92,15 @@ static void unpack_16(const uint8_t *tile, int16_t *values, size_t stride)
         for (size_t q = 0; q < 4; q++)                                                                       \
             unpack(lanes, tile + q * (lanes)*12, values + 4 * q, stride);                                    \
     }                                                                                                        \
-    const struct ulb_layout ulb_int3_sdot_##rows = {.name = "quads-" #rows,                                  \
-                                                    .format = &ulb_int3,                                     \
-                                                    .tile_m = rows,                                          \
-                                                    .tile_k = ULB_SDOT_COLUMNS,                              \
-                                                    .slices = ULB_SDOT_SLICES,                               \
-                                                    .tile_bytes = 48 * (lanes),                              \
-                                                    .flip = 0x80,                                            \
-                                                    .pack_tile = pack_sdot_##rows,                           \
-                                                    .unpack_tile = unpack_sdot_##rows}
+    const struct ulb_layout ulb_int3_sdot_##rows = {                                                         \
+        .name = "quads-" #rows,                                                                              \
+        .format = &ulb_int3,                                                                                 \
+        .tile_m = rows,                                                                                      \
+        .tile_k = ULB_SDOT_COLUMNS,                                                                          \
+        .slices = ULB_SDOT_SLICES,                                                                           \
+        .tile_bytes = 48 * (lanes),                                                                          \
+        .kind = ULB_LAYOUT_TILES,                                                                            \
+        .tiles = {.pack = pack_sdot_##rows, .unpack = unpack_sdot_##rows, .xor_mask = 0x80}}
 
 QUADS(32, 4);
 QUADS(128, 16);
@@ -110,21 +110,21 @@ const struct ulb_layout ulb_int3_rows = {.name = "rows",
                                          .tile_m = 1,
                                          .tile_k = ULB_INT3_FIELDS,
                                          .tile_bytes = 3,
-                                         .pack_tile = pack_rows,
-                                         .unpack_tile = unpack_rows};
-const struct ulb_layout ulb_int3_vnni4 = {.name = "vnni4-thirds",
+                                         .kind = ULB_LAYOUT_TILES,
+                                         .tiles = {.pack = pack_rows, .unpack = unpack_rows}};
+const struct ulb_layout ulb_int3_vnni4 = {.name = "vnni4-three-bit",
                                           .format = &ulb_int3,
                                           .tile_m = 64,
                                           .tile_k = 4,
                                           .slices = ULB_INT3_SLICES,
                                           .tile_bytes = 96,
-                                          .pack_tile = pack_8,
-                                          .unpack_tile = unpack_8};
-const struct ulb_layout ulb_int3_vnni4_128 = {.name = "vnni4-thirds-128",
+                                          .kind = ULB_LAYOUT_TILES,
+                                          .tiles = {.pack = pack_8, .unpack = unpack_8}};
+const struct ulb_layout ulb_int3_vnni4_128 = {.name = "vnni4-three-bit-128",
                                               .format = &ulb_int3,
                                               .tile_m = 128,
                                               .tile_k = 4,
                                               .slices = ULB_INT3_SLICES,
                                               .tile_bytes = 192,
-                                              .pack_tile = pack_16,
-                                              .unpack_tile = unpack_16};
+                                              .kind = ULB_LAYOUT_TILES,
+                                              .tiles = {.pack = pack_16, .unpack = unpack_16}};

@@ -45,37 +45,37 @@ static int decode(unsigned code)
     return (int)code - ULB_INT4_ZERO_POINT;
 }
 
-const struct ulb_layout ulb_int4_rows = {.name = "rows",
-                                         .format = &ulb_int4,
-                                         .tile_m = 1,
-                                         .tile_k = 2,
-                                         .bit_offset = row_major,
-                                         .encode = encode,
-                                         .decode = decode};
-const struct ulb_layout ulb_int4_vnni4i = {.name = "vnni4-interleaved",
-                                           .format = &ulb_int4,
-                                           .tile_m = 48,
-                                           .tile_k = 4,
-                                           .slices = 4,
-                                           .bit_offset = interleaved_8,
-                                           .encode = encode,
-                                           .decode = decode};
-const struct ulb_layout ulb_int4_vnni4i_96 = {.name = "vnni4-interleaved-96",
-                                              .format = &ulb_int4,
-                                              .tile_m = 96,
-                                              .tile_k = 4,
-                                              .slices = 4,
-                                              .bit_offset = interleaved_16,
-                                              .encode = encode,
-                                              .decode = decode};
-const struct ulb_layout ulb_int4_tiles = {.name = "tiles",
-                                          .format = &ulb_int4,
-                                          .tile_m = 32,
-                                          .tile_k = ULB_TILE_COLUMNS,
-                                          .slices = 2,
-                                          .bit_offset = tiled,
-                                          .encode = encode,
-                                          .decode = decode};
+const struct ulb_layout ulb_int4_rows = {
+    .name = "rows",
+    .format = &ulb_int4,
+    .tile_m = 1,
+    .tile_k = 2,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = row_major, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int4_vnni4i = {
+    .name = "vnni4-interleaved",
+    .format = &ulb_int4,
+    .tile_m = 48,
+    .tile_k = 4,
+    .slices = 4,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = interleaved_8, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int4_vnni4i_96 = {
+    .name = "vnni4-interleaved-96",
+    .format = &ulb_int4,
+    .tile_m = 96,
+    .tile_k = 4,
+    .slices = 4,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = interleaved_16, .encode = encode, .decode = decode}};
+const struct ulb_layout ulb_int4_tiles = {
+    .name = "tiles",
+    .format = &ulb_int4,
+    .tile_m = 32,
+    .tile_k = ULB_TILE_COLUMNS,
+    .slices = 2,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = tiled, .encode = encode, .decode = decode}};
 
 ULB_SDOT_LAYOUTS(int4, 4, 0x80, encode, decode);
 ULB_MMLA_LAYOUTS(int4, 4, encode, decode);
@@ -89,31 +89,31 @@ ULB_MMLA_LAYOUTS(int4, 4, encode, decode);
                                              .max = 7,                                                       \
                                              .step = 1,                                                      \
                                              .group = g};                                                    \
-    const struct ulb_layout ulb_int4_rows_g##g = {.name = "rows",                                            \
-                                                  .format = &ulb_int4_g##g,                                  \
-                                                  .tile_m = 1,                                               \
-                                                  .tile_k = 2,                                               \
-                                                  .bit_offset = row_major,                                   \
-                                                  .encode = encode,                                          \
-                                                  .decode = decode};                                         \
-    const struct ulb_layout ulb_int4_vnni4i_g##g = {.name = "vnni4-interleaved",                             \
-                                                    .format = &ulb_int4_g##g,                                \
-                                                    .tile_m = 48,                                            \
-                                                    .tile_k = 4,                                             \
-                                                    .bit_offset = interleaved_8,                             \
-                                                    .encode = encode,                                        \
-                                                    .decode = decode,                                        \
-                                                    .slices = 2,                                             \
-                                                    .scales_ahead = true};                                   \
-    const struct ulb_layout ulb_int4_vnni4i_96_g##g = {.name = "vnni4-interleaved-96",                       \
-                                                       .format = &ulb_int4_g##g,                             \
-                                                       .tile_m = 96,                                         \
-                                                       .tile_k = 4,                                          \
-                                                       .bit_offset = interleaved_16,                         \
-                                                       .encode = encode,                                     \
-                                                       .decode = decode,                                     \
-                                                       .slices = 2,                                          \
-                                                       .scales_ahead = true};                                \
+    const struct ulb_layout ulb_int4_rows_g##g = {                                                           \
+        .name = "rows",                                                                                      \
+        .format = &ulb_int4_g##g,                                                                            \
+        .tile_m = 1,                                                                                         \
+        .tile_k = 2,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = row_major, .encode = encode, .decode = decode}};                            \
+    const struct ulb_layout ulb_int4_vnni4i_g##g = {                                                         \
+        .name = "vnni4-interleaved",                                                                         \
+        .format = &ulb_int4_g##g,                                                                            \
+        .tile_m = 48,                                                                                        \
+        .tile_k = 4,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = interleaved_8, .encode = encode, .decode = decode},                         \
+        .slices = 2,                                                                                         \
+        .scales_ahead = true};                                                                               \
+    const struct ulb_layout ulb_int4_vnni4i_96_g##g = {                                                      \
+        .name = "vnni4-interleaved-96",                                                                      \
+        .format = &ulb_int4_g##g,                                                                            \
+        .tile_m = 96,                                                                                        \
+        .tile_k = 4,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = interleaved_16, .encode = encode, .decode = decode},                        \
+        .slices = 2,                                                                                         \
+        .scales_ahead = true};                                                                               \
     ULB_SDOT_LAYOUTS_GROUPED(int4, g, 0x80, encode, decode)
 
 GROUPED(32);

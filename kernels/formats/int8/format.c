@@ -44,45 +44,45 @@ static int decode_signed(unsigned code)
     return (int)(int8_t)(uint8_t)code;
 }
 
-const struct ulb_layout ulb_int8_rows = {.name = "rows",
-                                         .format = &ulb_int8,
-                                         .tile_m = 1,
-                                         .tile_k = 1,
-                                         .bit_offset = row_major,
-                                         .encode = encode_signed,
-                                         .decode = decode_signed};
-const struct ulb_layout ulb_int8_vnni4 = {.name = "vnni4",
-                                          .format = &ulb_int8,
-                                          .tile_m = 48,
-                                          .tile_k = 4,
-                                          .slices = 2,
-                                          .bit_offset = vnni4,
-                                          .encode = encode_biased,
-                                          .decode = decode_biased};
-const struct ulb_layout ulb_int8_vnni4_96 = {.name = "vnni4-96",
-                                             .format = &ulb_int8,
-                                             .tile_m = 96,
-                                             .tile_k = 4,
-                                             .slices = 2,
-                                             .bit_offset = vnni4,
-                                             .encode = encode_biased,
-                                             .decode = decode_biased};
-const struct ulb_layout ulb_int8_vnni4_signed = {.name = "vnni4-signed",
-                                                 .format = &ulb_int8,
-                                                 .tile_m = 48,
-                                                 .tile_k = 4,
-                                                 .slices = 4,
-                                                 .bit_offset = vnni4,
-                                                 .encode = encode_signed,
-                                                 .decode = decode_signed};
-const struct ulb_layout ulb_int8_tiles = {.name = "tiles",
-                                          .format = &ulb_int8,
-                                          .tile_m = 32,
-                                          .tile_k = ULB_TILE_COLUMNS,
-                                          .slices = 2,
-                                          .bit_offset = tiled,
-                                          .encode = encode_biased,
-                                          .decode = decode_biased};
+const struct ulb_layout ulb_int8_rows = {
+    .name = "rows",
+    .format = &ulb_int8,
+    .tile_m = 1,
+    .tile_k = 1,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = row_major, .encode = encode_signed, .decode = decode_signed}};
+const struct ulb_layout ulb_int8_vnni4 = {
+    .name = "vnni4",
+    .format = &ulb_int8,
+    .tile_m = 48,
+    .tile_k = 4,
+    .slices = 2,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = vnni4, .encode = encode_biased, .decode = decode_biased}};
+const struct ulb_layout ulb_int8_vnni4_96 = {
+    .name = "vnni4-96",
+    .format = &ulb_int8,
+    .tile_m = 96,
+    .tile_k = 4,
+    .slices = 2,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = vnni4, .encode = encode_biased, .decode = decode_biased}};
+const struct ulb_layout ulb_int8_vnni4_signed = {
+    .name = "vnni4-signed",
+    .format = &ulb_int8,
+    .tile_m = 48,
+    .tile_k = 4,
+    .slices = 4,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = vnni4, .encode = encode_signed, .decode = decode_signed}};
+const struct ulb_layout ulb_int8_tiles = {
+    .name = "tiles",
+    .format = &ulb_int8,
+    .tile_m = 32,
+    .tile_k = ULB_TILE_COLUMNS,
+    .slices = 2,
+    .kind = ULB_LAYOUT_FIELDS,
+    .fields = {.bit_offset = tiled, .encode = encode_biased, .decode = decode_biased}};
 
 ULB_SDOT_LAYOUTS(int8, 8, 0, encode_signed, decode_signed);
 ULB_MMLA_LAYOUTS(int8, 8, encode_signed, decode_signed);
@@ -96,40 +96,40 @@ ULB_MMLA_LAYOUTS(int8, 8, encode_signed, decode_signed);
                                              .max = 127,                                                     \
                                              .step = 1,                                                      \
                                              .group = g};                                                    \
-    const struct ulb_layout ulb_int8_rows_g##g = {.name = "rows",                                            \
-                                                  .format = &ulb_int8_g##g,                                  \
-                                                  .tile_m = 1,                                               \
-                                                  .tile_k = 1,                                               \
-                                                  .bit_offset = row_major,                                   \
-                                                  .encode = encode_signed,                                   \
-                                                  .decode = decode_signed};                                  \
-    const struct ulb_layout ulb_int8_vnni4_g##g = {.name = "vnni4",                                          \
-                                                   .format = &ulb_int8_g##g,                                 \
-                                                   .tile_m = 48,                                             \
-                                                   .tile_k = 4,                                              \
-                                                   .bit_offset = vnni4,                                      \
-                                                   .encode = encode_biased,                                  \
-                                                   .decode = decode_biased,                                  \
-                                                   .slices = 2,                                              \
-                                                   .scales_ahead = true};                                    \
-    const struct ulb_layout ulb_int8_vnni4_96_g##g = {.name = "vnni4-96",                                    \
-                                                      .format = &ulb_int8_g##g,                              \
-                                                      .tile_m = 96,                                          \
-                                                      .tile_k = 4,                                           \
-                                                      .bit_offset = vnni4,                                   \
-                                                      .encode = encode_biased,                               \
-                                                      .decode = decode_biased,                               \
-                                                      .slices = 2,                                           \
-                                                      .scales_ahead = true};                                 \
-    const struct ulb_layout ulb_int8_vnni4_signed_g##g = {.name = "vnni4-signed",                            \
-                                                          .format = &ulb_int8_g##g,                          \
-                                                          .tile_m = 48,                                      \
-                                                          .tile_k = 4,                                       \
-                                                          .bit_offset = vnni4,                               \
-                                                          .encode = encode_signed,                           \
-                                                          .decode = decode_signed,                           \
-                                                          .slices = 2,                                       \
-                                                          .scales_ahead = true};                             \
+    const struct ulb_layout ulb_int8_rows_g##g = {                                                           \
+        .name = "rows",                                                                                      \
+        .format = &ulb_int8_g##g,                                                                            \
+        .tile_m = 1,                                                                                         \
+        .tile_k = 1,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = row_major, .encode = encode_signed, .decode = decode_signed}};              \
+    const struct ulb_layout ulb_int8_vnni4_g##g = {                                                          \
+        .name = "vnni4",                                                                                     \
+        .format = &ulb_int8_g##g,                                                                            \
+        .tile_m = 48,                                                                                        \
+        .tile_k = 4,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = vnni4, .encode = encode_biased, .decode = decode_biased},                   \
+        .slices = 2,                                                                                         \
+        .scales_ahead = true};                                                                               \
+    const struct ulb_layout ulb_int8_vnni4_96_g##g = {                                                       \
+        .name = "vnni4-96",                                                                                  \
+        .format = &ulb_int8_g##g,                                                                            \
+        .tile_m = 96,                                                                                        \
+        .tile_k = 4,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = vnni4, .encode = encode_biased, .decode = decode_biased},                   \
+        .slices = 2,                                                                                         \
+        .scales_ahead = true};                                                                               \
+    const struct ulb_layout ulb_int8_vnni4_signed_g##g = {                                                   \
+        .name = "vnni4-signed",                                                                              \
+        .format = &ulb_int8_g##g,                                                                            \
+        .tile_m = 48,                                                                                        \
+        .tile_k = 4,                                                                                         \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = vnni4, .encode = encode_signed, .decode = decode_signed},                   \
+        .slices = 2,                                                                                         \
+        .scales_ahead = true};                                                                               \
     ULB_SDOT_LAYOUTS_GROUPED(int8, g, 0, encode_signed, decode_signed)
 
 GROUPED(32);

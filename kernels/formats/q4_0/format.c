@@ -49,7 +49,7 @@ const struct ulb_layout ulb_q4_0_rows_96 =
     ULB_INTERLEAVED("rows-96", ulb_q4_0, rows, 16, 6, ULB_Q4_0_COLUMNS, 1, 2, 2);
 
 static const struct ulb_row_tile quads = {
-    .codes = &ulb_nibbles, .sets = 1, .zero_point = ULB_Q4_0_ZERO_POINT, .flip = 0x80};
+    .codes = &ulb_nibbles, .sets = 1, .zero_point = ULB_Q4_0_ZERO_POINT, .xor_mask = 0x80};
 
 const struct ulb_layout ulb_q4_0_sdot_32 =
     ULB_INTERLEAVED("quads-32", ulb_q4_0, quads, 16, 2, ULB_Q4_0_COLUMNS, 1, 2, 2);

@@ -51,7 +51,7 @@ const struct ulb_layout ulb_q4_k_rows_32 =
 const struct ulb_layout ulb_q4_k_rows_64 =
     ULB_INTERLEAVED("rows-64", ulb_q4_k, rows, 16, 4, ULB_Q4_K_COLUMNS, 1, 2, 20);
 
-static const struct ulb_row_tile quads = {.codes = &ulb_nibbles, .sets = 1, .flip = 0x80};
+static const struct ulb_row_tile quads = {.codes = &ulb_nibbles, .sets = 1, .xor_mask = 0x80};
 
 const struct ulb_layout ulb_q4_k_sdot_32 =
     ULB_INTERLEAVED("quads-32", ulb_q4_k, quads, 16, 2, ULB_Q4_K_COLUMNS, 1, 2, 20);

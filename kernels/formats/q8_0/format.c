@@ -48,7 +48,7 @@ const struct ulb_format ulb_q8_0 = {.name = "q8_0",
 const struct ulb_layout ulb_q8_0_in_place = ULB_IN_PLACE(ulb_q8_0, ULB_Q8_0_COLUMNS, sizeof(struct ulb_q8_0));
 
 static const struct ulb_row_tile signed_rows = {
-    .codes = &ulb_whole_bytes, .sets = 6, .zero_point = ULB_Q8_0_ZERO_POINT, .flip = 0x80};
+    .codes = &ulb_whole_bytes, .sets = 6, .zero_point = ULB_Q8_0_ZERO_POINT, .xor_mask = 0x80};
 static const struct ulb_row_tile rows = {
     .codes = &ulb_whole_bytes, .sets = 6, .zero_point = ULB_Q8_0_ZERO_POINT};
 
@@ -61,7 +61,7 @@ const struct ulb_layout ulb_q8_0_signed_rows_48 =
     ULB_INTERLEAVED("signed-rows-48", ulb_q8_0, signed_rows, 8, 6, ULB_Q8_0_COLUMNS, 1, 1, 2);
 
 static const struct ulb_row_tile quads = {
-    .codes = &ulb_whole_bytes, .sets = 1, .zero_point = ULB_Q8_0_ZERO_POINT, .flip = 0x80};
+    .codes = &ulb_whole_bytes, .sets = 1, .zero_point = ULB_Q8_0_ZERO_POINT, .xor_mask = 0x80};
 
 const struct ulb_layout ulb_q8_0_sdot_32 =
     ULB_INTERLEAVED("quads-32", ulb_q8_0, quads, 32, 1, ULB_Q8_0_COLUMNS, 1, 1, 2);

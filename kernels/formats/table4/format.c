@@ -86,15 +86,16 @@ static void unpack_128(const uint8_t *tile, struct ulb_block_values *values)
 }
 
 #define LAYOUT(of, rows)                                                                                     \
-    const struct ulb_layout ulb_##of##_plane_##rows = {.name = "plane-" #rows,                               \
-                                                       .format = &ulb_##of,                                  \
-                                                       .tile_m = rows,                                       \
-                                                       .tile_k = ULB_TABLE4_COLUMNS,                         \
-                                                       .slices = 2,                                          \
-                                                       .row_sums = true,                                     \
-                                                       .tile_bytes = rows * sizeof(struct ulb_table4),       \
-                                                       .pack_blocks = pack_##rows,                           \
-                                                       .unpack_blocks = unpack_##rows};
+    const struct ulb_layout ulb_##of##_plane_##rows = {                                                      \
+        .name = "plane-" #rows,                                                                              \
+        .format = &ulb_##of,                                                                                 \
+        .tile_m = rows,                                                                                      \
+        .tile_k = ULB_TABLE4_COLUMNS,                                                                        \
+        .slices = 2,                                                                                         \
+        .row_sums = true,                                                                                    \
+        .tile_bytes = rows * sizeof(struct ulb_table4),                                                      \
+        .kind = ULB_LAYOUT_BLOCKS,                                                                           \
+        .blocks = {.pack = pack_##rows, .unpack = unpack_##rows}};
 #define FORMAT(of, one)                                                                                      \
     static void of##_quantise(const float *weights, struct ulb_block_values *values)                         \
     {                                                                                                        \

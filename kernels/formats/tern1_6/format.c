@@ -142,15 +142,15 @@ static void unpack_sdot(unsigned lanes, const uint8_t *tile, int16_t *values, si
     {                                                                                                        \
         unpack_sdot(lanes, tile, values, stride);                                                            \
     }                                                                                                        \
-    const struct ulb_layout ulb_tern1_6_sdot_##rows = {.name = "quads-" #rows,                               \
-                                                       .format = &ulb_tern1_6,                               \
-                                                       .tile_m = rows,                                       \
-                                                       .tile_k = ULB_SDOT_COLUMNS,                           \
-                                                       .slices = ULB_SDOT_SLICES,                            \
-                                                       .tile_bytes = 16 * (lanes),                           \
-                                                       .flip = 0x80,                                         \
-                                                       .pack_tile = pack_sdot_##rows,                        \
-                                                       .unpack_tile = unpack_sdot_##rows}
+    const struct ulb_layout ulb_tern1_6_sdot_##rows = {                                                      \
+        .name = "quads-" #rows,                                                                              \
+        .format = &ulb_tern1_6,                                                                              \
+        .tile_m = rows,                                                                                      \
+        .tile_k = ULB_SDOT_COLUMNS,                                                                          \
+        .slices = ULB_SDOT_SLICES,                                                                           \
+        .tile_bytes = 16 * (lanes),                                                                          \
+        .kind = ULB_LAYOUT_TILES,                                                                            \
+        .tiles = {.pack = pack_sdot_##rows, .unpack = unpack_sdot_##rows, .xor_mask = 0x80}}
 
 QUADS(20, ULB_TERN1_6_LANES_SHORT);
 QUADS(80, ULB_TERN1_6_LANES_LONG);
@@ -160,37 +160,38 @@ const struct ulb_layout ulb_tern1_6_rows = {.name = "rows",
                                             .tile_m = 5,
                                             .tile_k = 1,
                                             .tile_bytes = 1,
-                                            .pack_tile = pack_rows,
-                                            .unpack_tile = unpack_rows};
+                                            .kind = ULB_LAYOUT_TILES,
+                                            .tiles = {.pack = pack_rows, .unpack = unpack_rows}};
 const struct ulb_layout ulb_tern1_6_fifths = {.name = "fifths",
                                               .format = &ulb_tern1_6,
                                               .tile_m = 40,
                                               .tile_k = 4,
                                               .slices = ULB_TERN1_6_SLICES,
                                               .tile_bytes = 32,
-                                              .pack_tile = pack_8,
-                                              .unpack_tile = unpack_8};
+                                              .kind = ULB_LAYOUT_TILES,
+                                              .tiles = {.pack = pack_8, .unpack = unpack_8}};
 const struct ulb_layout ulb_tern1_6_signed = {.name = "fifths-signed",
                                               .format = &ulb_tern1_6,
                                               .tile_m = 40,
                                               .tile_k = 4,
                                               .slices = ULB_TERN1_6_SLICES,
                                               .tile_bytes = 32,
-                                              .pack_tile = pack_signed_8,
-                                              .unpack_tile = unpack_signed_8};
+                                              .kind = ULB_LAYOUT_TILES,
+                                              .tiles = {.pack = pack_signed_8, .unpack = unpack_signed_8}};
 const struct ulb_layout ulb_tern1_6_fifths_80 = {.name = "fifths-80",
                                                  .format = &ulb_tern1_6,
                                                  .tile_m = 80,
                                                  .tile_k = 4,
                                                  .slices = ULB_TERN1_6_SLICES,
                                                  .tile_bytes = 64,
-                                                 .pack_tile = pack_16,
-                                                 .unpack_tile = unpack_16};
-const struct ulb_layout ulb_tern1_6_tables_80 = {.name = "tables-80",
-                                                 .format = &ulb_tern1_6,
-                                                 .tile_m = 80,
-                                                 .tile_k = 4,
-                                                 .slices = ULB_TERN1_6_SLICES,
-                                                 .tile_bytes = 64,
-                                                 .pack_tile = pack_tables_16,
-                                                 .unpack_tile = unpack_tables_16};
+                                                 .kind = ULB_LAYOUT_TILES,
+                                                 .tiles = {.pack = pack_16, .unpack = unpack_16}};
+const struct ulb_layout ulb_tern1_6_tables_80 = {
+    .name = "tables-80",
+    .format = &ulb_tern1_6,
+    .tile_m = 80,
+    .tile_k = 4,
+    .slices = ULB_TERN1_6_SLICES,
+    .tile_bytes = 64,
+    .kind = ULB_LAYOUT_TILES,
+    .tiles = {.pack = pack_tables_16, .unpack = unpack_tables_16}};

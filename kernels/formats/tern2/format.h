@@ -2,21 +2,11 @@
 #ifndef ULB_KERNELS_FORMATS_TERN2_FORMAT_H
 #define ULB_KERNELS_FORMATS_TERN2_FORMAT_H
 
-#include "kernels/pack/mmla_tile.h"
-#include "kernels/pack/sdot_tile.h"
+#include "kernels/formats/int2/layouts.h"
 
 enum { ULB_TERN2_ZERO_POINT = 1 };
 
 extern const struct ulb_format ulb_tern2;
-/* The layouts of int2, see int2/format.h. */
-extern const struct ulb_layout ulb_tern2_rows;
-extern const struct ulb_layout ulb_tern2_fields;
-extern const struct ulb_layout ulb_tern2_fields_64;
-extern const struct ulb_layout ulb_tern2_planes;
-
-/* Bytes of so many rows (kernels/pack/sdot_tile.h). */
-ULB_SDOT_DECLARE(tern2);
-/* Two rows at a time (kernels/pack/mmla_tile.h). */
-ULB_MMLA_DECLARE(tern2);
+ULB_LAYOUTS2_DECLARE(tern2);
 
 #endif

@@ -51,8 +51,8 @@ const struct ulb_layout ulb_tl1_rows = {.name = "rows",
                                         .tile_m = 1,
                                         .tile_k = 2 * ULB_TL1_COLUMNS,
                                         .tile_bytes = 1,
-                                        .pack_tile = pack_rows,
-                                        .unpack_tile = unpack_rows};
+                                        .kind = ULB_LAYOUT_TILES,
+                                        .tiles = {.pack = pack_rows, .unpack = unpack_rows}};
 const struct ulb_layout ulb_tl1_nibbles = {.name = "nibbles",
                                            .format = &ulb_tl1,
                                            .tile_m = 64,
@@ -60,8 +60,8 @@ const struct ulb_layout ulb_tl1_nibbles = {.name = "nibbles",
                                            .slices = 4,
                                            .slice_tiles = 256,
                                            .tile_bytes = 32,
-                                           .pack_tile = pack_nibbles,
-                                           .unpack_tile = unpack_nibbles};
+                                           .kind = ULB_LAYOUT_TILES,
+                                           .tiles = {.pack = pack_nibbles, .unpack = unpack_nibbles}};
 
 enum { APART = 4 /* columns of an index */ };
 
@@ -104,14 +104,15 @@ static void unpack_apart(size_t rows, const uint8_t *tile, int16_t *values, size
     {                                                                                                        \
         unpack_apart(rows, tile, values, stride);                                                            \
     }                                                                                                        \
-    const struct ulb_layout ulb_tl1_apart_##rows = {.name = "apart-" #rows,                                  \
-                                                    .format = &ulb_tl1,                                      \
-                                                    .tile_m = rows,                                          \
-                                                    .tile_k = ULB_TL1_COLUMNS * APART,                       \
-                                                    .slices = ULB_TL1_APART_SLICES,                          \
-                                                    .tile_bytes = rows / 2 * APART,                          \
-                                                    .pack_tile = pack_apart_##rows,                          \
-                                                    .unpack_tile = unpack_apart_##rows}
+    const struct ulb_layout ulb_tl1_apart_##rows = {                                                         \
+        .name = "apart-" #rows,                                                                              \
+        .format = &ulb_tl1,                                                                                  \
+        .tile_m = rows,                                                                                      \
+        .tile_k = ULB_TL1_COLUMNS * APART,                                                                   \
+        .slices = ULB_TL1_APART_SLICES,                                                                      \
+        .tile_bytes = rows / 2 * APART,                                                                      \
+        .kind = ULB_LAYOUT_TILES,                                                                            \
+        .tiles = {.pack = pack_apart_##rows, .unpack = unpack_apart_##rows}}
 
 APART_LAYOUT(16);
 APART_LAYOUT(32);

@@ -71,8 +71,8 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
                                         .tile_m = 1,
                                         .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,
                                         .tile_bytes = ULB_TL2_BURST / 2 + 1,
-                                        .pack_tile = pack_rows,
-                                        .unpack_tile = unpack_rows};
+                                        .kind = ULB_LAYOUT_TILES,
+                                        .tiles = {.pack = pack_rows, .unpack = unpack_rows}};
 /* most_tiles: side by side in a slice. Tables of four slices of 16 are 16 KiB and stay in L1. Those of 44, 44
  * KiB, come from L2, but 128 rows read them at once, and all of 4224 columns are one pass of longer streams,
  * whose sums do not wait in y: Zen 5, cold, 4096x4096, 0.86 -> 0.91 of the yardstick. */
@@ -85,15 +85,16 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
     {                                                                                                        \
         unpack_planes(rows, tile, values, stride);                                                           \
     }                                                                                                        \
-    const struct ulb_layout ulb_tl2_planes_##rows = {.name = "planes-" #rows,                                \
-                                                     .format = &ulb_tl2,                                     \
-                                                     .tile_m = rows,                                         \
-                                                     .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,              \
-                                                     .slices = 4,                                            \
-                                                     .slice_tiles = most_tiles,                              \
-                                                     .tile_bytes = ULB_TL2_BURST * rows / 2 + rows,          \
-                                                     .pack_tile = pack_##rows,                               \
-                                                     .unpack_tile = unpack_##rows}
+    const struct ulb_layout ulb_tl2_planes_##rows = {                                                        \
+        .name = "planes-" #rows,                                                                             \
+        .format = &ulb_tl2,                                                                                  \
+        .tile_m = rows,                                                                                      \
+        .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,                                                           \
+        .slices = 4,                                                                                         \
+        .slice_tiles = most_tiles,                                                                           \
+        .tile_bytes = ULB_TL2_BURST * rows / 2 + rows,                                                       \
+        .kind = ULB_LAYOUT_TILES,                                                                            \
+        .tiles = {.pack = pack_##rows, .unpack = unpack_##rows}}
 
 PLANES(64, 16);
 PLANES(128, 44);
@@ -162,5 +163,5 @@ const struct ulb_layout ulb_tl2_fives = {.name = "fives",
                                          .tile_k = ULB_TL2_BURST * ULB_TL2_COLUMNS,
                                          .slices = ULB_TL2_FIVES_SLICES,
                                          .tile_bytes = FIVES_VECTORS * FIVES_BYTES,
-                                         .pack_tile = pack_fives,
-                                         .unpack_tile = unpack_fives};
+                                         .kind = ULB_LAYOUT_TILES,
+                                         .tiles = {.pack = pack_fives, .unpack = unpack_fives}};

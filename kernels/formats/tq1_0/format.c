@@ -73,7 +73,7 @@ const struct ulb_layout ulb_tq1_0_in_place =
     ULB_IN_PLACE(ulb_tq1_0, ULB_TQ1_0_COLUMNS, sizeof(struct ulb_tq1_0));
 
 static const struct ulb_row_tile signed_rows = {
-    .codes = &ulb_fifths, .sets = 1, .zero_point = ULB_TQ1_0_ZERO_POINT, .flip = 0x80};
+    .codes = &ulb_fifths, .sets = 1, .zero_point = ULB_TQ1_0_ZERO_POINT, .xor_mask = 0x80};
 static const struct ulb_row_tile rows = {.codes = &ulb_fifths, .sets = 1, .zero_point = ULB_TQ1_0_ZERO_POINT};
 
 const struct ulb_layout ulb_tq1_0_rows_40 =

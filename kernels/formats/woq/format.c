@@ -38,15 +38,15 @@ static unsigned plane_4_128(unsigned row, unsigned col)
 }
 
 #define LAYOUT(of, which, words, rows, columns, count, bits, sums)                                           \
-    const struct ulb_layout ulb_##of##_##which = {.name = words,                                             \
-                                                  .format = &ulb_##of,                                       \
-                                                  .tile_m = rows,                                            \
-                                                  .tile_k = columns,                                         \
-                                                  .slices = count,                                           \
-                                                  .row_sums = sums,                                          \
-                                                  .bit_offset = BIT_OFFSET_##which(bits),                    \
-                                                  .encode = of##_encode,                                     \
-                                                  .decode = of##_decode};
+    const struct ulb_layout ulb_##of##_##which = {                                                           \
+        .name = words,                                                                                       \
+        .format = &ulb_##of,                                                                                 \
+        .tile_m = rows,                                                                                      \
+        .tile_k = columns,                                                                                   \
+        .slices = count,                                                                                     \
+        .row_sums = sums,                                                                                    \
+        .kind = ULB_LAYOUT_FIELDS,                                                                           \
+        .fields = {.bit_offset = BIT_OFFSET_##which(bits), .encode = of##_encode, .decode = of##_decode}};
 #define BIT_OFFSET_rows(bits)      row_##bits
 #define BIT_OFFSET_plane_64(bits)  plane_##bits##_64
 #define BIT_OFFSET_plane_128(bits) plane_##bits##_128
