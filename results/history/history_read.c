@@ -87,7 +87,7 @@ struct wanted_list {
 
 static void free_trend(struct ulb_trend *trend)
 {
-    free(trend->place);
+    free(trend->origin_key);
     free(trend->points);
 }
 
@@ -121,13 +121,14 @@ static enum ulb_status read_names(struct ulb_history *history, enum ulb_metric m
         }
         struct wanted *one = (struct wanted *)items + list->n++;
         const char *key = (const char *)sqlite3_column_text(select, 1);
-        const char *place = (const char *)sqlite3_column_text(select, 2);
-        *one = (struct wanted){.trend = {.metric = metric, .place = strdup(place ? place : "")},
-                               .id = sqlite3_column_int64(select, 0)};
+        const char *origin_key = (const char *)sqlite3_column_text(select, 2);
+        *one =
+            (struct wanted){.trend = {.metric = metric, .origin_key = strdup(origin_key ? origin_key : "")},
+                            .id = sqlite3_column_int64(select, 0)};
         one->first = one->id;
         ulb_current_key(key ? key : "", one->trend.key, sizeof one->trend.key);
-        status =
-            one->trend.place ? match_series(filter, key ? key : "", one, err) : ulb_history_no_memory(err);
+        status = one->trend.origin_key ? match_series(filter, key ? key : "", one, err)
+                                       : ulb_history_no_memory(err);
     }
     if (status == ULB_OK && code != SQLITE_DONE)
         status = ulb_history_fail(history, err);
@@ -138,14 +139,14 @@ static enum ulb_status read_names(struct ulb_history *history, enum ulb_metric m
 
 static bool same_figure(const struct wanted *a, const struct wanted *b)
 {
-    return strcmp(a->trend.key, b->trend.key) == 0 && strcmp(a->trend.place, b->trend.place) == 0;
+    return strcmp(a->trend.key, b->trend.key) == 0 && strcmp(a->trend.origin_key, b->trend.origin_key) == 0;
 }
 
 static int by_figure(const void *a, const void *b)
 {
     const struct wanted *x = *(struct wanted *const *)a, *y = *(struct wanted *const *)b;
     int order = strcmp(x->trend.key, y->trend.key);
-    order = order ? order : strcmp(x->trend.place, y->trend.place);
+    order = order ? order : strcmp(x->trend.origin_key, y->trend.origin_key);
     return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 

@@ -27,7 +27,7 @@
         .fields = {.bit_offset = (offset), .encode = encode, .decode = decode}}
 
 /* All of them, of a format whose codes are value + zero_point; defines encode() and decode() of its file. The
- * file includes kernels/formats/int2/fields.h. */
+ * file includes kernels/formats/int2/format.h. */
 #define ULB_LAYOUTS2(of, zero_point)                                                                         \
     static unsigned encode(int value)                                                                        \
     {                                                                                                        \
