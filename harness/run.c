@@ -13,6 +13,7 @@
 #include "harness/verify/stranger.h"
 #include "kernels/plugin.h"
 #include "results/compare/compare.h"
+#include "results/summary/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,14 @@ static enum ulb_status check_strangers(const struct ulb_session *session, struct
     return status;
 }
 
+/* Of what there is, after an interruption too. */
+static enum ulb_status summarise(struct ulb_record *record, struct ulb_error *err)
+{
+    json_t *summary;
+    enum ulb_status status = ulb_summary_of(record, &summary, err);
+    return status == ULB_OK ? ulb_record_set(record, "summary", summary, err) : status;
+}
+
 enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stage, struct ulb_record *record,
                         struct ulb_error *err)
 {
@@ -145,6 +154,11 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
         status = check_strangers(&session, err);
     if (status == ULB_OK)
         status = run_stage(&session, stage, kernels, err);
+    struct ulb_error unsummarised;
+    if (stage == ULB_STAGE_ALL && summarise(record, &unsummarised) != ULB_OK && status == ULB_OK) {
+        *err = unsummarised;
+        status = ULB_ENVIRONMENT;
+    }
     struct ulb_error unsaid;
     if (record->root && ulb_machine_warn_of_sleep(&session, &unsaid) != ULB_OK && status == ULB_OK) {
         *err = unsaid;

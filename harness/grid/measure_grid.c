@@ -4,6 +4,8 @@
 #include "common/rng.h"
 #include "common/units.h"
 #include "harness/bandwidth/beta.h"
+#include "harness/compute/format_table.h"
+#include "harness/grid/describe_models.h"
 #include "harness/grid/sample.h"
 #include "harness/session/checkpoint.h"
 #include "harness/grid/overlap_calibration.h"
@@ -387,6 +389,10 @@ enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product p
     struct ulb_grid grid;
     struct ulb_grid_plan plan = plan_of(&session->settings, product);
     enum ulb_status status = ulb_grid_open(&grid, session, &plan, kernels, n, err);
+    if (status == ULB_OK)
+        status = ulb_grid_describe_models(session->record, &grid, err);
+    if (status == ULB_OK)
+        status = ulb_format_errors_record(session, kernels, n, err);
     if (status == ULB_OK)
         status = prepare(session, &grid, kernels, n, err);
     bool timed = status == ULB_OK;

@@ -12,9 +12,64 @@ newest() { find "$1" -name '*.json' | sort | tail -1; }
 check_record() { python3 "$validate" "$1" || fail "invalid record $1"; }
 
 # Complete: record, report within 100 columns, figures.
-"$bench" "${small[@]}" "${few[@]}" --formats bf16,int8,int2,int1 --out full >report 2>notes || fail "run: $(cat notes)"
+"$bench" "${small[@]}" "${few[@]}" --formats bf16,int8,int2,int1 --out full >screen 2>notes || fail "run: $(cat notes)"
 record=$(newest full)
 check_record "$record"
+
+# The first screen: at most 40 lines of 80 columns but for paths, made of the record alone, with its figures.
+"$bench" show "$record" >again || fail "show"
+diff screen again || fail "show prints another screen than the run"
+[[ $(wc -l <screen) -le 40 ]] || fail "the screen has $(wc -l <screen) lines"
+grep -vE '^(Record|Page) ' screen | awk 'length > 80 { print; bad = 1 } END { exit bad }' || fail "a line over 80 columns"
+grep -qx "Record   $record" screen || fail "the screen does not name the record"
+grep -qx "Page     ${record%.json}.html" screen || fail "the screen does not name the page"
+! grep -q '^figure: ' notes || fail "figures are named unasked: $(cat notes)"
+python3 - "$record" <<'P' || fail "the summary"
+import json, sys
+record = json.load(open(sys.argv[1]))
+screen, summary = open("screen").read(), record["summary"]
+cells = [c for c in record["cells"] if c["n"] == 1]
+set_ = record["beta"]["yardstick"][0]["set"]
+betas = [c["gbps"] for c in record["beta"]["cells"] if c["set"] == set_ and c["level"] == "mem"]
+assert summary["memory_gbps"] in betas + [record["beta"]["yardstick"][0]["gbps"]], summary
+assert "%.1f GB/s" % summary["memory_gbps"] in screen and summary["trust"] + ":" in screen
+model, described = summary["models"][0], record["models"][0]
+assert model["model"] == described["model"] == "mobilellm-1.5b"
+head = described["head"]
+other = 2 * head["m"] * head["k"] + described["kv_bytes"]
+assert abs(model["other_bytes"] / other - 1) < 1e-6
+assert {f["format"] for f in model["formats"]} == {"bf16", "int8", "int2", "int1"}
+errors = {e["format"]: e["rmse"] for e in record["format_errors"]}
+for row in model["formats"]:
+    us = limit = 1e6 * other / (summary["memory_gbps"] * 1e9)
+    for matrix in described["matrices"]:
+        best = min((c for c in cells if c["format"] == row["format"] and c["layer"] == matrix["layer"]), key=lambda c: c["us"])
+        us += matrix["active"] * best["us"]
+        limit += matrix["active"] * best["us"] * best["efficiency"]
+    assert abs(row["tokens_per_s"] * us / 1e6 - 1) < 1e-6, row
+    assert abs(row["tokens_per_s_limit"] * limit / 1e6 - 1) < 1e-6, row
+    assert abs(row["share_of_limit"] - row["tokens_per_s"] / row["tokens_per_s_limit"]) < 1e-9, row
+    assert row["error_rmse"] == errors[row["format"]], row
+    assert any(line.split()[-9:] and row["format"] in line and "%.1f" % row["tokens_per_s"] in line
+               for line in screen.splitlines()), row
+tps = [row["tokens_per_s"] for row in model["formats"]]
+assert tps == sorted(tps)
+good = [r for r in model["formats"] if r["error_rmse"] <= 0.25]
+fast = [r for r in good if r["tokens_per_s"] >= 10]
+wanted = min(fast, key=lambda r: r["error_rmse"]) if fast else max(good, key=lambda r: r["tokens_per_s"])
+assert model["suggested"] == wanted["format"], (model["suggested"], wanted)
+P
+"$bench" show "$record" --json | python3 -c '
+import json, sys
+assert json.load(sys.stdin) == json.load(open(sys.argv[1]))["summary"]' "$record" || fail "show --json is not the record'"'"'s summary"
+for section in machine beta gamma cells overlap decode formats all; do
+    "$bench" show "$record" --section $section >part 2>notes || fail "show --section $section: $(cat notes)"
+    [[ -s part || $section == decode ]] || fail "show --section $section prints nothing"
+done
+status=0
+"$bench" show "$record" --section everything >/dev/null 2>notes || status=$?
+[[ $status == 2 ]] && grep -q "must be summary|machine" notes || fail "an unknown section: exit $status: $(cat notes)"
+"$bench" show "$record" --section all >report
 awk 'length > 100 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 100 columns"
 for word in int1a8 int2a8 int8a8 bf16f32; do grep -q "$word" report || fail "$word is missing in the report"; done
 grep -q '^Overlap on all' report || fail "no overlap in the report"

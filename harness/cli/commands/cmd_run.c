@@ -4,6 +4,7 @@
 #include "harness/cli/measure_options.h"
 #include "harness/cli/commands/model.h"
 #include "harness/cli/commands/print_record.h"
+#include "harness/cli/commands/print_summary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,17 +22,21 @@ static bool has_cells(const struct ulb_record *record)
            json_array_size(json_object_get(json_object_get(record->root, "beta"), "cells")) > 0;
 }
 
+/* path: NULL where the record could not be written. */
 static enum ulb_status show(const struct ulb_measure_options *options, const struct ulb_record *record,
-                            struct ulb_error *err)
+                            const char *path, struct ulb_error *err)
 {
     if (options->json)
         return ulb_print_json(json_incref(record->root), err);
-    ulb_report_print(record, stdout);
-    return ULB_OK;
+    if (options->verbose) {
+        ulb_report_print(record, stdout);
+        fputc('\n', stdout);
+    }
+    return ulb_print_summary(record, path, stdout, err);
 }
 
 /* Figures and the report are extras: what goes wrong with them does not end the run. */
-static void draw(const struct ulb_record *record, const char *json)
+static void draw(const struct ulb_record *record, const char *json, bool verbose)
 {
     const struct ulb_report_record one = {record, "this run"};
     struct ulb_error why;
@@ -39,11 +44,9 @@ static void draw(const struct ulb_record *record, const char *json)
     size_t bytes, length = strlen(json);
     bool named = length > 5 && strcmp(json + length - 5, ".json") == 0;
     snprintf(stem, sizeof stem, "%.*s", (int)(named ? length - 5 : length), json);
-    ulb_draw_all_figures(record, stem);
+    ulb_draw_all_figures(record, stem, verbose);
     snprintf(path, sizeof path, "%s.html", stem);
-    if (ulb_write_report(&one, 1, path, &bytes, &why) == ULB_OK)
-        fprintf(stderr, "report: %s\n", path);
-    else
+    if (ulb_write_report(&one, 1, path, &bytes, &why) != ULB_OK)
         fprintf(stderr, "note: the report is left out: %s\n", why.message);
 }
 
@@ -56,16 +59,16 @@ static enum ulb_status finish(const struct ulb_measure_options *options, struct 
     if (measured != ULB_OK && measured != ULB_FINDING)
         ulb_record_warn(record, err, "interrupted: the record holds what was measured until then");
     enum ulb_status status = ulb_record_write(record, path, err);
-    enum ulb_status shown = show(options, record, status == ULB_OK ? err : &kept);
-    fflush(stdout); /* before what follows on stderr */
     if (status != ULB_OK) {
+        show(options, record, NULL, &kept);
         ulb_measure_kept(options, record, status);
         return status;
     }
-    fprintf(stderr, "record: %s\n", path);
     ulb_measure_kept(options, record, measured);
-    if (measured == ULB_OK && shown == ULB_OK)
-        draw(record, path);
+    if (measured == ULB_OK)
+        draw(record, path, options->verbose);
+    fprintf(stderr, "record: %s\n", path);
+    enum ulb_status shown = show(options, record, path, err);
     if (measured != ULB_OK)
         *err = kept;
     return measured != ULB_OK ? measured : shown;
