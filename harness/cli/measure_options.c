@@ -105,7 +105,9 @@ static const struct {
     {{"n", 'n', "N,...", 0, "numbers of tokens (default: 2,4,8,16,32,64,128,512; quick: 4,16,64)", 0},
      ULB_FOR_GEMM,
      0},
-    {{"out", 'o', "DIR", 0, "where the record and the figures go (default: results)", 0}, ULB_FOR_RUN, 0},
+    {{"out", 'o', "DIR", 0, "where the record and the figures go (default: " ULB_RESULTS_FOLDER ")", 0},
+     ULB_FOR_RUN,
+     0},
     {{"out", 'o', "DIR", 0, "write a record there (default: none is written)", 0}, TIMED & ~ULB_FOR_RUN, 0},
     {{"json", 'j', NULL, 0, "one JSON document on standard output", 0}, TIMED | ULB_FOR_VERIFY, 0},
     {{"progress", OPTION_PROGRESS, "auto|on|off", 0,
@@ -262,7 +264,7 @@ const struct argp *ulb_measure_argp(enum ulb_measuring command)
 
 void ulb_measure_defaults(struct ulb_measure_options *o, struct ulb_error *err)
 {
-    *o = (struct ulb_measure_options){.settings = {.seed = 1}, .out = "results", .err = err};
+    *o = (struct ulb_measure_options){.settings = {.seed = 1}, .out = ULB_RESULTS_FOLDER, .err = err};
 }
 
 enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *o, struct ulb_error *err)
