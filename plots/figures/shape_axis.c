@@ -60,7 +60,7 @@ void ulb_put_shape_axis(const struct ulb_canvas *canvas, const struct ulb_cell *
             narrow ? "rotate by 90 right " : "");
     for (size_t c = 0; c < n; c++) {
         fprintf(script, "%s\"", c ? ", " : "");
-        ulb_put_short_text(script, columns[c]->layer, WIDE_CHARACTERS);
+        ulb_put_tic_text(script, columns[c]->layer, WIDE_CHARACTERS);
         fprintf(script, narrow ? " %zu x %zu\" %zu" : "\\n%zu\\nx %zu\" %zu", columns[c]->m, columns[c]->k,
                 c);
     }
