@@ -8,7 +8,8 @@ static json_t *matrix_json(const struct ulb_layer_shape *shape)
                      (json_int_t)shape->k, "count", (int)shape->count, "active", (int)shape->active);
 }
 
-static json_t *model_json(const struct ulb_model *model, const struct ulb_shape_list *shapes)
+json_t *ulb_describe_model(const struct ulb_model *model, const struct ulb_shape_list *shapes,
+                           unsigned context)
 {
     enum { BYTES_PER_ELEMENT = 2 };
     json_t *matrices = json_array(), *head = json_null();
@@ -23,7 +24,7 @@ static json_t *model_json(const struct ulb_model *model, const struct ulb_shape_
         json_pack("{s:s, s:s, s:i, s:o, s:o, s:i}", "model", model->name, "title", model->title, "layers",
                   (int)model->layers, "matrices", matrices, "head", head, "context", ULB_DESCRIBED_CONTEXT);
     if (row && !bad)
-        ulb_set_figure(row, "kv_bytes", ulb_model_kv_bytes(model, ULB_DESCRIBED_CONTEXT, BYTES_PER_ELEMENT),
+        ulb_set_figure(row, "kv_bytes", ulb_model_kv_bytes(model, context, BYTES_PER_ELEMENT),
                        "the model's numbers do not give the size of its cache");
     return bad ? NULL : row;
 }
@@ -34,7 +35,8 @@ enum ulb_status ulb_grid_describe_models(struct ulb_record *record, const struct
     json_t *rows = json_array();
     int bad = 0;
     for (size_t i = 0; i < grid->models.n; i++)
-        bad |= json_array_append_new(rows, model_json(&grid->models.items[i], &grid->shapes[i]));
+        bad |= json_array_append_new(
+            rows, ulb_describe_model(&grid->models.items[i], &grid->shapes[i], ULB_DESCRIBED_CONTEXT));
     if (bad) {
         json_decref(rows);
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to describe %zu models", grid->models.n);

@@ -2,7 +2,7 @@
 
 #include "common/stats.h"
 #include "results/summary/chosen_cells.h"
-#include "results/summary/model_summary.h"
+#include "results/summary/format_choice.h"
 #include "results/summary/verdict.h"
 
 #include <math.h>
@@ -122,6 +122,40 @@ static int set_limit(json_t *summary, const struct ulb_format_share *shares, siz
     return json_object_set_new(summary, "limit", limit[0] ? json_string(limit) : json_null());
 }
 
+/* ---- models ---- */
+
+static json_t *model_json(const struct ulb_choice_input *input, struct ulb_format_choice *choices)
+{
+    const struct ulb_wants wants = {.min_tps = ULB_SUGGESTED_TPS,
+                                    .max_error = ULB_SUGGESTED_ERROR,
+                                    .available_bytes =
+                                        ulb_record_number(input->record, "machine.memory_bytes")};
+    size_t n = ulb_format_choices(input, &wants, choices);
+    char reason[ULB_CHOICE_REASON];
+    const struct ulb_format_choice *suggested = ulb_suggest_format(choices, n, &wants, reason);
+    json_t *formats = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad |= json_array_append_new(formats, ulb_choice_json(&choices[i]));
+    json_t *row =
+        json_pack("{s:s, s:O?, s:f, s:o, s:s?, s:s, s:s}", "model", ulb_row_text(input->model, "model"),
+                  "context", json_object_get(input->model, "context"), "other_us", ulb_choice_other_us(input),
+                  "formats", formats, "suggested", suggested ? suggested->format : NULL, "reason", reason,
+                  "basis", ulb_choice_basis(input));
+    return bad ? NULL : row;
+}
+
+static int add_models(json_t *models, struct ulb_choice_input input)
+{
+    struct ulb_format_choice *choices = calloc(ULB_FORMAT_CHOICES, sizeof *choices);
+    int bad = !choices;
+    size_t i;
+    json_array_foreach(json_object_get(input.record->root, "models"), i, input.model) bad =
+        bad || json_array_append_new(models, model_json(&input, choices));
+    free(choices);
+    return bad;
+}
+
 /* ---- the whole ---- */
 
 static enum ulb_status set_all(json_t *summary, const struct ulb_record *record,
@@ -129,17 +163,16 @@ static enum ulb_status set_all(json_t *summary, const struct ulb_record *record,
 {
     struct ulb_format_share *shares = calloc(ULB_FORMAT_SHARES, sizeof *shares);
     json_t *models = json_array();
-    enum ulb_status status = ULB_OK;
     int bad = !shares || set_memory(summary, record, n > 0 ? cells[0] : NULL);
     if (!bad && n > 0) {
         bad |= set_trust(summary, cells, n);
         bad |= set_limit(summary, shares, ulb_format_shares(cells, n, shares));
-        status = ulb_summarise_models(record, cells, n, ulb_row_number(summary, "memory_gbps"), models, err);
+        bad |= add_models(models, (struct ulb_choice_input){record, cells, n,
+                                                            ulb_row_number(summary, "memory_gbps"), NULL});
     }
     bad |= json_object_set_new(summary, "models", models);
     free(shares);
-    return status == ULB_OK && bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the summary")
-                                   : status;
+    return bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the summary") : ULB_OK;
 }
 
 enum ulb_status ulb_summary_of(const struct ulb_record *record, json_t **out, struct ulb_error *err)

@@ -12,9 +12,7 @@
 /* Makes the section "summary" of a record from its other sections; the same record gives the same summary.
  * Figures that it does not hold are null with "<key>_reason", and "models" is empty without cells.
  *
- * A model's tokens_per_s is 1 / (blocks + head + cache): blocks is the sum over its matrices of the fastest
- * cold cell of the format; the 16-bit head and the 16-bit cache are read at memory_gbps. tokens_per_s_limit
- * puts the time that the yardstick beside each cell takes for the same bytes in the place of the cell's.
+ * Tokens per second: results/summary/format_choice.h.
  * ULB_BAD_INPUT: a section cannot be read. */
 enum ulb_status ulb_summary_of(const struct ulb_record *record, json_t **out, struct ulb_error *err);
 

@@ -36,12 +36,12 @@ assert "%.1f GB/s" % summary["memory_gbps"] in screen and summary["trust"] + ":"
 model, described = summary["models"][0], record["models"][0]
 assert model["model"] == described["model"] == "mobilellm-1.5b"
 head = described["head"]
-other = 2 * head["m"] * head["k"] + described["kv_bytes"]
-assert abs(model["other_bytes"] / other - 1) < 1e-6
+other = 1e6 * (2 * head["m"] * head["k"] + described["kv_bytes"]) / (summary["memory_gbps"] * 1e9)
+assert abs(model["other_us"] / other - 1) < 1e-6
 assert {f["format"] for f in model["formats"]} == {"bf16", "int8", "int2", "int1"}
 errors = {e["format"]: e["rmse"] for e in record["format_errors"]}
 for row in model["formats"]:
-    us = limit = 1e6 * other / (summary["memory_gbps"] * 1e9)
+    us = limit = other
     for matrix in described["matrices"]:
         best = min((c for c in cells if c["format"] == row["format"] and c["layer"] == matrix["layer"]), key=lambda c: c["us"])
         us += matrix["active"] * best["us"]
@@ -70,6 +70,40 @@ status=0
 "$bench" show "$record" --section everything >/dev/null 2>notes || status=$?
 [[ $status == 2 ]] && grep -q "must be summary|machine" notes || fail "an unknown section: exit $status: $(cat notes)"
 "$bench" show "$record" --section all >report
+
+# Advice of the record: the model that was measured gets the screen's figures, at the same context.
+"$bench" advise mobilellm-1.5b --record "$record" --json >advice || fail "advise: exit $?"
+python3 - "$record" <<'P' || fail "the advice"
+import json, sys
+summary, advice = json.load(open(sys.argv[1]))["summary"], json.load(open("advice"))
+model = summary["models"][0]
+assert advice["context"] == model["context"] == 4096 and advice["memory_gbps"] == summary["memory_gbps"]
+assert advice["available_bytes"] > 0 and advice["record"] == sys.argv[1] and advice["suggested"]
+ours, theirs = advice["formats"], model["formats"]
+for mine, other in zip(ours, theirs, strict=True):
+    assert {**mine, "fits": 1} == {**other, "fits": 1}, (mine, other)
+front = [f for f in ours if not any(g["tokens_per_s"] >= f["tokens_per_s"] and g["error_rmse"] <= f["error_rmse"] and g != f
+                                    for g in ours)]
+assert [f["format"] for f in front] == [f["format"] for f in ours if f["pareto"]], ours
+P
+"$bench" advise llama3-8b --record "$record" --context 0 --max-error 1 --min-tps 0.001 >advice || fail "advise: exit $?"
+grep -q "^Take     bf16: the least error at 0.001 tokens/s or more" advice || fail "advice: $(cat advice)"
+awk 'length > 80 && !/^(Record|Measure) / { print; bad = 1 } END { exit bad }' advice || fail "a line over 80 columns"
+# Weights of three values are held by a format of three values as they are; none of those is in this record.
+refused() { # EXIT REGEX ARGUMENT...
+    local status=0 wanted=$1 regex=$2
+    shift 2
+    "$bench" advise "$@" --record "$record" >advice 2>notes || status=$?
+    [[ $status == "$wanted" && $(wc -l <notes) == 1 ]] && grep -qE "$regex" notes || fail "advise $*: exit $status: $(cat notes)"
+}
+refused 1 "bitnet-2b-4t: no format that fits has an error of at most 0.25" bitnet-2b-4t
+refused 1 "no format fits: 0.1 GiB are available" llama3-8b --memory 0.1
+refused 1 "reaches 1e\+06 tokens/s" mobilellm-1.5b --min-tps 1e6
+refused 2 "nosuchmodel" nosuchmodel
+refused 2 "must be GiB above 0" llama3-8b --memory nothing
+cp "$record" gemm.json
+python3 -c 'import json; r = json.load(open("gemm.json")); r["cells"] = []; json.dump(r, open("gemm.json", "w"))'
+record=gemm.json refused 2 "no GEMV results" mobilellm-1.5b
 awk 'length > 100 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 100 columns"
 for word in int1a8 int2a8 int8a8 bf16f32; do grep -q "$word" report || fail "$word is missing in the report"; done
 grep -q '^Overlap on all' report || fail "no overlap in the report"

@@ -94,8 +94,12 @@ static void print_format(const json_t *format, const char *suggested, FILE *out)
     const char *name = ulb_row_text(format, "format");
     double gamma = ulb_row_number(format, "gamma_cycles");
     bool computes = strcmp(ulb_row_text(format, "bound"), "compute") == 0, is = strcmp(name, suggested) == 0;
-    snprintf(bound, sizeof bound, computes && isfinite(gamma) ? "%s (gamma %.2f)" : "%s",
-             ulb_row_text(format, "bound"), gamma);
+    if (json_is_false(json_object_get(format, "fits")))
+        strcpy(bound, "does not fit");
+    else if (computes && isfinite(gamma))
+        snprintf(bound, sizeof bound, "compute (gamma %.2f)", gamma);
+    else
+        snprintf(bound, sizeof bound, "%s", ulb_row_text(format, "bound"));
     fprintf(out, "%c %-10.10s %9s %9s %9.2f GB %7s   %s%s\n", is ? '>' : ' ', name,
             ulb_show_number(tps, "%.1f", ulb_row_number(format, "tokens_per_s")),
             ulb_show_number(share, "%.0f %%", 100 * ulb_row_number(format, "share_of_limit")),
@@ -237,4 +241,24 @@ enum ulb_status ulb_print_model_formats(const struct ulb_record *record, FILE *o
     print_models(summary, SIZE_MAX, 0, out);
     json_decref(summary);
     return ULB_OK;
+}
+
+void ulb_print_advice(const json_t *advice, const char *model, FILE *out)
+{
+    char gbps[32], gib[32];
+    const char *suggested = ulb_row_text(advice, "suggested");
+    ulb_show_number(gbps, "%.1f", ulb_row_number(advice, "memory_gbps"));
+    ulb_show_number(gib, "%.1f", ulb_row_number(advice, "available_bytes") / ULB_GIB);
+    if (suggested[0])
+        print_line(out, "Take", "%s: %s", suggested, ulb_row_text(advice, "reason"));
+    else
+        print_line(out, "Take", "none: %s", ulb_row_text(advice, "reason"));
+    print_line(out, "Here", "memory reads %s GB/s, %s GiB are available", gbps, gib);
+    print_model(advice, 0, out);
+    fprintf(out, "  tok/s: %s, context %.0f\n", ulb_row_text(advice, "basis"),
+            ulb_row_number(advice, "context"));
+    fprintf(out, "  error: RMS on normal weights, not model quality\n\n");
+    fprintf(out, "%-9s%s\n", "Record", ulb_row_text(advice, "record"));
+    fprintf(out, "%-9sulb-bench decode --model %s --formats %s\n", "Measure", model,
+            suggested[0] ? suggested : "FORMAT");
 }

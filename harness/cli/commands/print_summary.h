@@ -10,6 +10,9 @@
 enum ulb_status ulb_print_summary(const struct ulb_record *record, const char *path, FILE *out,
                                   struct ulb_error *err);
 
+/* The document of ulb_advice_of(); model: as it was named, for the commands that measure the same. */
+void ulb_print_advice(const json_t *advice, const char *model, FILE *out);
+
 /* Every model with every format of the record. */
 enum ulb_status ulb_print_model_formats(const struct ulb_record *record, FILE *out, struct ulb_error *err);
 
