@@ -6,6 +6,7 @@
 #include "harness/compute/format_table.h"
 #include "harness/compute/gamma.h"
 #include "harness/grid/measure_grid.h"
+#include "harness/grid/shortlist.h"
 #include "harness/session/checkpoint.h"
 #include "harness/session/describe_machine.h"
 #include "harness/analysis/port_bounds.h"
@@ -77,6 +78,8 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
         status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK)
         status = measure_gamma(session, stage, kernels, n, err);
+    if (status == ULB_OK && stage == ULB_STAGE_ALL && session->settings.best_kernels)
+        status = ulb_shortlist_kernels(session, kernels, &n, err);
     if (status == ULB_OK && stage == ULB_STAGE_FORMATS)
         status = ulb_formats_measure(session, kernels, n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)

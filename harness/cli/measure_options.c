@@ -1,5 +1,7 @@
 #include "harness/cli/measure_options.h"
 
+#include "harness/cli/kernel_filter.h"
+
 #include "common/units.h"
 #include "harness/cli/guests.h"
 #include "harness/cli/interrupt.h"
@@ -313,20 +315,6 @@ enum ulb_status ulb_measure_parse(int argc, char **argv, enum ulb_measuring comm
     return ulb_parse_arguments(&parser, argc, argv, o, done, err);
 }
 
-char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa)
-{
-    char *filter = calloc(ulb_kernel_count + 1, ULB_KERNEL_NAME_MAX + 1), name[ULB_KERNEL_NAME_MAX];
-    size_t used = 0, bytes = (ulb_kernel_count + 1) * (ULB_KERNEL_NAME_MAX + 1);
-    for (size_t i = 0; filter && i < ulb_kernel_count; i++) {
-        if (chosen[i] && (ulb_kernels[i]->needs & ~isa) == 0)
-            used += (size_t)snprintf(filter + used, bytes - used, "%s%s", used ? "|" : "^(",
-                                     ulb_kernel_name(ulb_kernels[i], name));
-    }
-    if (used > 0)
-        snprintf(filter + used, bytes - used, ")$");
-    return filter;
-}
-
 /* What a run was made with, for --verbose. */
 static void print_conditions(const struct ulb_record *record)
 {
@@ -367,13 +355,21 @@ static enum ulb_status run_second_pass(const struct ulb_measure_options *o, enum
                                        struct ulb_record *record, struct ulb_error *err)
 {
     struct ulb_measure_options again = *o;
-    struct ulb_record second;
+    struct ulb_record second = {NULL};
+    char *filter = NULL;
+    enum ulb_status status = ULB_OK;
     again.settings.seed++;
     again.settings.keep.pass = "-aa";
-    enum ulb_status status = run_once(&again, stage == ULB_STAGE_ALL ? ULB_STAGE_GEMV : stage, &second, err);
+    if (o->settings.best_kernels) {
+        status = ulb_record_kernel_filter(record, "the first pass", &filter, err);
+        again.settings.kernels = filter;
+    }
+    if (status == ULB_OK)
+        status = run_once(&again, stage == ULB_STAGE_ALL ? ULB_STAGE_GEMV : stage, &second, err);
     if (status == ULB_OK)
         status = ulb_record_judge_passes(record, &second, err);
     ulb_record_free(&second);
+    free(filter);
     return status;
 }
 
@@ -453,6 +449,7 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *o, const char *r
     settings->quick = is_set(from, "quick");
     settings->warm = is_set(from, "warm");
     settings->aa = is_set(from, "aa");
+    settings->best_kernels = is_set(from, "best_kernels");
     settings->seed = (uint64_t)whole_number(from, "seed");
     settings->ring_bytes = (size_t)whole_number(from, "ring_bytes");
     return restore_words(settings, from, err);

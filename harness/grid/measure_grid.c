@@ -423,3 +423,22 @@ enum ulb_status ulb_grid_largest(const struct ulb_session *session, enum ulb_pro
     ulb_grid_close(&grid);
     return status;
 }
+
+enum ulb_status ulb_grid_two_shapes(const struct ulb_session *session,
+                                    const struct ulb_kernel *const *kernels, size_t n, char *list,
+                                    size_t bytes, struct ulb_error *err)
+{
+    struct ulb_grid grid;
+    struct ulb_grid_plan plan = plan_of(&session->settings, ULB_GEMV);
+    enum ulb_status status = ulb_grid_list(&grid, session, &plan, kernels, n, err);
+    if (status == ULB_OK) {
+        const struct ulb_grid_cell *first = &grid.cells[0], *largest = first;
+        for (size_t i = 0; i < grid.judged; i++)
+            largest = grid.cells[i].m * grid.cells[i].k > largest->m * largest->k ? &grid.cells[i] : largest;
+        int used = snprintf(list, bytes, "%zux%zu", first->m, first->k);
+        if (first->m != largest->m || first->k != largest->k)
+            snprintf(list + used, bytes - (size_t)used, ",%zux%zu", largest->m, largest->k);
+    }
+    ulb_grid_close(&grid);
+    return status;
+}

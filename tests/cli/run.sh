@@ -183,10 +183,41 @@ done
 # Without gnuplot the run is done all the same.
 mkdir nothing
 status=0
-PATH=$scratch/nothing "$bench" "${small[@]}" "${few[@]}" --formats int1 --out bare >/dev/null 2>notes || status=$?
+PATH=$scratch/nothing "$bench" "${small[@]}" --formats int8,int2 --out bare >/dev/null 2>notes || status=$?
 [[ $status == 0 ]] || fail "run without gnuplot: exit $status: $(cat notes)"
 grep -q "gnuplot" notes || fail "nothing said about gnuplot: $(cat notes)"
 check_record "$(newest bare)"
+
+# Without --kernels the fastest of each format is measured, and the paper's own sequence; --like measures the same.
+chosen=$(newest bare)
+python3 - "$chosen" <<'P' || fail "the choice of kernels"
+import json, sys
+record = json.load(open(sys.argv[1]))
+choices, measured = record["choices"], {cell["kernel"] for cell in record["cells"]}
+assert record["settings"]["best_kernels"] is True
+assert measured == {c["kernel"] for c in choices if c["chosen"] or c["paper"]}, (measured, choices)
+assert {c["kernel"] for c in choices} == {c["kernel"] for c in record["gamma"]["cells"]}
+for format_ in ("int8", "int2"):
+    rows = [c for c in choices if c["format"] == format_]
+    best_gamma = min(c["gamma_cycles"] for c in rows if c["gamma_cycles"])
+    for c in rows:
+        near = c["gamma_cycles"] is not None and c["gamma_cycles"] <= 1.6 * best_gamma
+        assert (c["cold_ratio"] is not None) == near, c
+    timed = [c for c in rows if c["cold_ratio"]]
+    best = min(c["cold_ratio"] for c in timed)
+    first = next(c for c in timed if c["cold_ratio"] <= 1.03 * best)
+    assert [c for c in rows if c["chosen"]] == [first], rows
+P
+PATH=$scratch/nothing "$bench" --quick --like "$chosen" --ring-mib 256 --out like --json >like.json 2>notes || fail "--like: $(cat notes)"
+python3 - "$chosen" <<'P' || fail "--like measures something else"
+import json, sys
+old, new = json.load(open(sys.argv[1])), json.load(open("like.json"))
+shape = lambda c: (c["kernel"], c["model"], c["layer"], c["m"], c["k"], c["mode"])
+assert sorted(map(shape, old["cells"])) == sorted(map(shape, new["cells"]))
+P
+status=0
+"$bench" --like "$chosen" --formats int8 2>notes >/dev/null || status=$?
+[[ $status == 2 ]] && grep -q "takes formats, kernels, models and shapes from its record" notes || fail "--like --formats: exit $status: $(cat notes)"
 status=0
 PATH=$scratch/nothing "$bench" plot "$record" -o "$scratch" 2>notes || status=$?
 [[ $status == 3 ]] || fail "plot without gnuplot: exit $status"

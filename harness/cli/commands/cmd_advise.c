@@ -4,6 +4,7 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/commands/newest_record.h"
 #include "harness/cli/commands/print_summary.h"
+#include "harness/cli/commands/run_choice.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/option.h"
 #include "harness/grid/describe_models.h"
@@ -17,11 +18,6 @@
 
 enum { OPTION_CONTEXT = 0x100, OPTION_MIN_TPS, OPTION_MAX_ERROR, OPTION_MEMORY };
 enum { CONTEXT_MAX = 1 << 24 };
-
-/* What people choose among; measured where no record of this machine is there. */
-static const char FORMATS[] =
-    "bf16,q8_0,q6_k,q5_k,q4_k,q4_0,mxfp4,iq4_nl,q3_k,q2_k,tq2_0,tq1_0,int8,int4,int3,"
-    "int2,tern1.6,int1";
 
 struct request {
     const char *model, *record;
@@ -80,7 +76,7 @@ static enum ulb_status measure(const struct request *request, struct ulb_record 
     ulb_measure_defaults(&options, err);
     options.settings.quick = true;
     options.settings.models = request->model;
-    options.settings.formats = FORMATS;
+    ulb_choose_formats(&options);
     options.settings.command = "run";
     fprintf(stderr,
             "note: no record of this machine in %s/: measuring what %s needs, some minutes; 'ulb-bench run' "

@@ -1,3 +1,4 @@
+#include "harness/cli/kernel_filter.h"
 #include "harness/cli/commands/model.h"
 
 #include "harness/cli/commands/draw_figures.h"
