@@ -6,6 +6,7 @@
 #include "harness/compute/format_table.h"
 #include "harness/compute/gamma.h"
 #include "harness/grid/measure_grid.h"
+#include "harness/grid/shortlist.h"
 #include "harness/session/checkpoint.h"
 #include "harness/session/describe_machine.h"
 #include "harness/session/session.h"
@@ -14,6 +15,7 @@
 #include "harness/verify/stranger.h"
 #include "kernels/plugin.h"
 #include "results/compare/compare.h"
+#include "results/summary/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,8 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
         status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK)
         status = measure_gamma(session, stage, kernels, n, err);
+    if (status == ULB_OK && stage == ULB_STAGE_ALL && session->settings.best_kernels)
+        status = ulb_shortlist_kernels(session, kernels, &n, err);
     if (status == ULB_OK && stage == ULB_STAGE_FORMATS)
         status = ulb_formats_measure(session, kernels, n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
@@ -135,6 +139,14 @@ static enum ulb_status check_strangers(const struct ulb_session *session, struct
     return status;
 }
 
+/* Of what there is, after an interruption too. */
+static enum ulb_status summarise(struct ulb_record *record, struct ulb_error *err)
+{
+    json_t *summary;
+    enum ulb_status status = ulb_summary_of(record, &summary, err);
+    return status == ULB_OK ? ulb_record_set(record, "summary", summary, err) : status;
+}
+
 enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stage, struct ulb_record *record,
                         struct ulb_error *err)
 {
@@ -149,6 +161,11 @@ enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stag
         status = check_strangers(&session, err);
     if (status == ULB_OK)
         status = run_stage(&session, stage, kernels, err);
+    struct ulb_error unsummarised;
+    if (stage == ULB_STAGE_ALL && summarise(record, &unsummarised) != ULB_OK && status == ULB_OK) {
+        *err = unsummarised;
+        status = ULB_ENVIRONMENT;
+    }
     struct ulb_error unsaid;
     if (record->root && ulb_machine_warn_of_sleep(&session, &unsaid) != ULB_OK && status == ULB_OK) {
         *err = unsaid;

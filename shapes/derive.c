@@ -305,6 +305,18 @@ enum ulb_status ulb_model_check(const struct ulb_model *model, struct ulb_error 
     return status == ULB_OK ? check_experts(model, err) : status;
 }
 
+const char *ulb_model_trained_as(const struct ulb_model *model)
+{
+    static const char *const ternary[] = {"bitnet", "falcon-e", "trilm"};
+    if (strncmp(model->name, "bonsai", strlen("bonsai")) == 0)
+        return "binary";
+    for (size_t i = 0; i < sizeof ternary / sizeof *ternary; i++) {
+        if (strncmp(model->name, ternary[i], strlen(ternary[i])) == 0)
+            return "ternary";
+    }
+    return model->sub_norms ? "ternary" : "";
+}
+
 void ulb_model_free(struct ulb_model *model)
 {
     free(model->stored);

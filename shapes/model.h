@@ -143,6 +143,10 @@ double ulb_model_active_parameters(const struct ulb_model *model, const struct u
  * sizes included. NAN when the model's numbers do not give them. */
 double ulb_model_kv_bytes(const struct ulb_model *model, double positions, double bytes_per_element);
 
+/* What values a model's weights were trained to take: "ternary" (BitNet, Falcon-E, TriLM), "binary" (Bonsai),
+ * else "". By the model's name, or by the norms that only BitNet's blocks have. */
+const char *ulb_model_trained_as(const struct ulb_model *model);
+
 /* ULB_BAD_INPUT names the first number that no model can have: sizes of 1 to 2^24, heads that kv_heads does
  * not divide, more active experts than experts... */
 enum ulb_status ulb_model_check(const struct ulb_model *model, struct ulb_error *err);

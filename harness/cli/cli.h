@@ -47,6 +47,14 @@ enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err);
  * made or written in; option is the one that names another. */
 enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err);
 
+/* Where records, figures and the history go by default, in the current directory. */
+#define ULB_RESULTS_FOLDER "ulb-results"
+#define ULB_HISTORY_FILE   ULB_RESULTS_FOLDER "/history.db"
+
+/* The history without --db: ULB_HISTORY_FILE; where there is none, the one that earlier versions kept in
+ * results/, with a note on standard error how to move it. */
+const char *ulb_default_history(void);
+
 /* At the end: removes the folder made if nothing was written into it, as when the input is refused. */
 void ulb_leave_no_empty_folder(void);
 

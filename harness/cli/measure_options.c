@@ -97,7 +97,9 @@ static const struct {
     {{"n", 'n', "N,...", 0, "numbers of tokens (default: 2,4,8,16,32,64,128,512; quick: 4,16,64)", 0},
      ULB_FOR_GEMM,
      0},
-    {{"out", 'o', "DIR", 0, "where the record and the figures go (default: results)", 0}, ULB_FOR_RUN, 0},
+    {{"out", 'o', "DIR", 0, "where the record and the figures go (default: " ULB_RESULTS_FOLDER ")", 0},
+     ULB_FOR_RUN,
+     0},
     {{"out", 'o', "DIR", 0, "write a record there (default: none is written)", 0}, TIMED & ~ULB_FOR_RUN, 0},
     {{"json", 'j', NULL, 0, "one JSON document on standard output", 0}, TIMED | ULB_FOR_VERIFY, 0},
     {{"progress", OPTION_PROGRESS, "auto|on|off", 0,
@@ -254,7 +256,7 @@ const struct argp *ulb_measure_argp(enum ulb_measuring command)
 
 void ulb_measure_defaults(struct ulb_measure_options *o, struct ulb_error *err)
 {
-    *o = (struct ulb_measure_options){.settings = {.seed = 1}, .out = "results", .err = err};
+    *o = (struct ulb_measure_options){.settings = {.seed = 1}, .out = ULB_RESULTS_FOLDER, .err = err};
 }
 
 enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *o, struct ulb_error *err)
@@ -301,20 +303,6 @@ enum ulb_status ulb_measure_parse(int argc, char **argv, enum ulb_measuring comm
     struct argp parser = *ulb_measure_argp(command);
     parser.doc = doc;
     return ulb_parse_arguments(&parser, argc, argv, o, done, err);
-}
-
-char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa)
-{
-    char *filter = calloc(ulb_kernel_count + 1, ULB_KERNEL_NAME_MAX + 1), name[ULB_KERNEL_NAME_MAX];
-    size_t used = 0, bytes = (ulb_kernel_count + 1) * (ULB_KERNEL_NAME_MAX + 1);
-    for (size_t i = 0; filter && i < ulb_kernel_count; i++) {
-        if (chosen[i] && (ulb_kernels[i]->needs & ~isa) == 0)
-            used += (size_t)snprintf(filter + used, bytes - used, "%s%s", used ? "|" : "^(",
-                                     ulb_kernel_name(ulb_kernels[i], name));
-    }
-    if (used > 0)
-        snprintf(filter + used, bytes - used, ")$");
-    return filter;
 }
 
 /* ---- runs that are gone on with ---- */
@@ -369,6 +357,7 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *o, const char *r
     settings->quick = is_set(from, "quick");
     settings->warm = is_set(from, "warm");
     settings->aa = is_set(from, "aa");
+    settings->best_kernels = is_set(from, "best_kernels");
     settings->seed = (uint64_t)whole_number(from, "seed");
     settings->ring_bytes = (size_t)whole_number(from, "ring_bytes");
     return restore_words(settings, from, err);

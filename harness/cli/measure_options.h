@@ -16,6 +16,7 @@ struct ulb_measure_options {
     bool out_given;       /* it was named: commands that measure a part write a record too */
     const char *resume;   /* the record to go on with; NULL: a new one */
     bool json, verbose;
+    bool tables; /* of a whole run: every table beside the first screen */
     enum ulb_progress_mode progress;
     struct ulb_error *err; /* where the parser leaves its message */
 };
@@ -66,10 +67,6 @@ enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, s
  * effect REASON; leave it out". */
 enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *options, const char *const *names,
                                 const char *reason, struct ulb_error *err);
-
-/* A regular expression of exactly the chosen kernels (one flag per kernel of the table) that these
- * instruction sets can run, to be freed; "" when they can run none, NULL without memory. */
-char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa);
 
 /* Makes a record and measures up to stage, with progress on stderr, signals caught and LIKWID's markers set.
  * The record is the caller's to free whatever the status (root NULL when it could not be made). */

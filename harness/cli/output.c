@@ -113,6 +113,18 @@ enum ulb_status ulb_make_folder(const char *folder, const char *option, struct u
     return ULB_OK;
 }
 
+const char *ulb_default_history(void)
+{
+    static const char earlier[] = "results/history.db";
+    if (access(ULB_HISTORY_FILE, F_OK) == 0 || access(earlier, F_OK) != 0)
+        return ULB_HISTORY_FILE;
+    fprintf(stderr,
+            "note: the history is %s, where earlier versions kept it; move it to %s to have it beside the "
+            "records\n",
+            earlier, ULB_HISTORY_FILE);
+    return earlier;
+}
+
 void ulb_leave_no_empty_folder(void)
 {
     if (made[0])

@@ -23,6 +23,7 @@ static const struct {
      STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
     {"beta", 0.06, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
     {"gamma", 0.03, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"choice", 0.05, STAGE(ALL)},
     {"verify", 0.31, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
     {"warm-up", 0.13, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
     {"gemv", 0.40, STAGE(GEMV) | STAGE(ALL)},

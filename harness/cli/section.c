@@ -3,12 +3,14 @@
 #include "common/units.h"
 #include "harness/cli/guests.h"
 #include "harness/cli/interrupt.h"
+#include "harness/cli/kernel_filter.h"
 #include "harness/cli/table.h"
 #include "harness/counters/marker.h"
 #include "results/compare/noise_floor.h"
 
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a run was made with, for --verbose. */
@@ -51,13 +53,21 @@ static enum ulb_status run_second_pass(const struct ulb_measure_options *o, enum
                                        struct ulb_record *record, struct ulb_error *err)
 {
     struct ulb_measure_options again = *o;
-    struct ulb_record second;
+    struct ulb_record second = {NULL};
+    char *filter = NULL;
+    enum ulb_status status = ULB_OK;
     again.settings.seed++;
     again.settings.checkpoint.pass = "-aa";
-    enum ulb_status status = run_once(&again, stage == ULB_STAGE_ALL ? ULB_STAGE_GEMV : stage, &second, err);
+    if (o->settings.best_kernels) {
+        status = ulb_record_kernel_filter(record, "the first pass", &filter, err);
+        again.settings.kernels = filter;
+    }
+    if (status == ULB_OK)
+        status = run_once(&again, stage == ULB_STAGE_ALL ? ULB_STAGE_GEMV : stage, &second, err);
     if (status == ULB_OK)
         status = ulb_record_judge_passes(record, &second, err);
     ulb_record_free(&second);
+    free(filter);
     return status;
 }
 

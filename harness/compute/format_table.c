@@ -201,6 +201,32 @@ static enum ulb_status add_row(struct ulb_session *session, json_t *rows, const 
     return bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the table of formats") : ULB_OK;
 }
 
+enum ulb_status ulb_format_errors_record(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                         size_t n, struct ulb_error *err)
+{
+    json_t *rows = json_array();
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        const struct ulb_format *format = kernels[i]->layout->format;
+        struct ulb_format_error error;
+        bool again = false;
+        for (size_t j = 0; j < i; j++)
+            again |= kernels[j]->layout->format == format;
+        if (again)
+            continue;
+        status = ulb_format_error(format, ERROR_ROWS, ERROR_COLUMNS, session->settings.seed, &error, err);
+        if (status == ULB_OK &&
+            json_array_append_new(rows,
+                                  json_pack("{s:s, s:f, s:f}", "format", format->name, "bits_per_weight",
+                                            bits_per_weight(format), "rmse", error.rmse)) != 0)
+            status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the errors of formats");
+    }
+    if (status == ULB_OK)
+        return ulb_record_set(session->record, "format_errors", rows, err);
+    json_decref(rows);
+    return status;
+}
+
 /* The row of the scalar kernel's format, from those kernels of it that were measured. */
 static enum ulb_status measure_format(struct ulb_session *session, json_t *rows,
                                       const struct ulb_kernel *reference,

@@ -13,6 +13,11 @@
 enum ulb_status ulb_formats_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
                                     size_t n, struct ulb_error *err);
 
+/* Adds "format_errors" to the record: bits and root mean square error of each weight format of the kernels.
+ */
+enum ulb_status ulb_format_errors_record(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                         size_t n, struct ulb_error *err);
+
 /* Errors over so many rows and columns of normal weights, in standard deviations. ULB_ENVIRONMENT without
  * memory. */
 struct ulb_format_error {

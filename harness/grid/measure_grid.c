@@ -5,6 +5,8 @@
 #include "common/units.h"
 #include "harness/bandwidth/beta.h"
 #include "harness/bandwidth/read_bandwidth.h"
+#include "harness/compute/format_table.h"
+#include "harness/grid/describe_models.h"
 #include "harness/session/checkpoint.h"
 #include "harness/grid/overlap_calibration.h"
 #include "harness/verify/test_case.h"
@@ -431,6 +433,10 @@ enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product p
     struct ulb_grid_plan plan = plan_of(session, product);
     enum ulb_status status = ulb_grid_open(&grid, session->record, &plan, kernels, n, err);
     if (status == ULB_OK)
+        status = ulb_grid_describe_models(session->record, &grid, err);
+    if (status == ULB_OK)
+        status = ulb_format_errors_record(session, kernels, n, err);
+    if (status == ULB_OK)
         status = prepare(session, &grid, kernels, n, err);
     bool timed = status == ULB_OK;
     if (timed)
@@ -457,6 +463,25 @@ enum ulb_status ulb_grid_largest(const struct ulb_session *session, enum ulb_pro
     struct ulb_grid_plan plan = plan_of(session, product);
     enum ulb_status status = ulb_grid_list(&grid, &plan, kernels, n, err);
     *bytes = grid.largest;
+    ulb_grid_close(&grid);
+    return status;
+}
+
+enum ulb_status ulb_grid_two_shapes(const struct ulb_session *session,
+                                    const struct ulb_kernel *const *kernels, size_t n, char *list,
+                                    size_t bytes, struct ulb_error *err)
+{
+    struct ulb_grid grid;
+    struct ulb_grid_plan plan = plan_of(session, ULB_GEMV);
+    enum ulb_status status = ulb_grid_list(&grid, &plan, kernels, n, err);
+    if (status == ULB_OK) {
+        const struct ulb_grid_cell *first = &grid.cells[0], *largest = first;
+        for (size_t i = 0; i < grid.judged; i++)
+            largest = grid.cells[i].m * grid.cells[i].k > largest->m * largest->k ? &grid.cells[i] : largest;
+        int used = snprintf(list, bytes, "%zux%zu", first->m, first->k);
+        if (first->m != largest->m || first->k != largest->k)
+            snprintf(list + used, bytes - (size_t)used, ",%zux%zu", largest->m, largest->k);
+    }
     ulb_grid_close(&grid);
     return status;
 }

@@ -19,4 +19,9 @@ enum ulb_status ulb_grid_largest(const struct ulb_session *session, enum ulb_pro
                                  const struct ulb_kernel *const *kernels, size_t n, size_t *bytes,
                                  struct ulb_error *err);
 
+/* The first shape of the GEMV grid and the largest, as a list for --shapes; one where they are the same. */
+enum ulb_status ulb_grid_two_shapes(const struct ulb_session *session,
+                                    const struct ulb_kernel *const *kernels, size_t n, char *list,
+                                    size_t bytes, struct ulb_error *err);
+
 #endif

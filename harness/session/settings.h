@@ -48,6 +48,7 @@ struct ulb_settings {
         splits[ULB_SPLITS]; /* decode alone takes several, in turn at every token; others the first */
     size_t n_splits; /* 0: static on a homogeneous machine, dynamic on a hybrid one; the session makes it 1 */
     bool quick, warm;
+    bool best_kernels;   /* of a whole run: of each format the fastest alone; else all */
     bool aa;             /* the grid is measured a second time; said in the record */
     const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
     struct ulb_checkpoint checkpoint;

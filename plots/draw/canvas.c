@@ -5,12 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ulb_put_text(FILE *script, const char *text)
-{
-    ulb_put_short_text(script, text, strlen(text));
-}
-
-void ulb_put_short_text(FILE *script, const char *text, size_t room)
+static void put_text(FILE *script, const char *text, size_t room, bool is_format)
 {
     bool cut = strlen(text) > room;
     size_t length = cut ? room - 1 : strlen(text);
@@ -18,11 +13,28 @@ void ulb_put_short_text(FILE *script, const char *text, size_t room)
     while (cut && length > 0 && (text[length] & 0xC0) == 0x80)
         length--;
     for (const char *end = text + length; text < end; text++) {
-        bool harmless = (unsigned char)*text >= ' ' && *text != 0x7F && !strchr("\"'`\\", *text);
+        bool harmless = (unsigned char)*text >= ' ' && *text != 0x7F && !strchr("\"`\\", *text);
         putc(harmless ? *text : '?', script);
+        if (is_format && *text == '%')
+            putc('%', script);
     }
     if (cut)
         putc('.', script);
+}
+
+void ulb_put_text(FILE *script, const char *text)
+{
+    put_text(script, text, strlen(text), false);
+}
+
+void ulb_put_short_text(FILE *script, const char *text, size_t room)
+{
+    put_text(script, text, room, false);
+}
+
+void ulb_put_tic_text(FILE *script, const char *text, size_t room)
+{
+    put_text(script, text, room, true);
 }
 
 static void put_machine(FILE *script, const struct ulb_record *record)
@@ -242,7 +254,7 @@ void ulb_put_shape_axis(const struct ulb_canvas *canvas, const struct ulb_cell *
             narrow ? "rotate by 90 right " : "");
     for (size_t c = 0; c < n; c++) {
         fprintf(script, "%s\"", c ? ", " : "");
-        ulb_put_short_text(script, columns[c]->layer, WIDE_CHARACTERS);
+        ulb_put_tic_text(script, columns[c]->layer, WIDE_CHARACTERS);
         fprintf(script, narrow ? " %zu x %zu\" %zu" : "\\n%zu\\nx %zu\" %zu", columns[c]->m, columns[c]->k,
                 c);
     }

@@ -34,6 +34,8 @@ ulb_draw_fn ulb_draw_trend;
 void ulb_put_text(FILE *script, const char *text);
 /* The same, cut to room (at least 2) bytes and closed with a full stop where it is longer. */
 void ulb_put_short_text(FILE *script, const char *text, size_t room);
+/* The same of a tic's label, which gnuplot takes for a number's format: a percent sign is written as one. */
+void ulb_put_tic_text(FILE *script, const char *text, size_t room);
 
 /* Title of two lines: what is shown; on which machine, with the yardstick of the set of cores. */
 void ulb_put_title(const struct ulb_canvas *canvas, const struct ulb_record *record, const char *what,

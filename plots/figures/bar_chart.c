@@ -137,7 +137,7 @@ static void put_axes(struct ulb_canvas *canvas, const struct ulb_bar_chart *char
             (double)layout->groups.n - 0.5, 1.08 * layout->top);
     for (size_t g = 0; g < layout->groups.n; g++) {
         fprintf(script, "%s\"", g ? ", " : "");
-        ulb_put_short_text(script, layout->groups.items[g], room > least ? room : least);
+        ulb_put_tic_text(script, layout->groups.items[g], room > least ? room : least);
         fprintf(script, "\" %zu", g);
     }
     fprintf(script, ")\nset xlabel \"%s\"\nset ylabel \"%s\"\n", chart->x_label, chart->y_label);

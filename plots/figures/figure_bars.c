@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum { MAX_FORMATS = 24, TITLE = 96 };
-static const double STEADY = 0.01; /* the yardstick, over the cells */
 
 struct formats {
     const char *names[MAX_FORMATS];
@@ -44,6 +43,14 @@ static enum ulb_status collect_formats(const struct ulb_cell *const *cells, size
     return ULB_OK;
 }
 
+/* Memory is faster and slower in turn: shares of what it was beside each cell can be compared with one
+ * another and with one line, bandwidths cannot. */
+static double height(const struct ulb_shape_bars *bars, const struct ulb_cell *cell)
+{
+    bool known = bars->shares && bars->limit > 0 && isfinite(cell->efficiency);
+    return known ? cell->efficiency * bars->limit : cell->gbps;
+}
+
 /* The fastest cell of a format at a shape; NULL when it was not measured there. */
 static const struct ulb_cell *best_cell(const struct ulb_shape_bars *bars, const char *format,
                                         const struct ulb_cell *shape)
@@ -51,7 +58,7 @@ static const struct ulb_cell *best_cell(const struct ulb_shape_bars *bars, const
     const struct ulb_cell *best = NULL;
     for (size_t i = 0; i < bars->n; i++) {
         if (strcmp(bars->cells[i]->format, format) == 0 && ulb_same_shape(bars->cells[i], shape) &&
-            (!best || bars->cells[i]->gbps > best->gbps))
+            (!best || height(bars, bars->cells[i]) > height(bars, best)))
             best = bars->cells[i];
     }
     return best;
@@ -75,7 +82,7 @@ static void put_format(FILE *script, const struct ulb_shape_bars *bars, const st
             continue;
         several |= kernel && strcmp(kernel, best->kernel) != 0;
         kernel = best->kernel;
-        fprintf(script, "%g %g %g\n", middle(layout, c, f), best->gbps, layout->width);
+        fprintf(script, "%g %g %g\n", middle(layout, c, f), height(bars, best), layout->width);
     }
     fprintf(script, "END\n");
     snprintf(title, TITLE, "%s: %s", format, several ? "best kernel of each shape" : kernel);
@@ -89,7 +96,7 @@ static void put_hover(const struct ulb_canvas *canvas, const struct ulb_shape_ba
         for (size_t f = 0; f < layout->formats.n; f++) {
             const struct ulb_cell *best = best_cell(bars, layout->formats.names[f], layout->columns[c]);
             if (best)
-                ulb_hover_cell(canvas, middle(layout, c, f), best->gbps, best);
+                ulb_hover_cell(canvas, middle(layout, c, f), height(bars, best), best);
         }
     }
     ulb_hover_end(canvas);
@@ -141,7 +148,7 @@ static double highest(const struct ulb_shape_bars *bars)
 {
     double top = bars->limit > 0 ? bars->limit : 0;
     for (size_t i = 0; i < bars->n; i++)
-        top = bars->cells[i]->gbps > top ? bars->cells[i]->gbps : top;
+        top = fmax(top, height(bars, bars->cells[i]));
     for (size_t i = 0; i < bars->n_marks; i++)
         top = bars->marks[i].gbps > top ? bars->marks[i].gbps : top;
     return top;
@@ -194,21 +201,6 @@ enum ulb_status ulb_put_shape_bars(struct ulb_canvas *canvas, const struct ulb_s
     return ULB_OK;
 }
 
-/* A bar may lie above the line where the memory was faster beside its samples than in the median of the run.
- */
-static void name_yardstick(const struct ulb_cell *const *cells, size_t n, char name[TITLE])
-{
-    double low = INFINITY, high = 0;
-    for (size_t i = 0; i < n; i++) {
-        low = fmin(low, cells[i]->yardstick_gbps);
-        high = fmax(high, cells[i]->yardstick_gbps);
-    }
-    if (high > low * (1 + STEADY))
-        snprintf(name, TITLE, "yardstick (beside the bars %.1f to %.1f)", low, high);
-    else
-        snprintf(name, TITLE, "yardstick");
-}
-
 enum ulb_status ulb_draw_bars(const struct ulb_record *record, struct ulb_canvas *canvas,
                               struct ulb_error *err)
 {
@@ -219,12 +211,13 @@ enum ulb_status ulb_draw_bars(const struct ulb_record *record, struct ulb_canvas
     if (status == ULB_OK)
         status = ulb_choose_cells(record, all, n_all, &cells, &n, err);
     if (status == ULB_OK) {
-        char what[128], yardstick[TITLE];
-        name_yardstick(cells, n, yardstick);
+        char what[128];
         struct ulb_shape_bars bars = {.cells = cells,
                                       .n = n,
                                       .limit = ulb_yardstick_gbps(record, cells[0]->set),
-                                      .limit_name = yardstick};
+                                      .limit_name =
+                                          "yardstick; a bar is the share of it that was reached beside it",
+                                      .shares = true};
         snprintf(what, sizeof what, "Attained GEMV bandwidth, %s weights, %u thread%s", cells[0]->mode,
                  cells[0]->threads, ULB_S(cells[0]->threads));
         ulb_put_title(canvas, record, what, cells[0]->set);

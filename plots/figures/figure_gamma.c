@@ -84,10 +84,10 @@ static void put_names(FILE *script, const struct ulb_gamma_cell *cells, size_t n
     fprintf(script, "set ytics scale 0 (");
     for (size_t i = 0; i < n; i++) {
         fprintf(script, "%s\"", i ? ", " : "");
-        ulb_put_text(script, cells[i].kernel);
+        ulb_put_tic_text(script, cells[i].kernel, sizeof cells[i].kernel);
         if (classes) {
             fprintf(script, ", ");
-            ulb_put_text(script, cells[i].cls);
+            ulb_put_tic_text(script, cells[i].cls, sizeof cells[i].cls);
         }
         fprintf(script, "\" %zu", i);
     }

@@ -72,7 +72,7 @@ static void put_figure(const struct table *table, const struct ulb_record *recor
             canvas->text ? -3 : -1.8);
     for (size_t r = 0; r < n_rows; r++) {
         fprintf(script, "%s\"", r ? ", " : "");
-        ulb_put_text(script, table->rows[r]);
+        ulb_put_tic_text(script, table->rows[r], strlen(table->rows[r]));
         fprintf(script, "\" %zu", r);
     }
     fprintf(script, ")\nunset key\nset grid noxtics noytics\n");

@@ -63,7 +63,7 @@ static void put_tics(FILE *script, const json_t *points)
     fprintf(script, "set xtics rotate by -30 (");
     for (size_t i = 0; i < n; i += every) {
         fprintf(script, "%s\"", i ? ", " : "");
-        ulb_put_short_text(script, ulb_row_text(json_array_get(points, i), "commit"), COMMIT_ROOM);
+        ulb_put_tic_text(script, ulb_row_text(json_array_get(points, i), "commit"), COMMIT_ROOM);
         fprintf(script, "\" %zu", i + 1);
     }
     fprintf(script, ")\nset xrange [0.5:%g]\n", (double)n + 0.5);

@@ -17,6 +17,7 @@ struct ulb_shape_bars {
     size_t n;
     double limit; /* GB/s, a line across; NAN when unknown */
     const char *limit_name;
+    bool shares; /* a bar is the cell's share of the yardstick beside it, times the limit; else its GB/s */
     const struct ulb_bar_mark *marks;
     size_t n_marks;
 };

@@ -5,11 +5,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 cd "$scratch"
 # The records that the docs name.
-mkdir results
-"$ULB_BUILD/tests/results/sample_record" results
-cp results/0.json results/RUN.json
-cp results/1.json results/A.json
-cp results/4.json results/B.json
+mkdir ulb-results
+"$ULB_BUILD/tests/results/sample_record" ulb-results
+cp ulb-results/0.json ulb-results/RUN.json
+cp ulb-results/1.json ulb-results/A.json
+cp ulb-results/4.json ulb-results/B.json
 # What the docs compile.
 ln -s "$ULB_SOURCE"/{common,kernels,tests} .
 while read -r line; do

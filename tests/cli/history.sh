@@ -41,9 +41,9 @@ P
 python3 measure.py $(seq 2 2 20)
 
 "${history[@]}" add records/*.json --repo repo >out || fail "add"
-grep -qx 'results/history.db: 10 records added' out || fail "add says: $(cat out)"
+grep -qx 'ulb-results/history.db: 10 records added' out || fail "add says: $(cat out)"
 "${history[@]}" add records/04.json --repo repo --json >out
-python3 -c 'import json; d = json.load(open("out")); assert d == {"db": "results/history.db", "added": 0, "known": 1, "refused": 0}, d' ||
+python3 -c 'import json; d = json.load(open("out")); assert d == {"db": "ulb-results/history.db", "added": 0, "known": 1, "refused": 0}, d' ||
     fail "add again"
 "${history[@]}" list --json >out
 python3 -c 'import json; r = json.load(open("out"))["records"]
@@ -215,4 +215,15 @@ if [[ $(id -u) != 0 || ${#reader[@]} -gt 0 ]] && "${reader[@]}" "$bench" --versi
     "${reader[@]}" "$bench" history trend --db "$PWD/locked/h.db" >/dev/null 2>err || fail "its trend: $(cat err)"
     chmod 755 locked
 fi
+
+# A history where earlier versions kept it is read there, with a note, until one is beside the records.
+mkdir -p earlier/results
+cp ulb-results/history.db earlier/results
+(cd earlier && "$bench" history list >list 2>note) || fail "an earlier history: $(cat earlier/note)"
+"${history[@]}" list >out
+cmp -s earlier/list out || fail "an earlier history lists other records"
+grep -q '^note: the history is results/history.db.*move it to ulb-results/history.db' earlier/note || fail "says: $(cat earlier/note)"
+mkdir earlier/ulb-results
+cp ulb-results/history.db earlier/ulb-results
+(cd earlier && "$bench" history list >list 2>note) && [[ ! -s earlier/note ]] || fail "two histories: $(cat earlier/note)"
 echo "history: changes found where they were injected"

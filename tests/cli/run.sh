@@ -12,9 +12,98 @@ newest() { find "$1" -name '*.json' | sort | tail -1; }
 check_record() { python3 "$validate" "$1" || fail "invalid record $1"; }
 
 # Complete: record, report within 100 columns, figures.
-"$bench" "${small[@]}" "${few[@]}" --formats bf16,int8,int2,int1 --out full >report 2>notes || fail "run: $(cat notes)"
+"$bench" "${small[@]}" "${few[@]}" --formats bf16,int8,int2,int1 --out full >screen 2>notes || fail "run: $(cat notes)"
 record=$(newest full)
 check_record "$record"
+
+# The first screen: at most 40 lines of 80 columns but for paths, made of the record alone, with its figures.
+"$bench" show "$record" >again || fail "show"
+diff screen again || fail "show prints another screen than the run"
+[[ $(wc -l <screen) -le 40 ]] || fail "the screen has $(wc -l <screen) lines"
+grep -vE '^(Record|Page) ' screen | awk 'length > 80 { print; bad = 1 } END { exit bad }' || fail "a line over 80 columns"
+grep -qx "Record   $record" screen || fail "the screen does not name the record"
+grep -qx "Page     ${record%.json}.html" screen || fail "the screen does not name the page"
+! grep -q '^figure: ' notes || fail "figures are named unasked: $(cat notes)"
+python3 - "$record" <<'P' || fail "the summary"
+import json, sys
+record = json.load(open(sys.argv[1]))
+screen, summary = open("screen").read(), record["summary"]
+cells = [c for c in record["cells"] if c["n"] == 1]
+set_ = record["beta"]["yardstick"][0]["set"]
+betas = [c["gbps"] for c in record["beta"]["cells"] if c["set"] == set_ and c["level"] == "mem"]
+assert summary["memory_gbps"] in betas + [record["beta"]["yardstick"][0]["gbps"]], summary
+assert "%.1f GB/s" % summary["memory_gbps"] in screen and summary["trust"] + ":" in screen
+model, described = summary["models"][0], record["models"][0]
+assert model["model"] == described["model"] == "mobilellm-1.5b"
+head = described["head"]
+other = 1e6 * (2 * head["m"] * head["k"] + described["kv_bytes"]) / (summary["memory_gbps"] * 1e9)
+assert abs(model["other_us"] / other - 1) < 1e-6
+assert {f["format"] for f in model["formats"]} == {"bf16", "int8", "int2", "int1"}
+errors = {e["format"]: e["rmse"] for e in record["format_errors"]}
+for row in model["formats"]:
+    us = limit = other
+    for matrix in described["matrices"]:
+        best = min((c for c in cells if c["format"] == row["format"] and c["layer"] == matrix["layer"]), key=lambda c: c["us"])
+        us += matrix["active"] * best["us"]
+        limit += matrix["active"] * best["us"] * best["efficiency"]
+    assert abs(row["tokens_per_s"] * us / 1e6 - 1) < 1e-6, row
+    assert abs(row["tokens_per_s_limit"] * limit / 1e6 - 1) < 1e-6, row
+    assert abs(row["share_of_limit"] - row["tokens_per_s"] / row["tokens_per_s_limit"]) < 1e-9, row
+    assert row["error_rmse"] == errors[row["format"]], row
+    assert any(line.split()[-9:] and row["format"] in line and "%.1f" % row["tokens_per_s"] in line
+               for line in screen.splitlines()), row
+tps = [row["tokens_per_s"] for row in model["formats"]]
+assert tps == sorted(tps)
+good = [r for r in model["formats"] if r["error_rmse"] <= 0.25]
+fast = [r for r in good if r["tokens_per_s"] >= 10]
+wanted = min(fast, key=lambda r: r["error_rmse"]) if fast else max(good, key=lambda r: r["tokens_per_s"])
+assert model["suggested"] == wanted["format"], (model["suggested"], wanted)
+P
+"$bench" show "$record" --json | python3 -c '
+import json, sys
+assert json.load(sys.stdin) == json.load(open(sys.argv[1]))["summary"]' "$record" || fail "show --json is not the record'"'"'s summary"
+for section in machine beta gamma cells overlap decode formats all; do
+    "$bench" show "$record" --section $section >part 2>notes || fail "show --section $section: $(cat notes)"
+    [[ -s part || $section == decode ]] || fail "show --section $section prints nothing"
+done
+status=0
+"$bench" show "$record" --section everything >/dev/null 2>notes || status=$?
+[[ $status == 2 ]] && grep -q "must be summary|machine" notes || fail "an unknown section: exit $status: $(cat notes)"
+"$bench" show "$record" --section all >report
+
+# Advice of the record: the model that was measured gets the screen's figures, at the same context.
+"$bench" advise mobilellm-1.5b --record "$record" --json >advice || fail "advise: exit $?"
+python3 - "$record" <<'P' || fail "the advice"
+import json, sys
+summary, advice = json.load(open(sys.argv[1]))["summary"], json.load(open("advice"))
+model = summary["models"][0]
+assert advice["context"] == model["context"] == 4096 and advice["memory_gbps"] == summary["memory_gbps"]
+assert advice["available_bytes"] > 0 and advice["record"] == sys.argv[1] and advice["suggested"]
+ours, theirs = advice["formats"], model["formats"]
+for mine, other in zip(ours, theirs, strict=True):
+    assert {**mine, "fits": 1} == {**other, "fits": 1}, (mine, other)
+front = [f for f in ours if not any(g["tokens_per_s"] >= f["tokens_per_s"] and g["error_rmse"] <= f["error_rmse"] and g != f
+                                    for g in ours)]
+assert [f["format"] for f in front] == [f["format"] for f in ours if f["pareto"]], ours
+P
+"$bench" advise llama3-8b --record "$record" --context 0 --max-error 1 --min-tps 0.001 >advice || fail "advise: exit $?"
+grep -q "^Take     bf16: the least error at 0.001 tokens/s or more" advice || fail "advice: $(cat advice)"
+awk 'length > 80 && !/^(Record|Measure) / { print; bad = 1 } END { exit bad }' advice || fail "a line over 80 columns"
+# Weights of three values are held by a format of three values as they are; none of those is in this record.
+refused() { # EXIT REGEX ARGUMENT...
+    local status=0 wanted=$1 regex=$2
+    shift 2
+    "$bench" advise "$@" --record "$record" >advice 2>notes || status=$?
+    [[ $status == "$wanted" && $(wc -l <notes) == 1 ]] && grep -qE "$regex" notes || fail "advise $*: exit $status: $(cat notes)"
+}
+refused 1 "bitnet-2b-4t: no format that fits has an error of at most 0.25" bitnet-2b-4t
+refused 1 "no format fits: 0.1 GiB are available" llama3-8b --memory 0.1
+refused 1 "reaches 1e\+06 tokens/s" mobilellm-1.5b --min-tps 1e6
+refused 2 "nosuchmodel" nosuchmodel
+refused 2 "must be GiB above 0" llama3-8b --memory nothing
+cp "$record" gemm.json
+python3 -c 'import json; r = json.load(open("gemm.json")); r["cells"] = []; json.dump(r, open("gemm.json", "w"))'
+record=gemm.json refused 2 "no GEMV results" mobilellm-1.5b
 awk 'length > 100 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 100 columns"
 for word in int1a8 int2a8 int8a8 bf16f32; do grep -q "$word" report || fail "$word is missing in the report"; done
 grep -q '^Overlap on all' report || fail "no overlap in the report"
@@ -94,10 +183,41 @@ done
 # Without gnuplot the run is done all the same.
 mkdir nothing
 status=0
-PATH=$scratch/nothing "$bench" "${small[@]}" "${few[@]}" --formats int1 --out bare >/dev/null 2>notes || status=$?
+PATH=$scratch/nothing "$bench" "${small[@]}" --formats int8,int2 --out bare >/dev/null 2>notes || status=$?
 [[ $status == 0 ]] || fail "run without gnuplot: exit $status: $(cat notes)"
 grep -q "gnuplot" notes || fail "nothing said about gnuplot: $(cat notes)"
 check_record "$(newest bare)"
+
+# Without --kernels the fastest of each format is measured, and the paper's own sequence; --like measures the same.
+chosen=$(newest bare)
+python3 - "$chosen" <<'P' || fail "the choice of kernels"
+import json, sys
+record = json.load(open(sys.argv[1]))
+choices, measured = record["choices"], {cell["kernel"] for cell in record["cells"]}
+assert record["settings"]["best_kernels"] is True
+assert measured == {c["kernel"] for c in choices if c["chosen"] or c["paper"]}, (measured, choices)
+assert {c["kernel"] for c in choices} == {c["kernel"] for c in record["gamma"]["cells"]}
+for format_ in ("int8", "int2"):
+    rows = [c for c in choices if c["format"] == format_]
+    best_gamma = min(c["gamma_cycles"] for c in rows if c["gamma_cycles"])
+    for c in rows:
+        near = c["gamma_cycles"] is not None and c["gamma_cycles"] <= 1.6 * best_gamma
+        assert (c["cold_ratio"] is not None) == near, c
+    timed = [c for c in rows if c["cold_ratio"]]
+    best = min(c["cold_ratio"] for c in timed)
+    first = next(c for c in timed if c["cold_ratio"] <= 1.03 * best)
+    assert [c for c in rows if c["chosen"]] == [first], rows
+P
+PATH=$scratch/nothing "$bench" --quick --like "$chosen" --ring-mib 256 --out like --json >like.json 2>notes || fail "--like: $(cat notes)"
+python3 - "$chosen" <<'P' || fail "--like measures something else"
+import json, sys
+old, new = json.load(open(sys.argv[1])), json.load(open("like.json"))
+shape = lambda c: (c["kernel"], c["model"], c["layer"], c["m"], c["k"], c["mode"])
+assert sorted(map(shape, old["cells"])) == sorted(map(shape, new["cells"]))
+P
+status=0
+"$bench" --like "$chosen" --formats int8 2>notes >/dev/null || status=$?
+[[ $status == 2 ]] && grep -q "takes formats, kernels, models and shapes from its record" notes || fail "--like --formats: exit $status: $(cat notes)"
 status=0
 PATH=$scratch/nothing "$bench" plot "$record" -o "$scratch" 2>notes || status=$?
 [[ $status == 3 ]] || fail "plot without gnuplot: exit $status"

@@ -1,4 +1,5 @@
 /* ulb-bench formats */
+#include "harness/cli/commands/print_record.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/table.h"
 #include "kernels/kernel.h"
@@ -17,7 +18,7 @@ static json_t *short_name(const json_t *row)
     return begin && end > begin ? json_stringn(begin + 1, (size_t)(end - begin - 1)) : json_null();
 }
 
-static void print(const struct ulb_record *record, FILE *out)
+void ulb_report_formats(const struct ulb_record *record, FILE *out)
 {
     static const struct ulb_column columns[] = {{"format", "format", 0},
                                                 {"activation", "x", 0},
@@ -77,7 +78,7 @@ static char *all_formats(void)
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct ulb_section_command command = {
-        .stage = ULB_STAGE_FORMATS, .section = "formats", .print = print};
+        .stage = ULB_STAGE_FORMATS, .section = "formats", .print = ulb_report_formats};
     struct ulb_measure_options options;
     bool done;
     enum ulb_status status = ulb_measure_parse(argc, argv, ULB_FOR_FORMATS,

@@ -287,7 +287,7 @@ static enum ulb_status make_place(const char *path, struct ulb_error *err)
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"db", 'd', "FILE", 0, "the history (default: results/history.db)", 0},
+        {"db", 'd', "FILE", 0, "the history (default: " ULB_HISTORY_FILE ")", 0},
         {"cell", 'c', "REGEX", 0, "only cells whose key matches", 0},
         {"metric", OPTION_METRIC, "efficiency|us|gamma|instructions", 0,
          "figure to follow (default: efficiency)", 0},
@@ -309,8 +309,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
                                        NULL,
                                        NULL,
                                        NULL};
-    struct ulb_history_request request = {
-        .db = "results/history.db", .repository = ".", .threshold = NAN, .err = err};
+    struct ulb_history_request request = {.repository = ".", .threshold = NAN, .err = err};
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)
@@ -319,6 +318,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     if (!action)
         return ULB_BAD_INPUT;
     struct ulb_history *history = NULL;
+    if (!request.db)
+        request.db = ulb_default_history();
     status = check_scopes(&request, action, err);
     if (status == ULB_OK && request.json)
         status = ulb_need_utf8(request.db, err);

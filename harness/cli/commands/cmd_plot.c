@@ -198,7 +198,8 @@ static enum ulb_status check_names(const struct request *request, struct ulb_err
 static enum ulb_status draw_all(struct request *request, struct ulb_error *err)
 {
     if (request->records.n == 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "no record is named; try 'ulb-bench plot results/RUN.json'");
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "no record is named; try 'ulb-bench plot " ULB_RESULTS_FOLDER "/RUN.json'");
     enum ulb_status status = check_names(request, err);
     if (status == ULB_OK && request->folder)
         status = ulb_make_folder(request->folder, "out", err);

@@ -133,7 +133,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         return status;
     if (request.records.n == 0)
         return ulb_fail(err, ULB_BAD_INPUT,
-                        "no record is named; try 'ulb-bench report results/RUN.json -o report.html'");
+                        "no record is named; try 'ulb-bench report " ULB_RESULTS_FOLDER
+                        "/RUN.json -o report.html'");
     status = refuse_to_overwrite(&request, err);
     return status == ULB_OK ? read_and_write(&request, err) : status;
 }

@@ -1,3 +1,4 @@
+#include "harness/cli/kernel_filter.h"
 #include "harness/cli/commands/compare_confirm.h"
 
 #include "harness/cli/guests.h"

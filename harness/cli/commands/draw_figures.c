@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void ulb_draw_all_figures(const struct ulb_record *record, const char *stem)
+void ulb_draw_all_figures(const struct ulb_record *record, const char *stem, bool named)
 {
     static const char *const formats[] = {"svg", "png"};
     char path[4200];
@@ -19,7 +19,8 @@ void ulb_draw_all_figures(const struct ulb_record *record, const char *stem)
             fprintf(stderr, "note: the figures are left out: %s\n", why.message);
             return;
         }
-        fprintf(stderr, "figure: %s\n", path);
+        if (named)
+            fprintf(stderr, "figure: %s\n", path);
     }
 }
 

@@ -1,3 +1,4 @@
+#include "harness/cli/kernel_filter.h"
 #include "harness/cli/commands/gamma_explain.h"
 
 #include "common/filter.h"

@@ -1,3 +1,4 @@
+#include "harness/cli/kernel_filter.h"
 #include "harness/cli/commands/model.h"
 
 #include "harness/cli/commands/draw_figures.h"
@@ -98,7 +99,7 @@ static enum ulb_status write_files(const char *folder, const struct ulb_platform
         return status;
     fprintf(stderr, "model: %s\n", path);
     snprintf(stem, sizeof stem, "%.*s", (int)(strlen(path) - strlen(".json")), path);
-    ulb_draw_all_figures(&record, stem);
+    ulb_draw_all_figures(&record, stem, true);
     return ULB_OK;
 }
 

@@ -254,7 +254,7 @@ static void print_overlap(const struct ulb_overlap_cell *cell, FILE *out)
         print_wrapped(out, "   not measured: ", 17, cell->reason);
 }
 
-static void print_overlaps(const struct ulb_record *record, FILE *out)
+void ulb_report_overlap(const struct ulb_record *record, FILE *out)
 {
     struct ulb_overlap_cell *cells;
     struct ulb_error err;
@@ -378,7 +378,7 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
     if (ulb_record_cells(record, &cells, &n, &err) != ULB_OK)
         return;
     const struct ulb_cell *run = NULL;
-    print_overlaps(record, out);
+    ulb_report_overlap(record, out);
     for (size_t i = 0; i < n; i++) {
         size_t first = 0;
         while (!same_group(&cells[first], &cells[i]))
@@ -528,6 +528,12 @@ static void print_warnings(const struct ulb_record *record, FILE *out)
     const json_t *warning;
     json_array_foreach(json_object_get(record->root, "warnings"), i, warning)
         print_wrapped(out, "! ", 2, json_string_value(warning));
+}
+
+void ulb_report_machine(const struct ulb_record *record, FILE *out)
+{
+    print_machine(record, out);
+    print_warnings(record, out);
 }
 
 void ulb_report_print(const struct ulb_record *record, FILE *out)

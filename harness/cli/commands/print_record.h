@@ -14,5 +14,9 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out);
 void ulb_report_gamma(const struct ulb_record *record, FILE *out);
 void ulb_report_cells(const struct ulb_record *record, FILE *out);
 void ulb_report_gemm(const struct ulb_record *record, FILE *out);
+void ulb_report_formats(const struct ulb_record *record, FILE *out);
+void ulb_report_overlap(const struct ulb_record *record, FILE *out);
+/* The machine, its clock, and the warnings. */
+void ulb_report_machine(const struct ulb_record *record, FILE *out);
 
 #endif

@@ -1,0 +1,264 @@
+#include "harness/cli/commands/print_summary.h"
+
+#include "common/text.h"
+#include "common/units.h"
+#include "harness/cli/table.h"
+#include "results/summary/summary.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    WIDTH = 80,
+    MODELS = 3,  /* as many as a default run measures */
+    FORMATS = 7, /* of a model: three tables of them and the other lines are under 40 */
+    TEXT_BYTES = 512
+};
+
+/* ---- lines ---- */
+
+/* One line, printable; one that is longer than the screen goes on below, between words. */
+static void print_line(FILE *out, const char *head, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void print_line(FILE *out, const char *head, const char *format, ...)
+{
+    enum { HEAD = 9 };
+    char text[TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ulb_text_mend(text);
+    ulb_text_printable(text);
+    const char *rest = text;
+    while (strlen(rest) > WIDTH - HEAD) {
+        size_t cut = WIDTH - HEAD;
+        while (cut > 0 && rest[cut] != ' ')
+            cut--;
+        if (cut == 0)
+            break;
+        fprintf(out, "%-*s%.*s\n", HEAD, head, (int)cut, rest);
+        rest += cut + 1;
+        head = "";
+    }
+    fprintf(out, "%-*s%s\n", HEAD, head, rest);
+}
+
+/* ---- machine, memory, limit, trust ---- */
+
+static void print_machine(const struct ulb_record *record, FILE *out)
+{
+    const char *cpu = ulb_record_text(record, "machine.cpu_model"),
+               *guest = ulb_record_text(record, "machine.hypervisor"),
+               *made = ulb_record_text(record, "build.version"),
+               *created = ulb_record_text(record, "created");
+    print_line(out, "Machine", "%.40s, %.0f cores, %.1f GiB%s%s%s", cpu ? cpu : "unknown CPU",
+               ulb_record_number(record, "machine.cores"),
+               ulb_record_number(record, "machine.memory_bytes") / ULB_GIB, guest ? " (guest of " : "",
+               guest ? guest : "", guest ? ")" : "");
+    print_line(out, "Made", "%s by ulb-bench %s", created ? created : "at an unknown time",
+               made ? made : "of an unknown version");
+}
+
+static void print_memory(const json_t *summary, FILE *out)
+{
+    char all[32], one[32];
+    double gbps = ulb_row_number(summary, "memory_gbps"),
+           core = ulb_row_number(summary, "memory_one_core_gbps"),
+           threads = ulb_row_number(summary, "memory_threads");
+    ulb_show_number(all, "%.1f", gbps);
+    ulb_show_number(one, "%.1f", core);
+    if (threads > 1)
+        print_line(out, "Memory", "%s GB/s read by %.0f cores, %s by one", all, threads, one);
+    else
+        print_line(out, "Memory", "%s GB/s read by one core", isfinite(gbps) ? all : one);
+}
+
+static void print_limits(const json_t *summary, FILE *out)
+{
+    const char *limit = ulb_row_text(summary, "limit"), *trust = ulb_row_text(summary, "trust");
+    if (limit[0])
+        print_line(out, "Limit", "%s", limit);
+    if (trust[0])
+        print_line(out, "Trust", "%s: %s", trust, ulb_row_text(summary, "trust_reason"));
+}
+
+/* ---- models ---- */
+
+static void print_format(const json_t *format, const char *suggested, FILE *out)
+{
+    char tps[32], share[32], error[32], bound[64];
+    const char *name = ulb_row_text(format, "format");
+    double gamma = ulb_row_number(format, "gamma_cycles");
+    bool computes = strcmp(ulb_row_text(format, "bound"), "compute") == 0, is = strcmp(name, suggested) == 0;
+    if (json_is_false(json_object_get(format, "fits")))
+        strcpy(bound, "does not fit");
+    else if (computes && isfinite(gamma))
+        snprintf(bound, sizeof bound, "compute (gamma %.2f)", gamma);
+    else
+        snprintf(bound, sizeof bound, "%s", ulb_row_text(format, "bound"));
+    fprintf(out, "%c %-10.10s %9s %9s %9.2f GB %7s   %s%s\n", is ? '>' : ' ', name,
+            ulb_show_number(tps, "%.1f", ulb_row_number(format, "tokens_per_s")),
+            ulb_show_number(share, "%.0f %%", 100 * ulb_row_number(format, "share_of_limit")),
+            ulb_row_number(format, "weight_bytes") / ULB_GB,
+            ulb_show_number(error, "%.3f", ulb_row_number(format, "error_rmse")), bound,
+            is ? "  <- suggested" : "");
+}
+
+/* Which formats of many a screen has room for: the suggested one and its neighbours in speed. */
+static size_t first_shown(const json_t *formats, const char *suggested)
+{
+    size_t n = json_array_size(formats), at = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(ulb_row_text(json_array_get(formats, i), "format"), suggested) == 0)
+            at = i;
+    }
+    if (n <= FORMATS)
+        return 0;
+    size_t first = at > FORMATS / 2 ? at - FORMATS / 2 : 0;
+    return first + FORMATS > n ? n - FORMATS : first;
+}
+
+/* At most so many formats; 0: all. */
+static void print_model(const json_t *model, size_t most, FILE *out)
+{
+    const json_t *formats = json_object_get(model, "formats");
+    const char *suggested = ulb_row_text(model, "suggested");
+    size_t n = json_array_size(formats), first = most ? first_shown(formats, suggested) : 0;
+    most = most ? most : n;
+    fprintf(out, "\n%-14.14s %7s %9s %12s %7s   %s\n", ulb_row_text(model, "model"), "tok/s", "of limit",
+            "weights", "error", "bound by");
+    for (size_t i = first; i < n && i < first + most; i++)
+        print_format(json_array_get(formats, i), suggested, out);
+    if (n > most)
+        fprintf(out, "  %zu more: show RECORD --section formats\n", n - most);
+    if (!suggested[0])
+        fprintf(out, "  no suggestion: %s\n", ulb_row_text(model, "reason"));
+}
+
+static void print_models(const json_t *summary, size_t most, size_t formats, FILE *out)
+{
+    const json_t *models = json_object_get(summary, "models"), *first = json_array_get(models, 0);
+    for (size_t i = 0; i < json_array_size(models) && i < most; i++)
+        print_model(json_array_get(models, i), formats, out);
+    if (json_array_size(models) > most)
+        fprintf(out, "  %zu more models: show RECORD --section formats\n", json_array_size(models) - most);
+    if (!first)
+        return;
+    fprintf(out, "  tok/s: %s, context %.0f\n", ulb_row_text(first, "basis"),
+            ulb_row_number(first, "context"));
+    fprintf(out, "  error: RMS on normal weights, not model quality; > is %s\n\n",
+            ulb_row_text(first, "reason"));
+}
+
+/* ---- why not more, what next ---- */
+
+/* The slowest word decides: what bounds the suggested format, and what bounds the fastest one. */
+static void print_why(const json_t *summary, FILE *out)
+{
+    const json_t *models = json_object_get(summary, "models"), *model, *format;
+    const char *computes = "";
+    bool memory = false;
+    size_t i, f;
+    json_array_foreach(models, i, model)
+    {
+        json_array_foreach(json_object_get(model, "formats"), f, format)
+        {
+            const char *bound = ulb_row_text(format, "bound");
+            memory |= strcmp(bound, "memory") == 0;
+            if (strcmp(bound, "compute") == 0)
+                computes = ulb_row_text(format, "format");
+        }
+    }
+    if (memory)
+        print_line(out, "Why", "memory is the limit: only fewer bytes per weight would help%s%s%s",
+                   computes[0] ? "; for " : "", computes, computes[0] ? " fewer instructions" : "");
+    else if (computes[0])
+        print_line(out, "Why", "%s computes longer than it reads: fewer instructions per weight would help",
+                   computes);
+}
+
+/* Noise is what the line of trust is about. Two notes have room. */
+static void print_notes(const struct ulb_record *record, FILE *out)
+{
+    enum { NOTES = 2 };
+    const json_t *warning;
+    size_t i, shown = 0, more = 0;
+    json_array_foreach(json_object_get(record->root, "warnings"), i, warning)
+    {
+        const char *text = json_string_value(warning);
+        if (text && strncmp(text, "noisy", 5) != 0 && shown++ < NOTES)
+            print_line(out, "Note", "%s", text);
+        else
+            more++;
+    }
+    if (more > 0)
+        fprintf(out, "%-9s%zu more warning%s: show RECORD --section machine\n", "", more, ULB_S(more));
+}
+
+/* A path is never cut or broken, so that it can be copied. */
+static void print_paths(const char *path, FILE *out)
+{
+    char page[4128];
+    if (path) {
+        size_t length = strlen(path);
+        bool named = length > 5 && strcmp(path + length - 5, ".json") == 0;
+        snprintf(page, sizeof page, "%.*s.html", (int)(named ? length - 5 : length), path);
+        fprintf(out, "%-9s%s\n", "Record", path);
+        if (access(page, R_OK) == 0)
+            fprintf(out, "%-9s%s\n", "Page", page);
+    }
+    fprintf(out, "%-9sulb-bench show RECORD --section all | compare BASE NEW\n", "Next");
+}
+
+enum ulb_status ulb_print_summary(const struct ulb_record *record, const char *path, FILE *out,
+                                  struct ulb_error *err)
+{
+    json_t *summary;
+    enum ulb_status status = ulb_summary_of(record, &summary, err);
+    if (status != ULB_OK)
+        return status;
+    print_machine(record, out);
+    print_memory(summary, out);
+    print_limits(summary, out);
+    print_models(summary, MODELS, FORMATS, out);
+    print_why(summary, out);
+    print_notes(record, out);
+    print_paths(path, out);
+    json_decref(summary);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_print_model_formats(const struct ulb_record *record, FILE *out, struct ulb_error *err)
+{
+    json_t *summary;
+    enum ulb_status status = ulb_summary_of(record, &summary, err);
+    if (status != ULB_OK)
+        return status;
+    print_models(summary, SIZE_MAX, 0, out);
+    json_decref(summary);
+    return ULB_OK;
+}
+
+void ulb_print_advice(const json_t *advice, const char *model, FILE *out)
+{
+    char gbps[32], gib[32];
+    const char *suggested = ulb_row_text(advice, "suggested");
+    ulb_show_number(gbps, "%.1f", ulb_row_number(advice, "memory_gbps"));
+    ulb_show_number(gib, "%.1f", ulb_row_number(advice, "available_bytes") / ULB_GIB);
+    if (suggested[0])
+        print_line(out, "Take", "%s: %s", suggested, ulb_row_text(advice, "reason"));
+    else
+        print_line(out, "Take", "none: %s", ulb_row_text(advice, "reason"));
+    print_line(out, "Here", "memory reads %s GB/s, %s GiB are available", gbps, gib);
+    print_model(advice, 0, out);
+    fprintf(out, "  tok/s: %s, context %.0f\n", ulb_row_text(advice, "basis"),
+            ulb_row_number(advice, "context"));
+    fprintf(out, "  error: RMS on normal weights, not model quality\n\n");
+    fprintf(out, "%-9s%s\n", "Record", ulb_row_text(advice, "record"));
+    fprintf(out, "%-9sulb-bench decode --model %s --formats %s\n", "Measure", model,
+            suggested[0] ? suggested : "FORMAT");
+}

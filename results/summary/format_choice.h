@@ -1,0 +1,65 @@
+/* What each weight format of a record makes of a model: tokens per second, bytes, error; and which to take.
+ */
+#ifndef ULB_RESULTS_SUMMARY_FORMAT_CHOICE_H
+#define ULB_RESULTS_SUMMARY_FORMAT_CHOICE_H
+
+#include "results/record/record.h"
+
+enum { ULB_FORMAT_CHOICES = 128 }; /* twice as many as there are formats */
+
+/* What choices are made from. cells: of one token, cold, one set of cores (ulb_choose_cells). model: an
+ * object as in the record's section "models". */
+struct ulb_choice_input {
+    const struct ulb_record *record;
+    const struct ulb_cell *const *cells;
+    size_t n;
+    double memory_gbps;
+    const json_t *model;
+};
+
+/* What a user asks for. */
+struct ulb_wants {
+    double min_tps;         /* tokens per second */
+    bool needs_tps;         /* without it the fastest that fits will do */
+    double max_error;       /* on normal weights; of a model trained in few bits, of its own formats 0 */
+    double available_bytes; /* for weights and cache; NAN: any number */
+};
+
+struct ulb_format_choice {
+    const char *format;
+    const struct ulb_cell *slowest; /* of the matrix that takes the most of a token */
+    double us, limit_us;            /* of a token; limit_us by the yardstick beside each cell, or NAN */
+    double weight_bytes;            /* of the whole model: blocks and the 16-bit head */
+    double kv_bytes;
+    double bits, error; /* NAN: not in the record */
+    bool fits, pareto;  /* pareto: no other is faster without a larger error */
+};
+
+/* Fills choices, slowest first; returns how many there are. A token takes the sum over the matrices that it
+ * reads of the fastest cell of that size, or in proportion to its bytes of the cell nearest in size, and for
+ * head, cache and, where the record holds a decoded model, the rest of a token what ulb_choice_other_us says.
+ */
+size_t ulb_format_choices(const struct ulb_choice_input *input, const struct ulb_wants *wants,
+                          struct ulb_format_choice choices[ULB_FORMAT_CHOICES]);
+
+/* Microseconds of a token beside the products of the blocks: the 16-bit head and cache at memory_gbps, and
+ * the rest as decoded models of the record show it for each layer. */
+double ulb_choice_other_us(const struct ulb_choice_input *input);
+
+/* What that is made of, as a sentence. */
+const char *ulb_choice_basis(const struct ulb_choice_input *input);
+
+/* Of those that fit, with an error of at most max_error: the least error at min_tps or more; else, where that
+ * will do, the fastest. NULL: none. Writes the reason. */
+enum { ULB_CHOICE_REASON = 192 };
+const struct ulb_format_choice *ulb_suggest_format(const struct ulb_format_choice *choices, size_t n,
+                                                   const struct ulb_wants *wants,
+                                                   char reason[ULB_CHOICE_REASON]);
+
+/* The object that "formats" holds for a choice; NULL without memory. */
+json_t *ulb_choice_json(const struct ulb_format_choice *choice);
+
+/* Sets key to a number, or to null with "<key>_reason". Not 0: no memory. */
+int ulb_summary_set(json_t *row, const char *key, double value, const char *reason);
+
+#endif

@@ -1,0 +1,200 @@
+#include "results/summary/summary.h"
+
+#include "common/stats.h"
+#include "results/summary/chosen_cells.h"
+#include "results/summary/format_choice.h"
+#include "results/summary/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_BYTES = 256 };
+
+/* A format whose share, its own noise added, reaches this runs at memory speed. */
+static const double MEMORY_SPEED = 0.90;
+
+/* Shares of disturbed samples, and medians of the cells' noise, up to which a run is good and fair. */
+static const double GOOD_DISTURBED = 0.10, GOOD_NOISE = 0.03, FAIR_NOISE = 0.08;
+
+/* ---- memory ---- */
+
+/* What one core of the machine reads, GB/s: the best of the cells of one thread. */
+static double one_core_gbps(const struct ulb_record *record)
+{
+    const json_t *cells = json_object_get(json_object_get(record->root, "beta"), "cells"), *cell;
+    double most = NAN;
+    size_t i;
+    json_array_foreach(cells, i, cell)
+    {
+        if (strcmp(ulb_row_text(cell, "level"), "mem") == 0 && ulb_row_number(cell, "threads") < 2)
+            most = fmax(most, ulb_row_number(cell, "gbps"));
+    }
+    return most;
+}
+
+static int set_memory(json_t *summary, const struct ulb_record *record, const struct ulb_cell *cell)
+{
+    double gbps = cell ? ulb_record_resolved_beta(record, cell->set).gbps : NAN;
+    int bad = ulb_summary_set(summary, "memory_gbps", gbps, "the record has no cells of one token");
+    bad |= json_object_set_new(summary, "memory_threads",
+                               cell ? json_integer((json_int_t)cell->threads) : json_null());
+    return bad | ulb_summary_set(summary, "memory_one_core_gbps", one_core_gbps(record),
+                                 "no core's memory bandwidth was measured alone");
+}
+
+/* ---- trust ---- */
+
+static double disturbed_share(const struct ulb_cell *const *cells, size_t n)
+{
+    double disturbed = 0, samples = 0;
+    for (size_t i = 0; i < n; i++) {
+        disturbed += (double)cells[i]->n_disturbed;
+        samples += (double)cells[i]->n_samples;
+    }
+    return disturbed / samples;
+}
+
+static double median_noise(const struct ulb_cell *const *cells, size_t n)
+{
+    double *noises = malloc((n + 1) * sizeof *noises), median = NAN;
+    size_t known = 0;
+    for (size_t i = 0; noises && i < n; i++) {
+        if (isfinite(cells[i]->noise))
+            noises[known++] = cells[i]->noise;
+    }
+    if (known > 0)
+        median = ulb_median(noises, known);
+    free(noises);
+    return median;
+}
+
+static int set_trust(json_t *summary, const struct ulb_cell *const *cells, size_t n)
+{
+    double disturbed = disturbed_share(cells, n), noise = median_noise(cells, n);
+    bool good = disturbed <= GOOD_DISTURBED && noise <= GOOD_NOISE;
+    const char *trust = good ? "good" : noise <= FAIR_NOISE ? "fair" : "poor";
+    char reason[TEXT_BYTES];
+    int bad = ulb_summary_set(summary, "disturbed_share", disturbed, "no samples");
+    bad |= ulb_summary_set(summary, "noise", noise, "the cells do not tell their noise");
+    if (!isfinite(noise))
+        snprintf(reason, sizeof reason, "the cells do not tell their noise; measure again");
+    else
+        snprintf(reason, sizeof reason,
+                 "%.0f %% of samples disturbed, a cell is known to %.1f %%; differences under %.0f %% need a "
+                 "%s repeat",
+                 100 * disturbed, 100 * noise, ceil(200 * noise), good ? "second" : "quiet");
+    bad |= json_object_set_new(summary, "trust", json_string(trust));
+    return bad | json_object_set_new(summary, "trust_reason", json_string(reason));
+}
+
+/* ---- what limits ---- */
+
+static void add_name(char *list, size_t bytes, const char *name)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, bytes - used, "%s%s", used ? ", " : "", name);
+}
+
+static bool at_memory_speed(const struct ulb_format_share *share)
+{
+    double noise = isfinite(share->typical->noise) ? share->typical->noise : 0;
+    return share->share + noise >= MEMORY_SPEED;
+}
+
+/* "bf16, int8, int4 run at memory speed; int1 reaches 80 %: compute" */
+static int set_limit(json_t *summary, const struct ulb_format_share *shares, size_t n)
+{
+    char fast[TEXT_BYTES] = "", slow[TEXT_BYTES] = "", limit[2 * TEXT_BYTES + 64];
+    for (size_t i = 0; i < n; i++) {
+        char one[64];
+        const char *bound = shares[i].typical->bound;
+        snprintf(one, sizeof one, "%s %.0f %%%s%s", shares[i].format, 100 * shares[i].share,
+                 bound[0] ? ": " : "", bound);
+        if (at_memory_speed(&shares[i]))
+            add_name(fast, sizeof fast, shares[i].format);
+        else if (isfinite(shares[i].share))
+            add_name(slow, sizeof slow, one);
+    }
+    snprintf(limit, sizeof limit, "%s%s%s%s", fast, fast[0] ? " at memory speed" : "",
+             fast[0] && slow[0] ? "; " : "", slow);
+    return json_object_set_new(summary, "limit", limit[0] ? json_string(limit) : json_null());
+}
+
+/* ---- models ---- */
+
+static json_t *model_json(const struct ulb_choice_input *input, struct ulb_format_choice *choices)
+{
+    const struct ulb_wants wants = {.min_tps = ULB_SUGGESTED_TPS,
+                                    .max_error = ULB_SUGGESTED_ERROR,
+                                    .available_bytes =
+                                        ulb_record_number(input->record, "machine.memory_bytes")};
+    size_t n = ulb_format_choices(input, &wants, choices);
+    char reason[ULB_CHOICE_REASON];
+    const struct ulb_format_choice *suggested = ulb_suggest_format(choices, n, &wants, reason);
+    json_t *formats = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad |= json_array_append_new(formats, ulb_choice_json(&choices[i]));
+    json_t *row =
+        json_pack("{s:s, s:O?, s:f, s:o, s:s?, s:s, s:s}", "model", ulb_row_text(input->model, "model"),
+                  "context", json_object_get(input->model, "context"), "other_us", ulb_choice_other_us(input),
+                  "formats", formats, "suggested", suggested ? suggested->format : NULL, "reason", reason,
+                  "basis", ulb_choice_basis(input));
+    return bad ? NULL : row;
+}
+
+static int add_models(json_t *models, struct ulb_choice_input input)
+{
+    struct ulb_format_choice *choices = calloc(ULB_FORMAT_CHOICES, sizeof *choices);
+    int bad = !choices;
+    size_t i;
+    json_array_foreach(json_object_get(input.record->root, "models"), i, input.model) bad =
+        bad || json_array_append_new(models, model_json(&input, choices));
+    free(choices);
+    return bad;
+}
+
+/* ---- the whole ---- */
+
+static enum ulb_status set_all(json_t *summary, const struct ulb_record *record,
+                               const struct ulb_cell *const *cells, size_t n, struct ulb_error *err)
+{
+    struct ulb_format_share *shares = calloc(ULB_FORMAT_SHARES, sizeof *shares);
+    json_t *models = json_array();
+    int bad = !shares || set_memory(summary, record, n > 0 ? cells[0] : NULL);
+    if (!bad && n > 0) {
+        bad |= set_trust(summary, cells, n);
+        bad |= set_limit(summary, shares, ulb_format_shares(cells, n, shares));
+        bad |= add_models(models, (struct ulb_choice_input){record, cells, n,
+                                                            ulb_row_number(summary, "memory_gbps"), NULL});
+    }
+    bad |= json_object_set_new(summary, "models", models);
+    free(shares);
+    return bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the summary") : ULB_OK;
+}
+
+enum ulb_status ulb_summary_of(const struct ulb_record *record, json_t **out, struct ulb_error *err)
+{
+    struct ulb_cell *cells = NULL;
+    const struct ulb_cell **chosen = NULL;
+    size_t n = 0, n_chosen = 0;
+    json_t *summary = json_object();
+    enum ulb_status status = ulb_record_cells(record, &cells, &n, err);
+    if (status == ULB_OK && n > 0) {
+        status = ulb_choose_cells(record, cells, n, &chosen, &n_chosen, err);
+        if (status == ULB_BAD_INPUT) /* none of one token: a run of GEMMs */
+            status = ULB_OK;
+    }
+    if (status == ULB_OK)
+        status = set_all(summary, record, (const struct ulb_cell *const *)chosen, n_chosen, err);
+    free(chosen);
+    ulb_cells_free(cells, n);
+    if (status != ULB_OK) {
+        json_decref(summary);
+        return status;
+    }
+    *out = summary;
+    return ULB_OK;
+}
