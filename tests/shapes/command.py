@@ -139,8 +139,6 @@ for name in [*DAMAGED, "sparse-strings.gguf"]:
     code, out, err, seconds, mib = run("shapes", name)
     assert code == 2 and out == "", (name, code, err)
     assert err.count("\n") == 1 and err.startswith("ulb-bench: " + name) and err[:-1].isprintable(), (name, err)
-    if seconds >= 1:  # once more: others use the machine too
-        seconds = run("shapes", name)[3]
     assert seconds < 1 and mib < most_mib, f"{name}: {seconds:.2f} s, {mib:.0f} MiB"
     slowest, largest = max(slowest, seconds), max(largest, mib)
 
