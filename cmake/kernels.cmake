@@ -176,28 +176,28 @@ function(ulb_precompiled_intrinsics target isa flags)
     target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
-# ---- A slow-down planted into one kernel ----
+# ---- A slowdown injected into one kernel ----
 
-# For tests of regression tracking alone: ULB_PLANT_SLOWDOWN=FILE:PERCENT, e.g. tern1_6/triple_maddubs:7, makes the
+# For tests of regression tracking alone: ULB_INJECT_SLOWDOWN=FILE:PERCENT, e.g. tern1_6/triple_maddubs:7, makes the
 # kernels of that file do so much more work.
-set(ULB_PLANT_SLOWDOWN "" CACHE STRING "test builds only: FILE:PERCENT of extra work in one file's kernels")
-if(ULB_PLANT_SLOWDOWN)
-    string(REGEX MATCH "^([a-z0-9_]+/[a-z0-9_]+):([0-9.]+)$" planted "${ULB_PLANT_SLOWDOWN}")
-    set(ULB_PLANT_FILE formats/${CMAKE_MATCH_1})
+set(ULB_INJECT_SLOWDOWN "" CACHE STRING "test builds only: FILE:PERCENT of extra work in one file's kernels")
+if(ULB_INJECT_SLOWDOWN)
+    string(REGEX MATCH "^([a-z0-9_]+/[a-z0-9_]+):([0-9.]+)$" slowed "${ULB_INJECT_SLOWDOWN}")
+    set(ULB_SLOWED_FILE formats/${CMAKE_MATCH_1})
     set(PERCENT ${CMAKE_MATCH_2})
-    if(NOT planted OR NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${ULB_PLANT_FILE}.c)
-        message(FATAL_ERROR "ULB_PLANT_SLOWDOWN is '${ULB_PLANT_SLOWDOWN}'; FILE:PERCENT is needed, FILE a file of "
+    if(NOT slowed OR NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${ULB_SLOWED_FILE}.c)
+        message(FATAL_ERROR "ULB_INJECT_SLOWDOWN is '${ULB_INJECT_SLOWDOWN}'; FILE:PERCENT is needed, FILE a file of "
                             "kernels/formats without its .c, e.g. tern1_6/triple_maddubs:7")
     endif()
 endif()
 
 # Puts the kernel's symbol into the table, or that of the slowed kernel in its place.
 function(ulb_add_to_table type file symbol)
-    if(ULB_PLANT_SLOWDOWN AND file STREQUAL ULB_PLANT_FILE)
+    if(ULB_INJECT_SLOWDOWN AND file STREQUAL ULB_SLOWED_FILE)
         set(ROW ${symbol})
-        configure_file(${CMAKE_SOURCE_DIR}/tests/kernels/slowed_kernel.c.in planted_${symbol}.c @ONLY)
-        set_property(GLOBAL APPEND PROPERTY ULB_KERNEL_OBJECTS ${CMAKE_CURRENT_BINARY_DIR}/planted_${symbol}.c)
-        set(symbol planted_${symbol})
+        configure_file(${CMAKE_SOURCE_DIR}/tests/kernels/inject_slowdown.c.in slowed_${symbol}.c @ONLY)
+        set_property(GLOBAL APPEND PROPERTY ULB_KERNEL_OBJECTS ${CMAKE_CURRENT_BINARY_DIR}/slowed_${symbol}.c)
+        set(symbol slowed_${symbol})
         set_property(GLOBAL APPEND_STRING PROPERTY ULB_TABLE_DECLARATIONS "extern struct ${type} ${symbol};\n")
     else()
         set_property(GLOBAL APPEND_STRING PROPERTY ULB_TABLE_DECLARATIONS "extern const struct ${type} ${symbol};\n")

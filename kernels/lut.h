@@ -1,8 +1,8 @@
-/* The loop of rows that look sums of activations up in tables. Tables are built once per call, shared by all
- * of its rows and, of one token, by all further rows that the call asks for; those of several tokens lie side
- * by side. Where those of a whole row of weights would not stay in L1, the layout cuts K into more slices:
- * some of them are read at a time, as address streams; sums of the slices before wait in y, whose rows are
- * this call's.
+/* The loop of kernels that look sums of activations up in tables. Tables are built once per call, shared by
+ * all of its rows and, of one token, by all further rows that the call asks for; those of several tokens lie
+ * side by side. Where those of a whole row of weights would not stay in L1, the layout cuts K into more
+ * slices: some of them are read at a time, as address streams; sums of the slices before wait in y, whose
+ * rows are this call's.
  *
  * What tables take of L1 is lost to memory: a reader of two streams (Zen 5, one core, 42 GB/s) that reads 4
  * lines of tables beside every 10 of weights has 0.95 of it, 8 lines of 8 KiB of tables 0.91, of 16 KiB and
@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    ULB_TABLE_SLICES = 4, /* of the layout that are read at once, unless a row says otherwise */
+    ULB_TABLE_SLICES = 4, /* of the layout that are read at once, unless a kernel says otherwise */
     /* Bytes of those that are kept, in L2: of some 80,000 columns by nibbles, 8 each, of 60,000 of TL2, of
      * 40,000 of TL1, of 30,000 by lut6. Beyond that each call builds its own. */
     ULB_TABLES_MAX = 640 * 1024,
@@ -24,7 +24,7 @@ enum {
     ULB_TABLE_STEP_COLUMNS_MAX = 24
 };
 
-/* What differs from row to row; all constants, functions inline. */
+/* What differs from kernel to kernel; all constants, functions inline. */
 struct ulb_lut_cfg {
     const struct ulb_layout *layout;
     size_t rows, sums;              /* of a tile */
@@ -149,7 +149,7 @@ static inline bool ulb_table_more(struct ulb_gemm *g, bool kept)
 
 /* Rows that several tokens read in turn: so many that their weights stay in L2 beside the tables. Token by
  * token over all rows, 4096x4096 took 6 to 14 % longer for 2 to 16 tokens (Zen 5); with 320 KiB for 96 the
- * 2-bit rows gained half as much. */
+ * 2-bit kernels gained half as much. */
 static inline size_t ulb_table_batch(const struct ulb_lut_cfg *cfg, const struct ulb_tiles *tiles)
 {
     enum { BYTES = 96 * 1024 };

@@ -1,5 +1,5 @@
 /* For kernel files only: what cmake/kernels.cmake hands to a file (ULB_KERNEL, ULB_KERNEL_ISA,
- * ULB_KERNEL_NEEDS), and the parts that every row shares. */
+ * ULB_KERNEL_NEEDS), and the parts that every kernel shares. */
 #ifndef ULB_KERNELS_MICROKERNEL_H
 #define ULB_KERNELS_MICROKERNEL_H
 
@@ -13,10 +13,10 @@
 #define ULB_GROUPED_2(name, group) ULB_GROUPED_3(name, group)
 #define ULB_GROUPED_3(name, group) name##_g##group
 #define ULB_GROUP_SCALE_BYTES      (32.0 / ULB_GROUP * sizeof(float)) /* per 32 weights */
-/* Between a row and its truth, G groups, all roundings of at most 2^-24: the row's of each group's FMA; the
- * truth's of a product and of the sum; both products with the token's scale. That is G + 4; of one group all
- * are the same, of two the first product is, which leaves 5. With G < K / 32 + 1 it is at most K / 8 + 1:
- * |error| <= (K + 8) 2^-27 sum |w||x|. */
+/* Between a kernel and its reference, G groups, all roundings of at most 2^-24: the kernel's of each group's
+ * FMA; the reference's of a product and of the sum; both products with the token's scale. That is G + 4; of
+ * one group all are the same, of two the first product is, which leaves 5. With G < K / 32 + 1 it is at most
+ * K / 8 + 1: |error| <= (K + 8) 2^-27 sum |w||x|. */
 #define ULB_GROUP_TOLERANCE (1.0 / (1 << 27))
 #else
 #define ULB_K_GRAIN(slices)   ((slices)*4)
@@ -26,8 +26,8 @@
 #endif
 
 /* The same for block formats, K >= 32: at most 4 roundings for a block of 32 columns or more, as many for
- * each of its groups of 16 or more, and 8 at the ends of row and truth: |error| <= (4 (K / 32 + K / 16) + 8)
- * 2^-24 sum of magnitudes <= (K + 8) 2^-25 times it. */
+ * each of its groups of 16 or more, and 8 in the epilogues of kernel and reference: |error| <= (4 (K / 32 + K
+ * / 16) + 8) 2^-24 sum of magnitudes <= (K + 8) 2^-25 times it. */
 #define ULB_BLOCK_TOLERANCE (1.0 / (1 << 25))
 
 /* The readers of one file. */
@@ -37,7 +37,7 @@ struct ulb_reader_set {
 };
 
 /* One tile of a8 results: y = ((float)(D - origin * sum(x)) * row scale) * token scale, where D is the dot
- * product with codes instead of values and value = code + origin' (D exact modulo 2^32). All rows use this
+ * product with codes instead of values and value = code + origin' (D exact modulo 2^32). All kernels use this
  * expression, so results are bit-equal. rows may be less than the tile at the lower edge of the matrix. */
 static inline __attribute__((always_inline)) void
 ulb_epilogue_rows(float *__restrict y, const int32_t *__restrict dots, const float *__restrict w_scale,
@@ -47,7 +47,7 @@ ulb_epilogue_rows(float *__restrict y, const int32_t *__restrict dots, const flo
         y[i] = (float)(int32_t)((uint32_t)dots[i] - correction) * w_scale[i] * x_scale;
 }
 
-/* tile_m, a constant of the row, makes the usual case a loop of known length. */
+/* tile_m, a constant of the kernel, makes the usual case a loop of known length. */
 static inline __attribute__((always_inline)) void ulb_epilogue_tile(const struct ulb_gemm *g,
                                                                     const float *w_scale, size_t row,
                                                                     size_t tile_m, size_t n,
@@ -105,7 +105,7 @@ struct ulb_tiles {
 /* Their dot products, one per row of a tile. */
 typedef void ulb_tile_fn(const struct ulb_tiles *tiles, int32_t *dots);
 
-/* Of two rows of tiles, those of the second at beside. */
+/* Of two rows of tiles, those of the second at second. */
 typedef void ulb_tile_pair_fn(const struct ulb_tiles *tiles, int32_t *dots, int32_t *second);
 
 enum {
@@ -143,7 +143,7 @@ static inline size_t ulb_batch_end(const struct ulb_gemm *g, size_t row, size_t 
 }
 
 /* The dot products of a batch of count rows of tiles, the first at tiles. Its halves are read side by side,
- * so that each runs on in its streams; a row of tiles that is left over, or any without a pair function,
+ * so that each runs on in its streams; a row of tiles that is left over, or any without a tile_pair function,
  * alone. */
 static inline __attribute__((always_inline)) void ulb_sum_batch(struct ulb_tiles tiles, size_t row_bytes,
                                                                 size_t rows, size_t count, ulb_tile_fn *tile,
@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) void ulb_sum_batch(struct ulb_tiles
         tile(&tiles, dots + i * rows);
 }
 
-/* The loop over rows of tiles and tokens that every a8 kernel has round its tile function, and its pair
+/* The loop over rows of tiles and tokens that every a8 kernel has round its tile function, and its tile_pair
  * function if it has one (NULL: it has none); inlined, so that they are direct calls. rows: of a tile, as a
  * constant. */
 static inline __attribute__((always_inline)) void
@@ -185,7 +185,7 @@ ulb_run_tile_pairs(const struct ulb_gemm *g, const struct ulb_layout *layout, si
     }
 }
 
-/* The same of kernels without a pair function. */
+/* The same of kernels without a tile_pair function. */
 static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
                                                                 const struct ulb_layout *layout, size_t rows,
                                                                 ulb_tile_fn *tile, int32_t zero_point)
@@ -198,8 +198,8 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
 typedef void ulb_float_tiles_fn(const struct ulb_tiles *tiles, size_t count, const void *x,
                                 float (*y)[ULB_TILE_ROWS_MAX]);
 
-/* The same for all tokens; x_bytes: of an activation. apart: rows from the first row of tiles, which begins
- * at row, to the second. */
+/* The same for all tokens; x_bytes: of an activation. row_distance: rows from the first row of tiles, which
+ * begins at row, to the second. */
 static inline __attribute__((always_inline)) void
 ulb_sum_float_tiles(const struct ulb_gemm *g, const struct ulb_tiles *tiles, size_t count, size_t tile_m,
                     size_t row, size_t row_distance, size_t x_bytes, ulb_float_tiles_fn *sum)
@@ -215,7 +215,7 @@ ulb_sum_float_tiles(const struct ulb_gemm *g, const struct ulb_tiles *tiles, siz
     }
 }
 
-/* The loop over rows of tiles; pairs: the halves of all of them are read side by side. */
+/* The loop over rows of tiles; tile_pairs: the halves of all of them are read side by side. */
 static inline __attribute__((always_inline)) void ulb_run_float_tiles(const struct ulb_gemm *g,
                                                                       const struct ulb_layout *layout,
                                                                       bool tile_pairs, size_t x_bytes,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The suite's own rows alone, to which ulb_kernels_unload() goes back. */
+/* The suite's own kernels alone, to which ulb_kernels_unload() goes back. */
 static const struct ulb_kernel *const *own;
 static size_t own_count;
 static const struct ulb_kernel **all; /* with those of libraries; NULL: none was loaded */
@@ -28,7 +28,7 @@ static bool is_word(const char *text)
     return is_made_of(text, LOWER_AND_DIGITS);
 }
 
-/* What the words of the suite's own rows ask of a CPU; of "any" and "base" nothing. */
+/* What the words of the suite's own kernels ask of a CPU; of "any" and "base" nothing. */
 static const struct {
     const char *word;
     ulb_isa_set needs;
@@ -60,7 +60,7 @@ static const struct {
 };
 enum { ISA_WORDS = sizeof isa_words / sizeof *isa_words };
 
-/* Whose row it is, for messages. */
+/* Whose kernel it is, for messages. */
 struct place {
     const char *path;
     size_t i;
@@ -174,7 +174,7 @@ static enum ulb_status check_kernel(const char *path, const struct ulb_kernel *k
     return ULB_OK;
 }
 
-/* Appends the rows, so that a name that comes twice in one library is found too. */
+/* Appends the kernels, so that a name that comes twice in one library is found too. */
 static enum ulb_status add_rows(const char *path, const struct ulb_kernel_library *library,
                                 struct ulb_error *err)
 {

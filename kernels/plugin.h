@@ -1,4 +1,4 @@
-/* Rows of a third party: a shared object that names them, built against this version's headers. */
+/* Kernels of a third party: a shared object that names them, built against this version's headers. */
 #ifndef ULB_KERNELS_PLUGIN_H
 #define ULB_KERNELS_PLUGIN_H
 
@@ -9,21 +9,22 @@
 extern "C" {
 #endif
 
-/* What the shared object exports, under the name ulb_kernel_library. Its rows may use formats and layouts of
- * the suite, which its references then find in the program, or bring their own with a scalar row each (isa
- * "ref"). They are what any other row is: listed, verified against the scalar truth, timed. */
+/* What the shared object exports, under the name ulb_kernel_library. Its kernels may use formats and layouts
+ * of the suite, which its references then find in the program, or bring their own with a scalar kernel each
+ * (isa "ref"). They are what any other kernel is: listed, verified against the scalar reference, timed. */
 struct ulb_kernel_library {
     uint32_t abi; /* ULB_KERNEL_ABI, before all else that may differ */
     const struct ulb_kernel *const *rows;
     size_t n;
 };
 
-/* Adds the rows of each file of a comma list to ulb_kernels, once however often it is named. Before any
- * thread is started. ULB_BAD_INPUT names the file and what is wrong: no library, another version of the row,
- * a row that is not complete, a name that there is already, no scalar row to be checked against. */
+/* Adds the kernels of each file of a comma list to ulb_kernels, once however often it is named. Before any
+ * thread is started. ULB_BAD_INPUT names the file and what is wrong: no library, another version of struct
+ * ulb_kernel, a kernel that is not complete, a name that there is already, no scalar kernel to be checked
+ * against. */
 enum ulb_status ulb_kernels_load(const char *files, struct ulb_error *err);
 
-/* Whether any library is loaded; whether the row is of one. */
+/* Whether any library is loaded; whether the kernel is of one. */
 bool ulb_kernels_have_foreign(void);
 bool ulb_kernel_is_foreign(const struct ulb_kernel *kernel);
 

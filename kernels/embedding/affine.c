@@ -3,7 +3,7 @@
  * conversion and a multiplication for 8 weights.
  *
  * Bound by one store of 8 floats a cycle and one pdep a cycle on every core with a fast one (Zen 2 and
- * earlier have it in microcode). scale * (code - zero) is rounded once, as in the truth. */
+ * earlier have it in microcode). scale * (code - zero) is rounded once, as in the reference. */
 #include "kernels/formats/affine/format.h"
 #include "kernels/embedding.h"
 

@@ -1,4 +1,4 @@
-/* The truth of every block format: scale * (code - zero), rounded once. */
+/* The reference of every block format: scale * (code - zero), rounded once. */
 #include "kernels/embedding.h"
 
 static bool reads(const struct ulb_format *format)

@@ -1,6 +1,6 @@
-/* Tiles for signed dot products by element: 16 columns as four quads; for each quad the bytes of all lanes,
- * 4 columns of a lane side by side, so that one load of 16 activations serves four of them. Field f of a
- * lane's bytes is row f * lanes + lane: a walk of any vector length passes over the lanes
+/* Tiles for signed dot products by element: 16 columns as four groups of 4; for each group the bytes of all
+ * lanes, 4 columns of a lane side by side, so that one load of 16 activations serves four of them. Field f of
+ * a lane's bytes is row f * lanes + lane: a loop of any vector length passes over the lanes
  * (kernels/arm/gemv/k_slices.h).
  *
  * Where codes are unsigned, bytes are stored ^ 0x80 (layout.flip): a signed byte of 128 less than what was

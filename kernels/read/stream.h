@@ -1,10 +1,10 @@
 /* Shared by the reader files: which streams and prefetches are tried as the yardstick.
  *
- * A reader walks its bytes in one to eight address streams: one core keeps more misses in flight over
+ * A reader reads its bytes in one to eight address streams: one core keeps more misses in flight over
  * several. Each stream starts 1 KiB + 64 B further into its page than the one before, so that they do not
  * meet in the same L1 sets, and may prefetch every line it reads some distance ahead, into L1, into L2 from
- * further away, or both. All parameters are
- * compile-time constants: a stream count known only at run time costs a fifth of the bandwidth.
+ * further away, or both. All parameters are compile-time constants: a stream count known only at run time
+ * costs a fifth of the bandwidth.
  *
  * A file that includes this defines first: ULB_VECTOR (type), ULB_VECTOR_BYTES, and the functions
  * vector_zero(), vector_add(sum, address of a vector), vector_total(sums[8]). */

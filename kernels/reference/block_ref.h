@@ -1,4 +1,4 @@
-/* The scalar truth of a block format: integers inside a group of columns, exact; double precision across
+/* The scalar reference of a block format: integers inside a group of columns, exact; double precision across
  * groups and blocks. Every ref.c names its format; this is the dull loop. */
 #ifndef ULB_KERNELS_REFERENCE_BLOCK_REF_H
 #define ULB_KERNELS_REFERENCE_BLOCK_REF_H

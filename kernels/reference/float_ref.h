@@ -1,4 +1,4 @@
-/* The scalar truth of a floating format: products and sums in double, rounded to float once. */
+/* The scalar reference of a floating format: products and sums in double, rounded to float once. */
 #ifndef ULB_KERNELS_REFERENCE_FLOAT_REF_H
 #define ULB_KERNELS_REFERENCE_FLOAT_REF_H
 
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) void ulb_run_float_ref(const struct
     }
 }
 
-/* The row of a format's ref.c. */
+/* The kernel of a format's ref.c. */
 #define ULB_FLOAT_REF_KERNEL(rows, bytes, kind, function)                                                    \
     {                                                                                                        \
         .abi = ULB_KERNEL_ABI, .variant = "scalar", .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS,        \

@@ -1,4 +1,4 @@
-/* The scalar truth of an integer format: every ref.c gives the value of one weight, this the dull loop.
+/* The scalar reference of an integer format: every ref.c gives the value of one weight, this the dull loop.
  * |sum| <= 128 * 127 * K fits int32 up to K = 132,104. */
 #ifndef ULB_KERNELS_REFERENCE_INTEGER_REF_H
 #define ULB_KERNELS_REFERENCE_INTEGER_REF_H
@@ -22,7 +22,7 @@ static inline __attribute__((always_inline)) float ulb_ref_row(const struct ulb_
                                                                ulb_value_fn *value)
 {
     size_t group = layout->format->group ? layout->format->group : columns;
-    double result = 0; /* the truth adds up groups as exactly as it can */
+    double result = 0; /* the reference adds up groups as exactly as it can */
     for (size_t k = 0; k < columns; scale++) {
         size_t end = columns - k < group ? columns : k + group;
         int32_t sum = 0;

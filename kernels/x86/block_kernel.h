@@ -1,11 +1,11 @@
-/* The row of a repacked block format: its run function and struct ulb_kernel, with the instruction mix that
- * follows from its codes (kernels/x86/codes/codes.h), scales and minima. Included at the end of a file that
- * says, as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct
+/* The kernel of a repacked block format: its run function and struct ulb_kernel, with the instruction mix
+ * that follows from its codes (kernels/x86/codes/codes.h), scales and minima. Included at the end of a file
+ * that says, as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct
  * ulb_codes) and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and
  * FAR as in struct ulb_block_cfg, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; UNPACKED,
- * of codes that dot products, too, have staged for several tokens (struct ulb_codes' byte); LEAST, unless it
- * is 2: such tokens; PAIRS, unless it is 0; and with AVX2 alone, UNPACKED_STEPS(s16_steps) where struct
- * ulb_codes has operand_steps, and IS_SIGNED where codes are values. */
+ * of codes that dot products, too, have unpacked for several tokens (struct ulb_codes' byte); LEAST, unless
+ * it is 2: such tokens; TILE_PAIRS, unless it is 0; and with AVX2 alone, UNPACKED_STEPS(s16_steps) where
+ * struct ulb_codes has operand_steps, and IS_SIGNED where codes are values. */
 #ifndef ULB_KERNELS_X86_BLOCK_KERNEL_H
 #define ULB_KERNELS_X86_BLOCK_KERNEL_H
 
@@ -61,9 +61,9 @@ enum { UNPACKS = true, TOKENS = ULB_UNPACKED_TOKENS(ROWS / ULB_LANES) };
 #define TILE_MIX COUNTS(ULB_UNPACKED_MIX)
 #endif
 #if !ULB_S16_SUMS
-/* Of repacked rows; in place no group is so long, and minima of 4 bits are staged. */
-_Static_assert(GROUP <= ULB_UNPACKED_CODES / ROWS, "a group must fit into the codes that are staged");
-_Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked row has minima of 4 bits staged");
+/* Of repacked kernels; in place no group is so long, and minima of 4 bits are unpacked. */
+_Static_assert(GROUP <= ULB_UNPACKED_CODES / ROWS, "a group must fit into the codes that are unpacked");
+_Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked kernel has minima of 4 bits unpacked");
 #endif
 
 ULB_UNPACKED_PASSES(cfg)

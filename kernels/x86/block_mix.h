@@ -1,4 +1,4 @@
-/* The instruction mixes of a row that kernels/x86/block_kernel.h makes, of its constants. */
+/* The instruction mixes of a kernel that kernels/x86/block_kernel.h makes, of its constants. */
 #ifndef ULB_KERNELS_X86_BLOCK_MIX_H
 #define ULB_KERNELS_X86_BLOCK_MIX_H
 
@@ -94,8 +94,8 @@
 #define ULB_ROWS_OF(n_bytes, n_rows, ...)                                             (n_rows)
 #define ULB_SUMS_OF(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, ...) (n_dots)
 #define ULB_CODES_MIX(...)                                                            ULB_CODES_MIX_OF(1, __VA_ARGS__)
-/* Of a register tile over staged codes, apart from what is taken out of bytes once for all tokens of a block.
- */
+/* Of a register tile over unpacked codes, apart from what is taken out of bytes once for all tokens of a
+ * block. */
 #if ULB_S16_SUMS
 #define ULB_UNPACKED_MINIMA ((MINIMA) > ULB_ONE_MINIMUM || (SCALES) == ULB_SIGNED_SCALES)
 #define ULB_SIGNED_MIX                                                                                       \

@@ -1,4 +1,4 @@
-/* Rows of floating formats whose columns lie one after the other: a column of a tile is so many vectors of
+/* Kernels of floating formats whose columns lie one after the other: a column of a tile is so many vectors of
  * rows, which share one broadcast activation. Its sums are chains enough for the latency of FMA on two ports;
  * the slices of K are address streams and add to the same sums. */
 #ifndef ULB_KERNELS_X86_FLOAT_KERNEL_H
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
         ulb_store_floats(y[v / ULB_COLUMN_VECTORS] + v % ULB_COLUMN_VECTORS * ULB_LANES, sums[v]);
 }
 
-/* The run function of a row: add of one token, load of several, so many in a register tile. */
+/* The run function of a kernel: add of one token, load of several, so many in a register tile. */
 #define ULB_COLUMNS_RUN(layout, bytes, near, add, load_, tokens_)                                            \
     static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
     {                                                                                                        \

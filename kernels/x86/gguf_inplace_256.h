@@ -369,11 +369,10 @@ static inline __attribute__((always_inline)) __m128i ulb_k_scales(const uint8_t 
     return _mm_unpacklo_epi32(first4, last4);
 }
 
-/* Instruction mix, per 32 weights: what the codes of a format take, and what the walk above does.
- * code_loads: vectors of codes, each loaded once for the units that it holds codes of; constants that a
- * compiler keeps in memory are not among them. groups: of integer scales, 0, 8 or 16; minima: of formats that
- * have them, whose d and dmin are one load and one multiplication, and whose sums and minima one conversion
- * and one FMA. */
+/* Instruction mix, per 32 weights: what the codes of a format take, and what the loop above does. code_loads:
+ * vectors of codes, each loaded once for the units that it holds codes of; constants that a compiler keeps in
+ * memory are not among them. groups: of integer scales, 0, 8 or 16; minima: of formats that have them, whose
+ * d and dmin are one load and one multiplication, and whose sums and minima one conversion and one FMA. */
 #define ULB_UNIT_SHUFFLES(groups) ((groups) == 8 ? 8 + 5 : (groups) ? 8 + 2 : 0)
 #define ULB_LONG_MIX(code_loads, code_logic, code_shifts, code_adds, code_compares, groups, minima)          \
     .loads = (code_loads) + 1.375, .logic = (code_logic) + ((groups) == 16 && (minima) ? 0.25 : 0),          \

@@ -315,7 +315,7 @@ static inline __attribute__((always_inline)) void ulb_pair_five_bit(const uint8_
     *high = _mm256_or_si256(*high, _mm256_and_si256(is_second, sixteen));
 }
 
-/* Instruction mixes, per 32 weights: what the codes of a format take, and what the walks above do. A vector
+/* Instruction mixes, per 32 weights: what the codes of a format take, and what the loops above do. A vector
  * of a pair is a load and an insertion from memory, a gathered half but the first a load and a shuffle.
  * powers: scales are exponents. Signed codes are values, and have no zero point, with 16-bit sums. */
 #define ULB_PAIRED_ZERO(minimum, is_signed) (!(minimum) && ULB_BY_SUMS(!(is_signed), 1))

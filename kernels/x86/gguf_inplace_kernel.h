@@ -1,8 +1,8 @@
-/* The row of a block format in place: its run function and struct ulb_kernel. Included at the end of a file
- * that says, as constants: LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT and MINIMA as in struct ulb_block_cfg,
- * LARGEST of the codes, MIX (the instruction mix of one token), and format, a struct ulb_paired or ulb_long;
- * of blocks of 32 columns POWERS, of 256 columns GROUP and SCALES; and IS_SIGNED where codes are values with
- * 16-bit sums, which do not hold them. */
+/* The kernel of a block format in place: its run function and struct ulb_kernel. Included at the end of a
+ * file that says, as constants: LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT and MINIMA as in struct
+ * ulb_block_cfg, LARGEST of the codes, MIX (the instruction mix of one token), and format, a struct
+ * ulb_paired or ulb_long; of blocks of 32 columns POWERS, of 256 columns GROUP and SCALES; and IS_SIGNED
+ * where codes are values with 16-bit sums, which do not hold them. */
 #ifndef ULB_KERNELS_X86_GGUF_INPLACE_KERNEL_H
 #define ULB_KERNELS_X86_GGUF_INPLACE_KERNEL_H
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ulb-bench history: a slow-down planted into made-up records is found between the commits where it was planted.
+# ulb-bench history: a slowdown injected into made-up records is found between the commits where it was injected.
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 need git
@@ -215,4 +215,4 @@ if [[ $(id -u) != 0 || ${#reader[@]} -gt 0 ]] && "${reader[@]}" "$bench" --versi
     "${reader[@]}" "$bench" history trend --db "$PWD/locked/h.db" >/dev/null 2>err || fail "its trend: $(cat err)"
     chmod 755 locked
 fi
-echo "history: changes found where they were planted"
+echo "history: changes found where they were injected"

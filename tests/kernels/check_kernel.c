@@ -15,8 +15,8 @@ enum { PROBLEMS_MAX = 256 };
 
 static char verdict[1024];
 
-/* The problems of one weight and one activation format, kept from kernel to kernel: made for each anew,
- * they and their truths took two fifths of all the time. */
+/* The problems of one weight and one activation format, kept from kernel to kernel: made for each anew, they
+ * and their references took two fifths of all the time. */
 static struct {
     const struct ulb_format *format;
     enum ulb_activation activation;

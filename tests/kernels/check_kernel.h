@@ -1,12 +1,12 @@
 /* The checker of one kernel at one problem: guard pages right before and behind every buffer, canaries round
- * the result, whole run, split run and second run bit-equal, several tokens, and the scalar truth. */
+ * the result, whole run, split run and second run bit-equal, several tokens, and the scalar reference. */
 #ifndef ULB_TESTS_KERNELS_CHECK_KERNEL_H
 #define ULB_TESTS_KERNELS_CHECK_KERNEL_H
 
 #include "harness/verify/test_problem.h"
 
-/* One problem to check a kernel at. tokens: so many that all differ, each against the truth; 0: a token, its
- * negative and zeros, and besides the truth the split run and the second run. */
+/* One problem to check a kernel at. tokens: so many that all differ, each against the reference; 0: a token,
+ * its negative and zeros, and besides the reference the split run and the second run. */
 struct check {
     size_t m, k;
     enum ulb_fill fill;

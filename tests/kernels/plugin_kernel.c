@@ -17,7 +17,7 @@
 #define TOO_MUCH 0
 #endif
 
-/* Fields of the row. */
+/* Fields of the kernel. */
 #ifndef ISA
 #define ISA "any"
 #endif

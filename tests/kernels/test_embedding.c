@@ -1,4 +1,4 @@
-/* Embedding operators against their scalar truth, bit for bit, and the truth against the blocks. */
+/* Embedding operators against their scalar reference, bit for bit, and the reference against the blocks. */
 #include "common/rng.h"
 #include "kernels/embedding.h"
 
@@ -37,7 +37,7 @@ static uint8_t *random_table(const struct ulb_format *format, size_t k)
     return rows;
 }
 
-/* The formats with blocks, each once: those that a scalar row reads. */
+/* The formats with blocks, each once: those that a scalar kernel reads. */
 static const struct ulb_format *block_format_at(size_t i)
 {
     const struct ulb_kernel *kernel = ulb_kernels[i];
@@ -122,7 +122,7 @@ static void operators_equal_the_reference(void **state)
             memset(call.out, 0xFF, bytes);
             fast->run(&call);
             if (memcmp(expected, call.out, bytes) != 0)
-                fail_msg("%s: the operator for %s differs from the truth", format->name, fast->isa);
+                fail_msg("%s: the operator for %s differs from the reference", format->name, fast->isa);
             compared++;
             free(expected);
             close_call(&call);

@@ -207,7 +207,7 @@ static void integers_of_levels_are_near(void **state)
     }
 }
 
-/* y of 64 rows of 64 weights by one row of the table. */
+/* y of 64 rows of 64 weights by one kernel of the table. */
 static void run_kernel(const struct ulb_kernel *kernel, const struct ulb_matrix *matrix,
                        const struct ulb_activations *x, float *y)
 {

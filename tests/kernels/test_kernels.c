@@ -1,11 +1,11 @@
-/* Every row that runs here, or can be emulated here, against its scalar truth; and the checker against
+/* Every kernel that runs here, or can be emulated here, against its scalar reference; and the checker against
  * planted bugs.
  *
  *     test_kernels [--few] [--part I/N] [REGEX]
  *
- * REGEX: only the rows whose names it matches; exit code 77 when none of them can run here. --few: fewer and
- * smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: the rows of each N-th
- * truth alone, from the I-th on, so that processes can share the table. */
+ * REGEX: only the kernels whose names it matches; exit code 77 when none of them can run here. --few: fewer
+ * and smaller shapes, for a CPU that is itself emulated (scripts/test-emulated). --part: the kernels of each
+ * N-th reference alone, from the I-th on, so that processes can share the table. */
 #include "kernels/gguf_block.h"
 #include "kernels/formats/int2/format.h"
 #include "tests/kernels/check_kernel.h"
@@ -27,13 +27,13 @@ static const size_t shapes[][2] = {{1, 1},     {5, 4},     {31, 7},     {32, 32}
                                    {64, 128},  {65, 131},  {97, 516},   {160, 896},     {200, 1600},
                                    {66, 5460}, {40, 8640}, {72, 14336}, {MANY_ROWS, 65}};
 
-/* Shapes for --few, for rows whose every dot product traps, and for scalar ones, which have no tiles and
+/* Shapes for --few, for kernels whose every dot product traps, and for scalar ones, which have no tiles and
  * nothing to be compared with but themselves: edges of every tile and slice remain. */
 static const size_t few_shapes[][2] = {{1, 1}, {31, 7}, {33, 65}, {65, 131}, {97, 516}, {40, 1600}};
 
 enum { CHECKS_MAX = 72, NO_KERNEL_RUNS = 77 };
 
-/* Shapes for block formats, whose truth takes longer; K rounded up to whole blocks. */
+/* Shapes for block formats, whose reference takes longer; K rounded up to whole blocks. */
 static const size_t block_shapes[][2] = {{1, 32},    {97, 256},  {33, 512},  {97, 896},
                                          {34, 5460}, {20, 8640}, {3, 14336}, {MANY_ROWS, 32}};
 
@@ -47,8 +47,8 @@ static bool few;
 static regex_t wanted;
 static unsigned part = 1, parts = 1;
 static size_t kernels_checked, kernels_skipped;
-/* The rows of this part whose names match the expression of the command line, if there was one; those with
- * the same truth one after the other. */
+/* The kernels of this part whose names match the expression of the command line, if there was one; those with
+ * the same reference one after the other. */
 static const struct ulb_kernel **rows;
 static size_t row_count;
 
@@ -147,8 +147,8 @@ static void native_kernels_equal_their_reference(void **state)
     }
 }
 
-/* Numbers of tokens around every register tile, and beyond the tokens that the truth computes one by one; a
- * row that multiplies many tokens at once may cut them into blocks, too. */
+/* Numbers of tokens around every register tile, and beyond the tokens that the reference computes one by one;
+ * a kernel that multiplies many tokens at once may cut them into blocks, too. */
 static void expect_clean_tokens(const struct ulb_kernel *kernel)
 {
     static const size_t tokens[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32, 33, 70, 300};
@@ -157,7 +157,7 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     size_t n = 0;
     size_t most_tokens = kernel->nr == 1 ? 17 : few ? 70 : 300;
     size_t n_shapes = sizeof token_shapes / sizeof *token_shapes - (few ? 1 : 0);
-    /* A row that takes token after token has no tile of them to go wrong. */
+    /* A kernel that takes token after token has no tile of them to go wrong. */
     for (size_t t = 0; t < sizeof tokens / sizeof *tokens && tokens[t] <= most_tokens;
          t += kernel->nr > 1 ? 1 : 3) {
         for (size_t s = 0; s < n_shapes; s++) {

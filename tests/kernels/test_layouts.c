@@ -1,4 +1,4 @@
-/* Layouts, quantisation and the scalar truths themselves. */
+/* Layouts, quantisation and the scalar references themselves. */
 #include "common/fp16.h"
 #include "harness/verify/test_problem.h"
 #include "kernels/gguf_block.h"
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* Whether the row is the first in the table that reads its layout. */
+/* Whether the kernel is the first in the table that reads its layout. */
 static bool names_layout_first(size_t row)
 {
     for (size_t i = 0; i < row; i++) {
@@ -221,7 +221,7 @@ static size_t weights_at(const struct ulb_problem *p, size_t m, size_t k,
     return 1;
 }
 
-/* The truth's truth: weights and activations as real numbers, summed in double. */
+/* The reference's reference: weights and activations as real numbers, summed in double. */
 static double exact(const struct ulb_problem *p, size_t m, double *magnitude)
 {
     double sum = 0;

@@ -1,4 +1,4 @@
-/* A planted slow-down is extra work of the size asked for, inside the buffers of the call. */
+/* An injected slowdown is extra work of the size asked for, inside the buffers of the call. */
 #include "kernels/kernel.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static void count(const struct ulb_gemm *g)
 
 extern const struct ulb_kernel counting_row;
 const struct ulb_kernel counting_row = {.abi = ULB_KERNEL_ABI, .mr = MR, .kr = KR, .run = count};
-extern struct ulb_kernel planted_counting_row;
+extern struct ulb_kernel slowed_counting_row;
 
 static double extra_work(size_t m0, size_t m1)
 {
@@ -36,7 +36,7 @@ static double extra_work(size_t m0, size_t m1)
     for (size_t m = 0; m < M; m++)
         results[m] = -1;
     weights = 0;
-    planted_counting_row.run(&g);
+    slowed_counting_row.run(&g);
     for (size_t m = 0; m < M; m++)
         assert_true(results[m] == (m >= m0 && m < m1 ? (float)m : -1.0f));
     return (double)weights / (double)((m1 - m0) * K) - 1;
@@ -45,7 +45,7 @@ static double extra_work(size_t m0, size_t m1)
 static void test_extra_work(void **state)
 {
     (void)state;
-    assert_int_equal(planted_counting_row.mr, MR);
+    assert_int_equal(slowed_counting_row.mr, MR);
     assert_in_range((size_t)(1e5 * extra_work(0, M)), 6950, 7000);
     assert_in_range((size_t)(1e5 * extra_work(800, M)), 6950, 7000);
     /* One tile: a share of its columns. */

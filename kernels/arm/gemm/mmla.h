@@ -1,6 +1,6 @@
 /* Several tokens at once by matrix products: smmla and usmmla multiply 2 rows of 8 weights by 2 tokens of 8
  * activations, twice what sdot does in an instruction; written once for NEON and for SVE of any length, each
- * 128 bits of which are such a product. Included after LAYOUT (the prefix of its pairs layouts), FIELDS of a
+ * 128 bits of which are such a product. Included after LAYOUT (the prefix of its mmla layouts), FIELDS of a
  * byte (1, 2, 4 or 8), FACTOR and ZERO_POINT as for kernels/arm/gemv/fields.h.
  *
  * usmmla takes unsigned weights, so that fields stay where they are and the top one is the whole byte, as on
@@ -13,7 +13,7 @@
 #ifndef ULB_KERNELS_ARM_GEMM_MMLA_H
 #define ULB_KERNELS_ARM_GEMM_MMLA_H
 
-/* Sum n of each pair of tokens += products of the bytes with octet q of their activations. */
+/* Sum n of each pair of tokens += products of the bytes with the q-th 8 of their activations. */
 #define ULB_DOT(set, n, bytes, q)                                                                            \
     {                                                                                                        \
         const ulb_bytes weights = bytes;                                                                     \
@@ -35,7 +35,7 @@
 enum {
     ROWS = ULB_BY_ISA(ULB_MMLA_ROWS_SHORT, ULB_MMLA_ROWS_LONG),
     LANES = ROWS / FIELDS,
-    PLANE = ULB_MMLA_K * LANES, /* bytes of an octet */
+    PLANE = ULB_MMLA_K * LANES, /* bytes of 8 columns */
     TILE = ULB_MMLA_COLUMNS / ULB_MMLA_K * PLANE,
     BITS = 8 / FIELDS,
     TOKEN_PAIRS = 2, /* of tokens */

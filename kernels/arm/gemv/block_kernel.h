@@ -1,6 +1,6 @@
-/* A row of a repacked block format (kernels/pack/block_interleave.h): integers inside a group of columns,
+/* A kernel of a repacked block format (kernels/pack/block_interleave.h): integers inside a group of columns,
  * exact, single precision across groups and blocks. Included at the end of a file that says, as constants:
- * LAYOUT (prefix of its quads layouts), FIELDS of a byte (1 or 2), COLUMNS of a block and of a GROUP,
+ * LAYOUT (prefix of its sdot layouts), FIELDS of a byte (1 or 2), COLUMNS of a block and of a GROUP,
  * ZERO_POINT of the codes, whether groups have scales and minima (GROUPS, 0 or 1: bytes), ACTIVATION,
  * BYTES_PER_STEP.
  *
@@ -105,7 +105,7 @@ static inline struct sum_bytes split_sums(const int16_t *x_sums)
         r##n = ulb_fma(BLOCK(n, f), ulb_mul(d, scale), r##n);                                                \
     }
 
-/* Minima of 8 groups: two quads. */
+/* Minima of 8 groups: two times 4. */
 #define TAKE_MINIMA(n, v, f)                                                                                 \
     {                                                                                                        \
         const uint8_t *minima = tile + MINIMA + 4 * ROW_AT(v, f);                                            \

@@ -1,7 +1,9 @@
-/* The walk of the rows of signed dot products over their tiles (kernels/pack/sdot_tile.h). Included after
- * FIELDS of a byte (kernels/arm/gemv/field_steps.h), or after SUMS(X)           X(i) for every accumulator of
- * a pass: i % PLANES is what it sums, i / PLANES the vector PLANES            sums of a lane: one for each
- * field of its bytes, or more VECTORS(X)        X(i) for every vector of a pass in a plane of bytes
+/* The K-loop of kernels of signed dot products over their tiles (kernels/pack/sdot_tile.h). Included after
+ * FIELDS of a byte (kernels/arm/gemv/field_steps.h), or after:
+ *
+ *   SUMS(X)           X(i) for every accumulator of a pass: i % PLANES is what it sums, i / PLANES the vector
+ *   PLANES            sums of a lane: one for each field of its bytes, or more
+ *   VECTORS(X)        X(i) for every vector of a pass in a plane of bytes
  *   BYTE_PLANES       of 4 columns: 1, or 3 where three bytes share codes
  *   MASKS             ULB_KEEP(mask) for every mask that STEP uses
  *   STEP(set, w, q)   what the 4 columns at w add to a set of accumulators: quarter q of the activations in x
@@ -109,7 +111,7 @@ static inline __attribute__((always_inline)) void ulb_run_sdot_tiles(const struc
     }
 }
 
-/* Of a row: what its steps and the walk cost per 32 weights at 128 bits, for rows columns of weights of so
+/* Of a kernel: what its steps and the loop cost per 32 weights at 128 bits, for rows columns of weights of so
  * many bits; one load of activations for 16 columns of the rows of a pass. */
 #define ULB_SDOT_LOADS(bits, pass_rows) .loads = (bits) / 4.0 + 2.0 / (pass_rows), .prefetches = (bits) / 16.0
 

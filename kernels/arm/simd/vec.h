@@ -1,4 +1,4 @@
-/* One set of names for rows that are written once for NEON (128 bits) and SVE (any length). A vector has
+/* One set of names for kernels that are written once for NEON (128 bits) and SVE (any length). A vector has
  * ulb_lanes() lanes of 32 bits; SVE's types have no size, so that vectors are named, never in arrays. */
 #ifndef ULB_KERNELS_ARM_SIMD_VEC_H
 #define ULB_KERNELS_ARM_SIMD_VEC_H

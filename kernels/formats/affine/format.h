@@ -42,7 +42,7 @@
 #define ULB_AFFINE_BYTES(bits, zero, columns) (sizeof(float) + (zero) + (columns) * (bits) / 8)
 
 /* Rows interleaved, 64 or for 512-bit vectors 128: the planes of the codes (kernels/x86/gemv/planes.h),
- * scales, zero points as bytes. Quads: the same with 32 and 128 rows, bytes of codes ^ 0x80
+ * scales, zero points as bytes. sdot tiles: the same with 32 and 128 rows, bytes of codes ^ 0x80
  * (kernels/pack/sdot_tile.h). */
 #define ULB_AFFINE_DECLARE(name, bits, zero, columns)                                                        \
     extern const struct ulb_format ulb_##name;                                                               \

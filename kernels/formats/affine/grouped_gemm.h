@@ -1,4 +1,4 @@
-/* Several tokens of groups with a scale each (group_walk.h): a group is a chunk of
+/* Several tokens of groups with a scale each (kernels/formats/affine/grouped_gemv.h): a group is a K-block of
  * kernels/x86/gemm/planes.h. Results are added up in the order of one token. */
 #ifndef ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMM_H
 #define ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMM_H
@@ -24,7 +24,7 @@ struct ulb_affine_n_block {
     float results[ULB_PLANE_N_BLOCK][ULB_PLANE_ROWS];
 };
 
-/* zeros: whether there are any; with AVX2 alone a constant, in two pieces of code, for with a branch at every
+/* zeros: whether there are any; with AVX2 alone a constant, in two code variants, for with a branch at every
  * sum these wait in memory. With 32 registers it costs less than longer code, 1 to 4 %. */
 static inline __attribute__((always_inline)) void
 ulb_take_affine_sums_as(bool zeros, struct ulb_affine_n_block *n_block, size_t vector, size_t t,

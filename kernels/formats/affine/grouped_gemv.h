@@ -1,9 +1,9 @@
-/* Groups with a scale each, activations with a zero point: the walk over a tile's groups.
+/* Groups with a scale each, activations with a zero point: the loop over a tile's groups.
  *
  * Of the four terms of a group the products of codes are summed here; the zero point of the weights takes the
  * sum of the group's activations, which is known; both terms of the activations' zero point are, over all
- * groups, that zero point times the sum of the row's weights, which lies behind the tiles.
- * |sum of a group| <= 256 * 255 * 127 < 2^23 is exact in single precision. */
+ * groups, that zero point times the sum of the row's weights, which lies behind the tiles. |sum of a group|
+ * <= 256 * 255 * 127 < 2^23 is exact in single precision. */
 #ifndef ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMV_H
 #define ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMV_H
 
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Constants of a row. */
+/* Constants of a kernel. */
 struct ulb_affine_cfg {
     const struct ulb_layout *layout;
     unsigned bits, zero;

@@ -25,7 +25,7 @@ enum {
 
 #define LAYOUT(of) ULB_BY_ISA(ulb_##of##_sdot_32, ulb_##of##_sdot_128)
 
-/* Constants of a row. */
+/* Constants of a kernel. */
 struct affine {
     const struct ulb_layout *layout;
     unsigned bits, zero;

@@ -1,5 +1,5 @@
 /* 3-bit codes unpacked to bytes, then multiplied: the two ways of packing 8 of them into 3 bytes that the
- * talk on torchao's kernels compares, as two rows.
+ * talk on torchao's kernels compares, as two kernels.
  *
  * Format 1, a plane of 2 bits and one of 1 bit (the layout of planes.c): 13 shifts, 16 ands, 8 ors for 8
  * codes. Format 2, two whole codes in each byte and the last two in the bits left

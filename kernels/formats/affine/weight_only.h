@@ -1,6 +1,6 @@
-/* Rows of groups with a scale each with floating activations (kernels/x86/gemm/weight_only.h). The zero point
- * takes the sum of the group's activations. Sums of a group wait for the scale in 8 registers, of both slices
- * side by side in 16. */
+/* Kernels of groups with a scale each and floating activations (kernels/x86/gemm/weight_only.h). The zero
+ * point takes the sum of the group's activations. Sums of a group wait for the scale in 8 registers, of both
+ * slices side by side in 16. */
 #ifndef ULB_KERNELS_FORMATS_AFFINE_WEIGHT_ONLY_H
 #define ULB_KERNELS_FORMATS_AFFINE_WEIGHT_ONLY_H
 
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_weig
     memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_WEIGHT_ONLY_ROWS) * sizeof *y);
 }
 
-/* A row: format, activations, symbol, bits, whether there are zero points, columns of a group, whether by
+/* A kernel: format, activations, symbol, bits, whether there are zero points, columns of a group, whether by
  * pairs of columns; variant and mixes. */
 #define ULB_AFFINE_KERNEL(of, kind_, symbol, bits_, zero_, columns_, pairs_, ...)                            \
     ULB_WEIGHT_ONLY_RUN(symbol, run_tile, bits_, .layout = &LAYOUT(of), .zeros = zero_, .group = columns_,   \

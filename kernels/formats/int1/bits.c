@@ -23,8 +23,8 @@ enum {
 /* The streams' tiles of one step. */
 typedef uint8_t tiles[STREAMS][ULB_TILE_BYTES];
 
-/* The streams, where in them the walk is, in bytes, how many steps are left, this one included, and its
- * tiles: made[turn]. */
+/* The streams, the position in them, in bytes, how many steps are left, this one included, and its tiles:
+ * made[turn]. */
 struct stream_position {
     const uint8_t *streams[STREAMS];
     size_t at, left, turn;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* Byte i of the result is set where bit i of word is set, clear where it is not. One assembler statement:
- * compilers see that or/andn would do for the values +1 and -1, and this row is there to show the published
- * sequence. */
+ * compilers see that or/andn would do for the values +1 and -1, and this kernel is there to show the
+ * published sequence. */
 static inline __m256i ulb_int1_expand(const uint8_t *word, __m256i if_clear, __m256i if_set)
 {
     /* Byte i of the vector takes byte i/8 of the word, then keeps bit i%8 of it. */

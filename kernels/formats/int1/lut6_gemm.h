@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void ulb_lut6_tiles(struct ulb_pref
 /* The slice, for all tokens of the batch. */
 static inline void ulb_lut6_slice(struct ulb_lut6_batch *batch)
 {
-    enum { ALL = ULB_INT1_LUT6_SLICES /* streams that a row for one token asks ahead in */ };
+    enum { ALL = ULB_INT1_LUT6_SLICES /* streams that a kernel for one token asks ahead in */ };
     const struct ulb_gemm *g = batch->g;
     const size_t tile_bytes = batch->slice.steps * ULB_LUT6_STEP;
     const uint8_t *w = (const uint8_t *)g->w + batch->slice.offset + batch->m / ULB_LUT6_ROWS * tile_bytes;

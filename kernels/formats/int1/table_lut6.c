@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void sum_tiles_as(struct ulb_prefet
     }
 }
 
-/* Three pieces of code: see kernels/x86/gemv/k_slices.h. */
+/* Three code variants: see kernels/x86/gemv/k_slices.h. */
 static inline void sum_tiles(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
     ULB_SPECIALISE_PREFETCH(tiles->prefetch, sum_tiles_as(prefetch, tiles, tables, sums));

@@ -21,7 +21,7 @@ enum {
     NEAR = 256 /* bytes ahead of the prefetches into L1 */
 };
 
-_Static_assert(CHUNK *SLICES * 2 * 16 * 127 <= INT16_MAX, "words hold a visit of every slice");
+_Static_assert(CHUNK *SLICES * 2 * 16 * 127 <= INT16_MAX, "words hold a chunk of every slice");
 
 #define SHIFT "vpsrlw $3, %[packed], %[packed]\n\t"
 
@@ -88,7 +88,7 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     for (int i = 0; i < SUMS; i++)
         sums[i] = ulb_zero();
     size_t even = tiles->steps / CHUNK * CHUNK;
-    /* Three pieces of code: see kernels/x86/gemv/k_slices.h. */
+    /* Three code variants: see kernels/x86/gemv/k_slices.h. */
     ULB_SPECIALISE_PREFETCH(tiles->prefetch,
                             for (size_t s = 0; s < even; s += CHUNK) chunk(tiles, prefetch, s, CHUNK, sums));
     if (even < tiles->steps)

@@ -56,7 +56,7 @@ const struct ulb_layout ulb_q8_0_rows_48 =
     ULB_INTERLEAVED("rows-48", ulb_q8_0, rows, 8, 6, ULB_Q8_0_COLUMNS, 1, 1, 2);
 const struct ulb_layout ulb_q8_0_rows_96 =
     ULB_INTERLEAVED("rows-96", ulb_q8_0, rows, 16, 6, ULB_Q8_0_COLUMNS, 1, 1, 2);
-/* Bytes are values: for rows without dot products. */
+/* Bytes are values: for kernels without dot products. */
 const struct ulb_layout ulb_q8_0_signed_rows_48 =
     ULB_INTERLEAVED("signed-rows-48", ulb_q8_0, signed_rows, 8, 6, ULB_Q8_0_COLUMNS, 1, 1, 2);
 

@@ -160,7 +160,7 @@ unpack_levels(const struct code_parts *parts, const uint8_t *w, size_t steps, ul
     }
 }
 
-/* The walk, and the sums of rows, are of integers. */
+/* The loop, and the sums of rows, are of integers. */
 static void take_units(const struct ulb_gemm *g, float unit)
 {
     for (size_t n = 0; n < g->n; n++) {

@@ -1,4 +1,4 @@
-/* The end of the rows that triple bytes (see triple.c). */
+/* The epilogue of the kernels that triple bytes (see triple.c). */
 #ifndef ULB_KERNELS_FORMATS_TERN1_6_DIGITS_H
 #define ULB_KERNELS_FORMATS_TERN1_6_DIGITS_H
 

@@ -120,7 +120,7 @@ static void unpack_tables_16(const uint8_t *tile, int16_t *values, size_t stride
     unpack(number_of_table_code, 16, 4, tile, values, stride);
 }
 
-/* Four quads of columns (kernels/pack/sdot_tile.h), a byte for each lane's 4 columns. */
+/* Four groups of 4 columns (kernels/pack/sdot_tile.h), a byte for each lane's 4 columns. */
 static void pack_sdot(unsigned lanes, const int16_t *values, size_t stride, uint8_t *tile)
 {
     for (unsigned q = 0; q < 4; q++)

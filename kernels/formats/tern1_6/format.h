@@ -6,7 +6,7 @@
 
 /* A digit is value + 1. */
 enum { ULB_TERN1_6_ZERO_POINT = 1, ULB_TERN1_6_DIGITS = 5, ULB_TERN1_6_SLICES = 4 };
-/* Of quads, for vectors of 128 bits and of any length. */
+/* In sdot tiles, for vectors of 128 bits and of any length. */
 enum { ULB_TERN1_6_LANES_SHORT = 4, ULB_TERN1_6_LANES_LONG = 16 };
 
 extern const struct ulb_format ulb_tern1_6;

@@ -98,7 +98,7 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
 PLANES(64, 16);
 PLANES(128, 44);
 
-/* ---- fives ---- */
+/* ---- 5-bit codes ---- */
 
 enum {
     FIVES_ROWS = 64,

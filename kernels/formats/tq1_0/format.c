@@ -80,6 +80,6 @@ const struct ulb_layout ulb_tq1_0_rows_40 =
     ULB_INTERLEAVED("rows-40", ulb_tq1_0, rows, 8, 5, ULB_TQ1_0_COLUMNS, 1, 5, 2);
 const struct ulb_layout ulb_tq1_0_rows_80 =
     ULB_INTERLEAVED("rows-80", ulb_tq1_0, rows, 16, 5, ULB_TQ1_0_COLUMNS, 1, 5, 2);
-/* Bytes less 128: for rows without dot products. */
+/* Bytes less 128: for kernels without dot products. */
 const struct ulb_layout ulb_tq1_0_signed_rows_40 =
     ULB_INTERLEAVED("signed-rows-40", ulb_tq1_0, signed_rows, 8, 5, ULB_TQ1_0_COLUMNS, 1, 5, 2);

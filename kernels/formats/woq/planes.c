@@ -24,7 +24,7 @@ enum {
     K_BLOCK = 32 /* of several tokens */
 };
 
-/* Constants of a row. */
+/* Constants of a kernel. */
 struct woq {
     const struct ulb_layout *layout;
     unsigned bits, zeros;
@@ -119,7 +119,7 @@ static __attribute__((noinline)) void add_k_block_4(struct n_block *n_block, siz
 
 #if ULB_S16_SUMS
 
-/* dots += those of a chunk, whose codes lie at w, with 16-bit sums of its nibbles. */
+/* dots += those of a K-block, whose codes lie at w, with 16-bit sums of its nibbles. */
 static inline __attribute__((always_inline)) void add_k_block(const struct woq *a, const uint8_t *w,
                                                               size_t tokens, struct n_block *n_block)
 {

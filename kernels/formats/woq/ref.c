@@ -1,4 +1,4 @@
-/* The truth: integers minus their zero points, products exact in 64 bits; or in double with floating
+/* The reference: integers minus their zero points, products exact in 64 bits; or in double with floating
  * activations. */
 #include "kernels/reference/integer_ref.h"
 #include "kernels/formats/woq/format.h"

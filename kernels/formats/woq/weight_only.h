@@ -1,5 +1,5 @@
-/* Rows of one scale for each row of weights with floating activations (kernels/x86/gemm/weight_only.h). The
- * zero point takes the sum of the activations. */
+/* Kernels of one scale for each row of weights with floating activations (kernels/x86/gemm/weight_only.h).
+ * The zero point takes the sum of the activations. */
 #ifndef ULB_KERNELS_FORMATS_WOQ_WEIGHT_ONLY_H
 #define ULB_KERNELS_FORMATS_WOQ_WEIGHT_ONLY_H
 
@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_weig
     memcpy(g->y + n * g->y_stride + m, y, ulb_rows_left(g, m, ULB_WEIGHT_ONLY_ROWS) * sizeof *y);
 }
 
-/* A row: format, activations, symbol, bits, whether zero points are stored, whether by pairs of columns;
+/* A kernel: format, activations, symbol, bits, whether zero points are stored, whether by pairs of columns;
  * variant and mixes. */
 #define ULB_WOQ_KERNEL(of, kind_, symbol, bits_, zeros_, pairs_, ...)                                        \
     ULB_WEIGHT_ONLY_RUN(symbol, run_tile, bits_, .layout = &LAYOUT(of), .zeros = zeros_,                     \

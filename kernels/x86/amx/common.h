@@ -1,4 +1,4 @@
-/* What rows of weights that tile instructions multiply (kernels/x86/amx/amx.h) have in common: where weights
+/* What kernels whose weights tile instructions multiply (kernels/x86/amx/amx.h) have in common: where weights
  * lie, the masks of their fields, and the results. */
 #ifndef ULB_KERNELS_X86_AMX_COMMON_H
 #define ULB_KERNELS_X86_AMX_COMMON_H
@@ -25,7 +25,7 @@ enum {
     ULB_AMX_FAR = 2560   /* and into L2 */
 };
 
-/* Compile-time constants of a row. */
+/* Compile-time constants of a kernel. */
 struct ulb_amx_cfg {
     const struct ulb_layout *layout;
     unsigned vectors; /* of packed weights side by side in a panel */
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) unsigned ulb_amx_masked(const struc
 }
 
 /* Masks one line of the groups [begin, end) of the packed tiles at tile; out: the line of the first masked
- * group of these, others a distance apart. Rows of whole bytes have nothing to mask. */
+ * group of these, others a distance apart. Kernels of whole bytes have nothing to mask. */
 static inline __attribute__((always_inline)) void ulb_amx_mask_line(const struct ulb_amx_cfg *cfg,
                                                                     unsigned begin, unsigned end,
                                                                     const uint8_t *tile, uint8_t *out,

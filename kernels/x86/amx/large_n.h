@@ -4,7 +4,7 @@
  * meanwhile, a few lines a step. Both operands come from L2, 4 tiles of 16 lines for 4 products of 16 cycles:
  * loops of these alone reach 0.6 to 0.8 of the products' peak on Granite Rapids. With blocks of 512 columns,
  * whose weights stay in L1, they reach 0.6 to 0.7, because sums travel to L2 and back every 512 cycles, and
- * the whole row was slower (int8 0.30 of peak for 0.40). Loads of a step begin long before the products of
+ * the whole kernel was slower (int8 0.30 of peak for 0.40). Loads of a step begin long before the products of
  * the one before are done, so that few instructions may stand between them. */
 #ifndef ULB_KERNELS_X86_AMX_LARGE_N_H
 #define ULB_KERNELS_X86_AMX_LARGE_N_H
@@ -264,7 +264,7 @@ static inline size_t ulb_amx_tokens_of_block(size_t n, unsigned rows)
     return ulb_round_up((n + blocks - 1) / blocks, ULB_AMX_GROUP);
 }
 
-/* masked: room for two units, ULB_AMX_MASKED bytes; NULL for rows of whole bytes. */
+/* masked: room for two units, ULB_AMX_MASKED bytes; NULL for kernels of whole bytes. */
 static inline __attribute__((always_inline)) void ulb_amx_many(const struct ulb_amx_cfg *cfg,
                                                                const struct ulb_gemm *g,
                                                                const struct ulb_amx_weights *weights,

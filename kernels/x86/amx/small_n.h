@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) unsigned ulb_amx_quad_groups(const 
     return ulb_amx_groups(cfg) < ULB_AMX_QUAD ? ulb_amx_groups(cfg) : ULB_AMX_QUAD;
 }
 
-/* Bytes from a panel's first tile to that of a step of the walk, slices in turn. */
+/* Bytes from a panel's first tile to that of a step of the loop, slices in turn. */
 static inline size_t ulb_amx_step_offset(const struct ulb_amx_weights *weights, size_t step)
 {
     return step % ULB_AMX_SLICES * weights->slice_bytes + step / ULB_AMX_SLICES * weights->tile_bytes;

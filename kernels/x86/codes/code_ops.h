@@ -39,7 +39,7 @@ struct ulb_codes {
     /* For several tokens, of its vectors of bytes: what it multiplies for sum i, or with 16-bit sums for
      * vector i of rows. */
     ulb_vec (*operand)(const ulb_vec *packed, size_t i);
-    /* Of codes that dot products, too, have staged: that of vector i of rows, as bytes. */
+    /* Of codes that dot products, too, have unpacked: that of vector i of rows, as bytes. */
     ulb_vec (*byte)(const ulb_vec *packed, size_t i);
     /* Where the step multiplies no such codes and 16-bit sums do for several tokens: their s16_steps, and
      * what they are too large by. */

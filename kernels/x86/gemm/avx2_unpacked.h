@@ -1,14 +1,14 @@
-/* Several tokens with AVX2 alone, of rows whose K is read in pieces of so many columns of a slice: a piece
- * stays in L1, its codes as bytes, with the activations that it meets, while the register tiles of a block of
- * tokens pass over it, one after the other; what they come to waits beside them. Bytes are signed
+/* Several tokens with AVX2 alone, of kernels whose K is read in K-blocks of so many columns of a slice: a
+ * K-block stays in L1, its codes as bytes, with the activations that it meets, while the register tiles of a
+ * block of tokens pass over it, one after the other; what they come to waits beside them. Bytes are signed
  * (kernels/x86/gemm/tile_s16.h) or not (kernels/x86/gemm/tile_u8.h). A group with a scale of its own is a
- * piece; pieces come in the order of one token.
+ * K-block; K-blocks come in the order of one token.
  *
  * Zen 4, cold, 4096x4096, 2, 4 and 16 tokens against one by one: int8 1.1, 1.4 to 1.5 and 1.4 times as fast,
  * with groups of 32 columns 1.1, 1.5 and 1.1 to 1.25; 1.0 to 1.2 where a neighbour shares the core; 4 and 16
  * tokens: int3 1.3 and 1.55, two 1.05; tern1.6 1.3 and 1.75, two .85; int4 with groups of 128, 64 and 32
  * columns 1.15, 1.05, 1.0 and 1.25, 1.1, 1.0, two 1.1 to 1.2. Groups of int2 .95 to 1.05, of 32 columns .8:
- * one by one. Signed bytes staged as words .8 to 1.0. */
+ * one by one. Signed bytes unpacked to 16 bits .8 to 1.0. */
 #ifndef ULB_KERNELS_X86_GEMM_AVX2_UNPACKED_H
 #define ULB_KERNELS_X86_GEMM_AVX2_UNPACKED_H
 
@@ -37,17 +37,17 @@ struct ulb_k_block {
     size_t steps, ask_bytes;
 };
 
-/* *result += a piece's sums of vector v of rows. */
+/* *result += a K-block's sums of vector v of rows. */
 typedef void ulb_take_k_block_fn(const struct ulb_k_block *k_block, size_t v, ulb_vec sums, ulb_vec *result);
 
 /* All constants. */
 struct ulb_k_block_cfg {
     const struct ulb_layout *layout;
     size_t slices, vectors;   /* of rows in a tile */
-    size_t steps, step_bytes; /* of a piece, but for the last of a slice */
-    size_t before;            /* bytes of scales before a piece's steps */
+    size_t steps, step_bytes; /* of a K-block, but for the last of a slice */
+    size_t before;            /* bytes of scales before a K-block's steps */
     size_t full;              /* steps that 16-bit sums of unsigned bytes hold; 0: bytes are signed */
-    int32_t zero_point;       /* of the sums of pieces with scales */
+    int32_t zero_point;       /* of the sums of K-blocks with scales */
     /* A step's bytes, [vectors], from w; NULL: they are such. */
     void (*unpack)(const uint8_t *w, uint8_t *bytes);
     ulb_take_k_block_fn *take;
@@ -55,8 +55,8 @@ struct ulb_k_block_cfg {
     void (*epilogue)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
 };
 
-/* Activations of a piece, of the first token on, and for signed bytes packed as words, of each four columns
- * 0, 2, 1, 3; what sums have too much, and results so far. */
+/* Activations of a K-block, of the first token on, and for signed bytes packed as 16 bits, of each four
+ * columns 0, 2, 1, 3; what sums have too much, and results so far. */
 struct ulb_n_block {
     _Alignas(64) uint8_t bytes[ULB_K_BLOCK_STEPS_MAX * ULB_K_BLOCK_ROW_VECTORS * ULB_VEC_BYTES];
     _Alignas(64) int16_t words[ULB_N_BLOCK][ULB_S16_COLUMNS];
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) size_t ulb_k_block_steps(const stru
     return cfg->before ? cfg->steps : k_block->steps;
 }
 
-/* sums[tokens][2] of signed bytes of vectors of rows from vector on, for tokens of the block from t on. */
+/* sums[tokens][2] of signed bytes of vectors of rows from vector on, for tokens of the N-block from t on. */
 static inline __attribute__((always_inline)) void
 ulb_sum_signed_k_block(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_block, size_t vector,
                        size_t t, unsigned tokens, const struct ulb_n_block *n_block, ulb_vec *sums)
@@ -108,7 +108,7 @@ ulb_sum_unsigned_k_block(const struct ulb_k_block_cfg *cfg, const struct ulb_k_b
         ulb_add_bytes(&at, vectors, tokens, 1, NULL, sums);
 }
 
-/* A piece of so many vectors of rows from vector on. */
+/* A K-block of so many vectors of rows from vector on. */
 static inline __attribute__((always_inline)) void
 ulb_pass_vectors(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_block, size_t vector,
                  unsigned vectors, size_t t, unsigned tokens, struct ulb_n_block *n_block)
@@ -128,7 +128,7 @@ ulb_pass_vectors(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_
     }
 }
 
-/* A pass over all rows of a piece. Functions, else GCC keeps what the rest needs in registers, and sums in
+/* A pass over all rows of a K-block. Functions, else GCC keeps what the rest needs in registers, and sums in
  * memory. */
 typedef void ulb_pass_k_block_fn(struct ulb_k_block *k_block, size_t t, struct ulb_n_block *n_block);
 
@@ -153,7 +153,7 @@ ulb_take_group(size_t vectors, const struct ulb_k_block *k_block, size_t v, ulb_
                    (const float *)(const void *)(k_block->w - (vectors - v) * ULB_VEC_BYTES));
 }
 
-/* finish of tiles of so many rows, whose results have their weights' scales. */
+/* epilogue of tiles of so many rows, whose results have their weights' scales. */
 static inline __attribute__((always_inline)) void
 ulb_epilogue_scaled(const struct ulb_gemm *g, size_t m, size_t rows, size_t n, const ulb_vec *results)
 {
@@ -161,7 +161,7 @@ ulb_epilogue_scaled(const struct ulb_gemm *g, size_t m, size_t rows, size_t n, c
                    ulb_rows_left(g, m, rows), g->x_scale[n]);
 }
 
-/* take and finish of rows with one scale. */
+/* take and epilogue of rows with one scale. */
 static inline __attribute__((always_inline)) void ulb_take_sums(const struct ulb_k_block *k_block, size_t v,
                                                                 ulb_vec sums, ulb_vec *result)
 {
@@ -177,7 +177,7 @@ ulb_epilogue_sums(const struct ulb_gemm *g, const struct ulb_layout *layout, siz
                       zero_point);
 }
 
-/* stage of so many vectors of bytes with so many fields each, of neighbouring vectors of rows. */
+/* unpack of so many vectors of bytes with so many fields each, of neighbouring vectors of rows. */
 static inline __attribute__((always_inline)) void ulb_unpack_fields(size_t vectors, size_t fields,
                                                                     const uint8_t *w, uint8_t *bytes)
 {
@@ -208,7 +208,7 @@ static inline __attribute__((always_inline)) void ulb_pack_k_block(const struct 
     }
 }
 
-/* A piece, which begins at column k, for tokens from n on. */
+/* A K-block, which begins at column k, for tokens from n on. */
 static inline __attribute__((always_inline)) void
 ulb_run_k_block(const struct ulb_k_block_cfg *cfg, ulb_pass_k_block_fn *const passes[],
                 const struct ulb_gemm *g, struct ulb_k_block *k_block, size_t k, size_t n, size_t tokens,
@@ -267,7 +267,7 @@ static inline __attribute__((always_inline)) void ulb_run_k_block_tokens(const s
     }
 }
 
-/* A function run_tokens() of a row, for at least two. */
+/* A function run_tokens() of a kernel, for at least two. */
 #define ULB_K_BLOCK_RUN(cfg)                                                                                 \
     ULB_K_BLOCK_PASS(pass_2, cfg, 2)                                                                         \
     ULB_K_BLOCK_PASS(pass_3, cfg, 3)                                                                         \

@@ -1,7 +1,7 @@
 /* Repacked block formats for several tokens at once, as many as registers hold sums of: each vector of codes
- * is loaded and taken apart once for all of them, scales and minima are converted once. What groups and
- * blocks make of sums is as for one token (kernels/x86/gemv/block.h). Codes whose bits lie in several bytes
- * are staged from 4 tokens on, with VEX those that are looked up from 5
+ * is loaded and unpacked once for all of them, scales and minima are converted once. What groups and blocks
+ * make of sums is as for one token (kernels/x86/gemv/block.h). Codes whose bits lie in several bytes are
+ * unpacked from 4 tokens on, with VEX those that are looked up from 5
  * (kernels/x86/gemm/block_unpacked_vnni.h): here are fewer of theirs. Zen 5, 1024x4096 from the caches, 12
  * tokens in one call, times as fast as one by one in 12: at 512 bits Q4_0 2.0, Q4_1 1.9, Q4_K 2.0, Q8_0 3.3
  * (L2 does not hold its weights), Q2_K 1.5, TQ1_0 and TQ2_0 1.4, MXFP4 2.3, IQ4_NL 2.1. The 16 registers of
@@ -18,7 +18,7 @@ enum {
     ULB_TOKEN_SUMS_OF_GROUPS = ULB_BY_ENCODING(8, 16)
 };
 
-/* Tokens of a register tile of rows with so many sums each: a constant for initializers. */
+/* Tokens of a register tile of kernels with so many sums each: a constant for initializers. */
 #define ULB_BLOCK_TOKENS(sums, scales)                                                                       \
     ULB_TOKENS_THAT_FIT((scales) == ULB_NO_GROUPS ? ULB_TOKEN_SUMS_OF_BLOCKS : ULB_TOKEN_SUMS_OF_GROUPS, sums)
 #define ULB_TOKENS_THAT_FIT(room, sums)                                                                      \

@@ -1,5 +1,5 @@
-/* Codes of a repacked block format that several tokens share: taken apart once for a block of tokens, into
- * bytes that stay in L1, over which register tiles of tokens pass, one after the other: with AVX2 alone
+/* Codes of a repacked block format that several tokens share: unpacked once for an N-block, into bytes that
+ * stay in L1, over which register tiles of tokens pass, one after the other: with AVX2 alone
  * kernels/x86/gemm/block_unpacked_avx2.h, with dot products kernels/x86/gemm/block_unpacked_vnni.h. */
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_H
@@ -7,8 +7,8 @@
 #include "kernels/x86/gemv/block.h"
 
 enum {
-    /* Tokens that share what is staged: with 16 of them 64 take 6 to 9 % more at 512 bits, in place with AVX2
-     * 6 to 13, repacked at 256 bits 2 to 5 (Zen 5). */
+    /* Tokens that share what is unpacked: with 16 of them 64 take 6 to 9 % more at 512 bits, in place with
+     * AVX2 6 to 13, repacked at 256 bits 2 to 5 (Zen 5). */
     ULB_UNPACKED_N_BLOCK = 64,
     ULB_UNPACKED_TOKENS_MAX = 4,
     ULB_UNPACKED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
@@ -16,14 +16,15 @@ enum {
     ULB_UNPACKED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
 };
 
-/* A register tile of rows that have so many vectors: vectors and tokens. Constants. With VEX 12 sums, which
- * are as many chains as the latency of dot products takes, leave registers for what the other side has and
- * one more: 8 sums of 2 vectors took 7 to 23 % longer (Zen 5, 512x4096 from the caches, 64 tokens). */
+/* A register tile of kernels that have so many vectors of rows: vectors and tokens. Constants. With VEX 12
+ * sums, which are as many chains as the latency of dot products takes, leave registers for what the other
+ * side has and one more: 8 sums of 2 vectors took 7 to 23 % longer (Zen 5, 512x4096 from the caches, 64
+ * tokens). */
 #define ULB_UNPACKED_VECTORS(vectors) ULB_BY_SUMS(2U, ULB_BY_ENCODING((vectors) % 4 == 0 ? 4U : 3U, 2U))
 #define ULB_UNPACKED_TOKENS(vectors)  ((unsigned)ULB_UNPACKED_SUMS / (ULB_UNPACKED_VECTORS(vectors)))
 
-/* Ends of a block: what its sums are multiplied by, and of minima words, two groups to a lane: of four, 0 and
- * 2, then 1 and 3. */
+/* Epilogue of a block: what its sums are multiplied by, and of minima words, two groups to a lane: of four, 0
+ * and 2, then 1 and 3. */
 struct ulb_block_epilogue {
     ulb_floats d[ULB_UNPACKED_ROW_VECTORS], dmin[ULB_UNPACKED_ROW_VECTORS];
     ulb_vec minima[ULB_SHORT_GROUPS / 2][ULB_UNPACKED_ROW_VECTORS];
@@ -116,12 +117,12 @@ static inline __attribute__((always_inline)) void ulb_unpack_x_sums(const struct
     _mm256_storeu_si256((__m256i *)x_sums, all);
 }
 
-/* A pass over what is staged for so many tokens of the block, a function's own number, from t on. Functions,
- * else GCC keeps what the rest needs in registers, and sums in memory. */
+/* A pass over what is unpacked for so many tokens of the block, a function's own number, from t on.
+ * Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
 struct ulb_unpacked;
 typedef void ulb_pass_unpacked_fn(struct ulb_unpacked *unpacked, size_t t);
 
-/* passes of a row: of 2, 3 and, where register tiles have so many, 4 tokens. */
+/* passes of a kernel: of 2, 3 and, where register tiles have so many, 4 tokens. */
 #define ULB_UNPACKED_PASSES(cfg)                                                                             \
     ULB_UNPACKED_PASS(pass_2, cfg, 2)                                                                        \
     ULB_UNPACKED_PASS(pass_3, cfg, 3)                                                                        \

@@ -1,20 +1,20 @@
-/* Several tokens of a repacked block format with AVX2 alone: the codes of a block are staged (see
+/* Several tokens of a repacked block format with AVX2 alone: the codes of a block are unpacked (see
  * kernels/x86/gemm/block_unpacked.h) as one token's step multiplies them, scales as words; signed ones that
  * are whole bytes of a tile are where they lie.
  *
  * Blocks add up as one token's do (kernels/x86/gemv/block.h). Within a block sums are integers: signed
- * scales, which one token's rows make floats, meet the zero point as minima do, times 4 or 32 at most 4,096
- * in 16 bits. |sum| <= 128 * 63 * 128 * 256 < 2^29; beyond 2^24 the last bits may differ from one token's.
- * Registers: 2 vectors of rows for 4 tokens: 8 sums, 2 of codes, activations, a product.
- * Ports: per vector and token vpmaddubsw and an addition, and as often as 16-bit sums are full vpmaddwd and
- * another: with the ends of blocks 0.66 cycle per 32 weights and token on Zen 4 for Q4_0, 0.81 for Q6_K,
- * which fills sums in 2 steps.
+ * scales, which one token's kernels make floats, meet the zero point as minima do, times 4 or 32 at most
+ * 4,096 in 16 bits. |sum| <= 128 * 63 * 128 * 256 < 2^29; beyond 2^24 the last bits may differ from one
+ * token's. Registers: 2 vectors of rows for 4 tokens: 8 sums, 2 of codes, activations, a product. Ports: per
+ * vector and token vpmaddubsw and an addition, and as often as 16-bit sums are full vpmaddwd and another:
+ * with the ends of blocks 0.66 cycle per 32 weights and token on Zen 4 for Q4_0, 0.81 for Q6_K, which fills
+ * sums in 2 steps.
  *
  * Zen 4, cold, 4096x4096, 4 and 16 tokens against one by one: Q4_0, Q4_1 and Q4_K 1.25 and 1.3 times as fast,
  * Q5_0, Q5_1 and Q5_K 1.6 and 1.75, Q6_K 1.55 and 1.85, Q3_K 1.3 and 1.6, Q2_K 1.1 and 1.3, MXFP4 1.4 and
- * 1.6, TQ1_0 1.45 and 2.05, TQ2_0 1.0 and 1.2, Q8_0 1.45 and 1.3, IQ4_NL 1.05 and 1.25; two tokens 1.0
- * to 1.4, Q2_K, TQ2_0 and IQ4_NL .8. The next tile asked for into L1 as well is 1 to 4 % where codes leave
- * room there, elsewhere it costs 3 to 9 %; without a prefetch 16 tokens are .8. */
+ * 1.6, TQ1_0 1.45 and 2.05, TQ2_0 1.0 and 1.2, Q8_0 1.45 and 1.3, IQ4_NL 1.05 and 1.25; two tokens 1.0 to
+ * 1.4, Q2_K, TQ2_0 and IQ4_NL .8. The next tile asked for into L1 as well is 1 to 4 % where codes leave room
+ * there, elsewhere it costs 3 to 9 %; without a prefetch 16 tokens are .8. */
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_AVX2_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_AVX2_H
 

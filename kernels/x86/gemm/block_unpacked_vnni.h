@@ -1,20 +1,19 @@
 /* Several tokens of a repacked block format with dot products, where bits of a code lie in several bytes, so
  * that sums of fields take more dot products than codes, and with VEX of codes that are looked up: codes of a
- * part of a visit are staged (kernels/x86/gemm/block_unpacked.h), scales as floats. Sums of a group start
+ * part of a chunk are unpacked (kernels/x86/gemm/block_unpacked.h), scales as floats. Sums of a group start
  * with ULB_MAGIC; what is made of them is one token's, bit by bit.
  *
  * Registers: 2 vectors of rows for 4 tokens: 8 sums of a group, 8 of the block, 2 of codes, activations. The
  * 16 of VEX are 12 sums of a group, of 4 vectors or 3, what of vectors and tokens there is less of, and one
  * of the other; sums of the block wait in memory. Ports: for 32 columns, per vector and token, 8 dot
- * products, a subtraction and an FMA, or two where blocks have no groups. Bytes are a store a vector, which a
- * block of tokens shares: on Zen 4, with one of 256 bits a cycle, 4 tokens spend more on it than on dot
- * products.
+ * products, a subtraction and an FMA, or two where blocks have no groups. Bytes are a store a vector, which
+ * an N-block shares: on Zen 4, with one of 256 bits a cycle, 4 tokens spend more on it than on dot products.
  *
  * Zen 4, cold, 4096x4096, 4, 8 and 16 tokens against one by one or two by two: at 512 bits Q5_0 1.35, 1.45
- * and 1.5 times as fast, Q5_1 1.25, 1.4 and 1.5, Q5_K 1.45, 1.5 and 1.45, Q6_K 1.4, 1.5 and 1.4,
- * Q3_K 1.3, 1.3 and 1.35, at 256 bits 1.25 to 1.55, 1.4 to 1.55 and 1.35 to 1.5; two tokens .6 to
- * .95. Of codes that are fields of one byte (Q4_0, Q4_K, MXFP4), and of Q8_0's, 16 tokens are .85 to 1.0, for
- * 4 tokens share them in registers (kernels/x86/gemm/block_tile.h). */
+ * and 1.5 times as fast, Q5_1 1.25, 1.4 and 1.5, Q5_K 1.45, 1.5 and 1.45, Q6_K 1.4, 1.5 and 1.4, Q3_K 1.3,
+ * 1.3 and 1.35, at 256 bits 1.25 to 1.55, 1.4 to 1.55 and 1.35 to 1.5; two tokens .6 to .95. Of codes that
+ * are fields of one byte (Q4_0, Q4_K, MXFP4), and of Q8_0's, 16 tokens are .85 to 1.0, for 4 tokens share
+ * them in registers (kernels/x86/gemm/block_tile.h). */
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_VNNI_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_VNNI_H
 
@@ -23,7 +22,7 @@
 /* Codes are half of an L1 of 32 KiB: for a quarter of it, with twice as many passes, 64 tokens take 6 to 12 %
  * more (Zen 5: Q5_0, Q3_K at 512 bits, IQ4_NL and MXFP4 with VEX). */
 enum {
-    ULB_UNPACKED_STEPS = 4, /* of all slices, of a visit of blocks without groups */
+    ULB_UNPACKED_STEPS = 4, /* of all slices, of a chunk of blocks without groups */
     ULB_UNPACKED_BLOCKS = 8,
     ULB_UNPACKED_CODES = 16384
 };
@@ -35,7 +34,7 @@ struct ulb_unpacked_unit {
     size_t column;      /* the first */
 };
 
-/* What the activations of a token are to the units of a visit. */
+/* What the activations of a token are to the units of a chunk. */
 struct ulb_unpacked_token {
     int32_t zeros[ULB_SHORT_GROUPS];  /* their sums times the zero point, with ULB_MAGIC */
     int16_t x_sums[ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
@@ -43,11 +42,11 @@ struct ulb_unpacked_token {
     float x_scale[ULB_UNPACKED_BLOCKS], x_less[ULB_UNPACKED_BLOCKS], x_least[ULB_UNPACKED_BLOCKS];
 };
 
-/* A visit: the groups of a block, or some blocks that have none, in the order in which one token's add up. */
+/* A chunk: the groups of a block, or some blocks that have none, in the order in which one token's add up. */
 struct ulb_unpacked {
     _Alignas(64) uint8_t codes[ULB_UNPACKED_CODES]; /* of a part of the units, */
     size_t first, end;                              /* from one to another, */
-    bool last;                                      /* of the visit */
+    bool last;                                      /* of the chunk */
     struct ulb_unpacked_unit units[ULB_SHORT_GROUPS];
     ulb_floats scales[ULB_SHORT_GROUPS][ULB_UNPACKED_ROW_VECTORS]; /* of the part's groups */
     struct ulb_block_epilogue epilogue[ULB_UNPACKED_BLOCKS];

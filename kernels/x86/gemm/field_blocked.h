@@ -1,9 +1,9 @@
-/* More tokens than a register tile holds (kernels/x86/gemm/field_tile.h): chunks of columns stay in L1, or in
- * L2 beside it, while the tiles of a block of tokens pass over them, one after the other, so that weights
- * come from memory once for the block. Each pass asks L2 for its part of the next chunk: memory works while
- * all of them compute, where passes over whole rows would wait for it in the first and leave it idle in the
- * others. Zen 5, cold, 16 tokens at 512 bits, against passes over whole rows: 4096x4096 int8 1.3, int4 1.15,
- * int2 1.05; 4096x14336, whose tiles do not fit L2, 1.5, 1.25 and 1.15. Not int1: products alone decide, and
+/* More tokens than a register tile holds (kernels/x86/gemm/field_tile.h): K-blocks stay in L1, or in L2
+ * beside it, while the tiles of an N-block pass over them, one after the other, so that weights come from
+ * memory once for the block. Each pass asks L2 for its part of the next K-block: memory works while all of
+ * them compute, where passes over whole rows would wait for it in the first and leave it idle in the others.
+ * Zen 5, cold, 16 tokens at 512 bits, against passes over whole rows: 4096x4096 int8 1.3, int4 1.15, int2
+ * 1.05; 4096x14336, whose tiles do not fit L2, 1.5, 1.25 and 1.15. Not int1: products alone decide, and
  * passes end more often (0.9). */
 #ifndef ULB_KERNELS_X86_GEMM_FIELD_BLOCKED_H
 #define ULB_KERNELS_X86_GEMM_FIELD_BLOCKED_H
@@ -11,18 +11,18 @@
 enum {
     ULB_FIELD_K_BLOCK_BYTES = 49152,       /* of weights: L1, or L2 as fast as products take them */
     ULB_FIELD_SHORT_K_BLOCK_BYTES = 16384, /* L1, for a second pass of part of a tile */
-    ULB_FIELD_N_BLOCK = 32,                /* whose sums, 16 KiB at most, wait between chunks */
+    ULB_FIELD_N_BLOCK = 32,                /* whose sums, 16 KiB at most, wait between K-blocks */
     ULB_FIELD_K_BLOCK_VECTORS_MAX = 8,     /* of a token */
     ULB_FIELD_K_BLOCK_AHEAD = 1024         /* bytes that a first pass prefetches ahead by default */
 };
 
-/* Steps of a chunk, and what a pass asks for in each slice: of every step so many bytes, at most ask_most,
+/* Steps of a K-block, and what a pass asks for in each slice: of every step so many bytes, at most ask_most,
  * the first so far behind the slice's begin. */
 struct ulb_field_k_block {
     size_t first, steps, ask, ask_bytes;
 };
 
-/* totals[tokens][vectors][fields] += sums of a chunk. ask_most: a constant. */
+/* totals[tokens][vectors][fields] += sums of a K-block. ask_most: a constant. */
 static inline __attribute__((always_inline)) void
 ulb_field_k_block_pass(const struct ulb_field_tile_cfg *cfg, const struct ulb_tiles *tiles,
                        const struct ulb_field_k_block *k_block, struct ulb_tokens_x x, unsigned tokens,
@@ -49,11 +49,11 @@ ulb_field_k_block_pass(const struct ulb_field_tile_cfg *cfg, const struct ulb_ti
         totals[i] = ulb_add32(totals[i], sums[i]);
 }
 
-/* One chunk for tokens [n, n + tokens); lines are prefetched into L2, whatever the setting. two: the first
+/* One K-block for tokens [n, n + tokens); lines are prefetched into L2, whatever the setting. two: the first
  * tile's activations of a call of one tile and a part of another. The first pass asks for what lies ahead of
- * itself then, and the CPU's own prefetchers follow it; the second asks for half of the next chunk. These
+ * itself then, and the CPU's own prefetchers follow it; the second asks for half of the next K-block. These
  * passes are over sooner than memory answers to what is asked for alone (19 GB/s a core of Zen 5 of 27).
- * Against halves for both, no packing and chunks of 48 KiB, 4096x4096, 5, 6 and 7 tokens: int2 1.33, 1.22
+ * Against halves for both, no packing and K-blocks of 48 KiB, 4096x4096, 5, 6 and 7 tokens: int2 1.33, 1.22
  * and 1.22, int4 1.31, 1.11 and 1.11, int8 1.06, 1.06 and 1.11; of two whole tiles int8 1.1, int2 1.05, int4
  * 0.9. */
 static inline __attribute__((always_inline)) void
@@ -124,7 +124,7 @@ ulb_field_n_block_rows(const struct ulb_field_tile_cfg *cfg, const struct ulb_ge
         ulb_field_n_block_results(cfg, g, panel, n + t, totals + t * each);
 }
 
-/* The first tile's activations of a call of one tile and a part of another, packed in room where the row's
+/* The first tile's activations of a call of one tile and a part of another, packed in room where the kernel's
  * are; at: NULL for calls of more tokens, and of more columns than there is room for. */
 static inline __attribute__((always_inline)) struct ulb_tokens_x
 ulb_first_of_two(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g,

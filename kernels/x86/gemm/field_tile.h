@@ -5,7 +5,7 @@
  * With dot products fields stay at their places in the byte; what is left of the tokens goes in smaller
  * tiles, with more sets of accumulators in place of tokens, so that enough chains hide the latency. With AVX2
  * fields are cut out of their nibble and 16-bit sums hold 8 steps of codes up to 15 (kernels/x86/simd/dot.h):
- * a visit of one vector of weights for all tokens, whose 32-bit sums wait in memory. */
+ * a chunk of one vector of weights for all tokens, whose 32-bit sums wait in memory. */
 #ifndef ULB_KERNELS_X86_GEMM_FIELD_TILE_H
 #define ULB_KERNELS_X86_GEMM_FIELD_TILE_H
 
@@ -34,7 +34,7 @@ struct ulb_tokens_x {
 typedef void ulb_tokens_sum_fn(struct ulb_prefetch_setting prefetch, const struct ulb_tiles *tiles,
                                struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums);
 
-/* Compile-time constants of a row. */
+/* Compile-time constants of a kernel. */
 struct ulb_field_tile_cfg {
     const struct ulb_layout *layout;
     unsigned vectors; /* of packed weights in a step of 4 columns */
@@ -46,7 +46,7 @@ struct ulb_field_tile_cfg {
     size_t near, far;                /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
     size_t prefetch_stride;          /* from one prefetched line to the next: see struct ulb_k_loop */
     void (*separate)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
-    /* Of rows whose weights are no fields of bytes in place of all that says how to read them: bits and
+    /* Of kernels whose weights are no fields of bytes in place of all that says how to read them: bits and
      * distances; vectors: of sums of a token, a field each. combine: NULL if they need none. */
     ulb_tokens_sum_fn *sum;
 };
@@ -69,7 +69,7 @@ static __attribute__((noinline, unused)) void ulb_pack_tokens(const struct ulb_g
     }
 }
 
-/* Lines ahead of a step's: each by the caller's setting, else every row->gap bytes. */
+/* Lines ahead of a step's: each by the caller's setting, else every cfg->prefetch_stride bytes. */
 static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const struct ulb_field_tile_cfg *cfg,
                                                                       struct ulb_prefetch_setting prefetch,
                                                                       const uint8_t *w, size_t bytes)
@@ -163,7 +163,7 @@ ulb_tokens_steps(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setti
     ulb_tokens_prefetch(cfg, prefetch, w, steps * step_bytes);
 }
 
-/* The same of every slice, for a visit, laid out: see ulb_k_chunk_slices() in kernels/x86/gemv/k_slices.h. */
+/* The same of every slice, for a chunk, laid out: see ulb_k_chunk_slices() in kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_slices(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch, unsigned tokens,
                   const struct ulb_tiles *tiles, size_t s, struct ulb_tokens_x x, ulb_vec *sums)
@@ -289,7 +289,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_tile(const struct u
     }
 }
 
-/* A single token, whose rows are finished in batches (ULB_BATCH_BYTES); fields of bytes have rows of their
+/* A single token, whose rows are finished in batches (ULB_BATCH_BYTES); fields of bytes have kernels of their
  * own for it. */
 static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb_field_tile_cfg *cfg,
                                                                 struct ulb_prefetch_setting prefetch,
@@ -314,7 +314,7 @@ static inline __attribute__((always_inline)) void ulb_one_token(const struct ulb
     }
 }
 
-/* packed: a constant. One piece of code obeys every setting: a line serves several tokens' products. */
+/* packed: a constant. One code variant obeys every setting: a line serves several tokens' products. */
 static inline __attribute__((always_inline)) void
 ulb_run_tiles_of_tokens(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g, bool packed)
 {
@@ -337,7 +337,7 @@ ulb_run_tiles_of_tokens(const struct ulb_field_tile_cfg *cfg, const struct ulb_g
     }
 }
 
-/* As activations lie. A single token has three pieces of code: see kernels/x86/gemv/k_slices.h. */
+/* As activations lie. A single token has three code variants: see kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ulb_field_tile_cfg *cfg,
                                                                  const struct ulb_gemm *g)
 {
@@ -351,10 +351,10 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
  * address stream of its own, would be too many: L1 does not keep them while weights run through it, and the
  * prefetchers of L2, which follow few streams, lose the weights over them. Zen 5, four slices of weights with
  * the dot products of int2 for 4 tokens: 26 GB/s a core with 8 streams of activations, or with 4 of packed
- * ones, 18 with 16, however far ahead either is asked for. Rows, 4096x4096, 3 and 4 tokens, packing included:
- * int4 1.25 and 1.26 times as fast, int2 1.21 and 1.29, tern1.6 1.12 and 1.10; int1, whose products alone
- * decide, 1.0. More tokens wait for memory once for all their tiles. With AVX2 arithmetic decides: int4 .91
- * to 1.03. */
+ * ones, 18 with 16, however far ahead either is asked for. Kernels, 4096x4096, 3 and 4 tokens, packing
+ * included: int4 1.25 and 1.26 times as fast, int2 1.21 and 1.29, tern1.6 1.12 and 1.10; int1, whose products
+ * alone decide, 1.0. More tokens wait for memory once for all their tiles. With AVX2 arithmetic decides: int4
+ * .91 to 1.03. */
 static inline __attribute__((always_inline)) bool ulb_may_pack(const struct ulb_field_tile_cfg *cfg)
 {
     return ULB_BY_SUMS(false, true) && cfg->slices * cfg->tokens > ULB_TOKENS_STREAMS;
@@ -374,7 +374,7 @@ static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const st
                                                                         const struct ulb_gemm *g)
 {
     if (!ulb_may_pack(cfg))
-        return; /* no code in rows that have no such calls */
+        return; /* no code in kernels that have no such calls */
     _Alignas(64) int8_t x[ULB_PACKED_BYTES];
     struct ulb_gemm tile = *g;
     ulb_pack_tokens(g, ulb_layout_steps(cfg->layout, g->k) * cfg->slices, x);

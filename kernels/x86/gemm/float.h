@@ -1,8 +1,8 @@
 /* Several tokens of a floating format at once: vectors of rows are loaded, and made single precision, once
- * for all tokens of a register tile. Chunks of columns stay in L1, or in L2 beside it, while the tiles of a
- * block of tokens pass over them, and sums wait in memory in between. Sums are added up in the order of one
- * token's, for a token's result may not depend on how many are computed at once. Tokens are shared out evenly
- * to tiles: alone they would have few chains. Each pass asks L2 for its part of the next chunk.
+ * for all tokens of a register tile. K-blocks stay in L1, or in L2 beside it, while the tiles of an N-block
+ * pass over them, and sums wait in memory in between. Sums are added up in the order of one token's, for a
+ * token's result may not depend on how many are computed at once. Tokens are shared out evenly to tiles:
+ * alone they would have few chains. Each pass asks L2 for its part of the next K-block.
  *
  * Zen 5, cold, 4096x4096, 2, 4, 16 and 64 tokens against one by one: fp32 with AVX2 1.1, 1.5, 2.3 and 2.6
  * times as fast, at 512 bits 1.5, 1.7, 4.1 and 5.1; fp16 with AVX2 1.0, 1.2, 1.2 and 1.1, at 512 bits 1.4,
@@ -20,13 +20,13 @@
 
 enum {
     ULB_FLOAT_K_BLOCK_BYTES = 32768,
-    ULB_FLOAT_N_BLOCK = 32,   /* tokens, whose sums, 16 KiB at most, wait between chunks */
+    ULB_FLOAT_N_BLOCK = 32,   /* tokens, whose sums, 16 KiB at most, wait between K-blocks */
     ULB_FLOAT_TILE_MAX = 4,   /* tokens */
     ULB_FLOAT_SUMS_MAX = 24,  /* of a register tile */
     ULB_FLOAT_COLUMNS_MAX = 2 /* of a step */
 };
 
-/* Compile-time constants of a row. */
+/* Compile-time constants of a kernel. */
 struct ulb_float_cfg {
     size_t rows;         /* of the layout's tile */
     size_t vector_bytes; /* from a vector of rows to the next */
@@ -39,7 +39,7 @@ struct ulb_float_cfg {
     void (*add)(ulb_floats *sum, ulb_floats value, ulb_floats one);
 };
 
-/* Sums of a block of tokens: of each column of a step for the rows of a tile. */
+/* Sums of an N-block: of each column of a step for the rows of a tile. */
 typedef float ulb_float_totals[ULB_FLOAT_N_BLOCK][ULB_TILE_ROWS_MAX];
 
 /* Steps of the streams, the first at w, and the activations for them; the next stream of each lies so many
@@ -79,8 +79,8 @@ static inline __attribute__((always_inline)) void ulb_float_step(const struct ul
     }
 }
 
-/* totals += products of a chunk for so many vectors of rows and tokens, whose activations are a stride apart.
- */
+/* totals += products of a K-block for so many vectors of rows and tokens, whose activations are a stride
+ * apart. */
 static inline __attribute__((always_inline)) void
 ulb_float_pass(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *k_block, size_t vector,
                const float *x, size_t x_stride, unsigned tokens, float (*totals)[ULB_TILE_ROWS_MAX])
@@ -106,7 +106,7 @@ ulb_float_pass(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *
         ulb_store_floats(ulb_float_total(cfg, vector, i, totals), sums[i]);
 }
 
-/* The same of a tile of 1 to row->tokens tokens. */
+/* The same of a tile of 1 to cfg->tokens tokens. */
 static inline __attribute__((always_inline)) void
 ulb_float_tile(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *k_block, size_t vector,
                const float *x, size_t x_stride, size_t tokens, float (*totals)[ULB_TILE_ROWS_MAX])
@@ -121,7 +121,7 @@ ulb_float_tile(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *
         ulb_float_pass(cfg, k_block, vector, x, x_stride, 1, totals);
 }
 
-/* All tiles of a block of tokens, and all vectors of rows, over a chunk. They ask for their parts of what is
+/* All tiles of an N-block, and all vectors of rows, over a K-block. They ask for their parts of what is
  * behind it. */
 static inline __attribute__((always_inline)) void ulb_float_passes(const struct ulb_float_cfg *cfg,
                                                                    const struct ulb_float_k_block *whole,
@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) void ulb_float_k_blocks(const struc
 }
 
 /* One row of tiles, row m on, for tokens [n, n + tokens). The streams are the layout's slices, or, of a
- * layout without, equal parts of K; rest, a row of one stream: for the step that is left of them, or NULL. */
+ * layout without, equal parts of K; rest, of one stream: for the step that is left of them, or NULL. */
 static inline __attribute__((always_inline)) void
 ulb_float_rows(const struct ulb_float_cfg *cfg, const struct ulb_float_cfg *rest,
                const struct ulb_layout *layout, const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)

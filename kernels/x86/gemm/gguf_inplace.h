@@ -1,12 +1,11 @@
-/* Several tokens of a block format in place: the codes of 32 rows are taken apart once for a block of tokens
- * and turned over, so that lanes are rows; what is staged then is what repacked rows stage
+/* Several tokens of a block format in place: the codes of 32 rows are unpacked once for an N-block and turned
+ * over, so that lanes are rows; what is unpacked then is what repacked kernels unpack
  * (kernels/x86/gemm/block_unpacked.h), and the same register tiles pass over it. Where one token's lanes are
  * rows too (kernels/x86/gguf_inplace_32.h), results are its, bit by bit; blocks of 256 columns round in
  * another order: struct ulb_kernel's tokens_round.
  *
- * Ports, per 32 weights, once for a block of tokens: what one token has for its codes, two or three shuffles
- * and a store. With lanes of columns, as one token's of 256 columns, 16 tokens were 1.5 to 1.6 cycles for .9
- * to 1.
+ * Ports, per 32 weights, once for an N-block: what one token has for its codes, two or three shuffles and a
+ * store. With lanes of columns, as one token's of 256 columns, 16 tokens were 1.5 to 1.6 cycles for .9 to 1.
  *
  * Zen 4, cold, 4096x4096, 3, 4 and 16 tokens against one by one, EVEX: Q4_0 1.25, 1.45 and 2.35 times as
  * fast, Q5_0 1.8, 2.2 and 4.1, Q8_0 1.25, 1.5 and 2.55, MXFP4 1.4, 1.65 and 2.8, Q4_K 1.4, 1.6 and 2.6, Q6_K
@@ -41,7 +40,7 @@ struct ulb_in_place_tile {
     size_t row_bytes;
 };
 
-/* Stages block b of each row as the visit's block i. */
+/* Unpacks block b of each row as the chunk's block i. */
 typedef void ulb_unpack_in_place_fn(const struct ulb_in_place_tile *tile, size_t b, size_t i,
                                     struct ulb_unpacked *unpacked);
 
@@ -115,7 +114,7 @@ static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct
     unpacked->ask = unpacked->bytes = unpacked->codes;
 }
 
-/* The visit's block, for tokens from n on. */
+/* The chunk's block, for tokens from n on. */
 static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_cfg *cfg,
                                                                     const struct ulb_gemm *g, size_t n,
                                                                     size_t tokens, size_t b, size_t blocks,

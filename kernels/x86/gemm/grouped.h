@@ -1,14 +1,14 @@
 /* Several tokens of rows with a scale for each group of columns (kernels/x86/gemv/grouped.h): each vector of
  * weights is loaded, and its fields masked, once for the tokens of a register tile. Some groups of both
- * slices, a chunk, stay in L1 with the activations that they meet while the tiles of a block of
- * tokens pass over them, one after the other; results wait beside them. Groups come in the order of one
- * token. A single pass asks for what lies ahead of itself, one of several for its part of the next chunk.
+ * slices, a K-block, stay in L1 with the activations that they meet while the tiles of an N-block pass over
+ * them, one after the other; results wait beside them. Groups come in the order of one token. A single pass
+ * asks for what lies ahead of itself, one of several for its part of the next K-block.
  *
- * Zen 4, cold, 4096x4096, 4, 8 and 64 tokens against one by one, all three sizes of groups: int8 1.15
- * to 1.45, 1.7 to 2.3 and 1.6 to 1.9 times as fast, int4 1.45 to 1.9, 1.35 to 1.8 and 1.05 to 1.35, int2,
- * whose fields are split at the end of each group as one by one, 1.1 to 1.35, .9 to 1.1 and .9 to 1.2; two
- * tokens .85 to 1.3. A single pass that asked L2 alone, 4096 bytes ahead: int8 .9, int4 .95; behind each step
- * in place of each vector: int4 .85. With AVX2 alone: kernels/x86/gemm/avx2_unpacked.h. */
+ * Zen 4, cold, 4096x4096, 4, 8 and 64 tokens against one by one, all three sizes of groups: int8 1.15 to
+ * 1.45, 1.7 to 2.3 and 1.6 to 1.9 times as fast, int4 1.45 to 1.9, 1.35 to 1.8 and 1.05 to 1.35, int2, whose
+ * fields are split at the end of each group as one by one, 1.1 to 1.35, .9 to 1.1 and .9 to 1.2; two tokens
+ * .85 to 1.3. A single pass that asked L2 alone, 4096 bytes ahead: int8 .9, int4 .95; behind each step in
+ * place of each vector: int4 .85. With AVX2 alone: kernels/x86/gemm/avx2_unpacked.h. */
 #ifndef ULB_KERNELS_X86_GEMM_GROUPED_H
 #define ULB_KERNELS_X86_GEMM_GROUPED_H
 
@@ -35,7 +35,7 @@ struct ulb_group_n_block {
     int32_t lacking[ULB_GROUP_N_BLOCK][ULB_GROUP_K_BLOCK_GROUPS];
 };
 
-/* A chunk of so many groups of each slice, and what its passes ask for: of each step ask_bytes, from ask
+/* A K-block of so many groups of each slice, and what its passes ask for: of each step ask_bytes, from ask
  * bytes behind its group on. */
 struct ulb_group_k_block {
     const uint8_t *w;
@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) size_t ulb_group_asks(const struct 
     return (ulb_group_bytes(cfg) / ULB_GROUP_STEPS + part - 1) / part;
 }
 
-/* Groups of each slice in a chunk. */
+/* Groups of each slice in a K-block. */
 static inline __attribute__((always_inline)) size_t ulb_k_block_groups(const struct ulb_field_tile_cfg *cfg)
 {
     const size_t fit = ULB_GROUP_K_BLOCK_BYTES / (ULB_GROUP_SLICES * ulb_group_bytes(cfg));
@@ -117,7 +117,7 @@ ulb_add_prefetching_step(const struct ulb_field_tile_cfg *cfg, const uint8_t *w,
     }
 }
 
-/* Group i of a slice in a chunk, for so many tokens of the block from t on. */
+/* Group i of a slice in a K-block, for so many tokens of the block from t on. */
 static inline __attribute__((always_inline)) void ulb_add_token_group(const struct ulb_field_tile_cfg *cfg,
                                                                       const struct ulb_group_k_block *k_block,
                                                                       size_t slice, size_t i, size_t t,
@@ -165,7 +165,7 @@ static inline __attribute__((always_inline)) void ulb_pass_groups(const struct u
 typedef void ulb_pass_groups_fn(const struct ulb_group_k_block *k_block, size_t t,
                                 struct ulb_group_n_block *n_block);
 
-/* For 2, 3 and 4 tokens: of several passes, and alone. */
+/* For 2, 3 and 4 tokens: of several passes, and of a single one. */
 typedef ulb_pass_groups_fn *const ulb_group_passes[2][ULB_GROUP_TOKENS - 1];
 
 /* All tokens of the block. */
@@ -244,15 +244,15 @@ static inline __attribute__((always_inline)) void ulb_run_group_tokens(const str
         ulb_pass_groups(&gemm_cfg, k_block, t, tokens, single_pass, n_block);                                \
     }
 
-/* The run function of a row of so many vectors of packed weights in a step of 4 columns. The code of one
+/* The run function of a kernel of so many vectors of packed weights in a step of 4 columns. The code of one
  * token stays what it is without. */
-#define ULB_GROUP_RUN(layout_, k_loop, step, separate, zero, vectors_, fields_, bits_)                       \
+#define ULB_GROUP_RUN(layout_, k_loop, step, separate_, zero, vectors_, fields_, bits_)                      \
     static const struct ulb_field_tile_cfg gemm_cfg = {.layout = &(layout_),                                 \
                                                        .vectors = (vectors_),                                \
                                                        .fields = (fields_),                                  \
                                                        .bits = (bits_),                                      \
                                                        .zero_point = (zero),                                 \
-                                                       .separate = separate};                                \
+                                                       .separate = separate_};                               \
     ULB_GROUP_PASS(pass_2, 2, false)                                                                         \
     ULB_GROUP_PASS(pass_3, 3, false)                                                                         \
     ULB_GROUP_PASS(pass_4, 4, false)                                                                         \
@@ -270,17 +270,17 @@ static inline __attribute__((always_inline)) void ulb_run_group_tokens(const str
         if (g->n > 1)                                                                                        \
             run_tokens(g);                                                                                   \
         else                                                                                                 \
-            ulb_run_groups(g, &(layout_), &(k_loop), step, separate, zero);                                  \
+            ulb_run_groups(g, &(layout_), &(k_loop), step, separate_, zero);                                 \
     }
 
 #else
 
 enum { ULB_GROUP_TOKENS = 1 };
 
-#define ULB_GROUP_RUN(layout_, k_loop, step, separate, zero, vectors_, fields_, bits_)                       \
+#define ULB_GROUP_RUN(layout_, k_loop, step, separate_, zero, vectors_, fields_, bits_)                      \
     static void run(const struct ulb_gemm *g)                                                                \
     {                                                                                                        \
-        ulb_run_groups(g, &(layout_), &(k_loop), step, separate, zero);                                      \
+        ulb_run_groups(g, &(layout_), &(k_loop), step, separate_, zero);                                     \
     }
 
 #endif

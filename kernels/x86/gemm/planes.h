@@ -1,12 +1,12 @@
 /* Several tokens of codes and int8 activations. A group of columns stays in L1, with the activations that it
- * meets (kernels/activations.h: those of many tokens lie in as many sets), while the register tiles of a
- * block of tokens pass over it: 3 tokens share a load and what takes fields apart, at 512 bits and in EVEX 8
- * vectors of rows a broadcast (28 of 32 registers), in VEX 4 (all 16); with AVX2 alone 4 tokens share 2
- * vectors of bytes (kernels/x86/gemm/tile_u8.h). Codes of several planes, and with AVX2 all, are made bytes
- * once for all tokens, so that a pass is loads, broadcasts and products alone; codes of more than 8 bits,
- * with AVX2 more than 7, are bytes in several parts, the uppermost first. Each pass asks L2 for its part of
- * the next chunk in time: of the one after it, in the same slice, 4 tokens of 4 bits were .75 times as fast.
- * AVX2 asks farther ahead, in the slice: 4 tokens of 4 bits 1.2 times as fast as with the next chunk.
+ * meets (kernels/activations.h: those of many tokens lie in as many sets), while the register tiles of an
+ * N-block pass over it: 3 tokens share a load and what takes fields apart, at 512 bits and in EVEX 8 vectors
+ * of rows a broadcast (28 of 32 registers), in VEX 4 (all 16); with AVX2 alone 4 tokens share 2 vectors of
+ * bytes (kernels/x86/gemm/tile_u8.h). Codes of several planes, and with AVX2 all, are made bytes once for all
+ * tokens, so that a pass is loads, broadcasts and products alone; codes of more than 8 bits, with AVX2 more
+ * than 7, are bytes in several parts, the uppermost first. Each pass asks L2 for its part of the next K-block
+ * in time: of the one after it, in the same slice, 4 tokens of 4 bits were .75 times as fast. AVX2 asks
+ * farther ahead, in the slice: 4 tokens of 4 bits 1.2 times as fast as with the next K-block.
  *
  * With dot products one plane of 1 bit, and at 256 bits any of less than 8, is faster one by one: fields cost
  * as little as loads.
@@ -94,7 +94,7 @@ enum {
     ULB_PLANE_SUMS = ULB_PLANE_TOKENS * ULB_PLANE_PASS_VECTORS,
     ULB_PLANE_FAR = 16384, /* bytes ahead, in the slice, of what 16-bit sums ask L2 for */
     ULB_PLANE_COLUMNS_MAX = 256,
-    ULB_PLANE_STEPS_MAX = ULB_PLANE_COLUMNS_MAX / 4 /* of all parts of a chunk */
+    ULB_PLANE_STEPS_MAX = ULB_PLANE_COLUMNS_MAX / 4 /* of all parts of a K-block */
 };
 
 struct ulb_plane_k_block {
@@ -162,8 +162,8 @@ ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned 
     }
 }
 
-/* sums[tokens][vectors] of a chunk, vectors of rows from vector on, tokens of the block from t on;
- * of each step ask_bytes are asked for, from ask on. bits: of planes, or with 16-bit sums of the bytes. */
+/* sums[tokens][vectors] of a K-block, vectors of rows from vector on, tokens of the block from t on; of each
+ * step ask_bytes are asked for, from ask on. bits: of planes, or with 16-bit sums of the bytes. */
 static inline __attribute__((always_inline)) void
 ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, size_t vector, size_t t,
                       unsigned tokens, const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
@@ -212,7 +212,7 @@ ulb_pass_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, s
     take(n_block, vector, t, tokens, sums);
 }
 
-/* All vectors of rows and so many tokens of a chunk. */
+/* All vectors of rows and so many tokens of a K-block. */
 static inline __attribute__((always_inline)) void
 ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, size_t tokens,
                         ulb_take_plane_k_block_fn *take, void *n_block)
@@ -253,8 +253,8 @@ ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, 
 #define ULB_PLANE_PART_BITS(bits) 0
 #endif
 
-/* Instructions per 32 weights of a register tile, apart from unpacking, which a block of tokens shares: of
- * codes in so many parts of so many bits, so many loads and ands for a vector of bytes. */
+/* Instructions per 32 weights of a register tile, apart from unpacking, which an N-block shares: of codes in
+ * so many parts of so many bits, so many loads and ands for a vector of bytes. */
 #define ULB_PLANE_TOKENS_MIX(parts, part_bits, loads_, ands)                                                 \
     .loads = (loads_)*ULB_VECTORS_PER_STEP, .logic = (ands)*ULB_VECTORS_PER_STEP,                            \
     .broadcasts = (double)(parts)*ULB_PLANE_TOKENS / ULB_PLANE_PASS_VECTORS * ULB_VECTORS_PER_STEP,          \

@@ -1,10 +1,10 @@
-/* Several tokens of codes or levels with floating activations, stored in the order of code_columns.h. Those
- * of a chunk of columns lie packed, beside the codes, in L1, while the register tiles of a block of tokens
- * pass over them: a code that is made single precision serves all tokens of a tile. Columns come in the order
- * of one token's sums, and powers of two by which codes and sums are too large and activations too small
- * round nothing (above 2^-100), so that results are the same alone and together. Each pass asks L2 for its
- * part of the chunk that is read next; of the next one of the same tile 4 tokens took up to 1.4 times as
- * long.
+/* Several tokens of codes or levels with floating activations, stored in the order of
+ * kernels/x86/gemv/weight_only.h. Those of a K-block lie packed, beside the codes, in L1, while the register
+ * tiles of an N-block pass over them: a code that is made single precision serves all tokens of a tile.
+ * Columns come in the order of one token's sums, and powers of two by which codes and sums are too large and
+ * activations too small round nothing (above 2^-100), so that results are the same alone and together. Each
+ * pass asks L2 for its part of the K-block that is read next; of the next one of the same tile 4 tokens took
+ * up to 1.4 times as long.
  *
  * Tiles of rows share the packed activations, for packing takes 16 to 21 % of the time of 16 tokens of 4 bits
  * where each has its own (Zen 5, woq4). With 4 tiles they take .92 of the time in single precision and .85 of
@@ -31,7 +31,7 @@
 #include <string.h>
 
 enum {
-    ULB_WEIGHT_ONLY_N_BLOCK = 16,                      /* tokens that share a chunk in L1 */
+    ULB_WEIGHT_ONLY_N_BLOCK = 16,                      /* tokens that share a K-block in L1 */
     ULB_WEIGHT_ONLY_TILES = 4,                         /* of rows that share packed activations */
     ULB_WEIGHT_ONLY_TOKENS = 4,                        /* of a register tile */
     ULB_WEIGHT_ONLY_PASS_VECTORS = ULB_BY_WIDTH(2, 4), /* of rows */
@@ -43,7 +43,7 @@ enum {
 /* Tokens from which on this is faster than one by one. */
 #define ULB_WEIGHT_ONLY_LEAST(levels) ULB_BY_WIDTH((levels) ? 2 : 3, 2)
 
-/* Constants of a row. */
+/* Constants of a kernel. */
 struct ulb_weight_only_cfg {
     const struct ulb_layout *layout;
     unsigned bits;
@@ -54,9 +54,9 @@ struct ulb_weight_only_cfg {
     enum ulb_activation kind;
 };
 
-/* Rows of some tiles, a block of tokens, and a chunk: turns of so many steps of 4 columns of each slice. */
+/* Rows of some tiles, an N-block, and a K-block: turns of so many steps of 4 columns of each slice. */
 struct ulb_weight_only_n_block {
-    /* In the chunk's order, as small as codes are large; or pairs of bfloat16. */
+    /* In the K-block's order, as small as codes are large; or pairs of bfloat16. */
     float x[ULB_WEIGHT_ONLY_N_BLOCK][ULB_WEIGHT_ONLY_COLUMNS_MAX];
     __m128 x_sums[ULB_WEIGHT_ONLY_N_BLOCK]; /* of the group's activations, or of all there were */
     float x_sum[ULB_WEIGHT_ONLY_N_BLOCK];   /* theirs, of a group */
@@ -149,8 +149,8 @@ static inline __attribute__((always_inline)) void ulb_add_token_column(const str
     }
 }
 
-/* The chunk for so many vectors of rows from vector on, and tokens from t on: columns or pairs [c, end) of
- * its steps. Lines [first, last) of a step are asked for, of the next chunk. */
+/* The K-block for so many vectors of rows from vector on, and tokens from t on: columns or pairs [c, end) of
+ * its steps. Lines [first, last) of a step are asked for, of the next K-block. */
 static inline __attribute__((always_inline)) void ulb_sum_weight_only_k_block(
     const struct ulb_weight_only_cfg *cfg, const struct ulb_weight_only_n_block *n_block, size_t vector,
     size_t t, unsigned tokens, unsigned c, unsigned end, size_t first, size_t last, ulb_floats *sums)
@@ -260,7 +260,7 @@ ulb_pass_weight_only_k_block(const struct ulb_weight_only_cfg *cfg, struct ulb_w
                          sums[i]);
 }
 
-/* All vectors of rows and so many tokens of a chunk. */
+/* All vectors of rows and so many tokens of a K-block. */
 static inline __attribute__((always_inline)) void
 ulb_pass_weight_only_k_blocks(const struct ulb_weight_only_cfg *cfg, struct ulb_weight_only_n_block *n_block,
                               size_t tokens)
@@ -286,7 +286,7 @@ ulb_pass_weight_only_k_blocks(const struct ulb_weight_only_cfg *cfg, struct ulb_
     }
 }
 
-/* The activations of so many steps from column k on, of tokens from n on, behind those of the chunk there
+/* The activations of so many steps from column k on, of tokens from n on, behind those of the K-block there
  * are. */
 static inline __attribute__((always_inline)) void
 ulb_pack_weight_only_x(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g, size_t n,
@@ -312,7 +312,7 @@ ulb_pack_weight_only_x(const struct ulb_weight_only_cfg *cfg, const struct ulb_g
 
 typedef void ulb_weight_only_passes_fn(struct ulb_weight_only_n_block *n_block, size_t tokens);
 
-/* The chunk of each tile; the first one's codes begin at w, of the second slice so many bytes behind, and
+/* The K-block of each tile; the first one's codes begin at w, of the second slice so many bytes behind, and
  * what is read after the last one's at next. */
 static inline __attribute__((always_inline)) void
 ulb_pass_weight_only_tiles(const struct ulb_weight_only_cfg *cfg, const uint8_t *w, size_t slice_bytes,
@@ -489,8 +489,8 @@ static inline __attribute__((always_inline)) void ulb_run_weight_only(const stru
     }
 }
 
-/* Function passes_<bits> of a file's rows, of a struct ulb_weight_only_cfg, where group is whether they have
- * groups. Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+/* Function passes_<bits> of a file's kernels, of a struct ulb_weight_only_cfg, where group is whether they
+ * have groups. Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
 #define ULB_WEIGHT_ONLY_PASSES(bits_, ...)                                                                   \
     static __attribute__((noinline)) void passes_##bits_(struct ulb_weight_only_n_block *n_block,            \
                                                          size_t tokens)                                      \
@@ -514,8 +514,8 @@ static inline __attribute__((always_inline)) void ulb_run_weight_only(const stru
             ulb_run_weight_only(&cfg_##symbol, g, run_tile, NULL);                                           \
     }
 
-/* What every such row has, of struct ulb_kernel; the rest are variant, kr, bytes_per_step, tolerance, mixes.
- */
+/* What every such kernel has, of struct ulb_kernel; the rest are variant, kr, bytes_per_step, tolerance,
+ * mixes. */
 #define ULB_WEIGHT_ONLY_FIELDS(symbol, layout_, kind, levels)                                                \
     .abi = ULB_KERNEL_ABI, .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS, .layout = &(layout_),           \
     .activation = (kind), .mr = ULB_WEIGHT_ONLY_ROWS, .nr = ULB_WEIGHT_ONLY_TOKENS, .prefetch_choice = true, \

@@ -1,5 +1,5 @@
-/* The walk of every repacked block-format row over its tiles (kernels/pack/block_interleave.h). Lanes are
- * rows. What groups of columns make is kernels/x86/gemv/block_group_sums.h; blocks add up in single
+/* The K-loop of every repacked block-format kernel over its tiles (kernels/pack/block_interleave.h). Lanes
+ * are rows. What groups of columns make is kernels/x86/gemv/block_group_sums.h; blocks add up in single
  * precision, with three roundings each.
  *
  * The slices of K are address streams (see kernels/x86/gemv/k_slices.h). */
@@ -51,7 +51,7 @@ ulb_epilogue_block(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting 
         if (ask)
             ulb_prefetch_lines(cfg, prefetch, x->tile, minima_at + v * share, share, (ulb_vec *)&sum, 1);
         sum = ulb_mul(sum, x_scale);
-        /* d of shifted values has the factor of the row's end; a minimum has not. */
+        /* d of shifted values has the factor that the epilogue takes off; a minimum has not. */
         sum = ulb_mul(sum, ulb_all_floats((float)(1 << cfg->codes->shift(v % cfg->codes->rows))));
         results[v] = ulb_fnma(dmin, sum, results[v]);
     }
@@ -164,12 +164,12 @@ static inline __attribute__((always_inline)) void ulb_k_loop_blocks(const struct
         ulb_store_results(cfg, results[p], y[p]);
 }
 
-/* y = the results of a batch of count rows of tiles, the first at tiles, and token n. With row->pairs its
- * halves are read side by side, a row of tiles that is left over alone: two streams leave fast memory idle
- * where a block's bytes are few. Zen 5, memory at 76 to 80 GB/s, 4096x4096, of the yardstick: Q4_0 at 512
- * bits 0.80 -> 0.87, at 256 bits 0.73 -> 0.86, AVX2 0.74 -> 0.76; IQ4_NL and MXFP4 at 512 bits 0.75 -> 0.86,
- * but at 256 bits, whose registers their look-ups fill, 0.66 -> 0.47 (AVX2) to 0.78 -> 0.80. With more bytes
- * a block, at 57 to 60 GB/s: Q4_1 1.07 -> 1.02, Q5_1 1.12 -> 0.75, Q4_K 1.12 -> 0.78; none gained. */
+/* y = the results of a batch of count rows of tiles, the first at tiles, and token n. With cfg->tile_pairs
+ * its halves are read side by side, a row of tiles that is left over alone: two streams leave fast memory
+ * idle where a block's bytes are few. Zen 5, memory at 76 to 80 GB/s, 4096x4096, of the yardstick: Q4_0 at
+ * 512 bits 0.80 -> 0.87, at 256 bits 0.73 -> 0.86, AVX2 0.74 -> 0.76; IQ4_NL and MXFP4 at 512 bits 0.75 ->
+ * 0.86, but at 256 bits, whose registers their look-ups fill, 0.66 -> 0.47 (AVX2) to 0.78 -> 0.80. With more
+ * bytes a block, at 57 to 60 GB/s: Q4_1 1.07 -> 1.02, Q5_1 1.12 -> 0.75, Q4_K 1.12 -> 0.78; none gained. */
 static inline __attribute__((always_inline)) void
 ulb_k_loop_batch(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                  const struct ulb_gemm *g, struct ulb_tiles tiles, size_t count, size_t n, float *y)
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) void ulb_run_blocks_ahead(const str
     }
 }
 
-/* Three pieces of code: a branch at every prefetch took up to 2 % of gamma. */
+/* Three code variants: a branch at every prefetch took up to 2 % of gamma. */
 static inline __attribute__((always_inline)) void ulb_run_blocks(const struct ulb_gemm *g,
                                                                  const struct ulb_block_cfg *cfg)
 {

@@ -1,9 +1,9 @@
 /* Dot products with a scale for each ULB_GROUP columns of a row (32, 64 or 128): integers inside a group,
  * exact, and single precision across groups. Scales lie before their group's tiles (struct ulb_layout).
  *
- * The two slices of K are walked a group at a time, side by side; at the end of a group its sums become
- * floats, lane by lane, times a vector of scales that lies ready in the order of lanes. Per group and 8 or 16
- * rows that is 1 conversion and 1 FMA beside the zero point and what separates the fields. */
+ * The two slices of K are read a group at a time, side by side; at the end of a group its sums become floats,
+ * lane by lane, times a vector of scales that lies ready in the order of lanes. Per group and 8 or 16 rows
+ * that is 1 conversion and 1 FMA beside the zero point and what separates the fields. */
 #ifndef ULB_KERNELS_X86_GEMV_GROUPED_H
 #define ULB_KERNELS_X86_GEMV_GROUPED_H
 
@@ -27,8 +27,8 @@ static inline __attribute__((always_inline)) size_t ulb_scales_bytes(const struc
     return k_loop->vectors * ULB_VEC_BYTES;
 }
 
-/* results += the sums of one group, one for each vector of rows once they are split, times its scales. Lines
- * of scales are prefetched as those of tiles are. */
+/* results += the sums of one group, one for each vector of rows once they are separate, times its scales.
+ * Lines of scales are prefetched as those of tiles are. */
 static inline __attribute__((always_inline)) void
 ulb_epilogue_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch,
                    ulb_separate_fn *separate, const int16_t *x_sums, size_t group, int32_t zero_point,
@@ -46,7 +46,7 @@ ulb_epilogue_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting 
     }
 }
 
-/* A visit of each slice from step s on, to sums of its own. */
+/* A chunk of each slice from step s on, to sums of its own. */
 static inline __attribute__((always_inline)) void
 ulb_k_chunk_of_each_slice(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch,
                           ulb_step_fn *step, const struct ulb_tiles *tiles, size_t s, size_t steps,
@@ -72,8 +72,8 @@ ulb_epilogue_groups(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting
 }
 
 /* Group i of each slice: its steps, then its part of the results. With 16-bit sums slices take turns of a
- * visit and their sums wait in memory: a slice's group of 128 columns read whole is one address stream, and
- * 5 % slower from memory. */
+ * chunk and their sums wait in memory: a slice's group of 128 columns read whole is one address stream, and 5
+ * % slower from memory. */
 static inline __attribute__((always_inline)) void
 ulb_add_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
               ulb_separate_fn *separate, const struct ulb_tiles *row, const int16_t *x_sums, size_t i,
@@ -110,7 +110,7 @@ ulb_add_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefe
     ulb_epilogue_groups(k_loop, prefetch, separate, &tiles, x_sums, i, zero_point, sums, results);
 }
 
-/* The loop over rows of tiles and tokens; tiles have walk->vectors * ULB_LANES rows. */
+/* The loop over rows of tiles and tokens; tiles have k_loop->vectors * ULB_LANES rows. */
 static inline __attribute__((always_inline)) void
 ulb_run_groups_as(struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g,
                   const struct ulb_layout *layout, const struct ulb_k_loop *k_loop, ulb_step_fn *step,
@@ -143,7 +143,7 @@ ulb_run_groups_as(struct ulb_prefetch_setting prefetch, const struct ulb_gemm *g
     }
 }
 
-/* Three pieces of code: see kernels/x86/gemv/k_slices.h. */
+/* Three code variants: see kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void
 ulb_run_groups(const struct ulb_gemm *g, const struct ulb_layout *layout, const struct ulb_k_loop *k_loop,
                ulb_step_fn *step, ulb_separate_fn *separate, int32_t zero_point)

@@ -1,8 +1,8 @@
-/* The walk of every dot-product row over its tiles: the slices of K (see struct ulb_layout) are read as so
- * many address streams at once, because one core keeps more misses in flight over several streams than over
- * one; all add to the same rows, so that streams cost no registers. Accumulators come in sets: enough sets
- * hide the latency of the dot product. Every line is prefetched a fixed distance ahead in its stream; streams
- * run on from tile to tile. */
+/* The K-loop of every dot-product kernel over its tiles: the slices of K (see struct ulb_layout) are read as
+ * so many address streams at once, because one core keeps more misses in flight over several streams than
+ * over one; all add to the same rows, so that streams cost no registers. Accumulators come in sets: enough
+ * sets hide the latency of the dot product. Every line is prefetched a fixed distance ahead in its stream;
+ * streams run on from tile to tile. */
 #ifndef ULB_KERNELS_X86_GEMV_K_SLICES_H
 #define ULB_KERNELS_X86_GEMV_K_SLICES_H
 
@@ -28,7 +28,7 @@ static inline size_t ulb_stream_rows(size_t rows, size_t streams, size_t row_byt
 /* *sum += words, two to a lane. */
 typedef void ulb_widen_s16_fn(ulb_vec words, ulb_vec *sum);
 
-/* Compile-time constants of a row. */
+/* Compile-time constants of a kernel. */
 struct ulb_k_loop {
     size_t step_bytes; /* weights of one step: columns columns of the tile */
     size_t columns;
@@ -36,7 +36,7 @@ struct ulb_k_loop {
     size_t slices;      /* of the layout: address streams */
     size_t sets;        /* of accumulators; divides slices */
     size_t chunk_bytes; /* bytes of a stream in turn: whole lines */
-    /* Where steps add to 16-bit sums, which hold those of a visit; NULL: to accumulators. */
+    /* Where steps add to 16-bit sums, which hold those of a chunk; NULL: to accumulators. */
     ulb_widen_s16_fn *widen_s16;
     size_t near;            /* bytes ahead, in the stream, of the prefetch into L1 */
     size_t far;             /* and of the one into L2 beside it; 0: none. Multiples of 64 */
@@ -76,11 +76,11 @@ static inline size_t ulb_next_n_block(size_t left, size_t most)
 }
 
 /* How the lines ahead of a step are prefetched. All constants, but for the setting's distance: the rest of it
- * is one in each of three pieces of code, because steps have no instruction to spare. */
+ * is one in each of three code variants, because steps have no instruction to spare. */
 struct ulb_step_prefetch {
     const struct ulb_k_loop *k_loop;
-    size_t begin; /* of the step in its visit */
-    bool whole;   /* the visit; of a part of one nothing is asked for */
+    size_t begin; /* of the step in its chunk */
+    bool whole;   /* the chunk; of a part of one nothing is asked for */
     struct ulb_prefetch_setting prefetch;
 };
 
@@ -101,9 +101,9 @@ static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_
 /* Beside the load of the vector at w + at of a step at w: for the line that begins there, if one does. Loads
  * and prefetches in turn are what keeps most misses in flight: Golden Cove, int4 at 512 bits, three lines and
  * then their six prefetches 34.5 GB/s, line by line 37.5. sum: one that the vector was added to; it keeps the
- * prefetch at its place, where compilers bring those of a whole visit together (int4 with AVX2 on Zen 3: 0.75
- * of the best reader, 0.91 with them in turn). NULL: they are apart without, in a row that has no instruction
- * to spare. */
+ * prefetch at its place, where compilers bring those of a whole chunk together (int4 with AVX2 on Zen 3: 0.75
+ * of the best reader, 0.91 with them in turn). NULL: they are apart without, in a kernel that has no
+ * instruction to spare. */
 static inline __attribute__((always_inline)) void
 ulb_prefetch_line_at(const struct ulb_step_prefetch *hint, const uint8_t *w, size_t at, ulb_vec *sum)
 {
@@ -115,7 +115,7 @@ ulb_prefetch_line_at(const struct ulb_step_prefetch *hint, const uint8_t *w, siz
     }
 }
 
-/* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a visit, whose lines
+/* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a chunk, whose lines
  * ahead are prefetched. */
 static inline __attribute__((always_inline)) void
 ulb_k_chunk(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
@@ -200,7 +200,7 @@ ulb_k_loop_tile_pair_steps(const struct ulb_k_loop *k_loop, struct ulb_prefetch_
 }
 
 /* Sums of two rows of tiles, which are read side by side, into sums[2][vectors]: twice the streams, and as
- * many chains as two sets have. walk: of one set, with steps of whole lines. */
+ * many chains as two sets have. k_loop: of one set, with steps of whole lines. */
 static inline __attribute__((always_inline)) void ulb_k_loop_tile_pair(const struct ulb_k_loop *k_loop,
                                                                        ulb_step_fn *step,
                                                                        const struct ulb_tiles *tiles,

@@ -33,7 +33,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
     return ULB_NIBBLE_ORIGIN * (int32_t)steps;
 }
 
-enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the rows */
+enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the kernels */
 
 /* Whether kernels by default prefetch into L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3,
  * 4096x4096, samples in turn: int1 0.87 of the best reader with it, 0.94 without, int2 0.87 and 0.965). */
@@ -180,7 +180,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum_as(struct ulb_p
     }
 }
 
-/* Three pieces of code: see kernels/x86/gemv/k_slices.h. */
+/* Three code variants: see kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
                                                                  const uint8_t *tables, int32_t *sums)
 {

@@ -1,5 +1,5 @@
-/* The tile registers of rows that multiply tokens by weights: tmm0-3 are sums, tmm4 and tmm5 tokens, tmm6 and
- * tmm7 weights. */
+/* The tile registers of kernels that multiply tokens by weights: tmm0-3 are sums, tmm4 and tmm5 tokens, tmm6
+ * and tmm7 weights. */
 #ifndef ULB_KERNELS_X86_SIMD_AMX_TILES_H
 #define ULB_KERNELS_X86_SIMD_AMX_TILES_H
 

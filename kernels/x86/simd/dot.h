@@ -39,7 +39,7 @@ static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
     return ulb_madd16(ulb_broadcast4(sums), ulb_all32(factor << 16 | factor));
 }
 
-/* What a row has at 256 and what at 512 bits. */
+/* What a kernel has at 256 and what at 512 bits. */
 #ifdef ULB_DP_512
 #define ULB_BY_WIDTH(narrow, wide) (wide)
 #else

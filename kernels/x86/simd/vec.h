@@ -1,4 +1,4 @@
-/* One vector type for rows that are written once for 256 and 512 bits (ULB_DP_512). */
+/* One vector type for kernels that are written once for 256 and 512 bits (ULB_DP_512). */
 #ifndef ULB_KERNELS_X86_SIMD_VEC_H
 #define ULB_KERNELS_X86_SIMD_VEC_H
 

@@ -144,7 +144,7 @@ static inline __attribute__((always_inline)) void ulb_add_pair(ulb_floats *sum, 
 }
 
 /* Half precision from memory. Through the assembler, because Clang 14 may load the halves one by one, into
- * general registers, and put them together again: Q5_1's rows took 1.7 times as long. */
+ * general registers, and put them together again: Q5_1's kernels took 1.7 times as long. */
 static inline ulb_floats ulb_load_halves(const void *p)
 {
     ulb_floats values;
