@@ -1,4 +1,4 @@
-/* int1 on tiles without expansion (see int1/mask.c for the sums, kernels/x86/amx/amx.h for the walk).
+/* int1 on tiles without expansion (see int1/mask.c for the sums, kernels/x86/amx/amx.h for the loop).
  *
  * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 128 rows 112 and + store of a line, once
  * for all tokens. */

@@ -1,4 +1,4 @@
-/* int2 on tiles without unpacking (see int2/mask.h for the sums, kernels/x86/amx/amx.h for the walk).
+/* int2 on tiles without unpacking (see int2/mask.h for the sums, kernels/x86/amx/amx.h for the loop).
  *
  * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 64 rows 48 and + store of a line, once
  * for all tokens. */

@@ -1,4 +1,4 @@
-/* int4 on tiles without unpacking (see int4/mask.c for the sums, kernels/x86/amx/amx.h for the walk).
+/* int4 on tiles without unpacking (see int4/mask.c for the sums, kernels/x86/amx/amx.h for the loop).
  *
  * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 32 rows 16 and + store of a line, once
  * for all tokens. */
