@@ -13,7 +13,7 @@
 #include "harness/analysis/port_bounds.h"
 #include "harness/verify/test_case.h"
 #include "harness/verify/stranger.h"
-#include "kernels/plugin.h"
+#include "kernels/plugin_loader.h"
 #include "results/compare/compare.h"
 #include "results/summary/summary.h"
 

@@ -9,6 +9,10 @@
 
 #include "kernels/kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { ULB_BLOCK_COLUMNS_MAX = 256, ULB_BLOCK_GROUPS_MAX = 16 };
 
 struct ulb_block_values {
@@ -91,5 +95,9 @@ uint8_t ulb_exponent_byte(float scale);
 /* The weights of a block. */
 void ulb_block_dequantise(const struct ulb_block *block, const struct ulb_block_values *values,
                           double *weights);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

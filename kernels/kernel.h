@@ -17,8 +17,9 @@
 extern "C" {
 #endif
 
-/* Of struct ulb_kernel and all that it points to: one more with every change. */
-enum { ULB_KERNEL_ABI = 6 };
+/* Version of this interface: of struct ulb_kernel and all that it points to, of struct ulb_gemm and of struct
+ * ulb_kernel_library. One more with every change. */
+enum { ULB_KERNEL_ABI = 7 };
 
 /* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
  * single precision, bfloat16, and GGUF's int8 with a scale for each 32 columns, a number that half precision
@@ -175,7 +176,30 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
 /* The inverse, for the round-trip test: values and scales of all rows. */
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix);
 
-enum { ULB_INTO_L1 = 1 }; /* see ulb_gemm.prefetch */
+/* Where a call's software prefetches of weights go. */
+enum ulb_prefetch_target {
+    ULB_PREFETCH_OWN,  /* as the kernel does by itself, most often into L1 and, farther on, into L2 */
+    ULB_PREFETCH_L1,   /* into L1 only */
+    ULB_PREFETCH_L2,   /* into L2 only */
+    ULB_PREFETCH_NONE, /* nowhere: the CPU's prefetchers work on their own */
+};
+
+struct ulb_prefetch {
+    enum ulb_prefetch_target target;
+    unsigned distance; /* bytes before the load, in the stream; 0 unless the target is a cache */
+};
+
+/* Which targets calls of a kernel may have beside its own setting. */
+enum ulb_prefetch_kind {
+    ULB_PREFETCH_FIXED,       /* none */
+    ULB_PREFETCH_TUNABLE,     /* L1 and L2, at distances that are multiples of 64 */
+    ULB_PREFETCH_OWN_OR_NONE, /* ULB_PREFETCH_NONE */
+};
+
+struct ulb_prefetch_policy {
+    enum ulb_prefetch_kind kind;
+    unsigned max_n; /* calls of more tokens have the own setting, whatever the call says; 0: no such limit */
+};
 
 /* One call: y[n*y_stride + m] = sum over k of W[m][k] * x[n][k], for rows m0 <= m < m1.
  * m0 is a multiple of the row's mr; m1 is one too, or M. x holds round_up(K, kr) elements per token, zero
@@ -199,10 +223,7 @@ struct ulb_gemm {
      * after m1; false once there are none left, and ever after. NULL: there are no more. */
     bool (*more)(void *rows, size_t *m0, size_t *m1);
     void *rows;
-    /* Of rows with prefetch_choice, how many bytes ahead in its stream a line of weights is asked for, a
-     * multiple of 64: into L2, or with ULB_INTO_L1 added into L1, and nowhere else; or, of rows with
-     * prefetch_none, that none is. 0: as the row says, most into L1 near and into L2 far ahead. */
-    size_t prefetch;
+    struct ulb_prefetch prefetch; /* the own setting, or one that the kernel's policy allows */
 };
 
 struct ulb_kernel {
@@ -220,17 +241,20 @@ struct ulb_kernel {
     double tolerance;
     struct ulb_mix mix;      /* of one token */
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; not read where nr is 1 */
-    bool tables; /* builds tables from the activations once per call, for all of its rows; asks for more */
-    bool prefetch_choice;     /* its prefetches go where ulb_gemm.prefetch says; others' always alike */
-    bool prefetch_none;       /* with prefetch_choice: another setting than its own leaves all to the CPU's
-                                 prefetchers */
-    unsigned prefetch_tokens; /* with prefetch_choice: calls of more tokens ask always alike; 0: none do */
-    bool tokens_round;        /* tokens of a call of several round in another order than one alone does */
+    bool uses_lut; /* builds tables from the activations once per call, for all of its rows; calls more() */
+    struct ulb_prefetch_policy prefetch;
     void (*run)(const struct ulb_gemm *args);
 };
 
+/* What a plug-in exports under the name ulb_kernel_library (kernels/plugin.h). */
+struct ulb_kernel_library {
+    uint32_t abi; /* ULB_KERNEL_ABI, before all else that may differ */
+    const struct ulb_kernel *const *kernels;
+    size_t n;
+};
+
 /* Every row, those this CPU cannot run included; the table is generated from the list in
- * kernels/CMakeLists.txt, and ulb_kernels_load() (kernels/plugin.h) alone adds to it. */
+ * kernels/CMakeLists.txt, and ulb_kernels_load() (kernels/plugin_loader.h) alone adds to it. */
 extern const struct ulb_kernel *const *ulb_kernels;
 extern size_t ulb_kernel_count;
 

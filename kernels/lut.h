@@ -61,9 +61,9 @@ static inline __attribute__((always_inline)) void ulb_lut_epilogue(const struct 
         memcpy(y, dots, (end - m) * sizeof *dots);
 }
 
-/* Asks for the weights of some steps of a slice, which are the first to be read: memory would stand still
+/* Prefetches the weights of some steps of a slice, which are the first to be read: memory would stand still
  * while tables are built. They go to L2, L1 is for tables. */
-static inline void ulb_ask_for_weights(const uint8_t *w, size_t bytes)
+static inline void ulb_prefetch_weights(const uint8_t *w, size_t bytes)
 {
     enum { LINE = 64, TO_L2 = 2 };
     for (size_t i = 0; i < bytes; i += LINE)
@@ -120,7 +120,7 @@ ulb_build_slice(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, const i
     for (size_t s = 0; s < real; s += TURN) {
         size_t some = real - s < TURN ? real - s : TURN;
         if (w)
-            ulb_ask_for_weights(w + s * cfg->step_bytes, some * cfg->step_bytes);
+            ulb_prefetch_weights(w + s * cfg->step_bytes, some * cfg->step_bytes);
         origin += cfg->build(x + s * cfg->columns, some, tables + s * cfg->table_bytes);
     }
     for (size_t s = real; s < steps; s++)
@@ -175,7 +175,7 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
                                                                  const struct ulb_lut_cfg *cfg)
 {
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
-    struct ulb_tiles tiles = {.prefetch = g->prefetch};
+    struct ulb_tiles tiles = {.prefetch = &g->prefetch};
     size_t slices = ulb_layout_slices(cfg->layout, g->k);
     /* Of one token, of slices read at once. */
     size_t bytes = cfg->slices * ulb_layout_steps(cfg->layout, g->k) * cfg->table_bytes + ULB_TABLES_LINE;

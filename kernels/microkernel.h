@@ -99,7 +99,7 @@ struct ulb_tiles {
     size_t steps;         /* tiles of a slice */
     size_t tile_distance; /* of two rows of tiles side by side, to the second */
     const int8_t *x;
-    size_t prefetch; /* ulb_gemm's */
+    const struct ulb_prefetch *prefetch; /* the call's */
 };
 
 /* Their dot products, one per row of a tile. */
@@ -167,7 +167,7 @@ ulb_run_tile_pairs(const struct ulb_gemm *g, const struct ulb_layout *layout, si
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
-                              .prefetch = g->prefetch};
+                              .prefetch = &g->prefetch};
     size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
     size_t batch = ulb_batch(g, layout, tile_pair ? 2 * rows : rows);
     const float *w_scale = ulb_row_scales(g, layout);
@@ -223,7 +223,7 @@ static inline __attribute__((always_inline)) void ulb_run_float_tiles(const stru
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(layout, g->m, g->k),
                               .steps = ulb_layout_steps(layout, g->k),
-                              .prefetch = g->prefetch};
+                              .prefetch = &g->prefetch};
     const size_t tile_m = layout->tile_m, row_bytes = tiles.steps * ulb_layout_tile_bytes(layout);
     const size_t count = (g->m1 - g->m0 + tile_m - 1) / tile_m, half = tile_pairs ? count / 2 : 0;
     size_t row = g->m0;

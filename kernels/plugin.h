@@ -1,35 +1,54 @@
-/* Kernels of a third party: a shared object that names them, built against this version's headers. */
+/* The header of a plug-in, a shared object with kernels of a third party: the interface of kernels, the parts
+ * that their loops share, what block formats and packed layouts are made of, and the formats and layouts of
+ * the suite. docs/ADDING_A_KERNEL.md has an example. */
 #ifndef ULB_KERNELS_PLUGIN_H
 #define ULB_KERNELS_PLUGIN_H
 
-#include "common/status.h"
+#include "kernels/activations.h"
+#include "kernels/gguf_block.h"
 #include "kernels/kernel.h"
+#include "kernels/microkernel.h"
+#include "kernels/pack/block_interleave.h"
+
+#include "kernels/formats/affine/format.h"
+#include "kernels/formats/bf16/format.h"
+#include "kernels/formats/fp16/format.h"
+#include "kernels/formats/fp32/format.h"
+#include "kernels/formats/i2_s/format.h"
+#include "kernels/formats/int1/format.h"
+#include "kernels/formats/int2/format.h"
+#include "kernels/formats/int3/format.h"
+#include "kernels/formats/int4/format.h"
+#include "kernels/formats/int8/format.h"
+#include "kernels/formats/iq4_nl/format.h"
+#include "kernels/formats/mxfp4/format.h"
+#include "kernels/formats/q2_k/format.h"
+#include "kernels/formats/q3_k/format.h"
+#include "kernels/formats/q4_0/format.h"
+#include "kernels/formats/q4_1/format.h"
+#include "kernels/formats/q4_k/format.h"
+#include "kernels/formats/q5_0/format.h"
+#include "kernels/formats/q5_1/format.h"
+#include "kernels/formats/q5_k/format.h"
+#include "kernels/formats/q6_k/format.h"
+#include "kernels/formats/q8_0/format.h"
+#include "kernels/formats/table4/format.h"
+#include "kernels/formats/tern1_6/format.h"
+#include "kernels/formats/tern2/format.h"
+#include "kernels/formats/tl1/format.h"
+#include "kernels/formats/tl2/format.h"
+#include "kernels/formats/tq1_0/format.h"
+#include "kernels/formats/tq2_0/format.h"
+#include "kernels/formats/woq/format.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What the shared object exports, under the name ulb_kernel_library. Its kernels may use formats and layouts
- * of the suite, which its references then find in the program, or bring their own with a scalar kernel each
- * (isa "ref"). They are what any other kernel is: listed, verified against the scalar reference, timed. */
-struct ulb_kernel_library {
-    uint32_t abi; /* ULB_KERNEL_ABI, before all else that may differ */
-    const struct ulb_kernel *const *rows;
-    size_t n;
-};
-
-/* Adds the kernels of each file of a comma list to ulb_kernels, once however often it is named. Before any
- * thread is started. ULB_BAD_INPUT names the file and what is wrong: no library, another version of struct
- * ulb_kernel, a kernel that is not complete, a name that there is already, no scalar kernel to be checked
- * against. */
-enum ulb_status ulb_kernels_load(const char *files, struct ulb_error *err);
-
-/* Whether any library is loaded; whether the kernel is of one. */
-bool ulb_kernels_have_foreign(void);
-bool ulb_kernel_is_foreign(const struct ulb_kernel *kernel);
-
-/* Takes all of them out again; the libraries stay in memory until the process ends. */
-void ulb_kernels_unload(void);
+/* What the shared object exports. Its kernels may use formats and layouts of the suite, whose references are
+ * found in the program, or bring their own with a scalar kernel each (isa "ref"). They are what any other
+ * kernel is: listed, verified against the scalar reference, timed. */
+extern const struct ulb_kernel_library ulb_kernel_library __attribute__((visibility("default")));
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 #include "common/doing.h"
 #include "harness/timing/stopwatch.h"
 #include "harness/session/interrupted.h"
-#include "kernels/plugin.h"
+#include "kernels/plugin_loader.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
 
 #include "common/status.h"
 
-/* Loads the files of a comma list (kernels/plugin.h); what their constructors print goes to standard error,
- * and an exit() from here on, of them or of a kernel, ends the program with a line that says so and exit
- * code 3. */
+/* Loads the files of a comma list (kernels/plugin_loader.h); what their constructors print goes to standard
+ * error, and an exit() from here on, of them or of a kernel, ends the program with a line that says so and
+ * exit code 3. */
 enum ulb_status ulb_guests_load(const char *files, struct ulb_error *err);
 
 /* While kernels run: standard output goes to standard error, so that nothing of theirs is among the results,

@@ -4,7 +4,7 @@
 #include "harness/cli/crash.h"
 #include "harness/cli/guests.h"
 #include "harness/cli/stack_limit.h"
-#include "kernels/plugin.h"
+#include "kernels/plugin_loader.h"
 #include "results/record/json_reserve.h"
 
 #include <errno.h>

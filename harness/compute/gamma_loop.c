@@ -39,7 +39,7 @@ static size_t k_grain(const struct ulb_kernel *kernel)
     if (has_scales_along(kernel))
         return ulb_round_up(kernel->kr, layout->format->group ? layout->format->group : 1);
     size_t step = layout->tile_k * ulb_layout_slices(layout, 1), visit = VISIT_STEPS * step;
-    if (kernel->tables)
+    if (kernel->uses_lut)
         return ulb_round_up(K_GRAIN_WITH_TABLES, step);
     return ulb_round_up(K_GRAIN, visit <= 2 * K_GRAIN ? visit : step);
 }
@@ -49,7 +49,7 @@ static size_t columns_in_l1(const struct ulb_kernel *kernel, size_t rows, size_t
 {
     double per_column = (double)rows * kernel->bytes_per_step / ULB_STEP_WEIGHTS;
     per_column +=
-        (double)ulb_activation_bytes(kernel->activation) + (kernel->tables ? TABLE_BYTES_PER_COLUMN : 0);
+        (double)ulb_activation_bytes(kernel->activation) + (kernel->uses_lut ? TABLE_BYTES_PER_COLUMN : 0);
     size_t k = (size_t)(0.75 * (double)l1_bytes / per_column);
     size_t grain = k_grain(kernel),
            least = has_scales_along(kernel) ? 2 * grain : ulb_round_up(4 * K_GRAIN, grain);
@@ -67,9 +67,9 @@ static bool fits_l1(const struct ulb_kernel *kernel, struct size size, size_t l1
 static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struct size *brief,
                          struct size *full)
 {
-    size_t rows = kernel->tables ? TILES_WITH_TABLES * kernel->mr : kernel->mr;
+    size_t rows = kernel->uses_lut ? TILES_WITH_TABLES * kernel->mr : kernel->mr;
     *full = (struct size){rows, columns_in_l1(kernel, rows, l1_bytes)};
-    if (kernel->tables)
+    if (kernel->uses_lut)
         *brief = (struct size){kernel->mr, full->k};
     else
         *brief = (struct size){rows, full->k / 4 < k_grain(kernel)

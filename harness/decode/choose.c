@@ -81,8 +81,9 @@ static double time_trial(struct trial *trial)
     size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
     const size_t tokens = trial->job.gemm.n;
     if (ulb_prefetch_chosen(trial->job.kernel, tokens))
-        return ulb_prefetch_choose(&trial->job.gemm.prefetch, ulb_prefetch_count(trial->job.kernel, tokens),
-                                   n, sample_trial, trial);
+        return ulb_prefetch_choose(&trial->job.gemm.prefetch,
+                                   ulb_prefetch_candidates(trial->job.kernel, tokens), n, sample_trial,
+                                   trial);
     for (size_t i = 0; i < n; i++)
         samples[i] = sample_trial(trial);
     return ulb_median(samples, n);

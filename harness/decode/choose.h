@@ -9,8 +9,8 @@ struct ulb_session; /* harness/session/session.h */
 
 struct ulb_kernel_choice {
     const struct ulb_kernel *kernel;
-    double seconds;  /* of one product as tried, weights cold */
-    size_t prefetch; /* as was faster, of a kernel with prefetch_choice */
+    double seconds;               /* of one product as tried, weights cold */
+    struct ulb_prefetch prefetch; /* as was faster */
 };
 
 /* Random tokens of k columns, given to g; the memory returned is to be freed. NULL when it is short. */

@@ -71,7 +71,7 @@ size_t ulb_kv_bytes(const struct ulb_decoder_shape *shape);
 struct ulb_decoder_weights {
     const struct ulb_kernel *kernel[ULB_LINEARS];
     const struct ulb_kernel *many[ULB_LINEARS]; /* for more than one token, same layouts; NULL: kernel */
-    size_t prefetch[ULB_LINEARS], gemm_prefetch[ULB_LINEARS]; /* of kernel, of many: see struct ulb_gemm */
+    struct ulb_prefetch prefetch[ULB_LINEARS], gemm_prefetch[ULB_LINEARS]; /* of kernel, of many */
     size_t offset[ULB_LINEARS]; /* in a layer; of the head, in its own mapping */
     size_t bytes[ULB_LINEARS];  /* of one matrix, rounded up to whole lines */
     size_t layer_bytes;

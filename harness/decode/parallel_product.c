@@ -19,7 +19,7 @@ struct product_job {
     const struct ulb_linear_call *call;
     const struct ulb_kernel *kernel;
     size_t m, k;
-    size_t prefetch;
+    struct ulb_prefetch prefetch;
     bool apart; /* each thread makes the inputs for itself, which saves a join */
     void *inputs;
 };

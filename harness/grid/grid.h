@@ -28,8 +28,8 @@ struct ulb_grid_cell {
     size_t bytes, packed_bytes; /* of the packed matrix: that a call reads, that it takes */
     size_t batch;
     double candidate_ratios[ULB_PREFETCH_CANDIDATES]; /* struct ulb_prefetch_times's; NAN: not measured */
-    size_t prefetch; /* as chosen before the first sample, of a kernel with prefetch_choice */
-    double *us;      /* samples */
+    struct ulb_prefetch prefetch;                     /* as chosen before the first sample */
+    double *us;                                       /* samples */
     size_t n_samples;
     double *disturbed; /* places of those that were taken although a core was not free of interference */
     size_t n_disturbed;

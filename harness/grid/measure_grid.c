@@ -82,9 +82,10 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     enum ulb_status status = ULB_OK;
     /* With every piece of code that may be timed: the kernel's own, into L2, into L1. */
     static const size_t pieces[] = {0, 1, ULB_PREFETCH_CANDIDATES - 1};
-    size_t candidates = ulb_prefetch_count(cell->kernel, cell->n), n = candidates < 3 ? candidates : 3;
+    struct ulb_prefetch_candidates candidates = ulb_prefetch_candidates(cell->kernel, cell->n);
+    size_t n = candidates.n < 3 ? candidates.n : 3;
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
-        job.gemm.prefetch = ulb_prefetch_candidates[pieces[i]];
+        job.gemm.prefetch = candidates.at[pieces[i]];
         memset(grid->y, 0xFF, cell->n * cell->m * sizeof *grid->y);
         ulb_team_gemm_run(session->machine.team, &job);
         status = ulb_test_case_check(&part, cell->kernel, grid->y, err);

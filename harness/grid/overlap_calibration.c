@@ -39,7 +39,7 @@ static struct ulb_overlap overlap_of_run(struct ulb_grid *grid, const struct ulb
         struct ulb_overlap_point points[ULB_OVERLAP_SHAPES];
         for (size_t i = 0; i < ULB_OVERLAP_SHAPES; i++)
             points[i] = point_of_run(grid, &first[i], &overlap, ratios);
-        overlap = ulb_overlap_fit(points, ULB_OVERLAP_SHAPES, first->kernel->tables);
+        overlap = ulb_overlap_fit(points, ULB_OVERLAP_SHAPES, first->kernel->uses_lut);
     }
     return overlap;
 }

@@ -59,12 +59,12 @@ static void warm_up_cell(struct ulb_session *session, struct ulb_grid *grid, str
     if (!ulb_prefetch_chosen(cell->kernel, cell->n) || ulb_emulator())
         return;
     size_t n = cell->per_round > 1 ? ULB_PREFETCH_SAMPLES : ULB_PREFETCH_SAMPLES_LONG;
-    size_t candidates = ulb_prefetch_count(cell->kernel, cell->n);
+    struct ulb_prefetch_candidates candidates = ulb_prefetch_candidates(cell->kernel, cell->n);
     struct ulb_prefetch_times times =
         ulb_prefetch_compare(&sample.job.gemm.prefetch, candidates, n, time_batch, &sample);
     memcpy(cell->candidate_ratios, times.ratios, sizeof cell->candidate_ratios);
     double fastest = times.medians[0];
-    for (size_t candidate = 1; candidate < candidates; candidate++)
+    for (size_t candidate = 1; candidate < candidates.n; candidate++)
         fastest = fmin(fastest, times.medians[candidate]);
     set_batch(cell, fastest);
 }
@@ -123,8 +123,11 @@ enum ulb_status ulb_grid_warm_up(struct ulb_session *session, struct ulb_grid *g
         if (status == ULB_OK)
             status = ulb_session_check(session, err);
     }
-    for (size_t i = 0; i < grid->n && status == ULB_OK; i++)
-        grid->cells[i].prefetch = ulb_prefetch_candidates[best_candidate(grid, &grid->cells[i], ratios)];
+    for (size_t i = 0; i < grid->n && status == ULB_OK; i++) {
+        struct ulb_grid_cell *cell = &grid->cells[i];
+        cell->prefetch =
+            ulb_prefetch_candidates(cell->kernel, cell->n).at[best_candidate(grid, cell, ratios)];
+    }
     free(ratios);
     return status;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, GUARD = 16 * PAGE, TOKENS = 3, LONG_K = 20000, AHEAD = 1024, CANARY = 0x5A };
+enum { PAGE = 4096, GUARD = 16 * PAGE, TOKENS = 3, LONG_K = 20000, DISTANCE = 1024, CANARY = 0x5A };
 
 static char verdict[1024];
 
@@ -221,12 +221,19 @@ static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b
     memset(b->of[Y].data, 0xFF, bytes);
     for (; next_piece(&pieces, &piece.m0, &piece.m1); calls++)
         call(kernel, &piece);
-    if (kernel->tables && b->gemm.k <= LONG_K && calls > 1)
+    if (kernel->uses_lut && b->gemm.k <= LONG_K && calls > 1)
         return "a kernel with tables did not ask for more rows";
     return memcmp(b->of[Y].data, one, bytes) == 0 ? "" : "rows that were asked for differ from the whole run";
 }
 
-/* The first token alone: the bits of several, whole, unless the kernel says otherwise, and then its
+/* A kernel that reads blocks as files hold them, row by row, adds up one token's sums over lanes of columns
+ * and those of a register tile over lanes of rows: bits of several tokens are not those of one. */
+static bool rounds_by_batch(const struct ulb_kernel *kernel)
+{
+    return kernel->layout->format->block && kernel->mr == 1 && kernel->nr > 1;
+}
+
+/* The first token alone: the bits of several, whole, unless the kernel rounds by batch, and then its
  * reference. */
 static const char *check_one(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                              struct buffers *b, const float *whole)
@@ -242,7 +249,7 @@ static const char *check_one(const struct ulb_test_case *test_case, const struct
     call(kernel, &alone);
     memcpy(one, b->of[Y].data, bytes);
     const char *fault = "";
-    if (!kernel->tokens_round && memcmp(one, whole, bytes) != 0)
+    if (!rounds_by_batch(kernel) && memcmp(one, whole, bytes) != 0)
         fault = "the first token alone gives another result";
     else if (ulb_test_case_check(test_case, kernel, one, &err) != ULB_OK)
         fault = "the first token alone is not its reference";
@@ -274,7 +281,16 @@ static const char *check_canaries(const struct ulb_kernel *kernel, struct buffer
 
 /* Prefetches that go elsewhere may be another piece of code. */
 enum { PIECES = 3 };
-static const size_t pieces[PIECES] = {0, AHEAD, AHEAD + ULB_INTO_L1};
+
+static struct ulb_prefetch setting_of(const struct ulb_kernel *kernel, size_t piece)
+{
+    static const struct ulb_prefetch settings[][PIECES] = {
+        [ULB_PREFETCH_TUNABLE] = {{ULB_PREFETCH_OWN, 0},
+                                  {ULB_PREFETCH_L2, DISTANCE},
+                                  {ULB_PREFETCH_L1, DISTANCE}},
+        [ULB_PREFETCH_OWN_OR_NONE] = {{ULB_PREFETCH_OWN, 0}, {ULB_PREFETCH_NONE, 0}, {ULB_PREFETCH_NONE, 0}}};
+    return settings[kernel->prefetch.kind][piece];
+}
 
 /* first: the piece of code that goes first, where prefetches are a choice; the last is left for what follows.
  */
@@ -286,12 +302,12 @@ static const char *check_buffers(const struct ulb_test_case *test_case, const st
     if (!whole)
         abort();
     memset(b->of[Y].data, 0xFF, bytes);
-    b->gemm.prefetch = kernel->prefetch_choice ? pieces[first] : 0;
+    b->gemm.prefetch = setting_of(kernel, first);
     call(kernel, &b->gemm);
     memcpy(whole, b->of[Y].data, bytes);
     const char *fault = check_tokens(test_case, kernel, whole);
     for (size_t i = 1; i < PIECES; i++) {
-        b->gemm.prefetch = kernel->prefetch_choice ? pieces[(first + i) % PIECES] : 0;
+        b->gemm.prefetch = setting_of(kernel, (first + i) % PIECES);
         call(kernel, &b->gemm);
         if (!*fault && memcmp(whole, b->of[Y].data, bytes) != 0)
             fault = "a second run differs from the first";
@@ -381,11 +397,11 @@ static const char *check_tokens_here(const struct ulb_test_case *test_case, cons
         close_buffers(b);
         y = (const float *)(const void *)b->of[Y].data;
         memset(b->of[Y].data, 0xFF, b->of[Y].bytes);
-        b->gemm.prefetch = kernel->prefetch_choice && at_end ? pieces[1 + tokens % 2] : 0;
+        b->gemm.prefetch = setting_of(kernel, at_end ? 1 + tokens % 2 : 0);
         call(kernel, &b->gemm);
         status = ulb_test_case_check(test_case, kernel, y, &err);
         if (status == ULB_OK && !last_token_alone_is_the_same(kernel, b))
-            status = kernel->tokens_round
+            status = rounds_by_batch(kernel)
                          ? ulb_test_case_check(test_case, kernel, y, &err)
                          : ulb_fail(&err, ULB_FINDING, "the last token alone gives another result");
         fault = slack_fault(b, "");

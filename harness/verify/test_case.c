@@ -6,7 +6,7 @@
 #include "harness/timing/stopwatch.h"
 #include "kernels/gguf_block.h"
 #include "kernels/float_words.h"
-#include "kernels/plugin.h"
+#include "kernels/plugin_loader.h"
 
 #include <math.h>
 #include <stdio.h>

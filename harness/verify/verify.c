@@ -2,7 +2,7 @@
 
 #include "harness/verify/stranger.h"
 #include "kernels/gguf_block.h"
-#include "kernels/plugin.h"
+#include "kernels/plugin_loader.h"
 
 /* Around every tile edge, real shapes small enough to be quick, K = 5460 (no divisor of 8), and the largest K
  * for which the layouts' overflow bounds are stated. */

@@ -69,8 +69,8 @@ static inline int32_t ulb_nibble_build_bits(const int8_t *x, size_t steps, uint8
         .kr = (columns_)*ULB_TABLE_SLICES,                                                                   \
         .bytes_per_step = 4 * (bits),                                                                        \
         .mix = ULB_NIBBLE_MIX(bits),                                                                         \
-        .tables = true,                                                                                      \
-        .prefetch_choice = ULB_NIBBLE_CHOICE,                                                                \
+        .uses_lut = true,                                                                                    \
+        .prefetch = {.kind = ULB_NIBBLE_PREFETCH_KIND},                                                      \
         .run = run,                                                                                          \
     };
 

@@ -12,6 +12,10 @@
 
 #include "kernels/gguf_block.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { ULB_CODE_PARTS_MAX = 12 };
 
 /* A part of a byte: (code / divisor % modulus) * factor. */
@@ -71,5 +75,9 @@ void ulb_code_tables_fill(const struct ulb_layout *layout, struct ulb_code_table
 void ulb_tile_pack(const struct ulb_layout *layout, const struct ulb_code_tables *tables,
                    const struct ulb_block_values *values, uint8_t *tile);
 void ulb_tile_unpack(const struct ulb_layout *layout, const uint8_t *tile, struct ulb_block_values *values);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

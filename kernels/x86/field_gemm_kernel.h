@@ -18,8 +18,8 @@ static const struct ulb_field_tile_cfg cfg = {.layout = &LAYOUT,
                                               .tokens = TOKENS,
                                               .slices = SLICES,
                                               .zero_point = ZERO_POINT,
-                                              .near = NEAR,
-                                              .far = FAR,
+                                              .l1_distance = NEAR,
+                                              .l2_distance = FAR,
                                               .prefetch_stride = STRIDE,
                                               .separate = SEPARATE};
 
@@ -70,8 +70,7 @@ const struct ulb_kernel ULB_KERNEL = {
     .bytes_per_step = 4 * BITS,
     .mix = MIX(1),
     .tile_mix = MIX(TOKENS),
-    .prefetch_choice = true,
-    .prefetch_tokens = TUNABLE_TOKENS,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = TUNABLE_TOKENS},
     .run = run,
 };
 

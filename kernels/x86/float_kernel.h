@@ -28,8 +28,8 @@ typedef void ulb_add_rows_fn(ulb_floats *sum, const uint8_t *w, ulb_floats one);
 
 /* A ulb_float_tiles_fn. bytes: of a weight. */
 static inline __attribute__((always_inline)) void ulb_sum_columns(const struct ulb_tiles *tiles, size_t count,
-                                                                  const float *x, size_t bytes, size_t near,
-                                                                  ulb_add_rows_fn *add,
+                                                                  const float *x, size_t bytes,
+                                                                  size_t l1_distance, ulb_add_rows_fn *add,
                                                                   float (*y)[ULB_TILE_ROWS_MAX])
 {
     const size_t column = ULB_COLUMN_ROWS * bytes;
@@ -48,7 +48,9 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
                 const uint8_t *of = w + v / ULB_COLUMN_VECTORS * tiles->tile_distance;
                 add(&sums[v], of + at, one);
                 if (at % ULB_LINE == 0)
-                    ulb_ask(of, at, (struct ulb_line_prefetch){near, ulb_prefetch_setting(tiles->prefetch)});
+                    ulb_prefetch_line(
+                        of, at,
+                        (struct ulb_line_prefetch){l1_distance, ulb_prefetch_setting(*tiles->prefetch)});
             }
         }
     }
@@ -58,7 +60,7 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
 }
 
 /* The run function of a kernel: add of one token, load of several, so many in a register tile. */
-#define ULB_COLUMNS_RUN(layout, bytes, near, add, load_, tokens_)                                            \
+#define ULB_COLUMNS_RUN(layout, bytes, l1_distance, add, load_, tokens_)                                     \
     static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
     {                                                                                                        \
         static const struct ulb_float_cfg cfg = {.rows = ULB_COLUMN_ROWS,                                    \
@@ -75,7 +77,7 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
     static inline void sum(const struct ulb_tiles *tiles, size_t count, const void *x,                       \
                            float(*y)[ULB_TILE_ROWS_MAX])                                                     \
     {                                                                                                        \
-        ulb_sum_columns(tiles, count, x, bytes, near, add, y);                                               \
+        ulb_sum_columns(tiles, count, x, bytes, l1_distance, add, y);                                        \
     }                                                                                                        \
     static void run(const struct ulb_gemm *g)                                                                \
     {                                                                                                        \

@@ -236,7 +236,7 @@ static inline __attribute__((always_inline)) void ulb_run_long_as(bool asks, con
 static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_gemm *g,
                                                                const struct ulb_long *format)
 {
-    if (g->prefetch)
+    if (g->prefetch.target == ULB_PREFETCH_NONE)
         ulb_run_long_as(false, g, format);
     else
         ulb_run_long_as(true, g, format);
@@ -257,7 +257,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_long_codes(const st
             low[i] = _mm256_permute2x128_si256(a, b, 0x20);
             high[i] = _mm256_permute2x128_si256(a, b, 0x31);
         }
-        ulb_ask_in_place(blocks[unit] + ahead, format->bytes, &high[0]);
+        ulb_prefetch_in_place(blocks[unit] + ahead, format->bytes, &high[0]);
         ulb_unpack_pairs(low, to + 8 * unit * ULB_IN_PLACE_STEP_BYTES);
         ulb_unpack_pairs(high, to + (8 * unit + 4) * ULB_IN_PLACE_STEP_BYTES);
     }

@@ -170,7 +170,7 @@ static inline __attribute__((always_inline)) void ulb_prefetch_each_row(const st
 {
     ULB_UNROLL(8)
     for (size_t i = 0; i < ULB_PAIRED_ROWS; i++)
-        ulb_ask_alone(ulb_row_at(rows, i), 0, prefetch);
+        ulb_prefetch_tuned(ulb_row_at(rows, i), 0, prefetch);
 }
 
 /* The products of one token and 8 rows, part apart. */
@@ -185,7 +185,7 @@ ulb_sum_paired(const struct ulb_paired *format, struct ulb_prefetch_setting pref
         /* Else compilers keep 8 pointers, in memory. */
         __asm__("" : "+r"(at.first), "+r"(at.fourth), "+r"(at.stride), "+r"(at.three));
         ulb_add_paired(format, &at, b, x, &results);
-        if (prefetch.alone)
+        if (prefetch.tuned)
             ulb_prefetch_each_row(&at, prefetch);
         else
             ulb_prefetch_rows(format, rows, offsets, b);
@@ -255,8 +255,8 @@ static inline __attribute__((always_inline)) void ulb_unpack_paired(const struct
 #pragma GCC unroll 4
         for (size_t of = 0; of < 4; of++) {
             format->codes(blocks[of], blocks[of + 4], &low[of], &high[of]);
-            ulb_ask_in_place(blocks[of] + ahead, format->bytes, &low[of]);
-            ulb_ask_in_place(blocks[of + 4] + ahead, format->bytes, &high[of]);
+            ulb_prefetch_in_place(blocks[of] + ahead, format->bytes, &low[of]);
+            ulb_prefetch_in_place(blocks[of + 4] + ahead, format->bytes, &high[of]);
         }
         ulb_unpack_pairs(low, to);
         ulb_unpack_pairs(high, to + 4 * ULB_IN_PLACE_STEP_BYTES);

@@ -69,10 +69,7 @@ const struct ulb_kernel ULB_KERNEL = {
     .mix = {MIX, .prefetches = (ROWS * (BLOCK_BYTES) + ULB_LINE - 1) / ULB_LINE * 32.0 / (COLUMNS * ROWS),
             .vector_bits = 256},
     .tile_mix = TILE_MIX,
-    .prefetch_choice = true,
-    .prefetch_none = ROWS == 1,
-    .prefetch_tokens = LEAST - 1,
-    .tokens_round = ROWS == 1,
+    .prefetch = {.kind = ROWS == 1 ? ULB_PREFETCH_OWN_OR_NONE : ULB_PREFETCH_TUNABLE, .max_n = LEAST - 1},
     .run = run,
 };
 

@@ -58,7 +58,8 @@ expect 2 "no kernel matches 'wrong'" "$bench" list kernels --kernel-library libr
 expect 2 "nosuch.so" "$bench" list kernels --kernel-library nosuch.so
 expect 2 "no library of kernels is named" "$bench" gamma --kernel-library ,
 expect 2 "library_empty.so exports no ulb_kernel_library" "$bench" gamma --kernel-library library_empty.so
-expect 2 "library_old.so was built for version 1 of a kernel's row, this is version [0-9]+" \
+version=$(sed -n 's/^enum { ULB_KERNEL_ABI = \([0-9]*\) };/\1/p' "$ULB_SOURCE/kernels/kernel.h")
+expect 2 "library_old.so was built for version 6 of the kernel interface, this program has version $version; rebuild it against" \
     "$bench" gamma --kernel-library library_old.so
 expect 2 "library_unnamed.so: row 0: variant 'My-Row' must be one word of lower-case letters and digits" \
     "$bench" gamma --kernel-library library_unnamed.so
@@ -84,7 +85,8 @@ kind layout->kind must be one of enum ulb_layout_kind
 fields layout->fields.bit_offset, encode and decode must be functions
 tiles layout->tiles.pack and tiles.unpack must be functions
 blocks layout->kind 3 does not go with a format without blocks
-abi abi 5 must be ULB_KERNEL_ABI
+prefetch prefetch.kind 3 must be one of enum ulb_prefetch_kind
+abi abi 6 must be ULB_KERNEL_ABI
 T
 
 # Mistakes of newcomers: each is named in one line, with the kernel and the shape, and none passes.
@@ -166,9 +168,6 @@ python3 -c 'import json; json.load(open("out"))' && grep -q 'hello from the kern
 if command -v c++ >/dev/null; then
     cat >plugin.cc <<'C'
 #include "kernels/plugin.h"
-#include "kernels/formats/int8/format.h"
-#include "kernels/activations.h"
-#include "kernels/microkernel.h"
 static void run(const ulb_gemm *g) { ulb_row_scales(g, &ulb_int8_rows); }
 static const ulb_kernel row = [] {
     ulb_kernel row = ulb_kernel();
@@ -183,7 +182,7 @@ static const ulb_kernel row = [] {
     return row;
 }();
 static const ulb_kernel *const rows[] = {&row};
-extern "C" const ulb_kernel_library ulb_kernel_library = {ULB_KERNEL_ABI, rows, 1};
+const struct ulb_kernel_library ulb_kernel_library = {ULB_KERNEL_ABI, rows, 1};
 C
     c++ -std=c++17 -Wall -Wextra -Werror -Wno-missing-field-initializers -O2 -shared -fPIC -I"$ULB_SOURCE" plugin.cc -o plugin.so 2>err ||
         fail "C++: $(head -5 err)"

@@ -57,7 +57,7 @@ static void test_calls_and_tiles_cancel(void **state)
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
         const char *format = kernel->layout->format->name;
-        if (kernel->needs & ~ulb_isa_detect() || kernel->tables ||
+        if (kernel->needs & ~ulb_isa_detect() || kernel->uses_lut ||
             (strcmp(format, "int8g128") != 0 && strcmp(format, "q4_k") != 0 && strcmp(format, "int8") != 0))
             continue;
         rows++;

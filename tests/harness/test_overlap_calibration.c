@@ -45,7 +45,7 @@ struct scene {
 static const struct ulb_kernel *some_kernel(bool tables)
 {
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (ulb_kernels[i]->tables == tables && ulb_kernels[i]->layout->format->bits < 8 &&
+        if (ulb_kernels[i]->uses_lut == tables && ulb_kernels[i]->layout->format->bits < 8 &&
             ulb_kernels[i]->mr > 1)
             return ulb_kernels[i];
     }

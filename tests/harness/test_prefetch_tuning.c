@@ -36,19 +36,29 @@ static void test_the_best_candidate(void **state)
         assert_int_equal(ulb_prefetch_best(cases[i].ratios), cases[i].best);
 }
 
-static size_t candidate_of(size_t prefetch)
+static const struct ulb_kernel tunable = {.prefetch = {.kind = ULB_PREFETCH_TUNABLE}},
+                               own_or_none = {.prefetch = {.kind = ULB_PREFETCH_OWN_OR_NONE}};
+
+static bool is_same(struct ulb_prefetch a, struct ulb_prefetch b)
 {
-    for (size_t candidate = 0; candidate < CANDIDATES; candidate++) {
-        if (ulb_prefetch_candidates[candidate] == prefetch)
+    return a.target == b.target && a.distance == b.distance;
+}
+
+static size_t candidate_of(struct ulb_prefetch_candidates candidates, struct ulb_prefetch prefetch)
+{
+    for (size_t candidate = 0; candidate < candidates.n; candidate++) {
+        if (is_same(candidates.at[candidate], prefetch))
             return candidate;
     }
-    fail_msg("%zu bytes ahead are no candidate", prefetch);
+    fail_msg("target %d and %zu bytes are no candidate", (int)prefetch.target, prefetch.distance);
     return 0;
 }
 
 /* A call whose time is that of its candidate, but for the first rounds, which are far off the other way. */
 struct call {
-    size_t prefetch, candidates, seen[CANDIDATES * N];
+    const struct ulb_kernel *kernel;
+    struct ulb_prefetch prefetch;
+    size_t seen[CANDIDATES * N];
     double time[CANDIDATES], grows; /* grows: from call to call, a share */
     size_t n, outliers;
 };
@@ -56,27 +66,29 @@ struct call {
 static double sample(void *arg)
 {
     struct call *call = arg;
-    size_t i = call->n++, candidate = candidate_of(call->prefetch);
+    const struct ulb_prefetch_candidates candidates = ulb_prefetch_candidates(call->kernel, 1);
+    size_t i = call->n++, candidate = candidate_of(candidates, call->prefetch);
     call->seen[i] = candidate;
-    if (i / call->candidates < call->outliers)
+    if (i / candidates.n < call->outliers)
         return candidate ? 1e-3 : 1e3;
     return call->time[candidate] * (1 + call->grows * (double)i);
 }
 
 static void check(struct call call, size_t candidate, double median)
 {
-    double got = ulb_prefetch_choose(&call.prefetch, call.candidates, N, sample, &call);
+    const struct ulb_prefetch_candidates candidates = ulb_prefetch_candidates(call.kernel, 1);
+    double got = ulb_prefetch_choose(&call.prefetch, candidates, N, sample, &call);
     size_t first = 0;
-    assert_int_equal(call.n, call.candidates * N);
-    assert_int_equal(call.prefetch, ulb_prefetch_candidates[candidate]);
+    assert_int_equal(call.n, candidates.n * N);
+    assert_true(is_same(call.prefetch, candidates.at[candidate]));
     assert_true(isnan(median) || got == median);
     for (size_t round = 0; round < N; round++) {
         size_t times[CANDIDATES] = {0};
-        for (size_t i = 0; i < call.candidates; i++)
-            times[call.seen[round * call.candidates + i]]++;
-        for (size_t i = 0; i < call.candidates; i++)
+        for (size_t i = 0; i < candidates.n; i++)
+            times[call.seen[round * candidates.n + i]]++;
+        for (size_t i = 0; i < candidates.n; i++)
             assert_int_equal(times[i], 1);
-        first += call.seen[round * call.candidates] == 0;
+        first += call.seen[round * candidates.n] == 0;
     }
     assert_int_equal(first, N / 2 + 1); /* none always comes first */
 }
@@ -84,29 +96,28 @@ static void check(struct call call, size_t candidate, double median)
 static void test_all_are_timed_in_turn(void **state)
 {
     (void)state;
-    check((struct call){.candidates = 2, .time = {2, 1}}, 1, 1);
-    check((struct call){.candidates = 2, .time = {1, 2}}, 0, 1);
-    check((struct call){.candidates = 2, .time = {1, 1}}, 0, 1);
-    check((struct call){.candidates = 2, .time = {1, 2}, .prefetch = 1024}, 0, 1);
-    check((struct call){.candidates = 2, .time = {1, 2}, .outliers = N / 2}, 0, 1);
-    check((struct call){.candidates = CANDIDATES, .time = {4, 3, 1, 2, 5, 5}}, 2, 1);
-    check((struct call){.candidates = CANDIDATES, .time = {4, 3, 2, 2, 2, 1}}, CANDIDATES - 1, 1);
-    check((struct call){.candidates = CANDIDATES, .time = {1, 3, 2, 1, 1, 1}}, 0, 1);
+    check((struct call){&own_or_none, .time = {2, 1}}, 1, 1);
+    check((struct call){&own_or_none, .time = {1, 2}}, 0, 1);
+    check((struct call){&own_or_none, .time = {1, 1}}, 0, 1);
+    check((struct call){&own_or_none, .time = {1, 2}, .prefetch = {.target = ULB_PREFETCH_NONE}}, 0, 1);
+    check((struct call){&own_or_none, .time = {1, 2}, .outliers = N / 2}, 0, 1);
+    check((struct call){&tunable, .time = {4, 3, 1, 2, 5, 5}}, 2, 1);
+    check((struct call){&tunable, .time = {4, 3, 2, 2, 2, 1}}, CANDIDATES - 1, 1);
+    check((struct call){&tunable, .time = {1, 3, 2, 1, 1, 1}}, 0, 1);
     /* A machine that changes from call to call by half of what decides. */
-    check((struct call){.candidates = 2, .time = {1, 1}, .grows = -0.005}, 0, (double)NAN);
-    check((struct call){.candidates = 2, .time = {1, 1}, .grows = 0.005}, 0, (double)NAN);
-    check((struct call){.candidates = CANDIDATES, .time = {1, 1, 1, 1, 1, 1}, .grows = -0.0025}, 0,
-          (double)NAN);
-    check((struct call){.candidates = CANDIDATES, .time = {1, 1, 1, 1, 1, 1}, .grows = 0.0025}, 0,
-          (double)NAN);
+    check((struct call){&own_or_none, .time = {1, 1}, .grows = -0.005}, 0, (double)NAN);
+    check((struct call){&own_or_none, .time = {1, 1}, .grows = 0.005}, 0, (double)NAN);
+    check((struct call){&tunable, .time = {1, 1, 1, 1, 1, 1}, .grows = -0.0025}, 0, (double)NAN);
+    check((struct call){&tunable, .time = {1, 1, 1, 1, 1, 1}, .grows = 0.0025}, 0, (double)NAN);
 }
 
 static void test_fewer_samples_of_long_calls(void **state)
 {
     (void)state;
-    struct call call = {.candidates = 2, .time = {2, 1}};
-    assert_true(ulb_prefetch_choose(&call.prefetch, 2, ULB_PREFETCH_SAMPLES_LONG, sample, &call) == 1);
-    assert_int_equal(call.prefetch, ulb_prefetch_candidates[1]);
+    struct call call = {&own_or_none, .time = {2, 1}};
+    assert_true(ulb_prefetch_choose(&call.prefetch, ulb_prefetch_candidates(&own_or_none, 1),
+                                    ULB_PREFETCH_SAMPLES_LONG, sample, &call) == 1);
+    assert_int_equal(call.prefetch.target, ULB_PREFETCH_NONE);
     assert_int_equal(call.n, 2 * ULB_PREFETCH_SAMPLES_LONG);
 }
 
@@ -115,22 +126,27 @@ static void test_candidates_of_a_kernel(void **state)
     (void)state;
     static const char *const names[CANDIDATES] = {"L1",      "L2+1024", "L2+2048",
                                                   "L2+3072", "L1+1024", "L1+2048"};
-    struct ulb_kernel kernel = {.prefetch_choice = true};
-    assert_int_equal(ulb_prefetch_count(&kernel, 1), CANDIDATES);
+    struct ulb_kernel kernel = tunable;
+    struct ulb_prefetch_candidates candidates = ulb_prefetch_candidates(&kernel, 1);
+    const struct ulb_prefetch own = {ULB_PREFETCH_OWN, 0}, none = {ULB_PREFETCH_NONE, 0};
+    assert_int_equal(candidates.n, CANDIDATES);
+    assert_true(is_same(candidates.at[0], own));
     for (size_t candidate = 0; candidate < CANDIDATES; candidate++)
-        assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_candidates[candidate]),
-                            names[candidate]);
-    kernel.prefetch_tokens = 3;
-    assert_int_equal(ulb_prefetch_count(&kernel, 3), CANDIDATES);
-    assert_int_equal(ulb_prefetch_count(&kernel, 4), 1);
-    assert_string_equal(ulb_prefetch_name(&kernel, 4, 0), "");
-    kernel.prefetch_none = true;
-    assert_int_equal(ulb_prefetch_count(&kernel, 1), 2);
-    assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "L1");
-    assert_string_equal(ulb_prefetch_name(&kernel, 1, ulb_prefetch_candidates[1]), "none");
-    kernel.prefetch_choice = false;
-    assert_int_equal(ulb_prefetch_count(&kernel, 1), 1);
-    assert_string_equal(ulb_prefetch_name(&kernel, 1, 0), "");
+        assert_string_equal(ulb_prefetch_name(&kernel, 1, candidates.at[candidate]), names[candidate]);
+    assert_int_equal(ulb_prefetch_candidates(&kernel, 1000).n, CANDIDATES);
+    kernel.prefetch.max_n = 3;
+    assert_int_equal(ulb_prefetch_candidates(&kernel, 3).n, CANDIDATES);
+    assert_int_equal(ulb_prefetch_candidates(&kernel, 4).n, 1);
+    assert_true(is_same(ulb_prefetch_candidates(&kernel, 4).at[0], own));
+    assert_string_equal(ulb_prefetch_name(&kernel, 4, own), "");
+    candidates = ulb_prefetch_candidates(&own_or_none, 1);
+    assert_int_equal(candidates.n, 2);
+    assert_true(is_same(candidates.at[0], own) && is_same(candidates.at[1], none));
+    assert_string_equal(ulb_prefetch_name(&own_or_none, 1, own), "L1");
+    assert_string_equal(ulb_prefetch_name(&own_or_none, 1, none), "none");
+    kernel.prefetch = (struct ulb_prefetch_policy){.kind = ULB_PREFETCH_FIXED, .max_n = 3};
+    assert_int_equal(ulb_prefetch_candidates(&kernel, 1).n, 1);
+    assert_string_equal(ulb_prefetch_name(&kernel, 1, own), "");
 }
 
 /* Two copies of a scalar kernel in which only the flag differs: which settings their calls had, and what is
@@ -141,13 +157,13 @@ static const struct ulb_kernel *scalar;
 
 static void run_noting(const struct ulb_gemm *args)
 {
-    settings_seen[candidate_of(args->prefetch)]++;
+    settings_seen[candidate_of(ulb_prefetch_candidates(&tunable, 1), args->prefetch)]++;
     scalar->run(args);
 }
 
 static void run_other(const struct ulb_gemm *args)
 {
-    others_set += args->prefetch > 0;
+    others_set += args->prefetch.target != ULB_PREFETCH_OWN;
     scalar->run(args);
 }
 
@@ -157,7 +173,8 @@ static void run_outvoted(const struct ulb_gemm *args)
     size_t best = args->k == 512 ? 0 : CANDIDATES - 1;
     scalar->run(args);
     /* Behind the kernel, which a sanitizer makes take as long itself. */
-    double until = ulb_now() + (candidate_of(args->prefetch) == best ? 20e-6 : 200e-6);
+    size_t candidate = candidate_of(ulb_prefetch_candidates(&tunable, 1), args->prefetch);
+    double until = ulb_now() + (candidate == best ? 20e-6 : 200e-6);
     while (ulb_now() < until)
         continue;
 }
@@ -193,9 +210,9 @@ static void check_prefetch(enum ulb_product product, bool warm)
     struct ulb_kernel chooses = *scalar, other = *scalar;
     const struct ulb_kernel *const kernels[] = {&chooses, &other};
     size_t n;
-    chooses.prefetch_choice = true;
+    chooses.prefetch = tunable.prefetch;
     chooses.run = run_noting;
-    other.prefetch_choice = false;
+    other.prefetch = (struct ulb_prefetch_policy){0};
     other.run = run_other;
     memset(settings_seen, 0, sizeof settings_seen);
     others_set = 0;
@@ -217,7 +234,7 @@ static void test_a_kernel_has_one_candidate_for_all_shapes(void **state)
     struct ulb_kernel outvoted = *scalar;
     const struct ulb_kernel *const kernels[] = {&outvoted};
     size_t n;
-    outvoted.prefetch_choice = true;
+    outvoted.prefetch = tunable.prefetch;
     outvoted.run = run_outvoted;
     struct ulb_cell *cells = measure(ULB_GEMM, false, "32x128,32x256,32x512,32x640", kernels, 1, &n);
     assert_int_equal(n, 4);

@@ -1,9 +1,7 @@
 /* A library of one kernel, int8 weights by a plain loop, with one of the mistakes that newcomers make:
  * MISTAKE is its word, AT the M from which on it shows, so that a kernel may pass its check and go wrong when
  * it is timed. */
-#include "kernels/formats/int8/format.h"
 #include "kernels/plugin.h"
-#include "kernels/microkernel.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -142,6 +140,5 @@ static const struct ulb_kernel kernel = {
     .run = run,
 };
 
-extern const struct ulb_kernel_library ulb_kernel_library;
 const struct ulb_kernel_library ulb_kernel_library = {ULB_KERNEL_ABI,
                                                       (const struct ulb_kernel *const[]){&kernel}, 1};

@@ -1,8 +1,6 @@
 /* A library of one kernel: int8 weights as the suite's layout `rows` has them, by whatever the compiler makes
  * of a plain loop. The definitions are faults for the tests. */
-#include "kernels/formats/int8/format.h"
 #include "kernels/plugin.h"
-#include "kernels/microkernel.h"
 
 #ifndef LIBRARY_ABI
 #define LIBRARY_ABI ULB_KERNEL_ABI
@@ -48,6 +46,9 @@ static const struct ulb_layout own = {.name = "own",
 #ifndef LAYOUT
 #define LAYOUT &ulb_int8_rows
 #endif
+#ifndef PREFETCH
+#define PREFETCH ULB_PREFETCH_FIXED
+#endif
 #ifndef ROW_ABI
 #define ROW_ABI ULB_KERNEL_ABI
 #endif
@@ -81,6 +82,7 @@ static const struct ulb_kernel mine = {
     .kr = KR,
     .bytes_per_step = BYTES,
     .tolerance = TOLERANCE,
+    .prefetch = {.kind = PREFETCH},
     .run = RUN,
 };
 

@@ -173,10 +173,10 @@ static void expect_clean_tokens(const struct ulb_kernel *kernel)
     if (kernel->nr > 1)
         checks[n++] = (struct check){3, whole_blocks(kernel, 70000), ULB_FILL_RANDOM, kernel->nr};
     /* Several batches of rows, and more tokens than tables are kept of. */
-    if (kernel->tables && !few)
+    if (kernel->uses_lut && !few)
         checks[n++] = (struct check){530, whole_blocks(kernel, 1600), ULB_FILL_RANDOM, 70};
     /* And where few tokens take many rows at once. */
-    if (kernel->tables && kernel->nr > 1)
+    if (kernel->uses_lut && kernel->nr > 1)
         checks[n++] = (struct check){4200, whole_blocks(kernel, 100), ULB_FILL_RANDOM, 16};
     expect_clean(kernel, checks, n);
 }

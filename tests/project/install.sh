@@ -27,10 +27,16 @@ while IFS=: read -r file link; do
 done < <(grep -oRE --include='*.md' '\]\([^)]*\)' doc/ulb-bench | sed -E 's/\]\((.*)\)/\1/' | grep -vE ':(https?:|#)')
 ((links > 10)) || fail "only $links links in the installed documentation"
 
-# The example of a kernel library is built with nothing but the installed headers, and loads.
-cc -O2 -shared -fPIC -I"$scratch/prefix/include/ulb-bench" doc/ulb-bench/examples/plugin_kernel.c -o "$scratch/mine.so"
+# The example of a plug-in is built with nothing but the installed headers, by way of one of them, and loads.
+include=$scratch/prefix/include/ulb-bench
+for header in "$include"/kernels/formats/*/format.h; do
+    grep -qxF "#include \"${header#"$include/"}\"" "$include/kernels/plugin.h" || fail "kernels/plugin.h lacks ${header#"$include/"}"
+done
+grep '^#include "' doc/ulb-bench/examples/plugin_kernel.c >"$scratch/included"
+[[ $(cat "$scratch/included") == '#include "kernels/plugin.h"' ]] || fail "the example includes more: $(cat "$scratch/included")"
+cc -std=c11 -Wall -Wextra -Werror -O2 -shared -fPIC -I"$include" doc/ulb-bench/examples/plugin_kernel.c -o "$scratch/mine.so"
 "$installed" list kernels --kernel-library "$scratch/mine.so" --kernels mine | grep mine >/dev/null || fail "the example does not load"
-find "$scratch/prefix/include/ulb-bench" -name '*.h' -printf '%P\n' >"$scratch/headers"
+find "$include" -name '*.h' -printf '%P\n' >"$scratch/headers"
 while IFS=: read -r file header; do
     grep -qxF "$header" "$scratch/headers" || fail "$file includes $header, which is not installed"
-done < <(cd "$scratch/prefix/include/ulb-bench" && grep -RoE '^# *include "[^"]+"' . | sed -E 's/# *include "(.*)"/\1/')
+done < <(cd "$include" && grep -RoE '^# *include "[^"]+"' . | sed -E 's/# *include "(.*)"/\1/')

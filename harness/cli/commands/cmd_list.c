@@ -75,11 +75,11 @@ static json_t *kernel_row(const struct ulb_kernel *kernel, ulb_isa_set isa)
         ulb_kernel_name(kernel, name), "format", kernel->layout->format->name, "isa", kernel->isa, "variant",
         kernel->variant, "layout", kernel->layout->name, "bytes_per_step", kernel->bytes_per_step, "tile",
         (int)kernel->mr, (int)kernel->nr, (int)kernel->kr, "exact", !(kernel->tolerance > 0), "tolerance",
-        kernel->tolerance, "prefetch_choice", kernel->prefetch_choice, "built", 1, "runs_here", !missing,
-        "needs", bit_names(kernel->needs), "missing", bit_names(missing));
+        kernel->tolerance, "prefetch_choice", kernel->prefetch.kind != ULB_PREFETCH_FIXED, "built", 1,
+        "runs_here", !missing, "needs", bit_names(kernel->needs), "missing", bit_names(missing));
     json_object_set_new(row, "prefetch_tokens",
-                        kernel->prefetch_tokens ? json_integer((json_int_t)kernel->prefetch_tokens)
-                                                : json_null());
+                        kernel->prefetch.max_n ? json_integer((json_int_t)kernel->prefetch.max_n)
+                                               : json_null());
     describe_kernel(row, kernel, missing);
     return row;
 }

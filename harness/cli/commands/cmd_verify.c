@@ -4,7 +4,7 @@
 #include "harness/cli/table.h"
 #include "harness/session/session.h"
 #include "harness/verify/verify.h"
-#include "kernels/plugin.h"
+#include "kernels/plugin_loader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -90,7 +90,7 @@ static inline struct sum_bytes split_sums(const int16_t *x_sums)
         STEP(a, w + 2 * PLANE, 2)                                                                            \
         STEP(a, w + 3 * PLANE, 3)                                                                            \
         if (at == 0)                                                                                         \
-            ulb_prefetch(w, 4 * PLANE);                                                                      \
+            ulb_prefetch_lines(w, 4 * PLANE);                                                                \
     }                                                                                                        \
     const int32_t x_sum = ulb_sum_of_x(block_sums + (g)*GROUP / ULB_SUM_COLUMNS, GROUP);                     \
     (void)x_sum;                                                                                             \

@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void group_pass(const struct ulb_ti
             STEP(a, w + 2 * PLANE, 2)
             STEP(a, w + 3 * PLANE, 3)
             if (at == 0)
-                ulb_prefetch(w, TILE);
+                ulb_prefetch_lines(w, TILE);
         }
         const int32_t x_sum =
             FIELDS > 1 ? ulb_sum_of_x(x_sums + index * (ULB_GROUP / ULB_SUM_COLUMNS), ULB_GROUP) : 0;

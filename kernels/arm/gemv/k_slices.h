@@ -19,7 +19,7 @@
 #include "kernels/pack/sdot_tile.h"
 #include "kernels/microkernel.h"
 
-enum { ULB_K_LOOP_NEAR = 1024, ULB_LINE = 64 };
+enum { ULB_L1_DISTANCE = 1024, ULB_LINE = 64 };
 
 /* The layout of a format, with scales as the build of the file asks. */
 #define ULB_SDOT_OF(format)   ULB_SDOT_OF_2(format)
@@ -38,10 +38,10 @@ enum { ULB_K_LOOP_NEAR = 1024, ULB_LINE = 64 };
                            ulb_add_ints(a##i, b##i));                                                        \
     }
 
-static inline void ulb_prefetch(const uint8_t *w, size_t bytes)
+static inline void ulb_prefetch_lines(const uint8_t *w, size_t bytes)
 {
     for (size_t line = 0; line < bytes; line += ULB_LINE)
-        __builtin_prefetch(w + line + ULB_K_LOOP_NEAR, 0, 3);
+        __builtin_prefetch(w + line + ULB_L1_DISTANCE, 0, 3);
 }
 
 /* The lanes from byte at on of planes of so many bytes; sums[PLANES][lanes of a plane]. */
@@ -70,8 +70,8 @@ static inline __attribute__((always_inline)) void ulb_k_loop_pass(const struct u
             STEP(b, w1 + 3 * quad, 3)
         }
         if (at == 0) {
-            ulb_prefetch(w0, 4 * quad);
-            ulb_prefetch(w1, 4 * quad);
+            ulb_prefetch_lines(w0, 4 * quad);
+            ulb_prefetch_lines(w1, 4 * quad);
         }
     }
     SUMS(ULB_STORE)

@@ -28,7 +28,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
     return ULB_NIBBLE_ORIGIN * (int32_t)steps;
 }
 
-enum { ULB_NIBBLE_CHOICE = false }; /* prefetch_choice of the kernels: PRFM is always for L1 */
+#define ULB_NIBBLE_PREFETCH_KIND ULB_PREFETCH_FIXED /* PRFM is always for L1 */
 
 /* Instructions per 32 weights of so many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \

@@ -22,9 +22,9 @@ struct ulb_affine_cfg {
     /* sums[slices][8] = sums of products of codes of so many steps of 4 columns, less bias times the sum of
      * x. */
     void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps,
-                struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS]);
-    int32_t bias; /* several tokens' codes of 8 bits have none */
-    size_t near;  /* bytes ahead of the prefetch into L1 */
+                struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS]);
+    int32_t bias;       /* several tokens' codes of 8 bits have none */
+    size_t l1_distance; /* bytes ahead of the prefetch into L1 */
     /* Of several tokens: makes codes of so many steps bytes, or parts of so many bits, the uppermost first:
      * codes[parts][steps]; NULL: the only plane stays as it is. */
     void (*unpack)(unsigned bits, const uint8_t *w, size_t steps, ulb_plane_bytes *codes);
@@ -38,13 +38,13 @@ enum { ULB_PLANES_NEAR = 2048 };
 static inline __attribute__((always_inline)) struct ulb_line_prefetch
 ulb_affine_ahead(const struct ulb_affine_cfg *a, const struct ulb_tiles *tiles)
 {
-    return (struct ulb_line_prefetch){a->near, ulb_prefetch_setting(tiles->prefetch)};
+    return (struct ulb_line_prefetch){a->l1_distance, ulb_prefetch_setting(*tiles->prefetch)};
 }
 
 /* results += the sums of one group of the tile's rows, whose scales lie at scales. */
 static inline __attribute__((always_inline)) void
 ulb_add_affine_sums(const struct ulb_affine_cfg *a, const ulb_vec *sums, const uint8_t *scales, int32_t x_sum,
-                    struct ulb_line_prefetch ahead, ulb_floats *results)
+                    struct ulb_line_prefetch hint, ulb_floats *results)
 {
     const uint8_t *zeros = scales + ULB_PLANE_ROWS * sizeof(float);
     int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - a->bias;
@@ -57,11 +57,11 @@ ulb_add_affine_sums(const struct ulb_affine_cfg *a, const ulb_vec *sums, const u
             part = ulb_fnma(ulb_to_floats(ulb_load_unsigned_bytes(zeros + v * ULB_LANES)), all_x, part);
         results[v] = ulb_fma(part, ulb_load_floats(scales + v * ULB_VEC_BYTES), results[v]);
         if (v * ULB_VEC_BYTES % ULB_LINE == 0)
-            ULB_ASK_BEHIND(results[v], scales, v * ULB_VEC_BYTES, ahead);
+            ULB_PREFETCH_LINE_AFTER(results[v], scales, v * ULB_VEC_BYTES, hint);
     }
     ULB_UNROLL(2)
     for (size_t line = 0; line < ULB_PLANE_ROWS * a->zero; line += ULB_LINE)
-        ulb_ask(zeros, line, ahead);
+        ulb_prefetch_line(zeros, line, hint);
 }
 
 /* results += group s of each slice. */
@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) void ulb_run_affine(const struct ul
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
-                              .prefetch = g->prefetch};
+                              .prefetch = &g->prefetch};
     size_t batch = ulb_batch(g, a->layout, ULB_PLANE_ROWS);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t end = ulb_batch_end(g, m, batch);

@@ -32,10 +32,10 @@
                 .conversions = (1 + (zero_)) * ULB_GROUP_ENDS(columns_),                                     \
                 .fmas = (1 + (zero_)) * ULB_GROUP_ENDS(columns_), .vector_bits = ULB_VEC_BITS},              \
         .tile_mix = {ULB_PLANE_TILE_MIX(bits_)},                                                             \
-        .prefetch_choice = true,                                                                             \
-        .prefetch_tokens = ULB_PLANE_TILE(bits_) > 1                                                         \
-                               ? ULB_AFFINE_LEAST(bits_, columns_, ULB_PLANE_UNPACKED(bits_)) - 1            \
-                               : 0,                                                                          \
+        .prefetch = {.kind = ULB_PREFETCH_TUNABLE,                                                           \
+                     .max_n = ULB_PLANE_TILE(bits_) > 1                                                      \
+                                  ? ULB_AFFINE_LEAST(bits_, columns_, ULB_PLANE_UNPACKED(bits_)) - 1         \
+                                  : 0},                                                                      \
     };
 
 ULB_AFFINE_UNIVERSAL(ROW)

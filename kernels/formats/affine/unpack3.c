@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void step_2(const uint8_t *w, size_
 /* sums += steps [begin, end). */
 static inline __attribute__((always_inline)) void add_steps(step_fn *step, const uint8_t *w, const int8_t *x,
                                                             size_t steps, size_t begin, size_t end,
-                                                            struct ulb_line_prefetch ahead, ulb_vec *sums)
+                                                            struct ulb_line_prefetch hint, ulb_vec *sums)
 {
     ulb_vec words[ULB_PLANE_VECTORS];
     ulb_zero_all(words, ULB_PLANE_VECTORS);
@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
         step(w, steps, s, ulb_broadcast4(x + 4 * s), words);
         ULB_UNROLL(3)
         for (size_t line = 0; line < 3 * ULB_VEC_BYTES; line += ULB_LINE)
-            ulb_ask(w + 3 * s * ULB_VEC_BYTES, line, ahead);
+            ulb_prefetch_line(w + 3 * s * ULB_VEC_BYTES, line, hint);
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void add_steps(step_fn *step, const
 
 static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
                                                             const struct ulb_plane_groups *groups,
-                                                            size_t steps, struct ulb_line_prefetch ahead,
+                                                            size_t steps, struct ulb_line_prefetch hint,
                                                             ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ULB_S16_STEPS(7);
@@ -78,24 +78,24 @@ static inline __attribute__((always_inline)) void sum_steps(step_fn *step,
     for (size_t begin = 0; begin < steps; begin += turn) {
         ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
-            add_steps(step, groups->w[i], groups->x[i], steps, begin, begin + turn, ahead, sums[i]);
+            add_steps(step, groups->w[i], groups->x[i], steps, begin, begin + turn, hint, sums[i]);
     }
 }
 
 static inline __attribute__((always_inline)) void sum_1(unsigned bits, const struct ulb_plane_groups *groups,
-                                                        size_t steps, struct ulb_line_prefetch ahead,
+                                                        size_t steps, struct ulb_line_prefetch hint,
                                                         ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     (void)bits;
-    sum_steps(step_1, groups, steps, ahead, sums);
+    sum_steps(step_1, groups, steps, hint, sums);
 }
 
 static inline __attribute__((always_inline)) void sum_2(unsigned bits, const struct ulb_plane_groups *groups,
-                                                        size_t steps, struct ulb_line_prefetch ahead,
+                                                        size_t steps, struct ulb_line_prefetch hint,
                                                         ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     (void)bits;
-    sum_steps(step_2, groups, steps, ahead, sums);
+    sum_steps(step_2, groups, steps, hint, sums);
 }
 
 /* Shifts, ands and ors are of 8 codes; widenings are twice a group. */
@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) void sum_2(unsigned bits, const str
         .bytes_per_step = 32.0 * ULB_AFFINE_BYTES(3, zero_, 128) / 128,                                      \
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = mix_,                                                                                         \
-        .prefetch_choice = true,                                                                             \
+        .prefetch = {.kind = ULB_PREFETCH_TUNABLE},                                                          \
     };
 
 ROW(u3, 0, unpack1, PLANES(u3), sum_1, MIX(13, 16, 8, 0))

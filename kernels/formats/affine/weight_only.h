@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_weig
     for (size_t s = 0; s < tiles->steps; s++) {
         for (size_t i = 0; i < ULB_WEIGHT_ONLY_SLICES; i += slices)
             add_groups(a, interleave, tiles->w + i * tiles->slice_bytes + s * a->layout->tile_bytes, x,
-                       (i * tiles->steps + s) * a->group, ulb_prefetch_setting(tiles->prefetch), results);
+                       (i * tiles->steps + s) * a->group, ulb_prefetch_setting(*tiles->prefetch), results);
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)

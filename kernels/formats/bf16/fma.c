@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) void step(const struct ulb_tiles *t
         sums[1][v] = ulb_fma(values[1], x1, sums[1][v]);
         if (v * ULB_VEC_BYTES % ULB_LINE == 0) {
             __asm__ volatile("" : "+v"(sums[1][v])); /* else compilers bring prefetches together */
-            ulb_ask_from(w, v * ULB_VEC_BYTES, (struct ulb_line_prefetch){NEAR, ULB_OWN_PREFETCH});
+            ulb_prefetch_line_l1(w, v * ULB_VEC_BYTES, (struct ulb_line_prefetch){NEAR, ULB_OWN_PREFETCH});
         }
     }
 }

@@ -46,7 +46,6 @@ const struct ulb_kernel ULB_KERNEL = {
     .tolerance = ULB_ONE_CHAIN_TOLERANCE,
     .mix = {ULB_COLUMNS_MIX(WEIGHT_BYTES, 1, ULB_COLUMN_VECTORS)},
     .tile_mix = {ULB_COLUMNS_MIX(WEIGHT_BYTES, TOKENS, ULB_COLUMN_PASS_VECTORS)},
-    .prefetch_choice = true,
-    .prefetch_tokens = 1,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = 1},
     .run = run,
 };

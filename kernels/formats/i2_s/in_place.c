@@ -73,9 +73,9 @@ static inline __attribute__((always_inline)) void take_masks(ulb_vec masks[MASKS
  * (kernels/x86/gemv/block_group_sums.h). */
 static inline __attribute__((always_inline)) void prefetch_ahead(const uint8_t *weights, ulb_vec *held)
 {
-    __asm__("prefetcht0 %c[near](%[at])\n\tprefetcht1 %c[far](%[at])"
+    __asm__("prefetcht0 %c[l1](%[at])\n\tprefetcht1 %c[l2](%[at])"
             : "+" ULB_REGISTER(*held)
-            : [at] "r"(weights), [near] "i"(NEAR), [far] "i"(FAR));
+            : [at] "r"(weights), [l1] "i"(NEAR), [l2] "i"(FAR));
 }
 
 #ifdef ULB_DP_VEX
@@ -270,7 +270,7 @@ static inline __attribute__((always_inline)) void run_as(bool asks, const struct
  */
 static void run(const struct ulb_gemm *g)
 {
-    if (!ULB_S16_SUMS && g->prefetch)
+    if (!ULB_S16_SUMS && g->prefetch.target == ULB_PREFETCH_NONE)
         run_as(false, g);
     else
         run_as(true, g);
@@ -299,7 +299,6 @@ const struct ulb_kernel ULB_KERNEL = {
             .chains = ROWS * ROW_SUMS,
 #endif
             .vector_bits = ULB_VEC_BITS},
-    .prefetch_choice = !ULB_S16_SUMS,
-    .prefetch_none = true,
+    .prefetch = {.kind = ULB_S16_SUMS ? ULB_PREFETCH_FIXED : ULB_PREFETCH_OWN_OR_NONE},
     .run = run,
 };

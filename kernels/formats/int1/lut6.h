@@ -112,19 +112,21 @@ static inline void ulb_lut6_indices(const uint8_t *w, __m512i index[4])
     index[3] = _mm512_ternarylogic_epi32(_mm512_srli_epi16(index[2], 2), low, bits45, 0xE4);
 }
 
-/* Asks for what lies ahead of w + line. Held at its place by a sum: six in a row take 4 % longer. */
-static inline __attribute__((always_inline)) void
-ulb_lut6_ask(__m512i *sum, const uint8_t *w, size_t line, struct ulb_prefetch_setting prefetch, size_t near)
+/* Prefetches for w + line. Held at its place by a sum: six in a row take 4 % longer. */
+static inline __attribute__((always_inline)) void ulb_lut6_prefetch(__m512i *sum, const uint8_t *w,
+                                                                    size_t line,
+                                                                    struct ulb_prefetch_setting prefetch,
+                                                                    size_t l1_distance)
 {
-#define ASK(ask, ...) __asm__(ask : "+v"(*sum) : __VA_ARGS__)
-    ULB_ASK_BY(ASK, w, line, near, prefetch);
-#undef ASK
+#define PREFETCH(instruction, ...) __asm__(instruction : "+v"(*sum) : __VA_ARGS__)
+    ULB_PREFETCH_BY(PREFETCH, w, line, l1_distance, prefetch);
+#undef PREFETCH
 }
 
 /* Byte sums of a step for one token: low and high parts of each 64 rows. The empty statements keep GCC from
  * loading tables once for each, and each sum a chain. ask: for the weights, too. */
 static inline __attribute__((always_inline)) void ulb_lut6_step(struct ulb_prefetch_setting prefetch,
-                                                                size_t near, bool ask, bool first,
+                                                                size_t l1_distance, bool ask, bool first,
                                                                 const uint8_t *w, const uint8_t *table,
                                                                 __m512i index[2][4], __m512i bytes[2][2])
 {
@@ -137,7 +139,7 @@ static inline __attribute__((always_inline)) void ulb_lut6_step(struct ulb_prefe
             __m512i found = _mm512_permutexvar_epi8(index[b][j], low);
             bytes[b][0] = first && j == 0 ? found : _mm512_add_epi8(bytes[b][0], found);
             if (ask && (b == 0 || j % 2))
-                ulb_lut6_ask(&bytes[b][0], w, (3 * j / 2 + b) * 64, prefetch, near);
+                ulb_lut6_prefetch(&bytes[b][0], w, (3 * j / 2 + b) * 64, prefetch, l1_distance);
             found = _mm512_permutexvar_epi8(index[b][j], high);
             bytes[b][1] = first && j == 0 ? found : _mm512_add_epi8(bytes[b][1], found);
             __asm__("" : "+v"(bytes[b][1]));
@@ -161,9 +163,11 @@ static inline __attribute__((always_inline)) void ulb_lut6_join(__m512i bytes[2]
 
 /* words += the look-ups of so many steps, one or two, of one slice for so many tokens, whose tables lie
  * token_bytes apart. */
-static inline __attribute__((always_inline)) void
-ulb_lut6_chunk(struct ulb_prefetch_setting prefetch, bool ask, size_t near, size_t tokens, size_t steps,
-               const uint8_t *w, const uint8_t *tables, size_t token_bytes, __m512i words[][2][2])
+static inline __attribute__((always_inline)) void ulb_lut6_chunk(struct ulb_prefetch_setting prefetch,
+                                                                 bool ask, size_t l1_distance, size_t tokens,
+                                                                 size_t steps, const uint8_t *w,
+                                                                 const uint8_t *tables, size_t token_bytes,
+                                                                 __m512i words[][2][2])
 {
     __m512i bytes[2][2][2];
     ULB_UNROLL(2)
@@ -173,7 +177,7 @@ ulb_lut6_chunk(struct ulb_prefetch_setting prefetch, bool ask, size_t near, size
         ulb_lut6_indices(w + ULB_LUT6_STEP / 2, index[1]);
         ULB_UNROLL(2)
         for (size_t t = 0; t < tokens; t++)
-            ulb_lut6_step(prefetch, near, ask && t == 0, s == 0, w, tables + t * token_bytes, index,
+            ulb_lut6_step(prefetch, l1_distance, ask && t == 0, s == 0, w, tables + t * token_bytes, index,
                           bytes[t]);
     }
     ULB_UNROLL(2)

@@ -78,8 +78,9 @@ static inline __attribute__((always_inline)) void ulb_lut6_tiles(struct ulb_pref
 /* The slice, for all tokens of the batch. */
 static inline void ulb_lut6_slice(struct ulb_lut6_batch *batch)
 {
-    enum { ALL = ULB_INT1_LUT6_SLICES /* streams that a kernel for one token asks ahead in */ };
+    enum { ALL = ULB_INT1_LUT6_SLICES /* streams of a call of one token */ };
     const struct ulb_gemm *g = batch->g;
+    const struct ulb_prefetch prefetched = {g->prefetch.target, ALL * g->prefetch.distance};
     const size_t tile_bytes = batch->slice.steps * ULB_LUT6_STEP;
     const uint8_t *w = (const uint8_t *)g->w + batch->slice.offset + batch->m / ULB_LUT6_ROWS * tile_bytes;
     for (size_t t = 0; t < batch->tokens; t += ULB_LUT6_IN_L1) {
@@ -91,7 +92,7 @@ static inline void ulb_lut6_slice(struct ulb_lut6_batch *batch)
         if (t > 0)
             ulb_lut6_tiles(ULB_OWN_PREFETCH, false, batch, w, t, some);
         else
-            ULB_SPECIALISE_PREFETCH(ALL * g->prefetch, ulb_lut6_tiles(prefetch, true, batch, w, t, some));
+            ULB_SPECIALISE_PREFETCH(prefetched, ulb_lut6_tiles(prefetch, true, batch, w, t, some));
     }
 }
 

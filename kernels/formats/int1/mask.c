@@ -27,8 +27,8 @@ static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
                                          .slices = 4,
                                          .sets = SETS,
                                          .chunk_bytes = 2 * ULB_LINE,
-                                         .near = 1536,
-                                         .far = 2048,
+                                         .l1_distance = 1536,
+                                         .l2_distance = 2048,
                                          .prefetch_stride = ULB_LINE};
 
 static const ulb_vec mask[FIELDS - 1] = {ULB_BYTES(0x01), ULB_BYTES(0x02), ULB_BYTES(0x04), ULB_BYTES(0x08),
@@ -91,6 +91,6 @@ const struct ulb_kernel ULB_KERNEL = {
             .dot_products = 256.0 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
             .chains = FIELDS * SETS},
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void sum_tiles_as(struct ulb_prefet
 /* Three code variants: see kernels/x86/gemv/k_slices.h. */
 static inline void sum_tiles(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
-    ULB_SPECIALISE_PREFETCH(tiles->prefetch, sum_tiles_as(prefetch, tiles, tables, sums));
+    ULB_SPECIALISE_PREFETCH(*tiles->prefetch, sum_tiles_as(prefetch, tiles, tables, sums));
 }
 
 static inline void dots_of_sums(const int32_t *sums, int32_t *dots)
@@ -104,7 +104,7 @@ const struct ulb_kernel ULB_KERNEL = {
     .bytes_per_step = 4,
     .mix = LUT6_MIX(1, 3 * BURSTS),
     .tile_mix = LUT6_MIX(2, ULB_INT1_LUT6_STEPS / 2),
-    .tables = true,
-    .prefetch_choice = true,
+    .uses_lut = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

@@ -43,7 +43,6 @@ const struct ulb_kernel ULB_KERNEL = {
 #if !ULB_S16_SUMS
     .tile_mix = ULB_FIELDS2_MIX(TOKENS),
 #endif
-    .prefetch_choice = true,
-    .prefetch_tokens = TOKENS > 1 ? 1 : 0,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = TOKENS > 1 ? 1 : 0},
     .run = run,
 };

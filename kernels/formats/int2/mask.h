@@ -44,7 +44,7 @@ static const struct ulb_k_loop ulb_fields2_k_loop = {.step_bytes = ULB_VEC_BYTES
                                                      .sets = 1,
                                                      .chunk_bytes = 8 * ULB_VEC_BYTES,
                                                      .widen_s16 = ulb_add_s16,
-                                                     .near = 1024,
+                                                     .l1_distance = 1024,
                                                      .prefetch_stride = ULB_LINE};
 
 static inline void ulb_fields2_step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
@@ -68,8 +68,8 @@ static const struct ulb_k_loop ulb_fields2_k_loop = {.step_bytes = ULB_VEC_BYTES
                                                      .slices = ULB_FIELDS2_SLICES,
                                                      .sets = ULB_FIELDS2_SLICES,
                                                      .chunk_bytes = ULB_FIELDS2_CHUNK,
-                                                     .near = 1024,
-                                                     .far = 1536,
+                                                     .l1_distance = 1024,
+                                                     .l2_distance = 1536,
                                                      .prefetch_stride = ULB_LINE};
 
 static const ulb_vec ulb_fields2_mask0 = ULB_BYTES(0x03), ulb_fields2_mask1 = ULB_BYTES(0x0C),

@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void chunk(const struct ulb_tiles *
         add_rest(w + 2 * ULB_VEC_BYTES, x, seven, words + 6);
         ULB_UNROLL(2)
         for (size_t line = 0; line < STEP_BYTES; line += 64)
-            ulb_ask(w, line, (struct ulb_line_prefetch){NEAR, prefetch});
+            ulb_prefetch_line(w, line, (struct ulb_line_prefetch){NEAR, prefetch});
     }
     ULB_UNROLL(16)
     for (int i = 0; i < SUMS; i++) {
@@ -89,10 +89,10 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
         sums[i] = ulb_zero();
     size_t even = tiles->steps / CHUNK * CHUNK;
     /* Three code variants: see kernels/x86/gemv/k_slices.h. */
-    ULB_SPECIALISE_PREFETCH(tiles->prefetch,
+    ULB_SPECIALISE_PREFETCH(*tiles->prefetch,
                             for (size_t s = 0; s < even; s += CHUNK) chunk(tiles, prefetch, s, CHUNK, sums));
     if (even < tiles->steps)
-        chunk(tiles, ulb_prefetch_setting(tiles->prefetch), even, 1, sums);
+        chunk(tiles, ulb_prefetch_setting(*tiles->prefetch), even, 1, sums);
     ulb_vec code6 = ulb_add32(sums[2], ulb_asr32(sums[8], 1));
     ulb_vec code7 = ulb_add32(sums[5], ulb_asr32(sums[9], 2));
     ulb_vec codes[ULB_INT3_FIELDS] = {sums[0], sums[1], sums[3], sums[4], sums[6], sums[7], code6, code7};
@@ -154,7 +154,6 @@ const struct ulb_kernel ULB_KERNEL = {
             .adds = 1.25 + 1.25 / (CHUNK * SLICES),
             .vector_bits = 256},
     .tile_mix = {ULB_BYTE_TILE_MIX(ULB_S16_STEPS(7))},
-    .prefetch_tokens = 1,
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = 1},
     .run = run,
 };

@@ -34,8 +34,8 @@ static const struct ulb_k_loop k_loop = {.step_bytes = 3 * ULB_VEC_BYTES,
                                          .slices = SLICES,
                                          .sets = SETS,
                                          .chunk_bytes = 3 * ULB_LINE,
-                                         .near = NEAR,
-                                         .far = FAR,
+                                         .l1_distance = NEAR,
+                                         .l2_distance = FAR,
                                          .prefetch_stride = ULB_LINE};
 
 static const ulb_vec mask0 = ULB_BYTES(0x07), mask1 = ULB_BYTES(0x38), mask2 = ULB_BYTES(0x40);
@@ -141,7 +141,8 @@ static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_settin
             for (unsigned v = 0; v < 3; v++) {
                 add_vector(w + v * ULB_VEC_BYTES, four, tokens, masks, v < 2 ? 2 : 3, 3 * v, all);
                 __asm__ volatile("" : "+" ULB_REGISTER(all[3 * v]));
-                ulb_ask_for_tokens(w, v * ULB_VEC_BYTES, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
+                ulb_prefetch_line_runtime(w, v * ULB_VEC_BYTES, (struct ulb_line_prefetch){NEAR, prefetch},
+                                          FAR);
             }
         }
     }
@@ -191,6 +192,6 @@ const struct ulb_kernel ULB_KERNEL = {
     .bytes_per_step = 12,
     .mix = MIX(1, SETS),
     .tile_mix = MIX(TOKENS, TOKENS),
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

@@ -27,7 +27,7 @@ static const struct ulb_k_loop k_loop = {.step_bytes = STEP_BYTES,
                                          .sets = 1,
                                          .chunk_bytes = 8 * STEP_BYTES,
                                          .widen_s16 = ulb_add_s16,
-                                         .near = 1024,
+                                         .l1_distance = 1024,
                                          .prefetch_stride = ULB_LINE};
 
 static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
@@ -120,8 +120,9 @@ const struct ulb_kernel ULB_KERNEL = {
             .vector_bits = 256},
 #ifdef ULB_GROUP
     .tile_mix = {ULB_BYTE_TILE_MIX(ULB_S16_STEPS(15))},
-    .prefetch_tokens = 1,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = 1},
+#else
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
 #endif
-    .prefetch_choice = true,
     .run = run,
 };

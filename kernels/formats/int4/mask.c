@@ -31,8 +31,8 @@ static const struct ulb_k_loop k_loop = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                          .slices = SLICES,
                                          .sets = SETS,
                                          .chunk_bytes = 3 * ULB_LINE,
-                                         .near = 1024,
-                                         .far = 2048,
+                                         .l1_distance = 1024,
+                                         .l2_distance = 2048,
                                          .prefetch_stride = ULB_LINE};
 
 static const ulb_vec low = ULB_BYTES(0x0F);
@@ -102,7 +102,6 @@ const struct ulb_kernel ULB_KERNEL = {
     .tolerance = ULB_GROUP_TOLERANCE,
     .mix = MIX(1),
     .tile_mix = MIX(TOKENS),
-    .prefetch_choice = true,
-    .prefetch_tokens = TOKENS > 1 ? 1 : 0,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = TOKENS > 1 ? 1 : 0},
     .run = run,
 };

@@ -34,8 +34,8 @@ enum { VECTORS = 6, SETS = 2 };
 #define K_LOOP(sets_)                                                                                        \
     {                                                                                                        \
         .step_bytes = VECTORS * ULB_VEC_BYTES, .columns = 4, .vectors = VECTORS, .slices = SLICES,           \
-        .sets = (sets_), .chunk_bytes = ULB_LINE, .near = ULB_VEC_BYTES == 64 ? 512 : 1024, .far = 0,        \
-        .prefetch_stride = 2 * ULB_LINE                                                                      \
+        .sets = (sets_), .chunk_bytes = ULB_LINE, .l1_distance = ULB_VEC_BYTES == 64 ? 512 : 1024,           \
+        .l2_distance = 0, .prefetch_stride = 2 * ULB_LINE                                                    \
     }
 static const struct ulb_k_loop k_loop = K_LOOP(SETS);
 
@@ -103,7 +103,6 @@ const struct ulb_kernel ULB_KERNEL = {
     .tolerance = ULB_GROUP_TOLERANCE,
     .mix = MIX(1),
     .tile_mix = MIX(TOKENS),
-    .prefetch_choice = true,
-    .prefetch_tokens = TOKENS > 1 ? 1 : 0,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = TOKENS > 1 ? 1 : 0},
     .run = run,
 };

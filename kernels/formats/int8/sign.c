@@ -27,8 +27,8 @@ static const struct ulb_k_loop k_loop = {.step_bytes = VECTORS * ULB_VEC_BYTES,
                                          .slices = SLICES,
                                          .sets = SETS,
                                          .chunk_bytes = ULB_LINE,
-                                         .near = NEAR,
-                                         .far = 0,
+                                         .l1_distance = NEAR,
+                                         .l2_distance = 0,
                                          .prefetch_stride = ULB_LINE};
 
 /* *sum += weights times x. One statement, so that the accumulators of groups stay in registers. */
@@ -137,7 +137,6 @@ const struct ulb_kernel ULB_KERNEL = {
             .madds = 1,
             .vector_bits = 256},
     .tile_mix = {ULB_S16_TILE_MIX},
-    .prefetch_choice = true,
-    .prefetch_tokens = 1,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = 1},
     .run = run,
 };

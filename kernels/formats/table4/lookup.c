@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void add_steps(const struct code_pa
 static inline __attribute__((always_inline)) void sum_vectors(const struct code_parts *parts,
                                                               const uint8_t *w, const uint8_t *next,
                                                               const int8_t *x, size_t steps, size_t vectors,
-                                                              struct ulb_line_prefetch ahead, ulb_vec *sums)
+                                                              struct ulb_line_prefetch hint, ulb_vec *sums)
 {
     const size_t each = ULB_BY_SUMS(2, 2 * parts->n); /* sums of a vector of bytes */
     const ulb_vec tables[2] = {ulb_all128(parts->tables[0]), ulb_all128(parts->tables[1])};
@@ -116,8 +116,8 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
                 continue;
             ULB_UNROLL(2)
             for (size_t i = 0; i < STEPS; i++)
-                ULB_ASK_BEHIND(all[each * v], next + (s + i) * vectors * ULB_VEC_BYTES, v * ULB_VEC_BYTES,
-                               ahead);
+                ULB_PREFETCH_LINE_AFTER(all[each * v], next + (s + i) * vectors * ULB_VEC_BYTES,
+                                        v * ULB_VEC_BYTES, hint);
         }
     }
     ULB_UNROLL(8)
@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
  * Zen 3): at its end they are near bytes ahead. */
 static inline __attribute__((always_inline)) void sum_levels(const struct code_parts *parts,
                                                              const struct ulb_plane_groups *groups,
-                                                             size_t steps, struct ulb_line_prefetch ahead,
+                                                             size_t steps, struct ulb_line_prefetch hint,
                                                              ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t vectors = ULB_BY_SUMS(2, 4 / parts->n), pass = steps * vectors * ULB_VEC_BYTES;
@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) void sum_levels(const struct code_p
         const size_t next = v / vectors * pass + steps * STEP_BYTES - pass;
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
             sum_vectors(parts, groups->w[i] + v * ULB_VEC_BYTES, groups->w[i] + next, groups->x[i], steps,
-                        vectors, ahead, sums[i] + 2 * v);
+                        vectors, hint, sums[i] + 2 * v);
     }
 }
 
@@ -190,11 +190,11 @@ static void take_units(const struct ulb_gemm *g, float unit)
 
 #define ROW(of, one, origin, look_ups)                                                                       \
     static inline __attribute__((always_inline)) void sum_##of(                                              \
-        unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_line_prefetch ahead,  \
+        unsigned bits, const struct ulb_plane_groups *groups, size_t steps, struct ulb_line_prefetch hint,   \
         ulb_vec(*sums)[ULB_PLANE_VECTORS])                                                                   \
     {                                                                                                        \
         (void)bits;                                                                                          \
-        sum_levels(&of##_parts, groups, steps, ahead, sums);                                                 \
+        sum_levels(&of##_parts, groups, steps, hint, sums);                                                  \
     }                                                                                                        \
     static inline __attribute__((always_inline)) void unpack_##of(unsigned bits, const uint8_t *w,           \
                                                                   size_t steps, ulb_plane_bytes *codes)      \
@@ -218,8 +218,7 @@ static void take_units(const struct ulb_gemm *g, float unit)
         .tolerance = ULB_BLOCK_TOLERANCE,                                                                    \
         .mix = MIX(look_ups),                                                                                \
         .tile_mix = {ULB_PLANE_TOKENS_MIX(look_ups, PART_BITS, look_ups, 0)},                                \
-        .prefetch_choice = true,                                                                             \
-        .prefetch_tokens = ULB_AFFINE_LEAST(4, COLUMNS, true) - 1,                                           \
+        .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = ULB_AFFINE_LEAST(4, COLUMNS, true) - 1},         \
     };
 
 ROW(nf4, ULB_NF4_ONE, NF4_ORIGIN, 2)

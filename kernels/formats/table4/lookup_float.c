@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void run_tile(const struct ulb_weig
         const uint8_t *scales = w + ULB_WEIGHT_ONLY_ROWS * COLUMNS / 2;
         ulb_floats sums[ULB_WEIGHT_ONLY_VECTORS];
         ulb_sum_codebook_columns(cfg->kind, w, x, (slice * tiles->steps + s) * COLUMNS, COLUMNS / 4,
-                                 (struct ulb_line_prefetch){NEAR, ulb_prefetch_setting(tiles->prefetch)},
+                                 (struct ulb_line_prefetch){NEAR, ulb_prefetch_setting(*tiles->prefetch)},
                                  &levels, sums);
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)

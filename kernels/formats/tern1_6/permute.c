@@ -22,8 +22,8 @@ static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
                                          .slices = SLICES,
                                          .sets = SETS,
                                          .chunk_bytes = 2 * ULB_LINE,
-                                         .near = NEAR,
-                                         .far = FAR,
+                                         .l1_distance = NEAR,
+                                         .l2_distance = FAR,
                                          .prefetch_stride = ULB_LINE};
 
 /* Digits of n, d4 in the lowest field. */
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void sum(struct ulb_prefetch_settin
         for (size_t i = 0; i < SLICES; i++) {
             const uint8_t *w = tiles->w + i * tiles->slice_bytes + s * ULB_VEC_BYTES;
             add_tokens(w, x, i * tiles->steps + s, tokens, sums);
-            ulb_ask_for_tokens(w, 0, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
+            ulb_prefetch_line_runtime(w, 0, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
         }
     }
 }
@@ -191,6 +191,6 @@ const struct ulb_kernel ULB_KERNEL = {
     .bytes_per_step = 6.4,
     .mix = MIX(1, SETS, 1),
     .tile_mix = MIX(TOKENS, TOKENS, 8),
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

@@ -27,8 +27,8 @@ static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
                                          .slices = SLICES,
                                          .sets = SETS,
                                          .chunk_bytes = 2 * ULB_LINE,
-                                         .near = 1024,
-                                         .far = 1536,
+                                         .l1_distance = 1024,
+                                         .l2_distance = 1536,
                                          .prefetch_stride = ULB_LINE};
 
 static inline void step(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x4,
@@ -80,6 +80,6 @@ const struct ulb_kernel ULB_KERNEL = {
             .dot_products = 307.2 / ULB_VEC_BITS,
             .vector_bits = ULB_VEC_BITS,
             .chains = SUMS * SETS},
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

@@ -23,8 +23,8 @@ static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
                                          .slices = SLICES,
                                          .sets = 1,
                                          .chunk_bytes = ULB_LINE,
-                                         .near = 1024,
-                                         .far = 1536,
+                                         .l1_distance = 1024,
+                                         .l2_distance = 1536,
                                          .prefetch_stride = ULB_LINE};
 
 /* to = 3 from mod 256 */
@@ -118,7 +118,6 @@ const struct ulb_kernel ULB_KERNEL = {
             .madds = 1.2,
             .vector_bits = 256},
     .tile_mix = {ULB_BYTE_TILE_MIX(ULB_S16_STEPS(2))},
-    .prefetch_tokens = 2,
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = 2},
     .run = run,
 };

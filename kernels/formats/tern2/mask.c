@@ -25,6 +25,6 @@ const struct ulb_kernel ULB_KERNEL = {
     .kr = 4 * ULB_FIELDS2_SLICES,
     .bytes_per_step = 8,
     .mix = ULB_FIELDS2_MIX(1),
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void add_slices(struct ulb_prefetch
         for (size_t u = 0; u < steps; u++, at.at += COLUMNS * x.four)
             add(w + u * ULB_VEC_BYTES, at, tokens, i, sums);
         __asm__ volatile("" : "+" ULB_REGISTER(sums[0]));
-        ulb_ask_for_tokens(w, 0, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
+        ulb_prefetch_line_runtime(w, 0, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
     }
 }
 
@@ -131,6 +131,6 @@ const struct ulb_kernel ULB_KERNEL = {
     .bytes_per_step = 8,
     .mix = MIX(1, VECTORS *SETS),
     .tile_mix = MIX(TOKENS, SUMS_MAX),
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

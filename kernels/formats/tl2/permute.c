@@ -91,7 +91,8 @@ static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS
                 ulb_dp(&set[t * BLOCKS + b], codes, four[t]);
             if (b == c && line + c < VECTORS) {
                 __asm__ volatile("" : "+v"(set[b]));
-                ulb_ask_for_tokens(w, (line + c) * ULB_LINE, (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
+                ulb_prefetch_line_runtime(w, (line + c) * ULB_LINE,
+                                          (struct ulb_line_prefetch){NEAR, prefetch}, FAR);
             }
         }
     }
@@ -151,6 +152,6 @@ const struct ulb_kernel ULB_KERNEL = {
     .bytes_per_step = 20.0 / 3,
     .mix = MIX(1, COLUMNS),
     .tile_mix = MIX(TOKENS, TOKENS),
-    .prefetch_choice = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

@@ -139,7 +139,7 @@ static inline void join(ulb_vec low, ulb_vec high, ulb_vec words[2])
 static inline __attribute__((always_inline)) void
 add_tile(const uint8_t *w, const uint8_t *tables, struct ulb_prefetch_setting prefetch, ulb_vec words[4])
 {
-    const struct ulb_line_prefetch ahead = {PREFETCH, prefetch};
+    const struct ulb_line_prefetch hint = {PREFETCH, prefetch};
     ulb_vec bytes[4], signs[2];
     for (int i = 0; i < 2; i++)
         signs[i] = ulb_load(w + SIGNS + i * ULB_VEC_BYTES);
@@ -148,10 +148,10 @@ add_tile(const uint8_t *w, const uint8_t *tables, struct ulb_prefetch_setting pr
     for (int i = 0; i < ULB_TL2_BURST; i++) {
         add_index(i, w + i * ULB_VEC_BYTES, tables + i * INDEX_BYTES, signs, bytes);
         if (i * ULB_VEC_BYTES % 64 == 0)
-            ULB_ASK_BEHIND(bytes[0], w, (size_t)i * ULB_VEC_BYTES, ahead);
+            ULB_PREFETCH_LINE_AFTER(bytes[0], w, (size_t)i * ULB_VEC_BYTES, hint);
     }
     for (size_t line = 0; line < ROWS; line += 64)
-        ULB_ASK_BEHIND(bytes[0], w, SIGNS + line, ahead);
+        ULB_PREFETCH_LINE_AFTER(bytes[0], w, SIGNS + line, hint);
     join(bytes[0], bytes[1], words);
     join(bytes[2], bytes[3], words + 2);
 }
@@ -188,7 +188,7 @@ static inline __attribute__((always_inline)) void add_slices(const struct ulb_ti
                                                              const uint8_t *tables, size_t s, size_t end,
                                                              ulb_vec words[4])
 {
-    if (prefetch.alone) {
+    if (prefetch.tuned) {
         ULB_UNROLL(4)
         for (size_t slice = 0; slice < ULB_TABLE_SLICES; slice++)
             add_tiles(tiles, prefetch, tables, slice, s, end, words);
@@ -216,7 +216,7 @@ static inline __attribute__((always_inline)) void sum_as(struct ulb_prefetch_set
 
 static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums)
 {
-    ULB_SPECIALISE_PREFETCH(tiles->prefetch, sum_as(prefetch, tiles, tables, sums));
+    ULB_SPECIALISE_PREFETCH(*tiles->prefetch, sum_as(prefetch, tiles, tables, sums));
 }
 
 /* Rows from the order of words: those of half of the rows come as two vectors, of which one has the first,
@@ -276,7 +276,7 @@ const struct ulb_kernel ULB_KERNEL = {
             .adds = (8 + 4 / 8.0) / PER_STEP,
             .maddubs = 4 / 8.0 / PER_STEP,
             .vector_bits = ULB_VEC_BITS},
-    .tables = true,
-    .prefetch_choice = true,
+    .uses_lut = true,
+    .prefetch = {.kind = ULB_PREFETCH_TUNABLE},
     .run = run,
 };

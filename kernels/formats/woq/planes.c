@@ -38,7 +38,7 @@ add_chunk(const struct woq *a, const struct ulb_tiles *tiles, size_t s, size_t s
     for (size_t i = 0; i < SLICES; i++)
         ulb_sum_plane(a->bits, tiles->w + i * tiles->slice_bytes + s * ulb_plane_step(a->bits),
                       tiles->x + (i * tiles->steps + s) * 4, steps,
-                      (struct ulb_line_prefetch){NEAR, ulb_prefetch_setting(tiles->prefetch)}, sums);
+                      (struct ulb_line_prefetch){NEAR, ulb_prefetch_setting(*tiles->prefetch)}, sums);
 }
 
 /* Dot products of all of K, codes as they are. */
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void run_one(const struct woq *a, c
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k),
                               .steps = ulb_layout_steps(a->layout, g->k),
-                              .prefetch = g->prefetch};
+                              .prefetch = &g->prefetch};
     size_t batch = ulb_batch(g, a->layout, ULB_PLANE_ROWS);
     for (size_t m = g->m0; m < g->m1; m += batch) {
         size_t rows = ulb_batch_end(g, m, batch) - m;
@@ -209,8 +209,7 @@ static inline __attribute__((always_inline)) void run_tokens(const struct woq *a
         .mix = {ULB_CODES_MIX(bits_, 0), .loads = (bits_) / 8.0 * ULB_VECTORS_PER_STEP,                      \
                 .vector_bits = ULB_VEC_BITS, .chains = ULB_PLANE_VECTORS},                                   \
         .tile_mix = {ULB_PLANE_TILE_MIX(bits_)},                                                             \
-        .prefetch_choice = true,                                                                             \
-        .prefetch_tokens = ULB_PLANE_TILE(bits_) > 1 ? 1 : 0,                                                \
+        .prefetch = {.kind = ULB_PREFETCH_TUNABLE, .max_n = ULB_PLANE_TILE(bits_) > 1 ? 1 : 0},              \
     };
 
 ULB_WOQ(ROW)

@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) float
 sum_tile(const struct ulb_weight_only_cfg *a, const struct ulb_tiles *tiles, const void *x, ulb_floats *sums)
 {
     const size_t turn = ulb_weight_only_turn(a);
-    const struct ulb_line_prefetch ahead = {NEAR, ulb_prefetch_setting(tiles->prefetch)};
+    const struct ulb_line_prefetch hint = {NEAR, ulb_prefetch_setting(*tiles->prefetch)};
     __m128 x_sums = _mm_setzero_ps();
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)
@@ -32,7 +32,7 @@ sum_tile(const struct ulb_weight_only_cfg *a, const struct ulb_tiles *tiles, con
         for (size_t i = 0; i < ULB_WEIGHT_ONLY_SLICES; i++)
             ulb_add_weight_only(a, ULB_ONE_SLICE,
                                 tiles->w + i * tiles->slice_bytes + s * a->bits * ULB_VEC_BYTES, x,
-                                (i * tiles->steps + s) * 4, steps, ahead, sums, &x_sums);
+                                (i * tiles->steps + s) * 4, steps, hint, sums, &x_sums);
     }
     ulb_weight_only_epilogue(a, sums);
     return ulb_sum_four(x_sums);

@@ -127,7 +127,8 @@ ulb_add_unpacked_group(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unp
                                 .x_stride = ULB_UNPACKED_COLUMNS,
                                 .ask = unpacked->ask,
                                 .ask_bytes = unpacked->ask_bytes,
-                                .near = room && cfg->tile_bytes ? ULB_UNPACKED_FAR - cfg->tile_bytes : 0,
+                                .l1_distance =
+                                    room && cfg->tile_bytes ? ULB_UNPACKED_FAR - cfg->tile_bytes : 0,
                                 .asked = !cfg->tile_bytes};
     /* Else Clang keeps an address for each four activations. */
     __asm__("" : "+r"(at.x));

@@ -199,7 +199,7 @@ ulb_sum_unit(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, siz
         ulb_add_unpacked_step(vectors, w, x, x_stride, tokens, sums);
         ULB_UNROLL(8)
         for (size_t line = 0; line < ulb_pass_lines(cfg, vectors); line++)
-            ulb_ask_l2(ask, line * ULB_LINE);
+            ulb_prefetch_l2(ask, line * ULB_LINE);
     }
     unpacked->units[u].ask = ask;
 }

@@ -13,7 +13,7 @@ enum {
     ULB_FIELD_SHORT_K_BLOCK_BYTES = 16384, /* L1, for a second pass of part of a tile */
     ULB_FIELD_N_BLOCK = 32,                /* whose sums, 16 KiB at most, wait between K-blocks */
     ULB_FIELD_K_BLOCK_VECTORS_MAX = 8,     /* of a token */
-    ULB_FIELD_K_BLOCK_AHEAD = 1024         /* bytes that a first pass prefetches ahead by default */
+    ULB_CHUNK_DISTANCE = 1024              /* bytes, of a first pass's prefetches by default */
 };
 
 /* Steps of a K-block, and what a pass asks for in each slice: of every step so many bytes, at most ask_most,
@@ -40,7 +40,7 @@ ulb_field_k_block_pass(const struct ulb_field_tile_cfg *cfg, const struct ulb_ti
             ulb_tokens_step(cfg, tokens, w, x, i * tiles->steps + k_block->first + s, sums + i % sets * all);
             ULB_UNROLL(6)
             for (size_t line = 0; line < ask_most; line += ULB_LINE)
-                ulb_ask_l2_from(tiles->w + i * tiles->slice_bytes, line, ask);
+                ulb_prefetch_l2_from(tiles->w + i * tiles->slice_bytes, line, ask);
         }
     }
     ulb_add_sets(sums, sets, all);
@@ -70,8 +70,8 @@ ulb_field_k_block_passes(const struct ulb_field_tile_cfg *cfg, const struct ulb_
                                         .ask_bytes = (step_bytes + passes - 1) / passes};
     size_t t = 0;
     if (two.at) {
-        const size_t ahead = g->prefetch ? g->prefetch : ULB_FIELD_K_BLOCK_AHEAD;
-        const struct ulb_field_k_block itself = {first, steps, first * step_bytes + ahead, step_bytes};
+        const size_t distance = g->prefetch.distance ? g->prefetch.distance : ULB_CHUNK_DISTANCE;
+        const struct ulb_field_k_block itself = {first, steps, first * step_bytes + distance, step_bytes};
         ulb_field_k_block_pass(cfg, tiles, &itself, two, cfg->tokens, step_bytes, totals);
         t = cfg->tokens;
     }

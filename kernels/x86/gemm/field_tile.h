@@ -43,7 +43,7 @@ struct ulb_field_tile_cfg {
     unsigned tokens;  /* of the register tile */
     unsigned slices;  /* of the layout */
     int32_t zero_point;
-    size_t near, far;                /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
+    size_t l1_distance, l2_distance; /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
     size_t prefetch_stride;          /* from one prefetched line to the next: see struct ulb_k_loop */
     void (*separate)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
     /* Of kernels whose weights are no fields of bytes in place of all that says how to read them: bits and
@@ -76,10 +76,11 @@ static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const stru
 {
     ULB_UNROLL(32)
     for (size_t line = 0; line < bytes; line += ULB_LINE) {
-        if (line % cfg->prefetch_stride == 0 || prefetch.alone)
-            ulb_ask_for_tokens(w, line, (struct ulb_line_prefetch){cfg->near, prefetch}, cfg->far);
+        if (line % cfg->prefetch_stride == 0 || prefetch.tuned)
+            ulb_prefetch_line_runtime(w, line, (struct ulb_line_prefetch){cfg->l1_distance, prefetch},
+                                      cfg->l2_distance);
         else if (ulb_is_runtime_prefetch(prefetch))
-            ulb_ask_late(w, line, prefetch);
+            ulb_prefetch_line_if_tuned(w, line, prefetch);
     }
 }
 

@@ -98,7 +98,7 @@ ulb_float_pass(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *
             ulb_float_step(cfg, w + i * k_block->stream_bytes, x + i * k_block->stream_columns, x_stride,
                            tokens, sums);
             for (size_t line = 0; line < k_block->ask_bytes; line += ULB_LINE)
-                ulb_ask_l2_from(ask, i * k_block->stream_bytes, line);
+                ulb_prefetch_l2_from(ask, i * k_block->stream_bytes, line);
         }
     }
     ULB_UNROLL(24)

@@ -2,7 +2,7 @@
  * over, so that lanes are rows; what is unpacked then is what repacked kernels unpack
  * (kernels/x86/gemm/block_unpacked.h), and the same register tiles pass over it. Where one token's lanes are
  * rows too (kernels/x86/gguf_inplace_32.h), results are its, bit by bit; blocks of 256 columns round in
- * another order: struct ulb_kernel's tokens_round.
+ * another order (rounds_by_batch() in harness/verify/strict.c).
  *
  * Ports, per 32 weights, once for an N-block: what one token has for its codes, two or three shuffles and a
  * store. With lanes of columns, as one token's of 256 columns, 16 tokens were 1.5 to 1.6 cycles for .9 to 1.
@@ -52,11 +52,11 @@ static inline size_t ulb_in_place_ahead(const struct ulb_in_place_tile *tile, si
     return ULB_IN_PLACE_AHEAD + (at + ULB_IN_PLACE_AHEAD < tile->row_bytes ? 0 : wrap);
 }
 
-/* Asks for so many bytes, which are rarely whole lines. Held at its place by a vector that what follows
+/* Prefetches so many bytes, which are rarely whole lines. Held at its place by a vector that what follows
  * needs: compilers bring what rows ask for together, and so much at once finds no room (Zen 4, Q6_K, cold, 3
  * and 4 tokens: 0.77 and 0.82). */
-static inline __attribute__((always_inline)) void ulb_ask_in_place(const uint8_t *at, size_t bytes,
-                                                                   __m256i *held)
+static inline __attribute__((always_inline)) void ulb_prefetch_in_place(const uint8_t *at, size_t bytes,
+                                                                        __m256i *held)
 {
 #pragma GCC unroll 5
     for (size_t i = 0; i < bytes; i += ULB_LINE)

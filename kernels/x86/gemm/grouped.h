@@ -96,7 +96,7 @@ ulb_epilogue_token_group(const struct ulb_field_tile_cfg *cfg, const uint8_t *sc
  * at ask is asked for; near: into L1 as well, those of w itself so far ahead. */
 static inline __attribute__((always_inline)) void
 ulb_add_prefetching_step(const struct ulb_field_tile_cfg *cfg, const uint8_t *w, const int8_t *const *x,
-                         unsigned tokens, const uint8_t *ask, size_t asks, size_t near, ulb_vec *sums)
+                         unsigned tokens, const uint8_t *ask, size_t asks, size_t l1_distance, ulb_vec *sums)
 {
     ulb_vec four[ULB_GROUP_TOKENS];
     ULB_UNROLL(4)
@@ -110,9 +110,10 @@ ulb_add_prefetching_step(const struct ulb_field_tile_cfg *cfg, const uint8_t *w,
         for (size_t i = 0; i < asks; i++) {
             if (i * cfg->vectors / asks != v)
                 continue;
-            ulb_ask_l2(ask, i * ULB_LINE);
-            if (near)
-                ulb_ask_from(w, i * ULB_LINE, (struct ulb_line_prefetch){near, ULB_OWN_PREFETCH});
+            ulb_prefetch_l2(ask, i * ULB_LINE);
+            if (l1_distance)
+                ulb_prefetch_line_l1(w, i * ULB_LINE,
+                                     (struct ulb_line_prefetch){l1_distance, ULB_OWN_PREFETCH});
         }
     }
 }

@@ -184,7 +184,7 @@ ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, si
                 x4[i] = ulb_broadcast4(x + i * k_block->x_stride);
             ulb_add_token_step(bits, w, x4, tokens, sums);
             for (size_t line = 0; line < ask_bytes; line += ULB_LINE)
-                ulb_ask_l2_from(ask, line, 0);
+                ulb_prefetch_l2_from(ask, line, 0);
             ask += ask_bytes;
         }
     }

@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) void ulb_add_s16_steps(const struct
             ulb_add_s16_products(even, odd, x + t * ULB_S16_COLUMNS + 4 * s, sums + t * ULB_S16_VECTORS);
         ULB_UNROLL(8)
         for (size_t line = 0; line < lines; line++)
-            ulb_ask_l2(ask, line * ULB_LINE);
+            ulb_prefetch_l2(ask, line * ULB_LINE);
     }
 }
 

@@ -28,16 +28,16 @@ struct ulb_byte_steps {
     const int8_t *x;
     size_t x_stride; /* from one token to the next */
     const uint8_t *ask;
-    size_t ask_bytes, near;
+    size_t ask_bytes, l1_distance;
     bool asked; /* before: nothing is asked for here. A constant */
 };
 
 static inline __attribute__((always_inline)) void ulb_next_byte_step(struct ulb_byte_steps *at)
 {
     if (!at->asked)
-        ulb_ask_l2(at->ask, 0);
-    if (at->near)
-        __builtin_prefetch(at->ask - at->near);
+        ulb_prefetch_l2(at->ask, 0);
+    if (at->l1_distance)
+        __builtin_prefetch(at->ask - at->l1_distance);
     at->w += at->step_bytes;
     at->x += 4;
     at->ask += at->ask_bytes;

@@ -438,13 +438,13 @@ ulb_run_weight_only_n_block(const struct ulb_weight_only_cfg *cfg, const struct 
  * x_sums[slices] += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only(const struct ulb_weight_only_cfg *cfg, struct ulb_interleave interleave, const uint8_t *w,
-                    const void *x, size_t at, size_t steps, struct ulb_line_prefetch ahead, ulb_floats *sums,
+                    const void *x, size_t at, size_t steps, struct ulb_line_prefetch hint, ulb_floats *sums,
                     __m128 *x_sums)
 {
     if (cfg->bf16_pairs)
-        ulb_add_weight_only_pairs(w, interleave, x, at, steps, ahead, sums, x_sums);
+        ulb_add_weight_only_pairs(w, interleave, x, at, steps, hint, sums, x_sums);
     else
-        ulb_add_weight_only_columns(cfg->bits, cfg->kind, w, interleave, x, at, steps, ahead, sums, x_sums);
+        ulb_add_weight_only_columns(cfg->bits, cfg->kind, w, interleave, x, at, steps, hint, sums, x_sums);
 }
 
 /* The sums of all steps -> those of products. */
@@ -474,7 +474,7 @@ static inline __attribute__((always_inline)) void ulb_run_weight_only(const stru
 {
     struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
                               .steps = ulb_layout_steps(cfg->layout, g->k),
-                              .prefetch = g->prefetch};
+                              .prefetch = &g->prefetch};
     const size_t tile_bytes = cfg->group ? cfg->layout->tile_bytes : cfg->bits * ULB_VEC_BYTES;
     for (size_t m = g->m0, count; m < g->m1; m += count * ULB_WEIGHT_ONLY_ROWS) {
         const size_t left = (g->m1 - m + ULB_WEIGHT_ONLY_ROWS - 1) / ULB_WEIGHT_ONLY_ROWS;
@@ -518,8 +518,8 @@ static inline __attribute__((always_inline)) void ulb_run_weight_only(const stru
  * mixes. */
 #define ULB_WEIGHT_ONLY_FIELDS(symbol, layout_, kind, levels)                                                \
     .abi = ULB_KERNEL_ABI, .isa = ULB_KERNEL_ISA, .needs = ULB_KERNEL_NEEDS, .layout = &(layout_),           \
-    .activation = (kind), .mr = ULB_WEIGHT_ONLY_ROWS, .nr = ULB_WEIGHT_ONLY_TOKENS, .prefetch_choice = true, \
-    .prefetch_tokens = ULB_WEIGHT_ONLY_LEAST(levels) - 1, .run = run_##symbol
+    .activation = (kind), .mr = ULB_WEIGHT_ONLY_ROWS, .nr = ULB_WEIGHT_ONLY_TOKENS,                          \
+    .prefetch = {ULB_PREFETCH_TUNABLE, ULB_WEIGHT_ONLY_LEAST(levels) - 1}, .run = run_##symbol
 
 /* Instructions per 32 weights of a register tile, apart from packing, which tiles of rows share. */
 #define ULB_WEIGHT_ONLY_TOKENS_SHIFTS(levels, bits) ((levels) ? ULB_BY_WIDTH(15, 7) / 8.0 : (bits) / 32.0)

@@ -36,8 +36,8 @@ struct ulb_block_cfg {
     size_t sets;           /* of these vectors side by side */
     size_t columns, group; /* of a block, and of an integer scale: ULB_..._COLUMNS */
     size_t tile_bytes;
-    size_t near, far;   /* as in struct ulb_k_loop */
-    int32_t zero_point; /* of the codes */
+    size_t l1_distance, l2_distance; /* as in struct ulb_k_loop */
+    int32_t zero_point;              /* of the codes */
     enum ulb_group_scales scales;
     enum ulb_minima minima;
     bool powers;     /* d is an exponent */
@@ -104,22 +104,23 @@ ulb_prefetch_lines(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting 
             break;
 #ifdef ULB_ADDRESS_SANITIZED
         (void)held;
-        ulb_ask_for_tokens(w, line, (struct ulb_line_prefetch){cfg->near, prefetch}, cfg->far);
+        ulb_prefetch_line_runtime(w, line, (struct ulb_line_prefetch){cfg->l1_distance, prefetch},
+                                  cfg->l2_distance);
 #else
-#define ASK(ask, ...) __asm__(ask : [held] "+" ULB_REGISTER(*held) : __VA_ARGS__)
+#define PREFETCH(instruction, ...) __asm__(instruction : [held] "+" ULB_REGISTER(*held) : __VA_ARGS__)
         if (ulb_is_runtime_prefetch(prefetch)) {
-            if (cfg->far)
-                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH), [near] "i"(line + cfg->near),
-                    [far] "i"(line + cfg->far), ULB_ASK_ALONE_OPERANDS(w, line, prefetch));
+            if (cfg->l2_distance)
+                PREFETCH(ULB_ASM_PREFETCH_TUNED_OR(ULB_ASM_PREFETCH_L1_L2), [l1] "i"(line + cfg->l1_distance),
+                         [l2] "i"(line + cfg->l2_distance), ULB_PREFETCH_TUNED_OPERANDS(w, line, prefetch));
             else
-                ASK(ULB_ASM_ASK_OR(ULB_ASM_OWN_NEAR), [near] "i"(line + cfg->near),
-                    ULB_ASK_ALONE_OPERANDS(w, line, prefetch));
+                PREFETCH(ULB_ASM_PREFETCH_TUNED_OR(ULB_ASM_PREFETCH_L1), [l1] "i"(line + cfg->l1_distance),
+                         ULB_PREFETCH_TUNED_OPERANDS(w, line, prefetch));
             continue;
         }
-        ULB_ASK_BY(ASK, w, line, cfg->near, prefetch);
-        if (!prefetch.alone && cfg->far)
-            ASK("prefetcht1 %c[ahead](%[at])", ULB_ASK_NEAR_OPERANDS(w, line + cfg->far));
-#undef ASK
+        ULB_PREFETCH_BY(PREFETCH, w, line, cfg->l1_distance, prefetch);
+        if (!prefetch.tuned && cfg->l2_distance)
+            PREFETCH("prefetcht1 %c[distance](%[at])", ULB_PREFETCH_OWN_OPERANDS(w, line + cfg->l2_distance));
+#undef PREFETCH
 #endif
     }
 }

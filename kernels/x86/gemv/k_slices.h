@@ -38,8 +38,8 @@ struct ulb_k_loop {
     size_t chunk_bytes; /* bytes of a stream in turn: whole lines */
     /* Where steps add to 16-bit sums, which hold those of a chunk; NULL: to accumulators. */
     ulb_widen_s16_fn *widen_s16;
-    size_t near;            /* bytes ahead, in the stream, of the prefetch into L1 */
-    size_t far;             /* and of the one into L2 beside it; 0: none. Multiples of 64 */
+    size_t l1_distance;     /* bytes ahead, in the stream, of the prefetch into L1 */
+    size_t l2_distance;     /* and of the one into L2 beside it; 0: none. Multiples of 64 */
     size_t prefetch_stride; /* from one prefetched line to the next: 64, or 128 to leave every other line to
                              * the neighbour fetch of L2, where loads are what limits in L1. By the caller's
                              * setting every line is:  Zen 5, int8 at 512 bits and AVX-VNNI, 14336x4096, 3 and
@@ -84,19 +84,11 @@ struct ulb_step_prefetch {
     struct ulb_prefetch_setting prefetch;
 };
 
-/* Adds one step's products to the set of accumulators; asks beside the load of each vector. */
+/* Adds one step's products to the set of accumulators; prefetches beside the load of each vector. */
 typedef void ulb_step_fn(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x,
                          ulb_vec *sums);
 
 enum { ULB_ACCUMULATORS_MAX = 24 };
-
-/* For the line at w + line, line a constant. */
-static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_k_loop *k_loop,
-                                                               struct ulb_prefetch_setting prefetch,
-                                                               const uint8_t *w, size_t line)
-{
-    ulb_ask_both(w, line, (struct ulb_line_prefetch){k_loop->near, prefetch}, k_loop->far);
-}
 
 /* Beside the load of the vector at w + at of a step at w: for the line that begins there, if one does. Loads
  * and prefetches in turn are what keeps most misses in flight: Golden Cove, int4 at 512 bits, three lines and
@@ -107,11 +99,12 @@ static inline __attribute__((always_inline)) void ulb_prefetch(const struct ulb_
 static inline __attribute__((always_inline)) void
 ulb_prefetch_line_at(const struct ulb_step_prefetch *hint, const uint8_t *w, size_t at, ulb_vec *sum)
 {
-    const size_t prefetch_stride = hint->prefetch.alone ? ULB_LINE : hint->k_loop->prefetch_stride;
+    const size_t prefetch_stride = hint->prefetch.tuned ? ULB_LINE : hint->k_loop->prefetch_stride;
     if (hint->whole && (hint->begin + at) % prefetch_stride == 0) {
         if (sum)
             __asm__ volatile("" : "+v"(*sum));
-        ulb_prefetch(hint->k_loop, hint->prefetch, w, at);
+        ulb_prefetch_line_l1_l2(w, at, (struct ulb_line_prefetch){hint->k_loop->l1_distance, hint->prefetch},
+                                hint->k_loop->l2_distance);
     }
 }
 
@@ -147,7 +140,7 @@ static inline __attribute__((always_inline)) void
 ulb_k_chunk_slices(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
                    const struct ulb_tiles *tiles, size_t s, size_t steps, bool whole, ulb_vec *sums)
 {
-    if (k_loop->widen_s16 && !prefetch.alone) {
+    if (k_loop->widen_s16 && !prefetch.tuned) {
 #pragma GCC unroll 1
         for (size_t i = 0; i < k_loop->slices; i++)
             ulb_k_chunk(k_loop, prefetch, step, tiles, i, s, steps, whole, sums);
@@ -178,7 +171,7 @@ static inline __attribute__((always_inline)) void ulb_k_loop_tiles(const struct 
                                                                    ulb_vec *sums)
 {
     ulb_zero_all(sums, k_loop->sets * k_loop->vectors);
-    ULB_SPECIALISE_PREFETCH(tiles->prefetch,
+    ULB_SPECIALISE_PREFETCH(*tiles->prefetch,
                             ulb_k_loop_steps(k_loop, prefetch, step, tiles, 0, tiles->steps, sums));
     ulb_add_sets(sums, k_loop->sets, k_loop->vectors);
 }
@@ -207,7 +200,8 @@ static inline __attribute__((always_inline)) void ulb_k_loop_tile_pair(const str
                                                                        ulb_vec *sums)
 {
     ulb_zero_all(sums, 2 * k_loop->vectors);
-    ULB_SPECIALISE_PREFETCH(tiles->prefetch, ulb_k_loop_tile_pair_steps(k_loop, prefetch, step, tiles, sums));
+    ULB_SPECIALISE_PREFETCH(*tiles->prefetch,
+                            ulb_k_loop_tile_pair_steps(k_loop, prefetch, step, tiles, sums));
 }
 
 #endif

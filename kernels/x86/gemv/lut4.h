@@ -33,14 +33,14 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
     return ULB_NIBBLE_ORIGIN * (int32_t)steps;
 }
 
-enum { ULB_NIBBLE_CHOICE = true }; /* prefetch_choice of the kernels */
+#define ULB_NIBBLE_PREFETCH_KIND ULB_PREFETCH_TUNABLE
 
 /* Whether kernels by default prefetch into L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3,
  * 4096x4096, samples in turn: int1 0.87 of the best reader with it, 0.94 without, int2 0.87 and 0.965). */
 #ifdef __GFNI__
-enum { ULB_NIBBLE_FAR = true };
+enum { ULB_NIBBLE_INTO_L2 = true };
 #else
-enum { ULB_NIBBLE_FAR = false };
+enum { ULB_NIBBLE_INTO_L2 = false };
 #endif
 
 /* Isolating both nibbles of n vectors per 32 weights, in the mix of instructions; and prefetches for each
@@ -51,7 +51,7 @@ enum { ULB_NIBBLE_FAR = false };
 #else
 #define ULB_NIBBLE_CUT_MIX(n) .logic = 2 * (n), .shifts = (n)
 #endif
-#define ULB_NIBBLE_ASKS (ULB_NIBBLE_FAR ? 2 : 1)
+#define ULB_NIBBLE_PREFETCHES (ULB_NIBBLE_INTO_L2 ? 2 : 1)
 
 #ifdef ULB_DP_512
 #include "kernels/x86/gemv/lut4_avx512.h"
@@ -59,13 +59,13 @@ enum { ULB_NIBBLE_FAR = false };
 #include "kernels/x86/gemv/lut4_avx2.h"
 #endif
 
-/* Asks for what lies ahead of a line. */
-static inline __attribute__((always_inline)) void ulb_nibble_ask(const uint8_t *w,
-                                                                 struct ulb_prefetch_setting prefetch)
+/* Prefetches for the line at w. */
+static inline __attribute__((always_inline)) void ulb_nibble_prefetch(const uint8_t *w,
+                                                                      struct ulb_prefetch_setting prefetch)
 {
-    if (ULB_NIBBLE_FAR && !prefetch.alone)
-        ulb_ask_l2(w, ULB_FAR);
-    ulb_ask_from(w, 0, (struct ulb_line_prefetch){ULB_NIBBLE_PREFETCH, prefetch});
+    if (ULB_NIBBLE_INTO_L2 && !prefetch.tuned)
+        ulb_prefetch_l2(w, ULB_L2_DISTANCE);
+    ulb_prefetch_line_l1(w, 0, (struct ulb_line_prefetch){ULB_NIBBLE_PREFETCH, prefetch});
 }
 
 static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t *w, const uint8_t *table,
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t
                                                                    ulb_nibble_vec words[4])
 {
     ulb_nibble_vec bytes[4];
-    ulb_nibble_ask(w, prefetch);
+    ulb_nibble_prefetch(w, prefetch);
     ulb_nibble_first_line(w, table, bytes);
 #pragma GCC unroll 4
     for (size_t at = 2 * ULB_NIBBLE_STEP; at < ULB_NIBBLE_BURST * ULB_NIBBLE_STEP; at += 2 * ULB_NIBBLE_STEP)
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t 
     enum { STEP = ULB_NIBBLE_STEP };
     ulb_nibble_vec bytes[4];
     size_t s = 2;
-    ulb_nibble_ask(w, prefetch);
+    ulb_nibble_prefetch(w, prefetch);
     if (steps > 1)
         ulb_nibble_first_line(w, table, bytes);
     else
@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t 
     for (; s + 2 <= steps; s += 2)
         ulb_nibble_add_line(w + s * STEP, table + s * STEP, prefetch, bytes);
     if (s < steps) {
-        ulb_nibble_ask(w + s * STEP, prefetch);
+        ulb_nibble_prefetch(w + s * STEP, prefetch);
         ulb_nibble_add(w + s * STEP, table + s * STEP, bytes);
     }
     ulb_nibble_join(bytes[0], bytes[1], words);
@@ -143,7 +143,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_p
 {
     const uint8_t *w = tiles->w + step * ULB_NIBBLE_STEP, *table = tables + step * ULB_NIBBLE_STEP;
     const size_t next = tiles->steps * ULB_NIBBLE_STEP;
-    if (prefetch.alone) {
+    if (prefetch.tuned) {
         ULB_UNROLL(4)
         for (size_t i = 0; i < ULB_TABLE_SLICES; i++)
             ulb_nibble_burst(w + i * tiles->slice_bytes, table + i * next, prefetch, words);
@@ -184,7 +184,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_sum_as(struct ulb_p
 static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
                                                                  const uint8_t *tables, int32_t *sums)
 {
-    ULB_SPECIALISE_PREFETCH(tiles->prefetch, ulb_nibble_sum_as(prefetch, tiles, tables, sums));
+    ULB_SPECIALISE_PREFETCH(*tiles->prefetch, ulb_nibble_sum_as(prefetch, tiles, tables, sums));
 }
 
 #endif

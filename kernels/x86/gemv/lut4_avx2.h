@@ -17,7 +17,7 @@ typedef __m256i ulb_nibble_vec;
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
         .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits),                                                \
-        .prefetches = 0.0625 * ULB_NIBBLE_ASKS * (bits), ULB_NIBBLE_CUT_MIX(0.125 * (bits)),                 \
+        .prefetches = 0.0625 * ULB_NIBBLE_PREFETCHES * (bits), ULB_NIBBLE_CUT_MIX(0.125 * (bits)),           \
         .shuffles = 0.5 * (bits), .transposes = 4 / 64.0 * (bits), .adds = 0.5 * (bits),                     \
         .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                                                     \
     }
@@ -93,13 +93,13 @@ static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m256i packed, first, low, high, found;
-    if (ULB_NIBBLE_FAR && !prefetch.alone)
-        ulb_ask_l2(w, ULB_FAR);
-#define ADD_LINE(ask, ...)                                                                                   \
-    __asm__(ask "\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")                                     \
+    if (ULB_NIBBLE_INTO_L2 && !prefetch.tuned)
+        ulb_prefetch_l2(w, ULB_L2_DISTANCE);
+#define ADD_LINE(instruction, ...)                                                                           \
+    __asm__(instruction "\n\t" ULB_NIBBLE_STEP_ADD("0") ULB_NIBBLE_STEP_ADD("1")                             \
             : ULB_NIBBLE_BYTES("+x"), [found] "=&x"(found)                                                   \
             : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_OPERANDS(1), ULB_NIBBLE_CONSTANTS, __VA_ARGS__)
-    ULB_ASK_BY(ADD_LINE, w, 0, ULB_NIBBLE_PREFETCH, prefetch);
+    ULB_PREFETCH_BY(ADD_LINE, w, 0, ULB_NIBBLE_PREFETCH, prefetch);
 #undef ADD_LINE
 }
 

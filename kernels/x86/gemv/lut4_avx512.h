@@ -19,7 +19,7 @@ typedef __m512i ulb_nibble_vec;
 /* Instructions per 32 weights of so many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
-        .loads = 0.125 * (bits), .prefetches = 0.0625 * ULB_NIBBLE_ASKS * (bits),                            \
+        .loads = 0.125 * (bits), .prefetches = 0.0625 * ULB_NIBBLE_PREFETCHES * (bits),                      \
         ULB_NIBBLE_CUT_MIX(0.0625 * (bits)), .permutes = 0.0625 * (bits), .shuffles = 0.25 * (bits),         \
         .transposes = 4 / 64.0 * (bits), .adds = 0.25 * (bits), .maddubs = 4 / 64.0 * (bits),                \
         .vector_bits = 512                                                                                   \
@@ -99,13 +99,13 @@ static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint
 {
     const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
     __m512i packed, first, parts, swapped, found;
-    if (ULB_NIBBLE_FAR && !prefetch.alone)
-        ulb_ask_l2(w, ULB_FAR);
-#define ADD_LINE(ask, ...)                                                                                   \
-    __asm__(ask "\n\t" ULB_NIBBLE_LOAD("") ULB_NIBBLE_ADDS                                                   \
+    if (ULB_NIBBLE_INTO_L2 && !prefetch.tuned)
+        ulb_prefetch_l2(w, ULB_L2_DISTANCE);
+#define ADD_LINE(instruction, ...)                                                                           \
+    __asm__(instruction "\n\t" ULB_NIBBLE_LOAD("") ULB_NIBBLE_ADDS                                           \
             : ULB_NIBBLE_BYTES("+v"), [found] "=&v"(found)                                                   \
             : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP), __VA_ARGS__)
-    ULB_ASK_BY(ADD_LINE, w, 0, ULB_NIBBLE_PREFETCH, prefetch);
+    ULB_PREFETCH_BY(ADD_LINE, w, 0, ULB_NIBBLE_PREFETCH, prefetch);
 #undef ADD_LINE
 }
 

@@ -7,24 +7,24 @@
 
 enum { ULB_PLANE_VECTORS = 8 /* of rows */ };
 
-/* Vector i of the step's bytes, and what asks for the line that begins there, beside its load: for the first
- * vector before the statement, and of 256 bits odd vectors begin none. Distances are registers, so that one
- * statement asks L1 near and L2 far ahead, or L2 alone: a line that is being loaded may be asked for once
- * more for nothing. */
-#define ULB_PLANE_PREFETCH(at) "prefetcht0 " at "(%[w], %[near])\n\tprefetcht1 " at "(%[w], %[far])\n\t"
+/* Vector i of the step's bytes, and the prefetches for the line that begins there, beside its load: for the
+ * first vector before the statement, and of 256 bits odd vectors begin none. Distances are registers, so that
+ * one statement prefetches into L1 and L2, or into L2 only: a line that is being loaded may be prefetched
+ * once more for nothing. */
+#define ULB_PLANE_ASM_PREFETCH(at) "prefetcht0 " at "(%[w], %[l1])\n\tprefetcht1 " at "(%[w], %[l2])\n\t"
 #ifdef ULB_DP_512
-#define ULB_PLANE_AT(i)      "64*" #i "(%[w])"
-#define ULB_PLANE_ASK(i)     ULB_PLANE_PREFETCH("64*" #i)
-#define ULB_PLANE_ASK_ODD(i) ULB_PLANE_ASK(i)
+#define ULB_PLANE_AT(i)           "64*" #i "(%[w])"
+#define ULB_PLANE_PREFETCH(i)     ULB_PLANE_ASM_PREFETCH("64*" #i)
+#define ULB_PLANE_PREFETCH_ODD(i) ULB_PLANE_PREFETCH(i)
 #else
-#define ULB_PLANE_AT(i)      "32*" #i "(%[w])"
-#define ULB_PLANE_ASK(i)     ULB_PLANE_PREFETCH("32*" #i)
-#define ULB_PLANE_ASK_ODD(i) ""
+#define ULB_PLANE_AT(i)           "32*" #i "(%[w])"
+#define ULB_PLANE_PREFETCH(i)     ULB_PLANE_ASM_PREFETCH("32*" #i)
+#define ULB_PLANE_PREFETCH_ODD(i) ""
 #endif
 #define ULB_PLANE_SUM(s) "%[s" #s "]"
 
-/* Operands of a statement that asks; of 1 bit it does not, and has as many operands as there may be. */
-#define ULB_PLANE_DISTANCES , [near] "r"(ahead->near), [far] "r"(ahead->far)
+/* Operands of a statement that prefetches; of 1 bit it does not, and has as many operands as there may be. */
+#define ULB_PLANE_DISTANCES , [l1] "r"(distances->l1_distance), [l2] "r"(distances->l2_distance)
 
 #if ULB_S16_SUMS
 
@@ -83,18 +83,18 @@ static const ulb_vec ulb_plane_masks_2[] = {ULB_BYTES(3), ULB_BYTES(12), ULB_BYT
     ULB_PLANE_FIELD(4, 4) ULB_PLANE_FIELD(5, 5) ULB_PLANE_FIELD(6, 6) ULB_PLANE_LAST(7, 7)
 #define ULB_PLANE_2 \
     ULB_PLANE_LOAD(0) ULB_PLANE_FIRST(0) ULB_PLANE_FIELD(2, 1) ULB_PLANE_FIELD(4, 2) ULB_PLANE_LAST(6, 3) \
-    ULB_PLANE_ASK_ODD(1) \
+    ULB_PLANE_PREFETCH_ODD(1) \
     ULB_PLANE_LOAD(1) ULB_PLANE_FIRST(4) ULB_PLANE_FIELD(2, 5) ULB_PLANE_FIELD(4, 6) ULB_PLANE_LAST(6, 7)
 #define ULB_PLANE_4 \
     ULB_PLANE_LOAD(0) ULB_PLANE_FIRST(0) ULB_PLANE_LAST(4, 1) \
-    ULB_PLANE_ASK_ODD(1) ULB_PLANE_LOAD(1) ULB_PLANE_FIRST(2) ULB_PLANE_LAST(4, 3) \
-    ULB_PLANE_ASK(2) ULB_PLANE_LOAD(2) ULB_PLANE_FIRST(4) ULB_PLANE_LAST(4, 5) \
-    ULB_PLANE_ASK_ODD(3) ULB_PLANE_LOAD(3) ULB_PLANE_FIRST(6) ULB_PLANE_LAST(4, 7)
+    ULB_PLANE_PREFETCH_ODD(1) ULB_PLANE_LOAD(1) ULB_PLANE_FIRST(2) ULB_PLANE_LAST(4, 3) \
+    ULB_PLANE_PREFETCH(2) ULB_PLANE_LOAD(2) ULB_PLANE_FIRST(4) ULB_PLANE_LAST(4, 5) \
+    ULB_PLANE_PREFETCH_ODD(3) ULB_PLANE_LOAD(3) ULB_PLANE_FIRST(6) ULB_PLANE_LAST(4, 7)
 #define ULB_PLANE_8 \
-    ULB_PLANE_BYTE(0) ULB_PLANE_ASK_ODD(1) ULB_PLANE_BYTE(1) \
-    ULB_PLANE_ASK(2) ULB_PLANE_BYTE(2) ULB_PLANE_ASK_ODD(3) ULB_PLANE_BYTE(3) \
-    ULB_PLANE_ASK(4) ULB_PLANE_BYTE(4) ULB_PLANE_ASK_ODD(5) ULB_PLANE_BYTE(5) \
-    ULB_PLANE_ASK(6) ULB_PLANE_BYTE(6) ULB_PLANE_ASK_ODD(7) ULB_PLANE_BYTE(7)
+    ULB_PLANE_BYTE(0) ULB_PLANE_PREFETCH_ODD(1) ULB_PLANE_BYTE(1) \
+    ULB_PLANE_PREFETCH(2) ULB_PLANE_BYTE(2) ULB_PLANE_PREFETCH_ODD(3) ULB_PLANE_BYTE(3) \
+    ULB_PLANE_PREFETCH(4) ULB_PLANE_BYTE(4) ULB_PLANE_PREFETCH_ODD(5) ULB_PLANE_BYTE(5) \
+    ULB_PLANE_PREFETCH(6) ULB_PLANE_BYTE(6) ULB_PLANE_PREFETCH_ODD(7) ULB_PLANE_BYTE(7)
 
 #define ULB_PLANE_SUM_OPERAND(i) [s##i] "+" ULB_REGISTER(sums[i])
 #define ULB_PLANE_STATEMENT(bits) \
@@ -108,22 +108,21 @@ static const ulb_vec ulb_plane_masks_2[] = {ULB_BYTES(3), ULB_BYTES(12), ULB_BYT
 /* clang-format on */
 
 /* Bytes ahead of the prefetches into L1 and L2; 0: the line itself. */
-struct ulb_plane_ahead {
-    size_t near, far;
+struct ulb_plane_prefetch {
+    size_t l1_distance, l2_distance;
 };
 
 /* sums[8] += products of a step; bits of the plane: 1, 2, 4 or 8. begins: whether a line begins at w, a
  * constant. */
-static inline __attribute__((always_inline)) void ulb_add_plane_step(unsigned bits, const uint8_t *w,
-                                                                     const int8_t *x,
-                                                                     const struct ulb_plane_ahead *ahead,
-                                                                     bool begins, ulb_vec *sums)
+static inline __attribute__((always_inline)) void
+ulb_add_plane_step(unsigned bits, const uint8_t *w, const int8_t *x,
+                   const struct ulb_plane_prefetch *distances, bool begins, ulb_vec *sums)
 {
     ulb_vec packed, field, x4;
     if (begins)
-        __asm__ volatile(ULB_PLANE_ASK(0)
+        __asm__ volatile(ULB_PLANE_PREFETCH(0)
                          : "+" ULB_REGISTER(sums[0])
-                         : [w] "r"(w), [near] "r"(ahead->near), [far] "r"(ahead->far));
+                         : [w] "r"(w), [l1] "r"(distances->l1_distance), [l2] "r"(distances->l2_distance));
     if (bits == 8)
         ULB_PLANE_STATEMENT(8);
     else if (bits == 4)

@@ -37,23 +37,24 @@ static inline __attribute__((always_inline)) size_t ulb_plane_step(unsigned bits
 enum { ULB_PLANE_BIAS_8 = ULB_S16_SUMS ? 128 : 0 };
 
 /* By a setting, of two prefetches one is for a line that is being loaded, for nothing. */
-static inline __attribute__((always_inline)) struct ulb_plane_ahead
-ulb_planes_ahead(struct ulb_line_prefetch ahead)
+static inline __attribute__((always_inline)) struct ulb_plane_prefetch
+ulb_planes_prefetch(struct ulb_line_prefetch hint)
 {
-    const struct ulb_prefetch_setting prefetch = ahead.prefetch;
-    if (!prefetch.alone)
-        return (struct ulb_plane_ahead){ahead.near, ULB_FAR};
-    return (struct ulb_plane_ahead){prefetch.l1 ? prefetch.ahead : 0, prefetch.l1 ? 0 : prefetch.ahead};
+    const struct ulb_prefetch_setting prefetch = hint.prefetch;
+    if (!prefetch.tuned)
+        return (struct ulb_plane_prefetch){hint.l1_distance, ULB_L2_DISTANCE};
+    return (struct ulb_plane_prefetch){prefetch.l1 ? prefetch.distance : 0,
+                                       prefetch.l1 ? 0 : prefetch.distance};
 }
 
 /* Adds steps of one plane to the sums, fields still at their places, words of 16 bits with AVX2. */
 static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned bits, const uint8_t *w,
                                                                       const int8_t *x, size_t steps,
-                                                                      struct ulb_line_prefetch ahead,
+                                                                      struct ulb_line_prefetch hint,
                                                                       ulb_vec *sums)
 {
     const size_t step = ulb_plane_step(bits);
-    const struct ulb_plane_ahead at = ulb_planes_ahead(ahead);
+    const struct ulb_plane_prefetch at = ulb_planes_prefetch(hint);
 #pragma GCC unroll 1
     for (size_t s = 0; s + 2 <= steps; s += 2, w += 2 * step, x += 8) {
         ulb_add_plane_step(bits, w, x, &at, true, sums);
@@ -75,11 +76,11 @@ static inline __attribute__((always_inline)) void ulb_sums_barrier(ulb_vec *sums
 /* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_separate_plane(). */
 static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, const uint8_t *w,
                                                                 const int8_t *x, size_t steps,
-                                                                struct ulb_line_prefetch ahead, ulb_vec *sums)
+                                                                struct ulb_line_prefetch hint, ulb_vec *sums)
 {
     const size_t chunk = 127 / ((1u << bits) - 1); /* as much as 16-bit sums hold (kernels/x86/simd/dot.h) */
     if (!ULB_S16_SUMS || bits == 8) {
-        ulb_add_plane_steps(bits, w, x, steps, ahead, sums);
+        ulb_add_plane_steps(bits, w, x, steps, hint, sums);
         ulb_sums_barrier(sums);
         return;
     }
@@ -87,7 +88,7 @@ static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, c
         ulb_vec words[ULB_PLANE_VECTORS];
         ulb_zero_all(words, ULB_PLANE_VECTORS);
         ulb_add_plane_steps(bits, w + begin * ulb_plane_step(bits), x + 4 * begin,
-                            steps - begin < chunk ? steps - begin : chunk, ahead, words);
+                            steps - begin < chunk ? steps - begin : chunk, hint, words);
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
             sums[v] = ulb_add32(sums[v], ulb_widen_s16(words[v]));
@@ -133,17 +134,17 @@ static inline __attribute__((always_inline)) size_t ulb_plane_turn(unsigned bits
  */
 static inline __attribute__((always_inline)) void ulb_take_turn(unsigned bits, const uint8_t *w,
                                                                 const int8_t *x, size_t steps,
-                                                                struct ulb_line_prefetch ahead, ulb_vec *sums)
+                                                                struct ulb_line_prefetch hint, ulb_vec *sums)
 {
     ulb_vec held[ULB_PLANE_VECTORS];
     if (ULB_S16_SUMS && bits < 8) {
-        ulb_sum_plane(bits, w, x, steps, ahead, sums);
+        ulb_sum_plane(bits, w, x, steps, hint, sums);
         return;
     }
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         held[v] = sums[v];
-    ulb_sum_plane(bits, w, x, steps, ahead, held);
+    ulb_sum_plane(bits, w, x, steps, hint, held);
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_PLANE_VECTORS; v++)
         sums[v] = held[v];
@@ -158,9 +159,9 @@ static inline __attribute__((always_inline)) bool ulb_planes_abreast(unsigned bi
 /* sums[slices][8] = those of so many steps of one plane, a step of each slice in turn. */
 static inline __attribute__((always_inline)) void
 ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-                struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+                struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
-    const struct ulb_plane_ahead from = ulb_planes_ahead(ahead);
+    const struct ulb_plane_prefetch from = ulb_planes_prefetch(hint);
     const size_t step = ulb_plane_step(bits);
     const uint8_t *w0 = groups->w[0] + at, *w1 = groups->w[1] + at;
     const int8_t *x0 = groups->x[0], *x1 = groups->x[1];
@@ -184,7 +185,7 @@ ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at,
 /* The same, turns of several steps. */
 static inline __attribute__((always_inline)) void
 ulb_sum_in_turns(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-                 struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+                 struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const size_t turn = ulb_plane_turn(bits, steps);
     ULB_UNROLL(16)
@@ -194,19 +195,19 @@ ulb_sum_in_turns(unsigned bits, const struct ulb_plane_groups *groups, size_t at
         ULB_UNROLL(2)
         for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
             ulb_take_turn(bits, groups->w[i] + at + s * ulb_plane_step(bits), groups->x[i] + 4 * s, turn,
-                          ahead, sums[i]);
+                          hint, sums[i]);
     }
 }
 
 /* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-               struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+               struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     if (ulb_planes_abreast(bits))
-        ulb_sum_abreast(bits, groups, at, steps, ahead, sums);
+        ulb_sum_abreast(bits, groups, at, steps, hint, sums);
     else
-        ulb_sum_in_turns(bits, groups, at, steps, ahead, sums);
+        ulb_sum_in_turns(bits, groups, at, steps, hint, sums);
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++)
         ulb_separate_plane(bits, sums[i]);
@@ -215,10 +216,10 @@ ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, 
 /* sums[slices][8] += 2^first times the sums of one plane. */
 static inline __attribute__((always_inline)) void
 ulb_add_slices(unsigned bits, unsigned first, const struct ulb_plane_groups *groups, size_t at, size_t steps,
-               struct ulb_line_prefetch ahead, ulb_vec (*sums)[ULB_PLANE_VECTORS])
+               struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     ulb_vec plane[ULB_PLANE_SLICES][ULB_PLANE_VECTORS];
-    ulb_sum_slices(bits, groups, at, steps, ahead, plane);
+    ulb_sum_slices(bits, groups, at, steps, hint, plane);
     ULB_UNROLL(2)
     for (size_t i = 0; i < ULB_PLANE_SLICES; i++) {
         ULB_UNROLL(8)
@@ -231,16 +232,16 @@ ulb_add_slices(unsigned bits, unsigned first, const struct ulb_plane_groups *gro
  * behind the other, lowest bits first. 8-bit codes lack ULB_PLANE_BIAS_8 times the sum of x. */
 static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
                                                                 const struct ulb_plane_groups *groups,
-                                                                size_t steps, struct ulb_line_prefetch ahead,
+                                                                size_t steps, struct ulb_line_prefetch hint,
                                                                 ulb_vec (*sums)[ULB_PLANE_VECTORS])
 {
     const unsigned first = ulb_plane_bits(bits), left = bits - first;
     const unsigned second = left > 0 ? ulb_plane_bits(left) : 0, third = left - second;
-    ulb_sum_slices(first, groups, 0, steps, ahead, sums);
+    ulb_sum_slices(first, groups, 0, steps, hint, sums);
     if (second > 0)
-        ulb_add_slices(second, first, groups, steps * ulb_plane_step(first), steps, ahead, sums);
+        ulb_add_slices(second, first, groups, steps * ulb_plane_step(first), steps, hint, sums);
     if (third > 0)
-        ulb_add_slices(third, first + second, groups, steps * ulb_plane_step(first + second), steps, ahead,
+        ulb_add_slices(third, first + second, groups, steps * ulb_plane_step(first + second), steps, hint,
                        sums);
 }
 

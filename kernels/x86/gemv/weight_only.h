@@ -142,7 +142,7 @@ struct ulb_interleave {
 /* One step of one slice, of upper nibbles 16 times as much. */
 static inline __attribute__((always_inline)) void
 ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *masks, const uint8_t *w,
-                     const void *x, size_t at, struct ulb_line_prefetch ahead, ulb_floats *sums)
+                     const void *x, size_t at, struct ulb_line_prefetch hint, ulb_floats *sums)
 {
     ULB_UNROLL(4)
     for (unsigned c = 0; c < 4; c++) {
@@ -150,7 +150,7 @@ ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *mas
         ulb_add_weight_only_column(bits, c, masks, w, one, sums);
         ULB_UNROLL(2)
         for (size_t line = c * ULB_LINE; line < bits * ULB_VEC_BYTES; line += 4 * ULB_LINE)
-            ULB_ASK_BEHIND(sums[c], w, line, ahead);
+            ULB_PREFETCH_LINE_AFTER(sums[c], w, line, hint);
     }
 }
 
@@ -159,7 +159,7 @@ ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *mas
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w,
                             struct ulb_interleave interleave, const void *x, size_t at, size_t steps,
-                            struct ulb_line_prefetch ahead, ulb_floats *sums, __m128 *x_sums)
+                            struct ulb_line_prefetch hint, ulb_floats *sums, __m128 *x_sums)
 {
     ulb_vec masks[ULB_WEIGHT_ONLY_MASKS];
     ulb_set_weight_only_masks(bits, masks);
@@ -169,7 +169,7 @@ ulb_add_weight_only_columns(unsigned bits, enum ulb_activation kind, const uint8
         for (size_t i = 0; i < interleave.slices; i++) {
             const size_t k = at + i * interleave.columns;
             x_sums[i] = _mm_add_ps(x_sums[i], ulb_load_four(kind, x, k));
-            ulb_add_columns_step(bits, kind, masks, w + i * interleave.bytes, x, k, ahead,
+            ulb_add_columns_step(bits, kind, masks, w + i * interleave.bytes, x, k, hint,
                                  sums + i * ULB_WEIGHT_ONLY_VECTORS);
         }
     }

@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void ulb_store_pairs(const void *x,
 /* One step of one slice. */
 static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec table, const uint8_t *w,
                                                                      const void *x, size_t at,
-                                                                     struct ulb_line_prefetch ahead,
+                                                                     struct ulb_line_prefetch hint,
                                                                      ulb_floats *sums)
 {
     const ulb_vec four = ulb_broadcast8((const uint16_t *)x + at);
@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec tab
         for (unsigned v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++) {
             ulb_add_pair(&sums[v], ulb_weight_only_pair(table, w + v / 2 * ULB_VEC_BYTES, c, v % 2), pair);
             if (v / 4 == c && v % 2 == 1)
-                ULB_ASK_BEHIND(sums[v], w, v / 2 * ULB_LINE, ahead);
+                ULB_PREFETCH_LINE_AFTER(sums[v], w, v / 2 * ULB_LINE, hint);
         }
     }
 }
@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec tab
  * activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only_pairs(const uint8_t *w, struct ulb_interleave interleave, const void *x, size_t at,
-                          size_t steps, struct ulb_line_prefetch ahead, ulb_floats *sums, __m128 *x_sums)
+                          size_t steps, struct ulb_line_prefetch hint, ulb_floats *sums, __m128 *x_sums)
 {
     const ulb_vec table = ulb_load_pair_table();
 #pragma GCC unroll 1
@@ -72,7 +72,7 @@ ulb_add_weight_only_pairs(const uint8_t *w, struct ulb_interleave interleave, co
         for (size_t i = 0; i < interleave.slices; i++) {
             const size_t k = at + i * interleave.columns;
             x_sums[i] = _mm_add_ps(x_sums[i], ulb_load_four(ULB_ACT_BF16, x, k));
-            ulb_add_pairs_step(table, w + i * interleave.bytes, x, k, ahead,
+            ulb_add_pairs_step(table, w + i * interleave.bytes, x, k, hint,
                                sums + i * ULB_WEIGHT_ONLY_VECTORS);
         }
     }

@@ -45,7 +45,7 @@ enum { ULB_CODEBOOK_SUMS = 1 /* of a row in a group */ };
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
-                         struct ulb_line_prefetch ahead, const struct ulb_codebook *table, ulb_floats *sums)
+                         struct ulb_line_prefetch hint, const struct ulb_codebook *table, ulb_floats *sums)
 {
     ULB_UNROLL(8)
     for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)
@@ -64,7 +64,7 @@ ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void 
                 _mm512_permutexvar_ps(ulb_shr32(ulb_load(w + v * ULB_VEC_BYTES), 8 * c + 4 * f), table->all);
             sums[2 * v + f] = ulb_fma(level, four[c], sums[2 * v + f]);
             if (i % 8 == 7)
-                ULB_ASK_BEHIND(sums[2 * v], w, v * ULB_LINE, ahead);
+                ULB_PREFETCH_LINE_AFTER(sums[2 * v], w, v * ULB_LINE, hint);
         }
     }
 }
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) void ulb_add_codebook(const struct 
 static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struct ulb_codebook *table,
                                                                      const uint8_t *w, const float *x,
                                                                      size_t steps, unsigned shift, bool asks,
-                                                                     struct ulb_line_prefetch ahead)
+                                                                     struct ulb_line_prefetch hint)
 {
     ulb_floats sums[4];
     ULB_UNROLL(4)
@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
         ulb_add_codebook(table, ulb_and(shift ? ulb_shr16(packed, shift) : packed, ulb_all8(15)),
                          _mm256_broadcast_ps((const __m128 *)(x + 4 * s)), sums);
         if (asks)
-            ulb_ask(w, 0, ahead);
+            ulb_prefetch_line(w, 0, hint);
     }
     return _mm256_hadd_ps(_mm256_hadd_ps(sums[0], sums[1]), _mm256_hadd_ps(sums[2], sums[3]));
 }
@@ -113,15 +113,15 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
 /* sums[8] = products of so many steps of 4 columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
-                         struct ulb_line_prefetch ahead, const struct ulb_codebook *table, ulb_floats *sums)
+                         struct ulb_line_prefetch hint, const struct ulb_codebook *table, ulb_floats *sums)
 {
     float singles[ULB_CODEBOOK_COLUMNS_MAX];
     const float *all = kind == ULB_ACT_F32 ? (const float *)x + at : singles;
     for (size_t k = 0; k < 4 * steps && kind != ULB_ACT_F32; k++)
         singles[k] = ulb_ref_float(kind, x, at + k);
     for (size_t v = 0; v < 4; v++) {
-        sums[2 * v] = ulb_sum_rows(table, w + v * ULB_VEC_BYTES, all, steps, 0, v % 2 == 0, ahead);
-        sums[2 * v + 1] = ulb_sum_rows(table, w + v * ULB_VEC_BYTES, all, steps, 4, false, ahead);
+        sums[2 * v] = ulb_sum_rows(table, w + v * ULB_VEC_BYTES, all, steps, 0, v % 2 == 0, hint);
+        sums[2 * v + 1] = ulb_sum_rows(table, w + v * ULB_VEC_BYTES, all, steps, 4, false, hint);
     }
 }
 

@@ -1,24 +1,25 @@
-/* Weights are prefetched ahead of their use, as the kernel does by itself or as the caller says
- * (ulb_gemm.prefetch).
+/* Software prefetches of weights: the kernel's own setting, or the one that the caller tuned (struct
+ * ulb_prefetch).
  *
- * By themselves most rows ask L1 near, and L2 far ahead beside it, with the load of each line: a reader of
- * four streams on Golden Cove, L1 alone 34.8 GB/s, L2 alone 35.9, both 39.7. By a
- * caller's setting they prefetch into one cache alone, at its distance, which is a register. On Zen 4 that is
- * L2 for most (int8, 4096x4096, samples in turn: 0.86 of the yardstick near into L1, 0.99): presumably lines
- * that wait for memory hold the miss buffers of the L1 they are bound for. With memory at 57 GB/s, 4096x4096,
- * 1024 bytes ahead and 2048 to 4096: int4 0.96 of the yardstick and 0.76, int2 0.95 and 0.77, Q4_K 0.85 and
- * 0.74 (from 512 to 1024 it does not matter, nor whether every line or every other is asked for). On Zen 5 it
- * is L1, 1024 or 2048 bytes ahead, at least with memory at 65 to 70 GB/s: harness/compute/prefetch_tuning.h.
+ * The own setting of most kernels is two prefetches a line, into L1 and, farther on, into L2. A reader of
+ * four streams on Golden Cove: L1 only 34.8 GB/s, L2 only 35.9, both 39.7. A tuned setting prefetches into
+ * one cache only; its distance is a register. L2 is best for most kernels on Zen 4 (int8, 4096x4096, samples
+ * in turn: 0.99 of the yardstick, 0.86 with the own setting): presumably lines that wait for memory hold the
+ * miss buffers of the L1 they are bound for. With memory at 57 GB/s, 4096x4096, distances of 1024 and of 2048
+ * to 4096: int4 0.96 of the yardstick and 0.76, int2 0.95 and 0.77, Q4_K 0.85 and 0.74. From 512 to 1024
+ * neither the distance matters nor whether every line or every other is prefetched. L1 is best on Zen 5 with
+ * memory at 65 to 70 GB/s, at 1024 or 2048 bytes: harness/compute/prefetch_tuning.h.
  *
- * Prefetchers of Zen follow a stream by the instruction that reads it, or asks for it. So in the pieces of
- * code that obey a setting every slice has instructions of its own, where the other one may be a loop over
- * slices.
+ * Zen's prefetchers follow a stream by the instruction that reads or prefetches it. So the pieces of code
+ * with a tuned setting have instructions for each slice, where the own setting may have a loop over slices.
  *
- * In the tightest loops which way it is is a constant of each of three pieces of code; elsewhere it is a
- * branch that is always predicted, inside the statement: compilers see one block of code, whose accumulators
- * stay in registers. */
+ * The tightest loops have three pieces of code, in each of which the target is a constant. Elsewhere the
+ * target is a branch, which is always predicted, inside the statement: compilers see one block of code, whose
+ * accumulators stay in registers. */
 #ifndef ULB_KERNELS_X86_SIMD_PREFETCH_H
 #define ULB_KERNELS_X86_SIMD_PREFETCH_H
+
+#include "kernels/kernel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,186 +35,206 @@
 #endif
 
 enum {
-    ULB_FAR = 4096 /* bytes ahead into L2, beside near into L1, of rows without a distance of their own */
+    ULB_INTO_L1 = 1,       /* of a packed setting */
+    ULB_L2_DISTANCE = 4096 /* bytes, of own settings without an L2 distance of the kernel's */
 };
 
-/* What the caller says (ulb_gemm.prefetch). alone and l1 are constants in rows of three pieces of code;
- * ahead never. */
+/* A call's setting as kernels use it. tuned and l1 are constants in kernels of three pieces of code; distance
+ * never is one. */
 struct ulb_prefetch_setting {
-    bool alone;   /* at its distance into one cache; else as the row says */
-    bool l1;      /* alone, into L1; else into L2 */
-    size_t ahead; /* prefetch itself: with ULB_INTO_L1 the next byte, most often of the same line */
+    bool tuned;      /* into one cache; else the kernel's own setting */
+    bool l1;         /* tuned: into L1; else into L2 */
+    size_t distance; /* the packed setting: into L1 one byte more, which is the same line */
 };
 
 #define ULB_OWN_PREFETCH ((struct ulb_prefetch_setting){false, false, 0})
 
-/* For code of several tokens, whose products hide a branch: ahead decides at run time, 0 as the row says. */
-#define ULB_RUNTIME_PREFETCH(prefetch) ((struct ulb_prefetch_setting){false, true, prefetch})
+/* A call's setting in one register: the distance, with ULB_INTO_L1 where that is the target; 0: the kernel's
+ * own. Compilers do not see what it is made of, or they would lay out loops by it. */
+static inline __attribute__((always_inline)) size_t ulb_packed_prefetch(struct ulb_prefetch prefetch)
+{
+    size_t packed = (size_t)prefetch.distance | (prefetch.target == ULB_PREFETCH_L1 ? ULB_INTO_L1 : 0);
+    __asm__("" : "+r"(packed));
+    return packed;
+}
+
+static inline __attribute__((always_inline)) struct ulb_prefetch_setting ulb_unpacked_prefetch(size_t packed)
+{
+    return (struct ulb_prefetch_setting){packed > 0, packed & ULB_INTO_L1, packed};
+}
+
+/* For kernels of one piece of code. */
+static inline __attribute__((always_inline)) struct ulb_prefetch_setting
+ulb_prefetch_setting(struct ulb_prefetch prefetch)
+{
+    return ulb_unpacked_prefetch(ulb_packed_prefetch(prefetch));
+}
+
+/* For code of several tokens, whose products hide a branch: the packed setting decides at run time. */
+#define ULB_RUNTIME_PREFETCH(call) ((struct ulb_prefetch_setting){false, true, ulb_packed_prefetch(call)})
 static inline __attribute__((always_inline)) bool
 ulb_is_runtime_prefetch(struct ulb_prefetch_setting prefetch)
 {
-    return prefetch.l1 && !prefetch.alone;
-}
-
-/* For rows of one piece of code. */
-static inline __attribute__((always_inline)) struct ulb_prefetch_setting ulb_prefetch_setting(size_t prefetch)
-{
-    return (struct ulb_prefetch_setting){prefetch > 0, prefetch & ULB_INTO_L1, prefetch};
+    return prefetch.l1 && !prefetch.tuned;
 }
 
 /* Three pieces of code, a statement with the setting prefetch: the kernel's own, into L1, into L2. */
-#define ULB_SPECIALISE_PREFETCH(setting, ...)                                                                \
+#define ULB_SPECIALISE_PREFETCH(call, ...)                                                                   \
     do {                                                                                                     \
-        if ((setting) == 0) {                                                                                \
+        const size_t ulb_packed = ulb_packed_prefetch(call);                                                 \
+        if (ulb_packed == 0) {                                                                               \
             const struct ulb_prefetch_setting prefetch = ULB_OWN_PREFETCH;                                   \
             __VA_ARGS__;                                                                                     \
-        } else if ((setting)&ULB_INTO_L1) {                                                                  \
-            const struct ulb_prefetch_setting prefetch = {true, true, setting};                              \
+        } else if (ulb_packed & ULB_INTO_L1) {                                                               \
+            const struct ulb_prefetch_setting prefetch = {true, true, ulb_packed};                           \
             __VA_ARGS__;                                                                                     \
         } else {                                                                                             \
-            const struct ulb_prefetch_setting prefetch = {true, false, setting};                             \
+            const struct ulb_prefetch_setting prefetch = {true, false, ulb_packed};                          \
             __VA_ARGS__;                                                                                     \
         }                                                                                                    \
     } while (0)
 
-/* How a row asks: bytes ahead into L1, a constant, and what the caller says. */
+/* How a kernel prefetches a line: its own distance into L1, a constant, and the call's setting. */
 struct ulb_line_prefetch {
-    size_t near;
+    size_t l1_distance;
     struct ulb_prefetch_setting prefetch;
 };
 
-/* For statements that ask beside what else they do; w and line, a constant, make the line's own address.
- * NEAR: as the row says; ALONE: t0 or t1. */
-#define ULB_ASM_ASK_NEAR                 "prefetcht0 %c[ahead](%[at])"
-#define ULB_ASM_ASK_ALONE(t)             "prefetch" #t " %c[line](%[at],%[ahead])"
-#define ULB_ASK_NEAR_OPERANDS(w, ahead_) [at] "r"(w), [ahead] "i"(ahead_)
-#define ULB_ASK_ALONE_OPERANDS(w, line_, prefetch)                                                           \
-    [at] "r"(w), [line] "i"(line_), [ahead] "r"((prefetch).ahead)
+/* For statements that prefetch beside what else they do; w and line, a constant, make the line's own address.
+ * OWN: at a constant distance into L1; TUNED: t0 or t1, at the setting's distance. */
+#define ULB_ASM_PREFETCH_OWN                    "prefetcht0 %c[distance](%[at])"
+#define ULB_ASM_PREFETCH_TUNED(t)               "prefetch" #t " %c[line](%[at],%[distance])"
+#define ULB_PREFETCH_OWN_OPERANDS(w, distance_) [at] "r"(w), [distance] "i"(distance_)
+#define ULB_PREFETCH_TUNED_OPERANDS(w, line_, prefetch)                                                      \
+    [at] "r"(w), [line] "i"(line_), [distance] "r"((prefetch).distance)
 
-/* STATEMENT(instruction, operands) that asks for what lies ahead of w + line: near, or by the setting, which
- * is a constant but for its distance. */
-#define ULB_ASK_BY(STATEMENT, w, line, near, prefetch)                                                       \
+/* STATEMENT(instruction, operands) that prefetches for w + line by a setting which is a constant but for its
+ * distance. */
+#define ULB_PREFETCH_BY(STATEMENT, w, line, l1_distance, prefetch)                                           \
     do {                                                                                                     \
-        if ((prefetch).alone && (prefetch).l1)                                                               \
-            STATEMENT(ULB_ASM_ASK_ALONE(t0), ULB_ASK_ALONE_OPERANDS(w, line, prefetch));                     \
-        else if ((prefetch).alone)                                                                           \
-            STATEMENT(ULB_ASM_ASK_ALONE(t1), ULB_ASK_ALONE_OPERANDS(w, line, prefetch));                     \
+        if ((prefetch).tuned && (prefetch).l1)                                                               \
+            STATEMENT(ULB_ASM_PREFETCH_TUNED(t0), ULB_PREFETCH_TUNED_OPERANDS(w, line, prefetch));           \
+        else if ((prefetch).tuned)                                                                           \
+            STATEMENT(ULB_ASM_PREFETCH_TUNED(t1), ULB_PREFETCH_TUNED_OPERANDS(w, line, prefetch));           \
         else                                                                                                 \
-            STATEMENT(ULB_ASM_ASK_NEAR, ULB_ASK_NEAR_OPERANDS(w, (line) + (near)));                          \
+            STATEMENT(ULB_ASM_PREFETCH_OWN, ULB_PREFETCH_OWN_OPERANDS(w, (line) + (l1_distance)));           \
     } while (0)
 
-/* The instructions of own, or by a setting in a register, which is code behind the function. OWN_NEAR: into
- * L1; OWN_BOTH: and into L2. */
-#define ULB_ASM_ASK_OR(own)                                                                                  \
-    "test %[ahead], %[ahead]\n\tjne 2f\n\t" own "\n1:\n\t.subsection 1\n2:\n\ttest $1, %b[ahead]\n\t"        \
-    "jne 3f\n\t" ULB_ASM_ASK_ALONE(t1) "\n\tjmp 1b\n3:\n\t" ULB_ASM_ASK_ALONE(t0) "\n\tjmp 1b\n\t.previous"
-#define ULB_ASM_OWN_NEAR "prefetcht0 %c[near](%[at])"
-#define ULB_ASM_OWN_BOTH ULB_ASM_OWN_NEAR "\n\tprefetcht1 %c[far](%[at])"
+/* The instructions of own, or of a packed setting in a register, whose code stands behind the function. */
+/* clang-format off */
+#define ULB_ASM_PREFETCH_TUNED_OR(own) \
+    "test %[distance], %[distance]\n\tjne 2f\n\t" own "\n1:\n\t.subsection 1\n" \
+    "2:\n\ttest $1, %b[distance]\n\tjne 3f\n\t" ULB_ASM_PREFETCH_TUNED(t1) "\n\tjmp 1b\n" \
+    "3:\n\t" ULB_ASM_PREFETCH_TUNED(t0) "\n\tjmp 1b\n\t.previous"
+/* clang-format on */
+#define ULB_ASM_PREFETCH_L1    "prefetcht0 %c[l1](%[at])"
+#define ULB_ASM_PREFETCH_L1_L2 ULB_ASM_PREFETCH_L1 "\n\tprefetcht1 %c[l2](%[at])"
 
-/* Asks L2 for what lies ahead bytes behind w + line. The compiler chooses the address: one that is ahead in
- * the stream, where loops are laid out far. */
-static inline __attribute__((always_inline)) void ulb_ask_l2_from(const void *w, size_t line, size_t ahead)
+/* Prefetches w + line + distance into L2. The compiler chooses the address: one that lies in the stream,
+ * where loops are unrolled far. */
+static inline __attribute__((always_inline)) void ulb_prefetch_l2_from(const void *w, size_t line,
+                                                                       size_t distance)
 {
-    __builtin_prefetch((const char *)w + line + ahead, 0, 2);
+    __builtin_prefetch((const char *)w + line + distance, 0, 2);
 }
 
-/* Prefetches by the setting, alone. */
-static inline __attribute__((always_inline)) void ulb_ask_alone(const void *w, size_t line,
-                                                                struct ulb_prefetch_setting prefetch)
+/* Prefetches by a tuned setting. */
+static inline __attribute__((always_inline)) void ulb_prefetch_tuned(const void *w, size_t line,
+                                                                     struct ulb_prefetch_setting prefetch)
 {
     if (prefetch.l1)
-        __builtin_prefetch((const char *)w + line + prefetch.ahead, 0, 3);
+        __builtin_prefetch((const char *)w + line + prefetch.distance, 0, 3);
     else
-        ulb_ask_l2_from(w, line, prefetch.ahead);
+        ulb_prefetch_l2_from(w, line, prefetch.distance);
 }
 
-/* Asks L2 for what lies ahead bytes behind w, a constant. Here and below addresses are a register and a
- * constant: GCC 12 keeps those that loads have too, ahead in the stream, in registers of their own. Distances
- * that a sanitizer's build does not know as constants are added up. */
-static inline __attribute__((always_inline)) void ulb_ask_l2(const void *w, size_t ahead)
+/* Prefetches w + distance, a constant, into L2. Here and below addresses are a register and a constant: GCC
+ * 12 keeps those that loads have too in registers of their own. Distances that a sanitizer's build does not
+ * know as constants are added up. */
+static inline __attribute__((always_inline)) void ulb_prefetch_l2(const void *w, size_t distance)
 {
-    if (__builtin_constant_p(ahead))
-        __asm__ volatile("prefetcht1 %c[ahead](%[at])" ::[at] "r"(w), [ahead] "i"(ahead));
+    if (__builtin_constant_p(distance))
+        __asm__ volatile("prefetcht1 %c[distance](%[at])" ::[at] "r"(w), [distance] "i"(distance));
     else
-        __builtin_prefetch((const char *)w + ahead, 0, 2);
+        __builtin_prefetch((const char *)w + distance, 0, 2);
 }
 
-/* Asks for what lies ahead of w + line, into L1 near bytes or by the setting. */
-static inline __attribute__((always_inline)) void ulb_ask_from(const void *w, size_t line,
-                                                               struct ulb_line_prefetch ahead)
+/* Prefetches for w + line, by the own setting into L1 only. */
+static inline __attribute__((always_inline)) void ulb_prefetch_line_l1(const void *w, size_t line,
+                                                                       struct ulb_line_prefetch hint)
 {
-    if (ahead.prefetch.alone)
-        ulb_ask_alone(w, line, ahead.prefetch);
-    else if (__builtin_constant_p(line + ahead.near))
-        __asm__ volatile(ULB_ASM_ASK_NEAR ::ULB_ASK_NEAR_OPERANDS(w, line + ahead.near));
+    if (hint.prefetch.tuned)
+        ulb_prefetch_tuned(w, line, hint.prefetch);
+    else if (__builtin_constant_p(line + hint.l1_distance))
+        __asm__ volatile(ULB_ASM_PREFETCH_OWN ::ULB_PREFETCH_OWN_OPERANDS(w, line + hint.l1_distance));
     else
-        __builtin_prefetch((const char *)w + line + ahead.near, 0, 3);
+        __builtin_prefetch((const char *)w + line + hint.l1_distance, 0, 3);
 }
 
-/* The same, and with a second distance, of lines that go into L2 by default, in kernels of three
- * pieces of code; 0: none, and the compiler chooses the address. Two distances from addresses of its own are
- * what GCC 12 adds up apart: 16 additions beside the 28 operations of int2 at 512 bits. */
-static inline __attribute__((always_inline)) void ulb_ask_both(const void *w, size_t line,
-                                                               struct ulb_line_prefetch ahead, size_t far)
-{
-    if (ahead.prefetch.alone || far)
-        ulb_ask_from(w, line, ahead);
-    else
-        __builtin_prefetch((const char *)w + line + ahead.near, 0, 3);
-    if (far && !ahead.prefetch.alone)
-        ulb_ask_l2(w, line + far);
-}
-
-/* The same in rows of one piece of code. */
-static inline __attribute__((always_inline)) void ulb_ask(const void *w, size_t line,
-                                                          struct ulb_line_prefetch ahead)
-{
-    if (__builtin_constant_p(ahead.prefetch.alone) || !__builtin_constant_p(line + ahead.near))
-        ulb_ask_both(w, line, ahead, ULB_FAR);
-    else
-        __asm__ volatile(
-            ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH)::[near] "i"(line + ahead.near), [far] "i"(line + ULB_FAR),
-            ULB_ASK_ALONE_OPERANDS(w, line, ahead.prefetch)
-            : "cc");
-}
-
-/* By a setting known at run time, where the kernel itself does not prefetch. */
-static inline __attribute__((always_inline)) void ulb_ask_late(const void *w, size_t line,
-                                                               struct ulb_prefetch_setting prefetch)
-{
-    if (__builtin_constant_p(line))
-        __asm__ volatile(ULB_ASM_ASK_OR("")::ULB_ASK_ALONE_OPERANDS(w, line, prefetch) : "cc");
-    else if (prefetch.ahead)
-        ulb_ask_alone(w, line,
-                      (struct ulb_prefetch_setting){true, prefetch.ahead & ULB_INTO_L1, prefetch.ahead});
-}
-
-/* ulb_ask_both() of code that serves one token and several. */
+/* Prefetches for w + line in kernels of three pieces of code, by the own setting into L1 and L2. l2_distance
+ * 0: into L1 only, and the compiler chooses the address. Two distances from addresses of its own are what GCC
+ * 12 adds up apart: 16 additions beside the 28 operations of int2 at 512 bits. */
 static inline __attribute__((always_inline)) void
-ulb_ask_for_tokens(const void *w, size_t line, struct ulb_line_prefetch ahead, size_t far)
+ulb_prefetch_line_l1_l2(const void *w, size_t line, struct ulb_line_prefetch hint, size_t l2_distance)
 {
-    if (!ulb_is_runtime_prefetch(ahead.prefetch))
-        ulb_ask_both(w, line, ahead, far);
-    else if (!__builtin_constant_p(line + ahead.near))
-        ulb_ask_both(w, line,
-                     (struct ulb_line_prefetch){ahead.near, ulb_prefetch_setting(ahead.prefetch.ahead)}, far);
-    else if (far)
-        __asm__ volatile(
-            ULB_ASM_ASK_OR(ULB_ASM_OWN_BOTH)::[near] "i"(line + ahead.near), [far] "i"(line + far),
-            ULB_ASK_ALONE_OPERANDS(w, line, ahead.prefetch)
-            : "cc");
+    if (hint.prefetch.tuned || l2_distance)
+        ulb_prefetch_line_l1(w, line, hint);
     else
-        __asm__ volatile(ULB_ASM_ASK_OR(ULB_ASM_OWN_NEAR)::[near] "i"(line + ahead.near),
-                         ULB_ASK_ALONE_OPERANDS(w, line, ahead.prefetch)
+        __builtin_prefetch((const char *)w + line + hint.l1_distance, 0, 3);
+    if (l2_distance && !hint.prefetch.tuned)
+        ulb_prefetch_l2(w, line + l2_distance);
+}
+
+/* The same in kernels of one piece of code. */
+static inline __attribute__((always_inline)) void ulb_prefetch_line(const void *w, size_t line,
+                                                                    struct ulb_line_prefetch hint)
+{
+    if (__builtin_constant_p(hint.prefetch.tuned) || !__builtin_constant_p(line + hint.l1_distance))
+        ulb_prefetch_line_l1_l2(w, line, hint, ULB_L2_DISTANCE);
+    else
+        __asm__ volatile(ULB_ASM_PREFETCH_TUNED_OR(ULB_ASM_PREFETCH_L1_L2)::[l1] "i"(line + hint.l1_distance),
+                         [l2] "i"(line + ULB_L2_DISTANCE), ULB_PREFETCH_TUNED_OPERANDS(w, line, hint.prefetch)
                          : "cc");
 }
 
-/* The same behind what sum has been added to: see ulb_prefetch_line_at() (kernels/x86/gemv/k_slices.h). sum:
- * any vector, in a register. */
-#define ULB_ASK_BEHIND(sum, w, line, ahead)                                                                  \
+/* Prefetches by a packed setting; the own one is no prefetch. */
+static inline __attribute__((always_inline)) void
+ulb_prefetch_line_if_tuned(const void *w, size_t line, struct ulb_prefetch_setting prefetch)
+{
+    if (__builtin_constant_p(line))
+        __asm__ volatile(ULB_ASM_PREFETCH_TUNED_OR("")::ULB_PREFETCH_TUNED_OPERANDS(w, line, prefetch)
+                         : "cc");
+    else if (prefetch.distance)
+        ulb_prefetch_tuned(w, line, ulb_unpacked_prefetch(prefetch.distance));
+}
+
+/* ulb_prefetch_line_l1_l2() of code that serves one token and several. */
+static inline __attribute__((always_inline)) void
+ulb_prefetch_line_runtime(const void *w, size_t line, struct ulb_line_prefetch hint, size_t l2_distance)
+{
+    if (!ulb_is_runtime_prefetch(hint.prefetch))
+        ulb_prefetch_line_l1_l2(w, line, hint, l2_distance);
+    else if (!__builtin_constant_p(line + hint.l1_distance))
+        ulb_prefetch_line_l1_l2(
+            w, line,
+            (struct ulb_line_prefetch){hint.l1_distance, ulb_unpacked_prefetch(hint.prefetch.distance)},
+            l2_distance);
+    else if (l2_distance)
+        __asm__ volatile(ULB_ASM_PREFETCH_TUNED_OR(ULB_ASM_PREFETCH_L1_L2)::[l1] "i"(line + hint.l1_distance),
+                         [l2] "i"(line + l2_distance), ULB_PREFETCH_TUNED_OPERANDS(w, line, hint.prefetch)
+                         : "cc");
+    else
+        __asm__ volatile(ULB_ASM_PREFETCH_TUNED_OR(ULB_ASM_PREFETCH_L1)::[l1] "i"(line + hint.l1_distance),
+                         ULB_PREFETCH_TUNED_OPERANDS(w, line, hint.prefetch)
+                         : "cc");
+}
+
+/* ulb_prefetch_line() that stays behind what sum has been added to: see ulb_prefetch_line_at()
+ * (kernels/x86/gemv/k_slices.h). sum: any vector, in a register. */
+#define ULB_PREFETCH_LINE_AFTER(sum, w, line, hint)                                                          \
     do {                                                                                                     \
         __asm__ volatile("" : "+v"(sum));                                                                    \
-        ulb_ask(w, line, ahead);                                                                             \
+        ulb_prefetch_line(w, line, hint);                                                                    \
     } while (0)
 
 #endif

@@ -1,4 +1,4 @@
-#include "kernels/plugin.h"
+#include "kernels/plugin_loader.h"
 
 #include "common/text.h"
 #include "common/words.h"
@@ -176,6 +176,9 @@ static enum ulb_status check_sizes(const struct place *place, const struct ulb_k
                      kernel->bytes_per_step);
     if (!(kernel->tolerance >= 0 && kernel->tolerance < 1))
         return wrong(place, err, "tolerance %g must be 0 (bit-equal) or a small number", kernel->tolerance);
+    if ((unsigned)kernel->prefetch.kind > ULB_PREFETCH_OWN_OR_NONE)
+        return wrong(place, err, "prefetch.kind %d must be one of enum ulb_prefetch_kind",
+                     (int)kernel->prefetch.kind);
     return ULB_OK;
 }
 
@@ -231,9 +234,9 @@ static enum ulb_status add_rows(const char *path, const struct ulb_kernel_librar
     size_t before = ulb_kernel_count;
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < library->n && status == ULB_OK; i++) {
-        status = check_kernel(path, library->rows[i], i, err);
+        status = check_kernel(path, library->kernels[i], i, err);
         if (status == ULB_OK)
-            all[ulb_kernel_count++] = library->rows[i];
+            all[ulb_kernel_count++] = library->kernels[i];
     }
     for (size_t i = before; i < ulb_kernel_count && status == ULB_OK; i++) {
         char name[ULB_KERNEL_NAME_MAX];
@@ -252,7 +255,7 @@ static enum ulb_status add_rows(const char *path, const struct ulb_kernel_librar
 static bool is_loaded(const struct ulb_kernel_library *library)
 {
     for (size_t i = own_count; all && i < ulb_kernel_count; i++) {
-        if (all[i] == library->rows[0])
+        if (all[i] == library->kernels[0])
             return true;
     }
     return false;
@@ -283,10 +286,10 @@ static enum ulb_status load(const char *path, struct ulb_error *err)
     else if (library->abi != ULB_KERNEL_ABI)
         status =
             ulb_fail(err, ULB_BAD_INPUT,
-                     "%.300s was built for version %u of a kernel's row, this is version %d; build it anew "
-                     "with this version's headers",
+                     "%.300s was built for version %u of the kernel interface, this program has version %d; "
+                     "rebuild it against this program's headers",
                      path, (unsigned)library->abi, ULB_KERNEL_ABI);
-    else if (library->n == 0 || !library->rows)
+    else if (library->n == 0 || !library->kernels)
         status = ulb_fail(err, ULB_BAD_INPUT, "%.300s has no kernels", path);
     else if (!is_loaded(library))
         status = add_rows(path, library, err);
