@@ -36,7 +36,7 @@ struct ulb_prefetch_times {
     double ratios[ULB_PREFETCH_CANDIDATES];  /* median over rounds of its time divided by that of L1 */
 };
 
-/* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the places, in turn and every round
+/* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the candidates, in turn and every round
  * in the other order, so that a machine that gets slower or faster treats all alike. sample(arg) gives the
  * time of a call that obeys *prefetch, which is left at any. */
 struct ulb_prefetch_times ulb_prefetch_compare(struct ulb_prefetch *prefetch,

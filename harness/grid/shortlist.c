@@ -99,7 +99,7 @@ static double time_cell(struct ulb_session *session, struct ulb_grid *grid, stru
     size_t samples = ulb_emulator() ? SAMPLES_EMULATED : SAMPLES;
     ulb_cell_sample_open(&sample, session, grid, cell);
     double before = ulb_cell_sample_read(&sample, 1);
-    double seconds = ulb_prefetch_choose(&sample.job.gemm.prefetch, ulb_prefetch_count(cell->kernel, 1),
+    double seconds = ulb_prefetch_choose(&sample.job.gemm.prefetch, ulb_prefetch_candidates(cell->kernel, 1),
                                          samples, time_call, &sample);
     return seconds / ((before + ulb_cell_sample_read(&sample, 1)) / 2);
 }
