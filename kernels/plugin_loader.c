@@ -107,8 +107,8 @@ static const char *lacks(const struct ulb_layout *layout)
     case ULB_LAYOUT_FIELDS:
         return fields->bit_offset && (layout->format->floating || (fields->encode && fields->decode))
                    ? NULL
-                   : "fields.bit_offset, encode and decode must be functions, the last two not of floating "
-                     "formats";
+                   : "fields.bit_offset must be a function, and encode and decode where numbers are not "
+                     "floating";
     case ULB_LAYOUT_TILES:
         return layout->tiles.pack && layout->tiles.unpack ? NULL
                                                           : "tiles.pack and tiles.unpack must be functions";

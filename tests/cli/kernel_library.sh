@@ -82,7 +82,7 @@ tolerance tolerance -1 must be
 run run must be the kernel's function
 layout layout must be one of the suite's
 kind layout->kind must be one of enum ulb_layout_kind
-fields layout->fields.bit_offset, encode and decode must be functions
+fields layout->fields.bit_offset must be a function, and encode and decode
 tiles layout->tiles.pack and tiles.unpack must be functions
 blocks layout->kind 3 does not go with a format without blocks
 prefetch prefetch.kind 3 must be one of enum ulb_prefetch_kind
