@@ -425,7 +425,7 @@ static void test_names_are_not_commands(void **state)
     json_array_foreach(cells, i, cell)
     {
         json_object_set_new(cell, "model", json_string("a<b&c'\\n`id`"));
-        json_object_set_new(cell, "layer", json_string("\"\nquit\n50%g"));
+        json_object_set_new(cell, "layer", json_string("\"\nquit%g"));
     }
     json_t *run = json_array_get(json_object_get(json_object_get(record.root, "decode"), "runs"), 0);
     json_object_set_new(run, "model", json_string("\"\nquit\n`id`"));
@@ -436,10 +436,9 @@ static void test_names_are_not_commands(void **state)
             strcmp(ulb_figures[figure].name, "trend") == 0)     /* of the history */
             continue;
         char *svg = draw(&record, ulb_figures[figure].name, "svg", &bytes);
-        if (strcmp(ulb_figures[figure].name, "bars") == 0)
-            assert_non_null(strstr(svg, "a&lt;b&amp;c'?n?id?"));
-        if (strcmp(ulb_figures[figure].name, "bars") == 0)
-            assert_non_null(strstr(svg, "??quit?50%g"));
+        bool bars = strcmp(ulb_figures[figure].name, "bars") == 0;
+        assert_true(!bars || strstr(svg, "a&lt;b&amp;c'?n?id?") != NULL);
+        assert_true(!bars || strstr(svg, "??quit%g") != NULL);
         free(svg);
     }
     ulb_record_free(&record);
