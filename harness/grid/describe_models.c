@@ -20,9 +20,9 @@ json_t *ulb_describe_model(const struct ulb_model *model, const struct ulb_shape
         else
             bad |= json_array_append_new(matrices, matrix_json(&shapes->items[i]));
     }
-    json_t *row =
-        json_pack("{s:s, s:s, s:i, s:o, s:o, s:i}", "model", model->name, "title", model->title, "layers",
-                  (int)model->layers, "matrices", matrices, "head", head, "context", ULB_DESCRIBED_CONTEXT);
+    json_t *row = json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:s}", "model", model->name, "title",
+                            model->title, "layers", (int)model->layers, "matrices", matrices, "head", head,
+                            "context", (int)context, "trained_as", ulb_model_trained_as(model));
     if (row && !bad)
         ulb_set_figure(row, "kv_bytes", ulb_model_kv_bytes(model, context, BYTES_PER_ELEMENT),
                        "the model's numbers do not give the size of its cache");

@@ -233,8 +233,7 @@ static bool rounds_by_batch(const struct ulb_kernel *kernel)
     return kernel->layout->format->block && kernel->mr == 1 && kernel->nr > 1;
 }
 
-/* The first token alone: the bits of several, whole, unless the kernel rounds by batch, and then its
- * reference. */
+/* The first token alone: its reference, and unless the kernel rounds by batch the bits of several, whole. */
 static const char *check_one(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                              struct buffers *b, const float *whole)
 {

@@ -55,7 +55,7 @@ NUMBERS = {"m", "k", "n", "threads", "weight_bytes", "ring_bytes", "buffer_bytes
 def skeleton(value, key=""):
     if isinstance(value, dict):
         return {k: skeleton(v, k) for k, v in value.items()
-                if not k.endswith("_reason") and k not in ("sessions", "warnings", "disturbed_samples", "load_average", "memory_available_bytes",
+                if not k.endswith("_reason") and k not in ("sessions", "warnings", "summary", "disturbed_samples", "load_average", "memory_available_bytes",
                              "huge_pages")}
     if isinstance(value, list):
         if value and all(isinstance(v, float) for v in value):
