@@ -99,7 +99,7 @@ if command -v gnuplot >/dev/null; then
         '37.2 blend (paper)' '97.0 table (modelled)'; do
         grep -qF -- "$text" "$svg" || fail "the figure lacks '$text'"
     done
-    "$bench" plot "$document" -f svg -o again >paths || fail "plot of a document"
+    "$bench" plot "$document" --format svg -o again >paths || fail "plot of a document"
     cmp "$svg" "again/$(basename "$svg")" || fail "the figure drawn again differs"
     [[ $(sed 's/.*-//' paths | tr '\n' ' ') == 'roofline.svg bars.svg tokens.svg speedup.svg ' ]] ||
         fail "the figures of a model: $(cat paths)"

@@ -32,8 +32,8 @@ static void test_names(void **state)
     expect_name(ULB_NAME_KERNEL, kernel, kernel);
     expect_name(ULB_NAME_LAYOUT, "mixed", "vnni4-interleaved");
     /* Of another kind, longer, shorter, a comment, the header, nothing. */
-    static const char *const others[] = {"mixed", "int2a8-shuffle-avx2-32x1x4x", "int2a8-shuffle", "# Made up.",
-                                         "old",   ""};
+    static const char *const others[] = {
+        "mixed", "int2a8-shuffle-avx2-32x1x4x", "int2a8-shuffle", "# Made up.", "old", ""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         expect_name(ULB_NAME_KERNEL, others[i], others[i]);
 }
@@ -76,7 +76,8 @@ static void old_key(json_t *object, const char *key, const char *old)
 static void use_old_names(json_t *root)
 {
     json_t *rows[] = {json_object_get(root, "cells"), json_object_get(root, "best"),
-                      json_object_get(root, "counts"), json_object_get(json_object_get(root, "gamma"), "cells"),
+                      json_object_get(root, "counts"),
+                      json_object_get(json_object_get(root, "gamma"), "cells"),
                       json_object_get(json_object_get(root, "overlap"), "cells")};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *row;

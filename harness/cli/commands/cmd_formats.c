@@ -48,8 +48,7 @@ void ulb_report_formats(const struct ulb_record *record, FILE *out)
     fprintf(
         out,
         "Formats: bits with scales; errors: %s;\n"
-        "gamma in cycles per 32 weights, of the fastest kernel and of the one that reads a file's bytes in "
-        "place;\n"
+        "gamma in cycles per 32 weights, of the fastest kernel and of the one that reads files in place;\n"
         "w/cycle: weights per cycle of a core, memory included; repack in ns per weight\n",
         json_string_value(json_object_get(formats, "error_of")));
     fflush(out);
