@@ -61,7 +61,7 @@ assert model["suggested"] == wanted["format"], (model["suggested"], wanted)
 P
 "$bench" show "$record" --json | python3 -c '
 import json, sys
-assert json.load(sys.stdin) == json.load(open(sys.argv[1]))["summary"]' "$record" || fail "show --json is not the record'"'"'s summary"
+assert json.load(sys.stdin) == json.load(open(sys.argv[1]))["summary"]' "$record" || fail "show --json is not the record's summary"
 for section in machine beta gamma cells overlap decode formats all; do
     "$bench" show "$record" --section $section >part 2>notes || fail "show --section $section: $(cat notes)"
     [[ -s part || $section == decode ]] || fail "show --section $section prints nothing"

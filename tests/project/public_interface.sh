@@ -47,7 +47,7 @@ words() { "$bench" completion words -- "$@" | tail -n +2 | cut -f1; }
 [[ $(words '') == "$(printf '%s\n' "${commands[@]}")"* ]] || fail "not every command is offered: $(words '')"
 
 # The options offered are those of --help, and each value is known to completion or free.
-free='N|N,|PERCENT|REGEX|NS|US|ROWS|TILES|SHARE,'
+free='N|N,|X|GIB|PERCENT|REGEX|NS|US|ROWS|TILES|SHARE,'
 for command in "${commands[@]}"; do
     "$bench" "$command" --help >"$scratch/help"
     offered=$(words "$command" -- | sort -u) shown=$(grep -oE -- ' --[a-z-]+' "$scratch/help" | sed 's/^ //' || true)

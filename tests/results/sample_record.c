@@ -511,6 +511,16 @@ static enum ulb_status set_sections(struct ulb_record *record, const struct mach
     return status;
 }
 
+/* What a run says of the formats of its cells. */
+static enum ulb_status add_format_errors(struct ulb_record *record, struct ulb_error *err)
+{
+    json_t *rows = json_pack("[{s:s,s:f,s:f}, {s:s,s:f,s:f}, {s:s,s:f,s:f}, {s:s,s:f,s:f}]", "format", "bf16",
+                             "bits_per_weight", 16.0, "rmse", 0.0017, "format", "int8", "bits_per_weight",
+                             8.008, "rmse", 0.0086, "format", "int2", "bits_per_weight", 2.008, "rmse", 0.386,
+                             "format", "int1", "bits_per_weight", 1.008, "rmse", 0.603);
+    return ulb_record_set(record, "format_errors", rows, err);
+}
+
 enum ulb_status sample_record(struct ulb_record *record, enum sample_kind kind, struct ulb_error *err)
 {
     const struct machine *machine = kind == SAMPLE_HYBRID ? &hybrid : &server;
@@ -524,6 +534,8 @@ enum ulb_status sample_record(struct ulb_record *record, enum sample_kind kind, 
         status = add_betas(record, machine, kind, err);
     if (status == ULB_OK)
         status = add_kernels(record, machine, kind, err);
+    if (status == ULB_OK)
+        status = add_format_errors(record, err);
     bool decoded = kind == SAMPLE_ABSENT || kind == SAMPLE_LONGEST;
     for (size_t i = 0; i < KERNELS && status == ULB_OK && decoded; i += 3)
         status = add_decode(record, machine, &kernels[i], kind, err);
