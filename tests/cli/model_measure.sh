@@ -118,7 +118,7 @@ refused "not both" "$bench" model --platform lnl --record given.json --measure
 refused "do not go with --check-paper" "$bench" model --check-paper --measure
 refused "goes with --platform" "$bench" run --record given.json
 document=$(find now figures masked -name '*.json' | head -1)
-refused "unknown figure 'beta' of a modelled platform" "$bench" plot "$document" -F beta
-refused "'bars' is named twice" "$bench" plot "$document" -F bars,,speedup,bars
-refused "'svg' is named twice" "$bench" plot "$document" -F bars -f svg,png,svg
+refused "unknown figure 'beta' of a modelled platform" "$bench" plot "$document" --figure beta
+refused "'bars' is named twice" "$bench" plot "$document" --figure bars,,speedup,bars
+refused "'svg' is named twice" "$bench" plot "$document" --figure bars --format svg,png,svg
 echo "modelled: all as documented"

@@ -150,7 +150,7 @@ static void print_models(const json_t *summary, size_t most, size_t formats, FIL
         return;
     fprintf(out, "  tok/s: %s, context %.0f\n", ulb_row_text(first, "basis"),
             ulb_row_number(first, "context"));
-    fprintf(out, "  error: RMS on normal weights, not model quality; > is %s\n\n",
+    fprintf(out, "  error: RMS on normal weights, not model quality\n  > %s\n\n",
             ulb_row_text(first, "reason"));
 }
 
