@@ -29,6 +29,9 @@ static inline float ulb_rng_float(struct ulb_rng *rng)
     return (float)(ulb_rng_next(rng) >> 40) * (2.0f / 16777216.0f) - 1.0f;
 }
 
+/* Two numbers of a standard normal distribution (Box and Muller 1958). */
+void ulb_rng_normal(struct ulb_rng *rng, float out[2]);
+
 /* Fisher-Yates shuffle of n indices. */
 void ulb_rng_shuffle(struct ulb_rng *rng, size_t *items, size_t n);
 

@@ -41,10 +41,11 @@ static enum ulb_status measure_gamma(struct ulb_session *session, enum ulb_stage
 {
     bool wanted = stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_LIMITS || stage == ULB_STAGE_FORMATS ||
                   stage == ULB_STAGE_ALL;
+    bool look_ups = stage == ULB_STAGE_GAMMA || stage == ULB_STAGE_ALL;
     enum ulb_status status =
         wanted ? ulb_port_bounds_record(session->record, &session->machine.topology, kernels, n, err)
                : ULB_OK;
-    return wanted && status == ULB_OK ? ulb_gamma_measure(session, kernels, n, err) : status;
+    return wanted && status == ULB_OK ? ulb_gamma_measure(session, kernels, n, look_ups, err) : status;
 }
 
 /* Counters are opened for one core at a time: what all cores do together is always the chain's. */

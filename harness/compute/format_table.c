@@ -2,6 +2,7 @@
 
 #include "common/rng.h"
 #include "harness/bandwidth/beta.h"
+#include "harness/compute/outlier_error.h"
 #include "harness/session/json_number.h"
 #include "harness/verify/test_case.h"
 #include "kernels/gguf_block.h"
@@ -16,17 +17,6 @@ enum { ERROR_ROWS = 32, ERROR_COLUMNS = 4096, PACK_ROWS = 512, PACK_COLUMNS = 40
 
 /* ---- errors ---- */
 
-/* Two normal numbers (Box and Muller 1958). */
-static void draw_normal(struct ulb_rng *rng, float out[2])
-{
-    static const double PI = 3.14159265358979323846;
-    double u = ((double)(ulb_rng_next(rng) >> 11) + 0.5) * 0x1p-53,
-           v = (double)(ulb_rng_next(rng) >> 11) * 0x1p-53;
-    double radius = sqrt(-2 * log(u));
-    out[0] = (float)(radius * cos(2 * PI * v));
-    out[1] = (float)(radius * sin(2 * PI * v));
-}
-
 /* One row of normal weights through the format; room: weights, kept, then scales, k each; values: words of
  * weights, 2 k, then zeros, k. */
 static void add_row_error(const struct ulb_format *format, struct ulb_rng *rng, size_t k, float *room,
@@ -34,7 +24,7 @@ static void add_row_error(const struct ulb_format *format, struct ulb_rng *rng, 
 {
     float *weights = room, *kept = room + k, *scales = room + 2 * k;
     for (size_t i = 0; i < k; i += 2)
-        draw_normal(rng, weights + i);
+        ulb_rng_normal(rng, weights + i);
     ulb_round_trip(format, weights, k, values, scales, values + 2 * k, kept);
     for (size_t i = 0; i < k; i++) {
         double e = (double)kept[i] - (double)weights[i];
@@ -181,9 +171,12 @@ static enum ulb_status add_row(struct ulb_session *session, json_t *rows, const 
 {
     const struct ulb_format *format = reference->layout->format;
     struct ulb_format_error error;
+    struct ulb_outlier_error outliers = {NAN, NAN};
     double pack_ns = NAN;
     enum ulb_status status =
         ulb_format_error(format, ERROR_ROWS, ERROR_COLUMNS, session->settings.seed, &error, err);
+    if (status == ULB_OK && !ulb_activation_is_floating(reference->activation))
+        status = ulb_outlier_error(format, reference->activation, session->settings.seed, &outliers, err);
     if (status == ULB_OK && best->kernel)
         status = time_packing(session, best->kernel, &pack_ns, err);
     if (status != ULB_OK)
@@ -195,8 +188,11 @@ static enum ulb_status add_row(struct ulb_session *session, json_t *rows, const 
                   is_lossless(reference), "rmse", error.rmse, "max_error", error.largest);
     int bad = !row || set_best(row, "", best, "no kernel of its repacked weights runs here") ||
               set_best(row, "in_place_", in_place, "no kernel of it reads file order here");
-    if (row)
+    if (row) {
+        ulb_set_figure(row, "error_outliers", outliers.plain, "its activations are not int8");
+        ulb_set_figure(row, "error_smoothed", outliers.smoothed, "its activations are not int8");
         ulb_set_figure(row, "repack_ns_per_weight", pack_ns, "nothing to repack");
+    }
     bad |= json_array_append_new(rows, row);
     return bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the table of formats") : ULB_OK;
 }
@@ -281,8 +277,9 @@ enum ulb_status ulb_formats_measure(struct ulb_session *session, const struct ul
                                     size_t n, struct ulb_error *err)
 {
     json_t *rows = json_array(), *groups = json_array();
-    json_t *formats = json_pack("{s:o, s:o, s:s}", "rows", rows, "groups", groups, "error_of",
-                                "normally distributed weights, in standard deviations");
+    json_t *formats =
+        json_pack("{s:o, s:o, s:s, s:o}", "rows", rows, "groups", groups, "error_of",
+                  "normally distributed weights, in standard deviations", "outliers", ulb_outlier_rule());
     if (!formats || json_object_set_new(session->record->root, "formats", formats) != 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the table of formats");
     enum ulb_status status = ULB_OK;

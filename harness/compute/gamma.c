@@ -4,7 +4,9 @@
 #include "harness/bandwidth/beta.h"
 #include "harness/compute/gamma_loop.h"
 #include "harness/session/checkpoint.h"
+#include "harness/session/json_number.h"
 #include "common/stats.h"
+#include "kernels/gguf_block.h"
 #include "models/models.h"
 
 #include <math.h>
@@ -74,15 +76,29 @@ static void take_samples(struct ulb_clock *clock, struct ulb_gamma_sizes places[
     }
 }
 
-static enum ulb_status sample_kernel(struct ulb_session *session, const struct ulb_kernel *kernel,
-                                     size_t l1_bytes, struct ulb_clock *clock, struct gamma_samples *samples,
-                                     struct ulb_error *err)
+/* What is measured: a kernel, or an operator's look-up of a row of its format. */
+struct subject {
+    const struct ulb_kernel *kernel;
+    const struct ulb_embedding *embedding; /* NULL: the kernel */
+};
+
+static enum ulb_status open_sizes(struct ulb_gamma_sizes *sizes, const struct subject *subject,
+                                  size_t l1_bytes, uint64_t seed, struct ulb_error *err)
+{
+    return subject->embedding
+               ? ulb_gamma_sizes_open_look_up(sizes, subject->embedding, subject->kernel, l1_bytes, seed, err)
+               : ulb_gamma_sizes_open(sizes, subject->kernel, l1_bytes, 1, seed, err);
+}
+
+static enum ulb_status sample_subject(struct ulb_session *session, const struct subject *subject,
+                                      size_t l1_bytes, struct ulb_clock *clock, struct gamma_samples *samples,
+                                      struct ulb_error *err)
 {
     struct ulb_gamma_sizes places[PLACES];
     enum ulb_status status = ULB_OK;
     size_t open = 0;
     for (; open < PLACES && status == ULB_OK; open++)
-        status = ulb_gamma_sizes_open(&places[open], kernel, l1_bytes, 1, session->settings.seed, err);
+        status = open_sizes(&places[open], subject, l1_bytes, session->settings.seed, err);
     if (status == ULB_OK)
         take_samples(clock, places, session->settings.quick ? SAMPLES_QUICK : SAMPLES_FULL, samples);
     else
@@ -92,16 +108,26 @@ static enum ulb_status sample_kernel(struct ulb_session *session, const struct u
     return status == ULB_OK ? ulb_check_interrupted(err) : status;
 }
 
-/* The samples of a kernel on a class's core: measured, or read back from the journal. */
-static enum ulb_status get_samples(struct ulb_session *session, const struct ulb_kernel *kernel,
+/* "int2a8-pshufb-avxvnni-32x1x4", "embedding u4 bmi2": as the journal names it. */
+static void name_subject(const struct subject *subject, char name[ULB_KERNEL_NAME_MAX])
+{
+    if (subject->embedding)
+        snprintf(name, ULB_KERNEL_NAME_MAX, "embedding %s %s", subject->kernel->layout->format->name,
+                 subject->embedding->isa);
+    else
+        ulb_kernel_name(subject->kernel, name);
+}
+
+/* The samples of a subject on a class's core: measured, or read back from the journal. */
+static enum ulb_status get_samples(struct ulb_session *session, const struct subject *subject,
                                    const struct ulb_core_class *cls, struct ulb_clock *clock,
                                    struct gamma_samples *samples, struct ulb_error *err)
 {
     char name[ULB_KERNEL_NAME_MAX];
     struct ulb_journal_entry entry;
     const json_t *saved;
-    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "gamma %s %s", cls->name,
-                                             ulb_kernel_name(kernel, name));
+    name_subject(subject, name);
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "gamma %s %s", cls->name, name);
     if (status != ULB_OK)
         return status;
     if (saved) {
@@ -114,7 +140,7 @@ static enum ulb_status get_samples(struct ulb_session *session, const struct ulb
                    : ulb_entry_damaged(&entry, err);
     }
     size_t l1 = cls->l1d_bytes ? cls->l1d_bytes : (size_t)32 << 10;
-    status = sample_kernel(session, kernel, l1, clock, samples, err);
+    status = sample_subject(session, subject, l1, clock, samples, err);
     if (status != ULB_OK)
         return status;
     json_t *value = json_pack("{s:o, s:b, s:b}", "samples", ulb_journal_numbers(samples->values, samples->n),
@@ -145,6 +171,25 @@ static enum ulb_status add_cell(struct ulb_session *session, const struct ulb_ke
     return ulb_record_add_gamma(session->record, &cell, err);
 }
 
+static enum ulb_status add_look_up(struct ulb_session *session, const struct subject *subject,
+                                   const struct ulb_core_class *cls, const struct gamma_samples *samples,
+                                   struct ulb_error *err)
+{
+    struct ulb_stats stats = ulb_stats_of(samples->values, samples->n, session->settings.seed);
+    const struct ulb_format *format = subject->kernel->layout->format;
+    json_t *rows = json_object_get(json_object_get(session->record->root, "gamma"), "embedding");
+    json_t *row = json_pack("{s:s, s:s, s:s, s:f, s:b, s:o}", "format", format->name, "isa",
+                            subject->embedding->isa, "class", cls->name, "bytes_per_step",
+                            (double)ULB_STEP_WEIGHTS * (double)format->block->bytes / format->block->columns,
+                            "verified", 1, "gamma_samples", ulb_journal_numbers(samples->values, samples->n));
+    ulb_set_figure(row, "gamma_cycles", stats.median, "the core was never undisturbed");
+    ulb_set_figure(row, "gamma_min_cycles", stats.min, "the core was never undisturbed");
+    ulb_set_figure(row, "gamma_mad_cycles", stats.mad, "too few samples");
+    return json_array_append_new(rows, row) == 0
+               ? ULB_OK
+               : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+}
+
 /* Says so where cycles do not come from the source that was expected. */
 static enum ulb_status warn_of_source(struct ulb_session *session, const struct ulb_core_class *cls,
                                       const struct ulb_clock *clock, const char *expected,
@@ -156,10 +201,10 @@ static enum ulb_status warn_of_source(struct ulb_session *session, const struct 
                            clock->source, expected, clock->reason);
 }
 
-/* All kernels on the class's first core in the set. The caller's own thread is moved there by a team of one.
+/* All subjects on the class's first core in the set. The caller's own thread is moved there by a team of one.
  */
 static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsigned pu,
-                                     const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err)
+                                     const struct subject *subjects, size_t n, struct ulb_error *err)
 {
     const struct ulb_core_class *cls = &session->machine.topology.classes[c];
     struct ulb_team *team = NULL;
@@ -174,9 +219,10 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
         struct gamma_samples samples;
         ulb_session_progress(session, "gamma",
                              (double)(c * n + i) / (double)(session->machine.topology.n_classes * n));
-        status = get_samples(session, kernels[i], cls, &clock, &samples, err);
+        status = get_samples(session, &subjects[i], cls, &clock, &samples, err);
         if (status == ULB_OK)
-            status = add_cell(session, kernels[i], cls, &samples, err);
+            status = subjects[i].embedding ? add_look_up(session, &subjects[i], cls, &samples, err)
+                                           : add_cell(session, subjects[i].kernel, cls, &samples, err);
     }
     if (status == ULB_OK)
         status = warn_of_source(session, cls, &clock, source, err);
@@ -194,8 +240,8 @@ static enum ulb_status measure_class(struct ulb_session *session, size_t c, unsi
     return status;
 }
 
-enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                  size_t n, struct ulb_error *err)
+static enum ulb_status measure_subjects(struct ulb_session *session, const struct subject *subjects, size_t n,
+                                        struct ulb_error *err)
 {
     size_t classes = session->machine.topology.n_classes;
     enum ulb_status status = ULB_OK;
@@ -204,10 +250,60 @@ enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_
             if (ulb_topology_class_of(&session->machine.topology, session->machine.pus.items[t]) !=
                 &session->machine.topology.classes[c])
                 continue;
-            status = measure_class(session, c, session->machine.pus.items[t], kernels, n, err);
+            status = measure_class(session, c, session->machine.pus.items[t], subjects, n, err);
             break;
         }
     }
     ulb_session_progress(session, "gamma", 1.0);
+    return status;
+}
+
+/* Whether a kernel before the i-th has its format. */
+static bool has_format_before(const struct ulb_kernel *const *kernels, size_t i)
+{
+    bool found = false;
+    for (size_t j = 0; j < i && !found; j++)
+        found = kernels[j]->layout->format == kernels[i]->layout->format;
+    return found;
+}
+
+/* Adds the look-ups of kernel i's format to subjects[0..n); how many there are then. */
+static size_t add_operators(const struct ulb_session *session, const struct ulb_kernel *kernel,
+                            struct subject *subjects, size_t n)
+{
+    const struct ulb_embedding *embedding;
+    for (size_t e = 0; (embedding = ulb_embedding_at(e)); e++) {
+        if (embedding->reads(kernel->layout->format) && ulb_session_can_run(session, embedding->needs))
+            subjects[n++] = (struct subject){kernel, embedding};
+    }
+    return n;
+}
+
+static size_t count_operators(void)
+{
+    size_t n = 0;
+    while (ulb_embedding_at(n))
+        n++;
+    return n;
+}
+
+enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                  size_t n, bool look_ups, struct ulb_error *err)
+{
+    json_t *gamma = json_object_get(session->record->root, "gamma");
+    size_t n_subjects = 0;
+    struct subject *subjects = calloc(n * (1 + count_operators()), sizeof *subjects);
+    if (!subjects || (look_ups && json_object_set_new(gamma, "embedding", json_array()) != 0)) {
+        free(subjects);
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the gamma of %zu kernels", n);
+    }
+    for (size_t i = 0; i < n; i++)
+        subjects[n_subjects++] = (struct subject){.kernel = kernels[i]};
+    for (size_t i = 0; i < n && look_ups; i++) {
+        if (!has_format_before(kernels, i))
+            n_subjects = add_operators(session, kernels[i], subjects, n_subjects);
+    }
+    enum ulb_status status = measure_subjects(session, subjects, n_subjects, err);
+    free(subjects);
     return status;
 }

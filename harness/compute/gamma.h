@@ -7,8 +7,11 @@
 /* Measures the n kernels on one core of every class that the session's set touches, that core alone at work,
  * by the difference of two lengths: (cycles(K2) - cycles(K1)) / steps between, so that the loop's entry, the
  * scales and the call cancel. Appends to the record. A kernel is checked against its scalar reference first;
- * one that differs is ULB_FINDING. */
+ * one that differs is ULB_FINDING.
+ *
+ * look_ups: the embedding look-ups of the kernels' block formats are measured and checked in the same way.
+ * Each operator that the CPU runs has an entry in "embedding" of the record's gamma. */
 enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
-                                  size_t n, struct ulb_error *err);
+                                  size_t n, bool look_ups, struct ulb_error *err);
 
 #endif

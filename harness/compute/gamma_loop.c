@@ -5,6 +5,7 @@
 #include "harness/counters/marker.h"
 #include "models/models.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const double RUN_SECONDS = 40e-6;
@@ -15,6 +16,7 @@ enum {
     CALLS_MAX = 1 << 20,
     TILES_WITH_TABLES = 2,
     TABLE_BYTES_PER_COLUMN = 8,
+    LOOK_UP_PARTS = 4, /* the full size over the brief one */
     PAGE = 4096,
     /* Bytes from turn to turn: 64 turns differ. */
     STACK_STEP = 13 * 64 + 32,
@@ -77,12 +79,10 @@ static void choose_sizes(const struct ulb_kernel *kernel, size_t l1_bytes, struc
                                          : full->k / 4 / k_grain(kernel) * k_grain(kernel)};
 }
 
-void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread, size_t turn)
+static void multiply(const struct ulb_gamma_loop *loop, size_t thread, size_t turn)
 {
     struct ulb_gemm mine = loop->gemm;
     mine.y += thread * loop->y_stride + turn * RESULT_STEP % PAGE / sizeof *mine.y;
-    char *above = __builtin_alloca(turn * STACK_STEP % PAGE + 1);
-    __asm__ volatile("" ::"r"(above) : "memory"); /* keeps it */
     if (thread == 0)
         ulb_kernel_doing(loop->kernel, mine.m, mine.k, mine.n);
     ulb_marker_start("gamma");
@@ -91,6 +91,26 @@ void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread, size_t
     ulb_marker_stop("gamma");
     if (thread == 0)
         ulb_doing_end();
+}
+
+static void look_up(const struct ulb_gamma_loop *loop, size_t turn)
+{
+    struct ulb_embedding_call mine = loop->look_up;
+    mine.out += turn * RESULT_STEP % PAGE / sizeof *mine.out;
+    ulb_marker_start("embedding");
+    for (size_t i = 0; i < loop->calls; i++)
+        loop->embedding->run(&mine);
+    ulb_marker_stop("embedding");
+}
+
+void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread, size_t turn)
+{
+    char *above = __builtin_alloca(turn * STACK_STEP % PAGE + 1);
+    __asm__ volatile("" ::"r"(above) : "memory"); /* keeps it */
+    if (loop->embedding)
+        look_up(loop, turn);
+    else
+        multiply(loop, thread, turn);
 }
 
 void ulb_gamma_loop_warm(const struct ulb_gamma_loop *loop, size_t thread)
@@ -184,6 +204,83 @@ enum ulb_status ulb_gamma_sizes_open_counted(struct ulb_gamma_sizes *sizes, cons
     struct size brief, full;
     choose_sizes(kernel, l1_bytes, &brief, &full);
     enum ulb_status status = open_two(sizes, kernel, brief, full, 1, seed, err);
+    if (status != ULB_OK)
+        ulb_gamma_sizes_close(sizes);
+    return status;
+}
+
+/* ---- look-up ---- */
+
+/* Columns of the full size, whose blocks and floats take three quarters of L1. */
+static size_t look_up_columns(const struct ulb_block *block, size_t l1_bytes)
+{
+    double per_column = sizeof(float) + (double)block->bytes / block->columns;
+    size_t grain = LOOK_UP_PARTS * (size_t)block->columns, k = (size_t)(0.75 * (double)l1_bytes / per_column);
+    return k < grain ? grain : k / grain * grain;
+}
+
+/* The row as the operator gives it against that of the scalar reference. */
+static enum ulb_status check_look_up(const struct ulb_gamma_loop *loop, struct ulb_error *err)
+{
+    struct ulb_embedding_call reference = loop->look_up;
+    const float *out = loop->look_up.out;
+    enum ulb_status status = ULB_OK;
+    reference.out = calloc(reference.k, sizeof *reference.out);
+    if (!reference.out)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for an embedding of %zu columns",
+                        reference.k);
+    ulb_embedding_at(0)->run(&reference);
+    loop->embedding->run(&loop->look_up);
+    for (size_t k = 0; k < reference.k && status == ULB_OK; k++) {
+        if (memcmp(&out[k], &reference.out[k], sizeof *out) != 0)
+            status = ulb_fail(
+                err, ULB_FINDING,
+                "embedding look-up of %s by %s: weight %zu is %.9g, by the scalar reference %.9g",
+                reference.format->name, loop->embedding->isa, k, (double)out[k], (double)reference.out[k]);
+    }
+    free(reference.out);
+    return status;
+}
+
+static enum ulb_status open_look_up(struct ulb_gamma_loop *loop, const struct ulb_embedding *embedding,
+                                    const struct ulb_kernel *kernel, size_t k, uint64_t seed,
+                                    struct ulb_error *err)
+{
+    static const uint32_t first_row = 0;
+    size_t bytes = k * sizeof(float) + PAGE;
+    loop->kernel = kernel;
+    loop->embedding = embedding;
+    enum ulb_status status =
+        ulb_test_case_open(&loop->test_case, kernel, 1, k, ULB_FILL_RANDOM, seed, NULL, err);
+    if (status == ULB_OK)
+        status = ulb_pages_map(&loop->pages, bytes, ULB_PAGES_SMALL, err);
+    if (status != ULB_OK)
+        return status;
+    memset(loop->pages.data, 0xFF, bytes); /* NaN: what is left out differs */
+    loop->look_up = (struct ulb_embedding_call){.format = kernel->layout->format,
+                                                .rows = loop->test_case.weights.blocks,
+                                                .k = k,
+                                                .tokens = &first_row,
+                                                .n = 1,
+                                                .out = loop->pages.data};
+    status = check_look_up(loop, err);
+    if (status == ULB_OK)
+        loop->calls = ulb_repetitions(RUN_SECONDS, CALLS_MAX, run_calls, loop);
+    return status;
+}
+
+enum ulb_status ulb_gamma_sizes_open_look_up(struct ulb_gamma_sizes *sizes,
+                                             const struct ulb_embedding *embedding,
+                                             const struct ulb_kernel *kernel, size_t l1_bytes, uint64_t seed,
+                                             struct ulb_error *err)
+{
+    size_t full = look_up_columns(kernel->layout->format->block, l1_bytes), brief = full / LOOK_UP_PARTS;
+    *sizes =
+        (struct ulb_gamma_sizes){.n = ULB_GAMMA_FULL + 1, .steps = (double)(full - brief) / ULB_STEP_WEIGHTS};
+    enum ulb_status status =
+        open_look_up(&sizes->loops[ULB_GAMMA_BRIEF], embedding, kernel, brief, seed, err);
+    if (status == ULB_OK)
+        status = open_look_up(&sizes->loops[ULB_GAMMA_FULL], embedding, kernel, full, seed, err);
     if (status != ULB_OK)
         ulb_gamma_sizes_close(sizes);
     return status;

@@ -10,10 +10,13 @@
 
 #include "harness/timing/clock.h"
 #include "harness/verify/test_case.h"
+#include "kernels/embedding.h"
 
 struct ulb_gamma_loop {
     const struct ulb_kernel *kernel;
     struct ulb_gemm gemm;
+    const struct ulb_embedding *embedding; /* runs look_up; NULL: the kernel runs gemm */
+    struct ulb_embedding_call look_up;
     size_t calls; /* per timed run */
     struct ulb_test_case test_case;
     struct ulb_pages pages; /* packed weights, ULB_GAMMA_ASKED_BEHIND bytes, results by thread */
@@ -43,17 +46,24 @@ enum ulb_status ulb_gamma_sizes_open(struct ulb_gamma_sizes *sizes, const struct
 /* The brief and the full size alone, for what no cache changes. */
 enum ulb_status ulb_gamma_sizes_open_counted(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
                                              size_t l1_bytes, uint64_t seed, struct ulb_error *err);
+/* The brief and the full size of an embedding look-up. One row of the kernel's block format has two lengths,
+ * at which its blocks and floats stay in L1. The operator is checked first: ULB_FINDING when a float differs
+ * from the scalar reference's in any bit. */
+enum ulb_status ulb_gamma_sizes_open_look_up(struct ulb_gamma_sizes *sizes,
+                                             const struct ulb_embedding *embedding,
+                                             const struct ulb_kernel *kernel, size_t l1_bytes, uint64_t seed,
+                                             struct ulb_error *err);
 void ulb_gamma_sizes_close(struct ulb_gamma_sizes *sizes);
 
 /* gamma, of the cycles of one call of each loop. */
 double ulb_gamma_of_sizes(const struct ulb_gamma_sizes *sizes, const double cycles[ULB_GAMMA_LOOPS]);
 
-/* One timed run's work, for one thread: calls of the kernel. Each turn has its results, and the kernel's
- * stack, at other places of a page: a core may settle in a slower way of running brief calls for as long as
- * nothing moves. int8 at 512 bits on Zen 5, 6 KiB of weights: 176 cycles a call or, on the stacks of one
- * thread of ten, 185 to 205, on another of the same process 176; of 30 KiB 401 or 407. Of samples at one
- * place gamma was 0.26 to 0.30 in 40 runs, up to 11 % below what the core's loads allow; so it is 0.288 to
- * 0.296. */
+/* One timed run's work, for one thread: calls of the kernel or of the look-up. Each turn has its results, and
+ * the kernel's stack, at other places of a page: a core may settle in a slower way of running brief calls for
+ * as long as nothing moves. int8 at 512 bits on Zen 5, 6 KiB of weights: 176 cycles a call or, on the stacks
+ * of one thread of ten, 185 to 205, on another of the same process 176; of 30 KiB 401 or 407. Of samples at
+ * one place gamma was 0.26 to 0.30 in 40 runs, up to 11 % below what the core's loads allow; so it is 0.288
+ * to 0.296. */
 void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread, size_t turn);
 
 /* One call, which brings weights and activations back into L1 after other work. */

@@ -9,10 +9,26 @@
 /* The file, which ulb_embed() ends with a zero byte. */
 extern const unsigned char ulb_published_speeds_csv[];
 
-static const char header[] = "cpu,bandwidth_gbs,bandwidth_kind,model,quant,file_bytes,unread_bytes,threads,"
-                             "runtime,tokens_per_s,verdict,source";
+static const char header[] = "cpu,bandwidth_gbs,bandwidth_kind,model,quant,our_model,our_format,file_bytes,"
+                             "unread_bytes,threads,runtime,tokens_per_s,verdict,source";
 
-enum { CPU, GBS, KIND, MODEL, QUANT, FILE_BYTES, UNREAD, THREADS, RUNTIME, SPEED, VERDICT, SOURCE, N_FIELDS };
+enum {
+    CPU,
+    GBS,
+    KIND,
+    MODEL,
+    QUANT,
+    OUR_MODEL,
+    OUR_FORMAT,
+    FILE_BYTES,
+    UNREAD,
+    THREADS,
+    RUNTIME,
+    SPEED,
+    VERDICT,
+    SOURCE,
+    N_FIELDS
+};
 
 struct rows {
     struct ulb_published_speed *items;
@@ -34,6 +50,12 @@ static bool parse_kind(const char *text, enum ulb_bandwidth_kind *kind)
     return false;
 }
 
+static bool copy_or_empty(char *out, size_t out_bytes, const char *text)
+{
+    out[0] = '\0';
+    return *text == '\0' || ulb_csv_copy(out, out_bytes, text);
+}
+
 static const char *parse_row(char **fields, struct ulb_published_speed *row)
 {
     double gbs, bytes, unread, threads;
@@ -43,6 +65,9 @@ static const char *parse_row(char **fields, struct ulb_published_speed *row)
         !ulb_csv_copy(row->runtime, sizeof row->runtime, fields[RUNTIME]) ||
         !ulb_csv_copy(row->source, sizeof row->source, fields[SOURCE]))
         return "a text field is empty or too long";
+    if (!copy_or_empty(row->our_model, sizeof row->our_model, fields[OUR_MODEL]) ||
+        !copy_or_empty(row->our_format, sizeof row->our_format, fields[OUR_FORMAT]))
+        return "our_model or our_format is too long";
     if (!parse_kind(fields[KIND], &row->kind))
         return "bandwidth_kind must be measured, stated, max-seen or theoretical";
     if (!ulb_csv_number(fields[GBS], &gbs) || !ulb_csv_number(fields[FILE_BYTES], &bytes) ||
@@ -88,6 +113,30 @@ enum ulb_status ulb_published_speeds(struct ulb_published_speed **out, size_t *n
     *out = rows.items;
     *n = rows.n;
     return status;
+}
+
+static bool is_of(const struct ulb_published_speed *row, const char *model, const char *format)
+{
+    return !row->broken && row->our_model[0] && strcmp(row->our_model, model) == 0 &&
+           strcmp(row->our_format, format) == 0;
+}
+
+size_t ulb_fastest_published(const struct ulb_published_speed *rows, size_t n, const char *model,
+                             const char *format, const struct ulb_published_speed **fastest)
+{
+    size_t machines = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = 0;
+        if (!is_of(&rows[i], model, format))
+            continue;
+        while (at < machines && strcmp(fastest[at]->cpu, rows[i].cpu) != 0)
+            at++;
+        if (at == machines)
+            fastest[machines++] = &rows[i];
+        else if (rows[i].tokens_per_s > fastest[at]->tokens_per_s)
+            fastest[at] = &rows[i];
+    }
+    return machines;
 }
 
 bool ulb_speed_possible(double tokens_per_s, double bound, enum ulb_bandwidth_kind kind)

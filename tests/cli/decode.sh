@@ -34,6 +34,7 @@ for r in runs:
     assert r["prompt"] == 4 and abs(prefill["first_token_ms"] * prefill["tokens_per_s"] / 4000 - 1) < 1e-6, r
     assert prefill["bound"] == ("compute" if prefill["peak_share"] >= prefill["memory_share"] else "memory"), r
     assert r["joule_per_token"] is None and r["joule_per_token_reason"], r
+    assert r["published"] == [], r
 rows = json.load(open("rows.json"))["kernels"]
 choice = {row["name"]: row["prefetch_choice"] for row in rows}
 of_many = {row["name"]: row["prefetch_choice"] and not row["prefetch_tokens"] for row in rows}
@@ -68,6 +69,14 @@ hidden, ffn, vocab = 128, 512, 65536
 operations = 2 * (513 * (4 * hidden * hidden + 3 * hidden * ffn) + 2 * hidden * vocab)
 assert abs(run["prefill"]["gops"] * run["prefill"]["first_token_ms"] * 1e6 / operations - 1) < 1e-6, run["prefill"]
 P
+
+# What others publish for the model of that name and the format stands beside it, in the record too.
+cp steps.json Llama-2-7B.json
+"$bench" decode --quick --model Llama-2-7B.json --weights q4_0 --tokens 2 --ring-mib 64 --out named >out 2>notes ||
+    fail "a model with published speeds: exit $?: $(cat notes)"
+grep -qE '^ q4_0 +[0-9.]+ tokens/s, [0-9]+ % of the bandwidth, beside ' out && grep -q 'Apple M2 Max' out || fail "no published speeds: $(cat out)"
+awk 'length > 100 { exit 1 }' out || fail "published speeds are wider than 100 columns: $(cat out)"
+python3 "$ULB_SOURCE/tests/results/validate_record.py" named/*.json || fail "schema of published speeds"
 
 # The pieces that kernels are chosen on lie within the ring's mapping in the widest format too, padded as they are.
 cat >wide.json <<'J'

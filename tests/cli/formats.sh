@@ -13,6 +13,10 @@ rows = {row["format"]: row for row in document["rows"]}
 assert list(rows) == ["int4", "int1", "i2_s", "q4_0", "q4_k"], list(rows)
 for row in rows.values():
     assert 0 < row["rmse"] < row["max_error"] < 6, row
+    if row["activation"] in ("f32", "bf16"):
+        assert row["error_outliers"] is None and row["error_smoothed"] is None and row["error_smoothed_reason"], row
+    else:
+        assert 0 < row["error_outliers"] < 1 and 0 < row["error_smoothed"] < 1, row
     for prefix in ("", "in_place_"):
         name = row[prefix + "kernel"]
         if name is None:
@@ -24,6 +28,8 @@ for row in rows.values():
 assert rows["q4_0"]["bits_per_weight"] == rows["q4_k"]["bits_per_weight"] == 4.5
 assert rows["q4_0"]["scale_columns"] == 32 and rows["int4"]["scale_columns"] == 0
 assert rows["q4_0"]["rmse"] < rows["int4"]["rmse"] < rows["i2_s"]["rmse"] < rows["int1"]["rmse"]
+assert document["outliers"] == {"tokens": 16, "columns": 4096, "channels": 8, "times": 100, "alpha": 0.5}, document["outliers"]
+assert rows["q4_0"]["error_outliers"] < rows["int4"]["error_outliers"] < rows["int1"]["error_outliers"], rows
 assert rows["int4"]["lossless"] and rows["i2_s"]["lossless"] and not rows["q4_0"]["lossless"]
 assert [(g["format"], g["columns"]) for g in document["groups"]] == [
     (f, c) for f in ("int8", "int4", "int3", "int2") for c in (32, 64, 128, 256, 4096)]
@@ -31,6 +37,7 @@ P
 
 "$bench" formats --quick --ring-mib 64 --formats int1,q4_0,q5_1 --out records >out 2>notes || fail "formats as a table: $(cat notes)"
 grep -q '^int1 .* exact ' out || fail "no row of int1: $(cat out)"
+grep -qE '^int1  *a8  *1\.[0-9]+  *0\.[0-9]{4}  *[01]\.[0-9]{4}$' out || fail "no errors of int1 with outliers: $(cat out)"
 awk 'length > 100 { exit 1 }' out || fail "the table is wider than 100 columns"
 code=0
 "$bench" formats --formats int99 >out 2>notes || code=$?

@@ -1,5 +1,6 @@
 /* What formats keep of normal weights, against what is known of them. */
 #include "harness/compute/format_table.h"
+#include "harness/compute/outlier_error.h"
 #include "kernels/quantise/quantise.h"
 
 #include <math.h>
@@ -124,6 +125,37 @@ static void errors_of_formats_stay(void **state)
     assert_true(checked >= 5);
 }
 
+static struct ulb_outlier_error outlier_error_of(const char *format, enum ulb_activation activation)
+{
+    struct ulb_outlier_error error;
+    struct ulb_error err;
+    assert_int_equal(ulb_outlier_error(format_of(format), activation, 1, &error, &err), ULB_OK);
+    return error;
+}
+
+/* The token's scale is that of its largest outlier, the largest of 8 normal numbers times 100 over 127: steps
+ * of about 1.4, whose variance / 12 each of the other 4,088 products adds to their sum, of variance 84,088.
+ */
+static void outliers_coarsen_the_other_channels(void **state)
+{
+    (void)state;
+    double plain = outlier_error_of("int8", ULB_ACT_A8).plain, theory = sqrt(4088 * 1.4 * 1.4 / 12 / 84088);
+    assert_true(fabs(plain / theory - 1) < 0.3);
+    /* A scale for each 32 columns: 120 of 128 groups have no outlier. */
+    assert_true(outlier_error_of("int8", ULB_ACT_Q8_0).plain < 0.5 * plain);
+}
+
+/* Outliers that move into 8-bit weights are halved there; what 1-bit weights keep of them is next to nothing.
+ */
+static void smoothing_helps_eight_bits_alone(void **state)
+{
+    (void)state;
+    struct ulb_outlier_error eight = outlier_error_of("int8", ULB_ACT_A8);
+    struct ulb_outlier_error one = outlier_error_of("int1", ULB_ACT_A8);
+    assert_true(eight.smoothed > 0 && eight.smoothed < 0.5 * eight.plain);
+    assert_true(one.smoothed > one.plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +164,8 @@ int main(void)
         cmocka_unit_test(errors_fall_with_bits_and_groups),
         cmocka_unit_test(values_of_the_format_are_kept),
         cmocka_unit_test(errors_of_formats_stay),
+        cmocka_unit_test(outliers_coarsen_the_other_channels),
+        cmocka_unit_test(smoothing_helps_eight_bits_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -154,10 +155,94 @@ static void test_turns_lie_apart(void **state)
     ulb_gamma_sizes_close(&sizes);
 }
 
+/* ---- look-up ---- */
+
+/* The first kernel of a block format; NULL: of a build of few kernels. */
+static const struct ulb_kernel *block_kernel(void)
+{
+    const struct ulb_kernel *found = NULL;
+    for (size_t i = 0; i < ulb_kernel_count && !found; i++)
+        found = ulb_kernels[i]->layout->format->block ? ulb_kernels[i] : NULL;
+    return found;
+}
+
+static void cost_look_up(const struct ulb_embedding_call *call)
+{
+    cost += CALL + STEP * (double)(call->n * call->k) / ULB_STEP_WEIGHTS;
+    ulb_embedding_at(0)->run(call);
+}
+
+static void change_the_last(const struct ulb_embedding_call *call)
+{
+    ulb_embedding_at(0)->run(call);
+    call->out[call->k - 1] += 1;
+}
+
+static void leave_the_last(const struct ulb_embedding_call *call)
+{
+    float *out = malloc(call->k * sizeof *out);
+    struct ulb_embedding_call whole = *call;
+    assert_non_null(out);
+    whole.out = out;
+    ulb_embedding_at(0)->run(&whole);
+    memcpy(call->out, out, (call->k - 1) * sizeof *out);
+    free(out);
+}
+
+static void test_calls_of_look_ups_cancel(void **state)
+{
+    (void)state;
+    const struct ulb_kernel *kernel = block_kernel();
+    struct ulb_embedding costed = *ulb_embedding_at(0);
+    double costs[ULB_GAMMA_LOOPS] = {0};
+    struct ulb_gamma_sizes sizes;
+    struct ulb_error err;
+    if (!kernel)
+        skip();
+    costed.run = cost_look_up;
+    assert_int_equal(ulb_gamma_sizes_open_look_up(&sizes, &costed, kernel, 32 << 10, 1, &err), ULB_OK);
+    assert_int_equal(sizes.n, ULB_GAMMA_FULL + 1);
+    for (size_t i = 0; i < sizes.n; i++) {
+        sizes.loops[i].calls = 3;
+        for (size_t turn = 0; turn < 64; turn++) {
+            cost = 0;
+            ulb_gamma_loop_run(&sizes.loops[i], 0, turn);
+            costs[i] = cost / 3;
+        }
+        /* Blocks and floats in L1. */
+        const struct ulb_embedding_call *call = &sizes.loops[i].look_up;
+        assert_true(call->k * sizeof(float) + ulb_block_row_bytes(call->format, call->k) <= 32 << 10);
+    }
+    double off = ulb_gamma_of_sizes(&sizes, costs) - STEP;
+    assert_true(off > -1e-9 && off < 1e-9);
+    ulb_gamma_sizes_close(&sizes);
+}
+
+static void test_wrong_look_ups_are_found(void **state)
+{
+    (void)state;
+    void (*const wrong[])(const struct ulb_embedding_call *) = {change_the_last, leave_the_last};
+    const struct ulb_kernel *kernel = block_kernel();
+    if (!kernel)
+        skip();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ulb_embedding operator= {.isa = "mine", .run = wrong[i]};
+        struct ulb_gamma_sizes sizes;
+        struct ulb_error err = {""};
+        assert_int_equal(ulb_gamma_sizes_open_look_up(&sizes, &operator, kernel, 32 << 10, 1, &err),
+                         ULB_FINDING);
+        assert_non_null(strstr(err.message, kernel->layout->format->name));
+        assert_non_null(strstr(err.message, "by mine"));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls_and_tiles_cancel), cmocka_unit_test(test_turns_lie_apart),
-        cmocka_unit_test(test_no_size_is_padded), cmocka_unit_test(test_what_kernels_prefetch_is_there)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls_and_tiles_cancel),
+                                       cmocka_unit_test(test_turns_lie_apart),
+                                       cmocka_unit_test(test_no_size_is_padded),
+                                       cmocka_unit_test(test_what_kernels_prefetch_is_there),
+                                       cmocka_unit_test(test_calls_of_look_ups_cancel),
+                                       cmocka_unit_test(test_wrong_look_ups_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

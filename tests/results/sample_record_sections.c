@@ -127,9 +127,27 @@ static enum ulb_status add_decode(struct ulb_record *record, struct ulb_error *e
     return status;
 }
 
+/* The look-up of u4 by both operators, of which one never had its core alone. */
+static enum ulb_status add_look_ups(struct ulb_record *record, struct ulb_error *err)
+{
+    json_t *rows = json_pack(
+        "[{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:b, s:[f, f]},"
+        " {s:s, s:s, s:s, s:n, s:s, s:n, s:s, s:n, s:s, s:f, s:b, s:[]}]",
+        "format", "u4", "isa", "bmi2", "class", "core", "gamma_cycles", 4.5, "gamma_min_cycles", 4.25,
+        "gamma_mad_cycles", 0.125, "bytes_per_step", 17.0, "verified", 1, "gamma_samples", 4.25, 4.75,
+        "format", "u4", "isa", "ref", "class", "core", "gamma_cycles", "gamma_cycles_reason", "disturbed",
+        "gamma_min_cycles", "gamma_min_cycles_reason", "disturbed", "gamma_mad_cycles",
+        "gamma_mad_cycles_reason", "disturbed", "bytes_per_step", 17.0, "verified", 1, "gamma_samples");
+    return json_object_set_new(json_object_get(record->root, "gamma"), "embedding", rows) == 0
+               ? ULB_OK
+               : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the look-ups");
+}
+
 enum ulb_status sample_add_rest(struct ulb_record *record, struct ulb_error *err)
 {
     enum ulb_status status = add_port_bounds(record, err);
+    if (status == ULB_OK)
+        status = add_look_ups(record, err);
     if (status == ULB_OK)
         status = add_cells(record, err);
     return status == ULB_OK ? add_decode(record, err) : status;

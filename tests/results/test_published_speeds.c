@@ -2,6 +2,7 @@
  * but those that came from a build known to be broken. */
 #include "results/reference/published_speeds.h"
 
+#include "kernels/kernel.h"
 #include "models/models.h"
 #include "shapes/model.h"
 #include "shapes/shapes.h"
@@ -67,6 +68,89 @@ static void unread_bytes_are_those_of_our_shapes(void **state)
     }
 }
 
+/* Our bits of a format, weights and scales. */
+static double bits_of(const char *name)
+{
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        const struct ulb_format *format = ulb_kernels[i]->layout->format;
+        if (strcmp(format->name, name) == 0)
+            return format->bits;
+    }
+    return NAN;
+}
+
+/* All weights of a model of the catalogue. */
+static double weights_of(const char *name)
+{
+    struct ulb_model model = {0};
+    struct ulb_shape_list shapes;
+    struct ulb_error err = {""};
+    if (ulb_model_load(name, &model, &err) != ULB_OK || strcmp(model.name, name) != 0)
+        fail_msg("%s is no name of the catalogue: %s", name, err.message);
+    assert_int_equal(ulb_model_shapes(&model, ULB_FORM_FUSED, &shapes, &err), ULB_OK);
+    double weights = model.tied_head ? 0 : (double)model.vocab * model.hidden;
+    for (size_t s = 0; s < shapes.n; s++)
+        weights += (double)shapes.items[s].m * (double)shapes.items[s].k * shapes.items[s].count;
+    free(shapes.items);
+    ulb_model_free(&model);
+    return weights;
+}
+
+/* A row that names a model and a format of ours has their bits a weight: fewer by no more than the embedding
+ * that T-MAC's estimates leave out, more where embedding and head are of a wider format. */
+static void our_names_fit_the_bytes(void **state)
+{
+    (void)state;
+    struct ulb_published_speed *rows;
+    struct ulb_error err = {""};
+    size_t n, named = 0;
+    assert_int_equal(ulb_published_speeds(&rows, &n, &err), ULB_OK);
+    for (size_t i = 0; i < n; i++) {
+        double bits = bits_of(rows[i].our_format);
+        if (!rows[i].our_model[0] || isnan(bits))
+            continue;
+        double theirs = 8 * rows[i].bytes_read / weights_of(rows[i].our_model);
+        if (!(theirs > 0.9 * bits && theirs < 1.7 * bits))
+            fail_msg("%s %s: %.2f bits a weight, %s has %.2f", rows[i].model, rows[i].quant, theirs,
+                     rows[i].our_format, bits);
+        named++;
+    }
+    assert_true(named > 20);
+    free(rows);
+}
+
+static void each_machine_has_its_fastest(void **state)
+{
+    (void)state;
+    struct ulb_published_speed *rows;
+    struct ulb_error err = {""};
+    size_t n;
+    assert_int_equal(ulb_published_speeds(&rows, &n, &err), ULB_OK);
+    const struct ulb_published_speed **fastest = calloc(n, sizeof *fastest);
+    assert_non_null(fastest);
+    assert_int_equal(ulb_fastest_published(rows, n, "llama3-8b", "q4_0", fastest), 2);
+    size_t zen = strcmp(fastest[0]->cpu, "AMD Ryzen 9 7950X") == 0 ? 0 : 1;
+    assert_string_equal(fastest[zen]->cpu, "AMD Ryzen 9 7950X");
+    assert_string_equal(fastest[1 - zen]->cpu, "Apple M2 Max (CPU only)");
+    assert_true(fastest[zen]->tokens_per_s >= 13.55);
+    for (size_t i = 0; i < n; i++) {
+        bool same = strcmp(rows[i].our_model, "llama3-8b") == 0 && strcmp(rows[i].our_format, "q4_0") == 0;
+        for (size_t m = 0; m < 2 && same && !rows[i].broken; m++) {
+            if (strcmp(rows[i].cpu, fastest[m]->cpu) == 0)
+                assert_true(rows[i].tokens_per_s <= fastest[m]->tokens_per_s);
+        }
+    }
+    assert_int_equal(ulb_fastest_published(rows, n, "llama3-8b", "int1", fastest), 0);
+    assert_int_equal(ulb_fastest_published(rows, n, "", "q4_0", fastest), 0);
+    for (size_t i = 0; i < n; i++) {
+        size_t machines = ulb_fastest_published(rows, n, rows[i].our_model, rows[i].our_format, fastest);
+        for (size_t m = 0; m < machines; m++)
+            assert_false(fastest[m]->broken);
+    }
+    free(fastest);
+    free(rows);
+}
+
 static void tolerance_depends_on_how_the_bandwidth_is_known(void **state)
 {
     (void)state;
@@ -83,6 +167,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_sound_speed_is_possible_and_no_broken_one),
         cmocka_unit_test(unread_bytes_are_those_of_our_shapes),
+        cmocka_unit_test(our_names_fit_the_bytes),
+        cmocka_unit_test(each_machine_has_its_fastest),
         cmocka_unit_test(tolerance_depends_on_how_the_bandwidth_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* ulb-bench decode: a whole model, token by token. */
 #include "harness/cli/commands/decode_import.h"
 #include "harness/cli/commands/decode_print.h"
+#include "harness/cli/commands/decode_published.h"
 #include "harness/cli/commands/decode_sets.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/option.h"
@@ -379,9 +380,11 @@ static enum ulb_status show(const struct options *o, const struct ulb_record *re
     if (o->measure.json)
         return ulb_print_json(json_incref(json_object_get(record->root, "decode")), err);
     enum ulb_status status = ulb_print_decode(record, stdout, err);
-    if (status == ULB_OK)
-        ulb_print_imported(record, stdout);
-    return status;
+    if (status != ULB_OK)
+        return status;
+    ulb_print_published(record, stdout);
+    ulb_print_imported(record, stdout);
+    return ULB_OK;
 }
 
 static enum ulb_status import(struct options *o, const char *path, struct ulb_error *err)
@@ -482,8 +485,9 @@ static enum ulb_status keep_and_show(struct options *o, struct ulb_record *recor
 {
     struct ulb_error unwritten, unshown;
     ulb_print_warnings(record);
-    enum ulb_status written =
-        o->n_imports > 0 ? ulb_decode_import(record, &o->imported, o->decode.model, &unwritten) : ULB_OK;
+    enum ulb_status written = ulb_decode_published(record, &unwritten);
+    if (written == ULB_OK && o->n_imports > 0)
+        written = ulb_decode_import(record, &o->imported, o->decode.model, &unwritten);
     if (status == ULB_INTERRUPTED && written == ULB_OK)
         written = ulb_record_warn(record, &unwritten, "interrupted: more runs were to come");
     if (written == ULB_OK)

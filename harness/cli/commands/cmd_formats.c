@@ -18,6 +18,41 @@ static json_t *short_name(const json_t *row)
     return begin && end > begin ? json_stringn(begin + 1, (size_t)(end - begin - 1)) : json_null();
 }
 
+static long long number(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+/* Rows whose activations are int8, with both errors. */
+static void print_outliers(const json_t *formats, FILE *out)
+{
+    static const struct ulb_column columns[] = {{"format", "format", 0},
+                                                {"activation", "x", 0},
+                                                {"bits_per_weight", "bits", 3},
+                                                {"error_outliers", "outliers", 4},
+                                                {"error_smoothed", "smoothed", 4}};
+    const json_t *rule = json_object_get(formats, "outliers");
+    json_t *rows = json_array(), *row;
+    size_t i;
+    json_array_foreach(json_object_get(formats, "rows"), i, row)
+    {
+        if (json_is_number(json_object_get(row, "error_outliers")))
+            json_array_append(rows, row);
+    }
+    if (json_array_size(rows) > 0) {
+        fprintf(
+            out,
+            "\nProducts with int8 activations, %lld of %lld channels %lld times as large: relative error, "
+            "as they are\nand smoothed (SmoothQuant, alpha %.1f: part of an outlier moves into its "
+            "weights)\n",
+            number(rule, "channels"), number(rule, "columns"), number(rule, "times"),
+            json_number_value(json_object_get(rule, "alpha")));
+        fflush(out);
+        ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    }
+    json_decref(rows);
+}
+
 void ulb_report_formats(const struct ulb_record *record, FILE *out)
 {
     static const struct ulb_column columns[] = {{"format", "format", 0},
@@ -53,6 +88,7 @@ void ulb_report_formats(const struct ulb_record *record, FILE *out)
         json_string_value(json_object_get(formats, "error_of")));
     fflush(out);
     ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    print_outliers(formats, out);
     fprintf(out, "\nColumns that share a scale (half precision): fewer keep more and cost more\n");
     fflush(out);
     ulb_print_table(json_object_get(formats, "groups"), group_columns,

@@ -224,6 +224,37 @@ static void print_gamma(const struct ulb_gamma_cell *cell, FILE *out)
         print_wrapped(out, "   not measured: ", 17, cell->reason);
 }
 
+static const char *word_of(const json_t *row, const char *key)
+{
+    return known(json_string_value(json_object_get(row, key)));
+}
+
+static double figure_of(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void print_look_ups(const struct ulb_record *record, FILE *out)
+{
+    const json_t *rows = ulb_record_at(record, "gamma.embedding"), *row;
+    char gamma[32], min[32], mad[32];
+    size_t i;
+    if (json_array_size(rows) == 0)
+        return;
+    print_line(out, "Embedding look-up, core cycles per 32 weights to floats in L1; B in bytes");
+    print_line(out, " %-10s %-8s %-5s %7s %7s %7s %5s", "format", "isa", "class", "gamma", "min", "+-", "B");
+    json_array_foreach(rows, i, row)
+    {
+        print_line(out, " %-10s %-8s %-5s %7s %7s %7s %5.4g%s", word_of(row, "format"), word_of(row, "isa"),
+                   word_of(row, "class"), ulb_show_number(gamma, "%.3f", figure_of(row, "gamma_cycles")),
+                   ulb_show_number(min, "%.3f", figure_of(row, "gamma_min_cycles")),
+                   ulb_show_number(mad, "%.3f", figure_of(row, "gamma_mad_cycles")),
+                   figure_of(row, "bytes_per_step"),
+                   json_is_true(json_object_get(row, "verified")) ? "" : "  differs");
+    }
+}
+
 void ulb_report_gamma(const struct ulb_record *record, FILE *out)
 {
     struct ulb_gamma_cell *cells;
@@ -238,6 +269,7 @@ void ulb_report_gamma(const struct ulb_record *record, FILE *out)
     for (size_t i = 0; i < n; i++)
         print_gamma(&cells[i], out);
     ulb_gamma_cells_free(cells, n);
+    print_look_ups(record, out);
 }
 
 /* ---- overlap ---- */
