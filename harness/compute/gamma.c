@@ -273,7 +273,8 @@ static size_t add_operators(const struct ulb_session *session, const struct ulb_
 {
     const struct ulb_embedding *embedding;
     for (size_t e = 0; (embedding = ulb_embedding_at(e)); e++) {
-        if (embedding->reads(kernel->layout->format) && ulb_session_can_run(session, embedding->needs))
+        if (embedding->reads(kernel->layout->format) &&
+            ulb_selection_can_run(&session->selection, embedding->needs))
             subjects[n++] = (struct subject){kernel, embedding};
     }
     return n;

@@ -72,7 +72,7 @@ P
 
 # What others publish for the model of that name and the format stands beside it, in the record too.
 cp steps.json Llama-2-7B.json
-"$bench" decode --quick --model Llama-2-7B.json --weights q4_0 --tokens 2 --ring-mib 64 --out named >out 2>notes ||
+"$bench" decode --quick --model Llama-2-7B.json --formats q4_0 --tokens 2 --ring-mib 64 --out named >out 2>notes ||
     fail "a model with published speeds: exit $?: $(cat notes)"
 grep -qE '^ q4_0 +[0-9.]+ tokens/s, [0-9]+ % of the bandwidth, beside ' out && grep -q 'Apple M2 Max' out || fail "no published speeds: $(cat out)"
 awk 'length > 100 { exit 1 }' out || fail "published speeds are wider than 100 columns: $(cat out)"
