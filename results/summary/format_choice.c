@@ -58,8 +58,8 @@ double ulb_choice_other_us(const struct ulb_choice_input *input)
 const char *ulb_choice_basis(const struct ulb_choice_input *input)
 {
     return isfinite(rest_ms_of_layer(input->record))
-               ? "products measured; 16-bit head and cache at memory speed; rest as decoded here"
-               : "products only: measured; 16-bit head and cache at memory speed";
+               ? "products; 16-bit head and cache at memory speed; rest as decoded"
+               : "products only; 16-bit head and cache at memory speed";
 }
 
 /* How far a cell's size is from the matrix's: 0 for the same. */

@@ -103,20 +103,24 @@ static bool at_memory_speed(const struct ulb_format_share *share)
     return share->share + noise >= MEMORY_SPEED;
 }
 
-/* "bf16, int8, int4 run at memory speed; int1 reaches 80 %: compute" */
+/* "bf16, int8, int4 at memory speed; int1 80 %: compute"; where many are, how many. */
 static int set_limit(json_t *summary, const struct ulb_format_share *shares, size_t n)
 {
+    enum { NAMED = 6 };
     char fast[TEXT_BYTES] = "", slow[TEXT_BYTES] = "", limit[2 * TEXT_BYTES + 64];
+    size_t at_speed = 0;
     for (size_t i = 0; i < n; i++) {
         char one[64];
         const char *bound = shares[i].typical->bound;
         snprintf(one, sizeof one, "%s %.0f %%%s%s", shares[i].format, 100 * shares[i].share,
                  bound[0] ? ": " : "", bound);
-        if (at_memory_speed(&shares[i]))
+        if (at_memory_speed(&shares[i]) && ++at_speed <= NAMED)
             add_name(fast, sizeof fast, shares[i].format);
-        else if (isfinite(shares[i].share))
+        else if (!at_memory_speed(&shares[i]) && isfinite(shares[i].share))
             add_name(slow, sizeof slow, one);
     }
+    if (at_speed > NAMED)
+        snprintf(fast, sizeof fast, "%zu of %zu formats", at_speed, n);
     snprintf(limit, sizeof limit, "%s%s%s%s", fast, fast[0] ? " at memory speed" : "",
              fast[0] && slow[0] ? "; " : "", slow);
     return json_object_set_new(summary, "limit", limit[0] ? json_string(limit) : json_null());

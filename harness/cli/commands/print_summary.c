@@ -7,14 +7,13 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
     WIDTH = 80,
     MODELS = 3,  /* as many as a default run measures */
-    FORMATS = 7, /* of a model: three tables of them and the other lines are under 40 */
+    FORMATS = 5, /* of a model: three tables of them and the other lines are under 40 */
     TEXT_BYTES = 512
 };
 
@@ -133,25 +132,26 @@ static void print_model(const json_t *model, size_t most, FILE *out)
             "weights", "error", "bound by");
     for (size_t i = first; i < n && i < first + most; i++)
         print_format(json_array_get(formats, i), suggested, out);
-    if (n > most)
-        fprintf(out, "  %zu more: show RECORD --section formats\n", n - most);
     if (!suggested[0])
         fprintf(out, "  no suggestion: %s\n", ulb_row_text(model, "reason"));
 }
 
+/* most models, and formats of each; 0: all. */
 static void print_models(const json_t *summary, size_t most, size_t formats, FILE *out)
 {
     const json_t *models = json_object_get(summary, "models"), *first = json_array_get(models, 0);
-    for (size_t i = 0; i < json_array_size(models) && i < most; i++)
+    size_t n = json_array_size(models), of_each = json_array_size(json_object_get(first, "formats"));
+    for (size_t i = 0; i < n && (most == 0 || i < most); i++)
         print_model(json_array_get(models, i), formats, out);
-    if (json_array_size(models) > most)
-        fprintf(out, "  %zu more models: show RECORD --section formats\n", json_array_size(models) - most);
     if (!first)
         return;
+    if (formats > 0 && (of_each > formats || n > most))
+        fprintf(out, "  %zu formats of %zu model%s: show RECORD --section formats\n", of_each, n, ULB_S(n));
     fprintf(out, "  tok/s: %s, context %.0f\n", ulb_row_text(first, "basis"),
             ulb_row_number(first, "context"));
-    fprintf(out, "  error: RMS on normal weights, not model quality\n  > %s\n\n",
-            ulb_row_text(first, "reason"));
+    fprintf(out, "  error: RMS on normal weights, not model quality\n");
+    fprintf(out, "  > the least error at %.0f tok/s or more, else the fastest of error up to %.2f\n\n",
+            ULB_SUGGESTED_TPS, ULB_SUGGESTED_ERROR);
 }
 
 /* ---- why not more, what next ---- */
@@ -181,10 +181,10 @@ static void print_why(const json_t *summary, FILE *out)
                    computes);
 }
 
-/* Noise is what the line of trust is about. Two notes have room. */
+/* Noise is what the line of trust is about. One note has room. */
 static void print_notes(const struct ulb_record *record, FILE *out)
 {
-    enum { NOTES = 2 };
+    enum { NOTES = 1 };
     const json_t *warning;
     size_t i, shown = 0, more = 0;
     json_array_foreach(json_object_get(record->root, "warnings"), i, warning)
@@ -238,7 +238,7 @@ enum ulb_status ulb_print_model_formats(const struct ulb_record *record, FILE *o
     enum ulb_status status = ulb_summary_of(record, &summary, err);
     if (status != ULB_OK)
         return status;
-    print_models(summary, SIZE_MAX, 0, out);
+    print_models(summary, 0, 0, out);
     json_decref(summary);
     return ULB_OK;
 }
