@@ -40,7 +40,9 @@ static const struct {
       "auto (this machine), or a described platform to model without measuring", 0},
      ULB_FOR_RUN,
      TIMED & ~ULB_FOR_RUN},
-    {{"quick", 'q', NULL, 0, "fewer samples: about a minute", 0}, TIMED, 0},
+    {{"quick", 'q', NULL, 0, "fewer samples, part of the rows of large matrices verified: about a minute", 0},
+     TIMED,
+     0},
     {{"full", OPTION_FULL, NULL, 0, "all samples (the default)", 0}, TIMED, 0},
     {{"models", 'm', "MODEL|FILE,...", 0,
       "models whose shapes are run: names, config.json or GGUF files (default: "

@@ -93,28 +93,60 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     return status;
 }
 
+/* The cell as it is verified: a quick run takes of a large matrix so many rows that the edge of its tiles is
+ * there, and the split. */
+static struct ulb_grid_cell verified(const struct ulb_session *session, const struct ulb_grid_cell *cell)
+{
+    enum { ROWS = 2048, EDGE = 1024 }; /* tiles have fewer rows than EDGE */
+    struct ulb_grid_cell part = *cell;
+    if (session->settings.quick && cell->m > ROWS + EDGE)
+        part.m = ROWS + cell->m % EDGE;
+    return part;
+}
+
+static bool have_one_case(const struct ulb_grid_cell *a, const struct ulb_grid_cell *b)
+{
+    return a->m == b->m && a->k == b->k && a->kernel->layout->format == b->kernel->layout->format &&
+           a->kernel->activation == b->kernel->activation;
+}
+
+/* Whether the same was verified for a cell before the i-th. */
+static bool is_verified(const struct ulb_session *session, const struct ulb_grid *grid, size_t i,
+                        const struct ulb_grid_cell *cell)
+{
+    for (size_t j = 0; j < i; j++) {
+        struct ulb_grid_cell before = verified(session, &grid->cells[j]);
+        if (before.kernel == cell->kernel && before.n == cell->n && before.m == cell->m &&
+            before.k == cell->k)
+            return true;
+    }
+    return false;
+}
+
 /* Cells of one shape and format stand next to each other and share a test case, those of one layout its
  * packed form. */
 static enum ulb_status verify_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     struct ulb_test_case test_case = {0};
+    struct ulb_grid_cell last = {0};        /* that the test case was made for */
     const struct ulb_layout *packed = NULL; /* NULL: the test case is not this cell's */
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < grid->judged && status == ULB_OK; i++) {
-        const struct ulb_grid_cell *cell = &grid->cells[i], *last = i > 0 ? cell - 1 : cell;
-        const struct ulb_layout *layout = cell->kernel->layout;
+        const struct ulb_grid_cell cell = verified(session, &grid->cells[i]);
+        const struct ulb_layout *layout = cell.kernel->layout;
         ulb_session_progress(session, "verify", (double)i / (double)grid->judged);
-        if (i == 0 || last->m != cell->m || last->k != cell->k ||
-            last->kernel->layout->format != layout->format ||
-            last->kernel->activation != cell->kernel->activation) {
+        if (is_verified(session, grid, i, &cell))
+            continue;
+        if (!last.kernel || !have_one_case(&last, &cell)) {
             ulb_test_case_close(&test_case);
             packed = NULL;
-            status = ulb_test_case_open_tokens(&test_case, cell->kernel, cell->m, cell->k, grid->tokens,
+            status = ulb_test_case_open_tokens(&test_case, cell.kernel, cell.m, cell.k, grid->tokens,
                                                ULB_FILL_RANDOM, session->settings.seed, session->machine.team,
                                                err);
         }
         if (status == ULB_OK)
-            status = verify_cell(session, grid, cell, &test_case, packed == layout, err);
+            status = verify_cell(session, grid, &cell, &test_case, packed == layout, err);
+        last = cell;
         packed = layout;
         if (status == ULB_OK)
             status = ulb_check_interrupted(err);

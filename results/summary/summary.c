@@ -103,26 +103,51 @@ static bool at_memory_speed(const struct ulb_format_share *share)
     return share->share + noise >= MEMORY_SPEED;
 }
 
+/* Those below memory speed that are bound so: "int1 80 %: compute", or of many "12 formats at 68 to 83 %". */
+static void add_slow(char *list, size_t bytes, const struct ulb_format_share *shares, size_t n,
+                     const char *bound)
+{
+    enum { NAMED = 3 };
+    char names[TEXT_BYTES] = "", text[TEXT_BYTES + 64];
+    double lowest = INFINITY, highest = 0;
+    size_t slow = 0;
+    for (size_t i = 0; i < n; i++) {
+        char one[64];
+        if (at_memory_speed(&shares[i]) || !isfinite(shares[i].share) ||
+            strcmp(shares[i].typical->bound, bound) != 0)
+            continue;
+        snprintf(one, sizeof one, "%s %.0f %%", shares[i].format, 100 * shares[i].share);
+        if (++slow <= NAMED)
+            add_name(names, sizeof names, one);
+        lowest = fmin(lowest, shares[i].share);
+        highest = fmax(highest, shares[i].share);
+    }
+    if (slow == 0)
+        return;
+    if (slow > NAMED)
+        snprintf(names, sizeof names, "%zu at %.0f to %.0f %%", slow, 100 * lowest, 100 * highest);
+    snprintf(text, sizeof text, "%s%s%s", names, bound[0] ? ": " : "", bound);
+    size_t used = strlen(list);
+    snprintf(list + used, bytes - used, "%s%s", used ? "; " : "", text);
+}
+
 /* "bf16, int8, int4 at memory speed; int1 80 %: compute"; where many are, how many. */
 static int set_limit(json_t *summary, const struct ulb_format_share *shares, size_t n)
 {
     enum { NAMED = 6 };
-    char fast[TEXT_BYTES] = "", slow[TEXT_BYTES] = "", limit[2 * TEXT_BYTES + 64];
+    static const char *const bounds[] = {"memory", "compute", "overhead", ""};
+    char limit[2 * TEXT_BYTES] = "";
     size_t at_speed = 0;
     for (size_t i = 0; i < n; i++) {
-        char one[64];
-        const char *bound = shares[i].typical->bound;
-        snprintf(one, sizeof one, "%s %.0f %%%s%s", shares[i].format, 100 * shares[i].share,
-                 bound[0] ? ": " : "", bound);
         if (at_memory_speed(&shares[i]) && ++at_speed <= NAMED)
-            add_name(fast, sizeof fast, shares[i].format);
-        else if (!at_memory_speed(&shares[i]) && isfinite(shares[i].share))
-            add_name(slow, sizeof slow, one);
+            add_name(limit, sizeof limit, shares[i].format);
     }
     if (at_speed > NAMED)
-        snprintf(fast, sizeof fast, "%zu of %zu formats", at_speed, n);
-    snprintf(limit, sizeof limit, "%s%s%s%s", fast, fast[0] ? " at memory speed" : "",
-             fast[0] && slow[0] ? "; " : "", slow);
+        snprintf(limit, sizeof limit, "%zu of %zu formats", at_speed, n);
+    if (at_speed > 0)
+        strcat(limit, " at memory speed");
+    for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++)
+        add_slow(limit, sizeof limit, shares, n, bounds[b]);
     return json_object_set_new(summary, "limit", limit[0] ? json_string(limit) : json_null());
 }
 
