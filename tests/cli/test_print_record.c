@@ -77,8 +77,6 @@ static void test_what_it_says(void **state)
         " yardstick of all, 2 threads: 24.6 GB/s, +- 0.1, drift 1.2 %, avx2-2s-t1-512+huge\n",
         " int2a8-pshufb-avx512vnni256-32x1x4 core    1.260   1.247   0.004     8     6.35     4.73\n",
         " int2a8-pshufb-avx512vnni-64x1x4        0.18    0.02     0.125      0.60\n",
-        " u4         bmi2     core    4.500   4.250   0.125    17\n",
-        " u4         ref      core        -       -       -    17\n",
         "prediction: |residual| 1.0 % median, 1.3 % at the 95th percentile of 108 cells\n",
         "  of the roofline alone: 3.3 % and 5.4 %\n",
         "   +1%   +3% memory-bound\n", /* residual with the overlap and without */
@@ -209,6 +207,22 @@ static void test_empty_record(void **state)
     ulb_record_free(&record);
 }
 
+static void test_look_ups(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"Embedding look-up, core cycles per 32 weights",
+                                        " u4         bmi2     core    4.500   4.250   0.125    17\n",
+                                        " u4         ref      core        -       -       -    17\n", NULL};
+    struct ulb_record record;
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    assert_int_equal(sample_add_rest(&record, &err), ULB_OK);
+    char *text = report_of(&record);
+    check_lines(text);
+    assert_has(text, words);
+    free(text);
+    ulb_record_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_absent_figures_are_dashes),
         cmocka_unit_test(test_odd_characters),
         cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_look_ups),
         cmocka_unit_test(test_empty_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

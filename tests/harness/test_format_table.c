@@ -133,13 +133,12 @@ static struct ulb_outlier_error outlier_error_of(const char *format, enum ulb_ac
     return error;
 }
 
-/* The token's scale is that of its largest outlier, the largest of 8 normal numbers times 100 over 127: steps
- * of about 1.4, whose variance / 12 each of the other 4,088 products adds to their sum, of variance 84,088.
- */
+/* The step of a token is its largest outlier over 127: 1.5, of the largest of 8 normal numbers times 100.
+ * Each other channel is off by step^2 / 12 in the mean square, where products have the variance 84,088. */
 static void outliers_coarsen_the_other_channels(void **state)
 {
     (void)state;
-    double plain = outlier_error_of("int8", ULB_ACT_A8).plain, theory = sqrt(4088 * 1.4 * 1.4 / 12 / 84088);
+    double plain = outlier_error_of("int8", ULB_ACT_A8).plain, theory = sqrt(4088 * 1.5 * 1.5 / 12 / 84088);
     assert_true(fabs(plain / theory - 1) < 0.3);
     /* A scale for each 32 columns: 120 of 128 groups have no outlier. */
     assert_true(outlier_error_of("int8", ULB_ACT_Q8_0).plain < 0.5 * plain);
