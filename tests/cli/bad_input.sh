@@ -224,7 +224,7 @@ done
 expect 3 "memory" bash -c "ulimit -v 65536; '$bench' --quick --out '$scratch'"
 expect 3 "memory.*--ring-mib" bash -c "ulimit -v 1500000; '$bench' beta --quick --ring-mib 2048"
 expect 3 "not enough memory: [0-9]+ MiB are needed" \
-    bash -c "ulimit -v 3000000; '$bench' gemv --quick --ring-mib 64 --formats int1 --shapes 1048576x4096"
+    bash -c "ulimit -v 3000000; '$bench' gemv --ring-mib 64 --formats int1 --shapes 1048576x4096"
 # A small stack is enlarged where that is allowed.
 (ulimit -S -s 64; "$bench" gemv --quick --ring-mib 64 --formats int1 --shapes 512x512 >out 2>err) ||
     fail "with a stack of 64 KiB: $(cat err)"

@@ -43,7 +43,7 @@ errors = {e["format"]: e["rmse"] for e in record["format_errors"]}
 for row in model["formats"]:
     us = limit = other
     for matrix in described["matrices"]:
-        best = min((c for c in cells if c["format"] == row["format"] and c["layer"] == matrix["layer"]), key=lambda c: c["us"])
+        best = min((c for c in cells if c["format"] == row["format"] and (c["m"], c["k"]) == (matrix["m"], matrix["k"])), key=lambda c: c["us"])
         us += matrix["active"] * best["us"]
         limit += matrix["active"] * best["us"] * best["efficiency"]
     assert abs(row["tokens_per_s"] * us / 1e6 - 1) < 1e-6, row

@@ -37,12 +37,13 @@ def damages(record):
         "beta.cells": lambda r: r["beta"]["cells"][0],
         "beta.yardstick": lambda r: r["beta"]["yardstick"][0],
         "gamma.cells": lambda r: r["gamma"]["cells"][0],
-        "gamma.embedding": lambda r: r["gamma"]["embedding"][0],
         "overlap.cells": lambda r: r["overlap"]["cells"][0],
         "peak": lambda r: r["peak"][0],
         "cells": lambda r: r["cells"][0],
         "counts": lambda r: r["counts"][0],
     }
+    if "embedding" in record["gamma"]:
+        rows["gamma.embedding"] = lambda r: r["gamma"]["embedding"][0]
     if record["decode"]:
         rows["decode.runs"] = lambda r: r["decode"]["runs"][0]
         for part in ("split_ms", "missing_ms", "prefill", "prefetch"):

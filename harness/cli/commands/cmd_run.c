@@ -158,7 +158,7 @@ static enum ulb_status resume(struct options *options, const struct argp *parser
         (platform && strcmp(platform, "auto") != 0))
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--resume goes on with a measurement of this machine, without "
-                        "--all, --like, --count, --record and other platforms");
+                        "--count, --all, --like, --record and other platforms");
     enum ulb_status status = ulb_measure_restore(&options->measure, options->measure.resume, &from, err);
     if (status == ULB_OK)
         status = ulb_parse_arguments(parser, argc, argv, options, &done, err);
