@@ -136,7 +136,7 @@ endfunction()
 # ---- Compiler flags of all kernels ----
 
 # -O3 unrolls the short loops over a tile's vectors completely; only then do their accumulators stay in registers, and
-# are offsets in statements constants, in a debug build too. The scalar truth stays at the default level.
+# are offsets in statements constants, in a debug build too. The scalar reference stays at the default level.
 # Loops begin lines (int2 at 512 bits took 0.44 or 0.467 cycles by where its loop happened to lie); GCC's those that it
 # takes for hot alone. All of them, by --param align-threshold, gained nothing over all kernels.
 set(ULB_KERNEL_FLAGS -O3 -falign-loops=64)
