@@ -77,7 +77,7 @@ static enum ulb_status wrong(const struct place *place, struct ulb_error *err, c
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return ulb_fail(err, ULB_BAD_INPUT, "%.150s: row %zu: %s", place->path, place->i, text);
+    return ulb_fail(err, ULB_BAD_INPUT, "%.150s: kernel %zu: %s", place->path, place->i, text);
 }
 
 static enum ulb_status check_isa(const struct place *place, const struct ulb_kernel *kernel,

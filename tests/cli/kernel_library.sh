@@ -61,14 +61,14 @@ expect 2 "library_empty.so exports no ulb_kernel_library" "$bench" gamma --kerne
 version=$(sed -n 's/^enum { ULB_KERNEL_ABI = \([0-9]*\) };/\1/p' "$ULB_SOURCE/kernels/kernel.h")
 expect 2 "library_old.so was built for version 6 of the kernel interface, this program has version $version; rebuild it against" \
     "$bench" gamma --kernel-library library_old.so
-expect 2 "library_unnamed.so: row 0: variant 'My-Row' must be one word of lower-case letters and digits" \
+expect 2 "library_unnamed.so: kernel 0: variant 'My-Row' must be one word of lower-case letters and digits" \
     "$bench" gamma --kernel-library library_unnamed.so
 expect 2 "there is a kernel int8a8-mine-any-1x1x1 already" \
     "$bench" gamma --kernel-library library_sound.so,library_taken.so
 expect 2 "only goes with 'list kernels' and 'list formats'" "$bench" list models "${library[@]}"
 # Each wrong field has its own message.
 while read -r field message; do
-    expect 2 "field_$field.so: row 0: $message" "$bench" list kernels --kernel-library "field_$field.so"
+    expect 2 "field_$field.so: kernel 0: $message" "$bench" list kernels --kernel-library "field_$field.so"
 done <<'T'
 variant variant 'my-row' must be one word
 isa isa 'avx512-vnni' must be one of ref, any, .*avx2
