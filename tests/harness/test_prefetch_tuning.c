@@ -50,7 +50,7 @@ static size_t candidate_of(struct ulb_prefetch_candidates candidates, struct ulb
         if (is_same(candidates.at[candidate], prefetch))
             return candidate;
     }
-    fail_msg("target %d and %zu bytes are no candidate", (int)prefetch.target, prefetch.distance);
+    fail_msg("target %d and %u bytes are no candidate", (int)prefetch.target, (unsigned)prefetch.distance);
     return 0;
 }
 
