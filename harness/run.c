@@ -15,7 +15,7 @@
 #include "harness/verify/stranger.h"
 #include "kernels/plugin_loader.h"
 #include "results/compare/compare.h"
-#include "results/summary/summary.h"
+#include "results/summary/record_summary.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -182,8 +182,8 @@ static enum ulb_status add_look_up(struct ulb_session *session, const struct sub
                             subject->embedding->isa, "class", cls->name, "bytes_per_step",
                             (double)ULB_STEP_WEIGHTS * (double)format->block->bytes / format->block->columns,
                             "verified", 1, "gamma_samples", ulb_journal_numbers(samples->values, samples->n));
-    ulb_set_figure(row, "gamma_cycles", stats.median, "the core was never undisturbed");
-    ulb_set_figure(row, "gamma_min_cycles", stats.min, "the core was never undisturbed");
+    ulb_set_figure(row, "gamma_cycles", stats.median, "the core was never free of interference");
+    ulb_set_figure(row, "gamma_min_cycles", stats.min, "the core was never free of interference");
     ulb_set_figure(row, "gamma_mad_cycles", stats.mad, "too few samples");
     return json_array_append_new(rows, row) == 0
                ? ULB_OK

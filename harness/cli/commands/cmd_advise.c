@@ -10,7 +10,7 @@
 #include "harness/grid/describe_models.h"
 #include "harness/topology/topology.h"
 #include "results/summary/advice.h"
-#include "results/summary/summary.h"
+#include "results/summary/record_summary.h"
 
 #include <argp.h>
 #include <math.h>

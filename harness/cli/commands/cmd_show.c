@@ -3,7 +3,7 @@
 #include "harness/cli/commands/decode_print.h"
 #include "harness/cli/commands/print_record.h"
 #include "harness/cli/commands/print_summary.h"
-#include "results/summary/summary.h"
+#include "results/summary/record_summary.h"
 
 #include <argp.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "harness/cli/table.h"
-#include "results/summary/summary.h"
+#include "results/summary/record_summary.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* What a record answers on one screen: how fast memory is, how close the formats come to it, how many tokens
  * per second of which model that makes, which format to take, and how far the run can be trusted. */
-#ifndef ULB_RESULTS_SUMMARY_SUMMARY_H
-#define ULB_RESULTS_SUMMARY_SUMMARY_H
+#ifndef ULB_RESULTS_SUMMARY_RECORD_SUMMARY_H
+#define ULB_RESULTS_SUMMARY_RECORD_SUMMARY_H
 
 #include "results/record/record.h"
 

@@ -1,4 +1,4 @@
-#include "results/summary/summary.h"
+#include "results/summary/record_summary.h"
 
 #include "common/stats.h"
 #include "results/summary/chosen_cells.h"
