@@ -116,7 +116,7 @@ static void unpack(const struct affine *a, unsigned lanes, uint8_t xor_mask, con
     unpack_scales(a, 8 * lanes, tile + bytes, values);
 }
 
-#define LAYOUT(of, codes, width, lanes_, mask_, bits_, zero_, columns_)                                      \
+#define LAYOUT(of, codes, name_, width, lanes_, mask_, bits_, zero_, columns_)                               \
     static void of##_pack_##codes##_##width(const struct ulb_block_values *values, uint8_t *tile)            \
     {                                                                                                        \
         pack(&of##_affine, lanes_, mask_, values, tile);                                                     \
@@ -126,7 +126,7 @@ static void unpack(const struct affine *a, unsigned lanes, uint8_t xor_mask, con
         unpack(&of##_affine, lanes_, mask_, tile, values);                                                   \
     }                                                                                                        \
     const struct ulb_layout ulb_##of##_##codes##_##width = {                                                 \
-        .name = #codes "-" #width,                                                                           \
+        .name = name_ "-" #width,                                                                            \
         .format = &ulb_##of,                                                                                 \
         .tile_m = width,                                                                                     \
         .tile_k = columns_,                                                                                  \
@@ -170,10 +170,10 @@ static void unpack(const struct affine *a, unsigned lanes, uint8_t xor_mask, con
                                         .block = &of##_block};                                               \
     const struct ulb_layout ulb_##of##_rows =                                                                \
         ULB_IN_PLACE(ulb_##of, columns_, ULB_AFFINE_BYTES(bits_, zero_, columns_));                          \
-    LAYOUT(of, planes, 64, 8, 0, bits_, zero_, columns_)                                                     \
-    LAYOUT(of, planes, 128, 16, 0, bits_, zero_, columns_)                                                   \
-    LAYOUT(of, quads, 32, 4, 0x80, bits_, zero_, columns_)                                                   \
-    LAYOUT(of, quads, 128, 16, 0x80, bits_, zero_, columns_)
+    LAYOUT(of, planes, "planes", 64, 8, 0, bits_, zero_, columns_)                                           \
+    LAYOUT(of, planes, "planes", 128, 16, 0, bits_, zero_, columns_)                                         \
+    LAYOUT(of, sdot, "quads", 32, 4, 0x80, bits_, zero_, columns_)                                           \
+    LAYOUT(of, sdot, "quads", 128, 16, 0x80, bits_, zero_, columns_)
 
 #define WITH_0                       ""
 #define WITH_1                       " and zero"
