@@ -3,7 +3,7 @@
 #define ULB_KERNELS_GROUP_SUMS_H
 
 #include "kernels/activations.h"
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 
 /* The sum of so many activations, a constant multiple of ULB_SUM_COLUMNS up to 256, of which sums of that
  * many each are known. */

@@ -5,6 +5,19 @@
 
 #include "kernels/kernel.h"
 
+/* Before a loop of at most so many passes, a number that the function has as an argument or a constant: only
+ * unrolled does an array of accumulators lie in registers.
+ *
+ * Clang takes a number as an order and obeys it before it has put an inline function into its caller, where
+ * the number of passes is an argument: it makes a loop for any number, which it never unrolls again. Asked to
+ * unroll the whole loop it waits until it knows the passes. */
+#ifdef __clang__
+#define ULB_UNROLL(passes) _Pragma("clang loop unroll(full)")
+#else
+#define ULB_UNROLL(passes)      ULB_UNROLL_PRAGMA(GCC unroll passes)
+#define ULB_UNROLL_PRAGMA(text) _Pragma(#text)
+#endif
+
 /* A name of the format or layout for the scales that the build of the file asks for: ULB_GROUP columns each,
  * or one for a whole row. */
 #ifdef ULB_GROUP

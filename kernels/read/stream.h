@@ -14,7 +14,6 @@
 #define ULB_KERNEL_IS_READER
 #include "common/mem.h"
 #include "kernels/microkernel.h"
-#include "kernels/unroll.h"
 
 enum { ULB_STREAM_SKEW = 1024 + 64, ULB_SKEWED_FROM = 65536, ULB_PAGE_MASK = 4095 };
 

@@ -6,7 +6,6 @@
  * are copied beside zeros: behind the weights may lie what is no number. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
-#include "kernels/unroll.h"
 #include "kernels/x86/simd/amx_tiles.h"
 
 #include <string.h>

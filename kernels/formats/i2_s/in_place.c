@@ -127,7 +127,7 @@ add_blocks(ulb_vec packed, const ulb_vec x[FIELDS], const ulb_vec masks[MASKS], 
 
 #else
 
-/* The same; one statement: see kernels/x86/simd/vnni.h. */
+/* The same; one statement: see kernels/x86/simd/dot.h. */
 #define FIELD(mask, x, sum)                                                                                  \
     ULB_AND " %[" mask "], %[packed], %[field]\n\t" ULB_DP_INSTRUCTION " %[" x "], %[field], %[" sum "]\n\t"
 

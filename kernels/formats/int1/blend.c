@@ -15,13 +15,12 @@
 #include "kernels/formats/int1/blend.h"
 #include "kernels/formats/int1/format.h"
 #include "kernels/microkernel.h"
+#include "kernels/x86/simd/dot.h"
 
 #define EXPANSION_MIX                                                                                        \
     .broadcasts = 1.25, .prefetches = 0.25, .shuffles = 1, .logic = 1, .compares = 1, .blends = 1
 
 #if defined(ULB_DP_512)
-
-#include "kernels/x86/simd/vnni.h"
 
 #define MIX .broadcasts = 0.25, .prefetches = 0.125, .masked_moves = 0.5, .dot_products = 0.5, .chains = 4
 
@@ -64,8 +63,6 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 
 #elif defined(ULB_DP_VEX) || defined(ULB_DP_EVEX) || defined(ULB_DP_SIGNED)
 
-#include "kernels/x86/simd/vnni.h"
-
 #define MIX EXPANSION_MIX, .dot_products = 1, .chains = 4
 
 enum { STEP_BYTES = 16, PREFETCH = 1024, ZERO_POINT = ULB_DP_ZERO(ULB_INT1_ZERO_POINT) };
@@ -92,8 +89,6 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 }
 
 #else
-
-#include "kernels/x86/simd/vec.h"
 
 #define MIX EXPANSION_MIX, .maddubs = 1, .adds = 1
 

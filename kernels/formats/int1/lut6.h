@@ -10,7 +10,7 @@
 #define ULB_KERNELS_FORMATS_INT1_LUT6_H
 
 #include "kernels/formats/int1/format.h"
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 #include "kernels/x86/simd/prefetch.h"
 
 #include <immintrin.h>

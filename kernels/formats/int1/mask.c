@@ -9,7 +9,7 @@
  * (the paper's expansion: 2.3), which is also what 8 chains allow; on two 0.47 at 512. */
 #include "kernels/formats/int1/format.h"
 #include "kernels/x86/gemv/k_slices.h"
-#include "kernels/x86/simd/vnni.h"
+#include "kernels/x86/simd/dot.h"
 
 #ifdef ULB_DP_512
 #define LAYOUT ulb_int1_fields_128

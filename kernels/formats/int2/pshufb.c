@@ -14,10 +14,9 @@
 #include "kernels/formats/int2/format.h"
 #include "kernels/formats/int2/pshufb.h"
 #include "kernels/microkernel.h"
+#include "kernels/x86/simd/dot.h"
 
 #if defined(ULB_DP_512)
-
-#include "kernels/x86/simd/vnni.h"
 
 #define LAYOUT   ulb_int2_vnni4i_64
 #define PRODUCTS .prefetches = 0.125, .dot_products = 0.5, .chains = 8
@@ -69,8 +68,6 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 
 #elif defined(ULB_DP_VEX) || defined(ULB_DP_EVEX) || defined(ULB_DP_SIGNED)
 
-#include "kernels/x86/simd/vnni.h"
-
 #define LAYOUT   ulb_int2_vnni4i
 #define PRODUCTS .prefetches = 0.125, .dot_products = 1, .chains = 4
 
@@ -109,8 +106,6 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
 }
 
 #else
-
-#include "kernels/x86/simd/dot.h"
 
 #define LAYOUT   ulb_int2_vnni4i
 #define PRODUCTS .prefetches = 0.25, .maddubs = 1, .adds = 1

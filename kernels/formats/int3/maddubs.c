@@ -9,7 +9,6 @@
  */
 #include "kernels/formats/int3/format.h"
 #include "kernels/microkernel.h"
-#include "kernels/unroll.h"
 #include "kernels/x86/codes/codes.h"
 #include "kernels/x86/gemm/avx2_unpacked.h"
 

@@ -8,7 +8,7 @@
  * of columns 1 subtraction, 1 conversion and 1 FMA more for each and 8 or 16 rows. */
 #include "kernels/formats/int4/format.h"
 #include "kernels/x86/gemv/k_slices.h"
-#include "kernels/x86/simd/vnni.h"
+#include "kernels/x86/simd/dot.h"
 
 #ifdef ULB_DP_512
 #define LAYOUT ULB_GROUPED(ulb_int4_vnni4i_96)

@@ -10,7 +10,7 @@
  * rate). */
 #include "kernels/formats/int8/format.h"
 #include "kernels/x86/gemv/k_slices.h"
-#include "kernels/x86/simd/vnni.h"
+#include "kernels/x86/simd/dot.h"
 
 #if defined(ULB_DP_SIGNED)
 #define LAYOUT ULB_GROUPED(ulb_int8_vnni4_signed)

@@ -43,7 +43,7 @@ static const struct code_parts fp4_parts = {{{ULB_FP4_LEVELS(FP4_CODE)}, {0}}, 1
 
 #if ULB_S16_SUMS
 
-/* sums[2] += two steps of the rows of one vector of bytes: see kernels/x86/simd/vnni.h for why this is a
+/* sums[2] += two steps of the rows of one vector of bytes: see kernels/x86/simd/dot.h for why this is a
  * statement. */
 #define CODES "vpand %[nibble], %[p0], %[c0]\n\tvpand %[nibble], %[p1], %[c1]\n\t"
 #define PART(table, factor, sum)                                                                             \

@@ -11,7 +11,7 @@
 #include "kernels/formats/tern1_6/format.h"
 #include "kernels/x86/gemv/k_slices.h"
 #include "kernels/x86/codes/ternary_base3.h"
-#include "kernels/x86/simd/vnni.h"
+#include "kernels/x86/simd/dot.h"
 
 #ifdef ULB_DP_512
 #define LAYOUT ulb_tern1_6_fifths_80

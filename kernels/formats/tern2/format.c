@@ -1,5 +1,4 @@
 #include "kernels/formats/tern2/format.h"
-#include "kernels/formats/int2/format.h"
 
 const struct ulb_format ulb_tern2 = {.name = "tern2",
                                      .summary = "ternary, a field of two bits each, one scale per row",

@@ -2,7 +2,7 @@
 #ifndef ULB_KERNELS_FORMATS_TERN2_FORMAT_H
 #define ULB_KERNELS_FORMATS_TERN2_FORMAT_H
 
-#include "kernels/formats/int2/layouts.h"
+#include "kernels/formats/int2/format.h"
 
 enum { ULB_TERN2_ZERO_POINT = 1 };
 

@@ -12,7 +12,7 @@
  * 128 rows, 2 masks in the place of (shift, or): 18.5 on two ports 0.77. */
 #include "kernels/formats/tl2/format.h"
 #include "kernels/lut.h"
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 #include "kernels/x86/simd/prefetch.h"
 #include "kernels/x86/simd/vec.h"
 

@@ -6,10 +6,8 @@
 #include "common/mem.h"
 #include "kernels/microkernel.h"
 #include "kernels/pack/amx_tile.h"
-#include "kernels/unroll.h"
 #include "kernels/x86/simd/amx_tiles.h"
-#include "kernels/x86/simd/vec.h"
-#include "kernels/x86/simd/vnni.h"
+#include "kernels/x86/simd/dot.h"
 
 enum {
     ULB_AMX_SLICES = 2,                /* of the layouts: address streams */

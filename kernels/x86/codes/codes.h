@@ -4,7 +4,7 @@
  * activation fits: codes <= 255, |x| <= 128.
  *
  * Sums of a group that start with ULB_MAGIC are converted by a subtraction; they stay below 2^22. Steps that
- * fill the registers are one assembler statement each, see kernels/x86/simd/vnni.h. */
+ * fill the registers are one assembler statement each, see kernels/x86/simd/dot.h. */
 #ifndef ULB_KERNELS_X86_CODES_CODES_H
 #define ULB_KERNELS_X86_CODES_CODES_H
 

@@ -2,7 +2,7 @@
 #ifndef ULB_KERNELS_X86_CODES_TERNARY_BASE3_H
 #define ULB_KERNELS_X86_CODES_TERNARY_BASE3_H
 
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 #include "kernels/x86/simd/dot.h"
 
 /* Bytes tripled i times, modulo 256. */

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "kernels/microkernel.h"
-#include "kernels/unroll.h"
 #include "kernels/x86/simd/dot.h"
 #include "kernels/x86/simd/vec_float.h"
 #include "kernels/x86/gemv/k_slices.h"

@@ -9,7 +9,7 @@
 #ifndef ULB_KERNELS_X86_GEMM_TILE_S16_H
 #define ULB_KERNELS_X86_GEMM_TILE_S16_H
 
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 #include "kernels/x86/simd/prefetch.h"
 #include "kernels/x86/simd/vec.h"
 

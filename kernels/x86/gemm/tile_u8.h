@@ -7,7 +7,7 @@
 #ifndef ULB_KERNELS_X86_GEMM_TILE_U8_H
 #define ULB_KERNELS_X86_GEMM_TILE_U8_H
 
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 #include "kernels/x86/simd/dot.h"
 #include "kernels/x86/simd/prefetch.h"
 

@@ -7,7 +7,6 @@
 #define ULB_KERNELS_X86_GEMV_K_SLICES_H
 
 #include "kernels/microkernel.h"
-#include "kernels/unroll.h"
 #include "kernels/x86/simd/prefetch.h"
 #include "kernels/x86/simd/vec.h"
 

@@ -7,7 +7,7 @@
 #ifndef ULB_KERNELS_X86_GEMV_LUT4_H
 #define ULB_KERNELS_X86_GEMV_LUT4_H
 
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 #include "kernels/x86/simd/prefetch.h"
 
 #include <immintrin.h>

@@ -1,5 +1,5 @@
 /* One step of a plane of codes (kernels/x86/gemv/planes.h): its 4 columns of 8 vectors of rows are added to
- * as many sums. One assembler statement for all 8: see kernels/x86/simd/vnni.h. */
+ * as many sums. One assembler statement for all 8: see kernels/x86/simd/dot.h. */
 #ifndef ULB_KERNELS_X86_GEMV_PLANE_ASM_H
 #define ULB_KERNELS_X86_GEMV_PLANE_ASM_H
 

@@ -10,7 +10,7 @@
 #ifndef ULB_KERNELS_X86_GEMV_PLANES_H
 #define ULB_KERNELS_X86_GEMV_PLANES_H
 
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 #include "kernels/x86/simd/dot.h"
 #include "kernels/x86/gemv/plane_asm.h"
 #include "kernels/x86/simd/prefetch.h"
@@ -269,7 +269,7 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 
 /* The sums of a turn of 8 steps, from memory to registers (ulb_take_turn); none where slices are summed
  * abreast. Masks in memory: 3 for each vector of a plane of two bits, 7 for one of one
- * (kernels/x86/simd/vnni.h).
+ * (kernels/x86/simd/dot.h).
  */
 #define ULB_TURN_LOADS(b) (ULB_BY_ENCODING(((b) >> 3 & 1) + (ULB_S16_SUMS ? 0 : ((b) >> 2 & 1)), 0) / 8.0)
 #if ULB_S16_SUMS

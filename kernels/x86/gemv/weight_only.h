@@ -9,7 +9,7 @@
 #define ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_H
 
 #include "kernels/reference/integer_ref.h"
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 #include "kernels/x86/simd/vec_float.h"
 #include "kernels/x86/gemv/k_slices.h"
 

@@ -2,7 +2,7 @@
 #ifndef ULB_KERNELS_X86_SIMD_VEC_H
 #define ULB_KERNELS_X86_SIMD_VEC_H
 
-#include "kernels/unroll.h"
+#include "kernels/microkernel.h"
 
 #include <immintrin.h>
 #include <stddef.h>
