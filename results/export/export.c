@@ -2,7 +2,7 @@
 
 #include "common/text.h"
 #include "results/export/export_formats.h"
-#include "results/record/record_fields.h"
+#include "results/record/record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "results/export/export_formats.h"
-#include "results/record/record_fields.h"
+#include "results/record/record.h"
 
 #include <stdlib.h>
 #include <string.h>

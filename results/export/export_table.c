@@ -1,6 +1,6 @@
 /* CSV and SQL: the arrays of a record as tables, column by column as record_tables.c lists them. */
 #include "results/export/export_formats.h"
-#include "results/record/record_fields.h"
+#include "results/record/record.h"
 #include "results/record/tracked_values.h"
 
 #include <string.h>

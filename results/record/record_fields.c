@@ -1,4 +1,4 @@
-#include "results/record/record_fields.h"
+#include "results/record/record.h"
 
 #include <math.h>
 #include <stdbool.h>
