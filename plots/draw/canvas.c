@@ -1,4 +1,4 @@
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 
 #include <math.h>
 #include <stdarg.h>

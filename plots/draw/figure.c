@@ -2,7 +2,6 @@
 
 #include "common/file.h"
 #include "common/text.h"
-#include "plots/draw/canvas.h"
 
 #include <ctype.h>
 #include <errno.h>

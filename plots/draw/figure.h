@@ -4,9 +4,11 @@
 
 #include "common/status.h"
 #include "results/record/record.h"
+#include "results/summary/chosen_cells.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct ulb_figure {
     const char *name;    /* "roofline" */
@@ -45,5 +47,108 @@ enum ulb_status ulb_figure_draw(const struct ulb_record *record, const char *fig
  * what is there, and the remedy. */
 enum ulb_status ulb_figure_may_replace(const char *figure, const char *format, const char *prefix,
                                        const char *remedy, struct ulb_error *err);
+
+/* ---- Internal to plots/: what the drawing functions share. ----
+ *
+ * A drawing function writes gnuplot commands; figure.c puts terminal and output in front of them. */
+
+struct ulb_canvas {
+    FILE *script;
+    unsigned width, height; /* pixels; may be made larger */
+    bool text;              /* drawn with characters: no colours, little room */
+    bool hover;             /* values are shown on pointing at them */
+};
+
+typedef enum ulb_status ulb_draw_fn(const struct ulb_record *record, struct ulb_canvas *canvas,
+                                    struct ulb_error *err);
+
+/* Of records. Each is ULB_BAD_INPUT when the record lacks what it shows. */
+ulb_draw_fn ulb_draw_roofline, ulb_draw_bars, ulb_draw_kernels, ulb_draw_beta, ulb_draw_gamma,
+    ulb_draw_prediction, ulb_draw_gemm, ulb_draw_groups, ulb_draw_errors, ulb_draw_tokens, ulb_draw_split,
+    ulb_draw_energy;
+/* Of the documents of modelled platforms. */
+ulb_draw_fn ulb_draw_model, ulb_draw_model_bars, ulb_draw_model_tokens, ulb_draw_model_speedup;
+/* Of the document of a cell of the history. */
+ulb_draw_fn ulb_draw_trend;
+
+/* Writes text for use inside a gnuplot string in double quotes. Records may come from strangers: what could
+ * end the string or start a command is replaced. */
+void ulb_put_text(FILE *script, const char *text);
+/* The same, cut to room (at least 2) bytes and closed with a full stop where it is longer. */
+void ulb_put_short_text(FILE *script, const char *text, size_t room);
+/* The same of a tic's label, which gnuplot takes for a number's format: a percent sign is written as one. */
+void ulb_put_tic_text(FILE *script, const char *text, size_t room);
+
+/* Title of two lines: what is shown; on which machine, with the yardstick of the set of cores. */
+void ulb_put_title(const struct ulb_canvas *canvas, const struct ulb_record *record, const char *what,
+                   const char *set);
+
+/* What a reader sees on pointing at a place, in figures that can do that: one row a place between begin and
+ * end, all before the plot command; plot adds them to that command and is to be called last. The text is
+ * "\\n"-separated, in ulb_put_text's care. */
+void ulb_hover_begin(const struct ulb_canvas *canvas);
+void ulb_hover(const struct ulb_canvas *canvas, double x, double y, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void ulb_hover_cell(const struct ulb_canvas *canvas, double x, double y, const struct ulb_cell *cell);
+void ulb_hover_end(const struct ulb_canvas *canvas);
+void ulb_hover_plot(const struct ulb_canvas *canvas);
+
+/* Legend of so many entries, the longest so many characters, below axes whose x tics have tic_lines lines
+ * (more than ULB_UPRIGHT_TIC_LINES: they lie); makes room for it. Also the grid. */
+enum { ULB_UPRIGHT_TIC_LINES = 3 };
+void ulb_put_frame(struct ulb_canvas *canvas, size_t entries, size_t longest, unsigned tic_lines);
+
+/* What a roofline's two logarithmic axes cover, bytes/cycle: everything added, in whole powers of two. */
+struct ulb_extent {
+    double lowest, highest;
+};
+struct ulb_extent ulb_extent_empty(void);
+void ulb_extent_add(struct ulb_extent *extent, double value); /* what is not positive and finite counts not */
+void ulb_extent_close(struct ulb_extent *extent);
+
+/* The beta of one core class; NAN when unknown. */
+struct ulb_beta_line {
+    const char *cls;
+    double beta;
+};
+
+/* Colours of vertical lines. Lines of other dashes take a colour next to it: gnuplot joins arrows of one
+ * colour in an SVG to one path, with the dashes of one of them. */
+enum { ULB_BETA_RGB = 0x882255, ULB_PAPER_BETAS_RGB = 0x777777 };
+
+/* Axes of a roofline with the betas of so many classes. */
+void ulb_put_roof_axes(FILE *script, const struct ulb_extent *extent, size_t n_classes);
+
+/* Vertical lines; their labels stand above the frame, where no curve runs through them, and left and right of
+ * each other, since the betas of a machine lie close together. */
+void ulb_put_betas(FILE *script, const struct ulb_beta_line *classes, size_t n);
+
+/* The betas that the paper gives for its three platforms, as thin lines with their names inside of the frame,
+ * where no curve runs: above the slope. The range must hold them; characters have no room for them. */
+void ulb_extent_add_paper_betas(const struct ulb_canvas *canvas, struct ulb_extent *extent);
+void ulb_put_paper_betas(const struct ulb_canvas *canvas);
+#define ULB_PAPER_BETAS_TITLE "published betas of ARL, ARLH, LNL: P solid, E dashed"
+
+/* The lowest and the highest of the yardsticks measured beside them, GB/s; NAN when there is none. */
+void ulb_decode_yardsticks(const struct ulb_record *record, double *low, double *high);
+
+/* The yardstick of a set of cores, GB/s; NAN when the record has none. */
+double ulb_yardstick_gbps(const struct ulb_record *record, const char *set);
+
+/* Colour of a weight format, "#0072B2"; colours that all eyes tell apart (Okabe and Ito
+ * 2008, their yellow replaced by Tol's brown, which shows on white). */
+const char *ulb_format_colour(const char *format);
+/* Colour number i for things that are not formats. */
+const char *ulb_series_colour(size_t i);
+
+/* Columns of a figure over shapes: one cell of each different (model, layer, M, K) of the n, in their order.
+ * columns has room for n; returns how many there are. */
+size_t ulb_shape_columns(const struct ulb_cell *const *cells, size_t n, const struct ulb_cell **columns);
+
+/* Tics of layer and M x K under the columns 0, 1, ..., which lie where the columns are many, and above them
+ * the models' names, each on a colour of its own. */
+unsigned ulb_shape_tic_lines(const struct ulb_canvas *canvas, size_t columns);
+unsigned ulb_shape_column_width(const struct ulb_canvas *canvas, size_t columns);
+void ulb_put_shape_axis(const struct ulb_canvas *canvas, const struct ulb_cell *const *columns, size_t n);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef ULB_PLOTS_FIGURES_BAR_CHART_H
 #define ULB_PLOTS_FIGURES_BAR_CHART_H
 
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 
 enum { ULB_BAR_TICKS = 2, ULB_BAR_GROUP = 88 };
 

@@ -1,13 +1,31 @@
-/* Attained bandwidth of the best kernel of each format over the shapes (the form of the paper's figures 5 to
- * 7). */
-#include "plots/figures/shape_bars.h"
+/* Bandwidth of each format over the shapes of models (the form of the paper's figures 5 to 7): attained by
+ * its best kernel, or of a modelled platform. */
 #include "common/units.h"
+#include "plots/draw/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_FORMATS = 24, TITLE = 96 };
+
+/* What somebody published of a format at one shape; m 0: at every shape. */
+struct bar_mark {
+    const char *format, *title;
+    size_t m, k;
+    double gbps;
+    int point_type; /* gnuplot's */
+};
+
+struct shape_bars {
+    const struct ulb_cell *const *cells; /* at least one; the fastest of each format and shape is drawn */
+    size_t n;
+    double limit; /* GB/s, a line across; NAN when unknown */
+    const char *limit_name;
+    bool shares; /* a bar is the cell's share of the yardstick beside it, times the limit; else its GB/s */
+    const struct bar_mark *marks;
+    size_t n_marks;
+};
 
 struct formats {
     const char *names[MAX_FORMATS];
@@ -45,14 +63,14 @@ static enum ulb_status collect_formats(const struct ulb_cell *const *cells, size
 
 /* Memory is faster and slower in turn: shares of what it was beside each cell can be compared with one
  * another and with one line, bandwidths cannot. */
-static double height(const struct ulb_shape_bars *bars, const struct ulb_cell *cell)
+static double height(const struct shape_bars *bars, const struct ulb_cell *cell)
 {
     bool known = bars->shares && bars->limit > 0 && isfinite(cell->efficiency);
     return known ? cell->efficiency * bars->limit : cell->gbps;
 }
 
 /* The fastest cell of a format at a shape; NULL when it was not measured there. */
-static const struct ulb_cell *best_cell(const struct ulb_shape_bars *bars, const char *format,
+static const struct ulb_cell *best_cell(const struct shape_bars *bars, const char *format,
                                         const struct ulb_cell *shape)
 {
     const struct ulb_cell *best = NULL;
@@ -70,7 +88,7 @@ static double middle(const struct layout *layout, size_t column, size_t format)
 }
 
 /* Data of one format. Its legend names the kernel when one is behind all bars. */
-static void put_format(FILE *script, const struct ulb_shape_bars *bars, const struct layout *layout, size_t f,
+static void put_format(FILE *script, const struct shape_bars *bars, const struct layout *layout, size_t f,
                        char title[TITLE])
 {
     const char *format = layout->formats.names[f], *kernel = NULL;
@@ -88,7 +106,7 @@ static void put_format(FILE *script, const struct ulb_shape_bars *bars, const st
     snprintf(title, TITLE, "%s: %s", format, several ? "best kernel of each shape" : kernel);
 }
 
-static void put_hover(const struct ulb_canvas *canvas, const struct ulb_shape_bars *bars,
+static void put_hover(const struct ulb_canvas *canvas, const struct shape_bars *bars,
                       const struct layout *layout)
 {
     ulb_hover_begin(canvas);
@@ -103,10 +121,10 @@ static void put_hover(const struct ulb_canvas *canvas, const struct ulb_shape_ba
 }
 
 /* Published points, each over the bar of its format and shape. */
-static void put_marks(FILE *script, const struct ulb_shape_bars *bars, const struct layout *layout)
+static void put_marks(FILE *script, const struct shape_bars *bars, const struct layout *layout)
 {
     for (size_t i = 0; i < bars->n_marks; i++) {
-        const struct ulb_bar_mark *mark = &bars->marks[i];
+        const struct bar_mark *mark = &bars->marks[i];
         size_t f = format_index(&layout->formats, mark->format);
         fprintf(script, "$mark%zu << END\n", i);
         for (size_t c = 0; c < layout->n_columns && f < layout->formats.n; c++) {
@@ -117,7 +135,7 @@ static void put_marks(FILE *script, const struct ulb_shape_bars *bars, const str
     }
 }
 
-static void put_plot(const struct ulb_canvas *canvas, const struct ulb_shape_bars *bars,
+static void put_plot(const struct ulb_canvas *canvas, const struct shape_bars *bars,
                      const struct layout *layout, char titles[][TITLE])
 {
     FILE *script = canvas->script;
@@ -144,7 +162,7 @@ static void put_plot(const struct ulb_canvas *canvas, const struct ulb_shape_bar
     ulb_hover_plot(canvas);
 }
 
-static double highest(const struct ulb_shape_bars *bars)
+static double highest(const struct shape_bars *bars)
 {
     double top = bars->limit > 0 ? bars->limit : 0;
     for (size_t i = 0; i < bars->n; i++)
@@ -154,8 +172,7 @@ static double highest(const struct ulb_shape_bars *bars)
     return top;
 }
 
-static void put_figure(struct ulb_canvas *canvas, const struct ulb_shape_bars *bars,
-                       const struct layout *layout)
+static void put_figure(struct ulb_canvas *canvas, const struct shape_bars *bars, const struct layout *layout)
 {
     FILE *script = canvas->script;
     char titles[MAX_FORMATS][TITLE];
@@ -184,8 +201,9 @@ static void put_figure(struct ulb_canvas *canvas, const struct ulb_shape_bars *b
     put_plot(canvas, bars, layout, titles);
 }
 
-enum ulb_status ulb_put_shape_bars(struct ulb_canvas *canvas, const struct ulb_shape_bars *bars,
-                                   struct ulb_error *err)
+/* Frame, axes and plot command; the title is the caller's. ULB_BAD_INPUT: more formats than fit. */
+static enum ulb_status put_shape_bars(struct ulb_canvas *canvas, const struct shape_bars *bars,
+                                      struct ulb_error *err)
 {
     struct layout layout = {.n_columns = 0};
     enum ulb_status status = collect_formats(bars->cells, bars->n, &layout.formats, err);
@@ -212,18 +230,145 @@ enum ulb_status ulb_draw_bars(const struct ulb_record *record, struct ulb_canvas
         status = ulb_choose_cells(record, all, n_all, &cells, &n, err);
     if (status == ULB_OK) {
         char what[128];
-        struct ulb_shape_bars bars = {.cells = cells,
-                                      .n = n,
-                                      .limit = ulb_yardstick_gbps(record, cells[0]->set),
-                                      .limit_name =
-                                          "yardstick; a bar is the share of it that was reached beside it",
-                                      .shares = true};
+        struct shape_bars bars = {.cells = cells,
+                                  .n = n,
+                                  .limit = ulb_yardstick_gbps(record, cells[0]->set),
+                                  .limit_name =
+                                      "yardstick; a bar is the share of it that was reached beside it",
+                                  .shares = true};
         snprintf(what, sizeof what, "Attained GEMV bandwidth, %s weights, %u thread%s", cells[0]->mode,
                  cells[0]->threads, ULB_S(cells[0]->threads));
         ulb_put_title(canvas, record, what, cells[0]->set);
-        status = ulb_put_shape_bars(canvas, &bars, err);
+        status = put_shape_bars(canvas, &bars, err);
     }
     free(cells);
     ulb_cells_free(all, n_all);
+    return status;
+}
+
+/* ---- of a modelled platform, from the document of its models, with what the text publishes as points ----
+ */
+
+enum { MAX_MARKS = 2, CROSS = 2, DIAMOND = 13 };
+
+static void copy_text(const json_t *row, const char *key, char *out, size_t bytes)
+{
+    snprintf(out, bytes, "%s", ulb_row_text(row, key));
+}
+
+/* The source's figures show these, however many the catalogue holds. */
+static bool is_paper_model(const char *model)
+{
+    static const char *const models[] = {"falcon3-1b", "mobilellm-1.5b", "llama3-8b"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        if (strcmp(model, models[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool to_cell(const json_t *row, struct ulb_cell *cell)
+{
+    double m = ulb_row_number(row, "m"), k = ulb_row_number(row, "k");
+    double gbps = ulb_row_number(row, "gbps"), us = ulb_row_number(row, "predicted_us");
+    if (isnan(gbps)) { /* fork/join is not known */
+        us = ulb_row_number(row, "ideal_us");
+        gbps = ulb_row_number(row, "weight_mb") / us * 1e3;
+    }
+    *cell = (struct ulb_cell){.n = 1, .gbps = gbps, .efficiency = NAN, .residual = NAN, .us = us};
+    copy_text(row, "sequence", cell->kernel, sizeof cell->kernel);
+    copy_text(row, "format", cell->format, sizeof cell->format);
+    copy_text(row, "model", cell->model, sizeof cell->model);
+    copy_text(row, "layer", cell->layer, sizeof cell->layer);
+    snprintf(cell->verdict, sizeof cell->verdict, "modelled");
+    if (!is_paper_model(cell->model) || !(m >= 1) || !(k >= 1) || m > 1e9 || k > 1e9 || !(gbps > 0))
+        return false;
+    cell->m = (size_t)m;
+    cell->k = (size_t)k;
+    return true;
+}
+
+static double published(const json_t *document, const char *platform, const char *what)
+{
+    const json_t *rows = json_object_get(document, "published"), *row;
+    char wanted[96];
+    size_t i;
+    snprintf(wanted, sizeof wanted, "%s.%s", platform, what);
+    json_array_foreach(rows, i, row)
+    {
+        const char *id = json_string_value(json_object_get(row, "id"));
+        if (id && strcmp(id, wanted) == 0)
+            return ulb_row_number(row, "value");
+    }
+    return NAN;
+}
+
+/* One measured time of a small int2 matrix, and the int1 GEMV of whole chips; both in the paper's units. */
+static size_t find_marks(const json_t *document, struct bar_mark marks[MAX_MARKS])
+{
+    const char *platform = json_string_value(json_object_get(json_object_get(document, "platform"), "name"));
+    size_t n = 0;
+    if (!platform)
+        return 0;
+    double us = published(document, platform, "small.measured");
+    if (us > 0)
+        marks[n++] = (struct bar_mark){
+            "int2", "published: int2 1600 x 1600 as measured", 1600, 1600, 1600.0 * 1600 / 4 / us * 1e-3,
+            CROSS};
+    double observed = published(document, platform, "int1.observed");
+    double total = published(document, platform, "int1.total");
+    if (observed > 0)
+        marks[n++] = (struct bar_mark){
+            "int1", "published: int1 as observed, all shapes", 0, 0, observed * ULB_GIB / ULB_GB, DIAMOND};
+    else if (total > 0)
+        marks[n++] = (struct bar_mark){
+            "int1", "published: int1 as modelled there, large shapes", 0, 0, total * ULB_GIB / ULB_GB,
+            DIAMOND};
+    return n;
+}
+
+static enum ulb_status draw_model(const json_t *document, struct ulb_canvas *canvas, struct ulb_cell *cells,
+                                  const struct ulb_cell **chosen, struct ulb_error *err)
+{
+    const json_t *platform = json_object_get(document, "platform"), *row;
+    struct bar_mark marks[MAX_MARKS];
+    char title[96];
+    size_t n = 0, i;
+    json_array_foreach(json_object_get(document, "gemv"), i, row)
+    {
+        chosen[n] = &cells[n];
+        n += to_cell(row, &cells[n]);
+    }
+    if (n == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "the document has no GEMVs to draw");
+    struct shape_bars bars = {.cells = chosen,
+                              .n = n,
+                              .limit = ulb_row_number(platform, "bandwidth_gbps"),
+                              .limit_name = "read bandwidth of the platform",
+                              .marks = marks,
+                              .n_marks = find_marks(document, marks)};
+    copy_text(platform, "title", title, sizeof title);
+    double fork_join = ulb_row_number(platform, "fork_join_us");
+    fprintf(canvas->script, "set title \"Modelled GEMV bandwidth, cold weights, all cores, ");
+    if (fork_join >= 0)
+        fprintf(canvas->script, "with %g us of fork/join\\n", fork_join);
+    else
+        fprintf(canvas->script, "without fork/join, which is not published\\n");
+    ulb_put_short_text(canvas->script, title, 60);
+    fprintf(canvas->script, "; read bandwidth %.1f GB/s\"\n", bars.limit);
+    return put_shape_bars(canvas, &bars, err);
+}
+
+enum ulb_status ulb_draw_model_bars(const struct ulb_record *record, struct ulb_canvas *canvas,
+                                    struct ulb_error *err)
+{
+    size_t room = json_array_size(json_object_get(record->root, "gemv")) + 1;
+    struct ulb_cell *cells = calloc(room, sizeof *cells);
+    const struct ulb_cell **chosen = calloc(room, sizeof *chosen);
+    enum ulb_status status = cells && chosen
+                                 ? draw_model(record->root, canvas, cells, chosen, err)
+                                 : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    free(chosen);
+    free(cells);
     return status;
 }

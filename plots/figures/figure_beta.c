@@ -1,5 +1,5 @@
 /* beta(n): memory read bandwidth over the number of cores that read. */
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 #include "common/units.h"
 
 #include <stdlib.h>

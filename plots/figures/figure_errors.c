@@ -1,6 +1,6 @@
 /* What scales for groups of columns keep: error over the number of columns that share one, with the bits of a
  * weight. */
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 
 #include <math.h>
 #include <string.h>

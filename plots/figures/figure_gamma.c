@@ -1,5 +1,5 @@
 /* gamma of every kernel beside the lower limit that the core's ports set to it. */
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 
 #include <math.h>
 #include <string.h>

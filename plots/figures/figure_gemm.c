@@ -1,6 +1,6 @@
 /* Throughput over the number of tokens: the fastest kernel of each format at the shape that was measured with
  * most N, beside the compute limit and what the memory allows. */
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 #include "common/units.h"
 
 #include <math.h>

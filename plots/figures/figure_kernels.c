@@ -1,5 +1,5 @@
 /* Every kernel at every shape: its fraction of the yardstick, as a table of coloured numbers. */
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 #include "common/units.h"
 
 #include <math.h>

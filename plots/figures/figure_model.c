@@ -2,7 +2,7 @@
  * the sequences with the gammas of the platform's file, with the port bounds of its real cores, and the 1-bit
  * kernel that was measured elsewhere. */
 #include "common/units.h"
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 
 #include <ctype.h>
 #include <math.h>

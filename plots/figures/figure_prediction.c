@@ -1,5 +1,5 @@
 /* Observed against predicted time of every cell: their ratio, with the band of 5 %. */
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 
 #include <math.h>
 #include <stdlib.h>

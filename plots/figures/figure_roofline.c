@@ -2,7 +2,7 @@
  * 4), the machine's own beta of each core class as vertical lines, and the measured GEMV results as points.
  */
 #include "common/stats.h"
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 
 #include <math.h>
 #include <stdlib.h>

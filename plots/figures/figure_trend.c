@@ -1,6 +1,6 @@
 /* One figure of the history over its records, with its levels and where they change. The document is made by
  * `ulb-bench history trend` ("kind": "trend"). */
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 
 #include <math.h>
 #include <string.h>

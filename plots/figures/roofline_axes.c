@@ -1,5 +1,5 @@
 /* What rooflines of records and of models share: range, axes, vertical lines. */
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 #include "results/reference/paper_values.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 
 #include "common/file.h"
 #include "common/text.h"
-#include "plots/draw/canvas.h"
 #include "plots/draw/figure.h"
 #include "plots/report/html.h"
 #include "plots/report/report_private.h"

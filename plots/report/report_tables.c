@@ -1,7 +1,7 @@
 #include "plots/report/report_private.h"
 
 #include "common/units.h"
-#include "plots/draw/canvas.h"
+#include "plots/draw/figure.h"
 #include "plots/report/html.h"
 #include "results/summary/verdict.h"
 
