@@ -5,7 +5,7 @@
 #include "harness/decode/measure_decode.h"
 #include "harness/compute/format_table.h"
 #include "harness/compute/gamma.h"
-#include "harness/grid/measure_grid.h"
+#include "harness/grid/grid.h"
 #include "harness/grid/shortlist.h"
 #include "harness/session/checkpoint.h"
 #include "harness/session/describe_machine.h"

@@ -488,8 +488,3 @@ double ulb_beta_of_class(const struct ulb_record *record, const char *class_name
         return beta_of_set(record, class_name);
     return beta_of_set(record, set ? set : "all");
 }
-
-double ulb_beta_yardstick(struct ulb_session *session)
-{
-    return ulb_read_memory(session->machine.team, session->yardstick, &session->arena);
-}

@@ -27,7 +27,4 @@ double ulb_beta_of_class(const struct ulb_record *record, const char *class_name
 /* Chooses the yardstick alone (what the GEMV commands need). */
 enum ulb_status ulb_beta_choose(struct ulb_session *session, struct ulb_error *err);
 
-/* One sample of the yardstick with the session's team, bytes per second; walks on in the ring. */
-double ulb_beta_yardstick(struct ulb_session *session);
-
 #endif

@@ -4,6 +4,7 @@
 #include "harness/counters/marker.h"
 #include "harness/memory/cold_ring.h"
 #include "harness/session/interrupted.h"
+#include "harness/session/session.h"
 #include "harness/threads/team.h"
 #include "harness/timing/stopwatch.h"
 
@@ -91,6 +92,11 @@ double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, st
 double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena)
 {
     return ulb_read_bytes(team, reader, arena, ULB_MEMORY_CHUNK * ulb_team_size(team));
+}
+
+double ulb_read_yardstick(struct ulb_session *session)
+{
+    return ulb_read_memory(session->machine.team, session->yardstick, &session->arena);
 }
 
 static struct ulb_noise_retry retry_of(bool quick, struct ulb_team *team)

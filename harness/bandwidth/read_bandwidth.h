@@ -6,6 +6,8 @@
 #include "harness/memory/cold_ring.h"
 #include "kernels/kernel.h"
 
+struct ulb_session; /* harness/session/session.h */
+
 /* A memory sample reads this much per thread: long against fork/join and the timer, short enough to
  * interleave. */
 enum { ULB_MEMORY_CHUNK = 8 << 20 };
@@ -30,6 +32,9 @@ double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, st
 
 /* The same of a whole chunk for each thread. */
 double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
+
+/* The same of the session's yardstick, by its own team. */
+double ulb_read_yardstick(struct ulb_session *session);
 
 /* How readers are compared: those that these instruction sets can run, in few samples or in many. */
 struct ulb_read_plan {

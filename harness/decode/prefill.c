@@ -3,7 +3,7 @@
 #include "common/rng.h"
 #include "common/stats.h"
 #include "common/units.h"
-#include "harness/bandwidth/beta.h"
+#include "harness/bandwidth/read_bandwidth.h"
 #include "harness/compute/peak.h"
 #include "harness/compute/prefetch_tuning.h"
 #include "harness/session/session.h"
@@ -100,7 +100,7 @@ static double head_seconds(const struct ulb_decoder *decoder, size_t threads)
 static void sample_yardstick(struct ulb_session *session, double samples[YARDSTICK_SAMPLES])
 {
     for (size_t i = 0; i < YARDSTICK_SAMPLES; i++)
-        samples[i] = ulb_beta_yardstick(session);
+        samples[i] = ulb_read_yardstick(session);
 }
 
 static void name_bound(struct ulb_prefill *prefill)

@@ -1,7 +1,7 @@
 #include "harness/decode/token_loop.h"
 
 #include "common/stats.h"
-#include "harness/bandwidth/beta.h"
+#include "harness/bandwidth/read_bandwidth.h"
 #include "harness/decode/isolated_products.h"
 #include "harness/threads/team.h"
 #include "harness/session/session.h"
@@ -80,7 +80,7 @@ static void sample_between(struct loop *loop)
 {
     for (size_t i = 0; i < loop->n; i++)
         ulb_cold_grid_sample(loop->runners[i].grid, loop->n_yardstick * loop->n + i);
-    loop->yardstick[loop->n_yardstick++] = ulb_beta_yardstick(loop->session);
+    loop->yardstick[loop->n_yardstick++] = ulb_read_yardstick(loop->session);
 }
 
 static void start_meters(struct loop *loop)

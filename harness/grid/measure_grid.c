@@ -1,4 +1,4 @@
-#include "harness/grid/measure_grid.h"
+#include "harness/grid/grid.h"
 
 #include "common/emulation.h"
 #include "common/rng.h"
@@ -207,7 +207,7 @@ static double sample_read(void *arg)
 
 static double sample_yardstick(void *arg)
 {
-    return ulb_beta_yardstick(arg);
+    return ulb_read_yardstick(arg);
 }
 
 static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)

@@ -4,7 +4,6 @@
 #include "common/stats.h"
 #include "harness/bandwidth/beta.h"
 #include "harness/compute/prefetch_tuning.h"
-#include "harness/grid/measure_grid.h"
 #include "harness/grid/grid.h"
 #include "harness/session/checkpoint.h"
 #include "harness/session/json_number.h"

@@ -2,7 +2,8 @@
  * record.
  */
 #include "harness/timing/stopwatch.h"
-#include "harness/grid/measure_grid.h"
+#include "harness/grid/grid.h"
+#include "harness/session/session.h"
 #include "harness/compute/prefetch_tuning.h"
 #include "results/record/record.h"
 
