@@ -27,10 +27,10 @@ assert {c["kernel"] for c in document["overlap"]["cells"]} == {c["kernel"] for c
 assert document["prediction"]["cells"] + document["prediction"]["noisy_cells"] == len(document["cells"])
 # Fork, join and the first bytes' latency are most of what so small a matrix takes, and of a plain read of its size.
 # A neighbour at work during one of the two hides it in some cells.
-cells = document["cells"]
-assert all(cell["efficiency"] / 4 < cell["read_share"] < 4 for cell in cells), cells
-assert sum(cell["efficiency"] / 1.5 < cell["read_share"] < 1.5 for cell in cells) > 0.75 * len(cells), cells
-assert any(cell["efficiency"] < cell["read_share"] for cell in cells), cells
+shares = [(cell["kernel"], cell["efficiency"], cell["read_share"]) for cell in document["cells"]]
+assert all(efficiency / 4 < read < 4 for _, efficiency, read in shares), shares
+assert sum(efficiency / 1.5 < read < 1.5 for _, efficiency, read in shares) > 0.75 * len(shares), shares
+assert any(abs(efficiency - read) > 0.005 for _, efficiency, read in shares), shares
 P
 
 run_or_skip --shapes 640x768 --models mobilellm-1.5b
