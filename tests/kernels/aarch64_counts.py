@@ -11,7 +11,6 @@ mixes and bounds are ulb-bench's own, for the cores whose ports are published.
 """
 import glob
 import json
-import os
 import re
 import subprocess
 import sys
@@ -34,16 +33,17 @@ def explained(build, parts):
 
 def disassembly(build, kernel):
     """Instructions of the function of a row: (address, mnemonic, operands)."""
-    name, variant, isa = kernel["kernel"].split("-")[:3]
-    folder, function = kernel["format"].replace(".", "_"), "run"
-    folder, group = re.match(r"(\w+?)(g\d+)?$", folder).groups()
-    found = glob.glob(f"{build}/kernels/CMakeFiles/kernel_{folder}_{variant}_*_{isa}{(group or '')[1:]}.dir/**/*.o",
-                      recursive=True)
+    _, variant, isa = kernel["kernel"].split("-")[:3]
+    folder, group = re.match(r"(\w+?)(g\d+)?$", kernel["format"].replace(".", "_")).groups()
+    file, function = f"{folder}_{variant}", "run"
+    if variant in ("maskn", "dotn"):
+        file = f"{folder}_{variant[:-1]}_gemm"
     if variant == "plane":
-        found = glob.glob(f"{build}/kernels/CMakeFiles/kernel_affine_planes_sdot_{isa}.dir/**/*.o", recursive=True)
-        function = f"run_{kernel['format']}"
-    assert found, kernel["kernel"]
-    text = subprocess.run(["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", max(found, key=os.path.getmtime)],
+        file, group, function = "affine_planes", None, f"run_{kernel['format']}"
+    found = [path for name in (file, f"{file}_arm") for path in glob.glob(
+        f"{build}/kernels/CMakeFiles/kernel_{name}_{isa}{(group or '')[1:]}.dir/**/*.o", recursive=True)]
+    assert len(found) == 1, f"{kernel['kernel']}: {found}"
+    text = subprocess.run(["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", found[0]],
                           check=True, capture_output=True, text=True).stdout
     lines, inside = [], False
     for line in text.splitlines():
