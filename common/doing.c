@@ -54,3 +54,25 @@ void ulb_signal_stack_close(void)
         own_stack = NULL;
     }
 }
+
+const char *ulb_signal_name(int number)
+{
+    switch (number) {
+    case SIGSEGV:
+        return "Segmentation fault";
+    case SIGBUS:
+        return "Bus error";
+    case SIGILL:
+        return "Illegal instruction";
+    case SIGFPE:
+        return "Floating point exception";
+    case SIGABRT:
+        return "Aborted";
+    case SIGSYS:
+        return "Bad system call";
+    case SIGTRAP:
+        return "Trace/breakpoint trap";
+    default:
+        return "a signal";
+    }
+}

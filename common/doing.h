@@ -43,6 +43,9 @@ static inline void ulb_call_end(void)
     ulb_calls_at_work = ulb_calls_at_work - 1;
 }
 
+/* "Segmentation fault"; may be called in a signal handler, with any C library. */
+const char *ulb_signal_name(int number);
+
 /* Another stack for the signal handlers of the calling thread, of which overflowing its own is one cause;
  * false: no memory, and such a crash has no message. close before the thread ends; the main thread keeps its
  * own. */

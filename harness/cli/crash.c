@@ -64,13 +64,13 @@ static int describe(int number, const char *module, char *line, size_t bytes)
     if (memory_is_short())
         return snprintf(line, bytes,
                         "ulb-bench: %.95s failed (%s) for want of memory; free memory or raise ulimit -v\n",
-                        what, sigdescr_np(number));
+                        what, ulb_signal_name(number));
     if (!doing->active)
         return snprintf(line, bytes, "ulb-bench: %.95s crashed (%s); leave out what needs it\n", what,
-                        sigdescr_np(number));
+                        ulb_signal_name(number));
     return snprintf(line, bytes, "ulb-bench: %.95s %s (%s) %.191s; %.127s\n", what,
                     number == SIGILL ? "uses an instruction that this CPU lacks" : "crashed",
-                    sigdescr_np(number), doing->where, doing->remedy);
+                    ulb_signal_name(number), doing->where, doing->remedy);
 }
 
 /* Not all of this is safe in a handler; the alarm ends what hangs. */

@@ -72,7 +72,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     if (number == SIGSYS)
         leave(ulb_trapped_call(info->si_syscall));
     snprintf(text, sizeof text, "%s (%s)",
-             number == SIGILL ? "uses an instruction that this CPU lacks" : "crashed", sigdescr_np(number));
+             number == SIGILL ? "uses an instruction that this CPU lacks" : "crashed",
+             ulb_signal_name(number));
     leave(text);
 }
 
