@@ -1,6 +1,7 @@
 #include "harness/bandwidth/read_bandwidth.h"
 
 #include "common/emulation.h"
+#include "common/units.h"
 #include "harness/counters/marker.h"
 #include "harness/memory/cold_ring.h"
 #include "harness/session/interrupted.h"
@@ -96,7 +97,9 @@ double ulb_read_memory(struct ulb_team *team, const struct ulb_reader *reader, s
 
 double ulb_read_yardstick(struct ulb_session *session)
 {
-    return ulb_read_memory(session->machine.team, session->yardstick, &session->arena);
+    double bytes_per_s = ulb_read_memory(session->machine.team, session->yardstick, &session->arena);
+    session->most_gbps = fmax(session->most_gbps, bytes_per_s / ULB_GB);
+    return bytes_per_s;
 }
 
 static struct ulb_noise_retry retry_of(bool quick, struct ulb_team *team)

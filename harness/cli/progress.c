@@ -7,50 +7,54 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { BAR_WIDTH = 30, TEXT_WIDTH = 34, LINE_WIDTH = BAR_WIDTH + TEXT_WIDTH };
+enum { BAR_WIDTH = 30, TEXT_WIDTH = 46, LINE_WIDTH = BAR_WIDTH + TEXT_WIDTH };
 static const double REDRAW_SECONDS = 0.1;
 
 #define STAGE(name) (1u << ULB_STAGE_##name)
 
-/* Share of a whole run that each part takes, in its order, measured on two cores, and the stages that have
- * it. */
+/* Seconds that each part of a whole run takes, in its order, measured on two cores, quick and full, and the
+ * stages that have it. */
 static const struct {
     const char *name;
-    double share;
+    double quick, full;
     unsigned stages;
 } parts[] = {
-    {"memory", 0.07,
+    {"memory", 4, 4,
      STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"beta", 0.06, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
-    {"gamma", 0.03, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
-    {"choice", 0.05, STAGE(ALL)},
-    {"verify", 0.31, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"warm-up", 0.13, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"gemv", 0.40, STAGE(GEMV) | STAGE(ALL)},
-    {"gemm", 0.40, STAGE(GEMM)},
-    {"count", 1, STAGE(COUNT)},
-    {"formats", 0.10, STAGE(FORMATS)},
-    {"decode", 1, STAGE(DECODE)},
+    {"beta", 4, 10, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"gamma", 2, 6, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"choice", 3, 3, STAGE(ALL)},
+    {"verify", 8, 40, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"warm-up", 8, 12, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"gemv", 20, 90, STAGE(GEMV) | STAGE(ALL)},
+    {"gemm", 20, 90, STAGE(GEMM)},
+    {"count", 1, 1, STAGE(COUNT)},
+    {"formats", 6, 18, STAGE(FORMATS)},
+    {"decode", 6, 6, STAGE(DECODE) | STAGE(ALL)},
 };
 
-void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage)
+void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage,
+                       bool quick)
 {
     bool terminal = isatty(STDERR_FILENO);
     *progress = (struct ulb_progress){
         .shown = mode == ULB_PROGRESS_ON || (mode == ULB_PROGRESS_AUTO && terminal),
         .terminal = terminal,
         .stage = stage,
+        .quick = quick,
         .begin = ulb_now(),
     };
 }
 
 /* Share of the whole that is done when part `name` is done to this degree. */
-static double whole(enum ulb_stage stage, const char *name, double done)
+static double whole(const struct ulb_progress *progress, const char *name, double done)
 {
     double total = 0, before = 0;
     bool reached = false;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        double share = parts[i].stages >> stage & 1 ? parts[i].share : 0;
+        double share = progress->quick ? parts[i].quick : parts[i].full;
+        if (!(parts[i].stages >> progress->stage & 1))
+            continue;
         total += share;
         if (strcmp(parts[i].name, name) == 0) {
             before += share * done;
@@ -71,37 +75,53 @@ static int room(void)
     return size.ws_col - 1;
 }
 
-static void draw_bar(const struct ulb_progress *progress, const char *stage, double share)
+/* "0:35, 0:22 left, so far 57 GB/s": what has passed, what is to come, and what is known already. */
+static void describe(const struct ulb_progress *progress, double share, double gbps, char *text, size_t bytes)
+{
+    double elapsed = ulb_now() - progress->begin;
+    int passed = (int)elapsed, left = share > 0.01 ? (int)(elapsed * (1 - share) / share + 0.5) : 0;
+    int used = snprintf(text, bytes, "%d:%02d", passed / 60, passed % 60);
+    if (share > 0.01)
+        used += snprintf(text + used, bytes - (size_t)used, ", %d:%02d left", left / 60, left % 60);
+    else
+        used += snprintf(text + used, bytes - (size_t)used, ", ?:?? left");
+    if (gbps > 0)
+        snprintf(text + used, bytes - (size_t)used, ", %.0f GB/s", gbps);
+}
+
+static void draw_bar(const struct ulb_progress *progress, const char *stage, double share, double gbps)
 {
     int columns = room(), width = columns > TEXT_WIDTH ? columns - TEXT_WIDTH : 0;
-    char bar[BAR_WIDTH + 1], line[2 * LINE_WIDTH];
+    char bar[BAR_WIDTH + 1], text[TEXT_WIDTH], line[2 * LINE_WIDTH];
     int filled = (int)(share * width);
     for (int i = 0; i < width; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[width] = '\0';
-    double elapsed = ulb_now() - progress->begin;
-    int left = share > 0.01 ? (int)(elapsed * (1 - share) / share + 0.5) : 0;
-    snprintf(line, sizeof line, "[%s] %3.0f %%  %-7s %d:%02d left", bar, 100 * share, stage, left / 60,
-             left % 60);
+    describe(progress, share, gbps, text, sizeof text);
+    snprintf(line, sizeof line, "[%s] %3.0f %%  %-7s %s", bar, 100 * share, stage, text);
     fprintf(stderr, "\r%-*.*s", columns, columns, line);
     fflush(stderr);
 }
 
-void ulb_progress_show(void *context, const char *stage, double done)
+void ulb_progress_show(void *context, const char *stage, double done, double gbps)
 {
     struct ulb_progress *progress = context;
-    double now = ulb_now();
+    double now = ulb_now(), share = whole(progress, stage, done);
     bool new_stage = strcmp(progress->last_stage, stage) != 0;
-    if (!progress->shown ||
-        (!new_stage && (!progress->terminal || now - progress->last_drawn < REDRAW_SECONDS)))
+    bool due = progress->terminal ? now - progress->last_drawn >= REDRAW_SECONDS
+                                  : (int)(20 * share) > progress->last_twentieth;
+    if (!progress->shown || (!new_stage && !due))
         return;
     progress->last_drawn = now;
+    progress->last_twentieth = (int)(20 * share);
     snprintf(progress->last_stage, sizeof progress->last_stage, "%s", stage);
-    double share = whole(progress->stage, stage, done);
-    if (progress->terminal)
-        draw_bar(progress, stage, share);
-    else
-        fprintf(stderr, "%s (%.0f %%)\n", stage, 100 * share);
+    if (progress->terminal) {
+        draw_bar(progress, stage, share, gbps);
+    } else {
+        char text[TEXT_WIDTH];
+        describe(progress, share, gbps, text, sizeof text);
+        fprintf(stderr, "%s (%.0f %%): %s\n", stage, 100 * share, text);
+    }
 }
 
 void ulb_progress_close(struct ulb_progress *progress)

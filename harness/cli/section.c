@@ -40,7 +40,7 @@ static enum ulb_status run_once(const struct ulb_measure_options *o, enum ulb_st
         return status;
     struct ulb_progress progress;
     struct ulb_settings settings = o->settings;
-    ulb_progress_open(&progress, o->progress, stage);
+    ulb_progress_open(&progress, o->progress, stage, settings.quick);
     settings.progress = ulb_progress_show;
     settings.progress_context = &progress;
     status = ulb_run(&settings, stage, record, err);

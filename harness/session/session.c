@@ -10,7 +10,7 @@ static const size_t RING_GRAIN = (size_t)2 << 20, RING_LEAST = (size_t)64 << 20;
 void ulb_session_progress(const struct ulb_session *session, const char *stage, double done)
 {
     if (session->settings.progress)
-        session->settings.progress(session->settings.progress_context, stage, done);
+        session->settings.progress(session->settings.progress_context, stage, done, session->most_gbps);
 }
 
 enum ulb_status ulb_session_check(const struct ulb_session *session, struct ulb_error *err)

@@ -19,6 +19,7 @@ struct ulb_session {
     struct ulb_arena arena;
     const struct ulb_reader *yardstick; /* NULL until one was chosen (harness/bandwidth/beta.h) */
     enum ulb_page_kind yardstick_pages;
+    double most_gbps; /* that its set read of memory so far, a median or a sample; 0: nothing yet */
     struct ulb_record *record;
     struct ulb_journal *journal; /* NULL: no checkpoint; see harness/session/checkpoint.h */
 };

@@ -32,7 +32,7 @@ def drawn(columns):
     return text.decode().split("\r")
 
 
-for columns, bar in ((120, 30), (80, 30), (50, 15), (30, 0)):
+for columns, bar in ((120, 30), (80, 30), (50, 3), (30, 0)):
     lines = drawn(columns)
     bars = [line for line in lines if line.startswith("[")]
     if not bars or any(len(line) >= columns or line.index("]") - 1 != bar for line in bars):
