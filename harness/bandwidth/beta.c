@@ -394,6 +394,8 @@ static enum ulb_status measure_whole_set(struct ulb_session *session, struct ulb
     if (status == ULB_OK)
         status = adopt_yardstick(session, best.reader, best.pages, err);
     if (status == ULB_OK)
+        session->most_gbps = best.stats.median / ULB_GB;
+    if (status == ULB_OK)
         status = add_cell(session, session->machine.team, set, "mem", ULB_MEMORY_CHUNK, &best, err);
     if (status == ULB_OK) {
         json_t *value = last_cell(session), *more = yardstick_json(session);
@@ -483,8 +485,9 @@ enum ulb_status ulb_beta_measure_memory(struct ulb_session *session, struct ulb_
 double ulb_beta_of_class(const struct ulb_record *record, const char *class_name)
 {
     const json_t *classes = json_object_get(json_object_get(record->root, "topology"), "classes");
-    const char *set = ulb_record_text(record, "settings.set");
+    const char *given = ulb_record_text(record, "settings.set"), *set = given ? given : "all";
     if (json_array_size(classes) > 1)
         return beta_of_set(record, class_name);
-    return beta_of_set(record, set ? set : "all");
+    struct ulb_resolved_beta resolved = ulb_record_resolved_beta(record, set);
+    return beta_of_set(record, set) * resolved.gbps / resolved.stage_gbps;
 }

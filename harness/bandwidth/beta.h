@@ -20,8 +20,8 @@ enum ulb_status ulb_beta_measure_alone(struct ulb_session *session, struct ulb_e
 enum ulb_status ulb_beta_measure_memory(struct ulb_session *session, struct ulb_error *err);
 
 /* beta at memory level of a core class, bytes/cycle of one core, from the cells of a record. A class is
- * measured as a set of its own on hybrid machines only; elsewhere it is the record's set. NAN when it was not
- * measured. */
+ * measured as a set of its own on hybrid machines only; elsewhere it is the record's set, resolved as far as
+ * the record goes. NAN when it was not measured. */
 double ulb_beta_of_class(const struct ulb_record *record, const char *class_name);
 
 /* Chooses the yardstick alone (what the GEMV commands need). */

@@ -1,5 +1,6 @@
 #include "harness/compute/format_table.h"
 
+#include "harness/compute/gamma.h"
 #include "common/rng.h"
 #include "harness/bandwidth/beta.h"
 #include "harness/compute/outlier_error.h"
@@ -101,24 +102,6 @@ static void consider(struct best *best, const struct ulb_kernel *kernel, double 
                   (rate >= best->weights_per_cycle && gamma < best->gamma);
     if (faster)
         *best = (struct best){kernel, gamma, rate};
-}
-
-/* gamma of a kernel on a class, by the record; NAN where it has none. */
-static double gamma_of(const struct ulb_record *record, const struct ulb_kernel *kernel, const char *cls)
-{
-    const json_t *cells = json_object_get(json_object_get(record->root, "gamma"), "cells"), *cell;
-    const json_t *value = NULL;
-    char name[ULB_KERNEL_NAME_MAX];
-    size_t i;
-    ulb_kernel_name(kernel, name);
-    json_array_foreach(cells, i, cell)
-    {
-        const char *is = json_string_value(json_object_get(cell, "kernel"));
-        const char *on = json_string_value(json_object_get(cell, "class"));
-        if (is && on && strcmp(is, name) == 0 && strcmp(on, cls) == 0)
-            value = json_object_get(cell, "gamma_cycles");
-    }
-    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 static int set_best(json_t *row, const char *prefix, const struct best *best, const char *reason)
@@ -236,7 +219,8 @@ static enum ulb_status measure_format(struct ulb_session *session, json_t *rows,
     for (size_t i = 0; i < ulb_kernel_count && !asked; i++)
         asked = is_of(reference, ulb_kernels[i]) && ulb_selection_wants(&session->selection, ulb_kernels[i]);
     for (size_t i = 0; i < n; i++) {
-        double gamma = is_of(reference, kernels[i]) ? gamma_of(session->record, kernels[i], cls) : NAN;
+        double gamma =
+            is_of(reference, kernels[i]) ? ulb_measured_gamma(session->record, kernels[i], cls) : NAN;
         if (kernels[i] != reference && !isnan(gamma))
             consider(is_in_place(kernels[i]) ? &in_place : &best, kernels[i], gamma, beta);
     }

@@ -308,3 +308,34 @@ enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_
     free(subjects);
     return status;
 }
+
+double ulb_measured_gamma(const struct ulb_record *record, const struct ulb_kernel *kernel,
+                          const char *class_name)
+{
+    const json_t *cells = json_object_get(json_object_get(record->root, "gamma"), "cells"), *cell;
+    char name[ULB_KERNEL_NAME_MAX];
+    size_t i;
+    ulb_kernel_name(kernel, name);
+    json_array_foreach(cells, i, cell)
+    {
+        if (strcmp(ulb_row_text(cell, "kernel"), name) == 0 &&
+            strcmp(ulb_row_text(cell, "class"), class_name) == 0)
+            return ulb_row_number(cell, "gamma_cycles");
+    }
+    return NAN;
+}
+
+enum ulb_status ulb_gamma_resolve(struct ulb_record *record, struct ulb_error *err)
+{
+    json_t *cells = json_object_get(json_object_get(record->root, "gamma"), "cells"), *cell;
+    size_t i;
+    json_array_foreach(cells, i, cell)
+    {
+        double e_bw = ulb_effective_bandwidth(ulb_beta_of_class(record, ulb_row_text(cell, "class")),
+                                              ulb_row_number(cell, "bytes_per_step"),
+                                              ulb_row_number(cell, "gamma_cycles"));
+        if (isfinite(e_bw) && json_object_set_new(cell, "ebw_bytes_per_cycle", json_real(e_bw)) != 0)
+            return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    }
+    return ULB_OK;
+}

@@ -284,6 +284,7 @@ static enum ulb_status allocate(struct ulb_grid *grid, size_t n_kernels, struct 
     grid->order = calloc(grid->n, sizeof *grid->order);
     grid->samples = calloc(grid->n * rounds * (2 * grid->plan.per_round + 3), sizeof *grid->samples);
     grid->yardstick = calloc(rounds * (grid->n + 1), sizeof *grid->yardstick);
+    grid->yardstick_disturbed = calloc(rounds * (grid->n + 1), sizeof *grid->yardstick_disturbed);
     grid->round_medians = calloc(rounds, sizeof *grid->round_medians);
     grid->round_hz = calloc(rounds, sizeof *grid->round_hz);
     grid->cell_hz = calloc(grid->n, sizeof *grid->cell_hz);
@@ -292,9 +293,9 @@ static enum ulb_status allocate(struct ulb_grid *grid, size_t n_kernels, struct 
     grid->rates = calloc(n_kernels * grid->classes, sizeof *grid->rates);
     grid->round_loops = calloc(grid->n * rounds * grid->classes, sizeof *grid->round_loops);
     grid->overlaps = calloc(n_kernels, sizeof *grid->overlaps);
-    if (!grid->order || !grid->samples || !grid->yardstick || !grid->round_medians || !grid->round_hz ||
-        !grid->cell_hz || !grid->ranges || !grid->thread_shares || !grid->overlaps || !grid->rates ||
-        !grid->round_loops)
+    if (!grid->order || !grid->samples || !grid->yardstick || !grid->yardstick_disturbed ||
+        !grid->round_medians || !grid->round_hz || !grid->cell_hz || !grid->ranges || !grid->thread_shares ||
+        !grid->overlaps || !grid->rates || !grid->round_loops)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of %zu cells", grid->n);
     enum ulb_status status = allocate_tokens(grid, m, k, grid->plan.settings->seed, err);
     if (status != ULB_OK)
@@ -325,6 +326,7 @@ void ulb_grid_close(struct ulb_grid *grid)
     free(grid->order);
     free(grid->samples);
     free(grid->yardstick);
+    free(grid->yardstick_disturbed);
     free(grid->round_medians);
     free(grid->round_hz);
     free(grid->cell_hz);

@@ -64,6 +64,7 @@ struct ulb_grid {
     size_t *order;                        /* n, for shuffling */
     double *samples;                      /* storage of the cells' arrays */
     double *yardstick;                    /* bytes/s: one before each round and one after each cell */
+    bool *yardstick_disturbed;            /* of each: taken although a core was not free of interference */
     size_t n_yardstick;
     double *round_medians; /* its median in each round, GB/s */
     double *round_hz;      /* core frequency in each round */
@@ -154,7 +155,7 @@ bool ulb_grid_cell_from_json(struct ulb_grid *grid, struct ulb_grid_cell *cell, 
                              double *hz);
 
 /* A sample of the yardstick, bytes/s. */
-void ulb_grid_add_yardstick(struct ulb_grid *grid, double value);
+void ulb_grid_add_yardstick(struct ulb_grid *grid, double value, bool disturbed);
 /* The yardstick around the samples that a cell got last, and the kernel's gamma taken with them. */
 void ulb_grid_end_cell_round(struct ulb_grid *grid, struct ulb_grid_cell *cell);
 

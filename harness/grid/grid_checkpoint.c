@@ -9,10 +9,12 @@
 static json_t *turn_to_json(const struct ulb_grid *grid)
 {
     const struct ulb_noise_retry *retry = &grid->retry;
-    return json_pack("{s:f, s:f, s:b, s:I, s:I, s:f}", "yardstick", grid->yardstick[grid->n_yardstick - 1],
-                     "elapsed", ulb_now() - grid->begin, "interference_free", retry->interference_free,
-                     "judged", (json_int_t)retry->judged, "lost", (json_int_t)retry->disturbed,
-                     "retry_budget_s", retry->retry_budget_s);
+    size_t last = grid->n_yardstick - 1;
+    return json_pack("{s:f, s:b, s:f, s:b, s:I, s:I, s:f}", "yardstick", grid->yardstick[last],
+                     "yardstick_disturbed", grid->yardstick_disturbed[last], "elapsed",
+                     ulb_now() - grid->begin, "interference_free", retry->interference_free, "judged",
+                     (json_int_t)retry->judged, "lost", (json_int_t)retry->disturbed, "retry_budget_s",
+                     retry->retry_budget_s);
 }
 
 static bool read_number(const json_t *object, const char *key, double *value)
@@ -35,12 +37,13 @@ static bool turn_from_json(struct ulb_grid *grid, const json_t *saved)
     retry->judged = (size_t)judged;
     retry->disturbed = (size_t)lost;
     grid->begin = ulb_now() - elapsed;
-    ulb_grid_add_yardstick(grid, yardstick);
+    ulb_grid_add_yardstick(grid, yardstick, json_is_true(json_object_get(saved, "yardstick_disturbed")));
     return true;
 }
 
-void ulb_grid_add_yardstick(struct ulb_grid *grid, double value)
+void ulb_grid_add_yardstick(struct ulb_grid *grid, double value, bool disturbed)
 {
+    grid->yardstick_disturbed[grid->n_yardstick] = disturbed;
     grid->yardstick[grid->n_yardstick++] = value;
 }
 

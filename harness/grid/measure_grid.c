@@ -212,7 +212,8 @@ static double sample_yardstick(void *arg)
 
 static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
 {
-    ulb_grid_add_yardstick(grid, ulb_retry_noisy(&grid->retry, sample_yardstick, session));
+    double value = ulb_retry_noisy(&grid->retry, sample_yardstick, session);
+    ulb_grid_add_yardstick(grid, value, grid->retry.last_disturbed);
 }
 
 static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct ulb_grid_cell *cell)
@@ -380,6 +381,23 @@ static enum ulb_status warn_of_frequency(struct ulb_session *session, struct ulb
         hz.min / 1e9, hz.max / 1e9, 100 * FREQUENCY_NOISY);
 }
 
+/* A core that does something else reads less: that is no state of memory. */
+static enum ulb_status record_states(struct ulb_session *session, const struct ulb_grid *grid,
+                                     const char *set, struct ulb_error *err)
+{
+    double *gbps = calloc(grid->n_yardstick, sizeof *gbps);
+    if (!gbps)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the samples of the yardstick");
+    size_t n = 0;
+    for (size_t i = 0; i < grid->n_yardstick; i++) {
+        if (!grid->yardstick_disturbed[i])
+            gbps[n++] = grid->yardstick[i] / ULB_GB;
+    }
+    enum ulb_status status = ulb_record_set_memory_states(session->record, set, gbps, n, err);
+    free(gbps);
+    return status;
+}
+
 /* The samples kept are the medians of the rounds: what drifts is the machine, from round to round. */
 static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_grid *grid,
                                         struct ulb_error *err)
@@ -402,6 +420,8 @@ static enum ulb_status record_yardstick(struct ulb_session *session, struct ulb_
     snprintf(yardstick.variant, sizeof yardstick.variant, "%s%s", session->yardstick->name,
              session->yardstick_pages == ULB_PAGES_HUGE ? "+huge" : "");
     enum ulb_status status = ulb_record_add_yardstick(session->record, &yardstick, err);
+    if (status == ULB_OK)
+        status = record_states(session, grid, yardstick.set, err);
     if (status == ULB_OK && yardstick.n_hz > 0)
         status = warn_of_frequency(session, ulb_stats_of(grid->round_hz, grid->n_rounds, 1), err);
     if (status == ULB_OK && yardstick.drift > DRIFT_NOISY)
@@ -465,9 +485,9 @@ enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product p
     struct ulb_grid grid;
     struct ulb_grid_plan plan = plan_of(session, product);
     enum ulb_status status = ulb_grid_open(&grid, session->record, &plan, kernels, n, err);
-    if (status == ULB_OK)
+    if (status == ULB_OK && product == ULB_GEMV)
         status = ulb_grid_describe_models(session->record, &grid, err);
-    if (status == ULB_OK)
+    if (status == ULB_OK && product == ULB_GEMV)
         status = ulb_format_errors_record(session, kernels, n, err);
     if (status == ULB_OK)
         status = prepare(session, &grid, kernels, n, err);

@@ -3,6 +3,7 @@
 #include "common/emulation.h"
 #include "common/stats.h"
 #include "harness/bandwidth/beta.h"
+#include "harness/compute/gamma.h"
 #include "harness/compute/prefetch_tuning.h"
 #include "harness/grid/grid.h"
 #include "harness/session/checkpoint.h"
@@ -26,21 +27,6 @@ struct candidate {
 };
 
 /* ---- candidates ---- */
-
-static double gamma_of(const struct ulb_session *session, const struct ulb_kernel *kernel)
-{
-    const json_t *cells = json_object_get(json_object_get(session->record->root, "gamma"), "cells"), *cell;
-    char name[ULB_KERNEL_NAME_MAX];
-    size_t i;
-    ulb_kernel_name(kernel, name);
-    json_array_foreach(cells, i, cell)
-    {
-        if (strcmp(ulb_row_text(cell, "kernel"), name) == 0 &&
-            strcmp(ulb_row_text(cell, "class"), session->machine.topology.classes[0].name) == 0)
-            return ulb_row_number(cell, "gamma_cycles");
-    }
-    return NAN;
-}
 
 static bool same_format(const struct candidate *a, const struct candidate *b)
 {
@@ -230,11 +216,13 @@ enum ulb_status ulb_shortlist_kernels(struct ulb_session *session, const struct 
                                       size_t *n, struct ulb_error *err)
 {
     struct candidate *candidates = calloc(*n, sizeof *candidates);
+    const char *cls = session->machine.topology.classes[0].name;
     size_t kept = 0;
     if (!candidates)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to choose kernels");
     for (size_t i = 0; i < *n; i++)
-        candidates[i] = (struct candidate){kernels[i], gamma_of(session, kernels[i]), NAN, false};
+        candidates[i] =
+            (struct candidate){kernels[i], ulb_measured_gamma(session->record, kernels[i], cls), NAN, false};
     enum ulb_status status = choose_or_replay(session, candidates, *n, err);
     if (status == ULB_OK)
         status = ulb_record_set(session->record, "choices", choices_json(candidates, *n), err);

@@ -163,6 +163,7 @@ struct ulb_decode_run {
     char baseline_reason[ULB_REASON_BYTES]; /* of alpha and what follows from it */
     double yardstick_gbps, roofline_tokens_per_s, roofline_share;
     size_t weight_bytes, bytes_per_token, kv_bytes_per_token;
+    double queries_per_key;              /* heads that share a key and a value; NAN in older records */
     double peak_rss_bytes, huge_bytes;   /* NAN: /proc does not tell */
     double joule_per_token;              /* without what the machine takes at rest */
     double joule_per_token_gross;        /* with it */
@@ -224,6 +225,8 @@ enum ulb_status ulb_record_add_decode(struct ulb_record *record, const struct ul
  * the overlap and without. Cells whose own noise is beyond ULB_NOISE_MAX judge nothing and are counted apart.
  */
 #define ULB_NOISE_MAX 0.15
+/* A larger share of a token's roofline was measured while memory was faster than the yardstick beside it. */
+#define ULB_SHARE_BELIEVED 1.1
 enum ulb_status ulb_record_judge_predictions(struct ulb_record *record, struct ulb_error *err);
 
 /* Sets the sections "best", the fastest kernel of each format at each shape and N, and "crossover", the N at
@@ -237,11 +240,26 @@ enum ulb_status ulb_record_judge_tokens(struct ulb_record *record, struct ulb_er
  * hold. */
 #define ULB_BETA_MARGIN 0.10
 struct ulb_resolved_beta {
-    double gbps; /* of the sounder one */
+    double gbps; /* of the sounder one; where memory has two states, of the more frequent one */
     double stage_gbps, yardstick_gbps;
     bool disagree, from_yardstick;
 };
 struct ulb_resolved_beta ulb_record_resolved_beta(const struct ulb_record *record, const char *set);
+
+/* Speeds of memory between which a run went to and fro, the more frequent first; n 0: not known. There are
+ * two when of at least 60 samples a tenth lies in each, more than 15 % apart, and at most a tenth between
+ * them. */
+enum { ULB_MEMORY_STATES = 2 };
+struct ulb_memory_states {
+    size_t n;
+    double gbps[ULB_MEMORY_STATES], share[ULB_MEMORY_STATES]; /* share: of the samples */
+};
+/* Of samples over a whole run, which it sorts. */
+struct ulb_memory_states ulb_memory_states_of(double *gbps, size_t n);
+/* Sets "memory" of the section "beta", of the set that the samples are of. */
+enum ulb_status ulb_record_set_memory_states(struct ulb_record *record, const char *set, double *gbps,
+                                             size_t n, struct ulb_error *err);
+struct ulb_memory_states ulb_record_memory_states(const struct ulb_record *record, const char *set);
 
 /* Warns in the record when the two disagree. */
 enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err);

@@ -31,13 +31,19 @@ struct ulb_resolved_beta ulb_record_resolved_beta(const struct ulb_record *recor
     beta.disagree = fabs(beta.stage_gbps - beta.yardstick_gbps) > ULB_BETA_MARGIN * larger;
     beta.from_yardstick = isnan(beta.stage_gbps) || (beta.disagree && beta.yardstick_gbps > beta.stage_gbps);
     beta.gbps = beta.from_yardstick ? beta.yardstick_gbps : beta.stage_gbps;
+    struct ulb_memory_states states = ulb_record_memory_states(record, set);
+    if (states.n > 1) {
+        beta.disagree = false; /* each met another state */
+        beta.from_yardstick = true;
+        beta.gbps = states.gbps[0];
+    }
     return beta;
 }
 
 enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err)
 {
     struct ulb_resolved_beta beta = ulb_record_resolved_beta(record, set);
-    if (!beta.disagree)
+    if (!beta.disagree || ulb_record_memory_states(record, set).n > 1)
         return ULB_OK;
     return ulb_record_warn(
         record, err,

@@ -370,6 +370,7 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
         .weight_bytes = (size_t)2 << 30,
         .bytes_per_token = (size_t)2100 << 20,
         .kv_bytes_per_token = (size_t)18 << 20,
+        .queries_per_key = 4,
         .peak_rss_bytes = none * 2.3e9,
         .huge_bytes = none * 2147483648.0,
         .joule_per_token = NAN,
@@ -521,6 +522,38 @@ static enum ulb_status add_format_errors(struct ulb_record *record, struct ulb_e
     return ulb_record_set(record, "format_errors", rows, err);
 }
 
+static json_t *matrix_json(const struct shape *shape, size_t layers)
+{
+    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "layer", shape->layer, "m", (json_int_t)shape->m, "k",
+                     (json_int_t)shape->k, "count", (json_int_t)layers, "active", (json_int_t)layers);
+}
+
+/* The models whose shapes the cells have. */
+static enum ulb_status add_models(struct ulb_record *record, struct ulb_error *err)
+{
+    static const struct {
+        const char *name;
+        size_t layers, hidden, vocab, kv_bytes;
+    } models[] = {{"falcon3-1b", 18, 2048, 131072, 301989888},
+                  {"mobilellm-1.5b", 54, 1600, 32000, 283115520},
+                  {"llama3-8b", 32, 4096, 128256, 536870912}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        const struct shape head = {models[i].name, "head", models[i].vocab, models[i].hidden};
+        json_t *matrices = json_array();
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            if (strcmp(shapes[s].model, models[i].name) == 0)
+                json_array_append_new(matrices, matrix_json(&shapes[s], models[i].layers));
+        }
+        json_array_append_new(
+            rows, json_pack("{s:s, s:s, s:I, s:o, s:o, s:i, s:s, s:f, s:f}", "model", models[i].name, "title",
+                            models[i].name, "layers", (json_int_t)models[i].layers, "matrices", matrices,
+                            "head", matrix_json(&head, 1), "context", 4096, "trained_as", "", "kv_bytes",
+                            (double)models[i].kv_bytes, "queries_per_key", 4.0));
+    }
+    return ulb_record_set(record, "models", rows, err);
+}
+
 enum ulb_status sample_record(struct ulb_record *record, enum sample_kind kind, struct ulb_error *err)
 {
     const struct machine *machine = kind == SAMPLE_HYBRID ? &hybrid : &server;
@@ -536,6 +569,8 @@ enum ulb_status sample_record(struct ulb_record *record, enum sample_kind kind, 
         status = add_kernels(record, machine, kind, err);
     if (status == ULB_OK)
         status = add_format_errors(record, err);
+    if (status == ULB_OK)
+        status = add_models(record, err);
     bool decoded = kind == SAMPLE_ABSENT || kind == SAMPLE_LONGEST;
     for (size_t i = 0; i < KERNELS && status == ULB_OK && decoded; i += 3)
         status = add_decode(record, machine, &kernels[i], kind, err);

@@ -99,6 +99,7 @@ static enum ulb_status add_run(struct ulb_record *record, const char *model, con
                                  .amdahl_nominal_speedup = amdahl,
                                  .observed_speedup = speedup,
                                  .yardstick_gbps = 24.6,
+                                 .queries_per_key = 4,
                                  .roofline_tokens_per_s = base * x / 0.9,
                                  .roofline_share = 0.9 * speedup / x,
                                  .joule_per_token = 0.02 * ms,

@@ -1,4 +1,4 @@
-/* Which of the two measurements of memory bandwidth counts. */
+/* Which of the two measurements of memory bandwidth counts, and which of two states of memory. */
 #include "tests/results/sample_record.h"
 
 #include <math.h>
@@ -89,12 +89,69 @@ static void test_one_alone(void **state)
     ulb_record_free(&record);
 }
 
+/* n samples around value, evenly spread over so much of it on both sides. */
+static size_t spread(double *samples, size_t n, double value, double share)
+{
+    for (size_t i = 0; i < n; i++)
+        samples[i] = value * (1 + share * (2 * (double)i / (double)(n - 1) - 1));
+    return n;
+}
+
+static void test_states(void **state)
+{
+    (void)state;
+    enum { MOST = 200 };
+    static const struct {
+        size_t n_low, n_high, states;
+        double low, high, width; /* width: of each state, relative */
+    } cases[] = {
+        {60, 100, 2, 34, 58, 0.05}, {100, 60, 2, 34, 58, 0.05}, /* two, whichever is the more frequent */
+        {30, 29, 1, 34, 58, 0.05},                              /* too few samples */
+        {5, 150, 1, 34, 58, 0.05},                              /* too short a spell */
+        {80, 80, 1, 50, 56, 0.02},                              /* too close */
+        {80, 80, 1, 40, 60, 0.20},                              /* one wide hill: nothing is between */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double samples[MOST];
+        size_t n = spread(samples, cases[i].n_low, cases[i].low, cases[i].width);
+        n += spread(samples + n, cases[i].n_high, cases[i].high, cases[i].width);
+        struct ulb_memory_states states = ulb_memory_states_of(samples, n);
+        bool low_first = cases[i].n_low > cases[i].n_high;
+        if (states.n != cases[i].states)
+            fail_msg("case %zu: %zu states", i, states.n);
+        if (states.n < 2)
+            continue;
+        assert_true(fabs(states.gbps[0] - (low_first ? cases[i].low : cases[i].high)) < 0.5);
+        assert_true(fabs(states.gbps[1] - (low_first ? cases[i].high : cases[i].low)) < 0.5);
+        assert_true(states.share[0] > 0.5 && fabs(states.share[0] + states.share[1] - 1) < 1e-9);
+    }
+    assert_int_equal(ulb_memory_states_of(NULL, 0).n, 0);
+}
+
+/* Where there are two, the more frequent one is the beta, and nothing is a surprise. */
+static void test_states_resolve(void **state)
+{
+    (void)state;
+    double samples[160];
+    struct ulb_record record = record_of(33);
+    size_t warnings = json_array_size(json_object_get(record.root, "warnings"));
+    spread(samples, 60, 34, 0.05);
+    spread(samples + 60, 100, 58, 0.05);
+    assert_int_equal(ulb_record_set_memory_states(&record, "all", samples, 160, &err), ULB_OK);
+    assert_true(fabs(ulb_record_resolved_beta(&record, "all").gbps - 58) < 0.5);
+    assert_int_equal(ulb_record_memory_states(&record, "all").n, 2);
+    assert_int_equal(ulb_record_memory_states(&record, "P").n, 0);
+    assert_int_equal(ulb_record_check_beta(&record, "all", &err), ULB_OK);
+    assert_int_equal(json_array_size(json_object_get(record.root, "warnings")), warnings);
+    ulb_record_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_disturbance_only_slows_down),
-        cmocka_unit_test(test_one_alone),
+        cmocka_unit_test(test_agreement),      cmocka_unit_test(test_disturbance_only_slows_down),
+        cmocka_unit_test(test_one_alone),      cmocka_unit_test(test_states),
+        cmocka_unit_test(test_states_resolve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
