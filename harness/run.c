@@ -3,6 +3,7 @@
 #include "harness/bandwidth/beta.h"
 #include "harness/compute/instruction_count.h"
 #include "harness/decode/measure_decode.h"
+#include "harness/decode/token_rest.h"
 #include "harness/compute/format_table.h"
 #include "harness/compute/gamma.h"
 #include "harness/grid/grid.h"
@@ -89,6 +90,10 @@ static enum ulb_status measure(struct ulb_session *session, enum ulb_stage stage
         status = ulb_formats_measure(session, kernels, n, err);
     if (status == ULB_OK && stage >= ULB_STAGE_GEMV)
         status = ulb_grid_measure(session, product, kernels, n, err);
+    if (status == ULB_OK && stage == ULB_STAGE_ALL)
+        status = ulb_gamma_resolve(session->record, err);
+    if (status == ULB_OK && stage == ULB_STAGE_ALL)
+        status = ulb_token_rest_measure(session, kernels, n, err);
     return status;
 }
 

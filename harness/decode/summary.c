@@ -12,7 +12,6 @@
 #include <string.h>
 
 /* A token that reads more of memory's bandwidth than this says something else. */
-static const double SHARE_BELIEVED = 1.1;
 
 static const char *const classes[4] = {"P", "E", "LP-E", "core"};
 
@@ -217,6 +216,7 @@ static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decod
 {
     double positions = (double)f->context + ULB_TOKENS_WARM_UP + ((double)f->n + 1) / 2;
     run->kv_bytes_per_token = (size_t)(positions * (double)ulb_kv_bytes(f->all));
+    run->queries_per_key = (double)f->all->heads / (double)f->all->kv_heads;
     run->weight_bytes = f->store->blocks.bytes + f->store->head.bytes;
     run->bytes_per_token = (size_t)(block_bytes(f, true) + block_bytes(f, false)) +
                            f->store->weights.bytes[ULB_HEAD] + run->kv_bytes_per_token;
@@ -290,7 +290,7 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
     }
     compare(f, &token, baseline, &run);
     status = ulb_record_add_decode(session->record, &run, err);
-    if (status == ULB_OK && run.roofline_share > SHARE_BELIEVED)
+    if (status == ULB_OK && run.roofline_share > ULB_SHARE_BELIEVED)
         status =
             ulb_record_warn(session->record, err,
                             "%s: %.0f %% of what memory gives: weights came from a cache in part, or the "

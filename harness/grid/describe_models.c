@@ -20,9 +20,15 @@ json_t *ulb_describe_model(const struct ulb_model *model, const struct ulb_shape
         else
             bad |= json_array_append_new(matrices, matrix_json(&shapes->items[i]));
     }
-    json_t *row = json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:s}", "model", model->name, "title",
-                            model->title, "layers", (int)model->layers, "matrices", matrices, "head", head,
-                            "context", (int)context, "trained_as", ulb_model_trained_as(model));
+    /* All heads read a latent cache. */
+    double queries = model->mla_kv_rank > 0 ? model->heads
+                     : model->kv_heads > 0  ? (double)model->heads / model->kv_heads
+                                            : 1;
+    json_t *row =
+        json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:s, s:f, s:b}", "model", model->name, "title",
+                  model->title, "layers", (int)model->layers, "matrices", matrices, "head", head, "context",
+                  (int)context, "trained_as", ulb_model_trained_as(model), "queries_per_key",
+                  queries > 0 ? queries : 1, "cache_scales", model->windowed == 0);
     if (row && !bad)
         ulb_set_figure(row, "kv_bytes", ulb_model_kv_bytes(model, context, BYTES_PER_ELEMENT),
                        "the model's numbers do not give the size of its cache");

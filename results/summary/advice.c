@@ -6,25 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *document_of(const struct ulb_choice_input *input, const struct ulb_wants *wants,
-                           struct ulb_format_choice *choices)
+static json_t *document_of(const struct ulb_choice_input *input, const struct ulb_wants *wants)
 {
-    char reason[ULB_CHOICE_REASON];
-    size_t n = ulb_format_choices(input, wants, choices);
-    const struct ulb_format_choice *suggested = ulb_suggest_format(choices, n, wants, reason);
-    json_t *formats = json_array();
-    int bad = 0;
-    for (size_t i = 0; i < n; i++)
-        bad |= json_array_append_new(formats, ulb_choice_json(&choices[i]));
-    json_t *document =
-        json_pack("{s:s, s:f, s:O?, s:s?, s:s, s:s, s:o}", "model", ulb_row_text(input->model, "model"),
-                  "memory_gbps", input->memory_gbps, "context", json_object_get(input->model, "context"),
-                  "suggested", suggested ? suggested->format : NULL, "reason", reason, "basis",
-                  ulb_choice_basis(input), "formats", formats);
-    if (!document)
-        return NULL;
-    bad |= ulb_summary_set(document, "available_bytes", wants->available_bytes, "the system does not tell");
-    if (bad) {
+    json_t *document = ulb_choices_json(input, wants);
+    if (document && (ulb_summary_set(document, "memory_gbps", input->memory_gbps, "not measured") |
+                     ulb_summary_set(document, "available_bytes", wants->available_bytes,
+                                     "the system does not tell")) != 0) {
         json_decref(document);
         return NULL;
     }
@@ -37,9 +24,7 @@ enum ulb_status ulb_advice_of(const struct ulb_record *record, const json_t *mod
     struct ulb_cell *cells = NULL;
     const struct ulb_cell **chosen = NULL;
     size_t n = 0, n_chosen = 0;
-    struct ulb_format_choice *choices = calloc(ULB_FORMAT_CHOICES, sizeof *choices);
-    enum ulb_status status = choices ? ulb_record_cells(record, &cells, &n, err)
-                                     : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the advice");
+    enum ulb_status status = ulb_record_cells(record, &cells, &n, err);
     if (status == ULB_OK)
         status = ulb_choose_cells(record, cells, n, &chosen, &n_chosen, err);
     if (status == ULB_OK && strcmp(chosen[0]->mode, "cold") != 0)
@@ -51,14 +36,14 @@ enum ulb_status ulb_advice_of(const struct ulb_record *record, const json_t *mod
     if (status == ULB_OK && !(gbps > 0))
         status = ulb_fail(err, ULB_BAD_INPUT, "the record does not say how fast memory is; measure it anew");
     if (status == ULB_OK) {
-        const struct ulb_choice_input input = {record, (const struct ulb_cell *const *)chosen, n_chosen, gbps,
-                                               model};
-        *out = document_of(&input, wants, choices);
+        struct ulb_memory_states states = ulb_record_memory_states(record, chosen[0]->set);
+        const struct ulb_choice_input input = {record, (const struct ulb_cell *const *)chosen, n_chosen,
+                                               gbps,   states.n > 1 ? states.gbps[1] : NAN,    model};
+        *out = document_of(&input, wants);
         if (!*out)
             status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the advice");
     }
     free(chosen);
     ulb_cells_free(cells, n);
-    free(choices);
     return status;
 }

@@ -29,36 +29,77 @@ static double head_bytes(const json_t *model)
     return known(2 * ulb_row_number(head, "m") * ulb_row_number(head, "k"));
 }
 
-/* Milliseconds of a layer that no product and no cache takes, the least of the record's decoded models; NAN
- * without one. */
-static double rest_ms_of_layer(const struct ulb_record *record)
+/* Attention to fewer positions says nothing of what a byte of a long cache takes. */
+enum { CONTEXT_LEAST = 1024 };
+
+/* What decoded models of the record, on the cells' cores, say of a token beside its products. */
+struct token_rest {
+    size_t runs;
+    double layer_us;     /* norms, quantised activations, and waiting beyond that of products alone */
+    double attention_us; /* of a byte of the cache, and of each query that it serves */
+};
+
+static struct token_rest rest_of(const struct ulb_choice_input *input)
 {
-    static const char *const parts[] = {"quantise", "other", "fork_join"};
+    struct token_rest rest = {0};
     const json_t *run;
-    double least = NAN;
     size_t i;
-    json_array_foreach(ulb_decode_runs(record), i, run)
+    json_array_foreach(ulb_decode_runs(input->record), i, run)
     {
         const json_t *split = json_object_get(run, "split_ms");
-        double sum = 0;
-        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
-            sum += ulb_row_number(split, parts[p]);
-        least = fmin(least, sum / ulb_row_number(run, "layers"));
+        double waiting = ulb_row_number(split, "fork_join"), products = ulb_row_number(split, "gemv"),
+               alone = ulb_row_number(run, "gemv_cold_ms"), layers = ulb_row_number(run, "layers"),
+               attention = ulb_row_number(split, "attention"), kv = ulb_row_number(run, "kv_bytes_per_token"),
+               beyond = fmin(fmax(products + waiting - alone, 0), waiting),
+               other = ulb_row_number(split, "quantise") + ulb_row_number(split, "other");
+        double queries = ulb_row_number(run, "queries_per_key"),
+               attention_us = 1e3 * attention / (kv * (isfinite(queries) ? queries : 1));
+        bool alike = input->n > 0 && strcmp(ulb_row_text(run, "set"), input->cells[0]->set) == 0 &&
+                     ulb_row_number(run, "threads") == input->cells[0]->threads;
+        if (!alike || !isfinite(other + beyond + attention_us) || !(layers > 0) ||
+            !(ulb_row_number(run, "context") >= CONTEXT_LEAST))
+            continue;
+        rest.layer_us += 1e3 * (other + beyond) / layers;
+        rest.attention_us += attention_us;
+        rest.runs++;
     }
-    return least;
+    rest.layer_us /= (double)rest.runs;
+    rest.attention_us /= (double)rest.runs;
+    return rest;
+}
+
+static double read_us(const struct ulb_choice_input *input, double bytes)
+{
+    return 1e6 * bytes / (input->memory_gbps * ULB_GB);
+}
+
+/* Head and cache at memory speed. */
+static double other_limit_us(const struct ulb_choice_input *input)
+{
+    return read_us(input, head_bytes(input->model) + known(ulb_row_number(input->model, "kv_bytes")));
+}
+
+/* As long as its bytes take at least, and as its arithmetic takes where that was decoded. */
+double ulb_choice_cache_us(const struct ulb_choice_input *input)
+{
+    struct token_rest rest = rest_of(input);
+    double bytes = known(ulb_row_number(input->model, "kv_bytes")),
+           queries = ulb_row_number(input->model, "queries_per_key"), us = read_us(input, bytes);
+    return rest.runs > 0 ? fmax(us, bytes * rest.attention_us * (isfinite(queries) ? queries : 1)) : us;
 }
 
 double ulb_choice_other_us(const struct ulb_choice_input *input)
 {
-    double bytes = head_bytes(input->model) + known(ulb_row_number(input->model, "kv_bytes"));
-    double rest_ms = known(rest_ms_of_layer(input->record)) * known(ulb_row_number(input->model, "layers"));
-    return 1e6 * bytes / (input->memory_gbps * ULB_GB) + 1e3 * rest_ms;
+    struct token_rest rest = rest_of(input);
+    double layers = known(ulb_row_number(input->model, "layers"));
+    return read_us(input, head_bytes(input->model)) + ulb_choice_cache_us(input) +
+           (rest.runs > 0 ? layers * rest.layer_us : 0);
 }
 
 const char *ulb_choice_basis(const struct ulb_choice_input *input)
 {
-    return isfinite(rest_ms_of_layer(input->record))
-               ? "products; 16-bit head and cache at memory speed; rest as decoded"
+    return rest_of(input).runs > 0
+               ? "products; 16-bit head at memory speed; attention and the rest as decoded"
                : "products only; 16-bit head and cache at memory speed";
 }
 
@@ -97,6 +138,7 @@ static void add_matrix(struct ulb_format_choice *choice, const struct ulb_choice
     double us = cell ? ulb_row_number(matrix, "active") * cell->us * scale : NAN;
     choice->us += us;
     choice->limit_us += cell ? us * cell->efficiency : NAN;
+    choice->memory_us += cell && strcmp(cell->bound, "memory") == 0 ? us : 0;
     choice->weight_bytes += cell ? ulb_row_number(matrix, "count") * (double)cell->weight_bytes * scale : NAN;
     if (us > *most_us) {
         *most_us = us;
@@ -108,12 +150,13 @@ static void add_matrix(struct ulb_format_choice *choice, const struct ulb_choice
 static bool choose(const struct ulb_choice_input *input, const char *format, struct ulb_format_choice *choice)
 {
     const json_t *matrix;
-    double most_us = 0, other_us = ulb_choice_other_us(input);
+    double most_us = 0, limit_us = other_limit_us(input);
     size_t i;
     *choice = (struct ulb_format_choice){
         .format = format,
-        .us = other_us,
-        .limit_us = other_us,
+        .us = ulb_choice_other_us(input),
+        .limit_us = limit_us,
+        .memory_us = limit_us,
         .weight_bytes = head_bytes(input->model),
         .kv_bytes = ulb_row_number(input->model, "kv_bytes"),
     };
@@ -241,7 +284,7 @@ const struct ulb_format_choice *ulb_suggest_format(const struct ulb_format_choic
     return best;
 }
 
-json_t *ulb_choice_json(const struct ulb_format_choice *choice)
+static json_t *choice_json(const struct ulb_choice_input *input, const struct ulb_format_choice *choice)
 {
     static const char no_yardstick[] = "the record has no yardstick", none[] = "the record does not hold it";
     const struct ulb_cell *cell = choice->slowest;
@@ -256,5 +299,39 @@ json_t *ulb_choice_json(const struct ulb_format_choice *choice)
                     ulb_summary_set(row, "bits", choice->bits, none) |
                     ulb_summary_set(row, "kv_bytes", choice->kv_bytes, "not known of this model") |
                     ulb_summary_set(row, "error_rmse", choice->error, none);
+    if (isfinite(input->other_gbps))
+        bad |= ulb_summary_set(
+            row, "tokens_per_s_other",
+            1e6 / (choice->us + choice->memory_us * (input->memory_gbps / input->other_gbps - 1)), none);
     return bad ? NULL : row;
+}
+
+json_t *ulb_choices_json(const struct ulb_choice_input *input, const struct ulb_wants *wants)
+{
+    struct ulb_format_choice *choices = calloc(ULB_FORMAT_CHOICES, sizeof *choices);
+    char reason[ULB_CHOICE_REASON];
+    json_t *formats = json_array();
+    if (!choices || !formats) {
+        json_decref(formats);
+        free(choices);
+        return NULL;
+    }
+    size_t n = ulb_format_choices(input, wants, choices);
+    const struct ulb_format_choice *suggested = ulb_suggest_format(choices, n, wants, reason);
+    int bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad |= json_array_append_new(formats, choice_json(input, &choices[i]));
+    json_t *document =
+        json_pack("{s:s, s:O?, s:o, s:s?, s:s, s:s}", "model", ulb_row_text(input->model, "model"), "context",
+                  json_object_get(input->model, "context"), "formats", formats, "suggested",
+                  suggested ? suggested->format : NULL, "reason", reason, "basis", ulb_choice_basis(input));
+    free(choices);
+    json_t *scales = json_object_get(input->model, "cache_scales");
+    if (document && scales)
+        bad |= json_object_set(document, "cache_scales", scales);
+    if (bad) {
+        json_decref(document);
+        return NULL;
+    }
+    return document;
 }

@@ -13,7 +13,7 @@ struct ulb_choice_input {
     const struct ulb_record *record;
     const struct ulb_cell *const *cells;
     size_t n;
-    double memory_gbps;
+    double memory_gbps, other_gbps; /* of the less frequent state; NAN: there is none */
     const json_t *model;
 };
 
@@ -29,6 +29,7 @@ struct ulb_format_choice {
     const char *format;
     const struct ulb_cell *slowest; /* of the matrix that takes the most of a token */
     double us, limit_us;            /* of a token; limit_us by the yardstick beside each cell, or NAN */
+    double memory_us;               /* of us, what goes with the speed of memory */
     double weight_bytes;            /* of the whole model: blocks and the 16-bit head */
     double kv_bytes;
     double bits, error; /* NAN: not in the record */
@@ -42,9 +43,13 @@ struct ulb_format_choice {
 size_t ulb_format_choices(const struct ulb_choice_input *input, const struct ulb_wants *wants,
                           struct ulb_format_choice choices[ULB_FORMAT_CHOICES]);
 
-/* Microseconds of a token beside the products of the blocks: the 16-bit head and cache at memory_gbps, and
- * the rest as decoded models of the record show it for each layer. */
+/* Microseconds of a token beside the products of the blocks: the 16-bit head at memory_gbps, attention as
+ * decoded models of the record show it for a query and byte of the cache, at memory_gbps at most, and the
+ * rest as they show it for each layer. */
 double ulb_choice_other_us(const struct ulb_choice_input *input);
+
+/* Of these, what the cache takes; it goes with the context. */
+double ulb_choice_cache_us(const struct ulb_choice_input *input);
 
 /* What that is made of, as a sentence. */
 const char *ulb_choice_basis(const struct ulb_choice_input *input);
@@ -56,8 +61,9 @@ const struct ulb_format_choice *ulb_suggest_format(const struct ulb_format_choic
                                                    const struct ulb_wants *wants,
                                                    char reason[ULB_CHOICE_REASON]);
 
-/* The object that "formats" holds for a choice; NULL without memory. */
-json_t *ulb_choice_json(const struct ulb_format_choice *choice);
+/* The document of one model: its formats, slowest first, which to take, why, and what that is made of; NULL
+ * without memory. */
+json_t *ulb_choices_json(const struct ulb_choice_input *input, const struct ulb_wants *wants);
 
 /* Sets key to a number, or to null with "<key>_reason". Not 0: no memory. */
 int ulb_summary_set(json_t *row, const char *key, double value, const char *reason);

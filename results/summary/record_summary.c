@@ -38,6 +38,11 @@ static int set_memory(json_t *summary, const struct ulb_record *record, const st
 {
     double gbps = cell ? ulb_record_resolved_beta(record, cell->set).gbps : NAN;
     int bad = ulb_summary_set(summary, "memory_gbps", gbps, "the record has no cells of one token");
+    struct ulb_memory_states states = {0};
+    if (cell)
+        states = ulb_record_memory_states(record, cell->set);
+    if (states.n > 1)
+        bad |= json_object_set_new(summary, "memory_other_gbps", json_real(states.gbps[1]));
     bad |= json_object_set_new(summary, "memory_threads",
                                cell ? json_integer((json_int_t)cell->threads) : json_null());
     return bad | ulb_summary_set(summary, "memory_one_core_gbps", one_core_gbps(record),
@@ -153,35 +158,28 @@ static int set_limit(json_t *summary, const struct ulb_format_share *shares, siz
 
 /* ---- models ---- */
 
-static json_t *model_json(const struct ulb_choice_input *input, struct ulb_format_choice *choices)
+static json_t *model_json(const struct ulb_choice_input *input)
 {
     const struct ulb_wants wants = {.min_tps = ULB_SUGGESTED_TPS,
                                     .max_error = ULB_SUGGESTED_ERROR,
                                     .available_bytes =
                                         ulb_record_number(input->record, "machine.memory_bytes")};
-    size_t n = ulb_format_choices(input, &wants, choices);
-    char reason[ULB_CHOICE_REASON];
-    const struct ulb_format_choice *suggested = ulb_suggest_format(choices, n, &wants, reason);
-    json_t *formats = json_array();
-    int bad = 0;
-    for (size_t i = 0; i < n; i++)
-        bad |= json_array_append_new(formats, ulb_choice_json(&choices[i]));
-    json_t *row =
-        json_pack("{s:s, s:O?, s:f, s:o, s:s?, s:s, s:s}", "model", ulb_row_text(input->model, "model"),
-                  "context", json_object_get(input->model, "context"), "other_us", ulb_choice_other_us(input),
-                  "formats", formats, "suggested", suggested ? suggested->format : NULL, "reason", reason,
-                  "basis", ulb_choice_basis(input));
-    return bad ? NULL : row;
+    static const char unknown[] = "the record does not say how fast memory is";
+    json_t *row = ulb_choices_json(input, &wants);
+    if (row && (ulb_summary_set(row, "other_us", ulb_choice_other_us(input), unknown) |
+                ulb_summary_set(row, "cache_us", ulb_choice_cache_us(input), unknown)) != 0) {
+        json_decref(row);
+        return NULL;
+    }
+    return row;
 }
 
 static int add_models(json_t *models, struct ulb_choice_input input)
 {
-    struct ulb_format_choice *choices = calloc(ULB_FORMAT_CHOICES, sizeof *choices);
-    int bad = !choices;
+    int bad = 0;
     size_t i;
     json_array_foreach(json_object_get(input.record->root, "models"), i, input.model) bad =
-        bad || json_array_append_new(models, model_json(&input, choices));
-    free(choices);
+        bad || json_array_append_new(models, model_json(&input));
     return bad;
 }
 
@@ -196,8 +194,9 @@ static enum ulb_status set_all(json_t *summary, const struct ulb_record *record,
     if (!bad && n > 0) {
         bad |= set_trust(summary, cells, n);
         bad |= set_limit(summary, shares, ulb_format_shares(cells, n, shares));
-        bad |= add_models(models, (struct ulb_choice_input){record, cells, n,
-                                                            ulb_row_number(summary, "memory_gbps"), NULL});
+        bad |= add_models(models,
+                          (struct ulb_choice_input){record, cells, n, ulb_row_number(summary, "memory_gbps"),
+                                                    ulb_row_number(summary, "memory_other_gbps"), NULL});
     }
     bad |= json_object_set_new(summary, "models", models);
     free(shares);

@@ -11,7 +11,7 @@ few=(--kernels '-(avx2|avxvnni|neon|dotprod)-') # CPUs of many instruction sets 
 newest() { find "$1" -name '*.json' | sort | tail -1; }
 check_record() { python3 "$validate" "$1" || fail "invalid record $1"; }
 
-# Complete: record, report within 100 columns, figures.
+# Complete: record, figures, what is shown of it.
 "$bench" "${small[@]}" "${few[@]}" --formats bf16,int8,int2,int1 --out full >screen 2>notes || fail "run: $(cat notes)"
 record=$(newest full)
 check_record "$record"
@@ -31,17 +31,31 @@ screen, summary = open("screen").read(), record["summary"]
 cells = [c for c in record["cells"] if c["n"] == 1]
 set_ = record["beta"]["yardstick"][0]["set"]
 betas = [c["gbps"] for c in record["beta"]["cells"] if c["set"] == set_ and c["level"] == "mem"]
-assert summary["memory_gbps"] in betas + [record["beta"]["yardstick"][0]["gbps"]], summary
+states = [s["gbps"] for s in record["beta"]["memory"]["states"]]
+assert 0 <= record["beta"]["memory"]["n_samples"] <= 21 * (len(cells) * 3 + 20) and summary.get("memory_other_gbps") in (states[1:] or [None])
+assert summary["memory_gbps"] in (states[:1] if len(states) > 1 else betas + [record["beta"]["yardstick"][0]["gbps"]]), summary
 assert "%.1f GB/s" % summary["memory_gbps"] in screen and summary["trust"] + ":" in screen
 model, described = summary["models"][0], record["models"][0]
 assert model["model"] == described["model"] == "mobilellm-1.5b"
 head = described["head"]
-other = 1e6 * (2 * head["m"] * head["k"] + described["kv_bytes"]) / (summary["memory_gbps"] * 1e9)
-assert abs(model["other_us"] / other - 1) < 1e-6
+us_of = lambda size: 1e6 * size / (summary["memory_gbps"] * 1e9)
+floor = us_of(2 * head["m"] * head["k"] + described["kv_bytes"])
+# A token's rest: of two formats, as decoded in the same run.
+runs = record["decode"]["runs"]
+assert [(r["model"], r["format"], r["context"]) for r in runs] == [("mobilellm-1.5b", "bf16", 4096), ("mobilellm-1.5b", "int2", 4096)]
+mean = lambda values: sum(values) / len(values)
+attention = mean([1e3 * r["split_ms"]["attention"] / r["kv_bytes_per_token"] / r["queries_per_key"] for r in runs])
+layer = mean([1e3 / r["layers"] * (r["split_ms"]["quantise"] + r["split_ms"]["other"] + min(r["split_ms"]["fork_join"], max(
+    0, r["split_ms"]["gemv"] + r["split_ms"]["fork_join"] - r["gemv_cold_ms"]))) for r in runs])
+cache = max(us_of(described["kv_bytes"]), described["kv_bytes"] * described["queries_per_key"] * attention)
+assert described["queries_per_key"] == runs[0]["queries_per_key"] == 5 and abs(model["cache_us"] / cache - 1) < 1e-6
+other = us_of(2 * head["m"] * head["k"]) + cache + described["layers"] * layer
+assert abs(model["other_us"] / other - 1) < 1e-6, (model["other_us"], other)
+assert "as decoded" in model["basis"] and model["basis"].split(";")[0] in screen
 assert {f["format"] for f in model["formats"]} == {"bf16", "int8", "int2", "int1"}
 errors = {e["format"]: e["rmse"] for e in record["format_errors"]}
 for row in model["formats"]:
-    us = limit = other
+    us, limit = other, floor
     for matrix in described["matrices"]:
         best = min((c for c in cells if c["format"] == row["format"] and (c["m"], c["k"]) == (matrix["m"], matrix["k"])), key=lambda c: c["us"])
         us += matrix["active"] * best["us"]

@@ -1,0 +1,94 @@
+#include "harness/decode/token_rest.h"
+
+#include "common/emulation.h"
+#include "harness/decode/measure_decode.h"
+#include "harness/session/checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Small, so that its weights are soon made. */
+static const char MODEL[] = "mobilellm-1.5b";
+enum { LAYERS = 8, LAYERS_MOST = 54, TOKENS = 12, CONTEXT = 4096, FORMATS = 2, LIST_BYTES = 64 };
+
+/* Two that every row of the model fits; else the first and the last. */
+static void list_formats(const struct ulb_kernel *const *kernels, size_t n, char list[LIST_BYTES])
+{
+    static const char *const wanted[FORMATS] = {"int4", "int2"};
+    const char *found[FORMATS] = {kernels[0]->layout->format->name, kernels[n - 1]->layout->format->name};
+    for (size_t i = 0; i < n; i++) {
+        for (size_t f = 0; f < FORMATS; f++) {
+            if (strcmp(kernels[i]->layout->format->name, wanted[f]) == 0)
+                found[f] = wanted[f];
+        }
+    }
+    snprintf(list, LIST_BYTES, "%s%s%s", found[0], strcmp(found[0], found[1]) == 0 ? "" : ",",
+             strcmp(found[0], found[1]) == 0 ? "" : found[1]);
+}
+
+/* So many that no part of head and layers, 100 MB and 6 MB each at least, stays in the last-level cache from
+ * one token to the next. */
+static size_t layers_for(size_t llc_bytes)
+{
+    const size_t head = 100 << 20, layer = 6 << 20;
+    size_t wanted = 4 * llc_bytes > head ? (4 * llc_bytes - head) / layer + 1 : 0;
+    return wanted < LAYERS ? LAYERS : wanted < LAYERS_MOST ? wanted : LAYERS_MOST;
+}
+
+/* As of a quick run. What the record says of the ring stays that of the grid. */
+static enum ulb_status decode(struct ulb_session *session, const char *formats, struct ulb_error *err)
+{
+    const struct ulb_decode_settings settings = {.model = MODEL,
+                                                 .formats = formats,
+                                                 .tokens = TOKENS,
+                                                 .context = CONTEXT,
+                                                 .layers = layers_for(session->machine.topology.llc_bytes)};
+    const struct ulb_settings saved = session->settings;
+    json_t *machine = json_object_get(session->record->root, "machine"),
+           *pages = json_incref(json_object_get(machine, "huge_pages"));
+    double most_gbps = session->most_gbps;
+    session->settings.quick = true;
+    ulb_arena_close(&session->arena);
+    enum ulb_status status = ulb_decode_measure(session, &settings, err);
+    session->settings = saved;
+    session->most_gbps = most_gbps;
+    if (pages && json_object_set_new(machine, "huge_pages", pages) != 0 && status == ULB_OK)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
+    return status;
+}
+
+/* Interrupted and wrong is the run's; what is missing is the rest's alone. */
+static enum ulb_status or_warn(struct ulb_session *session, enum ulb_status status, struct ulb_error *err)
+{
+    if (status != ULB_ENVIRONMENT && status != ULB_BAD_INPUT)
+        return status;
+    const struct ulb_error why = *err;
+    return ulb_record_warn(session->record, err,
+                           "a token's rest was not measured, tokens/s are of products only: %s", why.message);
+}
+
+enum ulb_status ulb_token_rest_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
+                                       size_t n, struct ulb_error *err)
+{
+    struct ulb_journal_entry entry;
+    const json_t *saved;
+    char formats[LIST_BYTES];
+    if (n == 0 || ulb_emulator())
+        return ULB_OK;
+    enum ulb_status status = ulb_entry_begin(session, &entry, &saved, err, "a token's rest");
+    if (status != ULB_OK)
+        return status;
+    if (saved) {
+        json_t *decode = json_object_get(saved, "decode");
+        return json_is_object(decode) || json_is_null(decode)
+                   ? ulb_record_set(session->record, "decode", json_incref(decode), err)
+                   : ulb_entry_damaged(&entry, err);
+    }
+    list_formats(kernels, n, formats);
+    status = or_warn(session, decode(session, formats, err), err);
+    return status == ULB_OK && session->journal
+               ? ulb_entry_end(
+                     session, &entry,
+                     json_pack("{s:O?}", "decode", json_object_get(session->record->root, "decode")), err)
+               : status;
+}
