@@ -1,6 +1,6 @@
 # The program of the packages: the objects of ulb-bench, linked with the static form of the libraries below, so that it runs
 # on every distribution of this glibc or a later one. glibc stays dynamic, for plug-ins are loaded with dlopen(); so does
-# what may not be linked in (libudev: LGPL).
+# what may not be linked in (libudev, libsmartcols: LGPL).
 set(ULB_LINKED_IN hwloc jansson gomp papi pfm sqlite3) # BSD, MIT, public domain; GPL with GCC's runtime exception
 
 # ulb_portable(TARGET NAMES...): a program with the property ULB_PORTABLE links NAMES, as `pkg-config --static` gives them,

@@ -233,6 +233,15 @@ static void usage_at(const char *usage, size_t length, char **before, int place,
     out[0] = '\0';
 }
 
+/* The usage of the arguments: the parser's, or that of the first child that has one. */
+static const char *arguments_of(const struct argp *parser)
+{
+    const char *usage = parser->args_doc;
+    for (const struct argp_child *child = parser->children; !usage && child && child->argp; child++)
+        usage = arguments_of(child->argp);
+    return usage;
+}
+
 static enum ulb_status complete_argument(const struct line *line, const struct argp *parser)
 {
     enum ulb_status status = ULB_OK;
@@ -248,7 +257,7 @@ static enum ulb_status complete_argument(const struct line *line, const struct a
         else if (!strchr(given, '=') && valued_option(parser, given))
             i++;
     }
-    for (const char *at = parser->args_doc; at && *at; at += *at == '\n') {
+    for (const char *at = arguments_of(parser); at && *at; at += *at == '\n') {
         size_t length = strcspn(at, "\n"), used = strlen(rest);
         usage_at(at, length, before, place, usage, sizeof usage);
         if (strstr(usage, "..."))

@@ -47,10 +47,15 @@ static enum ulb_status unknown_command(const char *name, struct ulb_error *err)
 
 static enum ulb_status dispatch(int argc, char **argv, struct ulb_error *err)
 {
-    if (argc == 2 &&
-        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0)) {
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+                      strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0)) {
         print_help();
         return ULB_OK;
+    }
+    if (argc == 3 && strcmp(argv[1], "help") == 0) {
+        static char help[] = "--help";
+        argv[1] = argv[2];
+        argv[2] = help;
     }
     if (argc < 2 || argv[1][0] == '-')
         return ulb_commands[0]->run(argc, argv, err);

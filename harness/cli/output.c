@@ -1,5 +1,7 @@
 #include "harness/cli/cli.h"
 
+#include "harness/cli/option.h"
+#include "harness/cli/terminal.h"
 #include "harness/session/describe_machine.h"
 #include "results/record/json_reserve.h"
 
@@ -42,11 +44,43 @@ void ulb_read_parser(void (*read)(const struct argp *parser, void *context), voi
     reader.context = context;
 }
 
+/* ---- options of every command ---- */
+
+enum { OPTION_COLOUR = 0x7000 };
+
+static struct ulb_error *parse_error; /* where parse_common() leaves its message */
+
+static error_t parse_common(int key, char *argument, struct argp_state *state)
+{
+    static const char *const modes[] = {"auto", "always", "never"};
+    if (key == ARGP_KEY_INIT) {
+        state->child_inputs[0] = state->input;
+        return 0;
+    }
+    if (key != OPTION_COLOUR)
+        return ARGP_ERR_UNKNOWN;
+    size_t mode = ulb_read_word(argument, modes, sizeof modes / sizeof *modes);
+    if (mode == sizeof modes / sizeof *modes)
+        return ulb_refuse_option(parse_error, "color", argument, "must be auto, always or never");
+    ulb_set_colours((enum ulb_colour_mode)mode);
+    return 0;
+}
+
+static const struct argp_option common_options[] = {
+    {"color", OPTION_COLOUR, "auto|always|never", 0,
+     "colours (default: auto, on a terminal without NO_COLOR)", 0},
+    {0},
+};
+
 /* argp prints its own messages; they are turned off so that an error is one line in the suite's form. --help,
  * --usage and --version are handled here for the same reason: argp would exit. */
-enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **argv, void *input, bool *done,
+enum ulb_status ulb_parse_arguments(const struct argp *own, int argc, char **argv, void *input, bool *done,
                                     struct ulb_error *err)
 {
+    const struct argp_child children[] = {{own, 0, NULL, 0}, {0}};
+    const struct argp with_common = {common_options, parse_common, NULL, NULL, children, NULL, NULL};
+    const struct argp *parser = &with_common;
+    parse_error = err;
     *done = reader.read != NULL;
     if (reader.read) {
         reader.read(parser, reader.context);
@@ -58,7 +92,7 @@ enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **
             *done = true;
             return ULB_OK;
         }
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-?") == 0) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "-?") == 0) {
             argp_help(parser, stdout, ARGP_HELP_STD_HELP & ~(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR),
                       argv[0]);
             *done = true;

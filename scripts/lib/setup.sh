@@ -15,6 +15,7 @@ build     ninja-build      program ninja
 build     pkg-config       program pkg-config
 build     libhwloc-dev     library hwloc
 build     libjansson-dev   library jansson
+build     libsmartcols-dev library smartcols
 optional  libpapi-dev      library papi
 optional  likwid           program likwid-bench
 optional  gnuplot-nox      program gnuplot
@@ -63,6 +64,7 @@ aarch64   gcc-aarch64-linux-gnu program aarch64-linux-gnu-gcc
 aarch64   libc6-dev-arm64-cross file /usr/aarch64-linux-gnu/include/stdio.h
 aarch64   libhwloc-dev:arm64 file    /usr/lib/aarch64-linux-gnu/pkgconfig/hwloc.pc
 aarch64   libjansson-dev:arm64 file  /usr/lib/aarch64-linux-gnu/pkgconfig/jansson.pc
+aarch64   libsmartcols-dev:arm64 file /usr/lib/aarch64-linux-gnu/pkgconfig/smartcols.pc
 aarch64   libcmocka-dev:arm64 file   /usr/lib/aarch64-linux-gnu/pkgconfig/cmocka.pc
 aarch64   libgomp1:arm64   file    /usr/lib/aarch64-linux-gnu/libgomp.so.1
 aarch64   qemu-user        program qemu-aarch64

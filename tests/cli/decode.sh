@@ -135,7 +135,7 @@ assert all(r["observed_speedup"] == 1 and r["alpha"] for r in runs[:3]), "each s
 assert len({r["token_digest"] for r in runs[3:]}) == 1
 assert len({tuple(r["ms_samples"]) for r in runs}) == 6
 P
-[[ $(grep -c ' split$' table) == 3 && $(grep -c '^int2 ' table) == 3 ]] ||
+[[ $(grep -c 'behind a context of' table) == 3 && $(grep -cE '^int2 +[0-9]' table) == 3 ]] ||
     fail "tables of several splits: $(cat table)"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of these tables is over 100 columns"
 expect 2 "split 'static': must be static, dynamic or weighted, each at most once" \

@@ -61,10 +61,10 @@ import json
 decode = json.load(open("out.json"))
 run, = decode["runs"]
 assert run["energy_source"] == "powercap: package-0", run
-assert 0 < run["watts"] < 25 and 0 < run["idle_watts"] < 25, run
+assert 0 < run["watts"] < 40 and 0 < run["idle_watts"] < 40, run # 20 W, and a step of the counter more or less
 seconds = run["joule_per_token_gross"] / run["watts"]
 assert abs(run["joule_per_token"] - (run["joule_per_token_gross"] - run["idle_watts"] * seconds)) < 1e-6 * (1 + run["joule_per_token_gross"]), run
-assert len(run["joule_samples"]) == run["tokens"] and all(j > -25 for j in run["joule_samples"]), run["joule_samples"]
+assert len(run["joule_samples"]) == run["tokens"] and all(j > -40 for j in run["joule_samples"]), run["joule_samples"]
 sound, wild, other, elsewhere, many, deep = decode["imported"]
 position = 11 * 2 * 768 * 2
 assert abs(sound["kv_bytes_per_token"] - 31.5 * position) < 1, sound

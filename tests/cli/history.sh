@@ -5,6 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 need git
 need sqlite3
 cd "$scratch"
+export COLUMNS=100
 history=("$bench" history)
 if ! "${history[@]}" list --db none.db 2>err && grep -q 'has no SQLite' err; then
     echo "skipped: $(cat err)"

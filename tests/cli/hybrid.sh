@@ -7,6 +7,7 @@ allowed=$(python3 -c 'import os; print({0, 1} <= os.sched_getaffinity(0))')
 [[ $allowed == True ]] || { echo "skipped: PUs 0 and 1 are not both allowed"; exit 77; }
 export HWLOC_XMLFILE=$ULB_SOURCE/tests/cli/hybrid-1p1e.xml HWLOC_THISSYSTEM=1
 cd "$scratch"
+export COLUMNS=100
 small=(--quick --models mobilellm-1.5b --ring-mib 256)
 rows='int2a8-mask-(avx2|dotprod)-|int[14]a8-mask-(avxvnni|avx512vnni)-'
 

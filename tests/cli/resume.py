@@ -56,7 +56,7 @@ def skeleton(value, key=""):
     if isinstance(value, dict):
         return {k: skeleton(v, k) for k, v in value.items()
                 if not k.endswith("_reason") and k not in ("sessions", "warnings", "summary", "disturbed_samples", "load_average", "memory_available_bytes",
-                             "huge_pages")}
+                             "huge_pages", "states", "kernels", "prefetch", "token_digest")}
     if isinstance(value, list):
         if value and all(isinstance(v, float) for v in value):
             return len(value)

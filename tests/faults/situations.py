@@ -22,6 +22,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TABLE = SOURCE / "docs" / "PLATFORMS.md"
 CPU = pathlib.Path("/sys/fs/cgroup/cpu")
 CPUSET = pathlib.Path("/sys/fs/cgroup/cpuset")
+os.environ["COLUMNS"] = "200"  # lines as a whole, to look for words in them
 MEMORY = pathlib.Path("/sys/fs/cgroup/memory")
 KERNEL = ["--kernels", "int2a8-(pshufb|mask)-avx2"]
 BETA = ["beta", "--quick", "--ring-mib", "64"]
@@ -269,7 +270,7 @@ def two_nodes(place):
     return [], BETA, {"HWLOC_SYNTHETIC": "numa:2 l3:1 l2:1 core:1 pu:1", "HWLOC_THISSYSTEM": "1"}, None
 
 
-MEMORY_CELL = r"^ *all +\d+ mem"
+MEMORY_CELL = r"^ *all +\d+ +mem"
 ROW = r"^int2a8-pshufb-avx2(?=.*%)"  # of the table of cells
 
 # Situation, how it is made, the function for it, what to look for in the output.
@@ -301,7 +302,7 @@ SITUATIONS = [
     ("1 core", "taskset to one CPU", one_core, MEMORY_CELL),
     ("256 cores", "synthetic topology of hwloc",
      plain(["topology"], HWLOC_SYNTHETIC="pack:2 numa:2 l3:4 l2:16 core:1 pu:1"), r"packages \d+, NUMA nodes \d+|^core +\d.*"),
-    ("several memory nodes", "synthetic topology of hwloc: two nodes with a PU each", two_nodes, r"^ *node\d +\d mem"),
+    ("several memory nodes", "synthetic topology of hwloc: two nodes with a PU each", two_nodes, r"^ *node\d +\d +mem"),
     ("low-power cores", "recorded topology", recorded("low-power-kind.xml"), r"^set all .*"),
     ("cores that share an L2", "synthetic topology of hwloc: one L2 over both PUs", shared_l2,
      r"^L2 of PUs .* alone"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What cpack makes: the tarball runs where it is unpacked and needs no library but glibc's and libudev; the .deb says so.
+# What cpack makes: the tarball runs where it is unpacked and needs no library but glibc's, libudev and libsmartcols; the .deb says so.
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 pack() { # GENERATOR
@@ -15,7 +15,7 @@ unpacked=$(compgen -G "$scratch/ulb-bench-*-linux-*")
 program=$unpacked/bin/ulb-bench
 version=$("$program" --version)
 [[ $unpacked == */ulb-bench-"${version#ulb-bench }"-linux-* ]] || fail "the folder is $unpacked, the program $version"
-needed=$(readelf -d "$program" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' | grep -vE '^(lib(c|m|udev|pthread|dl|rt)|ld-linux.*)\.so\.[0-9]+$' || true)
+needed=$(readelf -d "$program" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' | grep -vE '^(lib(c|m|udev|smartcols|pthread|dl|rt)|ld-linux.*)\.so\.[0-9]+$' || true)
 [[ ! $needed ]] || fail "the packed program needs ${needed//$'\n'/, }"
 ! readelf -Ws --dyn-syms "$program" | grep -E ' DEFAULT +[0-9]+ (hwloc|json|sqlite3|PAPI|GOMP|omp)_' ||
     fail "plug-ins see the program's own copy of a library"

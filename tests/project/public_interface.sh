@@ -30,7 +30,7 @@ for letter in $(two_names <<<"$of_help"); do
 done
 
 man=$docs/ulb-bench.1
-of_man=$(sed -nE 's/^\.It Fl ([a-zA-Z]) , Fl -([a-z-]+).*/\1 \2/p' "$man" | grep -vx 'V version' | sort -u)
+of_man=$(sed -nE 's/^\.It Fl ([a-zA-Z]) , Fl -([a-z-]+).*/\1 \2/p' "$man" | grep -vxE 'V version|h help' | sort -u)
 [[ $of_man == "$of_help" ]] || fail "letters of --help and of the man page: $(diff <(echo "$of_help") <(echo "$of_man"))"
 for command in "${commands[@]}"; do
     grep -qwE -- "$command" "$man" || fail "the man page does not know the command $command"

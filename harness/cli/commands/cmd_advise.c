@@ -7,6 +7,7 @@
 #include "harness/cli/commands/run_choice.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/option.h"
+#include "harness/decode/decoder.h"
 #include "harness/grid/describe_models.h"
 #include "harness/topology/topology.h"
 #include "results/summary/advice.h"
@@ -17,13 +18,14 @@
 #include <string.h>
 
 enum { OPTION_CONTEXT = 0x100, OPTION_MIN_TPS, OPTION_MAX_ERROR, OPTION_MEMORY };
-enum { CONTEXT_MAX = 1 << 24 };
+enum { CONTEXT_MAX = 1 << 24, DECODE_CONTEXT_MAX = 1 << 20 };
 
 struct request {
     const char *model, *record;
     uint64_t context;
     struct ulb_wants wants;
     bool json;
+    bool decodes; /* the decoder runs the model, with so long a context */
     struct ulb_error *err;
 };
 
@@ -110,13 +112,17 @@ static enum ulb_status find_record(const struct request *request, struct ulb_rec
 
 /* ---- the model ---- */
 
-static enum ulb_status describe(const struct request *request, json_t **described, struct ulb_error *err)
+static enum ulb_status describe(struct request *request, json_t **described, struct ulb_error *err)
 {
     struct ulb_model model;
     struct ulb_shape_list shapes = {NULL, 0};
     enum ulb_status status = ulb_model_load(request->model, &model, err);
     if (status != ULB_OK)
         return status;
+    struct ulb_decoder_shape decoder;
+    struct ulb_error not_run;
+    request->decodes =
+        request->context <= DECODE_CONTEXT_MAX && ulb_decoder_shape_of(&model, &decoder, &not_run) == ULB_OK;
     status = ulb_model_shapes(&model, ULB_FORM_FUSED, &shapes, err);
     if (status == ULB_OK) {
         *described = ulb_describe_model(&model, &shapes, (unsigned)request->context);
@@ -135,7 +141,7 @@ static enum ulb_status show(const struct request *request, json_t *advice, const
     if (!name || json_object_set_new(advice, "record", name) != 0)
         return ulb_fail(err, ULB_BAD_INPUT, "the name %s is not UTF-8, which JSON needs", path);
     if (!request->json)
-        ulb_print_advice(advice, request->model, stdout);
+        ulb_print_advice(advice, request->model, request->decodes, stdout);
     enum ulb_status status = request->json ? ulb_print_json(json_incref(advice), err) : ULB_OK;
     if (status == ULB_OK && !ulb_row_text(advice, "suggested")[0])
         status = ulb_fail(err, ULB_FINDING, "%s: %s", request->model, ulb_row_text(advice, "reason"));

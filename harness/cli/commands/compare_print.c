@@ -94,8 +94,8 @@ static bool is_listed(const struct ulb_compared *cell, bool all, size_t *inconcl
 static void print_one(const struct ulb_compared_files *file, bool all)
 {
     static const struct ulb_column columns[] = {
-        {"verdict", "verdict", 0}, {"kernel", "kernel", 0}, {"place", "what", 0},
-        {"base", "base", 0},       {"new", "new", 0},       {"change", "change [95%]", 0},
+        {"verdict", "verdict", 0}, {"change", "change [95%]", 0}, {"kernel", "kernel", 0},
+        {"place", "what", 0},      {"base", "base", 0},           {"new", "new", 0},
     };
     const struct ulb_comparison *comparison = file->comparison;
     json_t *rows = json_array();

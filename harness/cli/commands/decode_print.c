@@ -8,33 +8,77 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double AT_LIMIT = 0.90;
+
 static bool same_run(const struct ulb_decode_run *a, const struct ulb_decode_run *b)
 {
     return strcmp(a->model, b->model) == 0 && strcmp(a->set, b->set) == 0 &&
            strcmp(a->split, b->split) == 0 && a->context == b->context && a->tokens == b->tokens;
 }
 
-static void print_head(const struct ulb_decode_run *run, FILE *out)
+static struct ulb_table *open_runs(const struct ulb_decode_run *run, FILE *out)
 {
-    fprintf(out, "%s, %zu layer%s, %zu token%s behind a context of %zu; %u thread%s of %s, %s split\n",
-            run->model, run->layers, ULB_S(run->layers), run->tokens, ULB_S(run->tokens), run->context,
-            run->threads, ULB_S(run->threads), run->set, run->split);
-    fprintf(out, "x: speed-up over 16 bits, beside Amdahl's bound by bytes and by bits; roof: tokens/s that\n"
-                 "the bandwidth allows, and the share of it; then milliseconds of a token\n");
-    fprintf(out, "%-8s %8s %8s %6s %6s %6s %7s %5s | %7s %6s %6s %6s %6s\n", "format", "tokens/s", "ms/token",
-            "x", "bytes", "bits", "roof", "share", "gemv", "attn", "other", "quant", "wait");
+    static const struct ulb_table_column columns[] = {
+        {"format", false, false}, {"tokens/s", true, false}, {"ms/token", true, false},
+        {"share", true, false},   {"roof", true, false},     {"x", true, false},
+        {"bytes", true, false},   {"bits", true, false},     {"gemv", true, false},
+        {"attn", true, false},    {"other", true, false},    {"quant", true, false},
+        {"wait", true, false},
+    };
+    ulb_print_wrapped_as(out, "",
+                         "%s, %zu layer%s, %zu token%s behind a context of %zu; %u thread%s of %s, %s split",
+                         run->model, run->layers, ULB_S(run->layers), run->tokens, ULB_S(run->tokens),
+                         run->context, run->threads, ULB_S(run->threads), run->set, run->split);
+    ulb_print_wrapped(
+        out, "",
+        "roof: tokens/s that the bandwidth allows, share: of that; x: speed-up over 16 bits, beside "
+        "Amdahl's bound by bytes and by bits; then milliseconds of a token");
+    return ulb_table_open(columns, sizeof columns / sizeof *columns);
 }
 
-static void print_run(const struct ulb_decode_run *run, FILE *out)
+static void add_run(const struct ulb_decode_run *run, struct ulb_table *table)
 {
-    char x[32], bytes[32], bits[32];
+    char x[32], bytes[32], bits[32], share[32] = "faster";
     const struct ulb_decode_split *split = &run->split_ms;
-    fprintf(out, "%-8s %8.2f %8.2f %6s %6s %6s %7.2f %4.0f%% | %7.2f %6.3f %6.3f %6.3f %6.3f\n", run->format,
-            run->tokens_per_s, run->ms_per_token, ulb_show_number(x, "%.2f", run->observed_speedup),
-            ulb_show_number(bytes, "%.2f", run->amdahl_speedup),
-            ulb_show_number(bits, "%.2f", run->amdahl_nominal_speedup), run->roofline_tokens_per_s,
-            100 * run->roofline_share, split->gemv, split->attention, split->other, split->quantise,
-            split->fork_join);
+    if (run->roofline_share <= ULB_SHARE_BELIEVED)
+        snprintf(share, sizeof share, "%.0f%%", 100 * run->roofline_share);
+    ulb_table_add(table, "%s\t%.2f\t%.2f\t%s\t%.2f\t%s\t%s\t%s\t%.2f\t%.3f\t%.3f\t%.3f\t%.3f", run->format,
+                  run->tokens_per_s, run->ms_per_token, share, run->roofline_tokens_per_s,
+                  ulb_show_number(x, "%.2f", run->observed_speedup),
+                  ulb_show_number(bytes, "%.2f", run->amdahl_speedup),
+                  ulb_show_number(bits, "%.2f", run->amdahl_nominal_speedup), split->gemv, split->attention,
+                  split->other, split->quantise, split->fork_join);
+}
+
+/* The sentence that answers: what takes the token's time, beside the time that its bytes need. */
+static void print_why(const struct ulb_decode_run *run, FILE *out)
+{
+    const struct ulb_decode_split *split = &run->split_ms;
+    const struct {
+        const char *name;
+        double ms;
+    } parts[] = {{"attention", split->attention},
+                 {"norms and activation functions", split->other},
+                 {"quantising activations", split->quantise},
+                 {"waiting for the slowest thread", split->fork_join}};
+    double roof_ms = 1e3 / run->roofline_tokens_per_s;
+    size_t most = 0;
+    char head[48];
+    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
+        most = parts[i].ms > parts[most].ms ? i : most;
+    snprintf(head, sizeof head, " %-8s ", run->format);
+    if (run->roofline_share > ULB_SHARE_BELIEVED)
+        ulb_print_wrapped(out, head,
+                          "measured while memory was faster than beside the tokens: no share is known");
+    else if (run->roofline_share >= AT_LIMIT)
+        ulb_print_wrapped_as(out, head, "at the limit: its bytes need %.2f of %.2f ms", roof_ms,
+                             run->ms_per_token);
+    else
+        ulb_print_wrapped_as(
+            out, head,
+            "its bytes need %.2f of %.2f ms; products take %.2f, and most of the rest is %s, "
+            "%.2f ms",
+            roof_ms, run->ms_per_token, split->gemv, parts[most].name, parts[most].ms);
 }
 
 /* Where the time beyond Amdahl's bound is, in per cent of the token. */
@@ -60,22 +104,28 @@ static void print_prefill(const struct ulb_decode_run *run, FILE *out)
     const struct ulb_prefill *p = &run->prefill;
     if (run->prompt == 0)
         return;
-    fprintf(out, " %-8s prompt of %zu: first token after %.0f ms, %.1f tokens/s, %.0f GOP/s; %s-bound:\n",
-            run->format, run->prompt, p->first_token_ms, p->tokens_per_s, p->gops, p->bound);
-    fprintf(out, " %-8s   %.0f %% of the compute limit, %.0f %% of the yardstick; gate_up by %s\n", "",
-            100 * p->peak_share, 100 * p->memory_share, p->kernel_gate_up);
+    char head[48];
+    snprintf(head, sizeof head, " %-8s ", run->format);
+    ulb_print_wrapped_as(
+        out, head,
+        "prompt of %zu: first token after %.0f ms, %.1f tokens/s, %.0f GOP/s; %s-bound: %.0f %% of "
+        "the compute limit, %.0f %% of the yardstick; gate_up by %s",
+        run->prompt, p->first_token_ms, p->tokens_per_s, p->gops, p->bound, 100 * p->peak_share,
+        100 * p->memory_share, p->kernel_gate_up);
 }
 
 static void print_memory(const struct ulb_decode_run *run, FILE *out)
 {
-    char peak[32], huge[32];
-    fprintf(out, " %-8s weights %.0f MiB, peak %s MiB, in huge pages %s MiB; one by one, cold: %.2f ms\n",
-            run->format, (double)run->weight_bytes / ULB_MIB,
-            ulb_show_number(peak, "%.0f", run->peak_rss_bytes / ULB_MIB),
-            ulb_show_number(huge, "%.0f", run->huge_bytes / ULB_MIB), run->gemv_cold_ms);
+    char peak[32], huge[32], head[48];
+    snprintf(head, sizeof head, " %-8s ", run->format);
+    ulb_print_wrapped_as(
+        out, head, "weights %.0f MiB, peak %s MiB, in huge pages %s MiB; one by one, cold: %.2f ms",
+        (double)run->weight_bytes / ULB_MIB, ulb_show_number(peak, "%.0f", run->peak_rss_bytes / ULB_MIB),
+        ulb_show_number(huge, "%.0f", run->huge_bytes / ULB_MIB), run->gemv_cold_ms);
     if (run->extrapolated)
-        fprintf(out, " %-8s ONLY %zu OF %zu LAYERS WERE RUN: the times above are extrapolated from them\n",
-                run->format, run->layers_run, run->layers);
+        ulb_print_wrapped_as(out, head,
+                             "ONLY %zu OF %zu LAYERS WERE RUN: the times above are extrapolated from them",
+                             run->layers_run, run->layers);
 }
 
 static void print_no_energy(const struct ulb_decode_run *run, FILE *out)
@@ -87,10 +137,13 @@ static void print_no_energy(const struct ulb_decode_run *run, FILE *out)
 
 static void print_energy(const struct ulb_decode_run *run, FILE *out)
 {
+    char head[48];
+    snprintf(head, sizeof head, " %-8s ", run->format);
     if (isfinite(run->joule_per_token))
-        fprintf(out, " %-8s %.3f J/token beyond rest, %.3f with it; %.1f W, at rest %.1f W (%.40s)\n",
-                run->format, run->joule_per_token, run->joule_per_token_gross, run->watts, run->idle_watts,
-                run->energy_source);
+        ulb_print_wrapped_as(out, head,
+                             "%.3f J/token beyond rest, %.3f with it; %.1f W, at rest %.1f W (%.40s)",
+                             run->joule_per_token, run->joule_per_token_gross, run->watts, run->idle_watts,
+                             run->energy_source);
     else
         print_no_energy(run, out);
 }
@@ -108,9 +161,12 @@ static size_t gather(const struct ulb_decode_run *runs, size_t n, const struct u
 
 static void print_alike(const struct ulb_decode_run *const *runs, size_t n, FILE *out)
 {
-    print_head(runs[0], out);
+    struct ulb_table *table = open_runs(runs[0], out);
     for (size_t i = 0; i < n; i++)
-        print_run(runs[i], out);
+        add_run(runs[i], table);
+    ulb_table_print(table, out);
+    for (size_t i = 0; i < n; i++)
+        print_why(runs[i], out);
     for (size_t i = 0; i < n; i++)
         print_missing(runs[i], out);
     for (size_t i = 0; i < n; i++)

@@ -5,69 +5,7 @@
 #include "harness/topology/topology.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
-
-enum { WIDTH = 100, NAME = 34 };
-
-/* ---- lines ---- */
-
-/* Printable ASCII: one '?' for each other character, so that bytes are columns and no text drives the
- * terminal. */
-static void to_ascii(char *text)
-{
-    char *out = text;
-    for (; *text; text++) {
-        if ((*text & 0xC0) != 0x80)
-            *out++ = *text >= ' ' && *text < 0x7F ? *text : '?';
-    }
-    *out = '\0';
-}
-
-/* One line of at most WIDTH columns; what does not fit is cut, which '~' shows. */
-static void print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_line(FILE *out, const char *format, ...)
-{
-    char line[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    to_ascii(line);
-    if (strlen(line) > WIDTH)
-        strcpy(line + WIDTH - 1, "~");
-    fprintf(out, "%s\n", line);
-}
-
-/* Ends a line whose first `used` columns are in head with text; what does not fit goes on below, between
- * words. */
-static void print_wrapped(FILE *out, const char *head, size_t used, const char *text)
-{
-    size_t room = WIDTH - used;
-    char words[1024];
-    snprintf(words, sizeof words, "%s", text);
-    to_ascii(words);
-    const char *rest = words;
-    while (strlen(rest) > room) {
-        size_t cut = room;
-        while (cut > 0 && rest[cut] != ' ')
-            cut--;
-        cut = cut > 0 ? cut : room;
-        print_line(out, "%-*s%.*s", (int)used, head, (int)cut, rest);
-        rest += cut + (rest[cut] == ' ');
-        head = "";
-    }
-    print_line(out, "%-*s%s", (int)used, head, rest);
-}
-
-/* A name that is too long for its column gets a line of its own; returns what is left for the column. */
-static const char *fit_name(FILE *out, const char *name)
-{
-    if (strlen(name) <= NAME)
-        return name;
-    print_line(out, " %s", name);
-    return "";
-}
 
 static const char *known(const char *text)
 {
@@ -85,10 +23,11 @@ static void print_yardsticks(const struct ulb_record *record, FILE *out)
         return;
     for (size_t i = 0; i < n; i++) {
         char mad[32], drift[32];
-        print_line(out, " yardstick of %s, %u thread%s: %.1f GB/s, +- %s, drift %s %%, %s", yardsticks[i].set,
-                   yardsticks[i].threads, ULB_S(yardsticks[i].threads), yardsticks[i].gbps,
-                   ulb_show_number(mad, "%.1f", yardsticks[i].gbps_mad),
-                   ulb_show_number(drift, "%.1f", 100 * yardsticks[i].drift), yardsticks[i].variant);
+        ulb_print_wrapped_as(out, "", " yardstick of %s, %u thread%s: %.1f GB/s, +- %s, drift %s %%, %s",
+                             yardsticks[i].set, yardsticks[i].threads, ULB_S(yardsticks[i].threads),
+                             yardsticks[i].gbps, ulb_show_number(mad, "%.1f", yardsticks[i].gbps_mad),
+                             ulb_show_number(drift, "%.1f", 100 * yardsticks[i].drift),
+                             yardsticks[i].variant);
     }
     ulb_yardsticks_free(yardsticks, n);
 }
@@ -97,10 +36,10 @@ static void print_idle_penalty(const struct ulb_record *record, FILE *out)
 {
     double lost = ulb_record_number(record, "beta.wake.lost_us");
     if (isfinite(lost))
-        print_line(out, " after a rest of %.0f us: %.1f GB/s at first, %.1f awake; the rest costs %.0f us",
-                   ulb_record_number(record, "beta.wake.rest_us"),
-                   ulb_record_number(record, "beta.wake.first_gbps"),
-                   ulb_record_number(record, "beta.wake.awake_gbps"), lost);
+        ulb_print_wrapped_as(
+            out, "", " after a rest of %.0f us: %.1f GB/s at first, %.1f awake; the rest costs %.0f us",
+            ulb_record_number(record, "beta.wake.rest_us"), ulb_record_number(record, "beta.wake.first_gbps"),
+            ulb_record_number(record, "beta.wake.awake_gbps"), lost);
 }
 
 /* LIKWID's opinion of the memory level, or why there is none. */
@@ -109,9 +48,9 @@ static void print_likwid(const struct ulb_record *record, FILE *out)
     double gbps = ulb_record_number(record, "likwid_bench.gbps");
     const char *reason = ulb_record_text(record, "likwid_bench.gbps_reason");
     if (isfinite(gbps))
-        print_line(out, " likwid-bench, one plain stream on the same cores: %.1f GB/s", gbps);
+        ulb_print_wrapped_as(out, "", " likwid-bench, one plain stream on the same cores: %.1f GB/s", gbps);
     else if (reason)
-        print_wrapped(out, " no cross-check by likwid-bench: ", 33, reason);
+        ulb_print_wrapped(out, " no cross-check by likwid-bench: ", reason);
 }
 
 /* The PUs of a cluster that were read with, one of each core, as a set is named; false when it is one core's.
@@ -163,10 +102,11 @@ static void print_cluster(const struct ulb_beta_cell *cells, size_t n, const cha
             enough = cells[i].threads;
     }
     if (cores > 1 && one > 0)
-        print_line(out,
-                   "L2 of PUs %s (%s): 1 core reads %.1f GB/s, %u read %.1f, %.0f %% of as many alone; %u do "
-                   "for that",
-                   name, class, one, cores, all, 100 * all / (one * cores), enough);
+        ulb_print_wrapped_as(
+            out, "",
+            "L2 of PUs %s (%s): 1 core reads %.1f GB/s, %u read %.1f, %.0f %% of as many alone; %u do "
+            "for that",
+            name, class, one, cores, all, 100 * all / (one * cores), enough);
 }
 
 static void print_clusters(const struct ulb_record *record, const struct ulb_beta_cell *cells, size_t n,
@@ -192,16 +132,21 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out)
     size_t n;
     if (ulb_record_beta_cells(record, &cells, &n, &err) != ULB_OK)
         return;
-    print_line(out, "Read bandwidth (beta), 1e9 bytes/s; cycles by %s",
-               known(ulb_record_text(record, "beta.cycles_source")));
-    print_line(out, " %-12s %7s %-5s %9s %7s %12s  %s", "set", "threads", "level", "GB/s", "+-",
-               "B/cycle/core", "best reader");
+    ulb_print_wrapped_as(out, "", "Read bandwidth (beta), 1e9 bytes/s; cycles by %s",
+                         known(ulb_record_text(record, "beta.cycles_source")));
+    static const struct ulb_table_column columns[] = {
+        {"set", false, true},         {"threads", true, false}, {"level", false, false},
+        {"GB/s", true, false},        {"+-", true, false},      {"B/cycle/core", true, false},
+        {"best reader", false, true},
+    };
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n; i++) {
         char mad[32], per_cycle[32];
-        print_line(out, " %-12s %7u %-5s %9.1f %7s %12s  %s", cells[i].set, cells[i].threads, cells[i].level,
-                   cells[i].gbps, ulb_show_number(mad, "%.1f", cells[i].gbps_mad),
-                   ulb_show_number(per_cycle, "%.2f", cells[i].bytes_per_cycle), cells[i].variant);
+        ulb_table_add(table, "%s\t%u\t%s\t%.1f\t%s\t%s\t%s", cells[i].set, cells[i].threads, cells[i].level,
+                      cells[i].gbps, ulb_show_number(mad, "%.1f", cells[i].gbps_mad),
+                      ulb_show_number(per_cycle, "%.2f", cells[i].bytes_per_cycle), cells[i].variant);
     }
+    ulb_table_print(table, out);
     print_clusters(record, cells, n, out);
     ulb_beta_cells_free(cells, n);
     print_yardsticks(record, out);
@@ -211,17 +156,18 @@ void ulb_report_beta(const struct ulb_record *record, FILE *out)
 
 /* ---- gamma ---- */
 
-static void print_gamma(const struct ulb_gamma_cell *cell, FILE *out)
+static void add_gamma(const struct ulb_gamma_cell *cell, struct ulb_table *table)
 {
     char median[32], min[32], mad[32], ceiling[32], ebw[32];
-    print_line(out, " %-*s %-5s %7s %7s %7s %5.4g %8s %8s%s", NAME, fit_name(out, cell->kernel), cell->cls,
-               ulb_show_number(median, "%.3f", cell->gamma_cycles),
-               ulb_show_number(min, "%.3f", cell->gamma_min_cycles),
-               ulb_show_number(mad, "%.3f", cell->gamma_mad_cycles), cell->bytes_per_step,
-               ulb_show_number(ceiling, "%.2f", cell->bytes_per_step / cell->gamma_cycles),
-               ulb_show_number(ebw, "%.2f", cell->ebw_bytes_per_cycle), cell->verified ? "" : "  differs");
-    if (!isfinite(cell->gamma_cycles))
-        print_wrapped(out, "   not measured: ", 17, cell->reason);
+    ulb_table_add(table, "%s\t%s\t%s\t%s\t%s\t%.4g\t%s\t%s\t%s", cell->kernel, cell->cls,
+                  ulb_show_number(median, "%.3f", cell->gamma_cycles),
+                  ulb_show_number(min, "%.3f", cell->gamma_min_cycles),
+                  ulb_show_number(mad, "%.3f", cell->gamma_mad_cycles), cell->bytes_per_step,
+                  ulb_show_number(ceiling, "%.2f", cell->bytes_per_step / cell->gamma_cycles),
+                  ulb_show_number(ebw, "%.2f", cell->ebw_bytes_per_cycle),
+                  !isfinite(cell->gamma_cycles) ? cell->reason
+                  : cell->verified              ? ""
+                                                : "differs");
 }
 
 static const char *word_of(const json_t *row, const char *key)
@@ -242,17 +188,23 @@ static void print_look_ups(const struct ulb_record *record, FILE *out)
     size_t i;
     if (json_array_size(rows) == 0)
         return;
-    print_line(out, "Embedding look-up, core cycles per 32 weights to floats in L1; B in bytes");
-    print_line(out, " %-10s %-8s %-5s %7s %7s %7s %5s", "format", "isa", "class", "gamma", "min", "+-", "B");
+    ulb_print_wrapped_as(out, "",
+                         "Embedding look-up, core cycles per 32 weights to floats in L1; B in bytes");
+    static const struct ulb_table_column columns[] = {
+        {"format", false, false}, {"isa", false, false}, {"class", false, false}, {"gamma", true, false},
+        {"min", true, false},     {"+-", true, false},   {"B", true, false},      {"", false, false},
+    };
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
     json_array_foreach(rows, i, row)
     {
-        print_line(out, " %-10s %-8s %-5s %7s %7s %7s %5.4g%s", word_of(row, "format"), word_of(row, "isa"),
-                   word_of(row, "class"), ulb_show_number(gamma, "%.3f", figure_of(row, "gamma_cycles")),
-                   ulb_show_number(min, "%.3f", figure_of(row, "gamma_min_cycles")),
-                   ulb_show_number(mad, "%.3f", figure_of(row, "gamma_mad_cycles")),
-                   figure_of(row, "bytes_per_step"),
-                   json_is_true(json_object_get(row, "verified")) ? "" : "  differs");
+        ulb_table_add(table, "%s\t%s\t%s\t%s\t%s\t%s\t%.4g\t%s", word_of(row, "format"), word_of(row, "isa"),
+                      word_of(row, "class"), ulb_show_number(gamma, "%.3f", figure_of(row, "gamma_cycles")),
+                      ulb_show_number(min, "%.3f", figure_of(row, "gamma_min_cycles")),
+                      ulb_show_number(mad, "%.3f", figure_of(row, "gamma_mad_cycles")),
+                      figure_of(row, "bytes_per_step"),
+                      json_is_true(json_object_get(row, "verified")) ? "" : "differs");
     }
+    ulb_table_print(table, out);
 }
 
 void ulb_report_gamma(const struct ulb_record *record, FILE *out)
@@ -262,28 +214,33 @@ void ulb_report_gamma(const struct ulb_record *record, FILE *out)
     size_t n;
     if (ulb_record_gamma_cells(record, &cells, &n, &err) != ULB_OK)
         return;
-    print_line(
-        out, "Compute cost (gamma), core cycles per 32 weights in L1; B in bytes, e_bw = min(beta, B/gamma)");
-    print_line(out, " %-*s %-5s %7s %7s %7s %5s %8s %8s", NAME, "kernel", "class", "gamma", "min", "+-", "B",
-               "B/gamma", "e_bw");
+    ulb_print_wrapped_as(
+        out, "",
+        "Compute cost (gamma), core cycles per 32 weights in L1; B in bytes, e_bw = min(beta, B/gamma)");
+    static const struct ulb_table_column columns[] = {
+        {"kernel", false, false}, {"class", false, false}, {"gamma", true, false},
+        {"min", true, false},     {"+-", true, false},     {"B", true, false},
+        {"B/gamma", true, false}, {"e_bw", true, false},   {"", false, true},
+    };
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n; i++)
-        print_gamma(&cells[i], out);
+        add_gamma(&cells[i], table);
+    ulb_table_print(table, out);
     ulb_gamma_cells_free(cells, n);
     print_look_ups(record, out);
 }
 
 /* ---- overlap ---- */
 
-static void print_overlap(const struct ulb_overlap_cell *cell, FILE *out)
+static void add_overlap(const struct ulb_overlap_cell *cell, struct ulb_table *table)
 {
     char c[32], mad[32], tile[32], call[32];
     /* What tables cost per input feature, for a row of 4096. */
     double call_us = cell->call_us + 4.096 * cell->column_ns;
-    print_line(out, " %-*s %8s %7s %9s %9s", NAME, fit_name(out, cell->kernel),
-               ulb_show_number(c, "%.2f", cell->overlap), ulb_show_number(mad, "%.2f", cell->overlap_mad),
-               ulb_show_number(tile, "%.3f", cell->tile_us), ulb_show_number(call, "%.2f", call_us));
-    if (!isfinite(cell->overlap))
-        print_wrapped(out, "   not measured: ", 17, cell->reason);
+    ulb_table_add(table, "%s\t%s\t%s\t%s\t%s\t%s", cell->kernel, ulb_show_number(c, "%.2f", cell->overlap),
+                  ulb_show_number(mad, "%.2f", cell->overlap_mad),
+                  ulb_show_number(tile, "%.3f", cell->tile_us), ulb_show_number(call, "%.2f", call_us),
+                  isfinite(cell->overlap) ? "" : cell->reason);
 }
 
 void ulb_report_overlap(const struct ulb_record *record, FILE *out)
@@ -293,17 +250,22 @@ void ulb_report_overlap(const struct ulb_record *record, FILE *out)
     size_t n;
     if (ulb_record_overlaps(record, &cells, &n, &err) != ULB_OK)
         return;
-    if (n > 0) {
-        print_line(out,
-                   "Overlap on %s, %u thread%s: us = fork/join + max + c min + tiles * tile + call, with "
-                   "max and min",
-                   cells[0].set, cells[0].threads, ULB_S(cells[0].threads));
-        print_line(out, "of memory and compute time; c is 0 when the shorter hides behind the longer, 1 when "
-                        "they add up");
-        print_line(out, " %-*s %8s %7s %9s %9s", NAME, "kernel", "c", "+-", "us/tile", "us/call");
-    }
+    static const struct ulb_table_column columns[] = {
+        {"kernel", false, false}, {"c", true, false},       {"+-", true, false},
+        {"us/tile", true, false}, {"us/call", true, false}, {"", false, true},
+    };
+    if (n > 0)
+        ulb_print_wrapped_as(
+            out, "",
+            "Overlap on %s, %u thread%s: us = fork/join + max + c min + tiles * tile + call, with "
+            "max and min of memory and compute time; c is 0 when the shorter hides behind the longer, "
+            "1 when they add up",
+            cells[0].set, cells[0].threads, ULB_S(cells[0].threads));
+    struct ulb_table *table = n > 0 ? ulb_table_open(columns, sizeof columns / sizeof *columns) : NULL;
     for (size_t i = 0; i < n; i++)
-        print_overlap(&cells[i], out);
+        add_overlap(&cells[i], table);
+    if (n > 0)
+        ulb_table_print(table, out);
     ulb_overlaps_free(cells, n);
 }
 
@@ -313,19 +275,21 @@ static void print_prediction(const struct ulb_record *record, FILE *out)
     double noisy = ulb_record_number(record, "prediction.noisy_cells");
     if (!(cells > 0)) {
         if (noisy > 0)
-            print_line(out, "prediction: not judged, the noise of each of the %.0f cells is beyond %.0f %%",
-                       noisy, 100 * ULB_NOISE_MAX);
+            ulb_print_wrapped_as(
+                out, "", "prediction: not judged, the noise of each of the %.0f cells is beyond %.0f %%",
+                noisy, 100 * ULB_NOISE_MAX);
         return;
     }
-    print_line(out, "prediction: |residual| %.1f %% median, %.1f %% at the 95th percentile of %.0f cells",
-               100 * ulb_record_number(record, "prediction.median_abs_residual"),
-               100 * ulb_record_number(record, "prediction.p95_abs_residual"), cells);
-    print_line(out, "  of the roofline alone: %.1f %% and %.1f %%",
-               100 * ulb_record_number(record, "prediction.median_abs_residual_plain"),
-               100 * ulb_record_number(record, "prediction.p95_abs_residual_plain"));
+    ulb_print_wrapped_as(
+        out, "", "prediction: |residual| %.1f %% median, %.1f %% at the 95th percentile of %.0f cells",
+        100 * ulb_record_number(record, "prediction.median_abs_residual"),
+        100 * ulb_record_number(record, "prediction.p95_abs_residual"), cells);
+    ulb_print_wrapped_as(out, "", "  of the roofline alone: %.1f %% and %.1f %%",
+                         100 * ulb_record_number(record, "prediction.median_abs_residual_plain"),
+                         100 * ulb_record_number(record, "prediction.p95_abs_residual_plain"));
     if (noisy > 0)
-        print_line(out, "  %.0f cells left out: their own noise is beyond %.0f %%", noisy,
-                   100 * ULB_NOISE_MAX);
+        ulb_print_wrapped_as(out, "", "  %.0f cells left out: their own noise is beyond %.0f %%", noisy,
+                             100 * ULB_NOISE_MAX);
 }
 
 static void print_noise_floor(const struct ulb_record *record, FILE *out)
@@ -333,10 +297,10 @@ static void print_noise_floor(const struct ulb_record *record, FILE *out)
     const char *method = ulb_record_text(record, "noise_floor.method");
     double median = ulb_record_number(record, "noise_floor.median");
     if (isfinite(median))
-        print_line(out, "noise floor (A/A): %.1f %% median, %.1f %% at the 95th percentile, of %s",
-                   100 * median, 100 * ulb_record_number(record, "noise_floor.p95"),
-                   method && strcmp(method, "passes") == 0 ? "two passes set up anew"
-                                                           : "halves of the rounds");
+        ulb_print_wrapped_as(
+            out, "", "noise floor (A/A): %.1f %% median, %.1f %% at the 95th percentile, of %s", 100 * median,
+            100 * ulb_record_number(record, "noise_floor.p95"),
+            method && strcmp(method, "passes") == 0 ? "two passes set up anew" : "halves of the rounds");
 }
 
 /* ---- cells ---- */
@@ -353,17 +317,20 @@ static bool same_group(const struct ulb_cell *a, const struct ulb_cell *b)
            strcmp(a->model, b->model) == 0 && strcmp(a->layer, b->layer) == 0;
 }
 
-static void print_run(const struct ulb_cell *cell, FILE *out)
+static struct ulb_table *open_run(const struct ulb_cell *cell, FILE *out)
 {
-    char yardstick[32];
-    print_line(out, "GEMV, %s weights, %u thread%s of %s, %s split; share is of the yardstick, %s GB/s",
-               cell->mode, cell->threads, ULB_S(cell->threads), cell->set, cell->split,
-               ulb_show_number(yardstick, "%.1f", cell->yardstick_gbps));
-    print_line(out, "read: of what a plain read of as many bytes reaches, fork and join included");
-    print_line(out, "model and resid are with the kernel's overlap, plain is the residual of the roofline "
-                    "without it");
-    print_line(out, "%-*s %7s %5s %5s %4s %7s %5s %5s %s", NAME, "kernel", "us", "GB/s", "share", "read",
-               "model", "resid", "plain", "what bounds it");
+    static const struct ulb_table_column columns[] = {
+        {"kernel", false, false}, {"us", true, false},    {"GB/s", true, false},
+        {"share", true, false},   {"read", true, false},  {"model", true, false},
+        {"resid", true, false},   {"plain", true, false}, {"what bounds it", false, true},
+    };
+    ulb_print_wrapped_as(
+        out, "",
+        "GEMV, %s weights, %u thread%s of %s, %s split; share: of the yardstick beside a "
+        "cell's samples; read: of a plain read of as many bytes, fork and join included; model, "
+        "resid: with the kernel's overlap; plain: residual of the roofline without it",
+        cell->mode, cell->threads, ULB_S(cell->threads), cell->set, cell->split);
+    return ulb_table_open(columns, sizeof columns / sizeof *columns);
 }
 
 /* What a verdict says beyond the columns beside it: "compute-bound: gamma 2.40 allows 1.67 B/cycle" becomes
@@ -381,24 +348,16 @@ static const char *beyond_columns(const char *verdict, char out[128])
     return out;
 }
 
-static void print_cell(const struct ulb_cell *cell, FILE *out)
+static void add_cell(const struct ulb_cell *cell, struct ulb_table *table)
 {
-    char share[32], read[32], predicted[32], residual[32], plain[32], head[256], detail[128], verdict[160];
-    int used = snprintf(head, sizeof head, "%-*s %7.1f %5.1f %5s %4s %7s %5s %5s ", NAME,
-                        fit_name(out, cell->kernel), cell->us, cell->gbps,
-                        ulb_show_number(share, "%.0f%%", 100 * cell->efficiency),
-                        ulb_show_number(read, "%.0f%%", 100 * cell->read_share),
-                        ulb_show_number(predicted, "%.1f", cell->predicted_us),
-                        ulb_show_number(residual, "%+.0f%%", 100 * cell->residual),
-                        ulb_show_number(plain, "%+.0f%%", 100 * cell->residual_plain));
-    snprintf(verdict, sizeof verdict, "%s%s", cell->verified ? "" : "not verified; ",
-             beyond_columns(cell->verdict, detail));
-    if (used > WIDTH - 20) { /* figures larger than their columns */
-        print_line(out, "%s", head);
-        snprintf(head, sizeof head, "%s", "");
-        used = NAME;
-    }
-    print_wrapped(out, head, (size_t)used, verdict);
+    char share[32], read[32], predicted[32], residual[32], plain[32], detail[128];
+    ulb_table_add(table, "%s\t%.1f\t%.1f\t%s\t%s\t%s\t%s\t%s\t%s%s", cell->kernel, cell->us, cell->gbps,
+                  ulb_show_number(share, "%.0f%%", 100 * cell->efficiency),
+                  ulb_show_number(read, "%.0f%%", 100 * cell->read_share),
+                  ulb_show_number(predicted, "%.1f", cell->predicted_us),
+                  ulb_show_number(residual, "%+.0f%%", 100 * cell->residual),
+                  ulb_show_number(plain, "%+.0f%%", 100 * cell->residual_plain),
+                  cell->verified ? "" : "not verified; ", beyond_columns(cell->verdict, detail));
 }
 
 /* Cells come in any order; they are shown shape by shape, in the order in which the shapes first appear. */
@@ -410,6 +369,7 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
     if (ulb_record_cells(record, &cells, &n, &err) != ULB_OK)
         return;
     const struct ulb_cell *run = NULL;
+    struct ulb_table *table = NULL;
     ulb_report_overlap(record, out);
     for (size_t i = 0; i < n; i++) {
         size_t first = 0;
@@ -417,15 +377,20 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
             first++;
         if (first < i)
             continue;
-        if (!run || !same_run(run, &cells[i]))
-            print_run(&cells[i], out);
+        if (!run || !same_run(run, &cells[i])) {
+            if (run)
+                ulb_table_print(table, out);
+            table = open_run(&cells[i], out);
+        }
         run = &cells[i];
-        print_line(out, " -- %s %s, %zu x %zu --", run->model, run->layer, run->m, run->k);
+        ulb_table_heading(table, " -- %s %s, %zu x %zu --", run->model, run->layer, run->m, run->k);
         for (size_t j = i; j < n; j++) {
             if (same_group(run, &cells[j]))
-                print_cell(&cells[j], out);
+                add_cell(&cells[j], table);
         }
     }
+    if (run)
+        ulb_table_print(table, out);
     print_prediction(record, out);
     print_noise_floor(record, out);
     ulb_cells_free(cells, n);
@@ -441,33 +406,37 @@ static void print_peaks(const struct ulb_record *record, FILE *out)
     if (ulb_record_peaks(record, &peaks, &n, &err) != ULB_OK)
         return;
     for (size_t i = 0; i < n; i++)
-        print_line(out, " compute limit of %s, %u thread%s: %8.1f GOP/s, %s by %s", peaks[i].set,
-                   peaks[i].threads, ULB_S(peaks[i].threads), peaks[i].gops,
-                   strcmp(peaks[i].activation, "a8") == 0 ? "int8 dot products" : "single precision",
-                   peaks[i].isa);
+        ulb_print_wrapped_as(
+            out, "", " compute limit of %s, %u thread%s: %8.1f GOP/s, %s by %s", peaks[i].set,
+            peaks[i].threads, ULB_S(peaks[i].threads), peaks[i].gops,
+            strcmp(peaks[i].activation, "a8") == 0 ? "int8 dot products" : "single precision", peaks[i].isa);
     ulb_peaks_free(peaks, n);
 }
 
-static void print_gemm_head(const struct ulb_cell *cell, FILE *out)
+static struct ulb_table *open_gemm(const struct ulb_cell *cell, FILE *out)
 {
-    char yardstick[32];
-    print_line(out, "GEMM, %s weights, %u thread%s of %s, %s split; share is of the yardstick, %s GB/s,",
-               cell->mode, cell->threads, ULB_S(cell->threads), cell->set, cell->split,
-               ulb_show_number(yardstick, "%.1f", cell->yardstick_gbps));
-    print_line(out, "read of a plain read of as many bytes, peak of the best compute limit for the kernel's "
-                    "activations");
-    print_line(out, "%-*s %10s %6s %5s %4s %8s %5s  %s", NAME, "kernel", "us", "GB/s", "share", "read",
-               "GOP/s", "peak", "nearer limit");
+    static const struct ulb_table_column columns[] = {
+        {"kernel", false, false}, {"us", true, false},           {"GB/s", true, false},
+        {"share", true, false},   {"read", true, false},         {"GOP/s", true, false},
+        {"peak", true, false},    {"nearer limit", false, true},
+    };
+    ulb_print_wrapped_as(
+        out, "",
+        "GEMM, %s weights, %u thread%s of %s, %s split; share: of the yardstick beside a cell's samples; "
+        "read: "
+        "of a plain read of as many bytes; peak: of the best compute limit for the kernel's activations",
+        cell->mode, cell->threads, ULB_S(cell->threads), cell->set, cell->split);
+    return ulb_table_open(columns, sizeof columns / sizeof *columns);
 }
 
-static void print_gemm_cell(const struct ulb_cell *cell, FILE *out)
+static void add_gemm_cell(const struct ulb_cell *cell, struct ulb_table *table)
 {
     char share[32], read[32], peak[32];
-    print_line(out, "%-*s %10.1f %6.1f %5s %4s %8.1f %5s  %s%s", NAME, fit_name(out, cell->kernel), cell->us,
-               cell->gbps, ulb_show_number(share, "%.0f%%", 100 * cell->efficiency),
-               ulb_show_number(read, "%.0f%%", 100 * cell->read_share), cell->gops,
-               ulb_show_number(peak, "%.0f%%", 100 * cell->peak_share), cell->bound[0] ? cell->bound : "-",
-               cell->verified ? "" : "; not verified");
+    ulb_table_add(table, "%s\t%.1f\t%.1f\t%s\t%s\t%.1f\t%s\t%s%s", cell->kernel, cell->us, cell->gbps,
+                  ulb_show_number(share, "%.0f%%", 100 * cell->efficiency),
+                  ulb_show_number(read, "%.0f%%", 100 * cell->read_share), cell->gops,
+                  ulb_show_number(peak, "%.0f%%", 100 * cell->peak_share), cell->bound[0] ? cell->bound : "-",
+                  cell->verified ? "" : "; not verified");
 }
 
 /* Value of a key as text or number, for the two lists below. */
@@ -476,24 +445,49 @@ static const char *text_of(const json_t *row, const char *key)
     return known(json_string_value(json_object_get(row, key)));
 }
 
-static void print_tokens(const struct ulb_record *record, FILE *out)
+static void print_best(const json_t *best, FILE *out)
 {
+    static const struct ulb_table_column columns[] = {
+        {"model", false, false}, {"layer", false, false},  {"format", false, false},
+        {"N", true, false},      {"kernel", false, false}, {"GOP/s", true, false},
+    };
     size_t i;
     const json_t *row;
+    if (json_array_size(best) == 0)
+        return;
+    ulb_print_wrapped_as(out, "", "Fastest kernel by format and number of tokens");
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
+    json_array_foreach(best, i, row)
+        ulb_table_add(table, "%s\t%s\t%s\t%.0f\t%s\t%.1f", text_of(row, "model"), text_of(row, "layer"),
+                      text_of(row, "format"), json_number_value(json_object_get(row, "n")),
+                      text_of(row, "kernel"), json_number_value(json_object_get(row, "gops")));
+    ulb_table_print(table, out);
+}
+
+static void print_crossover(const json_t *crossover, FILE *out)
+{
+    static const struct ulb_table_column columns[] = {
+        {"model", false, false}, {"layer", false, false}, {"format", false, false},
+        {"from N", true, false}, {"on", false, false},    {"takes over from", false, false},
+    };
+    size_t i;
+    const json_t *row;
+    if (json_array_size(crossover) == 0)
+        return;
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
+    json_array_foreach(crossover, i, row)
+        ulb_table_add(table, "%s\t%s\t%s\t%.0f\t%s\t%s", text_of(row, "model"), text_of(row, "layer"),
+                      text_of(row, "format"), json_number_value(json_object_get(row, "n")),
+                      text_of(row, "to"), text_of(row, "from"));
+    ulb_table_print(table, out);
+}
+
+static void print_tokens(const struct ulb_record *record, FILE *out)
+{
     json_t *best = json_object_get(record->root, "best");
     json_t *crossover = json_object_get(record->root, "crossover");
-    if (json_array_size(best) > 0)
-        print_line(out, "Fastest kernel by format and number of tokens");
-    json_array_foreach(best, i, row) print_line(
-        out, " %-14s %-12s %-8s N = %-5.0f %-*s %8.1f GOP/s", text_of(row, "model"), text_of(row, "layer"),
-        text_of(row, "format"), json_number_value(json_object_get(row, "n")), NAME, text_of(row, "kernel"),
-        json_number_value(json_object_get(row, "gops")));
-    json_array_foreach(crossover, i, row)
-    {
-        print_line(out, " %-14s %-12s %-8s from N = %.0f on %s", text_of(row, "model"), text_of(row, "layer"),
-                   text_of(row, "format"), json_number_value(json_object_get(row, "n")), text_of(row, "to"));
-        print_line(out, "   takes over from %s", text_of(row, "from"));
-    }
+    print_best(best, out);
+    print_crossover(crossover, out);
 }
 
 void ulb_report_gemm(const struct ulb_record *record, FILE *out)
@@ -504,21 +498,22 @@ void ulb_report_gemm(const struct ulb_record *record, FILE *out)
     if (ulb_record_cells(record, &cells, &n, &err) != ULB_OK)
         return;
     print_peaks(record, out);
+    struct ulb_table *table = n > 0 ? open_gemm(&cells[0], out) : NULL;
     for (size_t i = 0; i < n; i++) {
         size_t first = 0;
         while (!same_group(&cells[first], &cells[i]))
             first++;
         if (first < i)
             continue;
-        if (i == 0)
-            print_gemm_head(&cells[0], out);
-        print_line(out, " -- %s %s, %zu x %zu, N = %zu --", cells[i].model, cells[i].layer, cells[i].m,
-                   cells[i].k, cells[i].n);
+        ulb_table_heading(table, " -- %s %s, %zu x %zu, N = %zu --", cells[i].model, cells[i].layer,
+                          cells[i].m, cells[i].k, cells[i].n);
         for (size_t j = i; j < n; j++) {
             if (same_group(&cells[i], &cells[j]))
-                print_gemm_cell(&cells[j], out);
+                add_gemm_cell(&cells[j], table);
         }
     }
+    if (n > 0)
+        ulb_table_print(table, out);
     print_tokens(record, out);
     print_noise_floor(record, out);
     ulb_cells_free(cells, n);
@@ -540,18 +535,18 @@ static void print_machine(const struct ulb_record *record, FILE *out)
         if (hz > 0)
             snprintf(frequencies + used, sizeof frequencies - used, ", %s %.2f GHz", classes[c], hz / 1e9);
     }
-    print_line(out, "%.48s, %s cores, %s GiB%s%s, Linux %s",
-               known(ulb_record_text(record, "machine.cpu_model")),
-               ulb_show_number(cores, "%.0f", ulb_record_number(record, "machine.cores")),
-               ulb_show_number(gib, "%.1f", ulb_record_number(record, "machine.memory_bytes") / 1073741824.0),
-               hypervisor ? ", guest of " : "", hypervisor ? hypervisor : "",
-               known(ulb_record_text(record, "machine.kernel_release")));
-    print_line(out, "cycles by %s%s; fork/join %s us, OpenMP's own %s us",
-               known(ulb_record_text(record, "clock.cycles_source")), frequencies,
-               ulb_show_number(team, "%.2f", ulb_record_number(record, "fork_join.team_us")),
-               ulb_show_number(openmp, "%.2f", ulb_record_number(record, "fork_join.openmp_us")));
+    ulb_print_wrapped_as(
+        out, "", "%.48s, %s cores, %s GiB%s%s, Linux %s", known(ulb_record_text(record, "machine.cpu_model")),
+        ulb_show_number(cores, "%.0f", ulb_record_number(record, "machine.cores")),
+        ulb_show_number(gib, "%.1f", ulb_record_number(record, "machine.memory_bytes") / 1073741824.0),
+        hypervisor ? ", guest of " : "", hypervisor ? hypervisor : "",
+        known(ulb_record_text(record, "machine.kernel_release")));
+    ulb_print_wrapped_as(out, "", "cycles by %s%s; fork/join %s us, OpenMP's own %s us",
+                         known(ulb_record_text(record, "clock.cycles_source")), frequencies,
+                         ulb_show_number(team, "%.2f", ulb_record_number(record, "fork_join.team_us")),
+                         ulb_show_number(openmp, "%.2f", ulb_record_number(record, "fork_join.openmp_us")));
     if (reason)
-        print_wrapped(out, "  because ", 10, reason);
+        ulb_print_wrapped(out, "  because ", reason);
 }
 
 static void print_warnings(const struct ulb_record *record, FILE *out)
@@ -559,7 +554,7 @@ static void print_warnings(const struct ulb_record *record, FILE *out)
     size_t i;
     const json_t *warning;
     json_array_foreach(json_object_get(record->root, "warnings"), i, warning)
-        print_wrapped(out, "! ", 2, json_string_value(warning));
+        ulb_print_wrapped(out, "! ", json_string_value(warning));
 }
 
 void ulb_report_machine(const struct ulb_record *record, FILE *out)

@@ -1,50 +1,18 @@
 #include "harness/cli/commands/print_summary.h"
 
-#include "common/text.h"
 #include "common/units.h"
 #include "harness/cli/table.h"
 #include "results/summary/record_summary.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-    WIDTH = 80,
-    MODELS = 3,  /* as many as a default run measures */
-    FORMATS = 5, /* of a model: three tables of them and the other lines are under 40 */
-    TEXT_BYTES = 512
+    MODELS = 3,      /* as many as a default run measures */
+    FORMATS = 4,     /* of a model: three tables of them and the other lines are at most 40 */
+    NOTE_BYTES = 132 /* two lines */
 };
-
-/* ---- lines ---- */
-
-/* One line, printable; one that is longer than the screen goes on below, between words. */
-static void print_line(FILE *out, const char *head, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void print_line(FILE *out, const char *head, const char *format, ...)
-{
-    enum { HEAD = 9 };
-    char text[TEXT_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    ulb_text_mend(text);
-    ulb_text_printable(text);
-    const char *rest = text;
-    while (strlen(rest) > WIDTH - HEAD) {
-        size_t cut = WIDTH - HEAD;
-        while (cut > 0 && rest[cut] != ' ')
-            cut--;
-        if (cut == 0)
-            break;
-        fprintf(out, "%-*s%.*s\n", HEAD, head, (int)cut, rest);
-        rest += cut + 1;
-        head = "";
-    }
-    fprintf(out, "%-*s%s\n", HEAD, head, rest);
-}
 
 /* ---- machine, memory, limit, trust ---- */
 
@@ -54,57 +22,68 @@ static void print_machine(const struct ulb_record *record, FILE *out)
                *guest = ulb_record_text(record, "machine.hypervisor"),
                *made = ulb_record_text(record, "build.version"),
                *created = ulb_record_text(record, "created");
-    print_line(out, "Machine", "%.40s, %.0f cores, %.1f GiB%s%s%s", cpu ? cpu : "unknown CPU",
-               ulb_record_number(record, "machine.cores"),
-               ulb_record_number(record, "machine.memory_bytes") / ULB_GIB, guest ? " (guest of " : "",
-               guest ? guest : "", guest ? ")" : "");
-    print_line(out, "Made", "%s by ulb-bench %s", created ? created : "at an unknown time",
-               made ? made : "of an unknown version");
+    ulb_print_wrapped_as(out, "Machine  ", "%.40s, %.0f cores, %.1f GiB%s%s%s", cpu ? cpu : "unknown CPU",
+                         ulb_record_number(record, "machine.cores"),
+                         ulb_record_number(record, "machine.memory_bytes") / ULB_GIB,
+                         guest ? " (guest of " : "", guest ? guest : "", guest ? ")" : "");
+    ulb_print_wrapped_as(out, "Made     ", "%s by ulb-bench %s", created ? created : "at an unknown time",
+                         made ? made : "of an unknown version");
 }
 
 static void print_memory(const json_t *summary, FILE *out)
 {
-    char all[32], one[32];
+    char all[32], one[32], other[32], spells[64] = "";
     double gbps = ulb_row_number(summary, "memory_gbps"),
+           slower = ulb_row_number(summary, "memory_other_gbps"),
            core = ulb_row_number(summary, "memory_one_core_gbps"),
            threads = ulb_row_number(summary, "memory_threads");
     ulb_show_number(all, "%.1f", gbps);
     ulb_show_number(one, "%.1f", core);
+    if (isfinite(slower))
+        snprintf(spells, sizeof spells, ", in other spells %s", ulb_show_number(other, "%.1f", slower));
     if (threads > 1)
-        print_line(out, "Memory", "%s GB/s read by %.0f cores, %s by one", all, threads, one);
+        ulb_print_wrapped_as(out, "Memory   ", "%s GB/s read by %.0f cores%s; %s by one", all, threads,
+                             spells, one);
     else
-        print_line(out, "Memory", "%s GB/s read by one core", isfinite(gbps) ? all : one);
+        ulb_print_wrapped_as(out, "Memory   ", "%s GB/s read by one core%s", isfinite(gbps) ? all : one,
+                             spells);
 }
 
 static void print_limits(const json_t *summary, FILE *out)
 {
     const char *limit = ulb_row_text(summary, "limit"), *trust = ulb_row_text(summary, "trust");
     if (limit[0])
-        print_line(out, "Limit", "%s", limit);
+        ulb_print_wrapped_as(out, "Limit    ", "%s", limit);
     if (trust[0])
-        print_line(out, "Trust", "%s: %s", trust, ulb_row_text(summary, "trust_reason"));
+        ulb_print_wrapped_as(out, "Trust    ", "%s: %s", trust, ulb_row_text(summary, "trust_reason"));
 }
 
 /* ---- models ---- */
 
-static void print_format(const json_t *format, const char *suggested, FILE *out)
+static void add_format(const json_t *format, const char *suggested, struct ulb_table *table)
 {
-    char tps[32], share[32], error[32], bound[64];
+    char tps[32], other[40] = "", number[32], share[32], error[32], bound[64];
     const char *name = ulb_row_text(format, "format");
-    double gamma = ulb_row_number(format, "gamma_cycles");
-    bool computes = strcmp(ulb_row_text(format, "bound"), "compute") == 0, is = strcmp(name, suggested) == 0;
-    if (json_is_false(json_object_get(format, "fits")))
+    double gamma = ulb_row_number(format, "gamma_cycles"),
+           slower = ulb_row_number(format, "tokens_per_s_other");
+    bool computes = strcmp(ulb_row_text(format, "bound"), "compute") == 0, is = strcmp(name, suggested) == 0,
+         fits = !json_is_false(json_object_get(format, "fits"));
+    if (!fits)
         strcpy(bound, "does not fit");
     else if (computes && isfinite(gamma))
         snprintf(bound, sizeof bound, "compute (gamma %.2f)", gamma);
     else
         snprintf(bound, sizeof bound, "%s", ulb_row_text(format, "bound"));
-    fprintf(out, "%c %-10.10s %9s %9s %9.2f GB %7s   %s%s\n", is ? '>' : ' ', name,
-            ulb_show_number(tps, "%.1f", ulb_row_number(format, "tokens_per_s")),
-            ulb_show_number(share, "%.0f %%", 100 * ulb_row_number(format, "share_of_limit")),
-            ulb_row_number(format, "weight_bytes") / ULB_GB,
-            ulb_show_number(error, "%.3f", ulb_row_number(format, "error_rmse")), bound,
-            is ? "  <- suggested" : "");
+    if (isfinite(slower))
+        snprintf(other, sizeof other, "/%s", ulb_show_number(number, "%.1f", slower));
+    ulb_table_add(table, "%c %s\t%s%s\t%s\t%.2f GB\t%s\t%s%s", is ? '>' : ' ', name,
+                  ulb_show_number(tps, "%.1f", ulb_row_number(format, "tokens_per_s")), other,
+                  ulb_show_number(share, "%.0f %%", 100 * ulb_row_number(format, "share_of_limit")),
+                  ulb_row_number(format, "weight_bytes") / ULB_GB,
+                  ulb_show_number(error, "%.3f", ulb_row_number(format, "error_rmse")), bound,
+                  is ? "  <- suggested" : "");
+    if (is || !fits)
+        ulb_table_colour(table, is ? ULB_GREEN : ULB_RED);
 }
 
 /* Which formats of many a screen has room for: the suggested one and its neighbours in speed. */
@@ -128,12 +107,30 @@ static void print_model(const json_t *model, size_t most, FILE *out)
     const char *suggested = ulb_row_text(model, "suggested");
     size_t n = json_array_size(formats), first = most ? first_shown(formats, suggested) : 0;
     most = most ? most : n;
-    fprintf(out, "\n%-14.14s %7s %9s %12s %7s   %s\n", ulb_row_text(model, "model"), "tok/s", "of limit",
-            "weights", "error", "bound by");
+    const struct ulb_table_column columns[] = {
+        {ulb_row_text(model, "model"), false, false},
+        {"tok/s", true, false},
+        {"of limit", true, false},
+        {"weights", true, false},
+        {"error", true, false},
+        {"bound by", false, true},
+    };
+    fputc('\n', out);
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
     for (size_t i = first; i < n && i < first + most; i++)
-        print_format(json_array_get(formats, i), suggested, out);
+        add_format(json_array_get(formats, i), suggested, table);
+    ulb_table_print(table, out);
     if (!suggested[0])
         fprintf(out, "  no suggestion: %s\n", ulb_row_text(model, "reason"));
+}
+
+static void print_basis(const json_t *model, FILE *out)
+{
+    const json_t *format = json_array_get(json_object_get(model, "formats"), 0);
+    ulb_print_wrapped_as(
+        out, "  tok/s: ", "%s, context %.0f%s", ulb_row_text(model, "basis"),
+        ulb_row_number(model, "context"),
+        isfinite(ulb_row_number(format, "tokens_per_s_other")) ? "; behind /: in other spells" : "");
 }
 
 /* most models, and formats of each; 0: all. */
@@ -147,11 +144,12 @@ static void print_models(const json_t *summary, size_t most, size_t formats, FIL
         return;
     if (formats > 0 && (of_each > formats || n > most))
         fprintf(out, "  %zu formats of %zu model%s: show RECORD --section formats\n", of_each, n, ULB_S(n));
-    fprintf(out, "  tok/s: %s, context %.0f\n", ulb_row_text(first, "basis"),
-            ulb_row_number(first, "context"));
+    print_basis(first, out);
     fprintf(out, "  error: RMS on normal weights, not model quality\n");
-    fprintf(out, "  > the least error at %.0f tok/s or more, else the fastest of error up to %.2f\n\n",
-            ULB_SUGGESTED_TPS, ULB_SUGGESTED_ERROR);
+    ulb_print_wrapped_as(out, "  > ",
+                         "the least error at %.0f tok/s or more, else the fastest of error up to %.2f",
+                         ULB_SUGGESTED_TPS, ULB_SUGGESTED_ERROR);
+    fputc('\n', out);
 }
 
 /* ---- why not more, what next ---- */
@@ -174,11 +172,13 @@ static void print_why(const json_t *summary, FILE *out)
         }
     }
     if (memory)
-        print_line(out, "Why", "memory is the limit: only fewer bytes per weight would help%s%s%s",
-                   computes[0] ? "; for " : "", computes, computes[0] ? " fewer instructions" : "");
+        ulb_print_wrapped_as(out, "Why      ",
+                             "memory is the limit: only fewer bytes per weight would help%s%s%s",
+                             computes[0] ? "; for " : "", computes, computes[0] ? " fewer instructions" : "");
     else if (computes[0])
-        print_line(out, "Why", "%s computes longer than it reads: fewer instructions per weight would help",
-                   computes);
+        ulb_print_wrapped_as(out, "Why      ",
+                             "%s computes longer than it reads: fewer instructions per weight would help",
+                             computes);
 }
 
 /* Noise is what the line of trust is about. One note has room. */
@@ -191,7 +191,8 @@ static void print_notes(const struct ulb_record *record, FILE *out)
     {
         const char *text = json_string_value(warning);
         if (text && strncmp(text, "noisy", 5) != 0 && shown++ < NOTES)
-            print_line(out, "Note", "%s", text);
+            ulb_print_wrapped_as(out, "Note     ", "%.*s%s", NOTE_BYTES, text,
+                                 strlen(text) > NOTE_BYTES ? " ..." : "");
         else
             more++;
     }
@@ -211,7 +212,8 @@ static void print_paths(const char *path, FILE *out)
         if (access(page, R_OK) == 0)
             fprintf(out, "%-9s%s\n", "Page", page);
     }
-    fprintf(out, "%-9sulb-bench show RECORD --section all | compare BASE NEW\n", "Next");
+    ulb_print_wrapped_as(out, "Next     ",
+                         "ulb-bench show RECORD --section all | compare BASE NEW | advise MODEL");
 }
 
 enum ulb_status ulb_print_summary(const struct ulb_record *record, const char *path, FILE *out,
@@ -243,22 +245,27 @@ enum ulb_status ulb_print_model_formats(const struct ulb_record *record, FILE *o
     return ULB_OK;
 }
 
-void ulb_print_advice(const json_t *advice, const char *model, FILE *out)
+void ulb_print_advice(const json_t *advice, const char *model, bool decodes, FILE *out)
 {
     char gbps[32], gib[32];
     const char *suggested = ulb_row_text(advice, "suggested");
     ulb_show_number(gbps, "%.1f", ulb_row_number(advice, "memory_gbps"));
     ulb_show_number(gib, "%.1f", ulb_row_number(advice, "available_bytes") / ULB_GIB);
     if (suggested[0])
-        print_line(out, "Take", "%s: %s", suggested, ulb_row_text(advice, "reason"));
+        ulb_print_wrapped_as(out, "Take     ", "%s: %s", suggested, ulb_row_text(advice, "reason"));
     else
-        print_line(out, "Take", "none: %s", ulb_row_text(advice, "reason"));
-    print_line(out, "Here", "memory reads %s GB/s, %s GiB are available", gbps, gib);
+        ulb_print_wrapped_as(out, "Take     ", "none: %s", ulb_row_text(advice, "reason"));
+    ulb_print_wrapped_as(out, "Here     ", "memory reads %s GB/s, %s GiB are available", gbps, gib);
     print_model(advice, 0, out);
-    fprintf(out, "  tok/s: %s, context %.0f\n", ulb_row_text(advice, "basis"),
-            ulb_row_number(advice, "context"));
+    print_basis(advice, out);
     fprintf(out, "  error: RMS on normal weights, not model quality\n\n");
     fprintf(out, "%-9s%s\n", "Record", ulb_row_text(advice, "record"));
-    fprintf(out, "%-9sulb-bench decode --model %s --formats %s\n", "Measure", model,
-            suggested[0] ? suggested : "FORMAT");
+    size_t length = strlen(model);
+    bool gguf = length > 5 && strcmp(model + length - 5, ".gguf") == 0;
+    double context = ulb_row_number(advice, "context");
+    if (decodes)
+        fprintf(out, "%-9sulb-bench decode --model %s --formats %s --context %.0f\n", "Measure", model,
+                suggested[0] ? suggested : "FORMAT", context);
+    fprintf(out, "%-9sllama-bench -m %s -p 0 -n 64 -d %.0f\n", decodes ? "" : "Measure",
+            gguf ? model : "MODEL.gguf", context);
 }

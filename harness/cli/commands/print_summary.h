@@ -11,7 +11,7 @@ enum ulb_status ulb_print_summary(const struct ulb_record *record, const char *p
                                   struct ulb_error *err);
 
 /* The document of ulb_advice_of(); model: as it was named, for the commands that measure the same. */
-void ulb_print_advice(const json_t *advice, const char *model, FILE *out);
+void ulb_print_advice(const json_t *advice, const char *model, bool decodes, FILE *out);
 
 /* Every model with every format of the record. */
 enum ulb_status ulb_print_model_formats(const struct ulb_record *record, FILE *out, struct ulb_error *err);
