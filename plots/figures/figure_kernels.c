@@ -1,4 +1,5 @@
-/* Every kernel at every shape: its fraction of the yardstick, as a table of coloured numbers. */
+/* Every kernel at every shape: its fraction of the yardstick, as a table of coloured numbers, the best on
+ * top. */
 #include "plots/draw/figure.h"
 #include "common/units.h"
 
@@ -6,6 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Mean share over the shapes. */
+static double mean_of(const struct ulb_cell *const *cells, size_t n, const char *kernel)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(cells[i]->kernel, kernel) != 0 || !isfinite(cells[i]->efficiency))
+            continue;
+        sum += cells[i]->efficiency;
+        known++;
+    }
+    return known > 0 ? sum / (double)known : 0;
+}
+
+/* Kernels in descending order of that mean; few, so that each is put in its place. */
 static size_t find_rows(const struct ulb_cell *const *cells, size_t n, const char **rows)
 {
     size_t used = 0;
@@ -13,8 +29,12 @@ static size_t find_rows(const struct ulb_cell *const *cells, size_t n, const cha
         size_t r = 0;
         while (r < used && strcmp(rows[r], cells[i]->kernel) != 0)
             r++;
-        if (r == used)
-            rows[used++] = cells[i]->kernel;
+        if (r < used)
+            continue;
+        double mean = mean_of(cells, n, cells[i]->kernel);
+        for (r = used++; r > 0 && mean_of(cells, n, rows[r - 1]) < mean; r--)
+            rows[r] = rows[r - 1];
+        rows[r] = cells[i]->kernel;
     }
     return used;
 }
@@ -35,6 +55,18 @@ static void find_place(const struct table *table, const struct ulb_cell *cell, s
         ++*row;
 }
 
+/* Whether none of its format has a larger share at its shape. */
+static bool is_best(const struct table *table, const struct ulb_cell *cell)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        const struct ulb_cell *other = table->cells[i];
+        if (strcmp(other->format, cell->format) == 0 && ulb_same_shape(other, cell) &&
+            other->efficiency > cell->efficiency)
+            return false;
+    }
+    return true;
+}
+
 static void put_data(const struct table *table, const struct ulb_canvas *canvas)
 {
     size_t column, row;
@@ -42,7 +74,8 @@ static void put_data(const struct table *table, const struct ulb_canvas *canvas)
     for (size_t i = 0; i < table->n; i++) {
         find_place(table, table->cells[i], &column, &row);
         if (isfinite(table->cells[i]->efficiency))
-            fprintf(canvas->script, "%zu %zu %g\n", column, row, table->cells[i]->efficiency);
+            fprintf(canvas->script, "%zu %zu %g %d\n", column, row, table->cells[i]->efficiency,
+                    is_best(table, table->cells[i]));
     }
     fprintf(canvas->script, "END\n");
     ulb_hover_begin(canvas);
@@ -56,14 +89,15 @@ static void put_data(const struct table *table, const struct ulb_canvas *canvas)
 static void put_figure(const struct table *table, const struct ulb_record *record, struct ulb_canvas *canvas)
 {
     FILE *script = canvas->script;
-    char what[128];
+    char what[160];
     size_t longest = 0, n_rows = table->n_rows;
     for (size_t r = 0; r < n_rows; r++)
         longest = strlen(table->rows[r]) > longest ? strlen(table->rows[r]) : longest;
     canvas->width = 130 + 8 * (unsigned)longest +
                     ulb_shape_column_width(canvas, table->n_columns) * (unsigned)table->n_columns;
     canvas->height = canvas->text ? 234 + 18 * (unsigned)n_rows : 230 + 24 * (unsigned)n_rows;
-    snprintf(what, sizeof what, "GEMV bandwidth as a fraction of the yardstick, %s weights, %u thread%s",
+    snprintf(what, sizeof what,
+             "GEMV bandwidth as a fraction of the yardstick, %s weights, %u thread%s; *: best of its format",
              table->cells[0]->mode, table->cells[0]->threads, ULB_S(table->cells[0]->threads));
     ulb_put_title(canvas, record, what, table->cells[0]->set);
     ulb_put_frame(canvas, 0, 1, ulb_shape_tic_lines(canvas, table->n_columns));
@@ -79,7 +113,7 @@ static void put_figure(const struct table *table, const struct ulb_record *recor
     fprintf(script, "set cbrange [0:1]\nset cblabel \"GB/s / yardstick GB/s\"\n"
                     "set palette defined (0 '#FFFFFF', 1 '#56B4E9')\n");
     put_data(table, canvas);
-    fprintf(script, "plot %s$cells using 1:2:(sprintf(\"%%.2f\", $3)) with labels",
+    fprintf(script, "plot %s$cells using 1:2:(sprintf($4 > 0 ? \"%%.2f*\" : \"%%.2f\", $3)) with labels",
             canvas->text
                 ? ""
                 : "$cells using 1:2:(0.5):(0.5):3 with boxxyerror palette fillstyle solid 1.0 noborder, ");

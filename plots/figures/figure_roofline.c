@@ -63,6 +63,32 @@ static bool is_paper_sequence(const struct ulb_gamma_cell *cell)
     return false;
 }
 
+/* The mean share of the yardstick that a kernel's GEMVs reached; NAN: it has none. */
+static double reached(const struct roofline *figure, const char *kernel)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < figure->n_cells; i++) {
+        if (strcmp(figure->cells[i]->kernel, kernel) != 0 || !isfinite(figure->cells[i]->efficiency))
+            continue;
+        sum += figure->cells[i]->efficiency;
+        n++;
+    }
+    return n > 0 ? sum / (double)n : NAN;
+}
+
+/* By what GEMVs reached, where either has some; else, and of equals, by the ceiling. */
+static bool is_faster(const struct roofline *figure, const struct ulb_gamma_cell *a,
+                      const struct ulb_gamma_cell *b)
+{
+    double left = reached(figure, a->kernel), right = reached(figure, b->kernel);
+    if (isnan(left) != isnan(right))
+        return isnan(right);
+    if (fabs(left - right) > 0)
+        return left > right;
+    return ceiling(a) > ceiling(b) || (ceiling(a) == ceiling(b) && a < b);
+}
+
 /* Whether no other kernel of the same format and class is faster; of equals the first counts. */
 static bool is_fastest(const struct roofline *figure, const struct ulb_gamma_cell *cell, bool among_paper)
 {
@@ -71,7 +97,7 @@ static bool is_fastest(const struct roofline *figure, const struct ulb_gamma_cel
         if (strcmp(other->format, cell->format) != 0 || strcmp(other->cls, cell->cls) != 0 ||
             (among_paper && !is_paper_sequence(other)))
             continue;
-        if (ceiling(other) > ceiling(cell) || (ceiling(other) == ceiling(cell) && other < cell))
+        if (other != cell && ceiling(other) > 0 && is_faster(figure, other, cell))
             return false;
     }
     return true;
@@ -335,11 +361,6 @@ enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_ca
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
         goto done;
     }
-    collect_curves(&figure);
-    if (figure.n_curves == 0) {
-        status = ulb_fail(err, ULB_BAD_INPUT, "the record has no gamma to draw a roofline from");
-        goto done;
-    }
     /* Without GEMV results the figure has no points, which is no fault. */
     status = ulb_choose_cells(record, figure.all, figure.n_all, &figure.cells, &figure.n_cells, err);
     if (status != ULB_OK && status != ULB_BAD_INPUT)
@@ -347,6 +368,11 @@ enum ulb_status ulb_draw_roofline(const struct ulb_record *record, struct ulb_ca
     if (status == ULB_BAD_INPUT)
         figure.n_cells = 0;
     status = ULB_OK;
+    collect_curves(&figure);
+    if (figure.n_curves == 0) {
+        status = ulb_fail(err, ULB_BAD_INPUT, "the record has no gamma to draw a roofline from");
+        goto done;
+    }
     find_betas(&figure, record);
     find_range(&figure, canvas);
     put_figure(&figure, record, canvas);

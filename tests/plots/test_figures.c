@@ -248,7 +248,7 @@ static void test_figures_of_the_rest(void **state)
         const char *figure, *words[8];
     } figures[] = {
         {"gamma",
-         {"port bound: no loop in L1 can be faster", ">int1a8-blend-avxvnni-32x1x4<", "port bound 1.150"}},
+         {"port bound, by a model of this core", ">int1a8-blend-avxvnni-32x1x4<", "port bound 1.150"}},
         {"prediction", {"within 5 %", "|residual| ", "observed / predicted time"}},
         {"gemm",
          {"llama3-8b o 4096 x 4096, 2 threads", "compute limit, int8 dot products: 1400 GOP/s", "> 512<"}},
