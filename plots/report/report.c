@@ -136,7 +136,7 @@ static enum ulb_status put_svg(FILE *out, const struct ulb_report_record *record
         ulb_html_record_name(out, records, n, i);
         fprintf(out, "</h4>");
     }
-    fprintf(out, "<div class=\"scroll svg\">");
+    fprintf(out, "<div class=\"scroll svg\" role=img aria-label=\"figure %s\">", figure);
     fwrite(svg + skipped, 1, bytes - skipped, out);
     fprintf(out, "</div>\n");
     free(svg);
@@ -176,22 +176,29 @@ static enum ulb_status put_figure(FILE *out, const struct ulb_report_record *rec
     return status;
 }
 
-/* Without gnuplot the page says so and is whole otherwise. */
+/* Without gnuplot the page says so and is whole otherwise. Of one record the first figure, the roofline, is
+ * open and the others are folded. */
 static void put_figures(FILE *out, const struct ulb_report_record *records, size_t n,
                         struct ulb_error *no_figures)
 {
     enum ulb_status status = ULB_OK;
     struct ulb_error why;
+    bool folded = false;
     no_figures->message[0] = '\0';
     fprintf(out, "<section id=figures>\n<h2>Figures</h2>\n<p class=hint>Point at a mark, or touch it, to see "
                  "its values.</p>\n");
     for (size_t f = 0; f < ulb_figure_count && status == ULB_OK; f++) {
         status = any_has(records, n, ulb_figures[f].name, &why);
+        if (status == ULB_OK && n == 1 && f > 0 && !folded) {
+            fprintf(out, "<details><summary>More figures</summary>\n");
+            folded = true;
+        }
         if (status == ULB_OK)
             status = put_figure(out, records, n, &ulb_figures[f], &why);
         else if (status == ULB_BAD_INPUT)
             status = ULB_OK;
     }
+    fprintf(out, "%s", folded ? "</details>\n" : "");
     if (status != ULB_OK) {
         *no_figures = why;
         fprintf(out, "<p>The figures are left out: ");
@@ -217,42 +224,74 @@ static void put_head(FILE *out, const struct ulb_report_record *records, size_t 
     if (n > 1)
         fprintf(out, " and %zu more", n - 1);
     fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", text_of(ulb_report_css));
-    fprintf(
-        out,
-        "<header><h1>ulb-bench: how close to its own limit</h1>"
-        "<button type=button id=theme aria-label=\"light or dark\">light / dark</button></header>\n<main>\n");
+    fprintf(out,
+            "<header><h1>ulb-bench: how close to its own limit</h1>"
+            "<button type=button id=theme aria-label=\"light or dark\">light / "
+            "dark</button></header>\n<main%s>\n",
+            n == 1 ? " class=one" : "");
 }
 
-static enum ulb_status put_page(FILE *out, const struct ulb_report_record *records, size_t n,
-                                struct ulb_error *no_figures, struct ulb_error *err)
+static void put_links(FILE *out, size_t n)
 {
-    put_head(out, records, n);
-    enum ulb_status status = put_verdicts(out, records, n, err);
-    if (status != ULB_OK)
-        return status;
     fprintf(out,
-            "<nav><a href=\"#warnings\">Warnings</a> <a href=\"#machine\">%s</a> <a href=\"#shares\">%s</a> "
-            "<a href=\"#figures\">Figures</a> <a href=\"#table\">All cells</a> <a "
-            "href=\"#method\">Method</a></nav>\n",
-            n > 1 ? "Machines" : "Machine", n > 1 ? "Side by side" : "Formats");
+            "<nav><a href=\"#figures\">Figures</a> <a href=\"#table\">All cells</a> <a "
+            "href=\"#warnings\">Warnings</a> "
+            "<a href=\"#machine\">%s</a> <a href=\"#shares\">%s</a> <a href=\"#method\">Method</a>%s</nav>\n",
+            n > 1 ? "Machines" : "Machine", n > 1 ? "Side by side" : "Formats",
+            n > 1 ? "" : " <a href=\"#download\">Record</a>");
+}
+
+static enum ulb_status put_cells(FILE *out, const struct ulb_report_record *records, size_t n,
+                                 struct ulb_error *err)
+{
+    fprintf(
+        out,
+        "<section id=table>\n<h2>All cells</h2>\n<details%s><summary>Every kernel at every shape</summary>\n"
+        "<div class=filter><label>Filter <input type=search id=filter "
+        "placeholder=\"int2 llama3 down\" autocomplete=off></label> <output id=count></output></div>\n",
+        n > 1 ? " open" : "");
+    enum ulb_status status = ulb_html_cells(out, records, n, err);
+    fprintf(out, "</details>\n</section>\n");
+    return status;
+}
+
+static enum ulb_status put_machines(FILE *out, const struct ulb_report_record *records, size_t n,
+                                    struct ulb_error *err)
+{
     put_warnings(out, records, n);
     fprintf(out, "<section id=machine>\n<h2>%s</h2>\n", n > 1 ? "Machines" : "Machine");
     ulb_html_machines(out, records, n);
     fprintf(out, "</section>\n<section id=shares>\n<h2>%s</h2>\n", n > 1 ? "Side by side" : "Formats");
-    status = ulb_html_comparison(out, records, n, err);
+    enum ulb_status status = ulb_html_comparison(out, records, n, err);
     fprintf(out, "</section>\n");
+    return status;
+}
+
+/* The answer first: of one record what to take, of several how they compare. */
+static enum ulb_status put_page(FILE *out, const struct ulb_report_record *records, size_t n,
+                                struct ulb_error *no_figures, struct ulb_error *err)
+{
+    put_head(out, records, n);
+    enum ulb_status status = n == 1 ? ulb_html_answer(out, records, err) : put_verdicts(out, records, n, err);
     if (status != ULB_OK)
         return status;
+    put_links(out, n);
+    if (n > 1)
+        status = put_machines(out, records, n, err);
     put_figures(out, records, n, no_figures);
-    fprintf(out,
-            "<section id=table>\n<h2>All cells</h2>\n<div class=filter><label>Filter <input type=search "
-            "id=filter "
-            "placeholder=\"int2 llama3 down\" autocomplete=off></label> <output id=count></output></div>\n");
-    status = ulb_html_cells(out, records, n, err);
-    fprintf(out, "</section>\n");
+    if (status == ULB_OK)
+        status = put_cells(out, records, n, err);
+    if (status == ULB_OK && n == 1)
+        status = put_verdicts(out, records, n, err);
+    if (status == ULB_OK && n == 1)
+        status = put_machines(out, records, n, err);
+    if (status != ULB_OK)
+        return status;
     ulb_html_imported(out, records, n);
-    fprintf(out, "%s</main>\n<script>\n%s</script>\n</body>\n</html>\n", text_of(ulb_report_method_html),
-            text_of(ulb_report_js));
+    fprintf(out, "%s", text_of(ulb_report_method_html));
+    if (n == 1)
+        status = ulb_html_download(out, records, err);
+    fprintf(out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", text_of(ulb_report_js));
     return status;
 }
 

@@ -120,4 +120,4 @@ class Browser:
         pathlib.Path(path).write_bytes(base64.b64decode(data))
 
     def pdf(self):
-        return base64.b64decode(self.call("Page.printToPDF", printBackground=True, landscape=True)["data"])
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])

@@ -140,8 +140,11 @@ def check_phone(browser):
     browser.resize(360, 740)
     width = browser.run("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)")
     check(width <= 360, f"{width} pixels wide on a phone")
-    top = browser.run("document.querySelector('.headline').getBoundingClientRect().top + scrollY")
-    check(top < 400, f"the verdict begins {top} pixels down")
+    top = browser.run("document.querySelector('.chip, .headline').getBoundingClientRect().top + scrollY")
+    check(top < 400, f"the answer begins {top} pixels down")
+    cut = browser.run("Array.from(document.querySelectorAll('.svg')).filter((figure) => "
+                      "figure.firstElementChild.getBoundingClientRect().width > figure.clientWidth + 1).length")
+    check(cut == 0, f"{cut} figures are cut on a phone")
     check(browser.run("innerWidth") == 360, "the phone zooms out")
     small = browser.run("Array.from(document.querySelectorAll('li, td, p, figcaption')).filter((e) => "
                         "e.offsetParent && parseFloat(getComputedStyle(e).fontSize) < 12).length")
@@ -149,15 +152,61 @@ def check_phone(browser):
     check_values(browser, 2)
 
 
+def check_answer(browser):
+    """The answer on top: chips, and what follows from another model, context and wishes."""
+    rows = lambda: browser.run("Array.from(document.querySelectorAll('#formats tbody tr'), (row) => "
+                               "Array.from(row.cells, (cell) => cell.textContent))")
+    set_value = lambda name, value: browser.run(f"(() => {{ const e = document.getElementById('{name}'); e.value = {json.dumps(value)};"
+                                                " e.dispatchEvent(new Event('input')); })()")
+    fastest = lambda: max(float(row[4]) for row in rows())
+    check(re.fullmatch(r"[\d.]+ GB/s", text_of(browser, "#chip-memory")), text_of(browser, "#chip-memory"))
+    check("falcon3-1b" in text_of(browser, "#chip-tokens-of"), text_of(browser, "#chip-tokens-of"))
+    data = json.loads(text_of(browser, "#answer-data"))
+    before = rows()
+    for row, format in zip(before, data["models"][0]["formats"], strict=True):
+        check(row[0] == format["format"] and float(row[4]) == round(format["tokens_per_s"], 1), f"{row} is not {format}")
+    small = fastest()
+    set_value("model", "llama3-8b")
+    check("llama3-8b" in text_of(browser, "#chip-tokens-of") and fastest() < small, "another model")
+    at_4096 = fastest()
+    set_value("context", "0")
+    check(fastest() > at_4096, "no context is faster")
+    set_value("context", "4096")
+    check(fastest() == at_4096, "the context as before")
+    set_value("wanted", "0.001")
+    check("Take int8: the least error" in text_of(browser, "#suggestion"), text_of(browser, "#suggestion"))
+    set_value("error", "0.001")
+    check("No format" in text_of(browser, "#suggestion"), text_of(browser, "#suggestion"))
+    set_value("error", "1")
+    set_value("wanted", "1000000")
+    check("the fastest" in text_of(browser, "#suggestion"), text_of(browser, "#suggestion"))
+    dots = browser.run("document.querySelectorAll('#chart circle').length")
+    check(dots == len([row for row in before if row[3]]), f"{dots} dots in the chart")
+    check(browser.run("document.querySelector('#chart svg').getAttribute('aria-label').length > 10"), "the chart has no label")
+    set_value("wanted", "10")
+    set_value("error", "0.25")
+    set_value("model", "falcon3-1b")
+    check(rows() == before, "the page as it was")
+    check(json.loads(text_of(browser, "#record"))["schema_version"] >= 1, "the page holds no record")
+
+
+def check_labels(browser):
+    check(browser.run("Array.from(document.querySelectorAll('.svg')).every((figure) => "
+                      "figure.getAttribute('role') === 'img' && figure.getAttribute('aria-label'))"), "a figure without a label")
+
+
 def check_print(browser, rows):
+    browser.run("document.querySelectorAll('details').forEach((part) => { part.open = false; })")
     browser.prefer("dark", "print")
     check(browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)", "prints on white")
     check(browser.run("getComputedStyle(document.querySelector('nav')).display") == "none", "prints no navigation")
-    check(browser.run("document.querySelectorAll('#cells tbody tr').length") == rows, "prints every cell")
+    check(browser.run("document.querySelectorAll('#cells tbody tr').length") == rows, "the cells are there")
+    check(browser.run("getComputedStyle(document.querySelector('#table')).display") == "none", "prints the cells")
     browser.prefer("light")
     pdf = browser.pdf()
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
-    check(pdf.startswith(b"%PDF-") and pages >= 3, f"{pages} pages in print")
+    check(pdf.startswith(b"%PDF-") and 1 <= pages <= 4, f"{pages} pages in print")
+    browser.run("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
 
 
 def check_page(browser, path, records):
@@ -167,11 +216,16 @@ def check_page(browser, path, records):
     browser.resize(1200, 900)
     browser.prefer("light")
     check("This CPU re" in text_of(browser, "main"), "no verdict")
-    check(browser.run("document.querySelector('main').firstElementChild.className") == "verdict", "the verdict is not first")
+    check(browser.run("document.querySelectorAll('details[open]').length") == (0 if len(records) == 1 else 1), "what is folded")
+    browser.run("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    first = browser.run("(() => { const e = document.querySelector('main').firstElementChild; return e.id || e.className; })()")
+    check(first == ("answer" if len(records) == 1 else "verdict"), f"{first} is first")
+    check_labels(browser)
     rows = browser.run("document.querySelectorAll('#cells tbody tr').length")
     check(rows == sum(len(json.loads(record.read_text())["cells"]) for record in records), f"{rows} rows")
     check_ids(browser)
     if len(records) == 1:
+        check_answer(browser)
         check_sorting(browser)
         check_filter(browser, rows)
         check_values(browser, 99)
