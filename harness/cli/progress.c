@@ -19,18 +19,18 @@ static const struct {
     double quick, full;
     unsigned stages;
 } parts[] = {
-    {"memory", 4, 4,
+    {"memory", 3.5, 4,
      STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"beta", 4, 10, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
-    {"gamma", 2, 6, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
-    {"choice", 3, 3, STAGE(ALL)},
-    {"verify", 8, 40, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"warm-up", 8, 12, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"gemv", 20, 90, STAGE(GEMV) | STAGE(ALL)},
-    {"gemm", 20, 90, STAGE(GEMM)},
+    {"beta", 4.5, 12, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"gamma", 8, 13, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"choice", 3, 3.5, STAGE(ALL)},
+    {"verify", 8.5, 38, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"warm-up", 7.5, 8, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"gemv", 17, 58, STAGE(GEMV) | STAGE(ALL)},
+    {"gemm", 20, 60, STAGE(GEMM)},
     {"count", 1, 1, STAGE(COUNT)},
     {"formats", 6, 18, STAGE(FORMATS)},
-    {"decode", 6, 6, STAGE(DECODE) | STAGE(ALL)},
+    {"decode", 3, 4, STAGE(DECODE) | STAGE(ALL)},
 };
 
 void ulb_progress_open(struct ulb_progress *progress, enum ulb_progress_mode mode, enum ulb_stage stage,
