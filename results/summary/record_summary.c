@@ -16,7 +16,7 @@ enum { TEXT_BYTES = 256 };
 static const double MEMORY_SPEED = 0.90;
 
 /* Shares of disturbed samples, and medians of the cells' noise, up to which a run is good and fair. */
-static const double GOOD_DISTURBED = 0.10, GOOD_NOISE = 0.03, FAIR_NOISE = 0.08;
+static const double GOOD_DISTURBED = 0.10, GOOD_NOISE = 0.03, FAIR_DISTURBED = 0.50, FAIR_NOISE = 0.08;
 
 /* ---- memory ---- */
 
@@ -79,17 +79,20 @@ static int set_trust(json_t *summary, const struct ulb_cell *const *cells, size_
 {
     double disturbed = disturbed_share(cells, n), noise = median_noise(cells, n);
     bool good = disturbed <= GOOD_DISTURBED && noise <= GOOD_NOISE;
-    const char *trust = good ? "good" : noise <= FAIR_NOISE ? "fair" : "poor";
+    bool fair = disturbed <= FAIR_DISTURBED && noise <= FAIR_NOISE;
+    const char *trust = good ? "good" : fair ? "fair" : "poor";
     char reason[TEXT_BYTES];
     int bad = ulb_summary_set(summary, "disturbed_share", disturbed, "no samples");
     bad |= ulb_summary_set(summary, "noise", noise, "the cells do not tell their noise");
     if (!isfinite(noise))
         snprintf(reason, sizeof reason, "the cells do not tell their noise; measure again");
     else
-        snprintf(reason, sizeof reason,
-                 "%.0f %% of samples disturbed, a cell is known to %.1f %%; differences under %.0f %% need a "
-                 "%s repeat",
-                 100 * disturbed, 100 * noise, ceil(200 * noise), good ? "second" : "quiet");
+        snprintf(
+            reason, sizeof reason,
+            "%s%.0f %% of samples disturbed, a cell is known to %.1f %%; differences under %.0f %% need a "
+            "%s repeat",
+            fair ? "" : "too loud to tell close formats apart; ", 100 * disturbed, 100 * noise,
+            ceil(200 * noise), good ? "second" : "quiet");
     bad |= json_object_set_new(summary, "trust", json_string(trust));
     return bad | json_object_set_new(summary, "trust_reason", json_string(reason));
 }

@@ -154,11 +154,45 @@ static void print_models(const json_t *summary, size_t most, size_t formats, FIL
 
 /* ---- why not more, what next ---- */
 
-/* The slowest word decides: what bounds the suggested format, and what bounds the fastest one. */
+/* The suggested format's row of a model. */
+static const json_t *suggested_of(const json_t *model)
+{
+    const json_t *format;
+    size_t i;
+    json_array_foreach(json_object_get(model, "formats"), i, format)
+    {
+        if (strcmp(ulb_row_text(format, "format"), ulb_row_text(model, "suggested")) == 0)
+            return format;
+    }
+    return NULL;
+}
+
+/* "; attention takes 40 % of a token of MODEL", of the model of which it takes the most. */
+static void describe_attention(const json_t *models, char *text, size_t bytes)
+{
+    static const double WORTH_A_WORD = 0.2;
+    double most = WORTH_A_WORD;
+    const json_t *model;
+    size_t i;
+    text[0] = '\0';
+    json_array_foreach(models, i, model)
+    {
+        double share =
+            ulb_row_number(model, "cache_us") * ulb_row_number(suggested_of(model), "tokens_per_s") / 1e6;
+        if (!(share > most))
+            continue;
+        most = share;
+        snprintf(text, bytes, "; attention takes %.0f %% of a token of %.40s", 100 * share,
+                 ulb_row_text(model, "model"));
+    }
+}
+
+/* What bounds the products of most formats, of which compute, and what else takes time. */
 static void print_why(const json_t *summary, FILE *out)
 {
     const json_t *models = json_object_get(summary, "models"), *model, *format;
     const char *computes = "";
+    char attention[128];
     bool memory = false;
     size_t i, f;
     json_array_foreach(models, i, model)
@@ -171,14 +205,15 @@ static void print_why(const json_t *summary, FILE *out)
                 computes = ulb_row_text(format, "format");
         }
     }
+    describe_attention(models, attention, sizeof attention);
     if (memory)
-        ulb_print_wrapped_as(out, "Why      ",
-                             "memory is the limit: only fewer bytes per weight would help%s%s%s",
-                             computes[0] ? "; for " : "", computes, computes[0] ? " fewer instructions" : "");
+        ulb_print_wrapped_as(out, "Why      ", "memory: fewer bytes per weight would help%s%s%s%s",
+                             computes[0] ? "; for " : "", computes, computes[0] ? " fewer instructions" : "",
+                             attention);
     else if (computes[0])
         ulb_print_wrapped_as(out, "Why      ",
-                             "%s computes longer than it reads: fewer instructions per weight would help",
-                             computes);
+                             "%s computes longer than it reads: fewer instructions would help%s", computes,
+                             attention);
 }
 
 /* Noise is what the line of trust is about. One note has room. */
