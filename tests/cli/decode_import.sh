@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
 cd "$scratch"
 decode() { # OPTION...
     local status=0
-    "$bench" decode --quick --model bitnet-125m --tokens 6 --ring-mib 256 --formats int2 --json "$@" >out.json 2>notes || status=$?
+    "$bench" decode --quick --model bitnet-125m --tokens 100 --ring-mib 256 --formats int2 --json "$@" >out.json 2>notes || status=$?
     if [[ $status == 3 ]] && grep -q 'can run here' notes; then
         echo "skipped: $(cat notes)"
         exit 77
