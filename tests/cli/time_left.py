@@ -3,6 +3,7 @@
 
 usage: time_left.py ULB-BENCH [ARGUMENT...]     the arguments of the run, default: --quick
 """
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ MISSED_MOST = 0.30
 
 
 def main(bench, *arguments):
+    bench = os.path.abspath(bench)
     shown = []
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
