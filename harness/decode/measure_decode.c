@@ -225,16 +225,17 @@ static enum ulb_status weigh_format(struct measurement *m, struct format_run *ru
     return status;
 }
 
-/* With a ring of its own, which is given back before any weights are made. */
+/* With the session's ring, or one of its own; it is given back before any weights are made. */
 static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
     size_t ring;
-    enum ulb_status status = ulb_session_ring(session, TRIAL_BYTES, &ring, err);
-    if (status == ULB_OK)
+    bool opens = !session->arena.pages.data;
+    enum ulb_status status = opens ? ulb_session_ring(session, TRIAL_BYTES, &ring, err) : ULB_OK;
+    if (status == ULB_OK && opens)
         status =
             ulb_arena_open(&session->arena, ring, TRIAL_BYTES, ULB_PAGES_HUGE, session->machine.team, err);
-    if (status == ULB_OK)
+    if (status == ULB_OK && opens)
         status = ulb_machine_huge_pages(session, err);
     if (status == ULB_OK)
         status = ulb_beta_choose(session, err);

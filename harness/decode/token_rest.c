@@ -35,7 +35,7 @@ static size_t layers_for(size_t llc_bytes)
     return wanted < LAYERS ? LAYERS : wanted < LAYERS_MOST ? wanted : LAYERS_MOST;
 }
 
-/* As of a quick run. What the record says of the ring stays that of the grid. */
+/* As of a quick run. What its yardstick reads, weights, may come from a cache in part: no speed of memory. */
 static enum ulb_status decode(struct ulb_session *session, const char *formats, struct ulb_error *err)
 {
     const struct ulb_decode_settings settings = {.model = MODEL,
@@ -44,16 +44,11 @@ static enum ulb_status decode(struct ulb_session *session, const char *formats, 
                                                  .context = CONTEXT,
                                                  .layers = layers_for(session->machine.topology.llc_bytes)};
     const struct ulb_settings saved = session->settings;
-    json_t *machine = json_object_get(session->record->root, "machine"),
-           *pages = json_incref(json_object_get(machine, "huge_pages"));
     double most_gbps = session->most_gbps;
     session->settings.quick = true;
-    ulb_arena_close(&session->arena);
     enum ulb_status status = ulb_decode_measure(session, &settings, err);
     session->settings = saved;
     session->most_gbps = most_gbps;
-    if (pages && json_object_set_new(machine, "huge_pages", pages) != 0 && status == ULB_OK)
-        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
     return status;
 }
 
