@@ -7,21 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mean share over the shapes. */
-static double mean_of(const struct ulb_cell *const *cells, size_t n, const char *kernel)
-{
-    double sum = 0;
-    size_t known = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(cells[i]->kernel, kernel) != 0 || !isfinite(cells[i]->efficiency))
-            continue;
-        sum += cells[i]->efficiency;
-        known++;
-    }
-    return known > 0 ? sum / (double)known : 0;
-}
-
-/* Kernels in descending order of that mean; few, so that each is put in its place. */
+/* Kernels in descending order of their mean share; few, so that each is put in its place. */
 static size_t find_rows(const struct ulb_cell *const *cells, size_t n, const char **rows)
 {
     size_t used = 0;
@@ -31,8 +17,8 @@ static size_t find_rows(const struct ulb_cell *const *cells, size_t n, const cha
             r++;
         if (r < used)
             continue;
-        double mean = mean_of(cells, n, cells[i]->kernel);
-        for (r = used++; r > 0 && mean_of(cells, n, rows[r - 1]) < mean; r--)
+        double mean = fmax(ulb_kernel_share(cells, n, cells[i]->kernel), 0);
+        for (r = used++; r > 0 && fmax(ulb_kernel_share(cells, n, rows[r - 1]), 0) < mean; r--)
             rows[r] = rows[r - 1];
         rows[r] = cells[i]->kernel;
     }

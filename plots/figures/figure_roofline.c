@@ -63,25 +63,13 @@ static bool is_paper_sequence(const struct ulb_gamma_cell *cell)
     return false;
 }
 
-/* The mean share of the yardstick that a kernel's GEMVs reached; NAN: it has none. */
-static double reached(const struct roofline *figure, const char *kernel)
-{
-    double sum = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < figure->n_cells; i++) {
-        if (strcmp(figure->cells[i]->kernel, kernel) != 0 || !isfinite(figure->cells[i]->efficiency))
-            continue;
-        sum += figure->cells[i]->efficiency;
-        n++;
-    }
-    return n > 0 ? sum / (double)n : NAN;
-}
-
 /* By what GEMVs reached, where either has some; else, and of equals, by the ceiling. */
 static bool is_faster(const struct roofline *figure, const struct ulb_gamma_cell *a,
                       const struct ulb_gamma_cell *b)
 {
-    double left = reached(figure, a->kernel), right = reached(figure, b->kernel);
+    const struct ulb_cell *const *cells = (const struct ulb_cell *const *)figure->cells;
+    double left = ulb_kernel_share(cells, figure->n_cells, a->kernel),
+           right = ulb_kernel_share(cells, figure->n_cells, b->kernel);
     if (isnan(left) != isnan(right))
         return isnan(right);
     if (fabs(left - right) > 0)

@@ -3,23 +3,12 @@
 #include "common/units.h"
 #include "plots/report/html.h"
 #include "plots/report/report_private.h"
+#include "results/summary/format_choice.h"
 #include "results/summary/record_summary.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const json_t *suggested_of(const json_t *model)
-{
-    const json_t *formats = json_object_get(model, "formats"), *format;
-    size_t i;
-    json_array_foreach(formats, i, format)
-    {
-        if (strcmp(ulb_row_text(format, "format"), ulb_row_text(model, "suggested")) == 0)
-            return format;
-    }
-    return NULL;
-}
 
 static void put_chip(FILE *out, const char *id, const char *value, const char *of)
 {
@@ -32,7 +21,7 @@ static void put_chip(FILE *out, const char *id, const char *value, const char *o
 
 static void put_chips(FILE *out, const json_t *summary, const json_t *model)
 {
-    const json_t *best = suggested_of(model);
+    const json_t *best = ulb_suggested_row(model);
     double gbps = ulb_row_number(summary, "memory_gbps"),
            other = ulb_row_number(summary, "memory_other_gbps"),
            threads = ulb_row_number(summary, "memory_threads"),
@@ -102,7 +91,7 @@ static void put_format(FILE *out, const json_t *format, bool suggested)
 
 static void put_formats(FILE *out, const json_t *model)
 {
-    const json_t *format, *best = suggested_of(model);
+    const json_t *format, *best = ulb_suggested_row(model);
     size_t i;
     fprintf(out, "<div class=scroll><table class=sortable id=formats><thead><tr><th>format"
                  "<th data-type=number>bits<th data-type=number>GB<th data-type=number>error"

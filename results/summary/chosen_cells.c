@@ -1,5 +1,6 @@
 #include "results/summary/chosen_cells.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,19 @@ enum ulb_status ulb_choose_cells(const struct ulb_record *record, const struct u
 done:
     ulb_yardsticks_free(yardsticks, n_yardsticks);
     return status;
+}
+
+double ulb_kernel_share(const struct ulb_cell *const *cells, size_t n, const char *kernel)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(cells[i]->kernel, kernel) != 0 || !isfinite(cells[i]->efficiency))
+            continue;
+        sum += cells[i]->efficiency;
+        known++;
+    }
+    return known > 0 ? sum / (double)known : NAN;
 }
 
 bool ulb_same_shape(const struct ulb_cell *a, const struct ulb_cell *b)

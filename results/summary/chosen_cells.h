@@ -12,6 +12,9 @@
 enum ulb_status ulb_choose_cells(const struct ulb_record *record, const struct ulb_cell *cells, size_t n,
                                  const struct ulb_cell ***chosen, size_t *n_chosen, struct ulb_error *err);
 
+/* The mean share of the yardstick that a kernel's cells reached; NAN: none of them tells. */
+double ulb_kernel_share(const struct ulb_cell *const *cells, size_t n, const char *kernel);
+
 /* The same matrix of the same model. */
 bool ulb_same_shape(const struct ulb_cell *a, const struct ulb_cell *b);
 

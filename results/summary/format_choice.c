@@ -335,3 +335,15 @@ json_t *ulb_choices_json(const struct ulb_choice_input *input, const struct ulb_
     }
     return document;
 }
+
+const json_t *ulb_suggested_row(const json_t *model)
+{
+    const json_t *format;
+    size_t i;
+    json_array_foreach(json_object_get(model, "formats"), i, format)
+    {
+        if (strcmp(ulb_row_text(format, "format"), ulb_row_text(model, "suggested")) == 0)
+            return format;
+    }
+    return NULL;
+}

@@ -65,6 +65,9 @@ const struct ulb_format_choice *ulb_suggest_format(const struct ulb_format_choic
  * without memory. */
 json_t *ulb_choices_json(const struct ulb_choice_input *input, const struct ulb_wants *wants);
 
+/* Of such a document, the row of the suggested format; NULL: none is suggested. */
+const json_t *ulb_suggested_row(const json_t *model);
+
 /* Sets key to a number, or to null with "<key>_reason". Not 0: no memory. */
 int ulb_summary_set(json_t *row, const char *key, double value, const char *reason);
 

@@ -2,6 +2,7 @@
 
 #include "common/units.h"
 #include "harness/cli/table.h"
+#include "results/summary/format_choice.h"
 #include "results/summary/record_summary.h"
 
 #include <math.h>
@@ -154,19 +155,6 @@ static void print_models(const json_t *summary, size_t most, size_t formats, FIL
 
 /* ---- why not more, what next ---- */
 
-/* The suggested format's row of a model. */
-static const json_t *suggested_of(const json_t *model)
-{
-    const json_t *format;
-    size_t i;
-    json_array_foreach(json_object_get(model, "formats"), i, format)
-    {
-        if (strcmp(ulb_row_text(format, "format"), ulb_row_text(model, "suggested")) == 0)
-            return format;
-    }
-    return NULL;
-}
-
 /* "; attention takes 40 % of a token of MODEL", of the model of which it takes the most. */
 static void describe_attention(const json_t *models, char *text, size_t bytes)
 {
@@ -177,8 +165,8 @@ static void describe_attention(const json_t *models, char *text, size_t bytes)
     text[0] = '\0';
     json_array_foreach(models, i, model)
     {
-        double share =
-            ulb_row_number(model, "cache_us") * ulb_row_number(suggested_of(model), "tokens_per_s") / 1e6;
+        double share = ulb_row_number(model, "cache_us") *
+                       ulb_row_number(ulb_suggested_row(model), "tokens_per_s") / 1e6;
         if (!(share > most))
             continue;
         most = share;
