@@ -370,7 +370,6 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
         return;
     const struct ulb_cell *run = NULL;
     struct ulb_table *table = NULL;
-    ulb_report_overlap(record, out);
     for (size_t i = 0; i < n; i++) {
         size_t first = 0;
         while (!same_group(&cells[first], &cells[i]))
@@ -391,6 +390,7 @@ void ulb_report_cells(const struct ulb_record *record, FILE *out)
     }
     if (run)
         ulb_table_print(table, out);
+    ulb_report_overlap(record, out);
     print_prediction(record, out);
     print_noise_floor(record, out);
     ulb_cells_free(cells, n);
