@@ -1,10 +1,10 @@
 /* int1, the paper's own sequence (arXiv 2508.06753, III-D): expand each 32 bits to bytes, then one dot
  * product.
  *
- * 256 bits: per 32 weights 1 broadcast load, 1 pshufb, 1 and, 1 cmpeq, 1 blendv, 1 dp. vpblendvb is 3
- * operations on Golden Cove and 2 on older cores: 7 or 6 on three ports, 2.33 or 2.0 cycles; the paper prints
- * 2.4. On Atom-class cores it is microcode. 4 accumulators as in the paper's m32 x k4 tile; at this rate
- * their latency is hidden.
+ * 256 bits, per 32 weights: 1 broadcast load, 1 pshufb, 1 and, 1 cmpeq, 1 blendv, 1 dp. A vpblendvb is 3
+ * operations on Golden Cove, 2 on older cores, microcode on Atom-class cores. So 7 or 6 operations on three
+ * ports take 2.33 or 2.0 cycles; the paper prints 2.4. 4 accumulators, as in the paper's m32 x k4 tile, hide
+ * the latency at this rate.
  *
  * 512 bits: the weight bits are the blend's mask register, no expansion is needed. Per 64 weights: 1 mask
  * load (a load and a port-5 operation), 1 blend, 1 dot product: 3 operations on two ports are 0.75 cycle per

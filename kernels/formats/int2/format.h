@@ -7,11 +7,12 @@
 
 /* The layouts of 2-bit codes with one scale per row, which int2 and tern2 share.
  *
- * rows: row-major, four codes per byte, first in the low bits. fields: [M/32][K/4][m8][k4][m4] in three
- * slices of K, where the four fields of a byte are rows 8 apart; fields_64: the same for 512-bit vectors, 64
- * rows, fields 16 apart, in four slices. planes: [M/32][K/4][m32], where a byte holds the low bits of 4
- * columns in its low nibble, their high bits in the high one. Bytes of so many rows
- * (kernels/pack/sdot_tile.h). Two rows at a time (kernels/pack/mmla_tile.h). */
+ * rows: row-major, four codes per byte, the first in the low bits.
+ * fields: [M/32][K/4][m8][k4][m4], three slices of K. The four fields of a byte are rows 8 apart.
+ * fields_64: the same for 512-bit vectors. 64 rows, fields 16 rows apart, four slices.
+ * planes: [M/32][K/4][m32]. A byte holds 4 columns: their low bits in the low nibble, the high bits above.
+ * ULB_SDOT_DECLARE: bytes of so many rows (kernels/pack/sdot_tile.h).
+ * ULB_MMLA_DECLARE: two rows at a time (kernels/pack/mmla_tile.h). */
 #define ULB_LAYOUTS2_DECLARE(of)                                                                             \
     extern const struct ulb_layout ulb_##of##_rows, ulb_##of##_fields, ulb_##of##_fields_64,                 \
         ulb_##of##_planes;                                                                                   \
