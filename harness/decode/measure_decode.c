@@ -225,18 +225,26 @@ static enum ulb_status weigh_format(struct measurement *m, struct format_run *ru
     return status;
 }
 
-/* With the session's ring, or one of its own; it is given back before any weights are made. */
+/* The session's ring where a trial's weights fit it, else one of its own. */
+static enum ulb_status open_ring(struct ulb_session *session, struct ulb_error *err)
+{
+    size_t ring;
+    if (session->arena.pages.bytes >= TRIAL_BYTES)
+        return ULB_OK;
+    bool first = !session->arena.pages.data;
+    ulb_arena_close(&session->arena);
+    enum ulb_status status = ulb_session_ring(session, TRIAL_BYTES, &ring, err);
+    if (status == ULB_OK)
+        status =
+            ulb_arena_open(&session->arena, ring, TRIAL_BYTES, ULB_PAGES_HUGE, session->machine.team, err);
+    return status == ULB_OK && first ? ulb_machine_huge_pages(session, err) : status;
+}
+
+/* The ring is given back before any weights are made. */
 static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
-    size_t ring;
-    bool opens = !session->arena.pages.data;
-    enum ulb_status status = opens ? ulb_session_ring(session, TRIAL_BYTES, &ring, err) : ULB_OK;
-    if (status == ULB_OK && opens)
-        status =
-            ulb_arena_open(&session->arena, ring, TRIAL_BYTES, ULB_PAGES_HUGE, session->machine.team, err);
-    if (status == ULB_OK && opens)
-        status = ulb_machine_huge_pages(session, err);
+    enum ulb_status status = open_ring(session, err);
     if (status == ULB_OK)
         status = ulb_beta_choose(session, err);
     if (status == ULB_OK)

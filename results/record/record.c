@@ -77,9 +77,14 @@ enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err
     va_end(args);
     ulb_text_mend(text); /* a file's name in it may be anything */
     ulb_text_printable(text);
-    if (json_array_append_new(json_object_get(record->root, "warnings"), json_string(text)) != 0)
-        return no_memory(err);
-    return ULB_OK;
+    json_t *warnings = json_object_get(record->root, "warnings");
+    const json_t *said;
+    size_t i;
+    json_array_foreach(warnings, i, said) {
+        if (json_is_string(said) && strcmp(json_string_value(said), text) == 0)
+            return ULB_OK;
+    }
+    return json_array_append_new(warnings, json_string(text)) == 0 ? ULB_OK : no_memory(err);
 }
 
 const json_t *ulb_record_at(const struct ulb_record *record, const char *place)

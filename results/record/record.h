@@ -264,6 +264,7 @@ struct ulb_memory_states ulb_record_memory_states(const struct ulb_record *recor
 /* Warns in the record when the two disagree. */
 enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err);
 
+/* Says the same text once. */
 enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

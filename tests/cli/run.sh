@@ -185,6 +185,14 @@ python3 -c 'import json
 wake = json.load(open("out.json"))["wake"]
 assert wake["lost_us"] is None and "--ring-mib" in wake["lost_us_reason"], wake' || fail "a rest in a small ring"
 
+# A ring smaller than the weights by which a token's rest tries kernels: it has one of its own, warned of once.
+"$bench" --quick --ring-mib 8 --kernels int1a8-scalar --shapes 64x256 --out small-ring --json >small-ring.json 2>notes ||
+    fail "a whole run with a small ring: $(cat notes)"
+python3 -c 'import json
+record = json.load(open("small-ring.json"))
+assert record["decode"]["runs"], record.get("decode")
+assert sum("ring of 8 MiB" in w for w in record["warnings"]) == 1, record["warnings"]' || fail "a small ring's run"
+
 # JSON on stdout is the record and nothing else. A set with a long name is the same set everywhere.
 set=$("$bench" topology --json | python3 -c 'import json, sys; print("%048d" % json.load(sys.stdin)["allowed_pus"][0])')
 "$bench" "${small[@]}" --kernels 'int2a8.*pshufb' --set "$set" --out json --json >out.json 2>/dev/null || fail "run --json"

@@ -257,8 +257,9 @@ static void every_exponent_is_its_power(void **state)
         }
         assert_true(isfinite(y[0]) && y[0] > 1e30f);
     }
-    assert_true(rows > 0);
     free(memory);
+    if (rows == 0)
+        skip(); /* a build of some formats alone (ULB_ONLY) */
 }
 
 int main(void)
