@@ -80,7 +80,8 @@ enum ulb_status ulb_record_warn(struct ulb_record *record, struct ulb_error *err
     json_t *warnings = json_object_get(record->root, "warnings");
     const json_t *said;
     size_t i;
-    json_array_foreach(warnings, i, said) {
+    json_array_foreach(warnings, i, said)
+    {
         if (json_is_string(said) && strcmp(json_string_value(said), text) == 0)
             return ULB_OK;
     }
