@@ -49,6 +49,8 @@ int ulb_exit_code(enum ulb_status status)
         return 2;
     case ULB_ENVIRONMENT:
         return 3;
+    case ULB_UNDECIDED:
+        return 4;
     case ULB_INTERRUPTED:
         return 130;
     }

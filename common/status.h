@@ -15,6 +15,7 @@ enum ulb_status {
     ULB_FINDING,   /* the work was done and its finding is bad: a kernel differs, a value is out of bounds */
     ULB_BAD_INPUT, /* wrong option, unknown name, missing or malformed input file */
     ULB_ENVIRONMENT, /* the machine does not allow it: memory, permission, missing program, full disk */
+    ULB_UNDECIDED,   /* the work was done, and what it found allows no answer */
     ULB_INTERRUPTED, /* SIGINT or SIGTERM; what was measured is kept */
 };
 
@@ -30,7 +31,7 @@ enum ulb_status ulb_fail(struct ulb_error *err, enum ulb_status status, const ch
 enum ulb_status ulb_fail_prefix(struct ulb_error *err, enum ulb_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Process exit code of a status: 0, 1, 2, 3 or 130. */
+/* Process exit code of a status: 0, 1, 2, 3, 4 or 130. */
 int ulb_exit_code(enum ulb_status status);
 
 #ifdef __cplusplus

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Is this branch slower than the one it goes into? Builds both, counts and measures both on this machine, compares.
 # usage: docs/ci/pre-merge.sh [BASE] [OPTION-OF-ULB-BENCH...]     e.g. pre-merge.sh origin/main --formats int2,int1
-# OUT (default build/pre-merge) gets the builds, the records and summary.md. Exit: 0 no, 1 yes, 2 usage, 3 cannot tell.
+# OUT (default build/pre-merge) gets the builds, the records and summary.md. Exit: 0 no, 1 yes, 2 usage, 3 not
+# measurable or not comparable, 4 cannot tell.
 #
 # The noise floor, in five lines:
 # 1. What is compared is efficiency, the share of what this machine can read at that moment, not time: most noise cancels.
 # 2. Each record holds how much its own figures differ when nothing has changed (A/A); a change counts from twice that on,
-#    and from 5 % on at least. On a noisy machine the threshold rises by itself; smaller changes are then "unsure".
+#    and from 5 % on at least. A machine so noisy that a slowdown by 50 % could pass unseen ends with exit code 4.
 # 3. What looks slower is run again by itself before it is called slower (--confirm).
 # 4. Instruction counts have no noise: there 1 % counts, on any machine. A kernel can be slower with the same count, and
 # 5. the other way round: a count that grew is a question, an efficiency that fell twice is an answer.

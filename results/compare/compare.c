@@ -1,9 +1,8 @@
 #include "results/compare/compare.h"
 
-#include "common/build_id.h"
+#include "common/filter.h"
 #include "common/stats.h"
-#include "common/text.h"
-#include "results/compare/effect_size.h"
+#include "results/compare/compare_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,103 +34,6 @@ const char *ulb_verdict_name(enum ulb_verdict verdict)
 static enum ulb_status no_memory(struct ulb_error *err)
 {
     return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the comparison");
-}
-
-/* ---- comparable? ---- */
-
-/* What must be equal, by its place in the record. The commit may differ: that is what is compared. */
-static const char *const conditions[] = {
-    "machine.cpu_model", "machine.cores",           "machine.isa",         "machine.hypervisor",
-    "machine.governor",  "machine.huge_pages.mode", "build.compiler",      "build.flags",
-    "build.build_type",  "clock.cycles_source",     "settings.ring_bytes", NULL,
-};
-/* And of two parts of one record. */
-static const char *const part_conditions[] = {
-    "machine.cpu_model", "machine.cores", "machine.isa",      "machine.hypervisor", "build.commit",
-    "build.compiler",    "build.flags",   "build.build_type", "build.id",           NULL,
-};
-/* A build counts the same on every machine. */
-static const char *const count_conditions[] = {"build.compiler", "build.flags", "build.build_type", NULL};
-
-/* For a message: the values in short. */
-static void show(const json_t *before, const json_t *after, char one[96], char other[96])
-{
-    enum { FLAGS = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9) };
-    char *was = before ? json_dumps(before, FLAGS) : NULL;
-    char *is = after ? json_dumps(after, FLAGS) : NULL;
-    ulb_text_differing(was ? was : "absent", is ? is : "absent", one, other);
-    free(was);
-    free(is);
-}
-
-/* The first of the places at which two records differ, and what is there; NULL: none. */
-static const char *first_difference(const struct ulb_record *base, const struct ulb_record *fresh,
-                                    const char *const *places, char one[96], char other[96])
-{
-    for (; *places; places++) {
-        const json_t *before = ulb_record_at(base, *places);
-        const json_t *after = ulb_record_at(fresh, *places);
-        if (before == after || (before && after && json_equal(before, after)))
-            continue;
-        show(before, after, one, other);
-        return *places;
-    }
-    return NULL;
-}
-
-enum ulb_status ulb_check_comparable(const struct ulb_record *base, const struct ulb_record *fresh,
-                                     const struct ulb_compare_settings *settings, struct ulb_error *err)
-{
-    char one[96], other[96];
-    bool counts = settings->metric == ULB_METRIC_INSTRUCTIONS;
-    const char *place =
-        settings->force ? NULL
-                        : first_difference(base, fresh, counts ? count_conditions : conditions, one, other);
-    return !place ? ULB_OK
-                  : ulb_fail(err, ULB_ENVIRONMENT,
-                             "not comparable: %s is %s in the base and %s in the new record; --force "
-                             "compares all the same",
-                             place, one, other);
-}
-
-enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_record *part,
-                               struct ulb_error *err)
-{
-    char one[96], other[96];
-    const char *place = first_difference(whole, part, part_conditions, one, other);
-    return !place ? ULB_OK
-                  : ulb_fail(err, ULB_ENVIRONMENT,
-                             "--record: %s is %s in the record and %s here; one record is of one build on "
-                             "one machine: --out DIR writes another",
-                             place, one, other);
-}
-
-/* The commit of a build; NULL for what builds of different sources may call themselves: "unknown", or the
- * commit that changes came upon. */
-static const char *commit_of(const struct ulb_record *record)
-{
-    const char *commit = ulb_record_text(record, "build.commit");
-    bool known = commit && *commit && strcmp(commit, "unknown") != 0;
-    return known && commit[ulb_commit_length(commit)] == '\0' ? commit : NULL;
-}
-
-enum ulb_status ulb_check_same_build(const struct ulb_record *fresh, const struct ulb_record *again,
-                                     struct ulb_error *err)
-{
-    const char *there = commit_of(fresh), *here = commit_of(again);
-    const char *id_there = ulb_record_text(fresh, "build.id"), *id_here = ulb_record_text(again, "build.id");
-    if ((id_there && id_here && strcmp(id_there, id_here) == 0) ||
-        (there && here && strcmp(there, here) == 0))
-        return ULB_OK;
-    if (there && here)
-        return ulb_fail(err, ULB_ENVIRONMENT,
-                        "--confirm measures with this build, commit %s; the new record is of commit %s: "
-                        "build that",
-                        here, there);
-    return ulb_fail(err, ULB_ENVIRONMENT,
-                    "--confirm runs the build of the new record, and %s names no commit to tell it by, or "
-                    "one with changes: measure the new record anew with this program",
-                    here ? "the new record" : "this program");
 }
 
 /* ---- one figure ---- */
@@ -202,108 +104,12 @@ static void state_effect(struct ulb_compared *cell, const struct ulb_effect_size
 
 /* ---- all of them ---- */
 
-/* A pair of series, and what came out. */
-struct pair {
-    const struct ulb_series *base, *fresh; /* either may be NULL */
-    struct ulb_effect_size effect;
-};
-
-static int by_key(const void *a, const void *b)
-{
-    const struct ulb_series *const *x = a, *const *y = b;
-    int order = strcmp((*x)->key, (*y)->key);
-    return order ? order : (*x > *y) - (*x < *y);
-}
-
-static const struct ulb_series **sorted(const struct ulb_series *series, size_t n)
-{
-    const struct ulb_series **order = malloc((n + 1) * sizeof *order);
-    for (size_t i = 0; order && i < n; i++)
-        order[i] = &series[i];
-    if (order)
-        qsort(order, n, sizeof *order, by_key);
-    return order;
-}
-
-/* Merges two sorted lists by key; returns how many pairs. */
-static size_t match(const struct ulb_series **base, size_t m, const struct ulb_series **fresh, size_t n,
-                    struct pair *pairs)
-{
-    size_t count = 0, i = 0, j = 0;
-    while (i < m || j < n) {
-        int order = i == m ? 1 : j == n ? -1 : strcmp(base[i]->key, fresh[j]->key);
-        pairs[count++] =
-            (struct pair){.base = order <= 0 ? base[i] : NULL, .fresh = order >= 0 ? fresh[j] : NULL};
-        i += order <= 0;
-        j += order >= 0;
-    }
-    return count;
-}
-
-/* The layout in the key of a cell, the second of nine words; NULL in keys of other figures. */
-static char *layout_in(char *key)
-{
-    size_t words = 1;
-    for (const char *at = key; *at; at++)
-        words += *at == ' ';
-    return words >= 9 ? strchr(key, ' ') + 1 : NULL;
-}
-
-/* Whether all cells name their layout, which records of version 1 do not. */
-static bool know_layouts(const struct ulb_series *series, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char key[ULB_CELL_KEY_MAX];
-        const char *layout = layout_in(strcpy(key, series[i].key));
-        if (layout && layout[0] == '?')
-            return false;
-    }
-    return true;
-}
-
-static void forget_layouts(struct ulb_series *series, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char *layout = layout_in(series[i].key);
-        if (!layout)
-            continue;
-        char *rest = strchr(layout, ' ');
-        memmove(layout + 1, rest, strlen(rest) + 1);
-        layout[0] = '?';
-    }
-}
-
-/* The source of cycles, the last word of keys of cells and of three words. */
-static void forget_cycles(struct ulb_series *series, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char *first = strchr(series[i].key, ' '), *last = strrchr(series[i].key, ' ');
-        bool three = first && last != first && strchr(first + 1, ' ') == last;
-        if (three || layout_in(series[i].key))
-            strcpy(last + 1, "?");
-    }
-}
-
-/* Forgets the parts of keys that the two records need not have in common: the layout where one does not know
- * it, and, where the comparison is forced, the source of cycles. */
-static void relax_keys(struct ulb_series *base, size_t m, struct ulb_series *fresh, size_t n, bool force)
-{
-    if (force || !know_layouts(base, m) || !know_layouts(fresh, n)) {
-        forget_layouts(base, m);
-        forget_layouts(fresh, n);
-    }
-    if (force) {
-        forget_cycles(base, m);
-        forget_cycles(fresh, n);
-    }
-}
-
 static double floor_of(const struct ulb_series *base, const struct ulb_series *fresh)
 {
     return fmax(base->noise_floor, fresh->noise_floor); /* of NAN and a number the number */
 }
 
-static enum ulb_status measure_pairs(struct pair *pairs, size_t n,
+static enum ulb_status measure_pairs(struct ulb_series_pair *pairs, size_t n,
                                      const struct ulb_compare_settings *settings, struct ulb_compared *cells,
                                      struct ulb_error *err)
 {
@@ -328,7 +134,7 @@ static enum ulb_status measure_pairs(struct pair *pairs, size_t n,
 }
 
 /* How far the time of a series is memory's, 0 to 1. */
-static double memory_part(const struct pair *pair)
+static double memory_part(const struct ulb_series_pair *pair)
 {
     double share = fmax(pair->base->memory_share, pair->fresh->memory_share);
     return isnan(share) ? 0 : pow(share, ULB_ROOF_SHARPNESS);
@@ -337,7 +143,7 @@ static double memory_part(const struct pair *pair)
 /* What is common to the figures of several kernels that memory bounds is sooner the yardstick's error than
  * theirs: another reader won, or a spell of the machine hit it alone. It widens the tolerance, as far as
  * memory's part of the time goes. room: [n]. */
-static void widen_tolerance(struct pair *pairs, size_t n, double *room)
+static void widen_tolerance(struct ulb_series_pair *pairs, size_t n, double *room)
 {
     enum { KERNELS = 3 };
     const char *kernels[KERNELS] = {NULL};
@@ -367,7 +173,7 @@ enum { KERNELS_ASKED = 4 };
 /* The machine's change of state is one for all cells, and most of them did not change: what they differ by
  * shows how good the model of it is here, and where it is better than feared, the tolerance shrinks. room:
  * [n]. */
-static void learn_tolerance(struct pair *pairs, size_t n, double *room)
+static void learn_tolerance(struct ulb_series_pair *pairs, size_t n, double *room)
 {
     size_t known = 0, kernels = 0;
     const char *last = "";
@@ -387,7 +193,7 @@ static void learn_tolerance(struct pair *pairs, size_t n, double *room)
     }
 }
 
-static void fill_names(const struct pair *pair, struct ulb_compared *cell)
+static void fill_names(const struct ulb_series_pair *pair, struct ulb_compared *cell)
 {
     const struct ulb_series *either = pair->base ? pair->base : pair->fresh;
     *cell = (struct ulb_compared){.ratio = NAN,
@@ -403,7 +209,7 @@ static void fill_names(const struct pair *pair, struct ulb_compared *cell)
     cell->fresh = pair->fresh ? pair->fresh->value : NAN;
 }
 
-static void judge_pair(const struct pair *pair, const struct ulb_compare_settings *settings,
+static void judge_pair(const struct ulb_series_pair *pair, const struct ulb_compare_settings *settings,
                        struct ulb_compared *cell)
 {
     const struct ulb_series *base = pair->base, *fresh = pair->fresh;
@@ -447,7 +253,8 @@ static int by_verdict(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
-static void note_states(const struct pair *pairs, size_t n, double *room, struct ulb_comparison *comparison)
+static void note_states(const struct ulb_series_pair *pairs, size_t n, double *room,
+                        struct ulb_comparison *comparison)
 {
     double *out[] = {&comparison->base_gbps, &comparison->fresh_gbps};
     for (int side = 0; side < 2; side++) {
@@ -461,7 +268,8 @@ static void note_states(const struct pair *pairs, size_t n, double *room, struct
     }
 }
 
-static enum ulb_status judge_pairs(struct pair *pairs, size_t n, const struct ulb_compare_settings *settings,
+static enum ulb_status judge_pairs(struct ulb_series_pair *pairs, size_t n,
+                                   const struct ulb_compare_settings *settings,
                                    struct ulb_comparison *comparison, struct ulb_error *err)
 {
     struct ulb_compared *cells = calloc(n + 1, sizeof *cells);
@@ -479,10 +287,12 @@ static enum ulb_status judge_pairs(struct pair *pairs, size_t n, const struct ul
         learn_tolerance(pairs, n, room);
         widen_tolerance(pairs, n, room);
     }
-    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+    for (size_t i = 0; i < n && status == ULB_OK; i++)
         judge_pair(&pairs[i], settings, &cells[i]);
+    if (status == ULB_OK)
+        status = ulb_judge_kernels(pairs, n, settings, comparison, err);
+    for (size_t i = 0; i < n && status == ULB_OK; i++)
         comparison->count[cells[i].verdict]++;
-    }
     if (status == ULB_OK)
         note_states(pairs, n, room, comparison);
     free(room);
@@ -495,14 +305,39 @@ static enum ulb_status match_and_judge(const struct ulb_series *base, size_t m,
                                        const struct ulb_compare_settings *settings,
                                        struct ulb_comparison *comparison, struct ulb_error *err)
 {
-    const struct ulb_series **before = sorted(base, m), **after = sorted(fresh, n);
-    struct pair *pairs = calloc(m + n + 1, sizeof *pairs);
-    enum ulb_status status = before && after && pairs ? ULB_OK : no_memory(err);
-    if (status == ULB_OK)
-        status = judge_pairs(pairs, match(before, m, after, n, pairs), settings, comparison, err);
+    size_t n_pairs = 0;
+    struct ulb_series_pair *pairs = ulb_pair_series(base, m, fresh, n, &n_pairs);
+    enum ulb_status status = pairs ? judge_pairs(pairs, n_pairs, settings, comparison, err) : no_memory(err);
     free(pairs);
-    free(before);
-    free(after);
+    return status;
+}
+
+/* Frees the series whose key or kernel was not asked for. */
+static enum ulb_status keep_matching(struct ulb_series *series, size_t *n, const char *option,
+                                     const char *text, bool of_kernel, struct ulb_error *err)
+{
+    regex_t filter;
+    size_t kept = 0;
+    if (!text)
+        return ULB_OK;
+    enum ulb_status status = ulb_filter_compile(&filter, option, text, err);
+    if (status != ULB_OK)
+        return status;
+    for (size_t i = 0; i < *n; i++) {
+        char name[ULB_CELL_KEY_MAX];
+        bool wanted = true;
+        snprintf(name, sizeof name, "%s", series[i].key);
+        if (of_kernel)
+            name[strcspn(name, " ")] = '\0';
+        if (status == ULB_OK)
+            status = ulb_filter_match(&filter, name, &wanted, err);
+        if (wanted)
+            series[kept++] = series[i];
+        else
+            free(series[i].log_cost);
+    }
+    *n = kept;
+    regfree(&filter);
     return status;
 }
 
@@ -514,6 +349,12 @@ static enum ulb_status read_side(const struct ulb_record *record, const struct u
     if (status == ULB_OK && *n == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "no figures of the metric %s",
                         ulb_metrics[settings->metric].name);
+    if (status == ULB_OK)
+        status = keep_matching(*series, n, "--cell", settings->cell, false, err);
+    if (status == ULB_OK)
+        status = keep_matching(*series, n, "--kernel", settings->kernel, true, err);
+    if (status == ULB_OK && *n == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "no figure matches --cell or --kernel; --json lists the keys");
     bool stated = false;
     for (size_t i = 0; i < *n; i++)
         stated |= settings->metric == ULB_METRIC_EFFICIENCY && !isnan((*series)[i].noise_floor);
@@ -535,9 +376,13 @@ enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_reco
     if (status == ULB_OK && (status = read_side(fresh, settings, &after, &n, err)) != ULB_OK)
         ulb_fail_prefix(err, status, "the new record");
     if (status == ULB_OK) {
-        relax_keys(before, m, after, n, settings->force);
+        ulb_relax_keys(before, m, after, n, settings->force);
         status = match_and_judge(before, m, after, n, settings, comparison, err);
     }
+    if (status == ULB_OK && !(comparison->changed_fields = ulb_changed_fields(base, fresh)))
+        status = no_memory(err);
+    if (status == ULB_OK)
+        status = ulb_compare_answer(base, fresh, settings, comparison, err);
     ulb_series_free(before, m);
     ulb_series_free(after, n);
     return status;
@@ -546,6 +391,8 @@ enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_reco
 void ulb_comparison_free(struct ulb_comparison *comparison)
 {
     free(comparison->cells);
+    free(comparison->kernels);
+    json_decref(comparison->changed_fields);
     *comparison = (struct ulb_comparison){0};
 }
 

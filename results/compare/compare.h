@@ -34,11 +34,25 @@ struct ulb_compared {
     char reason[128]; /* of unsure; "" else */
 };
 
+/* A kernel over all its cells that both records have. Changes are new / base - 1. */
+struct ulb_kernel_change {
+    char kernel[64];
+    double change, ci_lo, ci_hi; /* in the metric's direction, the median kernel's taken off */
+    double smallest_detectable; /* the smallest slowdown that this pair of runs shows in eight of ten cases */
+    size_t cells;
+    enum ulb_verdict verdict; /* unsure: a change of must_see would have been missed */
+};
+
 struct ulb_compare_settings {
     enum ulb_metric metric;
     double threshold; /* NAN: the larger of ULB_THRESHOLD and twice the noise floor of both records */
     bool force;       /* compare what is not comparable */
+    const char *cell, *kernel;    /* regular expressions of keys and kernels; NULL: all */
+    double must_see, allow_blind; /* relative slowdowns; a kernel blind beyond both cannot be judged */
+    const char *allow_missing;    /* regular expression of keys; "" all, NULL none */
 };
+
+#define ULB_MUST_SEE 0.5 /* of two records */
 
 #define ULB_THRESHOLD        0.05
 #define ULB_THRESHOLD_COUNTS 0.01 /* counts have no noise */
@@ -48,7 +62,19 @@ struct ulb_comparison {
     struct ulb_compared *cells; /* by verdict, the worst first */
     size_t n;
     size_t count[ULB_VERDICTS];
-    double base_gbps, fresh_gbps; /* the yardstick of the two runs, median over the cells; NAN */
+    double base_gbps, fresh_gbps;      /* the yardstick of the two runs, median over the cells; NAN */
+    struct ulb_kernel_change *kernels; /* by verdict, the worst first; of metrics of cells */
+    size_t n_kernels;
+    double common;           /* relative change of the median kernel */
+    double kernel_threshold; /* relative slowdown from which on a kernel counts */
+    bool identical;          /* one measurement, twice */
+    size_t wrong;            /* cells of the new record with wrong results */
+    char wrong_kernel[64];   /* of the first */
+    size_t missing;          /* cells that nobody allowed to be missing */
+    char unchosen[64];       /* a kernel that may have lost the new run's choice because it became slow */
+    size_t blind;            /* kernels */
+    json_t
+        *changed_fields; /* [{"field", "base", "new"}]: conditions that differ and do not forbid comparing */
 };
 
 /* ULB_ENVIRONMENT when the records were made under conditions that cannot be compared, and force is not set:
@@ -73,6 +99,10 @@ enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_reco
                             const struct ulb_compare_settings *settings, struct ulb_comparison *comparison,
                             struct ulb_error *err);
 void ulb_comparison_free(struct ulb_comparison *comparison);
+
+/* ULB_OK: nothing regressed, and what must be seen would have been; ULB_FINDING: a regression, wrong results
+ * or missing cells; ULB_UNDECIDED: neither can be said. */
+enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, struct ulb_error *err);
 
 /* Takes back the regressions that a second run of the new build (compared with the same base) does not show
  * too: they become unsure. Figures that the second run does not have are left as they are. */

@@ -81,6 +81,38 @@ static json_t *cell_json(const struct ulb_compared_files *file, const struct ulb
     return NULL;
 }
 
+static json_t *kernel_json(const struct ulb_compared_files *file, const struct ulb_kernel_change *kernel)
+{
+    static const char few[] = "no round in one of the records";
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:I}", "kernel", kernel->kernel, "record", file->fresh, "verdict",
+                  ulb_verdict_name(kernel->verdict), "cells", (json_int_t)kernel->cells);
+    int failed = set_number(object, "change", kernel->change, few) |
+                 set_number(object, "ci_lo", kernel->ci_lo, few) |
+                 set_number(object, "ci_hi", kernel->ci_hi, few) |
+                 set_number(object, "smallest_detectable", kernel->smallest_detectable, few);
+    if (!failed)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* The kernels of all comparisons; NULL without memory. */
+static json_t *kernels_json(const struct ulb_compared_files *files, size_t n)
+{
+    json_t *kernels = json_array();
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < files[i].comparison->n_kernels; k++) {
+            if (json_array_append_new(kernels, kernel_json(&files[i], &files[i].comparison->kernels[k])) !=
+                0) {
+                json_decref(kernels);
+                return NULL;
+            }
+        }
+    }
+    return kernels;
+}
+
 json_t *ulb_comparison_json(const struct ulb_compared_files *files, size_t n)
 {
     json_t *cells = json_array();
@@ -92,13 +124,21 @@ json_t *ulb_comparison_json(const struct ulb_compared_files *files, size_t n)
             }
         }
     }
+    size_t wrong = 0, missing = 0, blind = 0;
+    for (size_t i = 0; i < n; i++) {
+        wrong += files[i].comparison->wrong;
+        missing += files[i].comparison->missing;
+        blind += files[i].comparison->blind;
+    }
     return json_pack(
-        "{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "metric", metric_of(files), "base", files->base,
-        "cells", cells, "regressions", (json_int_t)count_of(files, n, ULB_REGRESSED), "improvements",
+        "{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O, s:f}", "metric",
+        metric_of(files), "base", files->base, "cells", cells, "kernels", kernels_json(files, n),
+        "regressions", (json_int_t)count_of(files, n, ULB_REGRESSED), "improvements",
         (json_int_t)count_of(files, n, ULB_IMPROVED), "unsure",
         (json_int_t)count_of(files, n, ULB_INCONCLUSIVE), "same", (json_int_t)count_of(files, n, ULB_SAME),
-        "missing", (json_int_t)count_of(files, n, ULB_MISSING), "new",
-        (json_int_t)count_of(files, n, ULB_NEW));
+        "missing", (json_int_t)missing, "new", (json_int_t)count_of(files, n, ULB_NEW), "wrong",
+        (json_int_t)wrong, "blind", (json_int_t)blind, "identical", n == 1 && files[0].comparison->identical,
+        "changed_fields", files[0].comparison->changed_fields, "common_change", files[0].comparison->common);
 }
 
 /* ---- text with marks of its own ---- */
@@ -188,6 +228,24 @@ static void put_rows(const struct ulb_comparison *comparison, enum ulb_verdict v
         fprintf(out, "\n%zu more.\n", comparison->count[verdict] - rows);
 }
 
+/* Kernels that changed or could not be judged. */
+static void put_kernels(const struct ulb_comparison *comparison, FILE *out)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < comparison->n_kernels && rows < ROWS_MAX; i++) {
+        const struct ulb_kernel_change *kernel = &comparison->kernels[i];
+        if (kernel->verdict == ULB_SAME || isnan(kernel->change))
+            continue;
+        if (rows++ == 0)
+            fprintf(out, "\n| kernel | is | change, 95 %% interval | seen from |\n|---|---|---|---|\n");
+        fputs("| ", out);
+        put_escaped(kernel->kernel, in_markdown, out);
+        fprintf(out, " | %s | %+.1f %% [%+.1f,%+.1f] | %.0f %% |\n", ulb_verdict_name(kernel->verdict),
+                100 * kernel->change, 100 * kernel->ci_lo, 100 * kernel->ci_hi,
+                100 * kernel->smallest_detectable);
+    }
+}
+
 void ulb_comparison_markdown(const struct ulb_compared_files *files, size_t n, FILE *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -199,6 +257,13 @@ void ulb_comparison_markdown(const struct ulb_compared_files *files, size_t n, F
         fputs(" against ", out);
         put_escaped(files[i].base, in_markdown, out);
         fputs(".\n", out);
+        struct ulb_error why;
+        if (ulb_comparison_status(comparison, &why) != ULB_OK) {
+            fputs("\n**", out);
+            put_escaped(why.message, in_markdown, out);
+            fputs("**\n", out);
+        }
+        put_kernels(comparison, out);
         put_rows(comparison, ULB_REGRESSED, out);
         put_rows(comparison, ULB_IMPROVED, out);
         if (comparison->count[ULB_INCONCLUSIVE] > 0)

@@ -85,13 +85,14 @@ static size_t round_size(const struct ulb_cell *cell, const struct ulb_yardstick
     return rounds > 0 && cell->n_samples % rounds == 0 && cell->n_samples > 0 ? cell->n_samples / rounds : 1;
 }
 
-/* The best sample from begin to end that nothing disturbed and that is a time; NAN when there is none. */
-static double best_of(const struct ulb_cell *cell, const bool *disturbed, size_t begin, size_t end)
+/* The best sample from begin to end that is a time and that, with marks, nothing disturbed; NAN when there is
+ * none. */
+static double best_of(const struct ulb_cell *cell, const bool *marks, size_t begin, size_t end)
 {
     double best = NAN;
     for (size_t i = begin; i < end && i < cell->n_samples; i++) {
         double us = cell->us_samples[i];
-        if (!disturbed[i] && us > 0 && isfinite(us) && !(us >= best))
+        if (!(marks && marks[i]) && us > 0 && isfinite(us) && !(us >= best))
             best = us;
     }
     return best;
@@ -136,15 +137,19 @@ static enum ulb_status read_cell(const struct ulb_cell *cell, const struct ulb_y
         free(disturbed);
         return no_memory(err);
     }
-    for (size_t r = 0; r < rounds; r++) {
-        double us = best_of(cell, disturbed, r * size, (r + 1) * size);
-        bool known = moves && yardstick && r < yardstick->n_samples;
-        if (isnan(us))
-            out->disturbed++;
-        else
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t r = 0; r < rounds; r++) {
+            double clean = best_of(cell, disturbed, r * size, (r + 1) * size);
+            double us = pass == 0 ? clean : best_of(cell, NULL, r * size, (r + 1) * size);
+            bool known = moves && yardstick && r < yardstick->n_samples;
+            if (isnan(us) || isnan(clean) != (pass == 1))
+                continue;
             append(out, us, known ? positive_or_nan(yardstick->gbps_samples[r]) : NAN,
                    known && r < yardstick->n_hz ? positive_or_nan(yardstick->hz_samples[r]) : NAN);
+            out->disturbed += (size_t)pass;
+        }
     }
+    out->n -= out->disturbed;
     free(disturbed);
     out->value = metric == ULB_METRIC_US     ? cell->us
                  : metric == ULB_METRIC_GBPS ? cell->gbps

@@ -14,9 +14,9 @@ struct ulb_series {
     size_t n;
     double *log_cost;  /* [n], ln of the round's best sample that nothing disturbed; more is worse */
     double *gbps, *hz; /* [n], yardstick and core frequency in the round; NAN where not known */
+    size_t disturbed;  /* rounds in which something disturbed every sample: behind the n of all three */
     double
         memory_share; /* of the time that the yardstick would have needed, at most 1; NAN: not of interest */
-    size_t disturbed; /* rounds left out, in which something disturbed every sample */
 };
 
 /* The series of that key; NULL when there is none. */

@@ -28,13 +28,26 @@ head -c 3000 /dev/urandom >noise.json
 
 "$bench" compare before.json before.json >out || fail "a record is worse than itself"
 grep -q '0 regressed, 0 improved, 0 unsure, 108 same' out || fail "$(cat out)"
+grep -q 'answer: both records hold one and the same measurement' out || fail "$(cat out)"
 expect 1 "12 figures have regressed" "$bench" compare before.json after.json
-[[ $(grep -cE '^regressed +-16.7% .* int1a8-blend-avxvnni' out) == 12 ]] || fail "$(cat out)"
+[[ $(grep -cE '^regressed +-16.7% .* int1a8-blend-avxvnni' out) == 1 ]] || fail "$(cat out)"
+[[ $(wc -l <out) -le 12 ]] || fail "the answer takes $(wc -l <out) lines"
+"$bench" compare before.json after.json -v >out 2>err && fail "-v hides the exit code"
+[[ $(grep -cE '^regressed +-16.7% .* int1a8-blend-avxvnni' out) == 13 ]] || fail "$(cat out)"
 [[ $(awk 'length > 100' out | wc -l) == 0 ]] || fail "wider than 100 columns: $(cat out)"
 "$bench" compare after.json before.json >out || fail "exit $? of an improvement"
-[[ $(grep -c '^improved' out) == 12 ]] || fail "$(cat out)"
-"$bench" compare before.json hidden.json --all >out || fail "exit $? of missing cells"
-[[ $(grep -c '^missing' out) == 12 && $(grep -c '^same' out) == 96 ]] || fail "$(cat out)"
+[[ $(grep -c '^improved' out) == 1 ]] || fail "$(cat out)"
+expect 1 "12 cells of the base are missing.*run --like BASE" "$bench" compare before.json hidden.json
+"$bench" compare before.json hidden.json --all --allow-missing >out || fail "exit $? of missing cells"
+[[ $(grep -c '^missing' out) == 12 && $(grep -c '^same' out) == 104 ]] || fail "$(cat out)"
+change wrong.json "r['cells'][5]['verified'] = False"
+expect 1 "1 cell has wrong results.*verify" "$bench" compare before.json wrong.json --allow-blind
+expect 4 "cannot tell.*--allow-blind" "$bench" compare before.json older.json --must-see 0.1
+"$bench" compare before.json older.json --must-see 0.1 --allow-blind >/dev/null || fail "--allow-blind is not heeded"
+"$bench" compare before.json after.json --kernel '^int8' >/dev/null || fail "--kernel is not heeded"
+expect 2 "no figure matches" "$bench" compare before.json after.json --cell nothing
+expect 2 "no regular expression" "$bench" compare before.json after.json --kernel '('
+expect 2 "must-see 'x'" "$bench" compare before.json after.json --must-see x
 "$bench" compare before.json after.json --threshold 30% >/dev/null || fail "--threshold is not heeded"
 "$bench" compare before.json after.json --metric gamma >/dev/null || fail "gammas are the same"
 expect 1 "12 figures have" "$bench" compare before.json before.json after.json --metric us
@@ -63,7 +76,7 @@ lines = open("out.txt").read().splitlines()
 assert len(lines) == 11 and all(l.startswith("::error title=slower int1a8-blend") for l in lines[:10])
 assert lines[10].startswith("::notice title=ulb-bench compare::12 regressed")
 text = open("out.md").read()
-assert text.startswith("### ulb-bench, efficiency: 12 regressed") and text.count("\n| int1a8") == 12
+assert text.startswith("### ulb-bench, efficiency: 12 regressed") and text.count("\n| int1a8") == 13
 PYTHON
 
 # What cannot be compared, and what is no record.

@@ -2,7 +2,7 @@
 #include "results/compare/compare.h"
 #include "results/compare/compare_write.h"
 #include "results/compare/noise_floor.h"
-#include "tests/results/sample_record.h"
+#include "tests/results/compare_records.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,84 +15,11 @@
 /* cmocka last: it needs the headers above. */
 #include <cmocka.h>
 
-enum { ROUNDS = 16, SHAPES = 12 };
-
-static const char compute_bound[] = "int1a8-blend-avxvnni-32x1x4",
-                  memory_bound[] = "int8a8-dp-avxvnni-32x1x4";
-static struct ulb_error err;
-
-/* Noise that repeats: about +-1 %, another one in each round and cell. */
-static double noise(size_t cell, size_t round, unsigned seed)
-{
-    uint64_t x = (cell * 1000 + round + 1) * 0x9E3779B97F4A7C15u + seed * 0xD1B54A32D192ED03u;
-    x ^= x >> 29;
-    x *= 0xBF58476D1CE4E5B9u;
-    x ^= x >> 32;
-    return 1 + 0.02 * ((double)(x % 1000) / 1000 - 0.5);
-}
-
-/* A record of 16 rounds of three samples; the middle one of the three is the best. */
-static struct ulb_record make(unsigned seed)
-{
-    struct ulb_record record;
-    if (sample_record(&record, SAMPLE_SERVER, &err) != ULB_OK)
-        fail_msg("%s", err.message);
-    json_t *cells = json_object_get(record.root, "cells"), *cell;
-    size_t i;
-    json_array_foreach(cells, i, cell)
-    {
-        json_t *samples = json_array();
-        double us = json_number_value(json_object_get(cell, "us"));
-        for (size_t r = 0; r < ROUNDS; r++) {
-            double now = us * noise(i, r, seed);
-            json_array_append_new(samples, json_real(1.2 * now));
-            json_array_append_new(samples, json_real(now));
-            json_array_append_new(samples, json_real(1.1 * now));
-        }
-        json_object_set_new(cell, "us_samples", samples);
-        json_object_set_new(cell, "samples_per_round", json_integer(3));
-        json_object_set_new(cell, "disturbed_samples", json_array());
-    }
-    json_t *yardstick = json_array_get(json_object_get(json_object_get(record.root, "beta"), "yardstick"), 0);
-    json_t *gbps = json_array(), *hz = json_array();
-    for (size_t r = 0; r < ROUNDS; r++) {
-        json_array_append_new(gbps, json_real(json_number_value(json_object_get(yardstick, "gbps"))));
-        json_array_append_new(hz, json_real(2.6e9));
-    }
-    json_object_set_new(yardstick, "gbps_samples", gbps);
-    json_object_set_new(yardstick, "hz_samples", hz);
-    assert_int_equal(ulb_record_judge_noise(&record, &err), ULB_OK);
-    return record;
-}
-
-static json_t *yardstick_of(struct ulb_record *record)
-{
-    return json_array_get(json_object_get(json_object_get(record->root, "beta"), "yardstick"), 0);
-}
-
-static void scale(json_t *array, double factor, size_t from)
-{
-    for (size_t i = from; i < json_array_size(array); i++)
-        json_array_set_new(array, i, json_real(factor * json_number_value(json_array_get(array, i))));
-}
-
-/* Makes the cells of a kernel (NULL: all) slower by a factor, from one sample on. */
-static void slow_down(struct ulb_record *record, const char *kernel, double factor, size_t from)
-{
-    size_t i;
-    json_t *cell;
-    json_array_foreach(json_object_get(record->root, "cells"), i, cell)
-    {
-        const char *name = json_string_value(json_object_get(cell, "kernel"));
-        if (!kernel || strcmp(name, kernel) == 0)
-            scale(json_object_get(cell, "us_samples"), factor, from);
-    }
-}
-
 static struct ulb_comparison compare_by(struct ulb_record *base, struct ulb_record *fresh,
                                         enum ulb_metric metric, bool force)
 {
-    const struct ulb_compare_settings settings = {.metric = metric, .threshold = NAN, .force = force};
+    const struct ulb_compare_settings settings = {
+        .metric = metric, .threshold = NAN, .force = force, .must_see = ULB_MUST_SEE};
     struct ulb_comparison comparison;
     if (ulb_compare(base, fresh, &settings, &comparison, &err) != ULB_OK)
         fail_msg("%s", err.message);
@@ -134,14 +61,14 @@ static void test_planted(void **state)
     static const double factors[] = {1.03, 1.07, 1.15};
     for (int f = 0; f < 3; f++) {
         struct ulb_record base = make(1), fresh = make(2);
-        slow_down(&fresh, compute_bound, factors[f], 0);
+        slow_down(&fresh, COMPUTE_BOUND, factors[f], 0);
         struct ulb_comparison worse = compare(&base, &fresh), better = compare(&fresh, &base);
         size_t found = f > 0 ? SHAPES : 0;
         assert_int_equal(worse.count[ULB_REGRESSED], found);
         assert_int_equal(better.count[ULB_IMPROVED], found);
         assert_int_equal(worse.count[ULB_IMPROVED] + better.count[ULB_REGRESSED], 0);
         for (size_t i = 0; i < found; i++) {
-            assert_string_equal(worse.cells[i].kernel, compute_bound);
+            assert_string_equal(worse.cells[i].kernel, COMPUTE_BOUND);
             assert_true(fabs(worse.cells[i].ratio * factors[f] - 1) < 0.01);
             assert_true(worse.cells[i].p_adjusted < 0.05);
         }
@@ -157,16 +84,16 @@ static void test_machine_taken_out(void **state)
 {
     (void)state;
     struct ulb_record base = make(1), fresh = make(2);
-    slow_down(&fresh, memory_bound, 1 / 1.2, 0);
+    slow_down(&fresh, MEMORY_BOUND, 1 / 1.2, 0);
     scale(json_object_get(yardstick_of(&fresh), "gbps_samples"), 1.2, 0);
     struct ulb_comparison efficiency = compare(&base, &fresh);
     struct ulb_comparison us = compare_by(&base, &fresh, ULB_METRIC_US, false);
     for (size_t i = 0; i < us.n; i++)
         assert_int_equal(us.cells[i].verdict,
-                         strcmp(us.cells[i].kernel, memory_bound) == 0 ? ULB_IMPROVED : ULB_SAME);
+                         strcmp(us.cells[i].kernel, MEMORY_BOUND) == 0 ? ULB_IMPROVED : ULB_SAME);
     for (size_t i = 0; i < efficiency.n; i++) {
         const struct ulb_compared *cell = &efficiency.cells[i];
-        if (strcmp(cell->kernel, memory_bound) == 0) {
+        if (strcmp(cell->kernel, MEMORY_BOUND) == 0) {
             assert_true(cell->verdict != ULB_IMPROVED && cell->verdict != ULB_REGRESSED);
             assert_true(cell->machine > 1.05 && fabs(cell->ratio - 1) < 0.06);
         }
@@ -229,13 +156,13 @@ static void test_state_learnt(void **state)
     (void)state;
     for (int known = 0; known < 2; known++) {
         struct ulb_record base = make(1), fresh = make(2);
-        tell_apart(&base, compute_bound);
-        tell_apart(&fresh, compute_bound);
-        const char *slow = shortest_kernel(&fresh, compute_bound);
+        tell_apart(&base, COMPUTE_BOUND);
+        tell_apart(&fresh, COMPUTE_BOUND);
+        const char *slow = shortest_kernel(&fresh, COMPUTE_BOUND);
         slow_down(&fresh, slow, 1.07, 0);
         scale(json_object_get(yardstick_of(&fresh), "gbps_samples"), 1.5, 0);
-        keep_cells(&base, known ? compute_bound : slow);
-        keep_cells(&fresh, known ? compute_bound : slow);
+        keep_cells(&base, known ? COMPUTE_BOUND : slow);
+        keep_cells(&fresh, known ? COMPUTE_BOUND : slow);
         struct ulb_comparison comparison = compare(&base, &fresh);
         assert_int_equal(comparison.count[ULB_REGRESSED], known);
         assert_int_equal(comparison.count[ULB_IMPROVED], 0);
@@ -253,16 +180,16 @@ static void test_noise_floor(void **state)
 {
     (void)state;
     struct ulb_record base = make(1), fresh = make(2);
-    slow_down(&base, compute_bound, 1.06, ROUNDS / 2 * 3);
+    slow_down(&base, COMPUTE_BOUND, 1.06, ROUNDS / 2 * 3);
     assert_int_equal(ulb_record_judge_noise(&base, &err), ULB_OK);
     assert_string_equal(ulb_record_text(&base, "noise_floor.method"), "halves");
-    slow_down(&fresh, compute_bound, 1.15, 0);
+    slow_down(&fresh, COMPUTE_BOUND, 1.15, 0);
     struct ulb_comparison comparison = compare(&base, &fresh);
     assert_int_equal(comparison.count[ULB_INCONCLUSIVE], SHAPES);
     assert_int_equal(comparison.count[ULB_REGRESSED], 0);
     for (size_t i = 0; i < SHAPES; i++) {
         const struct ulb_compared *cell = &comparison.cells[i];
-        assert_string_equal(cell->kernel, compute_bound);
+        assert_string_equal(cell->kernel, COMPUTE_BOUND);
         assert_true(cell->noise_floor >= 0.07 && cell->threshold >= 2 * cell->noise_floor);
         assert_true(cell->rounds_needed > ROUNDS && strstr(cell->reason, "too noisy"));
     }
@@ -282,7 +209,7 @@ static void test_passes(void **state)
     (void)state;
     struct ulb_record record = make(1), second = make(2);
     double before = ulb_record_number(&record, "noise_floor.p95");
-    slow_down(&second, compute_bound, 1.08, 0);
+    slow_down(&second, COMPUTE_BOUND, 1.08, 0);
     assert_int_equal(ulb_record_judge_passes(&record, &second, &err), ULB_OK);
     assert_string_equal(ulb_record_text(&record, "noise_floor.method"), "passes");
     assert_true(before < 0.02 && ulb_record_number(&record, "noise_floor.p95") > 0.08);
@@ -290,7 +217,7 @@ static void test_passes(void **state)
     size_t n;
     assert_int_equal(ulb_record_cells(&record, &cells, &n, &err), ULB_OK);
     for (size_t i = 0; i < n; i++)
-        assert_true((cells[i].noise_floor > 0.05) == (strcmp(cells[i].kernel, compute_bound) == 0));
+        assert_true((cells[i].noise_floor > 0.05) == (strcmp(cells[i].kernel, COMPUTE_BOUND) == 0));
     ulb_cells_free(cells, n);
     ulb_record_free(&record);
     ulb_record_free(&second);
@@ -348,7 +275,8 @@ static void test_not_comparable(void **state)
         struct ulb_record base = make(1), fresh = make(2);
         json_t *section = json_object_get(fresh.root, cases[i].section);
         json_object_set_new(section, cases[i].key, cases[i].value);
-        const struct ulb_compare_settings settings = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN};
+        const struct ulb_compare_settings settings = {
+            .metric = ULB_METRIC_EFFICIENCY, .threshold = NAN, .must_see = ULB_MUST_SEE};
         struct ulb_comparison comparison;
         assert_int_equal(ulb_compare(&base, &fresh, &settings, &comparison, &err), ULB_ENVIRONMENT);
         assert_non_null(strstr(err.message, cases[i].message));
@@ -366,16 +294,16 @@ static void test_confirm(void **state)
 {
     (void)state;
     struct ulb_record base = make(1), fresh = make(2), again = make(3);
-    slow_down(&fresh, compute_bound, 1.15, 0);
-    slow_down(&fresh, memory_bound, 1.15, 0);
-    slow_down(&again, compute_bound, 1.15, 0);
+    slow_down(&fresh, COMPUTE_BOUND, 1.15, 0);
+    slow_down(&fresh, MEMORY_BOUND, 1.15, 0);
+    slow_down(&again, COMPUTE_BOUND, 1.15, 0);
     struct ulb_comparison comparison = compare(&base, &fresh), second = compare(&base, &again);
     assert_int_equal(comparison.count[ULB_REGRESSED], 2 * SHAPES);
     ulb_comparison_confirm(&comparison, &second);
     assert_int_equal(comparison.count[ULB_REGRESSED], SHAPES);
     assert_int_equal(comparison.count[ULB_INCONCLUSIVE], SHAPES);
     for (size_t i = 0; i < 2 * SHAPES; i++)
-        assert_string_equal(comparison.cells[i].kernel, i < SHAPES ? compute_bound : memory_bound);
+        assert_string_equal(comparison.cells[i].kernel, i < SHAPES ? COMPUTE_BOUND : MEMORY_BOUND);
     assert_non_null(strstr(comparison.cells[SHAPES].reason, "not confirmed"));
     ulb_comparison_free(&comparison);
     ulb_comparison_free(&second);
@@ -433,7 +361,7 @@ static void test_other_metrics(void **state)
     json_t *cell;
     json_array_foreach(json_object_get(json_object_get(fresh.root, "gamma"), "cells"), i, cell)
     {
-        if (strcmp(json_string_value(json_object_get(cell, "kernel")), compute_bound) == 0)
+        if (strcmp(json_string_value(json_object_get(cell, "kernel")), COMPUTE_BOUND) == 0)
             scale(json_object_get(cell, "gamma_samples"), 1.2, 0);
     }
     struct ulb_comparison comparison = compare_by(&base, &fresh, ULB_METRIC_GAMMA, false);
@@ -517,7 +445,7 @@ static void test_written_forms(void **state)
 {
     (void)state;
     struct ulb_record base = make(1), fresh = make(2);
-    slow_down(&fresh, compute_bound, 1.15, 0);
+    slow_down(&fresh, COMPUTE_BOUND, 1.15, 0);
     for (int side = 0; side < 2; side++) {
         size_t i;
         json_t *cell;

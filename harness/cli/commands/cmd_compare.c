@@ -21,7 +21,12 @@ enum {
     OPTION_JUNIT,
     OPTION_GITHUB,
     OPTION_ALL,
-    OPTION_LIBRARY
+    OPTION_LIBRARY,
+    OPTION_CELL,
+    OPTION_KERNEL,
+    OPTION_MUST_SEE,
+    OPTION_ALLOW_BLIND,
+    OPTION_ALLOW_MISSING
 };
 
 enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
@@ -29,17 +34,44 @@ enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
 struct request {
     struct ulb_compare_settings settings;
     enum form form;
-    bool all, confirm;
+    enum ulb_compare_detail detail;
+    bool confirm;
     const char *libraries;            /* of kernels, which --confirm loads */
     struct ulb_named_records records; /* the base, then what is compared with it */
     struct ulb_error *err;
 };
 
-static error_t parse_threshold(struct request *request, const char *text)
+static error_t parse_percent(struct request *request, const char *option, const char *text, double *share)
 {
-    return ulb_read_percent(text, 0.1, 1000, &request->settings.threshold)
+    return ulb_read_percent(text, 0.1, 1000, share)
                ? 0
-               : ulb_refuse_option(request->err, "threshold", text, "must be a percentage, 0.1 to 1000");
+               : ulb_refuse_option(request->err, option, text, "must be a percentage, 0.1 to 1000");
+}
+
+/* What a gate needs, fails at, or lets pass. */
+static error_t parse_gate(int key, char *argument, struct request *request)
+{
+    struct ulb_compare_settings *settings = &request->settings;
+    switch (key) {
+    case OPTION_THRESHOLD:
+        return parse_percent(request, "threshold", argument, &settings->threshold);
+    case OPTION_MUST_SEE:
+        return parse_percent(request, "must-see", argument, &settings->must_see);
+    case OPTION_ALLOW_BLIND:
+        settings->allow_blind = INFINITY;
+        return argument ? parse_percent(request, "allow-blind", argument, &settings->allow_blind) : 0;
+    case OPTION_ALLOW_MISSING:
+        settings->allow_missing = argument ? argument : "";
+        return 0;
+    case OPTION_CELL:
+        settings->cell = argument;
+        return 0;
+    case OPTION_KERNEL:
+        settings->kernel = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
 }
 
 static error_t set_form(struct request *request, enum form form)
@@ -60,8 +92,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case OPTION_METRIC:
         return ulb_metric_find(argument, &request->settings.metric, request->err) == ULB_OK ? 0 : EINVAL;
-    case OPTION_THRESHOLD:
-        return parse_threshold(request, argument);
     case OPTION_FORCE:
         request->settings.force = true;
         return 0;
@@ -69,7 +99,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         request->confirm = true;
         return 0;
     case OPTION_ALL:
-        request->all = true;
+        request->detail = ULB_COMPARE_ALL;
+        return 0;
+    case 'v':
+        request->detail = request->detail == ULB_COMPARE_ALL ? ULB_COMPARE_ALL : ULB_COMPARE_CHANGED;
         return 0;
     case OPTION_LIBRARY:
         request->libraries = argument;
@@ -85,7 +118,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_ARGS:
         return ulb_take_records(&request->records, state);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_gate(key, argument, request);
     }
 }
 
@@ -94,7 +127,7 @@ static enum ulb_status show(const struct request *request, const struct ulb_comp
 {
     switch (request->form) {
     case FORM_TABLE:
-        ulb_compare_print(files, n, request->all);
+        ulb_compare_print(files, n, request->detail);
         return ULB_OK;
     case FORM_JSON:
         return ulb_print_json(ulb_comparison_json(files, n), err);
@@ -117,8 +150,19 @@ struct comparing {
     const struct ulb_record *base;
     struct ulb_comparison *comparisons;
     struct ulb_compared_files *files;
-    size_t regressions;
+    enum ulb_status worst; /* the answer to all of them, and its message */
+    struct ulb_error why;
 };
+
+static void keep_worst(struct comparing *comparing, const struct ulb_comparison *comparison)
+{
+    struct ulb_error why;
+    enum ulb_status status = ulb_comparison_status(comparison, &why);
+    if (comparing->worst == ULB_FINDING || status == ULB_OK)
+        return;
+    comparing->worst = status;
+    comparing->why = why;
+}
 
 /* One new record against the base; suspects are run again where that is asked for. */
 static enum ulb_status compare_one(struct ulb_record *fresh, size_t i, void *context, struct ulb_error *err)
@@ -134,7 +178,8 @@ static enum ulb_status compare_one(struct ulb_record *fresh, size_t i, void *con
         status = ulb_compare_confirm(comparing->base, fresh, &request->settings, request->libraries,
                                      comparison, err);
     comparing->files[i] = (struct ulb_compared_files){base_path, path, comparison};
-    comparing->regressions += comparison->count[ULB_REGRESSED];
+    if (status == ULB_OK)
+        keep_worst(comparing, comparison);
     return status;
 }
 
@@ -152,10 +197,10 @@ static enum ulb_status compare_all(struct ulb_record *base, size_t i, void *cont
         ulb_text_printable(request->records.paths[r]);
     if (status == ULB_OK)
         status = show(request, comparing->files, fresh.n, err);
-    size_t regressions = comparing->regressions;
-    if (status == ULB_OK && regressions > 0)
-        return ulb_fail(err, ULB_FINDING, "%zu %s regressed", regressions,
-                        regressions == 1 ? "figure has" : "figures have");
+    if (status == ULB_OK && comparing->worst != ULB_OK) {
+        *err = comparing->why;
+        return comparing->worst;
+    }
     return status;
 }
 
@@ -194,9 +239,18 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          "run suspects again by themselves, now and here, before they are called regressed", 0},
         {"kernel-library", OPTION_LIBRARY, "FILE,...", 0,
          "with --confirm: the shared objects whose kernels the new record was measured with", 0},
+        {"must-see", OPTION_MUST_SEE, "PERCENT", 0,
+         "slowdown of a kernel that may not pass unseen, else exit code 4 (default: 50)", 0},
+        {"allow-blind", OPTION_ALLOW_BLIND, "PERCENT", OPTION_ARG_OPTIONAL,
+         "accept kernels of which only larger slowdowns could be seen: up to PERCENT, or any", 0},
+        {"allow-missing", OPTION_ALLOW_MISSING, "REGEX", OPTION_ARG_OPTIONAL,
+         "accept that cells of BASE are missing: those whose key matches, or any", 0},
+        {"cell", OPTION_CELL, "REGEX", 0, "compare the cells whose key matches", 0},
+        {"kernel", OPTION_KERNEL, "REGEX", 0, "compare the kernels that match", 0},
         {"force", OPTION_FORCE, NULL, 0,
          "compare records of different machines, builds or schemas all the same", 0},
-        {"all", OPTION_ALL, NULL, 0, "list also what stayed the same", 0},
+        {"verbose", 'v', NULL, 0, "list all kernels and the cells that changed", 0},
+        {"all", OPTION_ALL, NULL, 0, "list all kernels and all cells", 0},
         {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
         {"markdown", OPTION_MARKDOWN, NULL, 0, "a summary for a pull request", 0},
         {"junit", OPTION_JUNIT, NULL, 0, "JUnit XML", 0},
@@ -207,14 +261,18 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         options,
         parse_option,
         "BASE NEW...",
-        "Compares records, figure by figure, with the machine's own changes taken out.\vExit codes: 0 "
-        "nothing "
-        "regressed, 1 something did, 2 wrong usage or a broken record, 3 not comparable: another machine, "
-        "build or schema (the message names the field).",
+        "Compares records, kernel by kernel and cell by cell, with the machine's own changes taken "
+        "out.\vExit "
+        "codes: 0 nothing regressed, and it would have been seen; 1 a regression, wrong results or missing "
+        "cells; 2 wrong usage or a broken record; 3 not comparable: another machine, build or schema (the "
+        "message names the field); 4 cannot tell: the smallest slowdown of some kernel that could have been "
+        "seen exceeds --must-see.",
         NULL,
         NULL,
         NULL};
-    struct request request = {.settings = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN}, .err = err};
+    struct request request = {
+        .settings = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN, .must_see = ULB_MUST_SEE},
+        .err = err};
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { KERNEL_WIDTH = 34, PLACE_WIDTH = 18, INCONCLUSIVE_ROWS = 10, REASONS = 3 };
+enum { KERNEL_WIDTH = 34, PLACE_WIDTH = 18, INCONCLUSIVE_ROWS = 10, REASONS = 3, KERNEL_ROWS = 10 };
 
 /* At most width columns; what does not fit is cut, which '~' shows. */
 static void fit(char *text, size_t width)
@@ -91,44 +91,134 @@ static bool is_listed(const struct ulb_compared *cell, bool all, size_t *inconcl
     return all || cell->verdict != ULB_SAME;
 }
 
-static void print_one(const struct ulb_compared_files *file, bool all)
+static json_t *kernel_row(const struct ulb_kernel_change *kernel)
+{
+    char change[48] = "-", seen[16] = "-";
+    if (isfinite(kernel->change))
+        snprintf(change, sizeof change, "%+.1f%% [%+.1f,%+.1f]", 100 * kernel->change, 100 * kernel->ci_lo,
+                 100 * kernel->ci_hi);
+    if (isfinite(kernel->smallest_detectable))
+        snprintf(seen, sizeof seen, "%.0f%%", 100 * kernel->smallest_detectable);
+    return json_pack("{s:s, s:s, s:s, s:s, s:I}", "verdict", ulb_verdict_name(kernel->verdict), "change",
+                     change, "seen", seen, "kernel", kernel->kernel, "cells", (json_int_t)kernel->cells);
+}
+
+/* Kernels that changed or could not be judged; with details all. */
+static void print_kernels(const struct ulb_comparison *comparison, enum ulb_compare_detail detail)
+{
+    static const struct ulb_column columns[] = {
+        {"verdict", "kernel is", 0}, {"change", "change [95%]", 0}, {"seen", "seen from", 0},
+        {"kernel", "kernel", 0},     {"cells", "cells", 0},
+    };
+    json_t *rows = json_array();
+    size_t listed = 0, more = 0;
+    for (size_t i = 0; i < comparison->n_kernels; i++) {
+        const struct ulb_kernel_change *kernel = &comparison->kernels[i];
+        if (detail == ULB_COMPARE_SUMMARY && kernel->verdict == ULB_SAME)
+            continue;
+        if (detail == ULB_COMPARE_SUMMARY && listed == KERNEL_ROWS)
+            more++;
+        else if (json_array_append_new(rows, kernel_row(kernel)) == 0)
+            listed++;
+    }
+    if (listed > 0)
+        ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
+    json_decref(rows);
+    if (more > 0)
+        printf("and %zu more kernels; -v lists them\n", more);
+}
+
+/* The kernel of which the least could have been seen, among those that stayed the same. */
+static const struct ulb_kernel_change *blindest(const struct ulb_comparison *comparison)
+{
+    const struct ulb_kernel_change *worst = NULL;
+    for (size_t i = 0; i < comparison->n_kernels; i++) {
+        const struct ulb_kernel_change *kernel = &comparison->kernels[i];
+        if (isfinite(kernel->smallest_detectable) &&
+            (!worst || kernel->smallest_detectable > worst->smallest_detectable))
+            worst = kernel;
+    }
+    return worst;
+}
+
+static void print_answer(const struct ulb_comparison *comparison)
+{
+    struct ulb_error why;
+    char text[256];
+    const struct ulb_kernel_change *worst = blindest(comparison);
+    if (comparison->identical && comparison->wrong == 0)
+        puts("answer: both records hold one and the same measurement");
+    else if (ulb_comparison_status(comparison, &why) != ULB_OK)
+        ulb_print_wrapped(stdout, "answer: ", why.message);
+    else if (worst) {
+        snprintf(text, sizeof text, "nothing regressed; a kernel slower by %.0f %% would have been seen (%s)",
+                 100 * worst->smallest_detectable, worst->kernel);
+        ulb_print_wrapped(stdout, "answer: ", text);
+    } else
+        puts("answer: nothing regressed");
+}
+
+static void print_changed_fields(const struct ulb_comparison *comparison)
+{
+    const json_t *field;
+    size_t i;
+    json_array_foreach(comparison->changed_fields, i, field)
+    {
+        char text[256];
+        snprintf(text, sizeof text, "%s %s -> %s", json_string_value(json_object_get(field, "field")),
+                 json_string_value(json_object_get(field, "base")),
+                 json_string_value(json_object_get(field, "new")));
+        ulb_print_wrapped(stdout, "differs: ", text);
+    }
+}
+
+static void print_cells(const struct ulb_comparison *comparison, bool all)
 {
     static const struct ulb_column columns[] = {
         {"verdict", "verdict", 0}, {"change", "change [95%]", 0}, {"kernel", "kernel", 0},
-        {"place", "what", 0},      {"base", "base", 0},           {"new", "new", 0},
+        {"place", "what", 0},      {"base", "base, raw", 0},      {"new", "new, raw", 0},
     };
-    const struct ulb_comparison *comparison = file->comparison;
     json_t *rows = json_array();
-    double widest = 0;
     size_t inconclusive = 0;
     for (size_t i = 0; i < comparison->n; i++) {
-        const struct ulb_compared *cell = &comparison->cells[i];
-        widest = fmax(widest, cell->threshold);
-        if (is_listed(cell, all, &inconclusive))
-            json_array_append_new(rows, row_json(cell));
+        if (is_listed(&comparison->cells[i], all, &inconclusive))
+            json_array_append_new(rows, row_json(&comparison->cells[i]));
     }
-    ulb_print_wrapped(stdout, "base: ", file->base);
-    ulb_print_wrapped(stdout, "new:  ", file->fresh);
     if (json_array_size(rows) > 0)
         ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
     json_decref(rows);
-    char verdicts[128];
     if (inconclusive > INCONCLUSIVE_ROWS)
         printf("and %zu more that are unsure; --all lists them\n", inconclusive - INCONCLUSIVE_ROWS);
-    ulb_verdict_text(file, 1, verdicts);
-    printf("%s: %s; thresholds up to %.1f %%\n", ulb_metrics[comparison->metric].name, verdicts,
-           100 * widest);
-    if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
-        printf("memory ran at %.1f and %.1f GB/s; changes are corrected for that\n", comparison->base_gbps,
-               comparison->fresh_gbps);
     print_inconclusive(comparison);
 }
 
-void ulb_compare_print(const struct ulb_compared_files *files, size_t n, bool all)
+static void print_one(const struct ulb_compared_files *file, enum ulb_compare_detail detail)
+{
+    const struct ulb_comparison *comparison = file->comparison;
+    char verdicts[128];
+    ulb_print_wrapped(stdout, "base: ", file->base);
+    ulb_print_wrapped(stdout, "new:  ", file->fresh);
+    print_answer(comparison);
+    ulb_verdict_text(file, 1, verdicts);
+    printf("%s: %s\n", ulb_metrics[comparison->metric].name, verdicts);
+    if (comparison->n_kernels > 0)
+        printf("all kernels together: %+.1f %%, which is taken off each; one counts from %.0f %% on\n",
+               100 * comparison->common, 100 * comparison->kernel_threshold);
+    if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
+        printf("memory ran at %.1f and %.1f GB/s; changes are corrected for that\n", comparison->base_gbps,
+               comparison->fresh_gbps);
+    print_changed_fields(comparison);
+    print_kernels(comparison, detail);
+    /* Metrics without kernels have no other table. */
+    if (detail != ULB_COMPARE_SUMMARY || comparison->n_kernels == 0)
+        print_cells(comparison, detail == ULB_COMPARE_ALL);
+}
+
+void ulb_compare_print(const struct ulb_compared_files *files, size_t n, enum ulb_compare_detail detail)
 {
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             putchar('\n');
-        print_one(&files[i], all);
+        print_one(&files[i], detail);
     }
 }

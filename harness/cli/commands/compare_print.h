@@ -4,10 +4,12 @@
 
 #include "results/compare/compare_write.h"
 
-#include <stdbool.h>
+enum ulb_compare_detail {
+    ULB_COMPARE_SUMMARY, /* the answer, and kernels that changed or could not be judged */
+    ULB_COMPARE_CHANGED, /* and all kernels, and cells that changed */
+    ULB_COMPARE_ALL,     /* and all cells */
+};
 
-/* What regressed, improved, is unsure, missing or new, and with all what stayed the same too; then the sums.
- */
-void ulb_compare_print(const struct ulb_compared_files *files, size_t n, bool all);
+void ulb_compare_print(const struct ulb_compared_files *files, size_t n, enum ulb_compare_detail detail);
 
 #endif

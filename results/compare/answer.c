@@ -1,0 +1,148 @@
+/* From figures to an answer: what fails a gate, and what it could not have seen. */
+#include "common/filter.h"
+#include "results/compare/compare_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A gamma that grew so may be why a run chose another kernel of the format. */
+static const double CHOICES_APART = 1.39;
+
+/* The row of a kernel among those that the run chose from; NULL: none. */
+static const json_t *choice_of(const struct ulb_record *record, const char *kernel)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(record->root, "choices"), i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "kernel"));
+        if (name && strcmp(name, kernel) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+/* Kernels of one format are often alike on cold weights, and chance chooses. */
+static bool another_was_chosen(const struct ulb_record *fresh, const char *kernel)
+{
+    return json_is_false(json_object_get(choice_of(fresh, kernel), "chosen"));
+}
+
+/* Whether a kernel may have lost the choice because it became slow. */
+static bool became_slow(const struct ulb_record *base, const struct ulb_record *fresh, const char *kernel)
+{
+    double before = json_number_value(json_object_get(choice_of(base, kernel), "gamma_cycles"));
+    double after = json_number_value(json_object_get(choice_of(fresh, kernel), "gamma_cycles"));
+    return before > 0 && !(after > 0 && after < CHOICES_APART * before);
+}
+
+static enum ulb_status count_missing(const struct ulb_record *base, const struct ulb_record *fresh,
+                                     const struct ulb_compare_settings *settings,
+                                     struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    regex_t allowed;
+    bool some = settings->allow_missing && settings->allow_missing[0];
+    enum ulb_status status =
+        some ? ulb_filter_compile(&allowed, "--allow-missing", settings->allow_missing, err) : ULB_OK;
+    if (status != ULB_OK)
+        return status;
+    for (size_t i = 0; i < comparison->n && status == ULB_OK; i++) {
+        struct ulb_compared *cell = &comparison->cells[i];
+        bool fine = settings->allow_missing && !some;
+        if (cell->verdict != ULB_MISSING)
+            continue;
+        if (some)
+            status = ulb_filter_match(&allowed, cell->key, &fine, err);
+        if (fine)
+            snprintf(cell->reason, sizeof cell->reason, "allowed by --allow-missing");
+        else if (!another_was_chosen(fresh, cell->kernel))
+            comparison->missing++;
+        else {
+            snprintf(cell->reason, sizeof cell->reason, "the new run chose another kernel of the format");
+            if (became_slow(base, fresh, cell->kernel))
+                snprintf(comparison->unchosen, sizeof comparison->unchosen, "%s", cell->kernel);
+        }
+    }
+    if (some)
+        regfree(&allowed);
+    return status;
+}
+
+/* Cells of the new record whose kernel gave wrong results. */
+static void count_wrong(const struct ulb_record *fresh, struct ulb_comparison *comparison)
+{
+    const json_t *cell;
+    size_t i;
+    json_array_foreach(json_object_get(fresh->root, "cells"), i, cell)
+    {
+        const char *kernel = json_string_value(json_object_get(cell, "kernel"));
+        if (!json_is_false(json_object_get(cell, "verified")))
+            continue;
+        if (comparison->wrong++ == 0 && kernel)
+            snprintf(comparison->wrong_kernel, sizeof comparison->wrong_kernel, "%s", kernel);
+    }
+}
+
+static void count_blind(const struct ulb_compare_settings *settings, struct ulb_comparison *comparison)
+{
+    double seen = fmax(settings->must_see, settings->allow_blind);
+    for (size_t i = 0; i < comparison->n_kernels; i++) {
+        struct ulb_kernel_change *kernel = &comparison->kernels[i];
+        bool moved = kernel->verdict == ULB_REGRESSED || kernel->verdict == ULB_IMPROVED;
+        if (moved || kernel->smallest_detectable <= seen || isinf(seen))
+            continue;
+        kernel->verdict = ULB_INCONCLUSIVE;
+        comparison->blind++;
+    }
+}
+
+enum ulb_status ulb_compare_answer(const struct ulb_record *base, const struct ulb_record *fresh,
+                                   const struct ulb_compare_settings *settings,
+                                   struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    const json_t *before = json_object_get(base->root, "cells"),
+                 *after = json_object_get(fresh->root, "cells");
+    comparison->identical = before && json_equal(before, after);
+    count_wrong(fresh, comparison);
+    if (!comparison->identical)
+        count_blind(settings, comparison);
+    return count_missing(base, fresh, settings, comparison, err);
+}
+
+enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    size_t slower = comparison->count[ULB_REGRESSED];
+    if (comparison->wrong > 0)
+        return ulb_fail(err, ULB_FINDING, "%zu %s wrong results, the first of %s: run ulb-bench verify",
+                        comparison->wrong, comparison->wrong == 1 ? "cell has" : "cells have",
+                        comparison->wrong_kernel);
+    if (slower > 0)
+        return ulb_fail(err, ULB_FINDING, "%zu %s regressed", slower,
+                        slower == 1 ? "figure has" : "figures have");
+    if (comparison->missing > 0)
+        return ulb_fail(err, ULB_FINDING,
+                        "%zu %s missing in the new record: measure it with ulb-bench run --like "
+                        "BASE, or take --allow-missing",
+                        comparison->missing,
+                        comparison->missing == 1 ? "cell of the base is" : "cells of the base are");
+    if (comparison->count[ULB_MISSING] + comparison->count[ULB_NEW] == comparison->n)
+        return ulb_fail(err, ULB_UNDECIDED,
+                        "cannot tell: no figure is in both records; measure the new one with ulb-bench run "
+                        "--like BASE");
+    if (comparison->unchosen[0])
+        return ulb_fail(err, ULB_UNDECIDED,
+                        "cannot tell: gamma of %s grew, and the new run chose another kernel of the format: "
+                        "measure it with ulb-bench run --like BASE, or take --allow-missing",
+                        comparison->unchosen);
+    for (size_t i = 0; i < comparison->n_kernels && comparison->blind > 0; i++) {
+        const struct ulb_kernel_change *kernel = &comparison->kernels[i];
+        if (kernel->verdict == ULB_INCONCLUSIVE)
+            return ulb_fail(err, ULB_UNDECIDED,
+                            "cannot tell: of %zu %s a change must reach %.0f %% to be seen (%s): quiet the "
+                            "machine, measure longer, or accept that with --allow-blind",
+                            comparison->blind, comparison->blind == 1 ? "kernel" : "kernels",
+                            100 * kernel->smallest_detectable, kernel->kernel);
+    }
+    return ULB_OK;
+}

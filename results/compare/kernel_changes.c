@@ -1,0 +1,299 @@
+/* Kernels of two records. The unit is the run: how far unchanged kernels differ between two runs is what the
+ * other kernels of the pair show, not what the rounds within one run scatter by. */
+#include "common/stats.h"
+#include "results/compare/compare_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double MAD_TO_DEVIATION = 1.4826, MEDIAN_TO_MEAN = 1.2533;
+
+/* A kernel counts from so many MADs between kernels on; from FOUND_ALWAYS on whatever they are. */
+static const double MADS = 7, FOUND_ALWAYS = 1.39;
+/* Of single cells there are many more. */
+static const double MADS_OF_CELLS = 10;
+/* Between runs of one build, where fewer kernels than these could show it. docs/COMPARE.md */
+static const double USUAL_MAD = 0.04;
+enum { KERNELS_ASKED = 5 };
+/* In eight of ten cases a change that large is found. */
+static const double EIGHT_OF_TEN = 0.84, INTERVAL = 1.96;
+/* A round in which something disturbed every sample, beside one in which nothing did. */
+static const double DISTURBED_WEIGHT = 0.25;
+
+struct weighted {
+    double value, weight;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct weighted *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* NAN when there is nothing; reorders. */
+static double weighted_median(struct weighted *of, size_t n)
+{
+    double total = 0, sum = 0;
+    qsort(of, n, sizeof *of, by_value);
+    for (size_t i = 0; i < n; i++)
+        total += of[i].weight;
+    for (size_t i = 0; i < n; i++) {
+        sum += of[i].weight;
+        if (sum > total / 2)
+            return of[i].value;
+        if (sum == total / 2 && i + 1 < n)
+            return (of[i].value + of[i + 1].value) / 2;
+    }
+    return NAN;
+}
+
+/* ---- one cell ---- */
+
+/* The rounds' median at one state of the machine, disturbed rounds with less weight. */
+static double level(const struct ulb_series *series, struct ulb_machine_state to, double *weight)
+{
+    struct ulb_series all = *series;
+    all.n += series->disturbed;
+    double *moved = malloc((all.n + 1) * sizeof *moved), result = NAN;
+    struct weighted *rounds = malloc((all.n + 1) * sizeof *rounds);
+    *weight = 0;
+    if (moved && rounds) {
+        ulb_series_move(&all, to, ULB_ROOF_SHARPNESS, moved);
+        for (size_t i = 0; i < all.n; i++) {
+            rounds[i] = (struct weighted){moved[i], i < series->n ? 1 : DISTURBED_WEIGHT};
+            *weight += rounds[i].weight;
+        }
+        result = weighted_median(rounds, all.n);
+    }
+    free(moved);
+    free(rounds);
+    return result;
+}
+
+static struct ulb_machine_state state_of(const struct ulb_series *series)
+{
+    struct ulb_series all = *series;
+    all.n += series->disturbed;
+    return ulb_series_state(&all);
+}
+
+/* ln of cost, new over base; NAN where one of the two has no round. */
+static struct weighted cell_effect(const struct ulb_series_pair *pair)
+{
+    struct ulb_machine_state base = state_of(pair->base), fresh = state_of(pair->fresh);
+    struct ulb_machine_state to = {sqrt(base.gbps * fresh.gbps), sqrt(base.hz * fresh.hz)};
+    double before, after;
+    double effect = -level(pair->base, to, &before);
+    effect += level(pair->fresh, to, &after);
+    return (struct weighted){effect, fmin(before, after)};
+}
+
+/* ---- one kernel ---- */
+
+struct kernel {
+    size_t begin, end;    /* of its pairs */
+    size_t cells;         /* with an effect */
+    double effect, error; /* ln; of its median over the cells */
+    double noise;         /* how far its cells differ from themselves; NAN */
+    double doubt;         /* how far off the model of the machine may be */
+};
+
+static void pool_kernel(const struct ulb_series_pair *pairs, const struct weighted *effects,
+                        struct kernel *kernel, struct weighted *room, double *apart)
+{
+    size_t known = 0, doubts = 0;
+    for (size_t i = kernel->begin; i < kernel->end; i++) {
+        if (!pairs[i].base || !pairs[i].fresh)
+            continue;
+        double noise = fmax(pairs[i].base->noise_floor, pairs[i].fresh->noise_floor);
+        if (!isnan(noise))
+            apart[known++] = log1p(noise);
+    }
+    kernel->noise = ulb_median(apart, known);
+    for (size_t i = kernel->begin; i < kernel->end; i++) {
+        if (pairs[i].base && pairs[i].fresh && !isnan(pairs[i].effect.tolerance))
+            apart[doubts++] = pairs[i].effect.tolerance;
+    }
+    kernel->doubt = doubts > 0 ? ulb_median(apart, doubts) : 0;
+    kernel->cells = 0;
+    for (size_t i = kernel->begin; i < kernel->end; i++) {
+        if (!isnan(effects[i].value))
+            room[kernel->cells++] = effects[i];
+    }
+    kernel->effect = weighted_median(room, kernel->cells);
+    for (size_t i = 0; i < kernel->cells; i++)
+        apart[i] = fabs(room[i].value - kernel->effect);
+    double mad = kernel->cells > 0 ? ulb_median(apart, kernel->cells) : NAN;
+    kernel->error = MEDIAN_TO_MEAN * MAD_TO_DEVIATION * mad / sqrt((double)kernel->cells);
+}
+
+/* Whether two keys begin with one kernel. */
+static bool same_kernel(const struct ulb_series_pair *a, const struct ulb_series_pair *b)
+{
+    const char *x = (a->base ? a->base : a->fresh)->key, *y = (b->base ? b->base : b->fresh)->key;
+    size_t length = strcspn(x, " ");
+    return strncmp(x, y, length) == 0 && strcspn(y, " ") == length;
+}
+
+/* Kernels with cells in both records. */
+static size_t find_kernels(const struct ulb_series_pair *pairs, size_t n, const struct weighted *effects,
+                           struct kernel *kernels, struct weighted *room, double *apart)
+{
+    size_t count = 0;
+    for (size_t i = 0, end; i < n; i = end) {
+        size_t common = 0;
+        for (end = i; end < n && same_kernel(&pairs[i], &pairs[end]); end++)
+            common += pairs[end].base && pairs[end].fresh;
+        kernels[count] = (struct kernel){.begin = i, .end = end};
+        pool_kernel(pairs, effects, &kernels[count], room, apart);
+        count += common > 0;
+    }
+    return count;
+}
+
+/* ---- between the runs ---- */
+
+/* What the two runs differ by, from all kernels together. ln. */
+struct runs {
+    double common;    /* of the median kernel */
+    double centre;    /* what is taken off each kernel's effect */
+    double mad;       /* between kernels */
+    double threshold; /* from which on a kernel counts */
+    double cells;     /* and from which on a cell does against its kernel */
+};
+
+static struct runs judge_runs(const struct kernel *kernels, size_t n, const struct weighted *effects,
+                              double wanted, bool exact, double *room)
+{
+    struct runs runs = {0};
+    size_t known = 0, cells = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (!isnan(kernels[k].effect))
+            room[known++] = kernels[k].effect;
+    }
+    bool enough = known >= KERNELS_ASKED;
+    runs.common = enough ? ulb_median(room, known) : 0;
+    for (size_t i = 0; i < known; i++)
+        room[i] = fabs(room[i] - runs.common);
+    runs.mad = enough ? ulb_median(room, known) : USUAL_MAD;
+    runs.threshold = exact ? wanted : fmin(fmax(wanted, MADS * runs.mad), log(FOUND_ALWAYS));
+    /* More than unchanged runs differ by: slower together, and not the machine's doing. */
+    runs.centre = runs.common > log(FOUND_ALWAYS) ? 0 : runs.common;
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = kernels[k].begin; i < kernels[k].end; i++) {
+            if (!isnan(effects[i].value))
+                room[cells++] = fabs(effects[i].value - kernels[k].effect);
+        }
+    }
+    runs.cells = fmax(wanted, MADS_OF_CELLS * (cells > 0 ? ulb_median(room, cells) : 0));
+    return runs;
+}
+
+/* A kernel that differs from itself within a run counts from twice that on. */
+static double threshold_of(const struct kernel *kernel, const struct runs *runs, bool exact)
+{
+    if (exact)
+        return runs->threshold;
+    double noise = isnan(kernel->noise) ? 0 : 2 * kernel->noise;
+    return fmin(fmax(runs->threshold, noise) + kernel->doubt, log(FOUND_ALWAYS));
+}
+
+static void state_kernel(const struct kernel *kernel, const struct runs *runs, double threshold,
+                         bool bigger_is_better, const char *key, struct ulb_kernel_change *out)
+{
+    double sign = bigger_is_better ? -1 : 1, effect = kernel->effect - runs->centre;
+    double deviation = fmax(MAD_TO_DEVIATION * runs->mad, kernel->error);
+    double bounds[] = {sign * effect - INTERVAL * deviation, sign * effect + INTERVAL * deviation};
+    *out = (struct ulb_kernel_change){.change = expm1(sign * effect),
+                                      .ci_lo = expm1(bounds[0]),
+                                      .ci_hi = expm1(bounds[1]),
+                                      .cells = kernel->cells,
+                                      .verdict = ULB_SAME};
+    snprintf(out->kernel, sizeof out->kernel, "%.*s", (int)strcspn(key, " "), key);
+    /* What all have in common may be this kernel's own. */
+    out->smallest_detectable = expm1(threshold + EIGHT_OF_TEN * deviation + fmax(0, runs->centre));
+    if (isnan(effect))
+        out->verdict = ULB_INCONCLUSIVE;
+    else if (effect > threshold)
+        out->verdict = ULB_REGRESSED;
+    else if (effect < -threshold)
+        out->verdict = ULB_IMPROVED;
+}
+
+/* Cells of a changed kernel have changed with it; a cell alone must differ from its kernel by more than cells
+ * of unchanged kernels do. */
+static void mark_cells(const struct kernel *kernel, enum ulb_verdict verdict, const struct weighted *effects,
+                       const struct runs *runs, double threshold, struct ulb_compared *cells)
+{
+    bool moved = verdict == ULB_REGRESSED || verdict == ULB_IMPROVED;
+    for (size_t i = kernel->begin; i < kernel->end; i++) {
+        double effect = (effects[i].value - runs->centre) * (verdict == ULB_IMPROVED ? -1 : 1);
+        bool changed = cells[i].verdict == ULB_REGRESSED || cells[i].verdict == ULB_IMPROVED;
+        if (isnan(effect))
+            continue;
+        if (moved && effect > threshold / 2) {
+            cells[i].verdict = verdict;
+            cells[i].reason[0] = '\0';
+        } else if (changed && !(fabs(effects[i].value - kernel->effect) > runs->cells)) {
+            cells[i].verdict = ULB_INCONCLUSIVE;
+            snprintf(cells[i].reason, sizeof cells[i].reason,
+                     "other cells of these two runs differ as much without a cause");
+        }
+    }
+}
+
+static int by_kernel_verdict(const void *a, const void *b)
+{
+    const struct ulb_kernel_change *x = a, *y = b;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    if (!(fabs(x->change) == fabs(y->change)))
+        return fabs(x->change) > fabs(y->change) ? -1 : 1;
+    return strcmp(x->kernel, y->kernel);
+}
+
+static double wanted_of(const struct ulb_compare_settings *settings)
+{
+    return log1p(isnan(settings->threshold) ? ULB_THRESHOLD : settings->threshold);
+}
+
+enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
+                                  const struct ulb_compare_settings *settings,
+                                  struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    if (settings->metric != ULB_METRIC_EFFICIENCY && settings->metric != ULB_METRIC_US &&
+        settings->metric != ULB_METRIC_GBPS)
+        return ULB_OK;
+    struct weighted *effects = malloc((2 * n + 1) * sizeof *effects), *room = effects ? effects + n : NULL;
+    struct kernel *kernels = malloc((n + 1) * sizeof *kernels);
+    double *apart = malloc((2 * n + 1) * sizeof *apart);
+    comparison->kernels = calloc(n + 1, sizeof *comparison->kernels);
+    if (!effects || !kernels || !apart || !comparison->kernels) {
+        free(effects);
+        free(kernels);
+        free(apart);
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to compare %zu cells", n);
+    }
+    for (size_t i = 0; i < n; i++)
+        effects[i] = pairs[i].base && pairs[i].fresh ? cell_effect(&pairs[i]) : (struct weighted){NAN, 0};
+    comparison->n_kernels = find_kernels(pairs, n, effects, kernels, room, apart);
+    struct runs runs = judge_runs(kernels, comparison->n_kernels, effects, wanted_of(settings),
+                                  !isnan(settings->threshold), apart);
+    comparison->common = expm1((ulb_metrics[settings->metric].bigger_is_better ? -1 : 1) * runs.common);
+    comparison->kernel_threshold = expm1(runs.threshold);
+    for (size_t k = 0; k < comparison->n_kernels; k++) {
+        struct ulb_kernel_change *change = &comparison->kernels[k];
+        const struct ulb_series_pair *first = &pairs[kernels[k].begin];
+        double threshold = threshold_of(&kernels[k], &runs, !isnan(settings->threshold));
+        state_kernel(&kernels[k], &runs, threshold, ulb_metrics[settings->metric].bigger_is_better,
+                     (first->base ? first->base : first->fresh)->key, change);
+        mark_cells(&kernels[k], change->verdict, effects, &runs, threshold, comparison->cells);
+    }
+    qsort(comparison->kernels, comparison->n_kernels, sizeof *comparison->kernels, by_kernel_verdict);
+    free(effects);
+    free(kernels);
+    free(apart);
+    return ULB_OK;
+}
