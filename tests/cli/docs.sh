@@ -3,6 +3,7 @@
 # usage: docs.sh [--all]     without --all, commands that measure get options behind theirs that make them short
 # shellcheck source=tests/project/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+docs=("$ULB_SOURCE"/README.md "$ULB_SOURCE"/docs/*.md "$ULB_SOURCE"/docs/*/*.md)
 cd "$scratch"
 # The records that the docs name.
 mkdir ulb-results
@@ -15,7 +16,7 @@ ln -s "$ULB_SOURCE"/{common,kernels,tests} .
 while read -r line; do
     # shellcheck disable=SC2086
     $line || fail "$line: exit $?"
-done < <(sed -nE 's/^ +(cc -.*)$/\1/p' "$ULB_SOURCE"/docs/*.md)
+done < <(sed -nE 's/^ +(cc -.*)$/\1/p' "${docs[@]}")
 # What shortens a command. An option that the command has already stays as it is.
 shorten() { # WORD...
     case " $* " in
@@ -36,7 +37,7 @@ while read -r line; do
     "$bench" $line $more >out 2>err || fail "ulb-bench $line: exit $?: $(head -3 err)"
     [[ -s out ]] || fail "ulb-bench $line prints nothing"
     count=$((count + 1))
-done < <(sed -nE 's/^ +ulb-bench ([^#]*[^ #]).*$/\1/p' "$ULB_SOURCE/README.md" "$ULB_SOURCE"/docs/*.md |
+done < <(sed -nE 's/^ +ulb-bench ([^#]*[^ #]).*$/\1/p' "${docs[@]}" |
          sed -E 's/  +.*//' | sort -u)
 ((count >= 12)) || fail "only $count commands found in the docs"
 for script in $(grep -ohE '^ +scripts/[a-z-]+' "$ULB_SOURCE/README.md" | sort -u); do
