@@ -1,23 +1,35 @@
 #include "results/history/change_points.h"
 
 #include "common/stats.h"
+#include "results/history/t_test.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A level of figures with noise has so many at least, and an outlier window twice as many less one. */
-enum { LEVEL = 3, WINDOW = 2 * LEVEL - 1 };
+enum { LEVEL = 3, OUTLIER_WINDOW = 2 * LEVEL - 1, WINDOW = 30 };
 
-static const double significance = 6, outlier_sigmas = 4, least_sigma = 1e-6, decay = 0.70710678118654752;
+static const double weak_p = 0.01, strong_p = 0.001, outlier_sigmas = 4, least_sigma = 1e-6;
+
+struct level {
+    size_t from, to;
+    double median;
+    struct ulb_moments moments;
+    double p; /* that it is the level before it, corrected */
+};
 
 struct search {
-    double *x;    /* logarithms, outliers clipped */
-    double *sums; /* sums[i]: of x[0..i) */
-    size_t n, level;
-    double sigma, least_gain;
-    bool *starts; /* starts[i]: a level begins at i */
+    const double *values;
+    double *x; /* logarithms, outliers clipped */
+    size_t n;
+    bool exact;
+    bool *starts; /* starts[i]: a level may begin at i */
+    double *scratch;
+    struct level *levels;
 };
+
+/* --- outliers --- */
 
 /* The standard deviation of one figure, from the steps between neighbours. */
 static double noise(const double *x, size_t n, double *scratch)
@@ -30,174 +42,241 @@ static double noise(const double *x, size_t n, double *scratch)
 }
 
 /* Hampel's filter: what stands alone among its neighbours takes their median. */
-static void clip_outliers(double *x, size_t n, double sigma, double *scratch)
+static void clip_outliers(double *x, size_t n, double *scratch)
 {
-    if (n < WINDOW)
+    if (n < OUTLIER_WINDOW)
         return;
+    const double sigma = noise(x, n, scratch);
     memcpy(scratch, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++) {
         size_t from = i < LEVEL - 1 ? 0 : i - (LEVEL - 1);
-        from = from + WINDOW > n ? n - WINDOW : from;
-        double window[WINDOW];
+        from = from + OUTLIER_WINDOW > n ? n - OUTLIER_WINDOW : from;
+        double window[OUTLIER_WINDOW];
         memcpy(window, scratch + from, sizeof window);
-        double middle = ulb_median(window, WINDOW);
+        double middle = ulb_median(window, OUTLIER_WINDOW);
         if (fabs(x[i] - middle) > outlier_sigmas * sigma)
             x[i] = middle;
     }
 }
 
-/* The best split of [from, to): its place, and in *gain what it explains, in units of the noise. 0 when no
- * split leaves a level on both sides. */
-static size_t best_split(const struct search *search, size_t from, size_t to, double *gain)
+/* --- splitting one window --- */
+
+struct window {
+    const double *x;
+    size_t n;
+    double sums[WINDOW][WINDOW + 1]; /* sums[j][i]: distances of x[j] to x[0..i) */
+    bool starts[WINDOW];
+};
+
+static void sum_distances(struct window *window)
+{
+    for (size_t j = 0; j < window->n; j++) {
+        for (size_t i = 0; i < window->n; i++)
+            window->sums[j][i + 1] = window->sums[j][i] + fabs(window->x[j] - window->x[i]);
+    }
+}
+
+/* Q of Matteson and James with alpha = 1: how far two samples of a and b figures lie apart, from the sums of
+ * distances between them and within each. */
+static double divergence(double a, double b, double between, double within_a, double within_b)
+{
+    double q = between;
+    if (a > 1)
+        q -= b / (a - 1) * within_a;
+    if (b > 1)
+        q -= a / (b - 1) * within_b;
+    return 2 / (a + b) * q;
+}
+
+/* The split of [from, to) with the largest divergence between the figures from `from` to it and some after
+ * it. 0 when no split leaves a level on both sides. */
+static size_t best_split(const struct window *window, size_t from, size_t to, double *most)
 {
     size_t best = 0;
-    *gain = 0;
-    for (size_t at = from + search->level; at + search->level <= to; at++) {
-        double left = (double)(at - from), right = (double)(to - at);
-        double difference =
-            (search->sums[to] - search->sums[at]) / right - (search->sums[at] - search->sums[from]) / left;
-        double now = left * right / (left + right) * difference * difference;
-        if (now > *gain) {
-            *gain = now;
-            best = at;
+    double before = 0;
+    *most = -INFINITY;
+    for (size_t at = from + 1; at + LEVEL <= to; at++) {
+        double between = 0, after = 0;
+        before += window->sums[at - 1][at - 1] - window->sums[at - 1][from];
+        if (at < from + LEVEL)
+            continue;
+        for (size_t end = at; end < to; end++) {
+            const double *sums = window->sums[end];
+            between += sums[at] - sums[from];
+            after += sums[end] - sums[at];
+            if (end + 1 < at + LEVEL)
+                continue;
+            double q = divergence((double)(at - from), (double)(end + 1 - at), between, before, after);
+            if (q > *most) {
+                *most = q;
+                best = at;
+            }
         }
     }
-    *gain /= search->sigma * search->sigma;
     return best;
 }
 
-static bool has_start(const struct search *search, size_t from, size_t to)
+static size_t next_start(const struct window *window, size_t after)
 {
-    for (size_t i = from + 1; i < to; i++) {
-        if (search->starts[i])
-            return true;
-    }
-    return false;
+    size_t next = after + 1;
+    while (next < window->n && !window->starts[next])
+        next++;
+    return next;
 }
 
-/* Intervals from the shortest on; one in which a change is known already tells nothing more. */
+/* Splits where the divergence is largest, again and again, until a split is no longer significant. */
+static void split_window(struct window *window)
+{
+    sum_distances(window);
+    for (;;) {
+        size_t best = 0, best_from = 0, best_to = 0;
+        double most = -INFINITY;
+        for (size_t from = 0, to; from < window->n; from = to) {
+            double q;
+            to = next_start(window, from);
+            size_t at = best_split(window, from, to, &q);
+            if (at > 0 && q > most) {
+                most = q;
+                best = at, best_from = from, best_to = to;
+            }
+        }
+        if (best == 0)
+            return;
+        struct ulb_moments left = ulb_moments_of(window->x + best_from, best - best_from);
+        struct ulb_moments right = ulb_moments_of(window->x + best, best_to - best);
+        if (ulb_t_test(&left, &right) > weak_p)
+            return;
+        window->starts[best] = true;
+    }
+}
+
+/* --- the whole series --- */
+
+/* Windows that overlap by half, so that a change near the end of one is seen in the middle of the next. */
 static void find_starts(struct search *search)
 {
-    size_t layers = 1;
-    if (search->n < 2 * search->level)
-        return;
-    for (double length = (double)search->n; length * decay >= (double)(2 * search->level); length *= decay)
-        layers++;
-    for (size_t layer = layers; layer-- > 0;) {
-        double length = (double)search->n * pow(decay, (double)layer);
-        size_t intervals = 2 * (size_t)ceil((double)search->n / length) - 1;
-        double shift = intervals > 1 ? ((double)search->n - length) / (double)(intervals - 1) : 0;
-        for (size_t i = 0; i < intervals; i++) {
-            size_t from = (size_t)((double)i * shift), to = (size_t)ceil((double)i * shift + length);
-            double gain;
-            to = to > search->n ? search->n : to;
-            if (has_start(search, from, to))
-                continue;
-            size_t at = best_split(search, from, to, &gain);
-            if (at > 0 && gain > search->least_gain)
-                search->starts[at] = true;
+    for (size_t start = 0; start < search->n;) {
+        struct window window = {.x = search->x + start, .n = search->n - start};
+        window.n = window.n > WINDOW ? WINDOW : window.n;
+        split_window(&window);
+        size_t next = WINDOW / 2;
+        for (size_t i = 1; i < window.n; i++) {
+            search->starts[start + i] |= window.starts[i];
+            next = window.starts[i] && i > next ? i : next;
         }
+        start += next;
     }
 }
 
-/* --- levels --- */
-
-struct level {
-    size_t from, to;
-    double median;
-};
-
-static void set_median(struct level *level, const double *values, double *scratch)
+static void describe(struct search *search, struct level *level)
 {
     size_t n = level->to - level->from;
-    memcpy(scratch, values + level->from, n * sizeof *values);
-    level->median = ulb_median(scratch, n);
+    memcpy(search->scratch, search->values + level->from, n * sizeof *search->values);
+    level->median = ulb_median(search->scratch, n);
+    level->moments = ulb_moments_of(search->x + level->from, n);
 }
 
-/* Moves each start to the best place between its neighbours. */
-static size_t make_levels(struct search *search, struct level *levels)
+/* A split is the best of many: its p-value counts as often as a level fits into both sides. */
+static void compare_with_last(const struct search *search, size_t i)
+{
+    struct level *level = &search->levels[i];
+    size_t places = (level->moments.n + level[-1].moments.n) / LEVEL;
+    level->p = search->exact ? 0 : (double)places * ulb_t_test(&level[-1].moments, &level->moments);
+}
+
+static size_t make_levels(struct search *search)
 {
     size_t n = 0;
     for (size_t i = 0; i < search->n; i++) {
         if (i == 0 || search->starts[i])
-            levels[n++] = (struct level){.from = i};
+            search->levels[n++] = (struct level){.from = i};
     }
-    for (size_t i = 0; i < n; i++)
-        levels[i].to = i + 1 < n ? levels[i + 1].from : search->n;
-    for (size_t i = 1; i < n; i++) {
-        double gain;
-        size_t at = best_split(search, levels[i - 1].from, levels[i].to, &gain);
-        if (at > 0)
-            levels[i - 1].to = levels[i].from = at;
+    for (size_t i = 0; i < n; i++) {
+        search->levels[i].to = i + 1 < n ? search->levels[i + 1].from : search->n;
+        describe(search, &search->levels[i]);
+        if (i > 0)
+            compare_with_last(search, i);
     }
     return n;
 }
 
-/* Joins neighbours whose medians differ by less than least, the closest first. */
-static size_t join_levels(struct level *levels, size_t n, double least, const double *values, double *scratch)
+static double size_of(const struct level *level)
 {
-    for (size_t i = 0; i < n; i++)
-        set_median(&levels[i], values, scratch);
-    while (n > 1) {
-        size_t closest = 1;
-        double smallest = INFINITY;
-        for (size_t i = 1; i < n; i++) {
-            double size = fabs(log(levels[i].median / levels[i - 1].median));
-            if (size < smallest) {
-                smallest = size;
-                closest = i;
-            }
-        }
-        if (smallest >= log1p(least))
-            break;
-        levels[closest - 1].to = levels[closest].to;
-        memmove(&levels[closest], &levels[closest + 1], (n - closest - 1) * sizeof *levels);
+    return fabs(level->moments.mean - level[-1].moments.mean);
+}
+
+/* The level whose beginning is to be dropped next: the least significant, then the smallest change. 0: none.
+ */
+static size_t weakest(const struct search *search, size_t n, double least)
+{
+    size_t doubtful = 0, smallest = 0;
+    for (size_t i = 1; i < n; i++) {
+        if (doubtful == 0 || search->levels[i].p > search->levels[doubtful].p)
+            doubtful = i;
+        if (smallest == 0 || size_of(&search->levels[i]) < size_of(&search->levels[smallest]))
+            smallest = i;
+    }
+    if (doubtful > 0 && search->levels[doubtful].p >= strong_p)
+        return doubtful;
+    return smallest > 0 && size_of(&search->levels[smallest]) < log1p(least) ? smallest : 0;
+}
+
+static size_t join_levels(struct search *search, size_t n, double least)
+{
+    struct level *levels = search->levels;
+    for (size_t i; (i = weakest(search, n, least)) > 0;) {
+        levels[i - 1].to = levels[i].to;
+        memmove(&levels[i], &levels[i + 1], (n - i - 1) * sizeof *levels);
         n--;
-        set_median(&levels[closest - 1], values, scratch);
+        describe(search, &levels[i - 1]);
+        if (i > 1)
+            compare_with_last(search, i - 1);
+        if (i < n)
+            compare_with_last(search, i);
     }
     return n;
+}
+
+static size_t find_levels(struct search *search, double least)
+{
+    for (size_t i = 0; i < search->n; i++)
+        search->x[i] = log(search->values[i]);
+    if (search->exact) {
+        for (size_t i = 1; i < search->n; i++)
+            search->starts[i] = search->values[i] != search->values[i - 1];
+    } else {
+        clip_outliers(search->x, search->n, search->scratch);
+        find_starts(search);
+    }
+    return join_levels(search, make_levels(search), least);
 }
 
 enum ulb_status ulb_find_changes(const double *values, size_t n, double least, bool exact,
                                  struct ulb_change **changes, size_t *n_changes, struct ulb_error *err)
 {
     size_t room = n ? n : 1;
-    struct search search = {.n = n, .level = exact ? 1 : LEVEL};
-    double *scratch = calloc(room, sizeof *scratch);
-    struct level *levels = calloc(room, sizeof *levels);
+    enum ulb_status status = ULB_OK;
+    struct search search = {.values = values, .n = n, .exact = exact};
     search.x = calloc(room, sizeof *search.x);
-    search.sums = calloc(room + 1, sizeof *search.sums);
     search.starts = calloc(room, sizeof *search.starts);
+    search.scratch = calloc(room, sizeof *search.scratch);
+    search.levels = calloc(room, sizeof *search.levels);
     *changes = calloc(room, sizeof **changes);
     *n_changes = 0;
-    enum ulb_status status = ULB_OK;
-    if (!scratch || !levels || !search.x || !search.sums || !search.starts || !*changes) {
+    if (!search.x || !search.starts || !search.scratch || !search.levels || !*changes) {
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to look for changes");
-        goto out;
-    }
-    for (size_t i = 0; i < n; i++)
-        search.x[i] = log(values[i]);
-    search.sigma = exact ? least_sigma : noise(search.x, n, scratch);
-    search.least_gain = significance * log(fmax(2, (double)n));
-    if (!exact)
-        clip_outliers(search.x, n, search.sigma, scratch);
-    for (size_t i = 0; i < n; i++)
-        search.sums[i + 1] = search.sums[i] + search.x[i];
-    find_starts(&search);
-    size_t n_levels = n ? make_levels(&search, levels) : 0;
-    n_levels = join_levels(levels, n_levels, least, values, scratch);
-    for (size_t i = 1; i < n_levels; i++)
-        (*changes)[(*n_changes)++] =
-            (struct ulb_change){levels[i].from, levels[i - 1].median, levels[i].median};
-out:
-    if (status != ULB_OK) {
         free(*changes);
         *changes = NULL;
+        goto out;
     }
-    free(scratch);
-    free(levels);
+    size_t n_levels = find_levels(&search, least);
+    for (size_t i = 1; i < n_levels; i++)
+        (*changes)[(*n_changes)++] =
+            (struct ulb_change){search.levels[i].from, search.levels[i - 1].median, search.levels[i].median};
+out:
     free(search.x);
-    free(search.sums);
     free(search.starts);
+    free(search.scratch);
+    free(search.levels);
     return status;
 }

@@ -1,10 +1,12 @@
 /* Where a series of figures changed its level.
  *
- * Seeded binary segmentation (Kovács, Li, Bühlmann and Munk, Biometrika 2023): the best split of each of a
- * fixed set of intervals of all lengths, the narrowest significant one first. A split is significant when the
- * squared difference of the two means, in units of the noise, exceeds 6 log n; the noise is the median step
- * from one figure to the next, so that a change does not count as noise. Single outliers are clipped first.
- * What remains and is smaller than asked for is joined again. All on logarithms: a change is a ratio. */
+ * The E-divisive family: Matteson and James (arXiv 1306.4933) with what Fleming et al. made of it for
+ * performance records (Hunter, arXiv 2301.03034; Apache Otava). In overlapping windows, the split with the
+ * largest energy divergence is taken as long as a t-test holds it possible (p <= 0.01). Then the least
+ * significant changes are dropped, one by one, until all have p < 0.001 and the size asked for.
+ *
+ * Beyond Hunter: a level has three figures or more, outliers are clipped first, and p-values are corrected
+ * for the number of splits. All on logarithms: a change is a ratio. */
 #ifndef ULB_RESULTS_HISTORY_CHANGE_POINTS_H
 #define ULB_RESULTS_HISTORY_CHANGE_POINTS_H
 

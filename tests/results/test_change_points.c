@@ -2,6 +2,8 @@
 #include "results/history/change_points.h"
 
 #include "common/rng.h"
+#include "results/history/t_test.h"
+#include "tests/results/otava_series.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -139,6 +141,44 @@ static void test_sizes(void **state)
     assert_in_range(change.at, 9989, 9991);
 }
 
+static void test_otavas_series(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof otava_series / sizeof *otava_series; i++) {
+        const struct otava_series *series = &otava_series[i];
+        struct ulb_change *changes;
+        size_t n;
+        assert_int_equal(
+            ulb_find_changes(series->values, series->n, series->least, false, &changes, &n, &err), ULB_OK);
+        assert_int_equal(n, series->n_changes);
+        for (size_t j = 0; j < n; j++)
+            assert_int_equal(changes[j].at, series->changes[j]);
+        free(changes);
+    }
+}
+
+/* The 97.5 % points of Student's t, as tables have them. */
+static void test_t_test(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t freedom;
+        double t;
+    } table[] = {{1, 12.706}, {2, 4.303}, {3, 3.182}, {4, 2.776}, {9, 2.262}, {10, 2.228}, {120, 1.980}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        /* One value against n others: the variance of the difference is 1 + 1 / n. */
+        size_t n = table[i].freedom + 1;
+        struct ulb_moments one = {1, table[i].t * sqrt(1 + 1 / (double)n), 0};
+        struct ulb_moments others = {n, 0, (double)table[i].freedom};
+        assert_true(fabs(ulb_t_test(&one, &others) - 0.05) < 1e-4);
+        assert_true(fabs(ulb_t_test(&others, &one) - 0.05) < 1e-4);
+    }
+    static const double same[] = {1, 1, 1}, more[] = {2, 2};
+    struct ulb_moments a = ulb_moments_of(same, 3), b = ulb_moments_of(more, 2), c = ulb_moments_of(more, 1);
+    struct ulb_moments d = ulb_moments_of(same, 1);
+    assert_true(ulb_t_test(&a, &a) == 1 && ulb_t_test(&a, &b) == 0 && ulb_t_test(&c, &d) == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +188,8 @@ int main(void)
         cmocka_unit_test(test_several_changes),
         cmocka_unit_test(test_exact_figures),
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_otavas_series),
+        cmocka_unit_test(test_t_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
