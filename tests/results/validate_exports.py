@@ -38,6 +38,42 @@ def rows_of(record, section):
     return value
 
 
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_formulas(path, folder):
+    """No field begins a formula unless it is a number, and what was put before a text is an apostrophe alone."""
+    record = json.loads(path.read_text())
+    record["machine"]["cpu_model"] = "@SUM(A1:A9)"
+    record["build"]["commit"] = "-1+1"
+    texts = ["=HYPERLINK(\"http://example.org\",\"a\")", "+1+1", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1", "\n=1+1", "=1+1,2", "-", "a=1"]
+    for cell, text in zip(record["cells"], texts):
+        cell["verdict"] = text
+        cell["residual"] = -0.25
+    for cell in record["overlap"]["cells"]:
+        cell["overlap_samples"] = [-0.5 * x for x in cell["overlap_samples"]]
+    hostile = folder / "formulas.json"
+    hostile.write_text(json.dumps(record))
+    for section in SECTIONS:
+        text = export(hostile, "csv", "--section", section)
+        for row in csv.reader(io.StringIO(text, newline=""), strict=True):
+            assert not any(field[:1] in tuple("=+-@\t\r\n") and not is_number(field) for field in row), row
+    rows = list(csv.DictReader(io.StringIO(export(hostile, "csv"), newline=""), strict=True))
+    assert {(row["cpu_model"], row["commit"]) for row in rows} == {("'@SUM(A1:A9)", "'-1+1")}
+    for row, text in zip(rows, texts):
+        shown = re.sub("[\t\r\n]", "?", text)  # reading a record replaces them
+        assert row["verdict"] == "'" + shown if shown[0] in "=+-@" else row["verdict"] == shown, (row["verdict"], text)
+        assert row["residual"] == "-0.25", row
+    overlaps = csv.DictReader(io.StringIO(export(hostile, "csv", "--section", "overlap.cells"), newline=""), strict=True)
+    for row, cell in zip(overlaps, record["overlap"]["cells"]):
+        assert [float(x) for x in row["overlap_samples"].split()] == cell["overlap_samples"], row
+
+
 def check_csv(path, record):
     for section in SECTIONS:
         text = export(path, "csv", "--section", section)
@@ -209,6 +245,7 @@ def main(sample_program):
             check_sql(path, record, str(folder / "all.db"))
             if path == paths[0]:  # scipy takes its time to load
                 check_googlebench(path, record, folder)
+                check_formulas(path, folder)
                 check_sql_of_another_build(path, str(folder / "other.db"))
             check_schemas(path, record)
         record = json.loads(paths[3].read_text())
