@@ -24,6 +24,8 @@ ulb_export_fn ulb_export_googlebench;
 ulb_export_fn ulb_export_gha_bigger, ulb_export_gha_smaller;
 /* Bencher Metric Format: https://bencher.dev/docs/reference/bencher-metric-format */
 ulb_export_fn ulb_export_bmf;
+/* Gauges in the text format of Prometheus, in its base units: seconds, bytes, ratios. */
+ulb_export_fn ulb_export_prometheus;
 
 /* Text of the record at place, "" when there is none. */
 const char *ulb_export_text(const struct ulb_record *record, const char *place);
