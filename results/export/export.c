@@ -18,6 +18,8 @@ const struct ulb_export_format ulb_export_formats[] = {
     {"gha-smaller", "github-action-benchmark, customSmallerIsBetter: times, gamma, instructions", true,
      ulb_export_gha_smaller},
     {"bmf", "Bencher Metric Format, with bounds", true, ulb_export_bmf},
+    {"prometheus", "Prometheus' text format, for its node exporter or a push gateway", false,
+     ulb_export_prometheus},
 };
 const size_t ulb_export_format_count = sizeof ulb_export_formats / sizeof *ulb_export_formats;
 

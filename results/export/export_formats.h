@@ -10,7 +10,7 @@ typedef enum ulb_status ulb_export_fn(const struct ulb_record *record, const cha
                                       struct ulb_error *err);
 
 /* RFC 4180 with a header line: one array of the record behind the columns created, commit and cpu_model. null
- * is an empty field, samples are one field, separated by spaces. */
+ * is an empty field, samples are one field, separated by spaces. No text begins a formula. */
 ulb_export_fn ulb_export_csv;
 /* Tables of GitHub's Markdown: cells, gamma, counts. */
 ulb_export_fn ulb_export_markdown;
@@ -24,6 +24,8 @@ ulb_export_fn ulb_export_googlebench;
 ulb_export_fn ulb_export_gha_bigger, ulb_export_gha_smaller;
 /* Bencher Metric Format: https://bencher.dev/docs/reference/bencher-metric-format */
 ulb_export_fn ulb_export_bmf;
+/* Gauges in the text format of Prometheus, in its base units: seconds, bytes, ratios. */
+ulb_export_fn ulb_export_prometheus;
 
 /* Text of the record at place, "" when there is none. */
 const char *ulb_export_text(const struct ulb_record *record, const char *place);

@@ -3,17 +3,25 @@
 #include "results/record/record.h"
 #include "results/record/tracked_values.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* --- CSV --- */
 
+/* A spreadsheet takes a field that begins so for a formula; behind an apostrophe it is text. */
+static bool begins_formula(const char *text)
+{
+    return *text && strchr("=+-@\t\r\n", *text);
+}
+
 static void put_csv_text(FILE *out, const char *text)
 {
+    const char *apostrophe = begins_formula(text) ? "'" : "";
     if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, out);
+        fprintf(out, "%s%s", apostrophe, text);
         return;
     }
-    putc('"', out);
+    fprintf(out, "\"%s", apostrophe);
     for (; *text; text++) {
         if (*text == '"')
             putc('"', out);
@@ -34,8 +42,11 @@ static void put_csv_value(FILE *out, const json_t *value)
         fputs(json_is_true(value) ? "true" : "false", out);
 }
 
+/* Several numbers in one field are text: a blank keeps a first one below 0 from beginning a formula. */
 static void put_csv_samples(FILE *out, const json_t *samples)
 {
+    if (json_array_size(samples) > 1 && json_number_value(json_array_get(samples, 0)) < 0)
+        putc(' ', out);
     for (size_t i = 0; i < json_array_size(samples); i++)
         fprintf(out, "%s%.9g", i ? " " : "", json_number_value(json_array_get(samples, i)));
 }

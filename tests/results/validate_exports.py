@@ -2,9 +2,11 @@
 """validate_exports.py ULB-BENCH SAMPLE-RECORD: every export of every sample record, read by the program it is for.
 
 CSV by Python's csv, Markdown by cmark-gfm, SQL by sqlite3, Google Benchmark's JSON by its own compare.py, the files of
-github-action-benchmark and Bencher by their published schemas. What is read must be what the record holds.
+github-action-benchmark and Bencher by their published schemas, Prometheus' text by promtool, where there is one, and by
+prometheus_text.py. What is read must be what the record holds.
 """
 import csv
+import datetime
 import io
 import json
 import math
@@ -17,6 +19,8 @@ import tempfile
 import xml.etree.ElementTree as tree
 
 import jsonschema
+
+import prometheus_text
 
 HERE = pathlib.Path(__file__).parent
 COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
@@ -36,6 +40,42 @@ def rows_of(record, section):
     for key in section.split("."):
         value = value[key] if value else []
     return value
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_formulas(path, folder):
+    """No field begins a formula unless it is a number, and what was put before a text is an apostrophe alone."""
+    record = json.loads(path.read_text())
+    record["machine"]["cpu_model"] = "@SUM(A1:A9)"
+    record["build"]["commit"] = "-1+1"
+    texts = ["=HYPERLINK(\"http://example.org\",\"a\")", "+1+1", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1", "\n=1+1", "=1+1,2", "-", "a=1"]
+    for cell, text in zip(record["cells"], texts):
+        cell["verdict"] = text
+        cell["residual"] = -0.25
+    for cell in record["overlap"]["cells"]:
+        cell["overlap_samples"] = [-0.5 * x for x in cell["overlap_samples"]]
+    hostile = folder / "formulas.json"
+    hostile.write_text(json.dumps(record))
+    for section in SECTIONS:
+        text = export(hostile, "csv", "--section", section)
+        for row in csv.reader(io.StringIO(text, newline=""), strict=True):
+            assert not any(field[:1] in tuple("=+-@\t\r\n") and not is_number(field) for field in row), row
+    rows = list(csv.DictReader(io.StringIO(export(hostile, "csv"), newline=""), strict=True))
+    assert {(row["cpu_model"], row["commit"]) for row in rows} == {("'@SUM(A1:A9)", "'-1+1")}
+    for row, text in zip(rows, texts):
+        shown = re.sub("[\t\r\n]", "?", text)  # reading a record replaces them
+        assert row["verdict"] == "'" + shown if shown[0] in "=+-@" else row["verdict"] == shown, (row["verdict"], text)
+        assert row["residual"] == "-0.25", row
+    overlaps = csv.DictReader(io.StringIO(export(hostile, "csv", "--section", "overlap.cells"), newline=""), strict=True)
+    for row, cell in zip(overlaps, record["overlap"]["cells"]):
+        assert [float(x) for x in row["overlap_samples"].split()] == cell["overlap_samples"], row
 
 
 def check_csv(path, record):
@@ -186,7 +226,48 @@ def check_schemas(path, record):
     assert sum(len(measures) for measures in bmf.values()) == len(smaller) + len(efficiencies)
 
 
+# Metric: section, key of the value, factor to the base unit.
+GAUGES = {
+    "ulb_cell_time_seconds": ("cells", "us", 1e-6),
+    "ulb_cell_read_bytes_per_second": ("cells", "gbps", 1e9),
+    "ulb_cell_yardstick_bytes_per_second": ("cells", "yardstick_gbps", 1e9),
+    "ulb_cell_efficiency_ratio": ("cells", "efficiency", 1),
+    "ulb_kernel_gamma_cycles": ("gamma.cells", "gamma_cycles", 1),
+    "ulb_kernel_instructions": ("counts", "instructions_per_step", 1),
+    "ulb_beta_bytes_per_second": ("beta.cells", "gbps", 1e9),
+    "ulb_yardstick_bytes_per_second": ("beta.yardstick", "gbps", 1e9),
+    "ulb_decode_tokens_per_second": ("decode.runs", "tokens_per_s", 1),
+    "ulb_decode_token_energy_joules": ("decode.runs", "joule_per_token", 1),
+}
+
+
+def check_about_record(metrics, record):
+    [(info, one)] = metrics.pop("ulb_record_info")
+    assert one == 1 and info["cpu_model"] == record["machine"]["cpu_model"] and info["commit"] == record["build"]["commit"]
+    [(none, seconds)] = metrics.pop("ulb_record_timestamp_seconds")
+    created = datetime.datetime.fromisoformat(record["created"].replace("Z", "+00:00"))
+    assert none == {} and seconds == created.timestamp(), (seconds, record["created"])
+
+
+def check_prometheus(path, record):
+    metrics = prometheus_text.check(export(path, "prometheus"))
+    check_about_record(metrics, record)
+    for name, (section, key, factor) in GAUGES.items():
+        samples = metrics.pop(name, [])
+        first = {}  # of the rows with the same labels
+        for row in rows_of(record, section):
+            if row[key] is not None:
+                first.setdefault(tuple(row[label] for label in samples[0][0]), row)
+        wanted = list(first.values())
+        assert len(samples) == len(wanted), (name, len(samples), len(wanted))
+        for (labels, value), row in zip(samples, wanted):
+            assert math.isclose(value, factor * row[key], rel_tol=1e-8), (name, labels, value)
+            assert all(str(row[label]) == text for label, text in labels.items()), (name, labels)
+    assert not metrics, metrics.keys()
+
+
 def main(sample_program):
+    prometheus_text.self_test()
     for program in ("cmark-gfm", "sqlite3"):
         if not shutil.which(program):
             sys.exit(f"{program} is not installed")
@@ -209,8 +290,11 @@ def main(sample_program):
             check_sql(path, record, str(folder / "all.db"))
             if path == paths[0]:  # scipy takes its time to load
                 check_googlebench(path, record, folder)
+                check_formulas(path, folder)
                 check_sql_of_another_build(path, str(folder / "other.db"))
             check_schemas(path, record)
+            check_prometheus(path, record)
+        prometheus_text.check(export(paths[3], "prometheus"))  # of series that coincide one stays
         record = json.loads(paths[3].read_text())
         record.update(cells=[], counts=[])
         record["gamma"]["cells"] = []
@@ -220,7 +304,7 @@ def main(sample_program):
             refused = subprocess.run([BENCH, "export", str(folder / "bare.json"), "--to", target], capture_output=True,
                                      text=True)
             assert refused.returncode == 2 and "nothing for this format" in refused.stderr, (target, refused)
-        for target in ("csv", "md", "sql", "googlebench", "gha-smaller", "bmf"):
+        for target in ("csv", "md", "sql", "googlebench", "gha-smaller", "bmf", "prometheus"):
             wrapped = json.loads(export(paths[3], target, "--json"))
             assert wrapped["format"] == target and ("text" in wrapped) != ("document" in wrapped)
     print(f"{len(paths)} records, all exports read by their consumers")

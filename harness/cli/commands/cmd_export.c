@@ -71,7 +71,7 @@ static enum ulb_status export_record(struct ulb_record *record, size_t i, void *
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"to", OPTION_TO, "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf", 0, "the format", 0},
+        {"to", OPTION_TO, "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf|prometheus", 0, "the format", 0},
         {"section", OPTION_SECTION, "SECTION", 0,
          "array that a CSV holds (default: cells): " ULB_EXPORT_SECTIONS, 0},
         {"json", 'j', NULL, 0, "the export inside one JSON document", 0},
