@@ -43,16 +43,23 @@ const char *ulb_export_text(const struct ulb_record *record, const char *place)
 }
 
 enum ulb_status ulb_export(const struct ulb_record *record, const struct ulb_export_format *format,
-                           const char *section, char **text, size_t *bytes, struct ulb_error *err)
+                           const struct ulb_export_options *options, char **text, size_t *bytes,
+                           struct ulb_error *err)
 {
     struct ulb_text written;
     *text = NULL;
-    if (section && format->write != ulb_export_csv)
+    if (options->section && format->write != ulb_export_csv)
         return ulb_fail(err, ULB_BAD_INPUT, "--section goes with csv; %s holds the whole record",
                         format->name);
+    if (options->section && options->summary)
+        return ulb_fail(err, ULB_BAD_INPUT, "--summary is a table of its own; leave out --section %.64s",
+                        options->section);
+    if (options->summary && format->write == ulb_export_sql)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--summary goes with every format but sql; name another with --to");
     if (!ulb_text_open(&written))
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the export");
-    enum ulb_status status = format->write(record, section, written.out, err);
+    enum ulb_status status = format->write(record, options, written.out, err);
     if (!ulb_text_close(&written) && status == ULB_OK)
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the export");
     if (status != ULB_OK) {

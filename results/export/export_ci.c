@@ -28,6 +28,14 @@ static enum ulb_status put_document(json_t *document, FILE *out, struct ulb_erro
     return failed ? no_memory(err) : ULB_OK;
 }
 
+/* All that is followed, or what stands for it; to be freed. */
+static enum ulb_status values_of(const struct ulb_record *record, bool summary, bool times,
+                                 struct ulb_value **values, size_t *n, struct ulb_error *err)
+{
+    return summary ? ulb_export_summary_values(record, times, values, n, err)
+                   : ulb_record_values(record, values, n, err);
+}
+
 /* --- github-action-benchmark --- */
 
 /* Names of one tool's file must differ: metric and key. */
@@ -53,11 +61,12 @@ static json_t *gha_entry(const struct ulb_value *value)
     return NULL;
 }
 
-static enum ulb_status put_gha(const struct ulb_record *record, bool bigger, FILE *out, struct ulb_error *err)
+static enum ulb_status put_gha(const struct ulb_record *record, bool summary, bool bigger, FILE *out,
+                               struct ulb_error *err)
 {
     struct ulb_value *values;
     size_t n;
-    enum ulb_status status = ulb_record_values(record, &values, &n, err);
+    enum ulb_status status = values_of(record, summary, !bigger, &values, &n, err);
     if (status != ULB_OK)
         return status;
     json_t *entries = json_array();
@@ -68,25 +77,28 @@ static enum ulb_status put_gha(const struct ulb_record *record, bool bigger, FIL
     }
     free(values);
     if (status == ULB_OK && json_array_size(entries) == 0)
-        status = nothing(bigger ? "no cell has an efficiency" : "no times, gammas or counts", err);
+        status = nothing(bigger    ? "no cell has an efficiency"
+                         : summary ? "no model's tokens"
+                                   : "no times, gammas or counts",
+                         err);
     if (status == ULB_OK)
         return put_document(entries, out, err);
     json_decref(entries);
     return status;
 }
 
-enum ulb_status ulb_export_gha_bigger(const struct ulb_record *record, const char *section, FILE *out,
+enum ulb_status ulb_export_gha_bigger(const struct ulb_record *record,
+                                      const struct ulb_export_options *options, FILE *out,
                                       struct ulb_error *err)
 {
-    (void)section;
-    return put_gha(record, true, out, err);
+    return put_gha(record, options->summary, true, out, err);
 }
 
-enum ulb_status ulb_export_gha_smaller(const struct ulb_record *record, const char *section, FILE *out,
+enum ulb_status ulb_export_gha_smaller(const struct ulb_record *record,
+                                       const struct ulb_export_options *options, FILE *out,
                                        struct ulb_error *err)
 {
-    (void)section;
-    return put_gha(record, false, out, err);
+    return put_gha(record, options->summary, false, out, err);
 }
 
 /* --- Bencher --- */
@@ -106,13 +118,12 @@ static int add_measure(json_t *benchmark, const struct ulb_value *value)
            json_object_set_new(benchmark, time ? "latency" : ulb_metrics[value->metric].name, measure);
 }
 
-enum ulb_status ulb_export_bmf(const struct ulb_record *record, const char *section, FILE *out,
-                               struct ulb_error *err)
+enum ulb_status ulb_export_bmf(const struct ulb_record *record, const struct ulb_export_options *options,
+                               FILE *out, struct ulb_error *err)
 {
     struct ulb_value *values;
     size_t n;
-    (void)section;
-    enum ulb_status status = ulb_record_values(record, &values, &n, err);
+    enum ulb_status status = values_of(record, options->summary, false, &values, &n, err);
     if (status != ULB_OK)
         return status;
     json_t *benchmarks = json_object();
@@ -219,26 +230,63 @@ static int add_google_cell(json_t *benchmarks, const struct ulb_cell *cell, cons
                                  google_entry(cell, name, family, "cv", mean > 0 ? deviation / mean : 0));
 }
 
-enum ulb_status ulb_export_googlebench(const struct ulb_record *record, const char *section, FILE *out,
-                                       struct ulb_error *err)
+static int add_google_cells(json_t *benchmarks, const struct ulb_cell *cells, size_t n, const char *cycles)
 {
-    struct ulb_cell *cells;
-    size_t n;
-    (void)section;
-    enum ulb_status status = ulb_record_cells(record, &cells, &n, err);
-    if (status != ULB_OK)
-        return status;
-    json_t *benchmarks = json_array(), *context = google_context(record);
-    int failed = !context;
+    int failed = 0;
     for (size_t i = 0; i < n && !failed; i++) {
         char name[ULB_CELL_KEY_MAX];
-        ulb_cell_key(&cells[i], ulb_record_text(record, "clock.cycles_source"), name);
-        failed |= add_google_cell(benchmarks, &cells[i], name, i);
+        ulb_cell_key(&cells[i], cycles, name);
+        failed = add_google_cell(benchmarks, &cells[i], name, i);
     }
-    ulb_cells_free(cells, n);
-    if (!failed && n > 0)
+    return failed;
+}
+
+/* A token's time is one repetition of its own. */
+static int add_google_tokens(json_t *benchmarks, const struct ulb_value *values, size_t n)
+{
+    static const struct ulb_cell once = {.threads = 1, .n_samples = 1};
+    int failed = 0;
+    for (size_t i = 0; i < n && !failed; i++) {
+        json_t *entry = google_entry(&once, values[i].key, i, NULL, values[i].value);
+        failed = json_object_set_new(entry, "repetition_index", json_integer(0)) |
+                 json_array_append_new(benchmarks, entry);
+    }
+    return failed;
+}
+
+static enum ulb_status add_google_benchmarks(const struct ulb_record *record, bool summary,
+                                             json_t *benchmarks, struct ulb_error *err)
+{
+    struct ulb_value *values = NULL;
+    struct ulb_cell *cells = NULL;
+    size_t n = 0;
+    int failed = 0;
+    enum ulb_status status = summary ? ulb_export_summary_values(record, true, &values, &n, err)
+                                     : ulb_record_cells(record, &cells, &n, err);
+    if (status != ULB_OK)
+        return status;
+    if (summary)
+        failed = add_google_tokens(benchmarks, values, n);
+    else
+        failed = add_google_cells(benchmarks, cells, n, ulb_record_text(record, "clock.cycles_source"));
+    free(values);
+    ulb_cells_free(cells, cells ? n : 0);
+    if (failed)
+        return no_memory(err);
+    return n > 0 ? ULB_OK : nothing(summary ? "no model's tokens" : "no cells", err);
+}
+
+enum ulb_status ulb_export_googlebench(const struct ulb_record *record,
+                                       const struct ulb_export_options *options, FILE *out,
+                                       struct ulb_error *err)
+{
+    json_t *benchmarks = json_array(), *context = google_context(record);
+    enum ulb_status status = benchmarks && context
+                                 ? add_google_benchmarks(record, options->summary, benchmarks, err)
+                                 : no_memory(err);
+    if (status == ULB_OK)
         return put_document(json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks), out, err);
     json_decref(benchmarks);
     json_decref(context);
-    return failed ? no_memory(err) : nothing("no cells", err);
+    return status;
 }

@@ -1,5 +1,6 @@
 #include "results/export/export_formats.h"
 #include "results/record/record.h"
+#include "results/summary/dashboard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,22 @@ static void put_table(FILE *out, const char *title, const json_t *rows, const st
     }
 }
 
-enum ulb_status ulb_export_markdown(const struct ulb_record *record, const char *section, FILE *out,
-                                    struct ulb_error *err)
+static void put_heading(FILE *out, const struct ulb_record *record)
+{
+    fputs("## ulb-bench: ", out);
+    put_text(out, ulb_export_text(record, "machine.cpu_model"), false);
+    fputs(", ", out);
+    put_text(out, ulb_export_text(record, "created"), false);
+    fputs("\n\nCommit ", out);
+    put_text(out, ulb_export_text(record, "build.commit"), false);
+    fputs(", compiler ", out);
+    put_text(out, ulb_export_text(record, "build.compiler"), false);
+    fputs(", cycles by ", out);
+    put_text(out, ulb_export_text(record, "clock.cycles_source"), false);
+    fputs(".\n", out);
+}
+
+static void put_sections(FILE *out, const struct ulb_record *record)
 {
     static const struct column cells[] = {
         {"kernel", "kernel", 0, 0, true},
@@ -117,19 +132,6 @@ enum ulb_status ulb_export_markdown(const struct ulb_record *record, const char 
         {"% of the roofline", "roofline_share", 1, 100, false},
         {"joules a token", "joule_per_token", 3, 1, false},
     };
-    (void)section;
-    (void)err;
-    fputs("## ulb-bench: ", out);
-    put_text(out, ulb_export_text(record, "machine.cpu_model"), false);
-    fputs(", ", out);
-    put_text(out, ulb_export_text(record, "created"), false);
-    fputs("\n\nCommit ", out);
-    put_text(out, ulb_export_text(record, "build.commit"), false);
-    fputs(", compiler ", out);
-    put_text(out, ulb_export_text(record, "build.compiler"), false);
-    fputs(", cycles by ", out);
-    put_text(out, ulb_export_text(record, "clock.cycles_source"), false);
-    fputs(".\n", out);
     put_table(out, "Products", ulb_section_array(record->root, &ulb_section_cells), cells,
               sizeof cells / sizeof *cells);
     put_table(out, "Compute cost", ulb_section_array(record->root, &ulb_section_gamma), gammas,
@@ -140,5 +142,43 @@ enum ulb_status ulb_export_markdown(const struct ulb_record *record, const char 
               sizeof betas / sizeof *betas);
     put_table(out, "Decoded tokens", ulb_section_array(record->root, &ulb_section_decode), runs,
               sizeof runs / sizeof *runs);
+}
+
+static enum ulb_status put_summary(FILE *out, const struct ulb_record *record, struct ulb_error *err)
+{
+    static const struct column formats[] = {
+        {"format", "format", 0, 0, false},
+        {"% of yardstick", "efficiency", 1, 100, false},
+    };
+    static const struct column kernels[] = {
+        {"kernel", "kernel", 0, 0, true},
+        {"format", "format", 0, 0, false},
+        {"% of yardstick", "efficiency", 1, 100, false},
+    };
+    static const struct column models[] = {
+        {"model", "model", 0, 0, false},
+        {"format", "format", 0, 0, false},
+        {"tokens/s", "tokens_per_s", 2, 1, false},
+    };
+    json_t *dashboard;
+    enum ulb_status status = ulb_dashboard_of(record, &dashboard, err);
+    if (status != ULB_OK)
+        return status;
+    put_table(out, "Formats", json_object_get(dashboard, "formats"), formats,
+              sizeof formats / sizeof *formats);
+    put_table(out, "Kernels", json_object_get(dashboard, "kernels"), kernels,
+              sizeof kernels / sizeof *kernels);
+    put_table(out, "Models", json_object_get(dashboard, "models"), models, sizeof models / sizeof *models);
+    json_decref(dashboard);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_export_markdown(const struct ulb_record *record, const struct ulb_export_options *options,
+                                    FILE *out, struct ulb_error *err)
+{
+    put_heading(out, record);
+    if (options->summary)
+        return put_summary(out, record, err);
+    put_sections(out, record);
     return ULB_OK;
 }

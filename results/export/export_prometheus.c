@@ -1,6 +1,7 @@
 /* The text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats */
 #include "common/text.h"
 #include "results/export/export_formats.h"
+#include "results/summary/dashboard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ enum { MOST_LABELS = 12 };
 /* One metric: each row that has a number at key is a sample. */
 struct family {
     const char *name, *help;
-    const struct ulb_section *section;
+    const struct ulb_section *section; /* NULL: the rows are the dashboard's */
     const char *key;
     double factor; /* from the record's unit to Prometheus' base unit */
     const char *labels[MOST_LABELS + 1];
@@ -63,6 +64,33 @@ static const struct family families[] = {
      DECODE_LABELS},
     {"ulb_decode_token_energy_joules", "Energy per token decoded, less that at rest.", &ulb_section_decode,
      "joule_per_token", 1, DECODE_LABELS},
+};
+
+static const struct summary_family {
+    const char *array; /* of the dashboard */
+    struct family family;
+} summary_families[] = {
+    {"formats",
+     {"ulb_format_efficiency_ratio",
+      "Share of the yardstick that a format reached.",
+      NULL,
+      "efficiency",
+      1,
+      {"format"}}},
+    {"kernels",
+     {"ulb_kernel_efficiency_ratio",
+      "Share of the yardstick that a kernel reached.",
+      NULL,
+      "efficiency",
+      1,
+      {"kernel", "format"}}},
+    {"models",
+     {"ulb_model_tokens_per_second",
+      "Tokens per second of a model in a format.",
+      NULL,
+      "tokens_per_s",
+      1,
+      {"model", "format"}}},
 };
 
 static enum ulb_status no_memory(struct ulb_error *err)
@@ -135,14 +163,14 @@ static enum ulb_status put_sample(FILE *out, const struct family *family, const 
     return status;
 }
 
-static enum ulb_status put_family(FILE *out, const struct ulb_record *record, const struct family *family,
-                                  size_t *samples, struct ulb_error *err)
+static enum ulb_status put_family(FILE *out, const json_t *rows, const struct family *family, size_t *samples,
+                                  struct ulb_error *err)
 {
     json_t *seen = json_object();
     enum ulb_status status = seen ? ULB_OK : no_memory(err);
     size_t i;
     const json_t *row;
-    json_array_foreach(ulb_section_array(record->root, family->section), i, row)
+    json_array_foreach(rows, i, row)
     {
         if (status == ULB_OK)
             status = put_sample(out, family, row, seen, err);
@@ -176,15 +204,38 @@ static void put_record(FILE *out, const struct ulb_record *record)
     fprintf(out, "ulb_record_timestamp_seconds %lld\n", (long long)timegm(&created));
 }
 
-enum ulb_status ulb_export_prometheus(const struct ulb_record *record, const char *section, FILE *out,
+static enum ulb_status put_families(FILE *out, const struct ulb_record *record, size_t *samples,
+                                    struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    for (size_t f = 0; f < sizeof families / sizeof *families && status == ULB_OK; f++)
+        status =
+            put_family(out, ulb_section_array(record->root, families[f].section), &families[f], samples, err);
+    return status;
+}
+
+static enum ulb_status put_summary(FILE *out, const struct ulb_record *record, size_t *samples,
+                                   struct ulb_error *err)
+{
+    json_t *dashboard;
+    enum ulb_status status = ulb_dashboard_of(record, &dashboard, err);
+    if (status != ULB_OK)
+        return status;
+    for (size_t f = 0; f < sizeof summary_families / sizeof *summary_families && status == ULB_OK; f++)
+        status = put_family(out, json_object_get(dashboard, summary_families[f].array),
+                            &summary_families[f].family, samples, err);
+    json_decref(dashboard);
+    return status;
+}
+
+enum ulb_status ulb_export_prometheus(const struct ulb_record *record,
+                                      const struct ulb_export_options *options, FILE *out,
                                       struct ulb_error *err)
 {
-    (void)section;
     size_t samples = 0;
-    enum ulb_status status = ULB_OK;
     put_record(out, record);
-    for (size_t f = 0; f < sizeof families / sizeof *families && status == ULB_OK; f++)
-        status = put_family(out, record, &families[f], &samples, err);
+    enum ulb_status status =
+        options->summary ? put_summary(out, record, &samples, err) : put_families(out, record, &samples, err);
     if (status == ULB_OK && samples == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "the record has nothing for this format: no measured values");
     return status;

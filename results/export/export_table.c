@@ -2,6 +2,7 @@
 #include "results/export/export_formats.h"
 #include "results/record/record.h"
 #include "results/record/tracked_values.h"
+#include "results/summary/dashboard.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -64,14 +65,61 @@ static const struct ulb_section *find_section(const char *wanted, struct ulb_err
     return NULL;
 }
 
-enum ulb_status ulb_export_csv(const struct ulb_record *record, const char *name, FILE *out,
-                               struct ulb_error *err)
+/* The columns that every table begins with. */
+static const char csv_head[] = "created,commit,cpu_model";
+
+static void put_csv_record(FILE *out, const struct ulb_record *record)
 {
     static const char *const places[] = {"created", "build.commit", "machine.cpu_model"};
-    const struct ulb_section *section = find_section(name ? name : "cells", err);
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        put_csv_text(out, ulb_export_text(record, places[p]));
+        putc(',', out);
+    }
+}
+
+/* One line for each value; the columns that say what it is of are empty where they do not apply. */
+static enum ulb_status put_csv_summary(const struct ulb_record *record, FILE *out, struct ulb_error *err)
+{
+    static const struct {
+        const char *array, *of, *metric;
+    } parts[] = {
+        {"formats", "format", "efficiency"},
+        {"kernels", "kernel", "efficiency"},
+        {"models", "model", "tokens_per_s"},
+    };
+    static const char *const columns[] = {"model", "format", "kernel"};
+    json_t *dashboard;
+    enum ulb_status status = ulb_dashboard_of(record, &dashboard, err);
+    if (status != ULB_OK)
+        return status;
+    fprintf(out, "%s,of,model,format,kernel,metric,value\r\n", csv_head);
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        size_t i;
+        const json_t *row;
+        json_array_foreach(json_object_get(dashboard, parts[p].array), i, row)
+        {
+            put_csv_record(out, record);
+            fputs(parts[p].of, out);
+            for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+                putc(',', out);
+                put_csv_value(out, json_object_get(row, columns[c]));
+            }
+            fprintf(out, ",%s,", parts[p].metric);
+            put_csv_value(out, json_object_get(row, parts[p].metric));
+            fputs("\r\n", out);
+        }
+    }
+    json_decref(dashboard);
+    return ULB_OK;
+}
+
+static enum ulb_status put_csv_section(const struct ulb_record *record, const char *name, FILE *out,
+                                       struct ulb_error *err)
+{
+    const struct ulb_section *section = find_section(name, err);
     if (!section)
         return ULB_BAD_INPUT;
-    fputs("created,commit,cpu_model", out);
+    fputs(csv_head, out);
     for (size_t f = 0; f < section->n_fields; f++)
         fprintf(out, ",%s", section->fields[f].key);
     const char *const lists[] = {section->samples.key, section->more.key};
@@ -82,10 +130,7 @@ enum ulb_status ulb_export_csv(const struct ulb_record *record, const char *name
     const json_t *row;
     json_array_foreach(ulb_section_array(record->root, section), i, row)
     {
-        for (size_t p = 0; p < 3; p++) {
-            put_csv_text(out, ulb_export_text(record, places[p]));
-            putc(',', out);
-        }
+        put_csv_record(out, record);
         for (size_t f = 0; f < section->n_fields; f++) {
             fputs(f ? "," : "", out);
             put_csv_value(out, ulb_field_of(row, &section->fields[f]));
@@ -97,6 +142,14 @@ enum ulb_status ulb_export_csv(const struct ulb_record *record, const char *name
         fputs("\r\n", out);
     }
     return ULB_OK;
+}
+
+enum ulb_status ulb_export_csv(const struct ulb_record *record, const struct ulb_export_options *options,
+                               FILE *out, struct ulb_error *err)
+{
+    if (options->summary)
+        return put_csv_summary(record, out, err);
+    return put_csv_section(record, options->section ? options->section : "cells", out, err);
 }
 
 /* --- SQL --- */
@@ -240,10 +293,10 @@ static void put_sql_section(FILE *out, const struct ulb_record *record, const st
     }
 }
 
-enum ulb_status ulb_export_sql(const struct ulb_record *record, const char *section, FILE *out,
-                               struct ulb_error *err)
+enum ulb_status ulb_export_sql(const struct ulb_record *record, const struct ulb_export_options *options,
+                               FILE *out, struct ulb_error *err)
 {
-    (void)section;
+    (void)options;
     char id[17];
     if (!ulb_record_digest(record, id))
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the export");

@@ -155,6 +155,9 @@ expect 3 "page.html.*File too large" bash -c "ulimit -f 1; '$bench' report recor
 expect 2 "name a record and a format" "$bench" export noise.json
 expect 2 "unknown export format 'xml'; formats are csv, .*bmf" "$bench" export noise.json --to xml
 expect 2 "noise.json" "$bench" export noise.json --to csv
+expect 2 "--section goes with csv; md holds" "$bench" export "$record" --to md --section peak
+expect 2 "--summary goes with every format but sql" "$bench" export "$record" --to sql --summary
+expect 2 "leave out --section peak" "$bench" export "$record" --to csv --section peak --summary
 expect 2 "nosuch.json" "$bench" export nosuch.json --to csv
 
 # Output that cannot be written: said before anything is measured.

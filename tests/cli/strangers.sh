@@ -54,6 +54,7 @@ for json in '' --json; do
 done
 for form in --markdown --junit --github; do clean "$bench" compare record.json hostile.json --force $form; done
 for to in csv md sql prometheus; do clean "$bench" export hostile.json --to $to; done
+for to in csv md prometheus; do clean "$bench" export hostile.json --to $to --summary; done
 name=$'a\nulb-bench: forged\033[2J.json'
 clean "$bench" report "$name"
 cp hostile.json "$name"

@@ -6,8 +6,9 @@ import subprocess
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)')
 SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[^"{{}}]|"(?:[^"\\]|\\.)*")*)\}})? (\S+)$')
-# Units that promtool wants replaced by their base unit, and endings that belong to other types.
+# What promtool wants in no name: units that have a base unit, types, and endings of other types.
 ODD_UNITS = {"milliseconds", "microseconds", "ms", "us", "ns", "gbps", "gigabytes", "kilobytes", "bits", "percent", "percents"}
+TYPES = {"counter", "gauge", "histogram", "summary"}
 ENDINGS = ("_total", "_count", "_sum", "_bucket", "_created")
 
 
@@ -50,7 +51,7 @@ def parse(text):
     assert helped == typed == set(metrics), "a metric without samples"
     for name in metrics:
         assert name.startswith("ulb_") and name == name.lower() and not name.endswith(ENDINGS), name
-        assert not ODD_UNITS & set(name.split("_")), name
+        assert not (ODD_UNITS | TYPES) & set(name.split("_")), name
     return metrics
 
 
@@ -79,5 +80,6 @@ def self_test():
     for bad in ("ulb_a_ratio 1\n", head, head + "ulb_a_ratio 1", head + "ulb_a_ratio x\n", head + "ulb_a_ratio{a=1} 1\n",
                 head + 'ulb_a_ratio{a="\\x"} 1\n', head + 'ulb_a_ratio{a="1",a="2"} 1\n', head + "ulb_a_ratio 1\nulb_a_ratio 2\n",
                 head + 'ulb_a_ratio{a="b"c"} 1\n', head + "ulb_a_ratio 1\n" + head, (head + "ulb_a_ratio 1\n").replace("_ratio", "_us"),
-                head + "ulb_b_ratio 1\n", head + "\n", (head + "ulb_a_ratio 1\n").replace("_ratio", "_total")):
+                head + "ulb_b_ratio 1\n", head + "\n", (head + "ulb_a_ratio 1\n").replace("_ratio", "_total"),
+                (head + "ulb_a_ratio 1\n").replace("_a_", "_summary_")):
         assert refuses(bad), bad

@@ -13,6 +13,7 @@ import math
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -266,6 +267,85 @@ def check_prometheus(path, record):
     assert not metrics, metrics.keys()
 
 
+def summary_of(path, record):
+    """(of, name, format): value, from the cells themselves and from what 'show' says."""
+    first = record["beta"]["yardstick"][0]["set"]
+    cells = [c for c in record["cells"] if c["n"] == 1 and c["mode"] == "cold" and c["set"] == first]
+
+    def share(chosen):
+        fastest = {}
+        for cell in chosen:
+            shape = cell["model"], cell["layer"], cell["m"], cell["k"]
+            if shape not in fastest or cell["gbps"] > fastest[shape]["gbps"]:
+                fastest[shape] = cell
+        known = [cell["efficiency"] for cell in fastest.values() if cell["efficiency"] is not None]
+        return statistics.median(known) if known else None
+
+    wanted = {("format", f, ""): share([c for c in cells if c["format"] == f]) for f in {c["format"] for c in cells}}
+    wanted.update({("kernel", k, f): share([c for c in cells if c["kernel"] == k])
+                   for k, f in {(c["kernel"], c["format"]) for c in cells}})
+    shown = json.loads(subprocess.run([BENCH, "show", str(path), "--json"], check=True, capture_output=True).stdout)
+    wanted.update({("model", model["model"], row["format"]): row["tokens_per_s"]
+                   for model in shown["models"] for row in model["formats"]})
+    return {key: value for key, value in wanted.items() if value is not None}
+
+
+def same(found, wanted):
+    assert found.keys() == wanted.keys(), found.keys() ^ wanted.keys()
+    assert all(math.isclose(found[key], wanted[key], rel_tol=1e-8) for key in wanted), (found, wanted)
+
+
+def check_summary(path, record):
+    wanted = summary_of(path, record)
+    rows = list(csv.DictReader(io.StringIO(export(path, "csv", "--summary"), newline=""), strict=True))
+    same({(r["of"], r[r["of"]], r["format"] if r["of"] != "format" else ""): float(r["value"]) for r in rows}, wanted)
+    assert {r["metric"] for r in rows} <= {"efficiency", "tokens_per_s"} and len(rows) == len(wanted)
+
+    html = subprocess.run(["cmark-gfm", "-e", "table"], input=export(path, "md", "--summary"), check=True,
+                          capture_output=True, text=True).stdout
+    assert sum(len(table.findall("tbody/tr")) for table in tree.fromstring(f"<page>{html}</page>").findall("table")) == \
+        len(wanted)
+
+    metrics = prometheus_text.check(export(path, "prometheus", "--summary"))
+    check_about_record(metrics, record)
+    same({(name.split("_")[1], labels[name.split("_")[1]], labels["format"] if "_format_" not in name else ""): value
+          for name, samples in metrics.items() for labels, value in samples}, wanted)
+
+    # Names of services: "OF NAME", and of a model its format.
+    keys = {f"{of} {name}" + (f" {form}" if of == "model" else ""): value for (of, name, form), value in wanted.items()}
+    times = {key: 1e6 / value for key, value in keys.items() if key.startswith("model ")}
+    bmf = json.loads(export(path, "bmf", "--summary"))
+    jsonschema.validate(bmf, json.loads((HERE / "bmf-schema.json").read_text()))
+    same({name: value for name, measures in bmf.items() for value in (m["value"] for m in measures.values())}, keys)
+    assert {m for measures in bmf.values() for m in measures} <= {"efficiency", "tps"}
+    for target, values in (("gha-bigger", keys), ("gha-smaller", times)):
+        entries = json.loads(export(path, target, "--summary"))
+        jsonschema.validate(entries, json.loads((HERE / "gha-schema.json").read_text()))
+        same({e["name"].split(": ")[1]: e["value"] / (100 if e["unit"] == "%" else 1) for e in entries}, values)
+        assert {e["unit"] for e in entries} <= ({"%", "tokens/s"} if target == "gha-bigger" else {"us"})
+    google = json.loads(export(path, "googlebench", "--summary"))["benchmarks"]
+    same({b["name"]: b["real_time"] for b in google}, times)
+
+
+def check_summary_of_little(path, folder):
+    """Without a yardstick there are times of tokens alone; without cells of one token nothing at all."""
+    record = json.loads(path.read_text())
+    for cell in record["cells"]:
+        cell.update(efficiency=None, efficiency_reason="none", yardstick_gbps=None, yardstick_gbps_reason="none")
+    little = folder / "little.json"
+    little.write_text(json.dumps(record))
+    rows = list(csv.DictReader(io.StringIO(export(little, "csv", "--summary"), newline="")))
+    assert rows and {r["of"] for r in rows} == {"model"}, rows
+    for cell in record["cells"]:
+        cell["n"] = 8
+    little.write_text(json.dumps(record))
+    assert export(little, "csv", "--summary").count("\n") == 1 and "###" not in export(little, "md", "--summary")
+    for target in ("gha-bigger", "gha-smaller", "googlebench", "bmf", "prometheus"):
+        refused = subprocess.run([BENCH, "export", str(little), "--to", target, "--summary"], capture_output=True, text=True)
+        assert refused.returncode == 2 and "nothing for this format" in refused.stderr, (target, refused)
+        assert not refused.stdout
+
+
 def main(sample_program):
     prometheus_text.self_test()
     for program in ("cmark-gfm", "sqlite3"):
@@ -291,9 +371,11 @@ def main(sample_program):
             if path == paths[0]:  # scipy takes its time to load
                 check_googlebench(path, record, folder)
                 check_formulas(path, folder)
+                check_summary_of_little(path, folder)
                 check_sql_of_another_build(path, str(folder / "other.db"))
             check_schemas(path, record)
             check_prometheus(path, record)
+            check_summary(path, record)
         prometheus_text.check(export(paths[3], "prometheus"))  # of series that coincide one stays
         record = json.loads(paths[3].read_text())
         record.update(cells=[], counts=[])

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_TO = 0x100, OPTION_SECTION };
+enum { OPTION_TO = 0x100, OPTION_SECTION, OPTION_SUMMARY };
 
 struct request {
     char *record;
-    const char *format_name, *section;
+    const char *format_name;
+    struct ulb_export_options what;
     const struct ulb_export_format *format;
     bool json;
 };
@@ -27,7 +28,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         request->format_name = argument;
         return 0;
     case OPTION_SECTION:
-        request->section = argument;
+        request->what.section = argument;
+        return 0;
+    case OPTION_SUMMARY:
+        request->what.summary = true;
         return 0;
     case 'j':
         request->json = true;
@@ -57,7 +61,7 @@ static enum ulb_status export_record(struct ulb_record *record, size_t i, void *
     const struct request *request = context;
     char *text;
     size_t bytes;
-    enum ulb_status status = ulb_export(record, request->format, request->section, &text, &bytes, err);
+    enum ulb_status status = ulb_export(record, request->format, &request->what, &text, &bytes, err);
     if (status != ULB_OK)
         return status;
     if (request->json)
@@ -74,6 +78,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"to", OPTION_TO, "csv|md|sql|googlebench|gha-bigger|gha-smaller|bmf|prometheus", 0, "the format", 0},
         {"section", OPTION_SECTION, "SECTION", 0,
          "array that a CSV holds (default: cells): " ULB_EXPORT_SECTIONS, 0},
+        {"summary", OPTION_SUMMARY, NULL, 0, "one value per format, kernel and model, in place of all", 0},
         {"json", 'j', NULL, 0, "the export inside one JSON document", 0},
         {0},
     };
