@@ -1,11 +1,17 @@
-/* The kernel of a repacked block format: its run function and struct ulb_kernel, with the instruction mix
- * that follows from its codes (kernels/x86/codes/codes.h), scales and minima. Included at the end of a file
- * that says, as constants: FORMAT (name of the format's structs), COLUMNS and GROUP, LAYOUT, CODES (a struct
- * ulb_codes) and COUNTS (its ULB_..._COUNTS), SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR and
- * FAR as in struct ulb_block_cfg, SHUFFLES (look-ups per step of a vector of rows), BYTES_PER_STEP; UNPACKED,
- * of codes that dot products, too, have unpacked for several tokens (struct ulb_codes' byte); LEAST, unless
- * it is 2: such tokens; TILE_PAIRS, unless it is 0; and with AVX2 alone, UNPACKED_STEPS(s16_steps) where
- * struct ulb_codes has operand_steps, and IS_SIGNED where codes are values. */
+/* Defines the kernel of a repacked block format: its run function and its struct ulb_kernel. The instruction
+ * mix follows from its codes (kernels/x86/codes/codes.h), scales and minima. A file includes this header at
+ * its end. The file defines these constants:
+ *   FORMAT          name of the format's structs
+ *   COLUMNS, GROUP  of a block and of a group
+ *   LAYOUT, SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR, FAR: as in struct ulb_block_cfg
+ *   CODES, COUNTS   a struct ulb_codes and its ULB_..._COUNTS
+ *   SHUFFLES        look-ups per step of a vector of rows
+ *   BYTES_PER_STEP
+ *   UNPACKED        optional: dot products also unpack codes for several tokens (struct ulb_codes' byte)
+ *   LEAST           optional, 2 by default: fewest tokens that use unpacked codes
+ *   TILE_PAIRS      optional, 0 by default
+ *   UNPACKED_STEPS  with AVX2 alone: UNPACKED_STEPS(s16_steps), if struct ulb_codes has operand_steps
+ *   IS_SIGNED       with AVX2 alone: codes are values */
 #ifndef ULB_KERNELS_X86_BLOCK_KERNEL_H
 #define ULB_KERNELS_X86_BLOCK_KERNEL_H
 
@@ -40,8 +46,8 @@ static const struct ulb_block_cfg cfg = {.layout = &LAYOUT,
 
 enum { FIELD_TOKENS = ULB_BLOCK_TOKENS(SETS * COUNTS(ULB_SUMS_OF), SCALES) };
 
-/* Not inlined, as the next: the code of one token stays what it is without. With 12 sums in VEX's 16
- * registers the branch behind ULB_RUNTIME_PREFETCH costs Q8_0 and Q4_0 up to a fifth. */
+/* Not inlined, nor is the next function, so that the code of one token stays the same. With 12 sums in 16
+ * registers the branch after ULB_RUNTIME_PREFETCH would slow it down. */
 static __attribute__((noinline)) void run_fields(const struct ulb_gemm *g)
 {
     if (ULB_BY_ENCODING(true, false))
@@ -61,7 +67,7 @@ enum { UNPACKS = true, TOKENS = ULB_UNPACKED_TOKENS(ROWS / ULB_LANES) };
 #define TILE_MIX COUNTS(ULB_UNPACKED_MIX)
 #endif
 #if !ULB_S16_SUMS
-/* Of repacked kernels; in place no group is so long, and minima of 4 bits are unpacked. */
+/* For repacked kernels. In place no group is as long, and 4-bit minima are unpacked. */
 _Static_assert(GROUP <= ULB_UNPACKED_CODES / ROWS, "a group must fit into the codes that are unpacked");
 _Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked kernel has minima of 4 bits unpacked");
 #endif

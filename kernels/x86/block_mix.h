@@ -22,18 +22,19 @@
 #define ULB_HAS(scales)     ((scales) != ULB_NO_GROUPS)
 #define ULB_WIDENED(scales) ((scales) == ULB_NIBBLE_SCALES ? 0.5 : ULB_HAS(scales) ? 1.0 : 0.0)
 #define ULB_HALVED(scales)  ((scales) == ULB_NIBBLE_SCALES ? 0.5 : 0.0)
-/* Those that multiply 16-bit sums, ulb_scales_integers(), in place of all this: a shuffle each, or for two,
- * and one conversion for a block. */
+/* Scales that multiply 16-bit sums, ulb_scales_integers(). They replace all of this: a shuffle for one or two
+ * of them, and one conversion for a block. */
 #define ULB_INTEGERS(scales)                                                                                 \
     (ULB_S16_SUMS && ((scales) == ULB_UNSIGNED_SCALES || (scales) == ULB_NIBBLE_SCALES))
 #define ULB_FLOATS(scales) (ULB_HAS(scales) && !ULB_INTEGERS(scales))
-/* struct ulb_block_cfg's scales_sums: a sum that is a code's own loses ULB_MAGIC in the FMA that multiplies
- * it. At 256 bits only with look-ups: else dot products and FMAs, on two ports of three, decide. */
+/* scales_sums of struct ulb_block_cfg: a sum that is a code's own loses ULB_MAGIC in the FMA that multiplies
+ * it. At 256 bits only with look-ups: otherwise dot products and FMA, on two ports of three, are the
+ * limit. */
 #define ULB_SCALES_SUMS (!ULB_S16_SUMS && (ACTIVATION) == ULB_ACT_Q8_0 && (SHUFFLES || ULB_BY_WIDTH(0, 1)))
 /* Dot products of minima for each block. */
 #define ULB_MINIMA_DOTS(minima) ((minima) == ULB_BYTE_MINIMA ? 4 : (minima) == ULB_NIBBLE_MINIMA ? 8 : 0)
 
-/* Of so many tokens together, which share what they have of codes, scales and minima. */
+/* Instructions for some tokens together. They share the loads and conversions of codes, scales and minima. */
 #define ULB_CODES_MIX_OF(tokens, n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, s16_steps,     \
                          g_adds, g_float_adds, g_fmas, g_shifts, g_conversions, g_plain)                     \
     {                                                                                                        \
@@ -94,8 +95,7 @@
 #define ULB_ROWS_OF(n_bytes, n_rows, ...)                                             (n_rows)
 #define ULB_SUMS_OF(n_bytes, n_rows, n_masks, n_logic, n_shifts, n_adds, n_dots, ...) (n_dots)
 #define ULB_CODES_MIX(...)                                                            ULB_CODES_MIX_OF(1, __VA_ARGS__)
-/* Of a register tile over unpacked codes, apart from what is taken out of bytes once for all tokens of a
- * block. */
+/* Instructions of a register tile over unpacked codes, without the unpacking, which an N-block shares. */
 #if ULB_S16_SUMS
 #define ULB_UNPACKED_MINIMA ((MINIMA) > ULB_ONE_MINIMUM || (SCALES) == ULB_SIGNED_SCALES)
 #define ULB_SIGNED_MIX                                                                                       \

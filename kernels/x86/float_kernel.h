@@ -1,15 +1,13 @@
-/* Kernels of floating formats whose columns lie one after the other: a column of a tile is so many vectors of
- * rows, which share one broadcast activation. Its sums are chains enough for the latency of FMA on two ports;
- * the slices of K are address streams and add to the same sums. */
+/* Kernels of floating formats whose columns lie one after the other. A column of a tile is some vectors of
+ * rows, which share one broadcast activation. Its sums are enough chains for the latency of FMA on two ports.
+ * The slices of K are address streams and add to the same sums. */
 #ifndef ULB_KERNELS_X86_FLOAT_KERNEL_H
 #define ULB_KERNELS_X86_FLOAT_KERNEL_H
 
 #include "kernels/x86/gemm/float.h"
 
-/* Four address streams: Zen 5, 512 bits, cold, share of the yardstick with two and with four: fp32 0.81 to
- * 0.92 and 0.93 to 1.05, fp16 0.86 and 0.94 to 1.0; Zen 3, AVX2, fp32 0.91 and 0.96. Where registers allow,
- * that is two slices of two rows of tiles: with four slices of one, 4 tokens take a fifth to a third longer.
- */
+/* Four address streams are faster than two. If registers allow, they are two slices of two rows of tiles:
+ * four slices of one row of tiles would slow down calls of several tokens. */
 #ifdef ULB_DP_512
 enum { ULB_COLUMN_SLICES = 2, ULB_COLUMN_PAIRS = true };
 #else

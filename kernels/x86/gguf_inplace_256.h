@@ -1,10 +1,10 @@
-/* Block formats of 256 columns in place: a row at a time, 32 columns a vector. Pairs of products, 16 bits
- * each, are multiplied by the integer scale of their group of 16 columns while they are added up, so that
- * nothing is converted before the block's end: at most 63 * 128 * 128 * 256 < 2^29.
+/* Block formats of 256 columns in place: one row at a time, 32 columns a vector. Pairs of products, 16 bits
+ * each, are multiplied by the integer scale of their group of 16 columns while they are added up. Conversion
+ * thus comes only at the end of a block.
+ * |sum| <= 63 * 128 * 128 * 256 < 2^29.
  *
- * Two address streams: a block of each half of the rows in turn. By a setting they are left to the CPU's own
- * prefetchers: Zen 5, cold, share of the best reader with prefetches and without: Q4_K 0.90 and 1.0, Q5_K
- * 0.90 and 1.0, Q6_K 0.92 and 1.0, TQ2_0 0.87 and 0.98. */
+ * Two streams: blocks of the upper and lower half of the rows alternate. A tuned setting leaves them to the
+ * hardware prefetchers, which are faster there. */
 #ifndef ULB_KERNELS_X86_GGUF_INPLACE_256_H
 #define ULB_KERNELS_X86_GGUF_INPLACE_256_H
 
@@ -35,19 +35,19 @@ static inline __attribute__((always_inline)) void ulb_prefetch_ahead(const uint8
         _mm_prefetch((const char *)at + i, _MM_HINT_T0);
 }
 
-/* What differs from format to format; 16 words of a vector are those of the groups of 16 columns. */
+/* Parameters of a format. 16 words of a vector belong to the groups of 16 columns. */
 struct ulb_long {
     size_t bytes, d_at;
     int32_t zero_point; /* of codes, a power of two */
-    /* Scales of groups, NULL: none: 16 signed bytes; or with minima, and dmin behind d, those of 8 groups,
-     * their minima behind them, or of 16 groups, nibbles, the low ones scales. */
+    /* Scales of groups. NULL: none. Without minima: 16 signed bytes. With minima, dmin follows d: scales of 8
+     * groups, followed by their minima, or of 16 groups, nibbles whose low halves are scales. */
     __m128i (*scales)(const uint8_t *block);
     enum ulb_minima minima;
     /* Codes of 32 columns from 32 unit on. unit: a constant. */
     __m256i (*codes)(const uint8_t *block, size_t unit);
 };
 
-/* Of the two groups of a unit, each in its half. */
+/* Scales of the two groups of a unit, one in each half. */
 static inline __attribute__((always_inline)) __m256i ulb_unit_scales(__m256i scales, size_t unit)
 {
     __m256i four = unit < 4 ? _mm256_permute2x128_si256(scales, scales, 0x00)
@@ -85,8 +85,8 @@ static inline void ulb_dot_unit(__m256i *sums, __m256i codes, const int8_t *x)
 #endif
 }
 
-/* Sums that a block's dot products add to in turn: one would be a chain of 8 latencies, and what a core looks
- * ahead over is not many blocks. Additions of words have a latency of 1. */
+/* Sums that alternate for a block's dot products. A single sum would be a chain of 8 latencies, and a core
+ * does not look ahead over many blocks. Additions of words have a latency of one cycle. */
 enum { ULB_BLOCK_SUMS = ULB_BY_SUMS(1, 2) };
 
 static inline __attribute__((always_inline)) __m256i ulb_add_up(const __m256i sums[ULB_BLOCK_SUMS])
@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) __m256i ulb_plain_sums(const struct
     return ulb_widen_s16(ulb_add_up(sums));
 }
 
-/* The same, times integer scales: words, or bytes. */
+/* Sums times integer scales: words, or bytes. */
 static inline __attribute__((always_inline)) __m256i
 ulb_scaled_sums(const struct ulb_long *format, const uint8_t *block, const int8_t *x, __m256i scales)
 {
@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) float ulb_sum_long(const struct ulb
     return ulb_sum_of_floats(format->minima ? _mm256_xor_ps(results, ulb_odd_signs()) : results);
 }
 
-/* Rows m[i]; asks: for lines ahead, a constant. */
+/* Computes rows m[i]. asks: whether to prefetch, a constant. */
 static inline __attribute__((always_inline)) void ulb_long_rows(const struct ulb_gemm *g, bool asks,
                                                                 const struct ulb_long *format,
                                                                 const size_t *m, size_t streams)
@@ -242,8 +242,8 @@ static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_
         ulb_run_long_as(true, g, format);
 }
 
-/* Several tokens: codes of 8 rows' blocks, into vector to of the steps. With each unit one of the rows is
- * asked for, ahead. */
+/* For several tokens: unpacks codes of blocks of 8 rows into vector `to` of the steps. Each unit prefetches
+ * ahead in one of the rows. */
 static inline __attribute__((always_inline)) void ulb_unpack_long_codes(const struct ulb_long *format,
                                                                         const uint8_t *const blocks[8],
                                                                         size_t ahead, uint8_t *to)
@@ -322,7 +322,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_long(const struct u
     }
 }
 
-/* Of kernels/x86/gguf_inplace_kernel.h. */
+/* For kernels/x86/gguf_inplace_kernel.h. */
 #define COLUMNS                              ULB_LONG_COLUMNS
 #define ROWS                                 1
 #define POWERS                               0
@@ -369,10 +369,10 @@ static inline __attribute__((always_inline)) __m128i ulb_k_scales(const uint8_t 
     return _mm_unpacklo_epi32(first4, last4);
 }
 
-/* Instruction mix, per 32 weights: what the codes of a format take, and what the loop above does. code_loads:
- * vectors of codes, each loaded once for the units that it holds codes of; constants that a compiler keeps in
- * memory are not among them. groups: of integer scales, 0, 8 or 16; minima: of formats that have them, whose
- * d and dmin are one load and one multiplication, and whose sums and minima one conversion and one FMA. */
+/* Instruction mix per 32 weights: the codes of a format, and the loop above. code_loads: vectors of codes,
+ * each loaded once for all units with codes in it, without constants in memory. groups: of integer scales, 0,
+ * 8 or 16. minima: the format has minima. Its d and dmin share one load and one multiplication; sums and
+ * minima share one conversion and one FMA. */
 #define ULB_UNIT_SHUFFLES(groups) ((groups) == 8 ? 8 + 5 : (groups) ? 8 + 2 : 0)
 #define ULB_LONG_MIX(code_loads, code_logic, code_shifts, code_adds, code_compares, groups, minima)          \
     .loads = (code_loads) + 1.375, .logic = (code_logic) + ((groups) == 16 && (minima) ? 0.25 : 0),          \

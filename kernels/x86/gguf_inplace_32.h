@@ -1,8 +1,8 @@
-/* Block formats of 32 columns in place: a vector holds the same 16 columns of two rows, its halves; four such
- * pairs are 8 rows, whose sums three times two shuffles and an addition bring into one vector, so that
- * conversion and scales are one operation for 8 rows.
+/* Block formats of 32 columns in place. A vector holds the same 16 columns of two rows, one in each half.
+ * Four such pairs are 8 rows. Three rounds of two shuffles and an addition bring their sums into one vector,
+ * so that conversion and scales are one operation for 8 rows.
  *
- * The 8 rows are address streams, each of its eighth of the rows. */
+ * The 8 rows are address streams, each in its own eighth of the rows. */
 #ifndef ULB_KERNELS_X86_GGUF_INPLACE_32_H
 #define ULB_KERNELS_X86_GGUF_INPLACE_32_H
 
@@ -22,13 +22,13 @@ static inline __m256i ulb_load_pair(const uint8_t *low, const uint8_t *high)
 }
 
 struct ulb_paired {
-    size_t bytes;       /* of a block */
-    bool powers;        /* the scale, at the block's begin, is an exponent, else half precision */
-    bool minimum;       /* half precision, behind the scale */
-    bool is_signed;     /* codes are values, 16-bit sums hold one pair */
-    bool many;          /* codes take many registers: those of two rows at a time, else of all 8 first */
+    size_t bytes;   /* of a block */
+    bool powers;    /* the scale, at the block's begin, is an exponent; false: half precision */
+    bool minimum;   /* half precision, behind the scale */
+    bool is_signed; /* codes are values, 16-bit sums hold one pair */
+    bool many; /* codes take many registers and are computed for two rows at a time; false: for all 8 first */
     int32_t zero_point; /* of codes */
-    /* Columns 0-15 and 16-31 of two rows. */
+    /* Unpacks columns 0-15 and 16-31 of two rows. */
     void (*codes)(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high);
 };
 
@@ -62,13 +62,13 @@ static inline __m256i ulb_add_across(__m256i a, __m256i b, __m256i c, __m256i d)
     return _mm256_add_epi32(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
 }
 
-/* 8 rows, stride bytes apart. */
+/* Pointers to 8 rows, stride bytes apart. */
 struct ulb_row_pointers {
     const uint8_t *first, *fourth;
     size_t stride, three; /* 3 * stride */
 };
 
-/* Row i, a constant: a sum of two registers, one of them times 1, 2 or 4. */
+/* Row i, a constant: the sum of two registers, one of them times 1, 2 or 4. */
 static inline __attribute__((always_inline)) const uint8_t *ulb_row_at(const struct ulb_row_pointers *rows,
                                                                        size_t i)
 {
@@ -99,15 +99,15 @@ static inline __attribute__((always_inline)) __m256 ulb_gather_halves(const stru
     return _mm256_cvtph_ps(halves);
 }
 
-/* The same of exponents, see ulb_load_powers(). They come together in a general register: vectors have enough
- * to do. */
+/* Gathers exponents, see ulb_load_powers(). They are joined in a general register, because vector units are
+ * busy. */
 static inline __attribute__((always_inline)) __m256 ulb_gather_powers(const struct ulb_row_pointers *rows)
 {
     uint64_t e = 0;
 #pragma GCC unroll 8
     for (size_t i = ULB_PAIRED_ROWS; i-- > 0;)
         e = e << 8 | *ulb_row_at(rows, i);
-    __asm__("" : "+r"(e)); /* else Clang inserts bytes into a vector */
+    __asm__("" : "+r"(e)); /* keeps Clang from inserting bytes into a vector */
     return ulb_load_powers(&e);
 }
 
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void ulb_add_paired(const struct ul
             pairs[i] = ulb_pair_sums(format->is_signed, low[i], high[i], x_low, x_high);
     }
     if (!format->many) {
-        /* Held apart from the products: so many loads at once are a tenth faster. */
+        /* Separates the loads from the products: so many loads at once are faster. */
         __asm__(""
                 : "+" ULB_REGISTER(low[0]), "+" ULB_REGISTER(low[1]), "+" ULB_REGISTER(low[2]),
                   "+" ULB_REGISTER(low[3]), "+" ULB_REGISTER(high[0]), "+" ULB_REGISTER(high[1]),
@@ -150,7 +150,8 @@ static inline __attribute__((always_inline)) void ulb_add_paired(const struct ul
     }
 }
 
-/* Lines ahead in as many rows, in turn, as 8 blocks have lines. offsets: of the 8 rows, twice. */
+/* Prefetches in some of the rows, alternating, as many lines as 8 blocks have. offsets: of the 8 rows,
+ * twice. */
 static inline __attribute__((always_inline)) void
 ulb_prefetch_rows(const struct ulb_paired *format, const uint8_t *rows, const size_t *offsets, size_t b)
 {
@@ -162,9 +163,8 @@ ulb_prefetch_rows(const struct ulb_paired *format, const uint8_t *rows, const si
         _mm_prefetch(ahead + offsets[first + i], _MM_HINT_T0);
 }
 
-/* The same in every row, by the caller's setting, each by an instruction of its own: prefetchers of Zen
- * follow a stream by the instruction, and three that go round eight rows mislead them (Zen 5, Q4_0: 0.58 of
- * the best reader so, 0.84 without any, 0.9 to 1.1 with eight). */
+/* Prefetches in every row with the tuned setting, each by its own instruction. The prefetchers of Zen follow
+ * a stream by the instruction, and a few instructions that alternate between eight rows mislead them. */
 static inline __attribute__((always_inline)) void ulb_prefetch_each_row(const struct ulb_row_pointers *rows,
                                                                         struct ulb_prefetch_setting prefetch)
 {
@@ -173,7 +173,7 @@ static inline __attribute__((always_inline)) void ulb_prefetch_each_row(const st
         ulb_prefetch_tuned(ulb_row_at(rows, i), 0, prefetch);
 }
 
-/* The products of one token and 8 rows, part apart. */
+/* The products of one token and 8 rows, `part` rows apart. */
 static inline __attribute__((always_inline)) __m256
 ulb_sum_paired(const struct ulb_paired *format, struct ulb_prefetch_setting prefetch, const uint8_t *rows,
                const size_t *offsets, size_t blocks, const struct ulb_in_place_x *x)
@@ -182,7 +182,7 @@ ulb_sum_paired(const struct ulb_paired *format, struct ulb_prefetch_setting pref
     struct ulb_row_pointers at = {rows, rows + 3 * stride, stride, 3 * stride};
     __m256 results = _mm256_setzero_ps();
     for (size_t b = 0; b < blocks; b++) {
-        /* Else compilers keep 8 pointers, in memory. */
+        /* Compilers would keep 8 pointers in memory. */
         __asm__("" : "+r"(at.first), "+r"(at.fourth), "+r"(at.stride), "+r"(at.three));
         ulb_add_paired(format, &at, b, x, &results);
         if (prefetch.tuned)
@@ -195,7 +195,7 @@ ulb_sum_paired(const struct ulb_paired *format, struct ulb_prefetch_setting pref
     return results;
 }
 
-/* 8 rows, part apart, m the first; part 0: one row, which is read eight times. */
+/* Computes 8 rows, `part` rows apart, m the first. part 0: one row, which is read eight times. */
 static inline __attribute__((always_inline)) void
 ulb_paired_rows(const struct ulb_gemm *g, const struct ulb_paired *format, size_t m, size_t part)
 {
@@ -269,7 +269,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_paired(const struct
     }
 }
 
-/* Of kernels/x86/gguf_inplace_kernel.h. */
+/* For kernels/x86/gguf_inplace_kernel.h. */
 #define COLUMNS                              ULB_PAIRED_COLUMNS
 #define ROWS                                 ULB_PAIRED_ROWS
 #define GROUP                                COLUMNS
@@ -279,7 +279,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_paired(const struct
 
 /* ---- codes that several formats have ---- */
 
-/* Nibbles of two rows: low ones are columns 0-15, high ones 16-31. */
+/* Nibbles of two rows: low nibbles are columns 0-15, high nibbles 16-31. */
 static inline __attribute__((always_inline)) void ulb_pair_nibbles(const uint8_t *a, const uint8_t *b,
                                                                    __m256i *low, __m256i *high)
 {
@@ -288,7 +288,7 @@ static inline __attribute__((always_inline)) void ulb_pair_nibbles(const uint8_t
     *high = ulb_field(bytes, 4, 0, 15);
 }
 
-/* The same, looked up in a table of bytes. */
+/* The same nibbles, looked up in a table of bytes. */
 static inline __attribute__((always_inline)) void
 ulb_pair_entries(const uint8_t *a, const uint8_t *b, const uint8_t looked_up[16], __m256i *low, __m256i *high)
 {
@@ -315,9 +315,9 @@ static inline __attribute__((always_inline)) void ulb_pair_five_bit(const uint8_
     *high = _mm256_or_si256(*high, _mm256_and_si256(is_second, sixteen));
 }
 
-/* Instruction mixes, per 32 weights: what the codes of a format take, and what the loops above do. A vector
- * of a pair is a load and an insertion from memory, a gathered half but the first a load and a shuffle.
- * powers: scales are exponents. Signed codes are values, and have no zero point, with 16-bit sums. */
+/* Instruction mixes per 32 weights: the codes of a format, and the loops above. A vector of a pair is a load
+ * and an insertion from memory. A gathered half is a load and a shuffle, the first a load only. powers:
+ * scales are exponents. Signed codes are values; with 16-bit sums they have no zero point. */
 #define ULB_PAIRED_ZERO(minimum, is_signed) (!(minimum) && ULB_BY_SUMS(!(is_signed), 1))
 #define ULB_PAIRED_MIX(code_loads, code_logic, code_shifts, code_shuffles, code_compares, minimum,           \
                        is_signed, powers)                                                                    \

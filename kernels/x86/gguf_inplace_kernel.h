@@ -1,8 +1,12 @@
-/* The kernel of a block format in place: its run function and struct ulb_kernel. Included at the end of a
- * file that says, as constants: LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT and MINIMA as in struct
- * ulb_block_cfg, LARGEST of the codes, MIX (the instruction mix of one token), and format, a struct
- * ulb_paired or ulb_long; of blocks of 32 columns POWERS, of 256 columns GROUP and SCALES; and IS_SIGNED
- * where codes are values with 16-bit sums, which do not hold them. */
+/* Defines the kernel of a block format in place: its run function and its struct ulb_kernel. A file includes
+ * this header at its end. The file defines these constants:
+ *   LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT, MINIMA: as in struct ulb_block_cfg
+ *   LARGEST        largest code
+ *   MIX            instruction mix of one token
+ *   format         a struct ulb_paired or ulb_long
+ *   POWERS         for blocks of 32 columns
+ *   GROUP, SCALES  for blocks of 256 columns
+ *   IS_SIGNED      codes are values if sums are 16-bit, because such sums do not hold unsigned codes */
 #ifndef ULB_KERNELS_X86_GGUF_INPLACE_KERNEL_H
 #define ULB_KERNELS_X86_GGUF_INPLACE_KERNEL_H
 

@@ -1,12 +1,11 @@
-/* Many tokens on tiles (AMX-INT8). Tokens are the rows of the left operand, read from the activations as they
- * lie; 16 rows of weights are the columns of the right one, whose lines are those of kernels/pack/amx_tile.h;
- * the sums are then 16 neighbouring results of each token. tdpbsud takes the weights as unsigned bytes, so
- * that a field may stay where it is in its byte (see int2/mask.h): all fields but the last are masked once
- * for a block of tokens, into a small buffer; the last is the packed byte itself.
+/* GEMM on AMX-INT8 tiles. Tokens are the rows of the left operand, read from the activations in place. 16
+ * rows of weights are the columns of the right operand, whose lines are described in kernels/pack/amx_tile.h.
+ * The sums are then 16 neighbouring results of each token. tdpbsud takes the weights as unsigned bytes, so
+ * that a field may stay in its place in the byte (kernels/formats/int2/mask.h). All fields but the last are
+ * masked once for an N-block, into a small buffer. The last field is the packed byte itself.
  *
- * A panel of rows is one vector of 16 rows a field, or two of whole bytes: what is multiplied at a time lies
- * together. With four of whole bytes half of the caches' sets were idle, and int8 at 0.34 of peak for 0.40.
- */
+ * A panel of rows is one vector of 16 rows a field, or two vectors of whole bytes, so that operands of one
+ * moment are adjacent. With four vectors of whole bytes half of the cache sets would be idle. */
 #ifndef ULB_KERNELS_X86_AMX_AMX_H
 #define ULB_KERNELS_X86_AMX_AMX_H
 

@@ -1,6 +1,6 @@
-/* The kernel of fields of bytes on tiles: its run function and struct ulb_kernel. Included at the end of a
- * file that says, as constants: LAYOUT, VECTORS, FIELDS, BITS and ZERO_POINT as in struct ulb_amx_cfg, PANELS
- * of a register tile; and has a function separate(). */
+/* Defines the kernel of fields of bytes on AMX tiles: its run function and its struct ulb_kernel. A file
+ * includes this header at its end. The file defines a function separate() and these constants: LAYOUT,
+ * VECTORS, FIELDS, BITS and ZERO_POINT as in struct ulb_amx_cfg, and PANELS of a register tile. */
 #ifndef ULB_KERNELS_X86_AMX_AMX_KERNEL_H
 #define ULB_KERNELS_X86_AMX_AMX_KERNEL_H
 

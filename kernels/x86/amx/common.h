@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) unsigned ulb_amx_groups(const struc
     return cfg->vectors * cfg->fields;
 }
 
-/* Where the weights of one call lie. */
+/* Addresses of the weights of one call. */
 struct ulb_amx_weights {
     const uint8_t *data;
     size_t tile_bytes; /* from 64 columns of a panel to the next */
@@ -78,8 +78,8 @@ static inline __attribute__((always_inline)) unsigned ulb_amx_masked(const struc
     return group / cfg->fields * (cfg->fields - 1) + group % cfg->fields;
 }
 
-/* Masks one line of the groups [begin, end) of the packed tiles at tile; out: the line of the first masked
- * group of these, others a distance apart. Kernels of whole bytes have nothing to mask. */
+/* Masks one line of the groups [begin, end) of the packed tiles at tile. out: the line of the first masked
+ * group; the lines of the next groups are `distance` apart. Kernels of whole bytes have nothing to mask. */
 static inline __attribute__((always_inline)) void ulb_amx_mask_line(const struct ulb_amx_cfg *cfg,
                                                                     unsigned begin, unsigned end,
                                                                     const uint8_t *tile, uint8_t *out,
@@ -98,8 +98,8 @@ static inline __attribute__((always_inline)) void ulb_amx_mask_line(const struct
     }
 }
 
-/* Results of one token: sums of its groups, each a distance from the next. stream: past the caches, where
- * whole lines are written; fetching them first took an eighth of the time of 512 tokens. */
+/* Results of one token from the sums of its groups, `distance` apart. stream: non-temporal stores if whole
+ * lines are written, because fetching the lines first takes time. */
 static inline __attribute__((always_inline)) void
 ulb_amx_epilogue(const struct ulb_amx_cfg *cfg, const struct ulb_gemm *g,
                  const struct ulb_amx_weights *weights, size_t panel, size_t token, const int32_t *from,

@@ -1,11 +1,12 @@
-/* More than 16 tokens on tiles: 2 x 2 tiles of sums, 32 tokens by 32 rows, over up to 4096 columns of K, so
- * that sums are neither read nor written between. Activations of a block of tokens stay in L2, and so do the
- * weights of the two groups of rows that go through them; those of the next two are fetched or masked
- * meanwhile, a few lines a step. Both operands come from L2, 4 tiles of 16 lines for 4 products of 16 cycles:
- * loops of these alone reach 0.6 to 0.8 of the products' peak on Granite Rapids. With blocks of 512 columns,
- * whose weights stay in L1, they reach 0.6 to 0.7, because sums travel to L2 and back every 512 cycles, and
- * the whole kernel was slower (int8 0.30 of peak for 0.40). Loads of a step begin long before the products of
- * the one before are done, so that few instructions may stand between them. */
+/* More than 16 tokens on AMX tiles: 2 x 2 tiles of sums, 32 tokens by 32 rows. A K-block has up to 4096
+ * columns, so that sums are neither read nor written in between. Activations of an N-block stay in L2, and so
+ * do the weights of the two groups of rows that multiply them. The weights of the next two groups are fetched
+ * or masked meanwhile, a few lines a step.
+ *
+ * Both operands come from L2: 4 tiles of 16 lines for 4 products of 16 cycles. Small K-blocks, whose weights
+ * would stay in L1, are slower as a whole kernel: sums travel to L2 and back after each of them. The loads of
+ * a step begin long before the products of the previous step end, so that few instructions may stand between
+ * them. */
 #ifndef ULB_KERNELS_X86_AMX_LARGE_N_H
 #define ULB_KERNELS_X86_AMX_LARGE_N_H
 
@@ -41,7 +42,7 @@ static inline void ulb_amx_store_sums(int32_t *sums, size_t stride, bool lower)
                          : "memory");
 }
 
-/* What is multiplied at a time: two groups of 16 rows by a block of K, a range of tiles of each slice. */
+/* A unit of work: two groups of 16 rows times a K-block, which is a range of tiles of each slice. */
 struct ulb_amx_unit {
     size_t panel;  /* its first row */
     unsigned pair; /* number of its first group */
@@ -64,7 +65,8 @@ struct ulb_amx_work {
     const struct ulb_gemm *g;
     const struct ulb_amx_weights *weights;
     struct ulb_amx_unit now, next;
-    const uint8_t *masked; /* groups of now, [2][step]; where those of next go */
+    const uint8_t
+        *masked; /* masked weights of the current groups, [2][step]; and the buffer of the next groups */
     uint8_t *masked_next;
     size_t blocks, block_tiles;                 /* of K */
     size_t token, tokens;                       /* the block of tokens */
@@ -143,7 +145,7 @@ ulb_amx_multiply(const int8_t *x, size_t stride, const uint8_t *a, const uint8_t
                          : "memory");
 }
 
-/* Where the sums of a panel wait for the next block of K: in the result itself, where all its rows are. */
+/* Storage of a panel's sums until the next K-block: the result itself if it has all rows of the panel. */
 struct ulb_amx_sums {
     int32_t *at;
     size_t stride; /* from one token to the next */
@@ -196,7 +198,8 @@ ulb_amx_turn(const struct ulb_amx_cfg *cfg, struct ulb_amx_work *work, size_t sl
     work->lines[slice] = lines;
 }
 
-/* One turn with its sums before and after, and the results, when nothing is to be added any more. */
+/* Computes a register tile of tokens: loads its sums, multiplies, stores the sums. The last K-block stores
+ * results. */
 static inline __attribute__((always_inline)) void
 ulb_amx_tokens(const struct ulb_amx_cfg *cfg, struct ulb_amx_work *work, size_t token, size_t tokens)
 {

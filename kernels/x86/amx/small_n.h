@@ -1,7 +1,7 @@
-/* Up to 16 tokens on tiles: weights are read once and memory is what limits. Four groups of 16 rows at a time
- * over all of K, two slices of K as two address streams; the tiles of the next step are masked while these
- * are multiplied, a quarter before each product. On a Xeon with AMX, weights in memory: three steps ahead or
- * all at once took 3 to 15 % longer, though not with weights in L2. */
+/* Up to 16 tokens on AMX tiles. Weights are read once, and memory is the limit. Four groups of 16 rows are
+ * computed at a time over all of K. Two slices of K are two address streams. The tiles of the next step are
+ * masked during the products of the current step, a quarter before each product. Masking further ahead, or
+ * all at once, is slower with weights in memory. */
 #ifndef ULB_KERNELS_X86_AMX_SMALL_N_H
 #define ULB_KERNELS_X86_AMX_SMALL_N_H
 
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) unsigned ulb_amx_quad_groups(const 
     return ulb_amx_groups(cfg) < ULB_AMX_QUAD ? ulb_amx_groups(cfg) : ULB_AMX_QUAD;
 }
 
-/* Bytes from a panel's first tile to that of a step of the loop, slices in turn. */
+/* Bytes from the first tile of a panel to the tile of a step of the loop. Slices alternate. */
 static inline size_t ulb_amx_step_offset(const struct ulb_amx_weights *weights, size_t step)
 {
     return step % ULB_AMX_SLICES * weights->slice_bytes + step / ULB_AMX_SLICES * weights->tile_bytes;
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void ulb_amx_ask(const uint8_t *lin
     __asm__ volatile("prefetcht0 %0\n\tprefetcht1 %1" : : "m"(line[ULB_AMX_NEAR]), "m"(line[ULB_AMX_FAR]));
 }
 
-/* Masks a quarter of the lines of the four groups' tiles, and asks for what lies ahead of them. */
+/* Masks a quarter of the lines of the four groups' tiles, and prefetches ahead of them. */
 static inline __attribute__((always_inline)) void ulb_amx_mask_quarter(const struct ulb_amx_cfg *cfg,
                                                                        const struct ulb_amx_quad *quad,
                                                                        size_t offset, unsigned quarter,
@@ -146,9 +146,8 @@ ulb_amx_run_quad(const struct ulb_amx_cfg *cfg, const struct ulb_gemm *g,
     ulb_amx_store_quad(sums);
 }
 
-/* Results of the rows [begin, end) from the sums of their groups, which lie one behind the other. Rows of y
- * are far apart, each a page and an address stream of its own: of one panel at a time they took a quarter of
- * the time of int2 at 16 tokens. */
+/* Results of rows [begin, end) from the sums of their groups, which lie one after the other. All panels are
+ * written at once: rows of y are far apart, and each is a page and an address stream of its own. */
 static inline __attribute__((always_inline)) void
 ulb_amx_epilogue_few(const struct ulb_amx_cfg *cfg, const struct ulb_gemm *g,
                      const struct ulb_amx_weights *weights, size_t begin, size_t end, const int32_t *sums)

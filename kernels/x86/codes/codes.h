@@ -1,10 +1,10 @@
-/* How each struct ulb_code_bytes (kernels/pack/block_interleave.c) is multiplied: with dot products, fields
- * stay where they are in the byte, so that their sums are too large by a power of two (see
- * kernels/formats/int2/mask.h); with AVX2 alone they are moved apart first. Every product of a code and an
+/* How each struct ulb_code_bytes (kernels/pack/block_interleave.c) is multiplied. With dot products fields
+ * stay in their places in the byte, so that their sums are too large by a power of two (see
+ * kernels/formats/int2/mask.h). With AVX2 alone fields are separated first. Every product of a code and an
  * activation fits: codes <= 255, |x| <= 128.
  *
- * Sums of a group that start with ULB_MAGIC are converted by a subtraction; they stay below 2^22. Steps that
- * fill the registers are one assembler statement each, see kernels/x86/simd/dot.h. */
+ * Sums of a group that start with ULB_MAGIC are converted by a subtraction. They stay below 2^22. Steps that
+ * fill the registers are one assembler statement each: see kernels/x86/simd/dot.h. */
 #ifndef ULB_KERNELS_X86_CODES_CODES_H
 #define ULB_KERNELS_X86_CODES_CODES_H
 
@@ -37,13 +37,13 @@ static inline ulb_floats ulb_value(ulb_vec sum, const struct ulb_zero_sum *zero,
     return scale ? ulb_fma(ulb_as_floats(sum), scale->by, scale->less) : ulb_less(sum, zero->magic);
 }
 
-/* The same of a value that is a float already. */
+/* Multiplies a value that is a float already. */
 static inline ulb_floats ulb_times(ulb_floats value, const struct ulb_sum_scale *scale)
 {
     return scale ? ulb_mul(value, scale->by) : value;
 }
 
-/* Of so many sums that each are one vector's. */
+/* Converts n sums, one for each vector. */
 static inline __attribute__((always_inline)) void ulb_plain_floats(const ulb_vec *sums, size_t n,
                                                                    const struct ulb_zero_sum *zero,
                                                                    const struct ulb_sum_scale *scale,
@@ -64,8 +64,8 @@ static inline __attribute__((always_inline)) void ulb_plain_floats(const ulb_vec
 ULB_PLAIN_FLOATS(ulb_floats_1, 1)
 ULB_PLAIN_FLOATS(ulb_floats_2, 2)
 
-/* Codes whose bits lie in several bytes, as bytes: struct ulb_codes' byte; with AVX2 alone what is
- * multiplied. Bits of v, so far to the right, in mask. */
+/* Bits of v in mask, after a shift to the right. Codes whose bits lie in several bytes are joined to bytes
+ * with it (struct ulb_codes' byte). With AVX2 alone these bytes are multiplied. */
 static inline ulb_vec ulb_bits(ulb_vec v, unsigned right, int mask)
 {
     return ulb_and(ulb_shr16(v, right), ulb_all8(mask));
@@ -98,9 +98,10 @@ static inline ulb_vec ulb_byte_of_six_bit(const ulb_vec *packed, size_t i)
                   ulb_bits(packed[2], 2, 0x30));
 }
 
-/* ULB_..._COUNTS: instructions of one step of one set by kind, bytes rows masks logic shifts adds dots
- * s16_steps, then those at the end of a group, adds float_adds fmas shifts conversions, and codes that have
- * a sum of their own: ULB_CODES_MIX() has them. Masks: uses of those that are in memory. */
+/* ULB_..._COUNTS: instructions by kind, for ULB_CODES_MIX().
+ * One step of one set: bytes rows masks logic shifts adds dots s16_steps.
+ * The epilogue of a group: adds float_adds fmas shifts conversions.
+ * The last count is the codes that have a sum of their own. masks: uses of masks in memory. */
 #if ULB_S16_SUMS
 #include "kernels/x86/codes/codes_avx2.h"
 #else

@@ -36,8 +36,8 @@ static inline void ulb_floats_two_bit(const ulb_vec *sums, const struct ulb_zero
 #define ULB_ASM_JOIN(from, right, mask, into)                                                                \
     ULB_ASM_BITS(from, right, mask, "field") "vpor %[field], %[" into "], %[" into "]\n\t"
 
-/* Bytes A, B, C: codes 0 and 1, 2 and 3, 4 and 5; the low bits of codes 6 and 7 end A and B, their high bits
- * C. */
+/* Bytes A, B, C hold codes 0 and 1, 2 and 3, 4 and 5. The low bits of codes 6 and 7 end A and B; their high
+ * bits end C. */
 static inline void ulb_step_three_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     static const ulb_vec three = ULB_BYTES(3), four = ULB_BYTES(4);
@@ -60,8 +60,8 @@ static inline void ulb_step_three_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums
               [x] "x"(x), [seven] "x"(ulb_all8(7)), [three] "m"(three), [four] "m"(four));
 }
 
-/* Bytes A to E: codes 0 to 4, then the bits of codes 5 to 7. Three statements, because one has 30 operands at
- * most. */
+/* Bytes A to E hold codes 0 to 4, then the bits of codes 5 to 7. Three statements, because one has at most 30
+ * operands. */
 static inline void ulb_step_five_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     static const ulb_vec bit_0 = ULB_BYTES(0x01), bits_1_0 = ULB_BYTES(0x03), bits_2_0 = ULB_BYTES(0x07),
@@ -94,7 +94,7 @@ static inline void ulb_step_five_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
               [bits_4_2] "m"(bits_4_2));
 }
 
-/* Bytes A to C: codes 0 to 2, and two bits each of code 3. */
+/* Bytes A to C hold codes 0 to 2, and two bits each of code 3. */
 static inline void ulb_step_six_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     static const ulb_vec bits_1_0 = ULB_BYTES(0x03), bits_3_2 = ULB_BYTES(0x0C), bits_5_4 = ULB_BYTES(0x30);
@@ -112,8 +112,9 @@ static inline void ulb_step_six_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
               [bits_5_4] "m"(bits_5_4));
 }
 
-/* sum += x . w of signed bytes, w >= -127; size: |x|, the unsigned side. |pair| <= 2 * 128 * 127 fits 16
- * bits, but no sum of two does. */
+/* sum += x . w of signed bytes, w >= -127. size: |x|, the unsigned operand. 16 bits hold one pair of
+ * products, but not two.
+ * |pair| <= 2 * 128 * 127. */
 static inline void ulb_dot_signed(ulb_vec *sum, ulb_vec x, ulb_vec size, ulb_vec w)
 {
     __asm__("vpsignb %[x], %[w], %[w]\n\tvpmaddubsw %[w], %[size], %[w]\n\t"
@@ -122,7 +123,7 @@ static inline void ulb_dot_signed(ulb_vec *sum, ulb_vec x, ulb_vec size, ulb_vec
             : [x] "x"(x), [size] "x"(size), [ones] "x"(_mm256_set1_epi16(1)));
 }
 
-/* Bytes are values. As ulb_dot_signed() with |w|, the load beside its use. */
+/* Bytes are values. As ulb_dot_signed(), but with |w|; the load stays next to its use. */
 static inline void ulb_step_whole(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_vec packed, field;

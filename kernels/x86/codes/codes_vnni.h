@@ -48,7 +48,7 @@ static inline void ulb_dot_low_and_whole(const uint8_t *w, ulb_vec x, ulb_vec ma
         : [w] ULB_WEIGHTS(w), [x] ULB_REGISTER(x), [mask] ULB_KEPT(mask));
 }
 
-/* The same, with a second mask. */
+/* As ulb_dot_low_and_whole(), with a second mask. */
 static inline void ulb_dot_two_and_whole(const uint8_t *w, ulb_vec x, ulb_vec mask, const ulb_vec *second,
                                          ulb_vec *low, ulb_vec *middle, ulb_vec *whole)
 {
@@ -109,7 +109,7 @@ static inline void ulb_step_two_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot_three_and_whole(w, x, ulb_mask_03, &ulb_mask_0c, &ulb_mask_30, sums);
 }
 
-/* Sums 0 to 2 are taken off sum 3, and with them three times ULB_MAGIC, modulo 2^32. */
+/* Sum 3 minus sums 0 to 2 also loses three times ULB_MAGIC, modulo 2^32. */
 static inline ulb_vec ulb_start_two_bit(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     (void)magic;
@@ -117,7 +117,7 @@ static inline ulb_vec ulb_start_two_bit(size_t i, ulb_vec magic, const struct ul
     return ulb_all32((int32_t)((i == 3 ? 3u : 1u) * ULB_MAGIC));
 }
 
-/* 64 * 3 * 128 * 256 of the last is beyond 2^22. */
+/* The last sum, up to 64 * 3 * 128 * 256, exceeds 2^22. */
 static inline void ulb_floats_two_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
                                       const struct ulb_sum_scale *scale, ulb_floats *values)
 {
@@ -140,7 +140,7 @@ static inline ulb_vec ulb_scaled_zero(const struct ulb_zero_sum *zero, size_t f)
     return ulb_all32(zero->scaled[f * ULB_SHORT_GROUPS]);
 }
 
-/* Sums of A: codes 0, 1 (8 times), byte; of B: 2, 3, byte; of C: 4, 5, bit 6, byte. */
+/* Sums of A: codes 0, 1 (8 times), byte. Of B: codes 2, 3, byte. Of C: codes 4, 5, bit 6, byte. */
 static inline void ulb_step_three_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_dot_two_and_whole(w, x, ulb_mask_07, &ulb_mask_38, &sums[0], &sums[1], &sums[2]);
@@ -148,8 +148,8 @@ static inline void ulb_step_three_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums
     ulb_dot_three_and_whole(w + 2 * ULB_VEC_BYTES, x, ulb_mask_07, &ulb_mask_38, &ulb_mask_40, &sums[6]);
 }
 
-/* Codes 0 to 5 have one ULB_MAGIC; of A and B the byte ends with the low bits of codes 6 and 7, 64 times, and
- * one; of C with bit 7 and none. */
+/* Sums of codes 0 to 5 start with one ULB_MAGIC. The bytes A and B start with one too: they end with the low
+ * bits of codes 6 and 7, 64 times. The byte C ends with bit 7 and starts without. */
 static inline ulb_vec ulb_start_three_bit(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     (void)magic;
@@ -167,7 +167,7 @@ static inline void ulb_floats_three_bit(const ulb_vec *sums, const struct ulb_ze
         values[2 * v] = ulb_less(sums[3 * v], zero->magic);
         values[2 * v + 1] = ulb_less(sums[3 * v + 1], middle);
     }
-    /* 64 (low + 4 high): bit 6 of C is there 64 times, bit 7 128 times. */
+    /* 64 * (low + 4 high): bit 6 of C counts 64 times, bit 7 128 times. */
     ulb_vec low6 = ulb_sub32(sums[2], ulb_add32(sums[0], sums[1]));
     ulb_vec low7 = ulb_sub32(sums[5], ulb_add32(sums[3], sums[4]));
     ulb_vec high7 = ulb_sub32(sums[9], ulb_add32(ulb_add32(sums[6], sums[7]), sums[8]));
@@ -180,7 +180,7 @@ static inline unsigned ulb_shift_three_bit(size_t v)
     return v >= 6 ? 6 : v % 2 ? 3 : 0;
 }
 
-/* Sums 0 to 4: codes of bytes A to E; 5 to 9: these bytes; 10 and 11: 60h of B, 20h of D. */
+/* Sums 0 to 4: codes of bytes A to E. Sums 5 to 9: these bytes. Sums 10 and 11: 60h of B, 20h of D. */
 static inline void ulb_step_five_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
     ulb_dot_low_and_whole(w, x, ulb_mask_1f, &sums[0], &sums[5]);
@@ -202,7 +202,7 @@ static inline ulb_vec ulb_join_8(ulb_vec low, ulb_vec high)
     return ulb_add32(low, ulb_shl32(high, 3));
 }
 
-/* What three bytes hold of codes 5 to 7 is 32, 128 and 64 times too large: too much for ULB_MAGIC. */
+/* The parts of codes 5 to 7 in three bytes are 32, 128 and 64 times too large: too much for ULB_MAGIC. */
 static inline void ulb_floats_five_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
                                        const struct ulb_sum_scale *scale, ulb_floats *values)
 {
@@ -216,7 +216,7 @@ static inline void ulb_floats_five_bit(const ulb_vec *sums, const struct ulb_zer
     values[7] = ulb_times(ulb_to_floats(ulb_sub32(ulb_asr32(code7, 6), zero->all)), scale);
 }
 
-/* Sums 0 to 2: codes of bytes A to C; 3 to 5: these bytes. */
+/* Sums 0 to 2: codes of bytes A to C. Sums 3 to 5: these bytes. */
 static inline void ulb_step_six_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 {
 #pragma GCC unroll 3
@@ -224,14 +224,15 @@ static inline void ulb_step_six_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
         ulb_dot_low_and_whole(w + i * ULB_VEC_BYTES, x, ulb_mask_3f, &sums[i], &sums[3 + i]);
 }
 
-/* The whole byte A's starts without code 3's zero point: at most 64 * 32 * 128 * 16 = 2^22 of either sign. */
+/* The sum of byte A starts without the zero point of code 3: at most 64 * 32 * 128 * 16 = 2^22 of either
+ * sign. */
 static inline ulb_vec ulb_start_six_bit(size_t i, ulb_vec magic, const struct ulb_zero_sum *zero)
 {
     return i == 3 ? ulb_scaled_zero(zero, 1) : magic;
 }
 
-/* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2), each a number below 2^23 and the sum, at most 64 * 63 * 128 *
- * 16, below 2^24: exact. */
+/* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2). Each term is below 2^23, and the sum below 2^24: exact.
+ * |64 S3| <= 64 * 63 * 128 * 16 < 2^24. */
 static inline void ulb_floats_six_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
                                       const struct ulb_sum_scale *scale, ulb_floats *values)
 {
@@ -307,7 +308,7 @@ static const struct ulb_codes ulb_six_bit_codes = {.bytes = 3,
 #define ULB_NIBBLE_COUNTS(use)    use(1, 2, 0, 1, 0, 0, 2, 0, 0, 2, 0, 0, 0, 1)
 #define ULB_TWO_BIT_COUNTS(use)   use(1, 4, ULB_MASK_LOADS(2), 3, 0, 0, 4, 0, 3, 3, 0, 0, 1, 3)
 #define ULB_THREE_BIT_COUNTS(use) use(3, 8, ULB_MASK_LOADS(4), 7, 0, 0, 10, 0, 9, 8, 0, 2, 0, 8)
-/* Of the additions 4 are the zero point's, and fold away where it is 0. */
+/* Four additions are for the zero point, and fold away if it is 0. */
 #define ULB_FIVE_BIT_COUNTS(use)                                                                             \
     use(5, 8, ULB_MASK_LOADS(2), 7, 0, 0, 12, 0, (ZERO_POINT) ? 15 : 11, 5, 0, 7, 3, 5)
 #define ULB_SIX_BIT_COUNTS(use) use(3, 4, 0, 3, 0, 0, 6, 0, 0, 6, 2, 0, 0, 3)

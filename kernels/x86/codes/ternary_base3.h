@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) ulb_vec ulb_tripled(ulb_vec bytes, 
 }
 
 #ifndef ULB_DP_512
-/* Digit i of bytes less 128: how many of 256/3 and 512/3 the byte tripled i times reaches. */
+/* Digit i of bytes less 128: how many of the bounds 256/3 and 512/3 the byte, tripled i times, reaches. */
 static inline __attribute__((always_inline)) __m256i ulb_signed_digit(__m256i bytes, size_t i)
 {
     const __m256i tripled = (__m256i)ulb_tripled((ulb_vec)bytes, i);

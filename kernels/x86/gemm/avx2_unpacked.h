@@ -1,14 +1,10 @@
-/* Several tokens with AVX2 alone, of kernels whose K is read in K-blocks of so many columns of a slice: a
- * K-block stays in L1, its codes as bytes, with the activations that it meets, while the register tiles of a
- * block of tokens pass over it, one after the other; what they come to waits beside them. Bytes are signed
- * (kernels/x86/gemm/tile_s16.h) or not (kernels/x86/gemm/tile_u8.h). A group with a scale of its own is a
- * K-block; K-blocks come in the order of one token.
+/* GEMM with AVX2 alone, for kernels that read K in K-blocks of a fixed number of columns of a slice. A
+ * K-block stays in L1 with its activations. Its codes are unpacked to bytes there. The register tiles of an
+ * N-block then iterate over it, and their results are kept next to it. Bytes are signed
+ * (kernels/x86/gemm/tile_s16.h) or unsigned (kernels/x86/gemm/tile_u8.h). A group with its own scale is a
+ * K-block. K-blocks come in the same order as in the GEMV.
  *
- * Zen 4, cold, 4096x4096, 2, 4 and 16 tokens against one by one: int8 1.1, 1.4 to 1.5 and 1.4 times as fast,
- * with groups of 32 columns 1.1, 1.5 and 1.1 to 1.25; 1.0 to 1.2 where a neighbour shares the core; 4 and 16
- * tokens: int3 1.3 and 1.55, two 1.05; tern1.6 1.3 and 1.75, two .85; int4 with groups of 128, 64 and 32
- * columns 1.15, 1.05, 1.0 and 1.25, 1.1, 1.0, two 1.1 to 1.2. Groups of int2 .95 to 1.05, of 32 columns .8:
- * one by one. Signed bytes unpacked to 16 bits .8 to 1.0. */
+ * Groups of int2 are excluded, because N calls of the GEMV are faster (docs/measurements/kernels.md). */
 #ifndef ULB_KERNELS_X86_GEMM_AVX2_UNPACKED_H
 #define ULB_KERNELS_X86_GEMM_AVX2_UNPACKED_H
 
@@ -24,13 +20,13 @@ enum {
     ULB_K_BLOCK_TOKENS = 4,  /* of both register tiles */
     ULB_K_BLOCK_VECTORS = 2, /* of rows */
     ULB_K_BLOCK_ROW_VECTORS = 8,
-    ULB_N_BLOCK = 64, /* tokens: with 16 of them 64 of tern1.6 take 15 % more, of others 1 to 5 (Zen 5) */
+    ULB_N_BLOCK = 64,           /* tokens; a smaller N-block unpacks too often */
     ULB_K_BLOCK_STEPS_MAX = 32, /* each of 4 columns */
     ULB_K_BLOCK_FAR = 16384,    /* bytes ahead, in the slice, of what L2 is asked for */
     ULB_K_BLOCK_ASKS = 2 /* lines in a step of signed bytes: at least a pass's part of it and of scales */
 };
 
-/* So many steps at w, and what each pass asks for of each step, from ask on. */
+/* A K-block of `steps` steps at w. Each pass prefetches part of every step, beginning at `ask`. */
 struct ulb_k_block {
     const uint8_t *w, *ask;
     const uint8_t *bytes; /* of its steps: at w, or taken out of them */
@@ -55,8 +51,8 @@ struct ulb_k_block_cfg {
     void (*epilogue)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
 };
 
-/* Activations of a K-block, of the first token on, and for signed bytes packed as 16 bits, of each four
- * columns 0, 2, 1, 3; what sums have too much, and results so far. */
+/* Activations of a K-block, from its first token. For signed bytes they are packed as 16 bits, columns 0, 2,
+ * 1, 3 of each four. Then come the corrections of the sums, and the results so far. */
 struct ulb_n_block {
     _Alignas(64) uint8_t bytes[ULB_K_BLOCK_STEPS_MAX * ULB_K_BLOCK_ROW_VECTORS * ULB_VEC_BYTES];
     _Alignas(64) int16_t words[ULB_N_BLOCK][ULB_S16_COLUMNS];
@@ -66,7 +62,7 @@ struct ulb_n_block {
     ulb_vec results[ULB_N_BLOCK][ULB_K_BLOCK_ROW_VECTORS];
 };
 
-/* Those with scales are whole. */
+/* K-blocks with scales are always whole. */
 static inline __attribute__((always_inline)) size_t ulb_k_block_steps(const struct ulb_k_block_cfg *cfg,
                                                                       const struct ulb_k_block *k_block)
 {
@@ -100,7 +96,7 @@ ulb_sum_unsigned_k_block(const struct ulb_k_block_cfg *cfg, const struct ulb_k_b
                                 .x_stride = n_block->x_stride,
                                 .ask = k_block->ask,
                                 .ask_bytes = k_block->ask_bytes};
-    /* Else Clang keeps an address for each four activations. */
+    /* Keeps one pointer: Clang would keep one address register for every four activations. */
     __asm__("" : "+r"(at.x));
     for (; s + cfg->full <= steps; s += cfg->full)
         ulb_add_bytes(&at, vectors, tokens, cfg->full, NULL, sums);
@@ -128,8 +124,7 @@ ulb_pass_vectors(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_
     }
 }
 
-/* A pass over all rows of a K-block. Functions, else GCC keeps what the rest needs in registers, and sums in
- * memory. */
+/* A pass over all rows of a K-block. It is a function of its own: inlined, GCC keeps the sums in memory. */
 typedef void ulb_pass_k_block_fn(struct ulb_k_block *k_block, size_t t, struct ulb_n_block *n_block);
 
 #define ULB_K_BLOCK_PASS(name, cfg, tokens)                                                                  \
@@ -190,7 +185,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_fields(size_t vecto
     }
 }
 
-/* So many steps, which begin at column k, of tokens from n on. */
+/* Packs `steps` steps, which begin at column k, for the tokens from n. */
 static inline __attribute__((always_inline)) void ulb_pack_k_block(const struct ulb_k_block_cfg *cfg,
                                                                    const struct ulb_gemm *g, size_t n,
                                                                    size_t tokens, size_t k, size_t steps,
@@ -226,7 +221,7 @@ ulb_run_k_block(const struct ulb_k_block_cfg *cfg, ulb_pass_k_block_fn *const pa
     }
 }
 
-/* Rows of a tile from row m on, of tokens [n, n + tokens); passes: of 2, 3 and 4. */
+/* Computes the rows of a tile from row m for tokens [n, n + tokens). passes: for 2, 3 and 4 tokens. */
 static inline __attribute__((always_inline)) void ulb_run_k_blocks(const struct ulb_k_block_cfg *cfg,
                                                                    ulb_pass_k_block_fn *const passes[],
                                                                    const struct ulb_gemm *g, size_t m,

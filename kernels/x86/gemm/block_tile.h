@@ -1,11 +1,8 @@
-/* Repacked block formats for several tokens at once, as many as registers hold sums of: each vector of codes
- * is loaded and unpacked once for all of them, scales and minima are converted once. What groups and blocks
- * make of sums is as for one token (kernels/x86/gemv/block.h). Codes whose bits lie in several bytes are
- * unpacked from 4 tokens on, with VEX those that are looked up from 5
- * (kernels/x86/gemm/block_unpacked_vnni.h): here are fewer of theirs. Zen 5, 1024x4096 from the caches, 12
- * tokens in one call, times as fast as one by one in 12: at 512 bits Q4_0 2.0, Q4_1 1.9, Q4_K 2.0, Q8_0 3.3
- * (L2 does not hold its weights), Q2_K 1.5, TQ1_0 and TQ2_0 1.4, MXFP4 2.3, IQ4_NL 2.1. The 16 registers of
- * VEX hold two tokens of some: Q8_0 2.1, Q4_K 1.5, Q4_1 1.35, Q4_0, TQ1_0 and Q2_K 1.2 to 1.3. */
+/* Repacked block formats for several tokens at once, as many as the registers hold sums for. Each vector of
+ * codes is loaded and unpacked once for all tokens. Scales and minima are converted once. Groups and blocks
+ * end as in the GEMV (kernels/x86/gemv/block.h). Codes whose bits lie in several bytes are unpacked to memory
+ * from 4 tokens on, VEX codebooks from 5 (kernels/x86/gemm/block_unpacked_vnni.h). This file computes fewer
+ * tokens of such formats. The 16 registers of VEX hold only two tokens of some formats. */
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_TILE_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_TILE_H
 
@@ -13,7 +10,7 @@
 
 enum {
     ULB_BLOCK_TOKENS_MAX = 4,
-    /* Registers for sums: fewer where those of a block are apart from those of its groups. */
+    /* Registers for sums. Fewer are free if a block has sums of its own besides those of its groups. */
     ULB_TOKEN_SUMS_OF_BLOCKS = ULB_BY_ENCODING(12, 24),
     ULB_TOKEN_SUMS_OF_GROUPS = ULB_BY_ENCODING(8, 16)
 };
@@ -30,8 +27,8 @@ struct ulb_token_x {
     ulb_vec all;
 };
 
-/* A vector of bytes, loaded once and at its place: GCC would load it for each use, Clang bring loads
- * together, for which VEX has no registers (Q8_0 with 16 tokens: a seventh of its time). */
+/* Loads a vector of bytes once and in this place. GCC would load it again for each use. Clang would move all
+ * loads together, which needs more registers than VEX has. */
 static inline ulb_vec ulb_load_packed(const uint8_t *w)
 {
     ulb_vec packed;
@@ -70,7 +67,7 @@ ulb_add_to_tokens(const struct ulb_codes *codes, const uint8_t *w, const struct 
     }
 }
 
-/* The same of all steps of group g, a constant, two in turn: whole lines. */
+/* Adds all steps of group g, a constant. Two steps alternate, so that whole lines are read. */
 static inline __attribute__((always_inline)) void
 ulb_add_token_steps(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                     const struct ulb_groups_at *at, unsigned tokens, size_t g, struct ulb_group_sums *groups)
@@ -101,7 +98,7 @@ ulb_add_token_steps(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting
     }
 }
 
-/* block[tokens] += a turn of groups. */
+/* block[tokens] += some groups of each slice. */
 static inline __attribute__((always_inline)) void
 ulb_add_token_turn(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                    const struct ulb_groups_at *at, unsigned tokens,

@@ -1,14 +1,14 @@
-/* Codes of a repacked block format that several tokens share: unpacked once for an N-block, into bytes that
- * stay in L1, over which register tiles of tokens pass, one after the other: with AVX2 alone
- * kernels/x86/gemm/block_unpacked_avx2.h, with dot products kernels/x86/gemm/block_unpacked_vnni.h. */
+/* Unpacked codes of a repacked block format, which several tokens share. They are unpacked to bytes in L1
+ * once for an N-block, and the register tiles then iterate over them. The tiles are in
+ * kernels/x86/gemm/block_unpacked_avx2.h (AVX2 alone) and kernels/x86/gemm/block_unpacked_vnni.h (dot
+ * products). */
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_H
 
 #include "kernels/x86/gemv/block.h"
 
 enum {
-    /* Tokens that share what is unpacked: with 16 of them 64 take 6 to 9 % more at 512 bits, in place with
-     * AVX2 6 to 13, repacked at 256 bits 2 to 5 (Zen 5). */
+    /* Tokens that share unpacked codes. Smaller N-blocks unpack too often. */
     ULB_UNPACKED_N_BLOCK = 64,
     ULB_UNPACKED_TOKENS_MAX = 4,
     ULB_UNPACKED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
@@ -16,15 +16,14 @@ enum {
     ULB_UNPACKED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
 };
 
-/* A register tile of kernels that have so many vectors of rows: vectors and tokens. Constants. With VEX 12
- * sums, which are as many chains as the latency of dot products takes, leave registers for what the other
- * side has and one more: 8 sums of 2 vectors took 7 to 23 % longer (Zen 5, 512x4096 from the caches, 64
- * tokens). */
+/* The register tile for a kernel with this many vectors of rows: its vectors and its tokens. Both are
+ * constants. VEX uses 12 sums, as many chains as hide the latency of dot products. The four other registers
+ * hold the shorter side of the tile and one operand of the other side. Fewer sums are slower. */
 #define ULB_UNPACKED_VECTORS(vectors) ULB_BY_SUMS(2U, ULB_BY_ENCODING((vectors) % 4 == 0 ? 4U : 3U, 2U))
 #define ULB_UNPACKED_TOKENS(vectors)  ((unsigned)ULB_UNPACKED_SUMS / (ULB_UNPACKED_VECTORS(vectors)))
 
-/* Epilogue of a block: what its sums are multiplied by, and of minima words, two groups to a lane: of four, 0
- * and 2, then 1 and 3. */
+/* Epilogue of a block: the factors of its sums. Words of minima hold two groups in a lane: groups 0 and 2 of
+ * four, then 1 and 3. */
 struct ulb_block_epilogue {
     ulb_floats d[ULB_UNPACKED_ROW_VECTORS], dmin[ULB_UNPACKED_ROW_VECTORS];
     ulb_vec minima[ULB_SHORT_GROUPS / 2][ULB_UNPACKED_ROW_VECTORS];
@@ -49,7 +48,7 @@ ulb_unpack_step(const struct ulb_block_cfg *cfg, ulb_code_of *code, const uint8_
     }
 }
 
-/* Those of vector v of rows, 4 groups of a row in a lane. */
+/* Splits the minima of vector v of rows. A lane holds 4 groups of a row. */
 static inline __attribute__((always_inline)) void ulb_split_minima(ulb_vec four, size_t quad, size_t v,
                                                                    struct ulb_block_epilogue *epilogue)
 {
@@ -73,7 +72,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_minima(const struct
     }
 }
 
-/* Those of the block at tile. */
+/* Loads the epilogue of the block at tile. */
 static inline __attribute__((always_inline)) void
 ulb_load_epilogue(const struct ulb_block_cfg *cfg, const uint8_t *tile, struct ulb_block_epilogue *epilogue)
 {
@@ -91,8 +90,8 @@ ulb_load_epilogue(const struct ulb_block_cfg *cfg, const uint8_t *tile, struct u
     }
 }
 
-/* Columns of activations, a multiple of 32. For a copy GCC has a string instruction, which takes 50 to 100
- * cycles to start. */
+/* Copies activations; columns is a multiple of 32. GCC turns a plain copy into a string instruction, which is
+ * slow to start. */
 static inline __attribute__((always_inline)) void ulb_copy_columns(int8_t *to, const int8_t *from,
                                                                    size_t columns)
 {
@@ -117,12 +116,12 @@ static inline __attribute__((always_inline)) void ulb_unpack_x_sums(const struct
     _mm256_storeu_si256((__m256i *)x_sums, all);
 }
 
-/* A pass over what is unpacked for so many tokens of the block, a function's own number, from t on.
- * Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+/* A pass of a fixed number of tokens over unpacked codes, from token t of the N-block. It is a function of
+ * its own: inlined, GCC keeps the sums in memory. */
 struct ulb_unpacked;
 typedef void ulb_pass_unpacked_fn(struct ulb_unpacked *unpacked, size_t t);
 
-/* passes of a kernel: of 2, 3 and, where register tiles have so many, 4 tokens. */
+/* The passes of a kernel: for 2, 3 and, if register tiles have 4 tokens, 4. */
 #define ULB_UNPACKED_PASSES(cfg)                                                                             \
     ULB_UNPACKED_PASS(pass_2, cfg, 2)                                                                        \
     ULB_UNPACKED_PASS(pass_3, cfg, 3)                                                                        \
@@ -141,7 +140,7 @@ static inline __attribute__((always_inline)) void ulb_pass_tokens(ulb_pass_unpac
     }
 }
 
-/* Bytes that each step of so many vectors of rows asks for, for the next block in time. */
+/* Bytes that each step of some vectors of rows prefetches, so that the next block arrives in time. */
 static inline __attribute__((always_inline)) size_t ulb_unpacked_ask(const struct ulb_block_cfg *cfg,
                                                                      size_t tokens, size_t vectors)
 {
@@ -151,7 +150,8 @@ static inline __attribute__((always_inline)) size_t ulb_unpacked_ask(const struc
     return (cfg->tile_bytes + steps - 1) / steps;
 }
 
-/* Lines that a step asks for: a constant, those of one tile of tokens, of which more ask for some twice. */
+/* Lines that a step prefetches, a constant. It fits one tile of tokens; further tiles prefetch some lines
+ * twice. */
 static inline __attribute__((always_inline)) size_t ulb_pass_lines(const struct ulb_block_cfg *cfg,
                                                                    size_t vectors)
 {

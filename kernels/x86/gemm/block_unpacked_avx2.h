@@ -1,20 +1,19 @@
-/* Several tokens of a repacked block format with AVX2 alone: the codes of a block are unpacked (see
- * kernels/x86/gemm/block_unpacked.h) as one token's step multiplies them, scales as words; signed ones that
- * are whole bytes of a tile are where they lie.
+/* GEMM of a repacked block format with AVX2 alone. The codes of a block are unpacked as the GEMV multiplies
+ * them (kernels/x86/gemm/block_unpacked.h), and scales become words. Signed codes that are whole bytes stay
+ * in place.
  *
- * Blocks add up as one token's do (kernels/x86/gemv/block.h). Within a block sums are integers: signed
- * scales, which one token's kernels make floats, meet the zero point as minima do, times 4 or 32 at most
- * 4,096 in 16 bits. |sum| <= 128 * 63 * 128 * 256 < 2^29; beyond 2^24 the last bits may differ from one
- * token's. Registers: 2 vectors of rows for 4 tokens: 8 sums, 2 of codes, activations, a product. Ports: per
- * vector and token vpmaddubsw and an addition, and as often as 16-bit sums are full vpmaddwd and another:
- * with the ends of blocks 0.66 cycle per 32 weights and token on Zen 4 for Q4_0, 0.81 for Q6_K, which fills
- * sums in 2 steps.
+ * Blocks add up as in the GEMV (kernels/x86/gemv/block.h). Inside a block all sums are integers. The GEMV
+ * converts signed scales to floats. Here they also multiply the zero point, 4 or 32, like minima.
+ * scale * zero_point <= 4,096, which fits 16 bits.
+ * |sum| <= 128 * 63 * 128 * 256 < 2^29.
+ * Beyond 2^24 the last bits may differ from the GEMV.
  *
- * Zen 4, cold, 4096x4096, 4 and 16 tokens against one by one: Q4_0, Q4_1 and Q4_K 1.25 and 1.3 times as fast,
- * Q5_0, Q5_1 and Q5_K 1.6 and 1.75, Q6_K 1.55 and 1.85, Q3_K 1.3 and 1.6, Q2_K 1.1 and 1.3, MXFP4 1.4 and
- * 1.6, TQ1_0 1.45 and 2.05, TQ2_0 1.0 and 1.2, Q8_0 1.45 and 1.3, IQ4_NL 1.05 and 1.25; two tokens 1.0 to
- * 1.4, Q2_K, TQ2_0 and IQ4_NL .8. The next tile asked for into L1 as well is 1 to 4 % where codes leave room
- * there, elsewhere it costs 3 to 9 %; without a prefetch 16 tokens are .8. */
+ * Registers: two vectors of rows times four tokens are 8 sums. Two hold codes, one activations, one a
+ * product. Ports: each vector and token takes a vpmaddubsw and an addition. Whenever the 16-bit sums are
+ * full, it takes a vpmaddwd and another addition.
+ *
+ * The next tile is prefetched into L1 too if the codes of a block leave room there. Without a prefetch the
+ * kernels are slower (docs/measurements/kernels.md). */
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_AVX2_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_AVX2_H
 
@@ -24,7 +23,7 @@
 
 enum {
     ULB_UNPACKED_COLUMNS = 256,    /* of a block at most */
-    ULB_UNPACKED_NEAR_CODES = 8192 /* bytes of a block's, beside which L1 has room for the next tile */
+    ULB_UNPACKED_NEAR_CODES = 8192 /* bytes of codes that leave L1 room for the next tile */
 };
 
 /* A block of one slice, and what it meets. */
@@ -37,16 +36,16 @@ struct ulb_unpacked {
         int16_t words[ULB_UNPACKED_N_BLOCK][ULB_S16_COLUMNS]; /* for signed codes */
     } x;
     int16_t x_sums[ULB_UNPACKED_N_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
-    /* Of a block without groups, times the zero point if there is one. */
+    /* Sums of activations of a block without groups, times the zero point if there is one. */
     int32_t x_sum[ULB_UNPACKED_N_BLOCK];
     float x_scale[ULB_UNPACKED_N_BLOCK];
     ulb_floats results[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
-    const uint8_t *bytes; /* signed codes: those above, or a tile's that are bytes */
+    const uint8_t *bytes; /* signed codes: the array above, or the bytes of a tile */
     const uint8_t *ask;   /* by each step of a pass */
     size_t ask_bytes;
 };
 
-/* Whether codes are signed bytes, of blocks of 32 columns (kernels/x86/gemm/tile_s16.h). */
+/* Whether codes are signed bytes of blocks of 32 columns (kernels/x86/gemm/tile_s16.h). */
 static inline __attribute__((always_inline)) bool ulb_are_signed(const struct ulb_block_cfg *cfg)
 {
     return !cfg->codes->s16_steps && !cfg->codes->operand_steps;
@@ -59,7 +58,7 @@ static inline __attribute__((always_inline)) size_t ulb_unpacked_steps(const str
     return words < cfg->group / 4 ? words : cfg->group / 4;
 }
 
-/* Those of vector v of rows for group g, as int32. They have a zero point, which makes minima of them. */
+/* Unpacks the scales of vector v of rows for group g, as int32. Their zero point turns into minima. */
 static inline __attribute__((always_inline)) void
 ulb_unpack_signed_scale(int32_t zero_point, ulb_vec scale, size_t g, size_t v, struct ulb_unpacked *unpacked)
 {
@@ -130,7 +129,7 @@ ulb_add_unpacked_group(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unp
                                 .l1_distance =
                                     room && cfg->tile_bytes ? ULB_UNPACKED_FAR - cfg->tile_bytes : 0,
                                 .asked = !cfg->tile_bytes};
-    /* Else Clang keeps an address for each four activations. */
+    /* Keeps one pointer: Clang would keep one address register for every four activations. */
     __asm__("" : "+r"(at.x));
     for (size_t s = 0; s < cfg->group / 4; s += steps)
         ulb_add_bytes(&at, vectors, tokens, steps, cfg->scales ? &unpacked->scales[g][v] : NULL, sums);
@@ -167,7 +166,7 @@ ulb_sum_unpacked_minima(const struct ulb_block_cfg *cfg, const struct ulb_unpack
     }
 }
 
-/* Result of vector v of rows and token t += a block's sum, less what its minima come to. As one token's: see
+/* Result of vector v of rows and token t += the sum of a block, less its minima. As in the GEMV: see
  * ulb_epilogue_block() (kernels/x86/gemv/block.h). */
 static inline __attribute__((always_inline)) void ulb_take_unpacked(const struct ulb_block_cfg *cfg,
                                                                     struct ulb_unpacked *unpacked, size_t v,

@@ -1,26 +1,22 @@
-/* Several tokens of a repacked block format with dot products, where bits of a code lie in several bytes, so
- * that sums of fields take more dot products than codes, and with VEX of codes that are looked up: codes of a
- * part of a chunk are unpacked (kernels/x86/gemm/block_unpacked.h), scales as floats. Sums of a group start
- * with ULB_MAGIC; what is made of them is one token's, bit by bit.
+/* GEMM of a repacked block format with dot products, for codes that are worth unpacking. These are codes
+ * whose bits lie in several bytes: sums of fields take more dot products than codes. With VEX they are also
+ * codes of a codebook. The codes of part of a chunk are unpacked (kernels/x86/gemm/block_unpacked.h), and
+ * scales become floats. Sums of a group start with ULB_MAGIC. Results equal those of the GEMV bit by bit.
  *
- * Registers: 2 vectors of rows for 4 tokens: 8 sums of a group, 8 of the block, 2 of codes, activations. The
- * 16 of VEX are 12 sums of a group, of 4 vectors or 3, what of vectors and tokens there is less of, and one
- * of the other; sums of the block wait in memory. Ports: for 32 columns, per vector and token, 8 dot
- * products, a subtraction and an FMA, or two where blocks have no groups. Bytes are a store a vector, which
- * an N-block shares: on Zen 4, with one of 256 bits a cycle, 4 tokens spend more on it than on dot products.
+ * Registers: two vectors of rows times four tokens are 8 sums of a group and 8 of the block. The others hold
+ * two vectors of codes, and activations. VEX has 12 sums of a group, of three or four vectors. The shorter
+ * side of the tile stays in registers, with one operand of the other side. The sums of the block are kept in
+ * memory. Ports: 32 columns of a vector and token take eight dot products, a subtraction and an FMA. Blocks
+ * without groups take two FMA. Each vector of unpacked bytes is one store, which an N-block shares.
  *
- * Zen 4, cold, 4096x4096, 4, 8 and 16 tokens against one by one or two by two: at 512 bits Q5_0 1.35, 1.45
- * and 1.5 times as fast, Q5_1 1.25, 1.4 and 1.5, Q5_K 1.45, 1.5 and 1.45, Q6_K 1.4, 1.5 and 1.4, Q3_K 1.3,
- * 1.3 and 1.35, at 256 bits 1.25 to 1.55, 1.4 to 1.55 and 1.35 to 1.5; two tokens .6 to .95. Of codes that
- * are fields of one byte (Q4_0, Q4_K, MXFP4), and of Q8_0's, 16 tokens are .85 to 1.0, for 4 tokens share
- * them in registers (kernels/x86/gemm/block_tile.h). */
+ * Four tokens share codes that are fields of one byte in registers (kernels/x86/gemm/block_tile.h), which is
+ * faster than unpacking to memory. */
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_VNNI_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_VNNI_H
 
 #include "kernels/x86/gemm/block_unpacked.h"
 
-/* Codes are half of an L1 of 32 KiB: for a quarter of it, with twice as many passes, 64 tokens take 6 to 12 %
- * more (Zen 5: Q5_0, Q3_K at 512 bits, IQ4_NL and MXFP4 with VEX). */
+/* Codes take half of an L1 of 32 KiB. A quarter needs twice as many passes and is slower. */
 enum {
     ULB_UNPACKED_STEPS = 4, /* of all slices, of a chunk of blocks without groups */
     ULB_UNPACKED_BLOCKS = 8,
@@ -38,7 +34,7 @@ struct ulb_unpacked_unit {
 struct ulb_unpacked_token {
     int32_t zeros[ULB_SHORT_GROUPS];  /* their sums times the zero point, with ULB_MAGIC */
     int16_t x_sums[ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
-    /* Of blocks: the scale, it times -ULB_MAGIC_VALUE, and times the sum. */
+    /* The factors of each block: its scale, scale * -ULB_MAGIC_VALUE, and scale * sum of activations. */
     float x_scale[ULB_UNPACKED_BLOCKS], x_less[ULB_UNPACKED_BLOCKS], x_least[ULB_UNPACKED_BLOCKS];
 };
 
@@ -83,7 +79,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_unit(const struct u
         unpacked->scales[to][v] = ulb_group_scale(cfg, tile + ulb_scales_at(cfg, u), u, v);
 }
 
-/* zeros[8] = those of 8 units whose activations have these sums. */
+/* zeros[8] = zero point * sums, for 8 units. */
 static inline __attribute__((always_inline)) void ulb_unpack_zeros(int32_t zero_point, __m256i sums,
                                                                    int32_t *zeros)
 {
@@ -110,8 +106,8 @@ static inline __attribute__((always_inline)) void ulb_unpack_groups_token(const 
         ulb_unpack_x_sums(cfg, sums, token->x_sums);
 }
 
-/* 4 bytes of each of up to 4 steps of both slices, the second so far on, step by step; there: of the steps
- * that there are. */
+/* Loads 4 bytes of each of up to 4 steps of both slices, step by step. The second slice begins slice_bytes
+ * further on. there: mask of the steps that exist. */
 static inline __attribute__((always_inline)) __m256i ulb_load_steps(const void *at, size_t slice_bytes,
                                                                     __m128i there)
 {
@@ -243,7 +239,9 @@ ulb_end_block(const struct ulb_block_cfg *cfg, const struct ulb_block_epilogue *
     if (cfg->minima) {
         ulb_vec minima = ulb_zero();
         const int16_t *x_sums = token->x_sums;
-        __asm__("" : "+r"(epilogue), "+r"(x_sums)); /* else GCC copies those of all tokens to the stack */
+        __asm__(""
+                : "+r"(epilogue),
+                  "+r"(x_sums)); /* keeps GCC from copying the epilogue and sums of all tokens to the stack */
         for (size_t eight = 0; eight < cfg->columns / cfg->group / 8; eight++) {
             ULB_UNROLL(4)
             for (size_t i = 4 * eight; i < 4 * eight + 4; i++)
@@ -263,7 +261,7 @@ static inline __attribute__((always_inline)) void ulb_pass_part(const struct ulb
     const size_t vectors = ULB_UNPACKED_VECTORS(ulb_block_vectors(cfg));
     ulb_floats(*at)[ULB_UNPACKED_ROW_VECTORS] = (cfg->scales ? unpacked->sums : unpacked->results) + t;
     ulb_floats all[ULB_UNPACKED_SUMS];
-    __asm__("" : "+r"(token)); /* else GCC keeps an address for each token */
+    __asm__("" : "+r"(token)); /* keeps GCC from holding one address for each token */
     ULB_UNROLL(12)
     for (size_t i = 0; i < tokens * vectors; i++)
         all[i] = cfg->scales && unpacked->first == 0 ? ulb_no_floats() : at[i / vectors][v + i % vectors];
@@ -293,7 +291,7 @@ static inline __attribute__((always_inline)) void ulb_pass_part(const struct ulb
             ulb_pass_part(&(cfg), unpacked, v, t, tokens);                                                   \
     }
 
-/* So many units, of the block at tile if they are groups. */
+/* Computes some units; if units are groups, those of the block at tile. */
 static inline __attribute__((always_inline)) void
 ulb_chunk_of_units(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[], const uint8_t *tile,
                    size_t units, size_t tokens, struct ulb_unpacked *unpacked)
@@ -328,7 +326,7 @@ ulb_chunk_of_groups(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const
     ulb_chunk_of_units(cfg, passes, tile, groups, tokens, unpacked);
 }
 
-/* So many steps of both slices from step s on, whose blocks have no groups; w: the first slice's step s. */
+/* Computes some steps of both slices from step s, for blocks without groups. w: step s of the first slice. */
 static inline __attribute__((always_inline)) void
 ulb_chunk_of_blocks(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
                     const struct ulb_gemm *g, const uint8_t *w, size_t s, size_t steps, size_t n,

@@ -1,10 +1,8 @@
-/* More tokens than a register tile holds (kernels/x86/gemm/field_tile.h): K-blocks stay in L1, or in L2
- * beside it, while the tiles of an N-block pass over them, one after the other, so that weights come from
- * memory once for the block. Each pass asks L2 for its part of the next K-block: memory works while all of
- * them compute, where passes over whole rows would wait for it in the first and leave it idle in the others.
- * Zen 5, cold, 16 tokens at 512 bits, against passes over whole rows: 4096x4096 int8 1.3, int4 1.15, int2
- * 1.05; 4096x14336, whose tiles do not fit L2, 1.5, 1.25 and 1.15. Not int1: products alone decide, and
- * passes end more often (0.9). */
+/* GEMM for more tokens than a register tile holds (kernels/x86/gemm/field_tile.h). A K-block stays in L1, or
+ * partly in L2, while the tiles of an N-block iterate over it. Weights therefore come from memory once for an
+ * N-block. Each pass prefetches its part of the next K-block into L2, so that memory works during all passes.
+ * Passes over whole rows would wait for memory in the first pass and leave it idle in the others. int1 is
+ * excluded: dot products are its limit, and K-blocks end passes more often. */
 #ifndef ULB_KERNELS_X86_GEMM_FIELD_BLOCKED_H
 #define ULB_KERNELS_X86_GEMM_FIELD_BLOCKED_H
 
@@ -16,8 +14,8 @@ enum {
     ULB_CHUNK_DISTANCE = 1024              /* bytes, of a first pass's prefetches by default */
 };
 
-/* Steps of a K-block, and what a pass asks for in each slice: of every step so many bytes, at most ask_most,
- * the first so far behind the slice's begin. */
+/* Steps of a K-block, and the prefetches of a pass in each slice. A pass prefetches ask_bytes for each step,
+ * at most ask_most in all. The first prefetched byte is `ask` bytes after the slice's begin. */
 struct ulb_field_k_block {
     size_t first, steps, ask, ask_bytes;
 };
@@ -49,13 +47,10 @@ ulb_field_k_block_pass(const struct ulb_field_tile_cfg *cfg, const struct ulb_ti
         totals[i] = ulb_add32(totals[i], sums[i]);
 }
 
-/* One K-block for tokens [n, n + tokens); lines are prefetched into L2, whatever the setting. two: the first
- * tile's activations of a call of one tile and a part of another. The first pass asks for what lies ahead of
- * itself then, and the CPU's own prefetchers follow it; the second asks for half of the next K-block. These
- * passes are over sooner than memory answers to what is asked for alone (19 GB/s a core of Zen 5 of 27).
- * Against halves for both, no packing and K-blocks of 48 KiB, 4096x4096, 5, 6 and 7 tokens: int2 1.33, 1.22
- * and 1.22, int4 1.31, 1.11 and 1.11, int8 1.06, 1.06 and 1.11; of two whole tiles int8 1.1, int2 1.05, int4
- * 0.9. */
+/* Computes one K-block for tokens [n, n + tokens). Lines are prefetched into L2, whatever the setting. two:
+ * the first tile's activations, in a call of one tile and a part of another. The first pass of such a call
+ * prefetches ahead in its own stream, and the hardware prefetchers follow it. The second pass prefetches half
+ * of the next K-block. Both passes end before memory has answered prefetches of the next K-block alone. */
 static inline __attribute__((always_inline)) void
 ulb_field_k_block_passes(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g,
                          const struct ulb_tiles *tiles, size_t first, size_t steps, size_t n, size_t tokens,
@@ -124,8 +119,9 @@ ulb_field_n_block_rows(const struct ulb_field_tile_cfg *cfg, const struct ulb_ge
         ulb_field_n_block_results(cfg, g, panel, n + t, totals + t * each);
 }
 
-/* The first tile's activations of a call of one tile and a part of another, packed in room where the kernel's
- * are; at: NULL for calls of more tokens, and of more columns than there is room for. */
+/* Packs the first tile's activations if the call has one tile and a part of another. They are packed in
+ * `room` if the kernel's own are packed. at is NULL for more tokens, and for more columns than `room`
+ * holds. */
 static inline __attribute__((always_inline)) struct ulb_tokens_x
 ulb_first_of_two(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g,
                  int8_t room[ULB_PACKED_BYTES])

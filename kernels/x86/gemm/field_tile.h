@@ -1,11 +1,10 @@
-/* Several tokens at once: each vector of weights is loaded, and its fields masked, once for all tokens of a
- * register tile; the rest is as for one token (kernels/x86/gemv/k_slices.h): slices of K as address streams,
- * the same layouts.
+/* GEMM: each vector of weights is loaded, and its fields masked, once for all tokens of a register tile. The
+ * rest is as in the GEMV (kernels/x86/gemv/k_slices.h): K-slices are address streams, layouts are the same.
  *
- * With dot products fields stay at their places in the byte; what is left of the tokens goes in smaller
- * tiles, with more sets of accumulators in place of tokens, so that enough chains hide the latency. With AVX2
- * fields are cut out of their nibble and 16-bit sums hold 8 steps of codes up to 15 (kernels/x86/simd/dot.h):
- * a chunk of one vector of weights for all tokens, whose 32-bit sums wait in memory. */
+ * With dot products fields stay in their places in the byte. The remaining tokens use smaller tiles, whose
+ * free registers are further sets of accumulators, so that enough chains hide the latency. With AVX2 fields
+ * are cut out of their nibble. 16-bit sums hold 8 steps of codes up to 15 (kernels/x86/simd/dot.h). A chunk
+ * is one vector of weights for all tokens, and 32-bit sums are kept in memory. */
 #ifndef ULB_KERNELS_X86_GEMM_FIELD_TILE_H
 #define ULB_KERNELS_X86_GEMM_FIELD_TILE_H
 
@@ -46,12 +45,12 @@ struct ulb_field_tile_cfg {
     size_t l1_distance, l2_distance; /* bytes ahead, in the stream, of the prefetches into L1 and L2 */
     size_t prefetch_stride;          /* from one prefetched line to the next: see struct ulb_k_loop */
     void (*separate)(ulb_vec *sums); /* sums of fields at their places -> of each vector of rows */
-    /* Of kernels whose weights are no fields of bytes in place of all that says how to read them: bits and
-     * distances; vectors: of sums of a token, a field each. combine: NULL if they need none. */
+    /* For kernels whose weights are not fields of bytes. It replaces the description of the weights: only
+     * bits and distances are set. vectors: sums of a token, one for each field. combine: NULL if unused. */
     ulb_tokens_sum_fn *sum;
 };
 
-/* Those of tokens [n, n + tokens). */
+/* The activations of tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) struct ulb_tokens_x
 ulb_tokens_x(bool packed, const struct ulb_gemm *g, size_t n, unsigned tokens)
 {
@@ -69,7 +68,8 @@ static __attribute__((noinline, unused)) void ulb_pack_tokens(const struct ulb_g
     }
 }
 
-/* Lines ahead of a step's: each by the caller's setting, else every cfg->prefetch_stride bytes. */
+/* Prefetches lines ahead of a step: each line if the setting is tuned, else one every cfg->prefetch_stride
+ * bytes. */
 static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const struct ulb_field_tile_cfg *cfg,
                                                                       struct ulb_prefetch_setting prefetch,
                                                                       const uint8_t *w, size_t bytes)
@@ -86,9 +86,9 @@ static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const stru
 
 #if ULB_S16_SUMS
 
-/* Cuts the fields out of a vector of weights; those of two bits leave the upper ones of a nibble 4 times too
- * large. One statement, as the next: compilers bring the loads of all steps together, and spill what they
- * read. */
+/* Cuts the fields out of a vector of weights. The upper fields of a nibble, if of two bits, stay 4 times too
+ * large. This and the next function are one statement each: compilers would move the loads of all steps
+ * together and spill them. */
 static inline __attribute__((always_inline)) void ulb_tokens_cut(unsigned fields, const uint8_t *w,
                                                                  ulb_vec *cut)
 {
@@ -127,7 +127,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_dot(unsigned fields
                   [x4] "m"(*(const int8_t(*)[4])x4));
 }
 
-/* One vector of weights of each of so many steps of a slice: sums[tokens][fields], a stride apart. */
+/* Adds one vector of weights from each step of a slice to sums[tokens][fields], `stride` apart. */
 static inline __attribute__((always_inline)) void ulb_tokens_chunk(const struct ulb_field_tile_cfg *cfg,
                                                                    unsigned tokens, const uint8_t *w,
                                                                    struct ulb_tokens_x x, size_t steps,
@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_chunk(const struct 
         ulb_add_s16(words[i], &sums[i / fields * each + i % fields]);
 }
 
-/* The same of all vectors of weights of a step. */
+/* Adds all vectors of weights of these steps. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_steps(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch, unsigned tokens,
                  const struct ulb_tiles *tiles, size_t slice, size_t s, struct ulb_tokens_x x, size_t steps,
@@ -164,7 +164,7 @@ ulb_tokens_steps(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setti
     ulb_tokens_prefetch(cfg, prefetch, w, steps * step_bytes);
 }
 
-/* The same of every slice, for a chunk, laid out: see ulb_k_chunk_slices() in kernels/x86/gemv/k_slices.h. */
+/* Adds a chunk of every slice, unrolled: see ulb_k_chunk_slices() in kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_slices(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch, unsigned tokens,
                   const struct ulb_tiles *tiles, size_t s, struct ulb_tokens_x x, ulb_vec *sums)
@@ -198,7 +198,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_vector(const struct
                                                                     ulb_vec *sums)
 {
     ulb_vec packed = ulb_load(w + v * ULB_VEC_BYTES);
-    /* Else GCC loads it for each field, and loads are what limits. */
+    /* Keeps the vector in a register: GCC would load it for each field, and loads are the limit. */
     __asm__("" : "+" ULB_REGISTER(packed));
     ULB_UNROLL(8)
     for (unsigned f = 0; f < cfg->fields; f++) {
@@ -338,7 +338,8 @@ ulb_run_tiles_of_tokens(const struct ulb_field_tile_cfg *cfg, const struct ulb_g
     }
 }
 
-/* As activations lie. A single token has three code variants: see kernels/x86/gemv/k_slices.h. */
+/* Computes a call with activations as they lie in memory. A single token has three code variants: see
+ * kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ulb_field_tile_cfg *cfg,
                                                                  const struct ulb_gemm *g)
 {
@@ -348,20 +349,17 @@ static inline __attribute__((always_inline)) void ulb_run_tokens(const struct ul
         ulb_run_tiles_of_tokens(cfg, g, false);
 }
 
-/* Activations of the tokens of one register tile are packed where those of every token and slice, each an
- * address stream of its own, would be too many: L1 does not keep them while weights run through it, and the
- * prefetchers of L2, which follow few streams, lose the weights over them. Zen 5, four slices of weights with
- * the dot products of int2 for 4 tokens: 26 GB/s a core with 8 streams of activations, or with 4 of packed
- * ones, 18 with 16, however far ahead either is asked for. Kernels, 4096x4096, 3 and 4 tokens, packing
- * included: int4 1.25 and 1.26 times as fast, int2 1.21 and 1.29, tern1.6 1.12 and 1.10; int1, whose products
- * alone decide, 1.0. More tokens wait for memory once for all their tiles. With AVX2 arithmetic decides: int4
- * .91 to 1.03. */
+/* Whether the activations of a register tile are packed. Otherwise every token and slice is an address
+ * stream. With many streams the L2 prefetchers, which follow few, lose the weights. L1 does not keep the
+ * activations while weights pass through it. int1 does not gain, because dot products are its limit. AVX2
+ * does not gain, because arithmetic is its limit. Calls of several tiles wait for memory once for all tiles,
+ * so that they need no packing. */
 static inline __attribute__((always_inline)) bool ulb_may_pack(const struct ulb_field_tile_cfg *cfg)
 {
     return ULB_BY_SUMS(false, true) && cfg->slices * cfg->tokens > ULB_TOKENS_STREAMS;
 }
 
-/* Whether those of this call are: of one register tile, and of as many columns as there is room for. */
+/* Whether this call packs activations: it has one register tile, and its columns fit the buffer. */
 static inline __attribute__((always_inline)) bool ulb_tokens_packed(const struct ulb_field_tile_cfg *cfg,
                                                                     const struct ulb_gemm *g)
 {
@@ -383,16 +381,16 @@ static inline __attribute__((always_inline)) void ulb_run_packed_tokens(const st
     ulb_run_tiles_of_tokens(cfg, &tile, true);
 }
 
-/* A function run_packed() of calls that ulb_tokens_packed() holds for; not inlined, because GCC keeps the
- * sums of some tiles in memory where it compiles them together with others. */
+/* A function run_packed() for calls with ulb_tokens_packed(). It is not inlined: GCC keeps the sums of some
+ * tiles in memory if it compiles them together with others. */
 #define ULB_TOKENS_PACKED(cfg)                                                                               \
     static __attribute__((noinline)) void run_packed(const struct ulb_gemm *g)                               \
     {                                                                                                        \
         ulb_run_packed_tokens(&(cfg), g);                                                                    \
     }
 
-/* For so many tokens; prefetches of a line. Accumulators: of a row's own tokens, or more sets in their place.
- * With AVX2 the masks of fields of two bits are in memory (ulb_tokens_cut). */
+/* Instructions for some tokens. prefetches: of a line. Accumulators: one set for each token of the tile, or
+ * more sets if tokens are fewer. With AVX2 the masks of two-bit fields are in memory (ulb_tokens_cut). */
 #if ULB_S16_SUMS
 #define ULB_TOKENS_MIX(vectors_, fields_, prefetches_, tokens_)                                              \
     {                                                                                                        \

@@ -1,12 +1,8 @@
-/* Several tokens of a floating format at once: vectors of rows are loaded, and made single precision, once
- * for all tokens of a register tile. K-blocks stay in L1, or in L2 beside it, while the tiles of an N-block
- * pass over them, and sums wait in memory in between. Sums are added up in the order of one token's, for a
- * token's result may not depend on how many are computed at once. Tokens are shared out evenly to tiles:
- * alone they would have few chains. Each pass asks L2 for its part of the next K-block.
- *
- * Zen 5, cold, 4096x4096, 2, 4, 16 and 64 tokens against one by one: fp32 with AVX2 1.1, 1.5, 2.3 and 2.6
- * times as fast, at 512 bits 1.5, 1.7, 4.1 and 5.1; fp16 with AVX2 1.0, 1.2, 1.2 and 1.1, at 512 bits 1.4,
- * 1.8, 2.4 and 2.6; bf16 at 512 bits by FMA 1.1, 1.4, 1.6 and 1.6, by vdpbf16ps 1.2, 1.7, 3.1 and 3.0. */
+/* GEMM of a floating format. Vectors of rows are loaded and converted to single precision once for all tokens
+ * of a register tile. A K-block stays in L1, or partly in L2, while the tiles of an N-block iterate over it.
+ * Sums are kept in memory in between. Sums add up in the order of the GEMV, because a token's result must not
+ * depend on N. Tokens are shared out evenly to tiles: a tile of one token has few chains. Each pass
+ * prefetches its part of the next K-block into L2. */
 #ifndef ULB_KERNELS_X86_GEMM_FLOAT_H
 #define ULB_KERNELS_X86_GEMM_FLOAT_H
 
@@ -32,7 +28,7 @@ struct ulb_float_cfg {
     size_t step_bytes;   /* of all */
     unsigned streams;    /* read side by side, step by step; they add to the same sums */
     unsigned columns;    /* of a step, each with sums of its own */
-    unsigned vectors;    /* of rows in a pass; divides those of the tile */
+    unsigned vectors;    /* vectors of rows in a pass; divides the vectors of the tile */
     unsigned tokens;     /* of a register tile */
     void (*load)(const uint8_t *w, ulb_floats *values); /* of a vector of rows: values[columns] */
     void (*add)(ulb_floats *sum, ulb_floats value, ulb_floats one);
@@ -41,15 +37,15 @@ struct ulb_float_cfg {
 /* Sums of an N-block: of each column of a step for the rows of a tile. */
 typedef float ulb_float_totals[ULB_FLOAT_N_BLOCK][ULB_TILE_ROWS_MAX];
 
-/* Steps of the streams, the first at w, and the activations for them; the next stream of each lies so many
- * bytes and columns on. A pass asks for ask_bytes for each step of a stream, from ask on. */
+/* Steps of the streams, the first at w, and their activations. The next stream begins a fixed number of bytes
+ * and columns later. A pass prefetches ask_bytes for each step of a stream, beginning at `ask`. */
 struct ulb_float_k_block {
     const uint8_t *w, *ask;
     const float *x;
     size_t steps, stream_bytes, stream_columns, ask_bytes;
 };
 
-/* Where the sums i of a register tile wait: [tokens][columns][vectors]. */
+/* Address of sum i of a register tile in memory: [tokens][columns][vectors]. */
 static inline __attribute__((always_inline)) float *
 ulb_float_total(const struct ulb_float_cfg *cfg, size_t vector, size_t i, float (*totals)[ULB_TILE_ROWS_MAX])
 {
@@ -78,8 +74,7 @@ static inline __attribute__((always_inline)) void ulb_float_step(const struct ul
     }
 }
 
-/* totals += products of a K-block for so many vectors of rows and tokens, whose activations are a stride
- * apart. */
+/* totals += products of a K-block for some vectors of rows and tokens. Activations are `stride` apart. */
 static inline __attribute__((always_inline)) void
 ulb_float_pass(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *k_block, size_t vector,
                const float *x, size_t x_stride, unsigned tokens, float (*totals)[ULB_TILE_ROWS_MAX])
@@ -105,7 +100,7 @@ ulb_float_pass(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *
         ulb_store_floats(ulb_float_total(cfg, vector, i, totals), sums[i]);
 }
 
-/* The same of a tile of 1 to cfg->tokens tokens. */
+/* Computes a register tile of 1 to cfg->tokens tokens. */
 static inline __attribute__((always_inline)) void
 ulb_float_tile(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *k_block, size_t vector,
                const float *x, size_t x_stride, size_t tokens, float (*totals)[ULB_TILE_ROWS_MAX])
@@ -120,8 +115,8 @@ ulb_float_tile(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *
         ulb_float_pass(cfg, k_block, vector, x, x_stride, 1, totals);
 }
 
-/* All tiles of an N-block, and all vectors of rows, over a K-block. They ask for their parts of what is
- * behind it. */
+/* Computes all tiles of an N-block and all vectors of rows for a K-block. Each tile prefetches its part of
+ * the next K-block. */
 static inline __attribute__((always_inline)) void ulb_float_passes(const struct ulb_float_cfg *cfg,
                                                                    const struct ulb_float_k_block *whole,
                                                                    size_t x_stride, size_t tokens,
@@ -157,8 +152,8 @@ static inline __attribute__((always_inline)) void ulb_float_k_blocks(const struc
     }
 }
 
-/* One row of tiles, row m on, for tokens [n, n + tokens). The streams are the layout's slices, or, of a
- * layout without, equal parts of K; rest, of one stream: for the step that is left of them, or NULL. */
+/* Computes one row of tiles from row m for tokens [n, n + tokens). Streams are the slices of the layout;
+ * without slices they are equal parts of K. rest: kernel of one stream for a remaining step, or NULL. */
 static inline __attribute__((always_inline)) void
 ulb_float_rows(const struct ulb_float_cfg *cfg, const struct ulb_float_cfg *rest,
                const struct ulb_layout *layout, const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)

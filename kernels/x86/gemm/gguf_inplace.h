@@ -1,17 +1,11 @@
-/* Several tokens of a block format in place: the codes of 32 rows are unpacked once for an N-block and turned
- * over, so that lanes are rows; what is unpacked then is what repacked kernels unpack
- * (kernels/x86/gemm/block_unpacked.h), and the same register tiles pass over it. Where one token's lanes are
- * rows too (kernels/x86/gguf_inplace_32.h), results are its, bit by bit; blocks of 256 columns round in
- * another order (rounds_by_batch() in harness/verify/strict.c).
+/* GEMM of a block format in place. The codes of 32 rows are unpacked once for an N-block and transposed, so
+ * that lanes are rows. They are then the bytes that repacked kernels unpack
+ * (kernels/x86/gemm/block_unpacked.h), and the same register tiles iterate over them. If lanes of the GEMV
+ * are rows too (kernels/x86/gguf_inplace_32.h), results equal the GEMV bit by bit. Blocks of 256 columns
+ * round in another order (rounds_by_batch() in harness/verify/strict.c).
  *
- * Ports, per 32 weights, once for an N-block: what one token has for its codes, two or three shuffles and a
- * store. With lanes of columns, as one token's of 256 columns, 16 tokens were 1.5 to 1.6 cycles for .9 to 1.
- *
- * Zen 4, cold, 4096x4096, 3, 4 and 16 tokens against one by one, EVEX: Q4_0 1.25, 1.45 and 2.35 times as
- * fast, Q5_0 1.8, 2.2 and 4.1, Q8_0 1.25, 1.5 and 2.55, MXFP4 1.4, 1.65 and 2.8, Q4_K 1.4, 1.6 and 2.6, Q6_K
- * 1.1, 1.25 and 2.2, Q2_K 1.15, 1.35 and 2.0, TQ1_0 1.4, 1.8 and 3.6; AVX2 alone: Q4_0 1.15, 1.3 and 1.9,
- * Q5_0 1.65, 1.9 and 3.05, Q8_0 1.05, 1.2 and 1.45, Q4_K 1.5, 1.6 and 2.35, Q6_K 1.2, 1.3 and 2.0; two tokens
- * in cache 0.6 to 1.3. Without the prefetch 4 tokens are 0.4 to 0.65. */
+ * Ports, per 32 weights, once for an N-block: the GEMV's work for its codes, a few shuffles and a store.
+ * Lanes of columns, as in the GEMV for 256 columns, were slower for many tokens. */
 #ifndef ULB_KERNELS_X86_GEMM_GGUF_INPLACE_H
 #define ULB_KERNELS_X86_GEMM_GGUF_INPLACE_H
 
@@ -30,11 +24,11 @@ enum {
     ULB_IN_PLACE_VECTORS = 4, /* of rows */
     ULB_IN_PLACE_ROWS = 8 * ULB_IN_PLACE_VECTORS,
     ULB_IN_PLACE_STEP_BYTES = 32 * ULB_IN_PLACE_VECTORS,
-    ULB_IN_PLACE_LEAST = 3,   /* tokens; fewer are taken one by one */
+    ULB_IN_PLACE_LEAST = 3,   /* tokens; the GEMV computes fewer */
     ULB_IN_PLACE_AHEAD = 1024 /* bytes, in each row, of the prefetch into L2 */
 };
 
-/* Rows of a tile: those beyond a call's last are the last again. */
+/* Rows of a tile. Beyond the last row of a call the last row repeats. */
 struct ulb_in_place_tile {
     const uint8_t *rows[ULB_IN_PLACE_ROWS];
     size_t row_bytes;
@@ -44,17 +38,17 @@ struct ulb_in_place_tile {
 typedef void ulb_unpack_in_place_fn(const struct ulb_in_place_tile *tile, size_t b, size_t i,
                                     struct ulb_unpacked *unpacked);
 
-/* From a block at so many bytes of its row to what is asked for with it; behind a row's end it is in the
- * next tile. */
+/* Distance of the prefetch from a block that begins `at` bytes into its row. Beyond the end of a row it
+ * reaches into the next tile. */
 static inline size_t ulb_in_place_ahead(const struct ulb_in_place_tile *tile, size_t at)
 {
     const size_t wrap = (ULB_IN_PLACE_ROWS - 1) * tile->row_bytes;
     return ULB_IN_PLACE_AHEAD + (at + ULB_IN_PLACE_AHEAD < tile->row_bytes ? 0 : wrap);
 }
 
-/* Prefetches so many bytes, which are rarely whole lines. Held at its place by a vector that what follows
- * needs: compilers bring what rows ask for together, and so much at once finds no room (Zen 4, Q6_K, cold, 3
- * and 4 tokens: 0.77 and 0.82). */
+/* Prefetches a number of bytes, rarely whole lines. The dependence on a vector that later code needs keeps
+ * the prefetch in its place. Compilers would move the prefetches of all rows together, and the miss buffers
+ * would overflow. */
 static inline __attribute__((always_inline)) void ulb_prefetch_in_place(const uint8_t *at, size_t bytes,
                                                                         __m256i *held)
 {
@@ -63,8 +57,7 @@ static inline __attribute__((always_inline)) void ulb_prefetch_in_place(const ui
         __asm__("prefetcht1 %[at]" : [held] "+" ULB_REGISTER(*held) : [at] "m"(at[i]));
 }
 
-/* 4 columns in each lane of lanes[4]: those of row i of 4 in the low half of pairs[i], of row i + 4 in its
- * high half. */
+/* lanes[4] = 4 columns in each lane. The low half of pairs[i] holds row i of 4, its high half row i + 4. */
 static inline __attribute__((always_inline)) void ulb_turn_over(const __m256i *pairs, __m256i *lanes)
 {
     const __m256i low01 = _mm256_unpacklo_epi32(pairs[0], pairs[1]),
@@ -77,7 +70,7 @@ static inline __attribute__((always_inline)) void ulb_turn_over(const __m256i *p
     lanes[3] = _mm256_unpackhi_epi64(high01, high23);
 }
 
-/* 16 columns of 8 rows, as 4 steps from to on. */
+/* Unpacks 16 columns of 8 rows as 4 steps, beginning at `to`. */
 static inline __attribute__((always_inline)) void ulb_unpack_pairs(const __m256i *pairs, uint8_t *to)
 {
     __m256i lanes[4];
@@ -97,7 +90,7 @@ static inline struct ulb_block_epilogue *ulb_epilogue_of(struct ulb_unpacked *un
     return &unpacked->epilogue;
 }
 
-/* Scale of group g of vector v of rows, int32; zero_point: of signed ones, else 0. */
+/* Unpacks the scale of group g of vector v of rows, int32. zero_point: of signed scales, else 0. */
 static inline __attribute__((always_inline)) void
 ulb_unpack_scale(int32_t zero_point, ulb_vec scale, size_t g, size_t v, struct ulb_unpacked *unpacked)
 {
@@ -165,7 +158,7 @@ static inline __attribute__((always_inline)) void ulb_meet_blocks_token(const st
     ulb_unpack_blocks_token(cfg, _mm256_maskload_ps(x_scale, there), sums, token);
 }
 
-/* So many blocks from block b on, for tokens from n on. */
+/* Computes some blocks from block b for the tokens from n. */
 static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_cfg *cfg,
                                                                     const struct ulb_gemm *g, size_t n,
                                                                     size_t tokens, size_t b, size_t blocks,

@@ -1,14 +1,12 @@
-/* Several tokens of rows with a scale for each group of columns (kernels/x86/gemv/grouped.h): each vector of
- * weights is loaded, and its fields masked, once for the tokens of a register tile. Some groups of both
- * slices, a K-block, stay in L1 with the activations that they meet while the tiles of an N-block pass over
- * them, one after the other; results wait beside them. Groups come in the order of one token. A single pass
- * asks for what lies ahead of itself, one of several for its part of the next K-block.
+/* GEMM with a scale for each group of columns (kernels/x86/gemv/grouped.h). Each vector of weights is loaded,
+ * and its fields masked, once for the tokens of a register tile. A K-block is some groups of both slices. It
+ * stays in L1 with its activations while the tiles of an N-block iterate over it, and results are kept next
+ * to it. Groups come in the order of the GEMV. Fields of int2 are separated at the end of each group, as in
+ * the GEMV. A single pass prefetches ahead in its own stream. Several passes each prefetch a part of the next
+ * K-block. With AVX2 alone: kernels/x86/gemm/avx2_unpacked.h.
  *
- * Zen 4, cold, 4096x4096, 4, 8 and 64 tokens against one by one, all three sizes of groups: int8 1.15 to
- * 1.45, 1.7 to 2.3 and 1.6 to 1.9 times as fast, int4 1.45 to 1.9, 1.35 to 1.8 and 1.05 to 1.35, int2, whose
- * fields are split at the end of each group as one by one, 1.1 to 1.35, .9 to 1.1 and .9 to 1.2; two tokens
- * .85 to 1.3. A single pass that asked L2 alone, 4096 bytes ahead: int8 .9, int4 .95; behind each step in
- * place of each vector: int4 .85. With AVX2 alone: kernels/x86/gemm/avx2_unpacked.h. */
+ * A single pass prefetches into L1 and L2 after each vector: L2 alone, or prefetches after each step, are
+ * slower. */
 #ifndef ULB_KERNELS_X86_GEMM_GROUPED_H
 #define ULB_KERNELS_X86_GEMM_GROUPED_H
 
@@ -21,22 +19,23 @@
 
 enum {
     ULB_GROUP_TOKENS = 4,            /* of a register tile */
-    ULB_GROUP_N_BLOCK = 64,          /* with 16 tokens 64 of int8 take up to 9 % more at 512 bits (Zen 5) */
-    ULB_GROUP_NEAR = 1024,           /* bytes ahead that a single pass asks for, into L1, */
+    ULB_GROUP_N_BLOCK = 64,          /* tokens; smaller N-blocks are slower for int8 */
+    ULB_GROUP_NEAR = 1024,           /* distance in bytes of a single pass's prefetch into L1 */
     ULB_GROUP_FAR = 16384,           /* and into L2 */
     ULB_GROUP_K_BLOCK_BYTES = 16384, /* of weights, but at least a group of each slice */
     ULB_GROUP_K_BLOCK_COLUMNS = 512, /* at most */
     ULB_GROUP_K_BLOCK_GROUPS = ULB_GROUP_K_BLOCK_COLUMNS / ULB_GROUP
 };
 
-/* Of a token results so far, and what sums have too much in each group, in turn those of each slice. */
+/* Results of each token so far, and the corrections of its sums in each group. Corrections of the slices
+ * alternate. */
 struct ulb_group_n_block {
     float results[ULB_GROUP_N_BLOCK][ULB_TILE_ROWS_MAX];
     int32_t lacking[ULB_GROUP_N_BLOCK][ULB_GROUP_K_BLOCK_GROUPS];
 };
 
-/* A K-block of so many groups of each slice, and what its passes ask for: of each step ask_bytes, from ask
- * bytes behind its group on. */
+/* A K-block of some groups of each slice, and the prefetches of its passes. Each step prefetches ask_bytes,
+ * beginning `ask` bytes after its group. */
 struct ulb_group_k_block {
     const uint8_t *w;
     const int8_t *x; /* of its first column and token */
@@ -92,8 +91,8 @@ ulb_epilogue_token_group(const struct ulb_field_tile_cfg *cfg, const uint8_t *sc
     }
 }
 
-/* A step at w for so many tokens, whose activations begin at x. Behind each vector its part of so many lines
- * at ask is asked for; near: into L1 as well, those of w itself so far ahead. */
+/* Adds a step at w for some tokens, whose activations begin at x. Each vector is followed by its part of the
+ * prefetches at `ask`. near: distance of further prefetches into L1, relative to w. */
 static inline __attribute__((always_inline)) void
 ulb_add_prefetching_step(const struct ulb_field_tile_cfg *cfg, const uint8_t *w, const int8_t *const *x,
                          unsigned tokens, const uint8_t *ask, size_t asks, size_t l1_distance, ulb_vec *sums)
@@ -134,7 +133,7 @@ static inline __attribute__((always_inline)) void ulb_add_token_group(const stru
     ULB_UNROLL(4)
     for (size_t j = 0; j < tokens; j++) {
         x[j] = k_block->x + (t + j) * k_block->x_stride + slice * k_block->slice_columns + i * ULB_GROUP;
-        __asm__("" : "+r"(x[j])); /* else Clang has each anew for every step */
+        __asm__("" : "+r"(x[j])); /* keeps Clang from loading each again for every step */
     }
     for (size_t s = 0; s < ULB_GROUP_STEPS; s++, at += step_bytes, ask += k_block->ask_bytes) {
         ulb_add_prefetching_step(cfg, at, x, tokens, ask, ulb_group_asks(cfg, single_pass),
@@ -161,12 +160,12 @@ static inline __attribute__((always_inline)) void ulb_pass_groups(const struct u
     }
 }
 
-/* A pass for so many tokens of the block from t on. Functions, else GCC keeps what the rest needs in
- * registers, and sums in memory. */
+/* A pass for some tokens of the N-block, from t. It is a function of its own: inlined, GCC keeps the sums in
+ * memory. */
 typedef void ulb_pass_groups_fn(const struct ulb_group_k_block *k_block, size_t t,
                                 struct ulb_group_n_block *n_block);
 
-/* For 2, 3 and 4 tokens: of several passes, and of a single one. */
+/* Passes for 2, 3 and 4 tokens: one set for several passes, one set for a single pass. */
 typedef ulb_pass_groups_fn *const ulb_group_passes[2][ULB_GROUP_TOKENS - 1];
 
 /* All tokens of the block. */

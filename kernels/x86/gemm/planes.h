@@ -1,25 +1,22 @@
-/* Several tokens of codes and int8 activations. A group of columns stays in L1, with the activations that it
- * meets (kernels/activations.h: those of many tokens lie in as many sets), while the register tiles of an
- * N-block pass over it: 3 tokens share a load and what takes fields apart, at 512 bits and in EVEX 8 vectors
- * of rows a broadcast (28 of 32 registers), in VEX 4 (all 16); with AVX2 alone 4 tokens share 2 vectors of
- * bytes (kernels/x86/gemm/tile_u8.h). Codes of several planes, and with AVX2 all, are made bytes once for all
- * tokens, so that a pass is loads, broadcasts and products alone; codes of more than 8 bits, with AVX2 more
- * than 7, are bytes in several parts, the uppermost first. Each pass asks L2 for its part of the next K-block
- * in time: of the one after it, in the same slice, 4 tokens of 4 bits were .75 times as fast. AVX2 asks
- * farther ahead, in the slice: 4 tokens of 4 bits 1.2 times as fast as with the next K-block.
+/* GEMM of codes with int8 activations. A group of columns stays in L1 with its activations, while the
+ * register tiles of an N-block iterate over it. Activations of many tokens lie in as many sets
+ * (kernels/activations.h). Three tokens share a load and the unpacking of fields. At 512 bits and in EVEX 8
+ * vectors of rows share a broadcast, which takes 28 of 32 registers. In VEX 4 vectors share it, which takes
+ * all 16. With AVX2 alone 4 tokens share 2 vectors of bytes (kernels/x86/gemm/tile_u8.h).
  *
- * With dot products one plane of 1 bit, and at 256 bits any of less than 8, is faster one by one: fields cost
- * as little as loads.
+ * Codes of several planes become bytes once for all tokens, with AVX2 all codes do. A pass is then loads,
+ * broadcasts and products alone. Wide codes are bytes in several parts, the uppermost first: above 8 bits,
+ * with AVX2 above 7.
  *
- * Ports: 24 dot products on two, 12 cycles, 11 loads; in place one and for each field but the last of a byte.
- * Unpacking takes a load, a shift and an and for each plane and vector of bytes, an or from the second plane
- * on.
+ * Each pass prefetches its part of the next K-block in time into L2, which is faster than the K-block after
+ * it in the same slice. AVX2 prefetches farther ahead in the slice, which is faster there.
  *
- * Zen 5, cold, 4096x4096, 4, 8 and 16 tokens against one by one: 512 bits u4 1.25, 1.5 and 1.75 times as
- * fast, u2 1.2, 1.3 and 1.2, u8 1.5, 2.0 and 2.6, u6 1.3, 1.9 and 2.7, NF4 1.05, 1.3 and 1.4; VEX u8 1.2, 1.6
- * and 1.7, u6 1.1, 1.6 and 1.8. Zen 4, AVX2, 4 and 16 tokens: u1 .95 and 1.15, u2 1.15 and 1.1, u3 1.75 and
- * 2.1, u4 1.3 and 1.3, u5 2.0 and 2.05, u6 1.8 and 2.0, u7 2.0 and 2.5, u8 1.35 and 1.3, FP4 1.4 and 1.4, NF4
- * 1.15 and 1.25; groups of 32 columns of 4 bits 1.1 and .95. */
+ * With dot products the GEMV is faster for one plane of 1 bit. At 256 bits it is faster for any plane below 8
+ * bits. There fields cost as little as loads.
+ *
+ * Ports: 24 dot products on two ports take 12 cycles, with 11 loads. Codes in place add one operation for
+ * each field but the last of a byte. Unpacking takes a load, a shift and an AND for each plane and vector of
+ * bytes, and an OR from the second plane on. */
 #ifndef ULB_KERNELS_X86_GEMM_PLANES_H
 #define ULB_KERNELS_X86_GEMM_PLANES_H
 
@@ -28,7 +25,7 @@
 #include "kernels/x86/gemm/tile_u8.h"
 #endif
 
-/* Bytes of a step of 4 columns: those of a row side by side. */
+/* Bytes of a step of 4 columns. The bytes of a row are adjacent. */
 typedef uint8_t ulb_plane_bytes[ULB_PLANE_VECTORS][ULB_VEC_BYTES];
 
 /* (v >> bits) & mask in every byte, or << -bits; words are shifted, and the mask drops what crossed. */
@@ -69,7 +66,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_planes(unsigned bit
 }
 
 #if ULB_S16_SUMS
-/* The same of 8 bits in two parts of 4, codes[parts][steps], the upper one first. */
+/* Unpacks 8 bits in two parts of 4, codes[parts][steps], the upper part first. */
 static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bits, const uint8_t *w,
                                                                     size_t steps, ulb_plane_bytes *codes)
 {
@@ -86,13 +83,12 @@ static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bit
 #endif
 
 enum {
-    /* Tokens that share the bytes: with 16 of them 64 take 8 to 25 % more of 3 and 6 bits, 9 to 13 of NF4, -4
-     * to 14 of 4 and 8 bits (Zen 5). */
+    /* Tokens that share unpacked bytes. Smaller N-blocks unpack too often. */
     ULB_PLANE_N_BLOCK = 64,
     ULB_PLANE_TOKENS = ULB_BY_SUMS(4, 3), /* of a register tile */
     ULB_PLANE_PASS_VECTORS = ULB_BY_SUMS(2, ULB_BY_ENCODING(4, 8)),
     ULB_PLANE_SUMS = ULB_PLANE_TOKENS * ULB_PLANE_PASS_VECTORS,
-    ULB_PLANE_FAR = 16384, /* bytes ahead, in the slice, of what 16-bit sums ask L2 for */
+    ULB_PLANE_FAR = 16384, /* distance in bytes, in the slice, of the prefetch into L2 with 16-bit sums */
     ULB_PLANE_COLUMNS_MAX = 256,
     ULB_PLANE_STEPS_MAX = ULB_PLANE_COLUMNS_MAX / 4 /* of all parts of a K-block */
 };
@@ -127,7 +123,7 @@ ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, si
     for (unsigned part = 0; part < k_block->parts; part++) {
         size_t s = 0;
         at.x = k_block->x + t * k_block->x_stride;
-        /* Else Clang keeps an address for each four activations. */
+        /* Keeps one pointer: Clang would keep one address register for every four activations. */
         __asm__("" : "+r"(at.x));
         if (part > 0) {
             ULB_UNROLL(8)
@@ -143,9 +139,8 @@ ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, si
 
 #else
 
-/* The fields of so many vectors of rows at their places, the last of a byte the whole byte
- * (ulb_separate_plane), times the activations of so many tokens, x4: sums[tokens][vectors] += products of a
- * step. */
+/* sums[tokens][vectors] += products of a step. Fields of the vectors of rows stay in their places in the
+ * byte; the last field of a byte is the whole byte (ulb_separate_plane). x4: activations of the tokens. */
 static inline __attribute__((always_inline)) void
 ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned tokens, ulb_vec *sums)
 {
@@ -162,8 +157,8 @@ ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned 
     }
 }
 
-/* sums[tokens][vectors] of a K-block, vectors of rows from vector on, tokens of the block from t on; of each
- * step ask_bytes are asked for, from ask on. bits: of planes, or with 16-bit sums of the bytes. */
+/* sums[tokens][vectors] of a K-block, for vectors of rows from `vector` and tokens of the N-block from t.
+ * Each step prefetches ask_bytes, beginning at `ask`. bits: of planes, or with 16-bit sums of the bytes. */
 static inline __attribute__((always_inline)) void
 ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, size_t vector, size_t t,
                       unsigned tokens, const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
@@ -198,7 +193,7 @@ ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, si
 
 #endif
 
-/* What is done with the sums of a pass, [tokens][vectors]. */
+/* Consumes the sums of a pass, [tokens][vectors]. */
 typedef void ulb_take_plane_k_block_fn(void *n_block, size_t vector, size_t t, unsigned tokens,
                                        const ulb_vec *sums);
 
@@ -239,8 +234,8 @@ ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, 
     }
 }
 
-/* Of codes of so many bits: whether they are made bytes for several tokens, by what, and in so many parts of
- * so many bits. */
+/* For codes of some bits: whether they become bytes for several tokens, the function that unpacks them, the
+ * parts and the bits of a part. */
 #if ULB_S16_SUMS
 #define ULB_PLANE_UNPACKED(bits)  true
 #define ULB_PLANE_UNPACK(bits)    ((bits) == 8 ? ulb_unpack_halves : ulb_unpack_planes)
@@ -253,8 +248,8 @@ ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, 
 #define ULB_PLANE_PART_BITS(bits) 0
 #endif
 
-/* Instructions per 32 weights of a register tile, apart from unpacking, which an N-block shares: of codes in
- * so many parts of so many bits, so many loads and ands for a vector of bytes. */
+/* Instructions per 32 weights of a register tile, without the unpacking that an N-block shares. loads_ and
+ * ands: for a vector of bytes. */
 #define ULB_PLANE_TOKENS_MIX(parts, part_bits, loads_, ands)                                                 \
     .loads = (loads_)*ULB_VECTORS_PER_STEP, .logic = (ands)*ULB_VECTORS_PER_STEP,                            \
     .broadcasts = (double)(parts)*ULB_PLANE_TOKENS / ULB_PLANE_PASS_VECTORS * ULB_VECTORS_PER_STEP,          \

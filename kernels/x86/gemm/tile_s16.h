@@ -1,11 +1,10 @@
-/* A register tile of several tokens with AVX2 alone: 2 vectors of rows, codes that are signed bytes, and 4
- * tokens. Bytes of a vector become words, its even and its odd columns, once for all tokens; then vpmaddwd
- * needs neither signs moved nor words widened for each.
+/* A register tile for AVX2 alone: 2 vectors of rows, codes that are signed bytes, and 4 tokens. The even and
+ * odd columns of a vector of bytes become words once for all tokens. vpmaddwd then needs no sign operation
+ * and no widening for each token.
  *
  * |w| <= 128, |x| <= 127: |sum| <= 128 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 8 sums, 4 of words, 2 of activations, a product.
- * Ports: per vector 3 shifts, and for each token 2 vpmaddwd and 2 add: of 4 tokens 4.75 operations on the
- * four of Zen are 1.19 cycles per 32 weights and token, on the three of Golden Cove 1.58. */
+ * Registers: 8 sums, 4 vectors of words, 2 of activations, a product. Ports: each vector takes 3 shifts. Each
+ * of its tokens takes 2 vpmaddwd and 2 additions. */
 #ifndef ULB_KERNELS_X86_GEMM_TILE_S16_H
 #define ULB_KERNELS_X86_GEMM_TILE_S16_H
 
@@ -52,14 +51,14 @@ ulb_add_s16_products(const ulb_vec *even, const ulb_vec *odd, const int16_t *x4,
           [at0] "m"(*(const int16_t(*)[2])x4), [at1] "m"(*(const int16_t(*)[2])(x4 + 2)));
 }
 
-/* sums[tokens][2] += products of so many steps, of which each asks for so many lines, a constant. */
+/* sums[tokens][2] += products of some steps. Each step prefetches `lines` lines, a constant. */
 static inline __attribute__((always_inline)) void ulb_add_s16_steps(const struct ulb_s16_steps *from,
                                                                     size_t steps, size_t lines,
                                                                     unsigned tokens, ulb_vec *sums)
 {
     const uint8_t *w = from->w, *ask = from->ask;
     const int16_t *x = from->x;
-    /* Else Clang keeps an address for each two activations. */
+    /* Keeps one pointer: Clang would keep one address register for every two activations. */
     __asm__("" : "+r"(x));
     for (size_t s = 0; s < steps; s++, w += from->step_bytes, ask += from->ask_bytes) {
         ulb_vec even[ULB_S16_VECTORS], odd[ULB_S16_VECTORS];
@@ -75,7 +74,7 @@ static inline __attribute__((always_inline)) void ulb_add_s16_steps(const struct
     }
 }
 
-/* Activations x[4 * steps] as words, of each four columns 0, 2, 1, 3. */
+/* Packs activations x[4 * steps] as words, columns 0, 2, 1, 3 of each four. */
 static inline void ulb_pack_s16(const int8_t *x, size_t steps, int16_t *words)
 {
     size_t s = 0;
@@ -88,7 +87,7 @@ static inline void ulb_pack_s16(const int8_t *x, size_t steps, int16_t *words)
         words[(c & ~(size_t)3) | (c & 1) << 1 | (c >> 1 & 1)] = x[c];
 }
 
-/* Of the tile: struct ulb_mix. */
+/* Instructions of the tile: struct ulb_mix. */
 #define ULB_S16_TILE_MIX                                                                                     \
     .loads = 1, .broadcasts = 2.0 * ULB_S16_TOKENS / ULB_S16_VECTORS, .prefetches = 0.5, .shifts = 3,        \
     .madds = 2 * ULB_S16_TOKENS, .adds = 2 * ULB_S16_TOKENS, .vector_bits = ULB_VEC_BITS

@@ -1,9 +1,10 @@
-/* A register tile of several tokens with AVX2 alone: 2 vectors of rows, codes that are unsigned bytes, and 4
- * tokens, whose products vpmaddubsw adds to 16-bit sums. As often as these are full (ULB_S16_STEPS(),
- * kernels/x86/simd/dot.h) vpmaddwd makes 32-bit ones of them.
+/* A register tile for AVX2 alone: 2 vectors of rows, codes that are unsigned bytes, and 4 tokens. vpmaddubsw
+ * adds products to 16-bit sums. vpmaddwd widens them to 32 bits whenever they are full (ULB_S16_STEPS(),
+ * kernels/x86/simd/dot.h).
  *
- * Registers: 8 sums, 2 of codes, activations, a product. Where 16-bit sums hold one or two steps they are
- * products, and the 8 sums 32-bit ones: with the codes of two steps and 4 products all 16 registers. */
+ * Registers: 8 sums, 2 vectors of codes, activations, a product. If 16-bit sums hold only one or two steps,
+ * they are the products, and the 8 sums are 32-bit sums. With the codes of two steps and 4 products all 16
+ * registers are in use. */
 #ifndef ULB_KERNELS_X86_GEMM_TILE_U8_H
 #define ULB_KERNELS_X86_GEMM_TILE_U8_H
 
@@ -20,8 +21,8 @@ enum { ULB_BYTE_TOKENS = 4, ULB_BYTE_VECTORS = 2, ULB_BYTE_SUMS = ULB_BYTE_TOKEN
         ULB_WORDS4(n), ULB_WORDS4(n), ULB_WORDS4(n), ULB_WORDS4(n)                                           \
     }
 
-/* Steps of 4 columns from here on. By each of them L2 is asked for what lies at ask, and L1 for what lies
- * near bytes before it, unless that is 0. */
+/* Steps of 4 columns. Each step prefetches the line at `ask` into L2. If near is not 0, it also prefetches
+ * the line at ask - near into L1. */
 struct ulb_byte_steps {
     const uint8_t *w;
     size_t step_bytes;
@@ -165,7 +166,7 @@ static inline __attribute__((always_inline)) void ulb_add_bytes(struct ulb_byte_
     }
 }
 
-/* Of the tile, whose 16-bit sums hold so many steps: struct ulb_mix. */
+/* Instructions of the tile: struct ulb_mix. steps: that its 16-bit sums hold. */
 #define ULB_BYTE_TILE_MIX(steps)                                                                             \
     .loads = 1, .broadcasts = (double)ULB_BYTE_TOKENS / ULB_BYTE_VECTORS, .prefetches = 0.5,                 \
     .maddubs = ULB_BYTE_TOKENS, .adds = ULB_BYTE_TOKENS, .madds = (double)ULB_BYTE_TOKENS / (steps),         \

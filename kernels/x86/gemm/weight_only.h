@@ -1,23 +1,16 @@
-/* Several tokens of codes or levels with floating activations, stored in the order of
- * kernels/x86/gemv/weight_only.h. Those of a K-block lie packed, beside the codes, in L1, while the register
- * tiles of an N-block pass over them: a code that is made single precision serves all tokens of a tile.
- * Columns come in the order of one token's sums, and powers of two by which codes and sums are too large and
- * activations too small round nothing (above 2^-100), so that results are the same alone and together. Each
- * pass asks L2 for its part of the K-block that is read next; of the next one of the same tile 4 tokens took
- * up to 1.4 times as long.
+/* GEMM of codes or levels with floating activations, in the order of kernels/x86/gemv/weight_only.h. The
+ * activations of a K-block lie packed in L1, next to its codes, while the register tiles of an N-block
+ * iterate over them. One code converted to single precision serves all tokens of a tile.
  *
- * Tiles of rows share the packed activations, for packing takes 16 to 21 % of the time of 16 tokens of 4 bits
- * where each has its own (Zen 5, woq4). With 4 tiles they take .92 of the time in single precision and .85 of
- * it in pairs. With 8 these take 4 % less again, but 4 tokens of NF4 and of groups of 32 columns 4 to 17 %
- * more.
+ * Columns come in the order of the GEMV. Codes and sums carry powers of two, which the activations divide
+ * out. These powers round nothing above 2^-100, so that results do not depend on N. Each pass prefetches its
+ * part of the K-block that is read next into L2, not the next K-block of the same tile, which is slower.
  *
- * 512 bits: 4 vectors of rows times 4 tokens are 16 sums. 16 FMA share 4 masks and 4 conversions: on two
- * ports for all of them 12 cycles, with masks elsewhere 10, which is what Zen 5 takes. 256 bits: 2 times 4.
+ * Tiles of rows share packed activations, because packing takes a good part of the time. More tiles than
+ * ULB_WEIGHT_ONLY_TILES gain little and slow down NF4 and short groups.
  *
- * Zen 5, cold, 4096x4096, 2, 4 and 16 tokens against one by one: 512 bits 4-bit codes in single precision
- * 1.2, 1.3 and 1.6 times as fast, 8-bit codes 1.0, 1.3 and 1.7, pairs 1.0, 1.1 to 1.4 and 1.4, of groups of
- * 32 columns .9, 1.1 and 1.35, NF4 1.25, 1.5 and 1.5; 256 bits codes .85 to 1.0, 1.3 and 1.35, NF4 1.0, 1.45
- * and 1.5; three tokens of codes 1.1. */
+ * At 512 bits 4 vectors of rows times 4 tokens are 16 sums. 16 FMA share 4 masks and 4 conversions. At 256
+ * bits a tile is 2 vectors times 4 tokens. */
 #ifndef ULB_KERNELS_X86_GEMM_WEIGHT_ONLY_H
 #define ULB_KERNELS_X86_GEMM_WEIGHT_ONLY_H
 
@@ -40,7 +33,7 @@ enum {
     ULB_WEIGHT_ONLY_SLICES = 2
 };
 
-/* Tokens from which on this is faster than one by one. */
+/* Fewest tokens for which this is faster than N calls of the GEMV. */
 #define ULB_WEIGHT_ONLY_LEAST(levels) ULB_BY_WIDTH((levels) ? 2 : 3, 2)
 
 /* Constants of a kernel. */
@@ -48,25 +41,28 @@ struct ulb_weight_only_cfg {
     const struct ulb_layout *layout;
     unsigned bits;
     bool zeros;  /* zero points are stored; without, codes are counted from the middle, if they are numbers */
-    bool levels; /* of the format, that codes stand for; or else they are numbers */
-    bool bf16_pairs; /* of columns, multiplied in bfloat16; or else each in single precision */
+    bool levels; /* codes are indices of the format's codebook; otherwise they are numbers */
+    bool bf16_pairs; /* pairs of columns are multiplied in bfloat16; otherwise each column in single precision
+                      */
     size_t group;    /* columns of a group; 0: a scale for each row */
     enum ulb_activation kind;
 };
 
-/* Rows of some tiles, an N-block, and a K-block: turns of so many steps of 4 columns of each slice. */
+/* Rows of some tiles, an N-block and a K-block. A K-block is some turns, each of some steps of 4 columns of
+ * each slice. */
 struct ulb_weight_only_n_block {
-    /* In the K-block's order, as small as codes are large; or pairs of bfloat16. */
+    /* Activations in the order of the K-block, divided by the powers of two of the codes; or pairs of
+     * bfloat16. */
     float x[ULB_WEIGHT_ONLY_N_BLOCK][ULB_WEIGHT_ONLY_COLUMNS_MAX];
     __m128 x_sums[ULB_WEIGHT_ONLY_N_BLOCK]; /* of the group's activations, or of all there were */
-    float x_sum[ULB_WEIGHT_ONLY_N_BLOCK];   /* theirs, of a group */
-    /* Of groups, or sums of codes of a row. */
+    float x_sum[ULB_WEIGHT_ONLY_N_BLOCK];   /* sum of a token's activations in a group */
+    /* Results of groups, or sums of the codes of a row. */
     float results[ULB_WEIGHT_ONLY_TILES][ULB_WEIGHT_ONLY_N_BLOCK][ULB_WEIGHT_ONLY_ROWS];
     size_t tiles;
     size_t turns, steps;
     size_t packed; /* activations or pairs of them, in x */
     const float *levels;
-    /* Of the tile that is passed over. */
+    /* The tile of the current pass. */
     float (*sums)[ULB_WEIGHT_ONLY_ROWS]; /* results */
     const uint8_t *w[ULB_WEIGHT_ONLY_SLICES];
     ptrdiff_t ahead;               /* bytes to what is read next */
@@ -85,15 +81,14 @@ static inline size_t ulb_weight_only_slices(const struct ulb_weight_only_cfg *cf
     return cfg->group ? 1 : ULB_WEIGHT_ONLY_SLICES;
 }
 
-/* Steps of each of them in turn. Of pairs, Zen 5 at 65 GB/s: with 4 one token reaches 0.72 of the yardstick
- * in place of 0.84; with 1 several tokens take a seventh longer. */
+/* Steps of a slice before the next slice. Pairs are slower with more steps and with fewer. */
 static inline size_t ulb_weight_only_turn(const struct ulb_weight_only_cfg *cfg)
 {
     return cfg->bf16_pairs ? 2 : 4;
 }
 
-/* Byte c, one of the first three, of the lanes at w. Lanes and mask come from memory for each, because
- * compilers keep those of all columns in registers, which 256 bits lack, and a sum in memory. */
+/* Byte c (0 to 2) of the lanes at w. Lanes and mask come from memory for each column: compilers would keep
+ * the lanes of all columns in registers, which 256 bits lack, and a sum in memory. */
 static inline __attribute__((always_inline)) ulb_vec ulb_load_byte_of_lanes(const uint8_t *w, unsigned c)
 {
     static const ulb_vec masks[3] = {ULB_INTS(0xFFU), ULB_INTS(0xFF00U), ULB_INTS(0xFF0000U)};
@@ -104,8 +99,8 @@ static inline __attribute__((always_inline)) ulb_vec ulb_load_byte_of_lanes(cons
     return bytes;
 }
 
-/* Column or pair c, field f of a vector of bytes: numbers in single precision are 2^(8 c) times too large in
- * the first three columns, and 16 times in an upper nibble. */
+/* Column or pair c, field f of a vector of bytes. In single precision the first three columns are 2^(8 c)
+ * times too large, and an upper nibble another 16 times. */
 static inline __attribute__((always_inline)) ulb_floats
 ulb_weight_only_value(const struct ulb_weight_only_cfg *cfg, const float *levels, const uint8_t *w,
                       unsigned c, unsigned f)
@@ -286,8 +281,8 @@ ulb_pass_weight_only_k_blocks(const struct ulb_weight_only_cfg *cfg, struct ulb_
     }
 }
 
-/* The activations of so many steps from column k on, of tokens from n on, behind those of the K-block there
- * are. */
+/* Packs the activations of some steps from column k, for the tokens from n, after the ones that are
+ * packed. */
 static inline __attribute__((always_inline)) void
 ulb_pack_weight_only_x(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g, size_t n,
                        size_t tokens, size_t k, size_t steps, struct ulb_weight_only_n_block *n_block)
@@ -312,8 +307,8 @@ ulb_pack_weight_only_x(const struct ulb_weight_only_cfg *cfg, const struct ulb_g
 
 typedef void ulb_weight_only_passes_fn(struct ulb_weight_only_n_block *n_block, size_t tokens);
 
-/* The K-block of each tile; the first one's codes begin at w, of the second slice so many bytes behind, and
- * what is read after the last one's at next. */
+/* Computes the K-block of each tile. The first tile's codes begin at w, and its second slice slice_bytes
+ * later. next: what is read after the last tile. */
 static inline __attribute__((always_inline)) void
 ulb_pass_weight_only_tiles(const struct ulb_weight_only_cfg *cfg, const uint8_t *w, size_t slice_bytes,
                            size_t row_bytes, const uint8_t *next, size_t tokens,
@@ -360,8 +355,8 @@ ulb_add_weight_only_groups(const struct ulb_weight_only_cfg *cfg, const struct u
     }
 }
 
-/* All columns of tiles of rows with a scale each, in the order of one token: turns of 4 steps of each slice,
- * then what is left of it. */
+/* Computes all columns of tiles of rows with one scale each, in the order of the GEMV: turns of 4 steps of
+ * each slice, then the rest of the slice. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only_rows(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
                          const struct ulb_tiles *tiles, size_t n, size_t tokens,
@@ -434,8 +429,8 @@ ulb_run_weight_only_n_block(const struct ulb_weight_only_cfg *cfg, const struct 
     }
 }
 
-/* Of one token alone: sums[slices][8] += products of so many steps of 4 columns, from activation at on, and
- * x_sums[slices] += these activations. */
+/* For one token: sums[slices][8] += products of some steps of 4 columns, from activation `at`. x_sums[slices]
+ * += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only(const struct ulb_weight_only_cfg *cfg, struct ulb_interleave interleave, const uint8_t *w,
                     const void *x, size_t at, size_t steps, struct ulb_line_prefetch hint, ulb_floats *sums,
@@ -447,7 +442,7 @@ ulb_add_weight_only(const struct ulb_weight_only_cfg *cfg, struct ulb_interleave
         ulb_add_weight_only_columns(cfg->bits, cfg->kind, w, interleave, x, at, steps, hint, sums, x_sums);
 }
 
-/* The sums of all steps -> those of products. */
+/* Turns the sums of all steps into sums of products. */
 static inline __attribute__((always_inline)) void
 ulb_weight_only_epilogue(const struct ulb_weight_only_cfg *cfg, ulb_floats *sums)
 {
@@ -456,7 +451,7 @@ ulb_weight_only_epilogue(const struct ulb_weight_only_cfg *cfg, ulb_floats *sums
         sums[v] = ulb_unscale_upper_nibble(cfg, v, sums[v]);
 }
 
-/* The rows of a tile, from row m on, of token n alone. */
+/* Computes the rows of a tile, from row m, for token n. */
 typedef void ulb_weight_only_tile_fn(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
                                      const struct ulb_tiles *tiles, size_t m, size_t n);
 
@@ -466,7 +461,7 @@ static inline const void *ulb_weight_only_x(const struct ulb_weight_only_cfg *cf
     return (const char *)g->x + n * g->x_stride * ulb_activation_bytes(cfg->kind);
 }
 
-/* All rows: tokens one by one by run_tile, or together by passes; the other is NULL. */
+/* Computes all rows: one token at a time by run_tile, or several by passes. The other is NULL. */
 static inline __attribute__((always_inline)) void ulb_run_weight_only(const struct ulb_weight_only_cfg *cfg,
                                                                       const struct ulb_gemm *g,
                                                                       ulb_weight_only_tile_fn *run_tile,
@@ -489,8 +484,8 @@ static inline __attribute__((always_inline)) void ulb_run_weight_only(const stru
     }
 }
 
-/* Function passes_<bits> of a file's kernels, of a struct ulb_weight_only_cfg, where group is whether they
- * have groups. Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+/* Function passes_<bits> of the kernels of a file, for a struct ulb_weight_only_cfg whose group is a bool. It
+ * is a function of its own: inlined, GCC keeps the sums in memory. */
 #define ULB_WEIGHT_ONLY_PASSES(bits_, ...)                                                                   \
     static __attribute__((noinline)) void passes_##bits_(struct ulb_weight_only_n_block *n_block,            \
                                                          size_t tokens)                                      \
@@ -499,7 +494,7 @@ static inline __attribute__((always_inline)) void ulb_run_weight_only(const stru
         ulb_pass_weight_only_k_blocks(&cfg, n_block, tokens);                                                \
     }
 
-/* Function run_<symbol> of a struct ulb_weight_only_cfg; run_tile, of a token alone. */
+/* Function run_<symbol> for a struct ulb_weight_only_cfg. run_tile: computes one token. */
 #define ULB_WEIGHT_ONLY_RUN(symbol, run_tile, bits_, ...)                                                    \
     static const struct ulb_weight_only_cfg cfg_##symbol = {.bits = (bits_), __VA_ARGS__};                   \
     static __attribute__((noinline)) void tokens_##symbol(const struct ulb_gemm *g)                          \
@@ -521,7 +516,7 @@ static inline __attribute__((always_inline)) void ulb_run_weight_only(const stru
     .activation = (kind), .mr = ULB_WEIGHT_ONLY_ROWS, .nr = ULB_WEIGHT_ONLY_TOKENS,                          \
     .prefetch = {ULB_PREFETCH_TUNABLE, ULB_WEIGHT_ONLY_LEAST(levels) - 1}, .run = run_##symbol
 
-/* Instructions per 32 weights of a register tile, apart from packing, which tiles of rows share. */
+/* Instructions per 32 weights of a register tile, without the packing that tiles of rows share. */
 #define ULB_WEIGHT_ONLY_TOKENS_SHIFTS(levels, bits) ((levels) ? ULB_BY_WIDTH(15, 7) / 8.0 : (bits) / 32.0)
 #define ULB_WEIGHT_ONLY_TOKENS_MIX(levels, bits)                                                             \
     .loads = ULB_WEIGHT_ONLY_UNITS * (bits) / 32,                                                            \

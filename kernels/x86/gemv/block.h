@@ -16,8 +16,8 @@ struct ulb_block_at {
     const float *scale;
 };
 
-/* results += what d, and minima, make of a block. They lie behind the codes, minima_at and d_at in the tile;
- * ask: for what lies ahead of them. */
+/* results += the sums of a block, scaled by d and reduced by its minima. d and minima lie after the codes, at
+ * d_at and minima_at in the tile. ask: prefetches for the lines ahead of them. */
 static inline __attribute__((always_inline)) void
 ulb_epilogue_block(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch, size_t minima_at,
                    size_t d_at, const struct ulb_block_at *x, const ulb_floats *block, bool ask,
@@ -57,8 +57,8 @@ ulb_epilogue_block(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting 
     }
 }
 
-/* results += one block of each slice, some groups of each in turn: streams that take turns of more than a
- * page are read one after the other, and wait for each. */
+/* results += one block of each slice. The slices alternate after some groups: streams that alternate after
+ * more than a page are read one after the other. */
 static inline __attribute__((always_inline)) void ulb_add_blocks(const struct ulb_block_cfg *cfg,
                                                                  struct ulb_prefetch_setting prefetch,
                                                                  const struct ulb_block_at *at,
@@ -94,8 +94,8 @@ static inline __attribute__((always_inline)) void ulb_add_blocks(const struct ul
         ulb_epilogue_block(cfg, prefetch, minima_at, d_at, &at[i], block[i], true, results);
 }
 
-/* Results are used once in a block of several groups, whose sums need the 16 registers: GCC 12 kept results
- * in them and a block's sums in memory. */
+/* Results are used once in a block of several groups, whose sums need the 16 registers. GCC 12 would keep the
+ * results in registers and the sums of a block in memory. */
 static inline __attribute__((always_inline)) void ulb_keep_in_memory(const struct ulb_block_cfg *cfg,
                                                                      ulb_floats *results)
 {
@@ -164,12 +164,10 @@ static inline __attribute__((always_inline)) void ulb_k_loop_blocks(const struct
         ulb_store_results(cfg, results[p], y[p]);
 }
 
-/* y = the results of a batch of count rows of tiles, the first at tiles, and token n. With cfg->tile_pairs
- * its halves are read side by side, a row of tiles that is left over alone: two streams leave fast memory
- * idle where a block's bytes are few. Zen 5, memory at 76 to 80 GB/s, 4096x4096, of the yardstick: Q4_0 at
- * 512 bits 0.80 -> 0.87, at 256 bits 0.73 -> 0.86, AVX2 0.74 -> 0.76; IQ4_NL and MXFP4 at 512 bits 0.75 ->
- * 0.86, but at 256 bits, whose registers their look-ups fill, 0.66 -> 0.47 (AVX2) to 0.78 -> 0.80. With more
- * bytes a block, at 57 to 60 GB/s: Q4_1 1.07 -> 1.02, Q5_1 1.12 -> 0.75, Q4_K 1.12 -> 0.78; none gained. */
+/* y = the results of `count` rows of tiles, the first at tiles, for token n. With cfg->tile_pairs the two
+ * halves of the batch are read side by side, and a remaining row of tiles alone. Two streams leave fast
+ * memory idle if a block has few bytes. Formats with more bytes a block do not gain. VEX does not gain if
+ * table look-ups fill the registers. */
 static inline __attribute__((always_inline)) void
 ulb_k_loop_batch(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                  const struct ulb_gemm *g, struct ulb_tiles tiles, size_t count, size_t n, float *y)
@@ -203,8 +201,8 @@ static inline __attribute__((always_inline)) void ulb_run_blocks_ahead(const str
         for (size_t n = 0; n < g->n; n++) {
             float some[ULB_BATCH_ROWS], *y = g->y + n * g->y_stride + m;
             ulb_k_loop_batch(cfg, prefetch, g, tiles, (end - m + rows - 1) / rows, n, some);
-            /* Tile by tile y, which is elsewhere than the stream of weights, cost 1 to 3 %; and a copy of
-             * every tile, for which GCC has a string instruction, 50 to 100 cycles each. */
+            /* A copy after several tiles: y is a stream of its own, and writing it after each tile is slower.
+             * The loop is not a copy of one tile, for which GCC uses a slow string instruction. */
             for (size_t i = 0; i < end - m; i++)
                 y[i] = some[i];
         }

@@ -1,6 +1,6 @@
-/* The sums of groups of columns of a repacked block format (kernels/x86/gemv/block.h): lanes are rows. Inside
- * a group sums are integers and exact; groups add up in single precision, with three roundings each, or,
- * where integer scales multiply 16-bit sums, as integers. */
+/* The sums of groups of columns of a repacked block format (kernels/x86/gemv/block.h). Lanes are rows. Inside
+ * a group sums are integers and exact. Groups add up in single precision, with three roundings each. If
+ * integer scales multiply 16-bit sums, groups add up as integers. */
 #ifndef ULB_KERNELS_X86_GEMV_BLOCK_GROUP_SUMS_H
 #define ULB_KERNELS_X86_GEMV_BLOCK_GROUP_SUMS_H
 
@@ -41,10 +41,10 @@ struct ulb_block_cfg {
     enum ulb_group_scales scales;
     enum ulb_minima minima;
     bool powers;     /* d is an exponent */
-    bool tile_pairs; /* of one token two rows of tiles are read side by side: four streams in place of two */
-    /* Whether a block's sums are multiplied by its activations' scale as they lose ULB_MAGIC, in one FMA:
-     * that of Q8_0 is a half, times 1.5 * 2^23 exact. Their zero point is taken off before the first product.
-     */
+    bool tile_pairs; /* for one token two rows of tiles are read side by side: four streams instead of two */
+    /* Whether the FMA that subtracts ULB_MAGIC from a block's sums also multiplies them by the activations'
+     * scale. The scale of Q8_0 is a half, so that its product with 1.5 * 2^23 is exact. The zero point is
+     * subtracted before the first product. */
     bool scales_sums;
     enum ulb_activation activation;
 };
@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) size_t ulb_block_vectors(const stru
     return cfg->sets * cfg->codes->rows;
 }
 
-/* Of the 16 groups of a block, each factor's. */
+/* The sums of the 16 groups of a block, times each factor. */
 static inline __attribute__((always_inline)) void
 ulb_scale_zeros(const struct ulb_block_cfg *cfg, const int16_t *sums, int32_t (*zeros)[ULB_SHORT_GROUPS])
 {
@@ -87,10 +87,9 @@ ulb_group_zero_sum(const struct ulb_block_cfg *cfg, const int16_t *sums, const i
     return (struct ulb_zero_sum){all, ulb_add32(magic, all), NULL};
 }
 
-/* The prefetches for the lines that begin in so many bytes of w from begin on. Each is held at its place by
- * one of some vectors that what follows needs: compilers bring those of an unrolled loop together, and so
- * many at once leave no room for the misses of loads. The number of passes is a constant, else Clang 14 does
- * not unroll them. */
+/* Prefetches ahead of the lines that begin in w[begin, begin + bytes). A vector that later code needs keeps
+ * each prefetch in its place. Compilers would move the prefetches of an unrolled loop together, which leaves
+ * no miss buffers for loads. The number of passes is a constant, because Clang 14 unrolls nothing else. */
 static inline __attribute__((always_inline)) void
 ulb_prefetch_lines(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch, const uint8_t *w,
                    size_t begin, size_t bytes, ulb_vec *vectors, size_t n_vectors)
@@ -155,7 +154,7 @@ static inline __attribute__((always_inline)) size_t ulb_group_bytes(const struct
     return cfg->group / 4 * cfg->sets * cfg->codes->bytes * ULB_VEC_BYTES;
 }
 
-/* Whether a group is too long for one turn, and of sums that wait in memory. */
+/* Whether sums are 16-bit, kept in memory, and a group is too long to be read at once. */
 static inline __attribute__((always_inline)) bool ulb_is_long(const struct ulb_block_cfg *cfg)
 {
     return cfg->codes->s16_steps && ulb_group_bytes(cfg) > ULB_TURN_BYTES_MAX;
@@ -168,15 +167,14 @@ static inline __attribute__((always_inline)) void ulb_add_in_memory(ulb_vec *sum
             : [sum] "+m"(*sum), [words] "+" ULB_REGISTER(words));
 }
 
-/* Whether the groups of all slices are added side by side, because their sums are half of 32 registers at
- * most: those of one alone are too few for the latency of dot products. On Zen 4 gamma of Q4_0 is 0.67
- * instead of 0.74. */
+/* Whether the groups of all slices are added side by side. Their sums then take at most half of 32 registers,
+ * and the sums of one group alone are too few chains for the latency of dot products. */
 static inline __attribute__((always_inline)) bool ulb_is_narrow(const struct ulb_block_cfg *cfg)
 {
     return ULB_BY_ENCODING(false, true) && ULB_BLOCK_SLICES * cfg->sets * cfg->codes->sums <= 16;
 }
 
-/* Steps that are taken together: of a group, few of each slice in turn, or as many as 16-bit sums hold. */
+/* Steps that are computed together: a few of a group in each slice, or as many as 16-bit sums hold. */
 static inline __attribute__((always_inline)) size_t ulb_chunk_steps(const struct ulb_block_cfg *cfg)
 {
     size_t steps = cfg->group / 4, words = cfg->codes->s16_steps;
@@ -185,7 +183,7 @@ static inline __attribute__((always_inline)) size_t ulb_chunk_steps(const struct
     return words && words < steps ? words : steps;
 }
 
-/* Sums of 16 bits, two to a lane, as 32 bits: times 1, or times the pair in scale. */
+/* Widens 16-bit sums, two to a lane, to 32 bits: times 1, or times the pair in scale. */
 static inline __attribute__((always_inline)) ulb_vec ulb_widen_by(const ulb_vec *scale, ulb_vec words)
 {
 #if ULB_S16_SUMS
@@ -233,14 +231,14 @@ static inline __attribute__((always_inline)) size_t ulb_scale_bytes(const struct
     return cfg->scales == ULB_NO_GROUPS ? 0 : ulb_block_vectors(cfg) * ULB_LANES;
 }
 
-/* Where the scales of group g of a block lie. */
+/* Offset of the scales of group g in a block. */
 static inline __attribute__((always_inline)) size_t ulb_scales_at(const struct ulb_block_cfg *cfg, size_t g)
 {
     size_t together = ulb_groups_together(cfg);
     return g / together * (ulb_scale_bytes(cfg) + together * ulb_group_bytes(cfg));
 }
 
-/* Where its codes lie. */
+/* Offset of the codes of group g in a block. */
 static inline __attribute__((always_inline)) size_t ulb_codes_at(const struct ulb_block_cfg *cfg, size_t g)
 {
     return ulb_scales_at(cfg, g) + ulb_scale_bytes(cfg) + g % ulb_groups_together(cfg) * ulb_group_bytes(cfg);
@@ -259,9 +257,9 @@ ulb_group_scale(const struct ulb_block_cfg *cfg, const uint8_t *scales, size_t g
     return ulb_to_floats(bytes);
 }
 
-/* Whether scales multiply 16-bit sums as these become 32-bit ones, which then are the block's, exact: |scale
- * * sum| of 256 columns <= 63 * 31 * 128 * 256 < 2^26. Signed scales would have to meet the zero point too.
- */
+/* Whether scales multiply 16-bit sums while these are widened to 32 bits. The sums are then the block's, and
+ * exact. Signed scales are excluded: they would have to multiply the zero point too.
+ * |scale * sum| of 256 columns <= 63 * 31 * 128 * 256 < 2^26. */
 static inline __attribute__((always_inline)) bool ulb_scales_integers(const struct ulb_block_cfg *cfg)
 {
     return ULB_S16_SUMS && cfg->codes->s16_steps &&
@@ -322,7 +320,7 @@ static inline __attribute__((always_inline)) void ulb_start_group(const struct u
         group->sums[i] = cfg->codes->start(i % cfg->codes->sums, magic, &group->zero);
 }
 
-/* block += group g, a constant; ask: for what lies ahead of its scales. */
+/* block += group g, a constant. ask: prefetches for the lines ahead of its scales. */
 static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb_block_cfg *cfg,
                                                                 struct ulb_prefetch_setting prefetch,
                                                                 const struct ulb_groups_at *at, size_t g,
@@ -341,7 +339,9 @@ static inline __attribute__((always_inline)) void ulb_end_group(const struct ulb
     struct ulb_sum_scale scale;
     if (cfg->scales_sums) {
         scale.by = ulb_all_floats(cfg->powers ? *at->scale / 2 : *at->scale);
-        __asm__("" : "+" ULB_REGISTER(scale.by)); /* else it is multiplied before it reaches all lanes */
+        __asm__(""
+                : "+" ULB_REGISTER(
+                    scale.by)); /* keeps the compiler from multiplying it before it is in all lanes */
         scale.less = ulb_mul(scale.by, ulb_all_floats(-(float)ULB_MAGIC_VALUE));
     }
 #pragma GCC unroll 8
@@ -385,8 +385,8 @@ static inline __attribute__((always_inline)) void ulb_add_group(const struct ulb
     ulb_end_group(cfg, prefetch, at, g, &group, true, block);
 }
 
-/* block += group g of each slice, some steps of each in turn: one after the other where sums are registers,
- * in a loop where they wait in memory. */
+/* block += group g of each slice. The slices alternate after some steps. Sums in registers are unrolled, sums
+ * in memory are a loop. */
 static inline __attribute__((always_inline)) void
 ulb_add_side_by_side(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting prefetch,
                      const struct ulb_groups_at *at, size_t g, ulb_floats (*block)[ULB_BLOCK_VECTORS_MAX])
@@ -410,21 +410,22 @@ ulb_add_side_by_side(const struct ulb_block_cfg *cfg, struct ulb_prefetch_settin
         ulb_end_group(cfg, prefetch, &at[i], g, &groups[i], true, block[i]);
 }
 
-/* Groups of a slice in turn: two where two scales are a byte, and two of 16 columns, for which sums of the
- * block that have no registers are loaded and stored half as often; with 16-bit sums that is no gain. */
+/* Groups of a slice before the next slice. Two if two scales share a byte. Also two of 16 columns: sums of
+ * the block that have no registers are then loaded and stored half as often. 16-bit sums do not gain by
+ * it. */
 static inline __attribute__((always_inline)) size_t ulb_turn_groups(const struct ulb_block_cfg *cfg)
 {
     return cfg->scales == ULB_NIBBLE_SCALES || (cfg->group == ULB_SUM_COLUMNS && !ULB_S16_SUMS) ? 2 : 1;
 }
 
-/* Whether the sums of a long group leave none of 16 registers over: Clang 14 finds them room in one copy of
- * the code, not in one for each slice, whose gamma was 0.89 for 0.68. */
+/* Whether the sums of a long group fill all 16 registers. Clang 14 allocates them in one copy of the code,
+ * but not in one copy for each slice. */
 static inline __attribute__((always_inline)) bool ulb_fills_registers(const struct ulb_block_cfg *cfg)
 {
     return ULB_BY_ENCODING(true, false) && cfg->sets * cfg->codes->sums == 12 && cfg->group == cfg->columns;
 }
 
-/* block += a turn of each slice. */
+/* block += some groups of each slice. */
 static inline __attribute__((always_inline)) void ulb_add_turn(const struct ulb_block_cfg *cfg,
                                                                struct ulb_prefetch_setting prefetch,
                                                                const struct ulb_groups_at *at,

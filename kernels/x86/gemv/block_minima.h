@@ -1,11 +1,9 @@
-/* What the minima of a block's groups take off: the sum over groups of min * (sum of the group's
- * activations).
+/* The part of a block's sum that its minima take off: the sum over groups of min * (sum of the activations).
  *
- * Minima are bytes or nibbles, 4 groups of a row in a lane; sums of 16 or 32 activations are 64 high + low
- * with both in int8 (|sum| <= 4,096), so that products of both are dot products like those of codes. With
- * AVX2 a 16-bit sum holds 2 minima up to 63, or 15, of 64 or 63 for every 4 groups: 16,128 of 8 groups, 7,680
- * of 16.
- */
+ * Minima are bytes or nibbles, 4 groups of a row in a lane. A sum of 16 or 32 activations is split into 64 *
+ * high + low, both int8 (|sum| <= 4,096). Their products are then dot products like those of codes. With AVX2
+ * a 16-bit sum holds 2 products of minima <= 63 for every 4 groups.
+ * 8 groups: 2 * 2 * 63 * 64 = 16,128. 16 groups: 4 * 2 * 15 * 64 = 7,680. */
 #ifndef ULB_KERNELS_X86_GEMV_BLOCK_MINIMA_H
 #define ULB_KERNELS_X86_GEMV_BLOCK_MINIMA_H
 
@@ -14,10 +12,10 @@
 
 #include <stddef.h>
 
-/* None; one for a block, of any sign; one for each of 8 groups, a byte; one for each of 16, 4 bits. */
+/* No minima; one for each block, of any sign; one byte for each of 8 groups; 4 bits for each of 16 groups. */
 enum ulb_minima { ULB_NO_MINIMA, ULB_ONE_MINIMUM, ULB_BYTE_MINIMA, ULB_NIBBLE_MINIMA };
 
-/* Of a tile. */
+/* Bytes of the minima of a tile. */
 static inline __attribute__((always_inline)) size_t ulb_minima_bytes(enum ulb_minima kind, size_t rows,
                                                                      size_t groups)
 {
@@ -34,8 +32,8 @@ static inline __attribute__((always_inline)) void ulb_split_eight(__m256i sums, 
                                                                   size_t i)
 {
     __m256i low = _mm256_and_si256(sums, _mm256_set1_epi32(63)), high = _mm256_srai_epi32(sums, 6);
-    /* To bytes: words of low and high, then bytes 0-3 low, 4-7 high of sums 0-3, and of 4-7 in the upper
-     * half. */
+    /* To bytes: words of low and high, then bytes. Bytes 0-3 are low of sums 0-3, bytes 4-7 high. The upper
+     * half holds sums 4-7. */
     __m256i words = _mm256_packs_epi32(low, high);
     __m256i bytes = _mm256_packs_epi16(words, words);
     quads->low[i] = ulb_all32(_mm256_extract_epi32(bytes, 0));
@@ -44,7 +42,7 @@ static inline __attribute__((always_inline)) void ulb_split_eight(__m256i sums, 
     quads->high[i + 1] = ulb_all32(_mm256_extract_epi32(bytes, 5));
 }
 
-/* Of 16 sums of 16 activations; groups: 8 of two sums each, or 16. */
+/* Splits 16 sums of 16 activations. groups: 8 of two sums each, or 16. */
 static inline __attribute__((always_inline)) struct ulb_sum_quads ulb_split_sums(const int16_t *x_sums,
                                                                                  size_t groups)
 {
@@ -59,7 +57,7 @@ static inline __attribute__((always_inline)) struct ulb_sum_quads ulb_split_sums
     return quads;
 }
 
-/* Of one vector of rows, from quad to quad stride bytes apart. */
+/* The sum for one vector of rows. A quad of groups is `stride` bytes from the next. */
 static inline __attribute__((always_inline)) ulb_floats
 ulb_sum_minima(enum ulb_minima kind, const uint8_t *minima, size_t stride, const struct ulb_sum_quads *x)
 {

@@ -1,8 +1,9 @@
-/* Block formats in place, as an mmap'ed file has them: 256 bits, rows one after the other. Blocks of 32
- * columns are kernels/x86/gguf_inplace_32.h, of 256 columns in_place_long.h; here is what both have.
+/* Block formats in place, as a memory-mapped file has them: 256 bits, row after row. Blocks of 32 columns are
+ * in kernels/x86/gguf_inplace_32.h, blocks of 256 columns in kernels/x86/gguf_inplace_256.h. This file has
+ * the common parts.
  *
- * What zero points and minima take off follows from the activations' sums of 16 columns: one vpmaddwd a
- * block. Address streams (kernels/x86/gemv/k_slices.h) run on from row to row. */
+ * Zero points and minima multiply the sums of 16 activations: one vpmaddwd a block. Address streams
+ * (kernels/x86/gemv/k_slices.h) continue from row to row. */
 #ifndef ULB_KERNELS_X86_GEMV_GGUF_INPLACE_H
 #define ULB_KERNELS_X86_GEMV_GGUF_INPLACE_H
 

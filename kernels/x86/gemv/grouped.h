@@ -1,9 +1,10 @@
-/* Dot products with a scale for each ULB_GROUP columns of a row (32, 64 or 128): integers inside a group,
- * exact, and single precision across groups. Scales lie before their group's tiles (struct ulb_layout).
+/* Dot products with a scale for each ULB_GROUP columns of a row (32, 64 or 128). Sums are integers inside a
+ * group, exact, and single precision across groups. Scales lie before the tiles of their group (struct
+ * ulb_layout).
  *
- * The two slices of K are read a group at a time, side by side; at the end of a group its sums become floats,
- * lane by lane, times a vector of scales that lies ready in the order of lanes. Per group and 8 or 16 rows
- * that is 1 conversion and 1 FMA beside the zero point and what separates the fields. */
+ * The two slices of K alternate after each group. At the end of a group its sums become floats, lane by lane,
+ * and are multiplied by a vector of scales in the order of lanes. Each group of a vector of rows takes a
+ * conversion and an FMA, the zero point and the separation of fields. */
 #ifndef ULB_KERNELS_X86_GEMV_GROUPED_H
 #define ULB_KERNELS_X86_GEMV_GROUPED_H
 
@@ -15,7 +16,7 @@ enum { ULB_GROUP_SLICES = 2, ULB_GROUP_STEPS = ULB_GROUP / 4 };
 /* Turns the accumulators of a step into one vector of sums for each vector of rows, in order. */
 typedef void ulb_separate_fn(ulb_vec *sums);
 
-/* They are such already. */
+/* The accumulators are such vectors already. */
 static inline __attribute__((always_inline)) void ulb_no_fields(ulb_vec *sums)
 {
     (void)sums;
@@ -27,8 +28,8 @@ static inline __attribute__((always_inline)) size_t ulb_scales_bytes(const struc
     return k_loop->vectors * ULB_VEC_BYTES;
 }
 
-/* results += the sums of one group, one for each vector of rows once they are separate, times its scales.
- * Lines of scales are prefetched as those of tiles are. */
+/* results += the sums of one group, one for each vector of rows after separation, times its scales. Lines of
+ * scales are prefetched like lines of tiles. */
 static inline __attribute__((always_inline)) void
 ulb_epilogue_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch,
                    ulb_separate_fn *separate, const int16_t *x_sums, size_t group, int32_t zero_point,
@@ -71,9 +72,8 @@ ulb_epilogue_groups(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting
                            results);
 }
 
-/* Group i of each slice: its steps, then its part of the results. With 16-bit sums slices take turns of a
- * chunk and their sums wait in memory: a slice's group of 128 columns read whole is one address stream, and 5
- * % slower from memory. */
+/* Group i of each slice: its steps, then its part of the results. With 16-bit sums the slices alternate after
+ * a chunk, and their sums are kept in memory. A slice's group read whole would be a single address stream. */
 static inline __attribute__((always_inline)) void
 ulb_add_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
               ulb_separate_fn *separate, const struct ulb_tiles *row, const int16_t *x_sums, size_t i,
@@ -98,8 +98,7 @@ ulb_add_group(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefe
     } else {
         ulb_zero_all(sums, k_loop->sets * k_loop->vectors);
 #ifdef __clang__
-/* 8, a ninth faster for int4 with groups of 32 and EVEX on Zen 4, is 1.14 and 1.24 times as slow as 2 on Zen
- * 5 for int4 with groups of 32 and int8 with 128 at 512 bits; the others do not care. */
+/* Unrolled by two: by eight is faster on one CPU and slower on another (docs/measurements/kernels.md). */
 #pragma clang loop unroll_count(2)
 #else
 #pragma GCC unroll 1 /* it would bring the prefetches together */

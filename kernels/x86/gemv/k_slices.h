@@ -1,8 +1,8 @@
-/* The K-loop of every dot-product kernel over its tiles: the slices of K (see struct ulb_layout) are read as
- * so many address streams at once, because one core keeps more misses in flight over several streams than
- * over one; all add to the same rows, so that streams cost no registers. Accumulators come in sets: enough
- * sets hide the latency of the dot product. Every line is prefetched a fixed distance ahead in its stream;
- * streams run on from tile to tile. */
+/* The K-loop of every dot-product kernel over its tiles. The slices of K (struct ulb_layout) are read as
+ * several address streams at once, because one core keeps more misses in flight over several streams. All
+ * streams add to the same rows, so that they cost no registers. Accumulators come in sets, enough to hide the
+ * latency of the dot product. Every line is prefetched a fixed distance ahead in its stream. Streams continue
+ * from tile to tile. */
 #ifndef ULB_KERNELS_X86_GEMV_K_SLICES_H
 #define ULB_KERNELS_X86_GEMV_K_SLICES_H
 
@@ -12,9 +12,9 @@
 
 enum { ULB_LINE = 64 };
 
-/* Rows that are read side by side, each an address stream of its own, lie so many rows apart, at least 1: as
- * many as rows has for each stream, or a few less where that is a multiple of 4 KiB: streams would drive one
- * another out of L1, whose sets the address's lower bits choose. */
+/* Distance in rows between rows that are read side by side, each an address stream: at least 1. It is rows /
+ * streams, or slightly less if the distance in bytes is a multiple of 4 KiB. Such streams would use the same
+ * L1 sets and evict one another. */
 static inline size_t ulb_stream_rows(size_t rows, size_t streams, size_t row_bytes)
 {
     enum { PAGE = 4096, APART = 256, TRIES = 16 };
@@ -34,32 +34,32 @@ struct ulb_k_loop {
     size_t vectors;     /* accumulators that a step adds to */
     size_t slices;      /* of the layout: address streams */
     size_t sets;        /* of accumulators; divides slices */
-    size_t chunk_bytes; /* bytes of a stream in turn: whole lines */
-    /* Where steps add to 16-bit sums, which hold those of a chunk; NULL: to accumulators. */
+    size_t chunk_bytes; /* bytes of a stream before the next stream: whole lines */
+    /* Widens the 16-bit sums of a chunk. NULL: steps add to the accumulators. */
     ulb_widen_s16_fn *widen_s16;
     size_t l1_distance;     /* bytes ahead, in the stream, of the prefetch into L1 */
-    size_t l2_distance;     /* and of the one into L2 beside it; 0: none. Multiples of 64 */
-    size_t prefetch_stride; /* from one prefetched line to the next: 64, or 128 to leave every other line to
-                             * the neighbour fetch of L2, where loads are what limits in L1. By the caller's
-                             * setting every line is:  Zen 5, int8 at 512 bits and AVX-VNNI, 14336x4096, 3 and
-                             * 8 % faster */
+    size_t l2_distance;     /* distance of the further prefetch into L2; 0: none. Multiples of 64 */
+    size_t prefetch_stride; /* bytes between prefetched lines: 64, or 128 to leave every other line to the L2
+                               adjacent-line prefetcher if loads are the limit in L1. A tuned setting
+                               prefetches every line */
 };
 
-/* Steps of a stream in turn. */
+/* Steps of a stream before the next stream. */
 static inline __attribute__((always_inline)) size_t ulb_k_chunk_steps(const struct ulb_k_loop *k_loop)
 {
     return k_loop->step_bytes < k_loop->chunk_bytes ? k_loop->chunk_bytes / k_loop->step_bytes : 1;
 }
 
-/* Of tiles that are read slice by slice, two slices, the one after that at w in time. */
+/* The tile that is read after the tile at w, with two slices that are read one after the other. */
 static inline const uint8_t *ulb_next_tile(const uint8_t *w, size_t slice, size_t slice_bytes,
                                            size_t tile_bytes)
 {
     return slice == 0 ? w + slice_bytes : w - slice_bytes + tile_bytes;
 }
 
-/* Of so many tokens that are left, at least two at first, those of the next register tile: none is left alone
- * where tiles hold more than two, for the sums of one are too few chains for the latency of dot products. */
+/* Tokens of the next register tile, if `left` tokens remain. At first at least two tokens remain. No token is
+ * left alone if tiles hold more than two: the sums of one are too few chains for the latency of dot
+ * products. */
 static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
 {
     if (left == tokens + 1u && tokens > 2)
@@ -67,15 +67,15 @@ static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
     return left < tokens ? left : tokens;
 }
 
-/* Of so many tokens that are left, those of the next block, at most so many: blocks of a call differ by one.
- */
+/* Tokens of the next N-block, at most `most`, if `left` tokens remain. The N-blocks of a call differ by at
+ * most one token. */
 static inline size_t ulb_next_n_block(size_t left, size_t most)
 {
     return left / ((left + most - 1) / most);
 }
 
-/* How the lines ahead of a step are prefetched. All constants, but for the setting's distance: the rest of it
- * is one in each of three code variants, because steps have no instruction to spare. */
+/* How the lines ahead of a step are prefetched. All members are constants, but for the tuned distance. Each
+ * of the three code variants has its own constants, because steps have no instruction to spare. */
 struct ulb_step_prefetch {
     const struct ulb_k_loop *k_loop;
     size_t begin; /* of the step in its chunk */
@@ -83,18 +83,16 @@ struct ulb_step_prefetch {
     struct ulb_prefetch_setting prefetch;
 };
 
-/* Adds one step's products to the set of accumulators; prefetches beside the load of each vector. */
+/* Adds the products of one step to the set of accumulators. Prefetches follow the load of each vector. */
 typedef void ulb_step_fn(const struct ulb_step_prefetch *hint, const uint8_t *w, const int8_t *x,
                          ulb_vec *sums);
 
 enum { ULB_ACCUMULATORS_MAX = 24 };
 
-/* Beside the load of the vector at w + at of a step at w: for the line that begins there, if one does. Loads
- * and prefetches in turn are what keeps most misses in flight: Golden Cove, int4 at 512 bits, three lines and
- * then their six prefetches 34.5 GB/s, line by line 37.5. sum: one that the vector was added to; it keeps the
- * prefetch at its place, where compilers bring those of a whole chunk together (int4 with AVX2 on Zen 3: 0.75
- * of the best reader, 0.91 with them in turn). NULL: they are apart without, in a kernel that has no
- * instruction to spare. */
+/* Prefetches for the line that begins at w + at in a step at w, if a line begins there. It follows the load
+ * of that vector: alternating loads and prefetches keep the most misses in flight. sum: a sum that the vector
+ * was added to. It keeps the prefetch in its place, because compilers move the prefetches of a whole chunk
+ * together. NULL: in a kernel that keeps its order without. */
 static inline __attribute__((always_inline)) void
 ulb_prefetch_line_at(const struct ulb_step_prefetch *hint, const uint8_t *w, size_t at, ulb_vec *sum)
 {
@@ -130,11 +128,9 @@ ulb_k_chunk(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetc
     }
 }
 
-/* The same of every slice. Accumulators are registers, so that slices are laid out one after the other; those
- * of 16-bit sums wait in memory, and a loop is shorter code, which is faster in L1. With the caller's
- * setting slices are laid out all the same: prefetchers of Zen follow a stream by the instruction that loads
- * it (Zen 5, 14336x4096: int4 0.45 of the best reader with one instruction for four streams, 0.97 with four).
- */
+/* Adds a chunk of every slice. Accumulators in registers need unrolled slices. 16-bit sums in memory are a
+ * loop, because shorter code is faster in L1. A tuned setting unrolls the slices in any case: the prefetchers
+ * of Zen follow a stream by the instruction that loads it. */
 static inline __attribute__((always_inline)) void
 ulb_k_chunk_slices(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
                    const struct ulb_tiles *tiles, size_t s, size_t steps, bool whole, ulb_vec *sums)
@@ -191,7 +187,7 @@ ulb_k_loop_tile_pair_steps(const struct ulb_k_loop *k_loop, struct ulb_prefetch_
     }
 }
 
-/* Sums of two rows of tiles, which are read side by side, into sums[2][vectors]: twice the streams, and as
+/* Sums of two rows of tiles, read side by side, into sums[2][vectors]. These are twice the streams, and as
  * many chains as two sets have. k_loop: of one set, with steps of whole lines. */
 static inline __attribute__((always_inline)) void ulb_k_loop_tile_pair(const struct ulb_k_loop *k_loop,
                                                                        ulb_step_fn *step,

@@ -1,9 +1,10 @@
-/* Exact sums over bits by table look-up on x86 (kernels/codes/lut4.h): one vpshufb looks up 32 rows of 4
- * bits, or 32 rows of 8 bits at 512 bits.
+/* Exact sums over bits by table look-up on x86 (kernels/codes/lut4.h). One vpshufb looks up 32 rows of 4
+ * bits, or at 512 bits 32 rows of 8 bits.
  *
  * vpmaddubsw by (1, 32) joins the halves of byte sums into 16 bits. Registers: 4 byte sums, 4 word sums, 5 of
- * a step's own; the 32-bit sums wait in memory. Ports: kernels/x86/gemv/lut4_avx2.h and nibble_512.h. Near
- * the end of a stream the lines of the same stream of the next tile are prefetched. */
+ * a step. The 32-bit sums are kept in memory. Ports: kernels/x86/gemv/lut4_avx2.h and
+ * kernels/x86/gemv/lut4_avx512.h. Near the end of a stream the prefetches reach the same stream of the next
+ * tile. */
 #ifndef ULB_KERNELS_X86_GEMV_LUT4_H
 #define ULB_KERNELS_X86_GEMV_LUT4_H
 
@@ -12,8 +13,8 @@
 
 #include <immintrin.h>
 
-/* Entry n of a step's table is the sum of pattern[i] x[i] over the step's columns, plus 512, for a pattern
- * with entries of 0 to 2 that add up to at most 4. patterns: for each two columns their entries of all n. */
+/* Entry n of a step's table is 512 plus the sum of pattern[i] * x[i] over the step's columns. A pattern has
+ * entries of 0 to 2 that add up to at most 4. patterns: for each two columns the entries of all n. */
 static inline __attribute__((always_inline)) int32_t
 ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_t steps, uint8_t *tables)
 {
@@ -35,8 +36,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
 
 #define ULB_NIBBLE_PREFETCH_KIND ULB_PREFETCH_TUNABLE
 
-/* Whether kernels by default prefetch into L2, too, far ahead: CPUs without GFNI are slower with it (Zen 3,
- * 4096x4096, samples in turn: int1 0.87 of the best reader with it, 0.94 without, int2 0.87 and 0.965). */
+/* Whether kernels by default also prefetch into L2, far ahead. CPUs without GFNI are slower with it. */
 #ifdef __GFNI__
 enum { ULB_NIBBLE_INTO_L2 = true };
 #else
@@ -88,7 +88,7 @@ static inline void ulb_nibble_add_words(int32_t *sums, __m128i words)
     _mm256_storeu_si256((__m256i *)sums, _mm256_add_epi32(sum, _mm256_cvtepu16_epi32(words)));
 }
 
-/* Unpacking leaves rows 0-7 and 16-23 in even words, 8-15 and 24-31 in odd ones. */
+/* Unpacking leaves rows 0-7 and 16-23 in even words, rows 8-15 and 24-31 in odd words. */
 static inline void ulb_nibble_widen(const ulb_nibble_vec words[4], int32_t *sums)
 {
 #pragma GCC unroll 4
@@ -107,8 +107,8 @@ static inline __attribute__((always_inline)) void ulb_nibble_clear(ulb_nibble_ve
         words[i] = ulb_nibble_no_words();
 }
 
-/* Adds some steps, a burst at most. They ask too: where rows end in such a rest, lines that nobody asked
- * for cost each tile a memory latency. */
+/* Adds some steps, at most a burst. They prefetch too: without a prefetch the last lines of a row would cost
+ * each tile a memory latency. */
 static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t *w, const uint8_t *table,
                                                                   size_t steps,
                                                                   struct ulb_prefetch_setting prefetch,
@@ -132,10 +132,8 @@ static inline __attribute__((always_inline)) void ulb_nibble_rest(const uint8_t 
     ulb_nibble_join(bytes[2], bytes[3], words + 2);
 }
 
-/* words += a burst of each of four slices, from step on. A loop, which is shorter code: laid out one after
- * the other, bursts took 15 % longer on Zen 3, by how much more with which compiler was luck. By a setting
- * they are laid out all the same: prefetchers of Zen follow a stream by the instruction that loads it (Zen 5:
- * int1, int2 and TL1 at 0.63 to 0.78 of the best reader as a loop, 0.91 laid out, in L1 alike). */
+/* words += a burst of each of four slices, from `step`. It is a loop, because shorter code was faster. A
+ * tuned setting unrolls it: the prefetchers of Zen follow a stream by the instruction that loads it. */
 static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_prefetch_setting prefetch,
                                                                     const struct ulb_tiles *tiles,
                                                                     const uint8_t *tables, size_t step,
@@ -157,7 +155,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_p
     }
 }
 
-/* Sums of v over four slices: two bursts of each in turn fill 16 bits. tables: [slices][steps]. */
+/* Sums of v over four slices. Two alternating bursts of each fill 16 bits. tables: [slices][steps]. */
 static inline __attribute__((always_inline)) void ulb_nibble_sum_as(struct ulb_prefetch_setting prefetch,
                                                                     const struct ulb_tiles *tiles,
                                                                     const uint8_t *tables, int32_t *sums)

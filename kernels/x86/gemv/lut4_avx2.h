@@ -1,8 +1,9 @@
-/* Look-ups of kernels/x86/gemv/lut4.h in vectors of 256 bits: a step is one.
+/* Look-ups of kernels/x86/gemv/lut4.h in vectors of 256 bits: a step is one vector.
  *
- * Ports: per step 1 load, 2 table loads, a prefetch or half of one; and, shift + and (or one gf2p8affineqb),
- * 4 pshufb, 4 add but for the first of 8, and 12 of joining per 8: 12 operations (11) on three ports are 0.5
- * cycle (0.46) per 32 bits. */
+ * Ports: a step takes a load, two table loads, and one or half a prefetch. It also takes an AND, a shift and
+ * AND (or one gf2p8affineqb), 4 pshufb and 4 additions. Joining takes 12 operations for every 8 steps, and
+ * the first of 8 steps needs no additions.
+ * 12 operations / 3 ports / 8 = 0.5 cycle per 32 bits; with GFNI 11 operations, 0.46 cycle. */
 #ifndef ULB_KERNELS_X86_GEMV_LUT4_AVX2_H
 #define ULB_KERNELS_X86_GEMV_LUT4_AVX2_H
 
@@ -22,7 +23,7 @@ typedef __m256i ulb_nibble_vec;
         .maddubs = 4 / 64.0 * (bits), .vector_bits = 256                                                     \
     }
 
-/* Both, or the matrix alone, isolate the high nibble of every byte. */
+/* Each isolates the high nibble of every byte: the shift and mask, or the matrix alone. */
 #ifdef __GFNI__
 #define ULB_NIBBLE_MATRIX _mm256_set1_epi64x(0x1020408000000000)
 #define ULB_HIGH_NIBBLE   "vgf2p8affineqb $0, %[high_nibble], %[packed], %[packed]\n\t"
@@ -46,7 +47,8 @@ typedef __m256i ulb_nibble_vec;
     ULB_NIBBLE_ADD("first", "high", "%[b1]")                                                                 \
     ULB_NIBBLE_ADD("packed", "low", "%[b2]")                                                                 \
     ULB_NIBBLE_ADD("packed", "high", "%[b3]")
-/* Operands of step i, in memory at both compilers' choice of address, and those that all steps share. */
+/* Operands of step i, in memory, with an address that the compiler chooses; and operands that all steps
+ * share. */
 #define ULB_NIBBLE_OPERANDS(i)                                                                               \
     [w##i] "m"(*(const uint8_t(*)[32])(w + i * ULB_NIBBLE_STEP)),                                            \
         [low##i] "m"(*(const uint8_t(*)[16])(table + i * ULB_NIBBLE_STEP)),                                  \
@@ -69,7 +71,7 @@ static inline void ulb_nibble_first(const uint8_t *w, const uint8_t *table, __m2
             : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_CONSTANTS);
 }
 
-/* bytes += those of another step. */
+/* bytes += the parts of another step. */
 static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m256i bytes[4])
 {
     const __m256i nibble = _mm256_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
@@ -79,14 +81,14 @@ static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m256
             : ULB_NIBBLE_OPERANDS(0), ULB_NIBBLE_CONSTANTS);
 }
 
-/* bytes: those of the two steps of a line. */
+/* bytes: the parts of the two steps of a line. */
 static inline void ulb_nibble_first_line(const uint8_t *w, const uint8_t *table, __m256i bytes[4])
 {
     ulb_nibble_first(w, table, bytes);
     ulb_nibble_add(w + ULB_NIBBLE_STEP, table + ULB_NIBBLE_STEP, bytes);
 }
 
-/* bytes += those of the two steps of a line. */
+/* bytes += the parts of the two steps of a line. */
 static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table,
                                                                       struct ulb_prefetch_setting prefetch,
                                                                       __m256i bytes[4])
@@ -103,9 +105,9 @@ static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint
 #undef ADD_LINE
 }
 
-/* 16-bit sums of 32 rows += their byte sums: words[0] is rows 0-7 and 16-23, words[1] 8-15 and 24-31, as
- * unpacking leaves them. One statement: compilers would add up the words of several bursts first, and spill
- * them meanwhile. */
+/* 16-bit sums of 32 rows += their byte sums. words[0] is rows 0-7 and 16-23, words[1] rows 8-15 and 24-31, as
+ * unpacking leaves them. It is one statement: compilers would add up the words of several bursts first and
+ * spill them. */
 static inline void ulb_nibble_join(__m256i low, __m256i high, __m256i words[2])
 {
     const __m256i weights = _mm256_set1_epi16(32 << 8 | 1);

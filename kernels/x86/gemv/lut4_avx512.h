@@ -1,11 +1,13 @@
-/* Look-ups of kernels/x86/gemv/lut4.h in vectors of 512 bits: a line, two steps, is one. Its four lanes
- * are rows r and r + 16 of one step, then of the next; those of the tables low parts and high parts of one,
- * then of the other. So two orders of the lanes look all up: as they are, low parts of rows r and high parts
- * of rows r + 16, and swapped, the others.
+/* Look-ups of kernels/x86/gemv/lut4.h in vectors of 512 bits: a line of two steps is one vector. The four
+ * lanes of weights are rows r and r + 16 of one step, then of the next. The lanes of a table are low and high
+ * parts of one step, then of the next. Two orders of the lanes therefore look up everything. In the original
+ * order low parts belong to rows r and high parts to rows r + 16. In the swapped order it is the other way
+ * round.
  *
- * Ports: per line an and, gf2p8affineqb (or shift + and), the swap, 4 pshufb, 4 add but for the first of 4,
- * and 12 of joining per 4: 13 operations (14) on two ports are 0.41 cycle (0.44) per 32 bits; port 5 alone
- * does 6 of them. */
+ * Ports: a line takes an AND, gf2p8affineqb (or a shift and an AND), the swap, 4 pshufb and 4 additions.
+ * Joining takes 12 operations for every 4 lines, and the first of 4 lines needs no additions.
+ * 13 operations / 2 ports / 16 = 0.41 cycle per 32 bits; without GFNI 14 operations, 0.44 cycle.
+ * Port 5 alone executes 6 of them. */
 #ifndef ULB_KERNELS_X86_GEMV_LUT4_AVX512_H
 #define ULB_KERNELS_X86_GEMV_LUT4_AVX512_H
 
@@ -25,7 +27,7 @@ typedef __m512i ulb_nibble_vec;
         .vector_bits = 512                                                                                   \
     }
 
-/* Both, or the matrix alone, isolate the high nibble of every byte. */
+/* Each isolates the high nibble of every byte: the shift and mask, or the matrix alone. */
 #ifdef __GFNI__
 #define ULB_NIBBLE_MATRIX _mm512_set1_epi64(0x1020408000000000)
 #define ULB_HIGH_NIBBLE   "vgf2p8affineqb $0, %[high_nibble], %[packed], %[packed]\n\t"
@@ -34,8 +36,8 @@ typedef __m512i ulb_nibble_vec;
 #define ULB_HIGH_NIBBLE   "vpsrlw $4, %[packed], %[packed]\n\tvpandd %[nibble], %[packed], %[packed]\n\t"
 #endif
 
-/* Loads weights and tables, of a line or, with as = "t", of one step: the rest is zero, and so are its sums.
- * first and packed are the low and high nibbles. */
+/* Loads weights and tables of a line, or with as = "t" of one step: the rest of the vectors is zero, and so
+ * are its sums. first and packed are the low and high nibbles. */
 #define ULB_NIBBLE_LOAD(as)                                                                                  \
     "vmovdqu64 %[w], %" as "[packed]\n\t"                                                                    \
     "vmovdqu64 %[table], %" as "[parts]\n\t"                                                                 \
@@ -72,7 +74,7 @@ static inline void ulb_nibble_first(const uint8_t *w, const uint8_t *table, __m5
             : ULB_NIBBLE_OPERANDS(ULB_NIBBLE_STEP));
 }
 
-/* bytes += those of another step. */
+/* bytes += the parts of another step. */
 static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m512i bytes[4])
 {
     const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
@@ -82,7 +84,7 @@ static inline void ulb_nibble_add(const uint8_t *w, const uint8_t *table, __m512
             : ULB_NIBBLE_OPERANDS(ULB_NIBBLE_STEP));
 }
 
-/* bytes: those of the two steps of a line. */
+/* bytes: the parts of the two steps of a line. */
 static inline void ulb_nibble_first_line(const uint8_t *w, const uint8_t *table, __m512i bytes[4])
 {
     const __m512i nibble = _mm512_set1_epi8(0x0F), high_nibble = ULB_NIBBLE_MATRIX;
@@ -92,7 +94,7 @@ static inline void ulb_nibble_first_line(const uint8_t *w, const uint8_t *table,
             : ULB_NIBBLE_OPERANDS(2 * ULB_NIBBLE_STEP));
 }
 
-/* bytes += those of the two steps of a line. */
+/* bytes += the parts of the two steps of a line. */
 static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint8_t *w, const uint8_t *table,
                                                                       struct ulb_prefetch_setting prefetch,
                                                                       __m512i bytes[4])
@@ -109,8 +111,9 @@ static inline __attribute__((always_inline)) void ulb_nibble_add_line(const uint
 #undef ADD_LINE
 }
 
-/* 16-bit sums of 32 rows += their byte sums, each step's in a half: words[0] is rows 0-7 and 16-23, words[1]
- * 8-15 and 24-31. Unpacking leaves low parts before high ones of rows below 16, behind them of the others. */
+/* 16-bit sums of 32 rows += their byte sums. Each half holds the sums of one step. words[0] is rows 0-7 and
+ * 16-23, words[1] rows 8-15 and 24-31. Unpacking leaves low parts before high parts for rows below 16, and
+ * after them for the others. */
 static inline void ulb_nibble_join(__m512i parts, __m512i swapped, __m512i words[2])
 {
     enum { LOW_FIRST = 32 << 8 | 1, HIGH_FIRST = 1 << 8 | 32 };

@@ -1,5 +1,5 @@
-/* One step of a plane of codes (kernels/x86/gemv/planes.h): its 4 columns of 8 vectors of rows are added to
- * as many sums. One assembler statement for all 8: see kernels/x86/simd/dot.h. */
+/* One step of a plane of codes (kernels/x86/gemv/planes.h): its 4 columns of 8 vectors of rows are added to 8
+ * sums. All 8 are one assembler statement: see kernels/x86/simd/dot.h. */
 #ifndef ULB_KERNELS_X86_GEMV_PLANE_ASM_H
 #define ULB_KERNELS_X86_GEMV_PLANE_ASM_H
 
@@ -7,10 +7,10 @@
 
 enum { ULB_PLANE_VECTORS = 8 /* of rows */ };
 
-/* Vector i of the step's bytes, and the prefetches for the line that begins there, beside its load: for the
- * first vector before the statement, and of 256 bits odd vectors begin none. Distances are registers, so that
- * one statement prefetches into L1 and L2, or into L2 only: a line that is being loaded may be prefetched
- * once more for nothing. */
+/* Loads vector i of the step's bytes and prefetches for the line that begins there. The prefetches of the
+ * first vector come before the statement. At 256 bits odd vectors begin no line. Distances are registers, so
+ * that one statement can prefetch into L1 and L2, or into L2 only. In the latter case the first prefetch is
+ * for a line that is being loaded, and has no effect. */
 #define ULB_PLANE_ASM_PREFETCH(at) "prefetcht0 " at "(%[w], %[l1])\n\tprefetcht1 " at "(%[w], %[l2])\n\t"
 #ifdef ULB_DP_512
 #define ULB_PLANE_AT(i)           "64*" #i "(%[w])"
@@ -36,7 +36,8 @@ enum { ULB_PLANE_VECTORS = 8 /* of rows */ };
 #define ULB_PLANE_FIELD(bit, s)                                                                              \
     "vpsrlw $" #bit ", %[packed], %[field]\n\tvpand %[m0], %[field], %[field]\n\t" ULB_PLANE_ADD(s)
 #define ULB_PLANE_LAST(bit, s) ULB_PLANE_FIELD(bit, s)
-/* |code - 128| times x with the sign of code - 128; pairs of products fill 16 bits, and are widened. */
+/* Products of |code - 128| and x with the sign of code - 128. A pair of products fills 16 bits and is
+ * widened. */
 #define ULB_PLANE_BYTE(s)                                                                                    \
     "vpxor " ULB_PLANE_AT(s) ", %[m0], %[packed]\n\t"                                                        \
                              "vpsignb %[packed], %[x], %[field]\n\t"                                         \
@@ -112,7 +113,7 @@ struct ulb_plane_prefetch {
     size_t l1_distance, l2_distance;
 };
 
-/* sums[8] += products of a step; bits of the plane: 1, 2, 4 or 8. begins: whether a line begins at w, a
+/* sums[8] += products of a step. bits: of the plane, 1, 2, 4 or 8. begins: whether a line begins at w, a
  * constant. */
 static inline __attribute__((always_inline)) void
 ulb_add_plane_step(unsigned bits, const uint8_t *w, const int8_t *x,

@@ -1,12 +1,12 @@
 /* Sums of products of codes of 1 to 8 bits and int8 activations. Codes are cut into planes of 8, 4, 2 or 1
- * bits, each stored by itself: for every 4 columns of 8 vectors of rows so many vectors of bytes as the plane
- * has bits, 4 columns of a row in a lane, a byte holding fields of neighbouring vectors of rows. The sum of a
- * code is that of its planes, each times 2 to the power of its first bit.
+ * bits, each stored by itself. A lane holds 4 columns of a row. Every 4 columns of 8 vectors of rows take as
+ * many vectors of bytes as the plane has bits. A byte holds fields of neighbouring vectors of rows. The sum
+ * of a code is the sum over its planes, each times 2^(its first bit).
  *
- * With dot products fields stay where they are in the byte (see kernels/formats/int2/mask.h): |x.w| of a byte
- * is at most 255 * 127 for each column. With AVX2 fields are shifted down and 16-bit sums widened in time;
- * bytes of 8 bits do not fit vpmaddubsw with any sign but that of the activation, |w - 128| <= 128: two
- * products are at most 2 * 128 * 127 = 32,512. */
+ * With dot products fields stay in their places in the byte (see kernels/formats/int2/mask.h). |x.w| of a
+ * byte is at most 255 * 127 for each column. With AVX2 fields are shifted down, and 16-bit sums are widened
+ * in time. Bytes of 8 bits fit vpmaddubsw only if the activation carries the sign.
+ * |w - 128| <= 128: two products are at most 2 * 128 * 127 = 32,512. */
 #ifndef ULB_KERNELS_X86_GEMV_PLANES_H
 #define ULB_KERNELS_X86_GEMV_PLANES_H
 
@@ -18,7 +18,7 @@
 
 enum {
     ULB_PLANE_ROWS = ULB_PLANE_VECTORS * ULB_LANES, /* of a tile */
-    ULB_PLANE_SLICES = 2                            /* of K, read in turn: see kernels/x86/gemv/k_slices.h */
+    ULB_PLANE_SLICES = 2 /* slices of K that alternate: see kernels/x86/gemv/k_slices.h */
 };
 
 /* Bits of the first plane of codes of so many bits; what it leaves makes the next. */
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) size_t ulb_plane_step(unsigned bits
 /* What a sum of 8-bit codes lacks: with AVX2 they are taken as code - 128. */
 enum { ULB_PLANE_BIAS_8 = ULB_S16_SUMS ? 128 : 0 };
 
-/* By a setting, of two prefetches one is for a line that is being loaded, for nothing. */
+/* With a tuned setting one of the two prefetches is for a line that is being loaded, and has no effect. */
 static inline __attribute__((always_inline)) struct ulb_plane_prefetch
 ulb_planes_prefetch(struct ulb_line_prefetch hint)
 {
@@ -64,8 +64,8 @@ static inline __attribute__((always_inline)) void ulb_add_plane_steps(unsigned b
         ulb_add_plane_step(bits, w, x, &at, true, sums);
 }
 
-/* Has sums computed here: compilers put off what is done with the sums of a loop to where the result is
- * needed, behind the next loop, whose registers they then hold. */
+/* Computes the sums here. Compilers would delay the epilogue of a loop to the use of its result, after the
+ * next loop, and hold its registers meanwhile. */
 static inline __attribute__((always_inline)) void ulb_sums_barrier(ulb_vec *sums)
 {
     ULB_UNROLL(8)
@@ -123,15 +123,14 @@ struct ulb_plane_groups {
     const int8_t *x[ULB_PLANE_SLICES];
 };
 
-/* Steps of a slice in turn. Slices whose turns are longer than a KiB or two are read one after the other: the
- * prefetches of one alone do not keep memory busy. */
+/* Steps of a slice before the next slice. If slices alternate after more than 1 or 2 KiB, they are read one
+ * after the other, and the prefetches of one stream do not keep memory busy. */
 static inline __attribute__((always_inline)) size_t ulb_plane_turn(unsigned bits, size_t steps)
 {
     return bits >= 4 ? 8 : steps;
 }
 
-/* sums += so many steps of one plane, held in registers where the sums of a turn are not words of their own.
- */
+/* sums += some steps of one plane. The sums are in registers, unless they are separate 16-bit sums. */
 static inline __attribute__((always_inline)) void ulb_take_turn(unsigned bits, const uint8_t *w,
                                                                 const int8_t *x, size_t steps,
                                                                 struct ulb_line_prefetch hint, ulb_vec *sums)
@@ -150,13 +149,14 @@ static inline __attribute__((always_inline)) void ulb_take_turn(unsigned bits, c
         sums[v] = held[v];
 }
 
-/* Whether the sums of all slices of a plane fit into registers, so that turns may be as short as a step. */
+/* Whether the sums of all slices of a plane fit into registers, so that slices may alternate after each
+ * step. */
 static inline __attribute__((always_inline)) bool ulb_planes_abreast(unsigned bits)
 {
     return ULB_BY_ENCODING(false, true) && bits >= 4;
 }
 
-/* sums[slices][8] = those of so many steps of one plane, a step of each slice in turn. */
+/* sums[slices][8] = the sums of some steps of one plane. The slices alternate after each step. */
 static inline __attribute__((always_inline)) void
 ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
                 struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS])
@@ -182,7 +182,7 @@ ulb_sum_abreast(unsigned bits, const struct ulb_plane_groups *groups, size_t at,
     }
 }
 
-/* The same, turns of several steps. */
+/* sums[slices][8] = the sums of some steps of one plane. The slices alternate after several steps. */
 static inline __attribute__((always_inline)) void
 ulb_sum_in_turns(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
                  struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS])
@@ -228,8 +228,8 @@ ulb_add_slices(unsigned bits, unsigned first, const struct ulb_plane_groups *gro
     }
 }
 
-/* sums[slices][8] = sums of products of codes of bits bits, a constant, whose planes (three at most) lie one
- * behind the other, lowest bits first. 8-bit codes lack ULB_PLANE_BIAS_8 times the sum of x. */
+/* sums[slices][8] = sums of products of codes of `bits` bits, a constant. The planes, at most three, lie one
+ * after the other, lowest bits first. Sums of 8-bit codes are ULB_PLANE_BIAS_8 * sum(x) too small. */
 static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
                                                                 const struct ulb_plane_groups *groups,
                                                                 size_t steps, struct ulb_line_prefetch hint,
@@ -245,8 +245,8 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
                        sums);
 }
 
-/* Instructions of ulb_sum_codes() per 32 weights, b the bits of codes, e what is done once for each sum, in
- * sums per 32 weights. Planes of 8 bits are counted apart (ULB_BYTES_OF). */
+/* Instructions of ulb_sum_codes() per 32 weights. b: bits of the codes. e: operations done once for each sum,
+ * in sums per 32 weights. Planes of 8 bits are counted separately (ULB_BYTES_OF). */
 #define ULB_PLANES_OF(b)     (((b) >> 3 & 1) + ((b) >> 2 & 1) + ((b) >> 1 & 1) + ((b)&1))
 #define ULB_BYTES_OF(b)      ((b) >> 3 & 1)
 #define ULB_MOVED_FIELDS(b)  (ULB_PLANES_OF(b) - (b) / 8.0) /* all fields of a byte but one */
@@ -267,10 +267,9 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 #define ULB_CODES_PRODUCTS(b, e) .dot_products = ULB_PLANES_OF(b) * ULB_VECTORS_PER_STEP
 #endif
 
-/* The sums of a turn of 8 steps, from memory to registers (ulb_take_turn); none where slices are summed
- * abreast. Masks in memory: 3 for each vector of a plane of two bits, 7 for one of one
- * (kernels/x86/simd/dot.h).
- */
+/* Loads of sums into registers for every 8 steps (ulb_take_turn); none if all slices are summed in registers.
+ * Masks in memory: 3 for each vector of a plane of two bits, 7 for a plane of one bit
+ * (kernels/x86/simd/dot.h). */
 #define ULB_TURN_LOADS(b) (ULB_BY_ENCODING(((b) >> 3 & 1) + (ULB_S16_SUMS ? 0 : ((b) >> 2 & 1)), 0) / 8.0)
 #if ULB_S16_SUMS
 #define ULB_PLANE_MASK_LOADS(b) 0

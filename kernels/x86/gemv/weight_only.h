@@ -1,10 +1,10 @@
-/* Codes of 4 or 8 bits with floating activations, in the order of kernels/x86/gemv/planes.h: a lane holds 4
- * columns of a row, and of 4-bit codes those of a second row in the upper nibbles.
+/* Codes of 4 or 8 bits with floating activations, in the order of kernels/x86/gemv/planes.h. A lane holds 4
+ * columns of a row. With 4-bit codes the upper nibbles hold a second row.
  *
- * A field is masked where it lies in the lane and converted: 2^b times too large for a field from bit b on,
- * which the activation makes good. The uppermost, whose top bit would be a sign, is shifted down. A column of
- * all rows comes before the next, so that the sums of a row have time for the latency of FMA; lanes are read
- * from L1 for each of their fields. */
+ * A field is masked in its place in the lane and converted. A field from bit b is 2^b times too large, and
+ * the activation is divided by 2^b. The uppermost field is shifted down, because its top bit would be a sign.
+ * A column of all rows comes before the next column, so that the sums of a row hide the latency of FMA. Lanes
+ * are read from L1 again for each field. */
 #ifndef ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_H
 #define ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_H
 
@@ -13,9 +13,9 @@
 #include "kernels/x86/simd/vec_float.h"
 #include "kernels/x86/gemv/k_slices.h"
 
-/* A sum of codes is one chain of all columns, or of a group's; the sum of activations, which the zero point
- * is multiplied by, four of a quarter as many. Code and zero point, counted from the least, are each at most
- * |value| + |zero| + offset, which the error is bounded by (kernels/kernel.h). */
+/* A sum of codes is one chain over all columns, or over a group. The sum of activations, which multiplies the
+ * zero point, is four chains of a quarter each. Code and zero point are counted from the smallest code, so
+ * that each is at most |value| + |zero| + offset, which bounds the error (kernels/kernel.h). */
 #define ULB_WEIGHT_ONLY_TOLERANCE (1.25 * ULB_ONE_CHAIN_TOLERANCE)
 
 enum {
@@ -32,8 +32,8 @@ static inline __attribute__((always_inline)) ulb_vec ulb_shr32(ulb_vec v, unsign
 #endif
 }
 
-/* Activation even + odd in every lane; odd, a constant: 0 or 1. ulb_broadcast4(), because Clang loads floats
- * of a step together, and takes them apart again. */
+/* Activation even + odd in every lane. odd: a constant, 0 or 1. It uses ulb_broadcast4(), because Clang would
+ * load the floats of a step together and then separate them. */
 static inline __attribute__((always_inline)) ulb_floats
 ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t odd)
 {
@@ -57,7 +57,7 @@ ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t
     ULB_WEIGHT_ONLY_MOVE " %[w" #n "], %[t]\n\tvpsrld $32-" #bits ", %[t], %[t]\n\t" ULB_WEIGHT_ONLY_FMA(n)
 #define ULB_WEIGHT_ONLY_UPPERMOST_4(n) ULB_WEIGHT_ONLY_SHIFTED(n, 4)
 #define ULB_WEIGHT_ONLY_UPPERMOST_8(n) ULB_WEIGHT_ONLY_SHIFTED(n, 8)
-/* One statement for 4 vectors, else compilers hold all lanes of a step in registers, and sums in memory. */
+/* One statement for 4 vectors: compilers would keep all lanes of a step in registers and sums in memory. */
 #define ULB_WEIGHT_ONLY_STATEMENT(part)                                                                      \
     __asm__(                                                                                                 \
         part(0) part(1) part(2) part(3)                                                                      \
@@ -67,7 +67,7 @@ ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t
 
 enum { ULB_WEIGHT_ONLY_MASKS = 8 /* masks[i]: of the field from bit 4 i on */ };
 
-/* Hidden, because Clang makes each anew at every use, from memory, and loads are what limits. */
+/* Hides the masks: Clang would load each from memory again at every use, and loads are the limit. */
 static inline __attribute__((always_inline)) void ulb_set_weight_only_masks(unsigned bits, ulb_vec *masks)
 {
     ULB_UNROLL(8)
@@ -77,14 +77,14 @@ static inline __attribute__((always_inline)) void ulb_set_weight_only_masks(unsi
     }
 }
 
-/* 4 sums, so many apart, += the field from bit first on of the lanes of 4 vectors, times x. */
+/* 4 sums, `stride` apart, += the field from bit `first` of the lanes of 4 vectors, times x. */
 static inline __attribute__((always_inline)) void ulb_add_weight_only_field(unsigned bits, unsigned first,
                                                                             const ulb_vec *masks,
                                                                             const uint8_t *w, ulb_floats x,
                                                                             ulb_floats *sums, size_t stride)
 {
     const uint8_t(*at)[ULB_VEC_BYTES] = (const uint8_t(*)[ULB_VEC_BYTES])w;
-    /* Of the uppermost, which has no use for one, the last. */
+    /* The uppermost field uses no mask; it gets the one before it. */
     const ulb_vec mask = masks[(first + bits < 32 ? first : first - bits) / 4];
     ulb_vec t;
     if (first + bits == 32 && bits == 8)
@@ -95,13 +95,13 @@ static inline __attribute__((always_inline)) void ulb_add_weight_only_field(unsi
         ULB_WEIGHT_ONLY_STATEMENT(ULB_WEIGHT_ONLY_MASKED);
 }
 
-/* sums[8] += column c of a step times x, those of upper nibbles 16 times as much. */
+/* sums[8] += column c of a step times x. Sums of upper nibbles are 16 times too large. */
 static inline __attribute__((always_inline)) void ulb_add_weight_only_column(unsigned bits, unsigned c,
                                                                              const ulb_vec *masks,
                                                                              const uint8_t *w, ulb_floats x,
                                                                              ulb_floats *sums)
 {
-    /* Of 8-bit codes the first or last 4 vectors, of 4-bit codes the lower or upper nibbles. */
+    /* The first or last 4 vectors of 8-bit codes, or the lower or upper nibbles of 4-bit codes. */
     const size_t stride = bits == 4 ? 2 : 1, next = bits == 4 ? 1 : 4;
     const uint8_t *w2 = bits == 4 ? w : w + 4 * ULB_VEC_BYTES;
     const unsigned first = 8 * c;
@@ -130,7 +130,7 @@ static inline float ulb_sum_four(__m128 v)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehl_ps(two, two)));
 }
 
-/* Slices whose steps are added in turn, each to 8 sums and a sum of activations of its own. */
+/* Slices whose steps alternate. Each slice adds to its own 8 sums and its own sum of activations. */
 struct ulb_interleave {
     size_t slices;  /* 1 or 2, a constant */
     size_t bytes;   /* from one to the next */
@@ -154,8 +154,8 @@ ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *mas
     }
 }
 
-/* sums[slices][8] += products of so many steps of 4 columns, from activation at on, of upper nibbles 16 times
- * as much; x_sums[slices] += these activations. */
+/* sums[slices][8] += products of some steps of 4 columns, from activation `at`. Sums of upper nibbles are 16
+ * times too large. x_sums[slices] += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w,
                             struct ulb_interleave interleave, const void *x, size_t at, size_t steps,

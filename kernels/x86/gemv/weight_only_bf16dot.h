@@ -1,11 +1,12 @@
-/* 4-bit codes by vdpbf16ps, in the order of kernels/x86/gemv/planes.h: a lane holds 4 columns of a row, a
- * byte each, and those of a second row in the upper nibbles.
+/* 4-bit codes by vdpbf16ps, in the order of kernels/x86/gemv/planes.h. A lane holds 4 columns of a row, a
+ * byte each, and a second row in the upper nibbles.
  *
- * Shifted down by 8 c + 4 f, the two words of a lane begin with the codes of columns c and c + 2 of row f.
- * vpermw looks them up, exact in bfloat16, by their lowest 5 bits, of which the last is the next nibble's:
- * the table holds every code twice. So a shift, a look-up and a dot product serve 32 weights at 512 bits,
- * where masks, conversions and FMA take two of each; activations come as pairs of columns c and c + 2. Two
- * FMAs in turn, results below 2^-126 flushed to 0 (kernels/formats/bf16/dot.c). */
+ * After a shift by 8 c + 4 f the two words of a lane begin with the codes of columns c and c + 2 of row f.
+ * vpermw looks them up by their lowest 5 bits, exact in bfloat16. The fifth bit belongs to the next nibble,
+ * so the table holds every code twice. A shift, a look-up and a dot product thus serve 32 weights at 512
+ * bits. Masks, conversions and FMA would take two of each. Activations come as pairs of columns c and c + 2.
+ * vdpbf16ps is two FMA, one after the other, and flushes results below 2^-126 to 0
+ * (kernels/formats/bf16/dot.c). */
 #ifndef ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_BF16DOT_H
 #define ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_BF16DOT_H
 

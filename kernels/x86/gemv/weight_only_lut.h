@@ -1,10 +1,10 @@
-/* 4-bit codes that stand for real numbers, with floating activations, in the order of
- * kernels/x86/gemv/planes.h: a lane holds 4 columns of a row, and those of a second row in the upper nibbles.
+/* 4-bit codes of a codebook with floating activations, in the order of kernels/x86/gemv/planes.h. A lane
+ * holds 4 columns of a row, and a second row in the upper nibbles.
  *
- * 512 bits: vpermps looks up 16 entries and takes the lowest 4 bits of a lane, so that a code is only shifted
- * down. 256 bits, where it looks up 8: vpshufb looks up the four bytes of the numbers, 32 of each at once,
- * and two rounds of unpacking put them together, the 4 columns of a row side by side. Sums of a row are then
- * four, one for each column of a step, added up at the end of a group. */
+ * At 512 bits vpermps looks up 16 entries by the lowest 4 bits of a lane, so that a code is only shifted
+ * down. At 256 bits vpermps looks up 8 entries only. There vpshufb looks up the four bytes of each number, 32
+ * at once. Two rounds of unpacking join them, the 4 columns of a row side by side. A row then has four sums,
+ * one for each column of a step, which are added up at the end of a group. */
 #ifndef ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_LUT_H
 #define ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_LUT_H
 
@@ -55,7 +55,7 @@ ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void 
         ULB_UNROLL(4)
         for (unsigned c = 0; c < 4; c++) {
             four[c] = ulb_all_floats(ulb_ref_float(kind, x, at + 4 * s + c));
-            __asm__("" : "+v"(four[c])); /* else Clang loads it for every vector */
+            __asm__("" : "+v"(four[c])); /* keeps Clang from loading it for every vector */
         }
         ULB_UNROLL(32)
         for (unsigned i = 0; i < 4 * ULB_WEIGHT_ONLY_VECTORS; i++) {
@@ -76,7 +76,7 @@ enum {
     ULB_CODEBOOK_COLUMNS_MAX = 64
 };
 
-/* sums[4] += products of 8 rows' 4 columns, rows v and v + 4 in vector v. */
+/* sums[4] += products of 4 columns of 8 rows. Vector v holds rows v and v + 4. */
 static inline __attribute__((always_inline)) void ulb_add_codebook(const struct ulb_codebook *table,
                                                                    __m256i codes, __m256 x, ulb_floats *sums)
 {
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void ulb_add_codebook(const struct 
     sums[3] = ulb_fma(ulb_as_floats(_mm256_unpackhi_epi16(low, high)), x, sums[3]);
 }
 
-/* The sums of rows 0 to 7, of one nibble of a vector of bytes: shift 0 or 4. */
+/* The sums of rows 0 to 7, from one nibble of a vector of bytes. shift: 0 or 4. */
 static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struct ulb_codebook *table,
                                                                      const uint8_t *w, const float *x,
                                                                      size_t steps, unsigned shift, bool asks,
@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) ulb_floats ulb_look_up_codebook(con
 #endif
 }
 
-/* Instructions per 32 weights, besides those of a group's end. */
+/* Instructions per 32 weights, without the epilogue of a group. */
 #ifdef ULB_DP_512
 #define ULB_CODEBOOK_COLUMNS_MIX                                                                             \
     .loads = ULB_WEIGHT_ONLY_UNITS / 8, .broadcasts = ULB_WEIGHT_ONLY_UNITS / 8, .prefetches = 0.5,          \

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* tmm0 and tmm1 are sums of the tokens in tmm4, tmm2 and tmm3 of those in tmm5; few: all four of those in
- * tmm4, and no tmm5. */
+/* tmm0 and tmm1 are sums of the tokens in tmm4, tmm2 and tmm3 of the tokens in tmm5. few: all four are sums
+ * of the tokens in tmm4, and tmm5 is unused. */
 static inline void ulb_amx_configure(size_t tokens, bool few)
 {
     struct {

@@ -1,14 +1,15 @@
-/* Sums of products of codes and int8 activations, 4 columns of a row in a lane, in what the build of the file
- * has:
- *   ULB_DP_VEX     vpdpbusd, AVX-VNNI               256 bits, unsigned weights x signed activations
- *   ULB_DP_EVEX    vpdpbusd, AVX-512 VNNI + VL      the same on CPUs that lack the VEX form (Ice Lake, Zen 4)
- *   ULB_DP_512     vpdpbusd, AVX-512 VNNI           512 bits
- *   ULB_DP_SIGNED  vpdpbssd, AVX-VNNI-INT8          256 bits, signed x signed
- *   none           vpmaddubsw, AVX2                 256 bits, unsigned x signed, two 16-bit sums per lane
- * Unsigned forms hold code = value + zero point; the caller subtracts zero point * sum(x), which
- * ULB_DP_ZERO(zp) gives (0 for the signed form). The four dot products do not saturate: exact modulo 2^32.
- * 16-bit sums hold only so many steps: with codes up to C and |x| <= 128 a step adds at most 256 C to each,
- * so that 127 / C steps fit; ulb_widen_s16() then makes int32 of them. */
+/* Sums of products of codes and int8 activations, 4 columns of a row in a lane. The build of the file selects
+ * the instruction:
+ *   ULB_DP_VEX     vpdpbusd, AVX-VNNI           256 bits, unsigned weights x signed activations
+ *   ULB_DP_EVEX    vpdpbusd, AVX-512 VNNI + VL  the same on CPUs without the VEX form (Ice Lake, Zen 4)
+ *   ULB_DP_512     vpdpbusd, AVX-512 VNNI       512 bits
+ *   ULB_DP_SIGNED  vpdpbssd, AVX-VNNI-INT8      256 bits, signed x signed
+ *   none           vpmaddubsw, AVX2             256 bits, unsigned x signed, two 16-bit sums per lane
+ *
+ * Unsigned forms hold code = value + zero point. The caller subtracts zero point * sum(x), which
+ * ULB_DP_ZERO(zp) gives; it is 0 for the signed form. The four dot products do not saturate: exact modulo
+ * 2^32. 16-bit sums hold a limited number of steps. ulb_widen_s16() then turns them into int32.
+ * A step adds at most 256 C for codes <= C and |x| <= 128, so that 127 / C steps fit. */
 #ifndef ULB_KERNELS_X86_SIMD_DOT_H
 #define ULB_KERNELS_X86_SIMD_DOT_H
 
@@ -36,9 +37,9 @@
 #define ULB_REGISTER       "v"
 #endif
 
-/* sums += dot products of 4 neighbouring bytes. Through the assembler for two reasons: GCC 12 copies
- * accumulators of the intrinsic form from register to register in every step, and no compiler of that age has
- * an intrinsic for vpdpbssd. */
+/* sums += dot products of 4 neighbouring bytes. It uses the assembler for two reasons. GCC 12 copies the
+ * accumulators of the intrinsic from register to register in every step. No compiler of that age has an
+ * intrinsic for vpdpbssd. */
 static inline void ulb_dp(ulb_vec *sums, ulb_vec weights, ulb_vec x)
 {
     __asm__(ULB_DP_INSTRUCTION " %2, %1, %0"
@@ -54,8 +55,8 @@ static inline void ulb_dp_s16(ulb_vec *sums, ulb_vec a, ulb_vec b)
 }
 #endif
 
-/* Steps whose accumulators fill the registers are one assembler statement each: compilers that see the
- * instructions apart copy and spill accumulators, each in its own way. The parts of such statements: */
+/* A step whose accumulators fill the registers is one assembler statement: compilers that see single
+ * instructions copy and spill accumulators. The parts of such statements: */
 #if defined(ULB_DP_VEX) || defined(ULB_DP_SIGNED)
 #define ULB_MOVE          "vmovdqu"
 #define ULB_AND           "vpand"
@@ -79,7 +80,8 @@ static inline void ulb_dp_s16(ulb_vec *sums, ulb_vec a, ulb_vec b)
 #define ULB_WEIGHTS(p)           "m"(*(const uint8_t(*)[ULB_VEC_BYTES])(p))
 #define ULB_ACTIVATIONS(p)       "m"(*(const int8_t(*)[4])(p))
 
-/* sums += dot products of weights from memory; one statement, so that the load stays beside its use. */
+/* sums += dot products of weights from memory. It is one statement, so that the load stays next to its
+ * use. */
 static inline void ulb_dp_at(ulb_vec *sums, const uint8_t *weights, ulb_vec x)
 {
     ulb_vec w;
@@ -88,8 +90,8 @@ static inline void ulb_dp_at(ulb_vec *sums, const uint8_t *weights, ulb_vec x)
             : ULB_WEIGHTS(weights), ULB_REGISTER(x));
 }
 
-/* Sums of a byte's fields, each still at its place in the byte, to sums of the fields: sums[j] is
- * x.(w & mask_j) = 2^(bits j) S_j for all but the last, which is x.w, the whole byte. All divisions are exact
+/* Turns sums of a byte's fields, each in its place in the byte, into sums of the fields. sums[j] is x.(w &
+ * mask_j) = 2^(bits j) S_j for all but the last. The last is x.w, the whole byte. All divisions are exact,
  * and the differences exact modulo 2^32. */
 static inline __attribute__((always_inline)) void ulb_separate_fields(ulb_vec *sums, unsigned fields,
                                                                       unsigned bits)
@@ -106,7 +108,7 @@ static inline __attribute__((always_inline)) void ulb_separate_fields(ulb_vec *s
 
 #define ULB_S16_SUMS 1
 #define ULB_REGISTER "x"
-/* Parts of steps that are one assembler statement, as above. What is multiplied is lost. */
+/* Parts of steps that are one assembler statement, as above. The multiplied register is overwritten. */
 #define ULB_MOVE     "vmovdqu"
 #define ULB_AND      "vpand"
 #define ULB_ASM_DP(codes, sum)                                                                               \
@@ -152,7 +154,7 @@ static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
 #define ULB_BY_ENCODING(vex, evex) (vex)
 #endif
 
-/* Steps of 4 columns between two ulb_widen_s16(), of codes 0..largest: a power of two. */
+/* Steps of 4 columns between two ulb_widen_s16(), for codes 0..largest: a power of two. */
 #define ULB_S16_STEPS(largest)                                                                               \
     (127 / (largest) >= 16  ? 16                                                                             \
      : 127 / (largest) >= 8 ? 8                                                                              \
@@ -205,8 +207,8 @@ static inline void ulb_dot_nibbles(ulb_vec *sums, const uint8_t *w, ulb_vec x)
             : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x] "x"(x), [nibble] "x"(ulb_all8(0x0F)));
 }
 
-/* sums[i] += the fields of two bits from bit 2 i on; those of 1 and 3 stay where they are in a nibble, 4
- * times too large. */
+/* sums[i] += the fields of two bits from bit 2 i. Fields 1 and 3 stay in their places in a nibble, 4 times
+ * too large. */
 static inline void ulb_dot_two_bit(ulb_vec *sums, const uint8_t *w, ulb_vec x)
 {
     ulb_vec packed, field;
@@ -239,10 +241,9 @@ static inline ulb_vec ulb_widen_s16(ulb_vec sums)
 
 #endif
 
-/* Tokens of a register tile of so many whose activations are in registers. At 512 bits 24 sums leave room for
- * those of two; products load the others', ulb_dot_at(): with the codes' 20 loads for 24 products, where a
- * core has time for as many of both: Zen 5, 16 tokens, 0.78 (TQ2_0) to 0.90 (Q4_0) of the time with all of
- * them in registers, IQ4_NL as long. */
+/* Tokens of a register tile whose activations are in registers. At 512 bits 24 sums leave room for two
+ * tokens. Products load the activations of the others, ulb_dot_at(). With the loads of codes these are nearly
+ * as many loads as products, which a core can issue side by side. */
 #define ULB_TOKENS_KEPT(tokens) ULB_BY_WIDTH(tokens, ((tokens) + 1) / 2)
 
 /* sums += products of codes and the 4 activations at x in every lane. */

@@ -1,21 +1,17 @@
-/* Software prefetches of weights: the kernel's own setting, or the one that the caller tuned (struct
+/* Software prefetches of weights: the kernel's own setting, or the setting that the caller tuned (struct
  * ulb_prefetch).
  *
- * The own setting of most kernels is two prefetches a line, into L1 and, farther on, into L2. A reader of
- * four streams on Golden Cove: L1 only 34.8 GB/s, L2 only 35.9, both 39.7. A tuned setting prefetches into
- * one cache only; its distance is a register. L2 is best for most kernels on Zen 4 (int8, 4096x4096, samples
- * in turn: 0.99 of the yardstick, 0.86 with the own setting): presumably lines that wait for memory hold the
- * miss buffers of the L1 they are bound for. With memory at 57 GB/s, 4096x4096, distances of 1024 and of 2048
- * to 4096: int4 0.96 of the yardstick and 0.76, int2 0.95 and 0.77, Q4_K 0.85 and 0.74. From 512 to 1024
- * neither the distance matters nor whether every line or every other is prefetched. L1 is best on Zen 5 with
- * memory at 65 to 70 GB/s, at 1024 or 2048 bytes: harness/compute/prefetch_tuning.h.
+ * The own setting of most kernels is two prefetches a line: into L1 and, at a larger distance, into L2. A
+ * tuned setting prefetches into one cache only, and its distance is a register. Which cache is best depends
+ * on the CPU (docs/measurements/kernels.md, harness/compute/prefetch_tuning.h). Presumably lines that wait
+ * for memory hold the miss buffers of the L1 that they are bound for.
  *
- * Zen's prefetchers follow a stream by the instruction that reads or prefetches it. So the pieces of code
- * with a tuned setting have instructions for each slice, where the own setting may have a loop over slices.
+ * The prefetchers of Zen follow a stream by the instruction that reads or prefetches it. Code with a tuned
+ * setting therefore has instructions for each slice, even if the own setting loops over slices.
  *
- * The tightest loops have three pieces of code, in each of which the target is a constant. Elsewhere the
- * target is a branch, which is always predicted, inside the statement: compilers see one block of code, whose
- * accumulators stay in registers. */
+ * The tightest loops have three code variants, in each of which the target is a constant. Elsewhere the
+ * target is a branch, which is always predicted, inside the statement. Compilers then see one block of code,
+ * whose accumulators stay in registers. */
 #ifndef ULB_KERNELS_X86_SIMD_PREFETCH_H
 #define ULB_KERNELS_X86_SIMD_PREFETCH_H
 
@@ -39,11 +35,11 @@ enum {
     ULB_L2_DISTANCE = 4096 /* bytes, of own settings without an L2 distance of the kernel's */
 };
 
-/* A call's setting as kernels use it. tuned and l1 are constants in kernels of three pieces of code; distance
- * never is one. */
+/* A call's prefetch setting as kernels use it. tuned and l1 are constants in kernels with three code
+ * variants. distance is never a constant. */
 struct ulb_prefetch_setting {
-    bool tuned;      /* into one cache; else the kernel's own setting */
-    bool l1;         /* tuned: into L1; else into L2 */
+    bool tuned;      /* into one cache; false: the kernel's own setting */
+    bool l1;         /* if tuned: into L1; false: into L2 */
     size_t distance; /* the packed setting: into L1 one byte more, which is the same line */
 };
 
@@ -63,7 +59,7 @@ static inline __attribute__((always_inline)) struct ulb_prefetch_setting ulb_unp
     return (struct ulb_prefetch_setting){packed > 0, packed & ULB_INTO_L1, packed};
 }
 
-/* For kernels of one piece of code. */
+/* For kernels with one code variant. */
 static inline __attribute__((always_inline)) struct ulb_prefetch_setting
 ulb_prefetch_setting(struct ulb_prefetch prefetch)
 {
@@ -78,7 +74,7 @@ ulb_is_runtime_prefetch(struct ulb_prefetch_setting prefetch)
     return prefetch.l1 && !prefetch.tuned;
 }
 
-/* Three pieces of code, a statement with the setting prefetch: the kernel's own, into L1, into L2. */
+/* Three code variants of a statement that uses `prefetch`: the own setting, into L1, into L2. */
 #define ULB_SPECIALISE_PREFETCH(call, ...)                                                                   \
     do {                                                                                                     \
         const size_t ulb_packed = ulb_packed_prefetch(call);                                                 \
@@ -100,8 +96,8 @@ struct ulb_line_prefetch {
     struct ulb_prefetch_setting prefetch;
 };
 
-/* For statements that prefetch beside what else they do; w and line, a constant, make the line's own address.
- * OWN: at a constant distance into L1; TUNED: t0 or t1, at the setting's distance. */
+/* For assembler statements that also prefetch. w and line, a constant, form the address of the line. OWN: at
+ * a constant distance into L1. TUNED: t0 or t1, at the tuned distance. */
 #define ULB_ASM_PREFETCH_OWN                    "prefetcht0 %c[distance](%[at])"
 #define ULB_ASM_PREFETCH_TUNED(t)               "prefetch" #t " %c[line](%[at],%[distance])"
 #define ULB_PREFETCH_OWN_OPERANDS(w, distance_) [at] "r"(w), [distance] "i"(distance_)
@@ -148,9 +144,9 @@ static inline __attribute__((always_inline)) void ulb_prefetch_tuned(const void 
         ulb_prefetch_l2_from(w, line, prefetch.distance);
 }
 
-/* Prefetches w + distance, a constant, into L2. Here and below addresses are a register and a constant: GCC
- * 12 keeps those that loads have too in registers of their own. Distances that a sanitizer's build does not
- * know as constants are added up. */
+/* Prefetches w + distance, a constant, into L2. Here and below an address is a register and a constant: GCC
+ * 12 would keep shared addresses in further registers. Distances that a sanitizer build does not know as
+ * constants are added up. */
 static inline __attribute__((always_inline)) void ulb_prefetch_l2(const void *w, size_t distance)
 {
     if (__builtin_constant_p(distance))
@@ -171,9 +167,9 @@ static inline __attribute__((always_inline)) void ulb_prefetch_line_l1(const voi
         __builtin_prefetch((const char *)w + line + hint.l1_distance, 0, 3);
 }
 
-/* Prefetches for w + line in kernels of three pieces of code, by the own setting into L1 and L2. l2_distance
- * 0: into L1 only, and the compiler chooses the address. Two distances from addresses of its own are what GCC
- * 12 adds up apart: 16 additions beside the 28 operations of int2 at 512 bits. */
+/* Prefetches for w + line in kernels with three code variants; the own setting prefetches into L1 and L2.
+ * l2_distance 0: into L1 only, and the compiler chooses the address. GCC 12 would compute two addresses with
+ * two additions for each prefetch. */
 static inline __attribute__((always_inline)) void
 ulb_prefetch_line_l1_l2(const void *w, size_t line, struct ulb_line_prefetch hint, size_t l2_distance)
 {
@@ -185,7 +181,7 @@ ulb_prefetch_line_l1_l2(const void *w, size_t line, struct ulb_line_prefetch hin
         ulb_prefetch_l2(w, line + l2_distance);
 }
 
-/* The same in kernels of one piece of code. */
+/* Prefetches for w + line in kernels with one code variant. */
 static inline __attribute__((always_inline)) void ulb_prefetch_line(const void *w, size_t line,
                                                                     struct ulb_line_prefetch hint)
 {

@@ -67,8 +67,8 @@ static inline ulb_vec ulb_shl32(ulb_vec v, unsigned bits)
     return _mm512_slli_epi32(v, bits);
 }
 
-/* Of 16-bit words; written as an operator because compilers disagree about the type of the intrinsic's count.
- */
+/* Shifts 16-bit words. It is an operator, because compilers disagree about the type of the intrinsic's
+ * count. */
 static inline ulb_vec ulb_shr16(ulb_vec v, unsigned bits)
 {
     typedef unsigned short words __attribute__((vector_size(64)));
@@ -96,7 +96,7 @@ static inline ulb_vec ulb_all128(const void *p)
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p));
 }
 
-/* table[index & 15] for every byte, in each 128-bit lane; 0 where bit 7 of the index is set. */
+/* table[index & 15] for every byte, in each 128-bit lane; 0 if bit 7 of the index is set. */
 static inline ulb_vec ulb_look_up(ulb_vec table, ulb_vec index)
 {
     return _mm512_shuffle_epi8(table, index);
@@ -179,8 +179,8 @@ static inline ulb_vec ulb_shl32(ulb_vec v, unsigned bits)
     return _mm256_slli_epi32(v, (int)bits);
 }
 
-/* Of 16-bit words; written as an operator because compilers disagree about the type of the intrinsic's count.
- */
+/* Shifts 16-bit words. It is an operator, because compilers disagree about the type of the intrinsic's
+ * count. */
 static inline ulb_vec ulb_shr16(ulb_vec v, unsigned bits)
 {
     typedef unsigned short words __attribute__((vector_size(32)));
@@ -208,7 +208,7 @@ static inline ulb_vec ulb_all128(const void *p)
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p));
 }
 
-/* table[index & 15] for every byte, in each 128-bit lane; 0 where bit 7 of the index is set. */
+/* table[index & 15] for every byte, in each 128-bit lane; 0 if bit 7 of the index is set. */
 static inline ulb_vec ulb_look_up(ulb_vec table, ulb_vec index)
 {
     return _mm256_shuffle_epi8(table, index);
@@ -240,7 +240,7 @@ enum {
     ULB_LANES = ULB_VEC_BYTES / 4 /* 32-bit lanes: rows of one vector */
 };
 
-/* Constant vectors of equal parts: of 64 bits, of 32, of 8. */
+/* Constant vectors of equal parts of 64 bits, 32 bits, 8 bits. */
 #ifdef ULB_DP_512
 #define ULB_LONGS(q)                                                                                         \
     {                                                                                                        \
@@ -255,9 +255,9 @@ enum {
 #define ULB_INTS(i)  ULB_LONGS((long long)(0x0000000100000001ULL * (i)))
 #define ULB_BYTES(b) ULB_LONGS((long long)(0x0101010101010101ULL * (b)))
 
-/* 4 bytes, four activations for one, in every 32-bit lane. Through the assembler: Clang takes vbroadcastss,
- * whose result reaches integer operations later on Zen 4 (Q4_0: gamma 0.75 instead of 0.67), and GCC 12 may
- * make a load and a shuffle of it. */
+/* 4 bytes, four activations of a token, in every 32-bit lane. It uses the assembler. Clang takes
+ * vbroadcastss, whose result reaches integer operations later on Zen 4. GCC 12 may turn the intrinsic into a
+ * load and a shuffle. */
 static inline ulb_vec ulb_broadcast4(const void *p)
 {
     ulb_vec all;
@@ -265,7 +265,7 @@ static inline ulb_vec ulb_broadcast4(const void *p)
     return all;
 }
 
-/* The same of 8 bytes, in every 64-bit lane. */
+/* 8 bytes in every 64-bit lane, by the assembler too. */
 static inline ulb_vec ulb_broadcast8(const void *p)
 {
     ulb_vec all;

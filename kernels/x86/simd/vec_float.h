@@ -143,8 +143,8 @@ static inline __attribute__((always_inline)) void ulb_add_pair(ulb_floats *sum, 
     __asm__("vdpbf16ps %[one], %[value], %[sum]" : [sum] "+v"(*sum) : [value] "v"(value), [one] "v"(one));
 }
 
-/* Half precision from memory. Through the assembler, because Clang 14 may load the halves one by one, into
- * general registers, and put them together again: Q5_1's kernels took 1.7 times as long. */
+/* Half precision from memory. It uses the assembler: Clang 14 may load the halves singly into general
+ * registers and join them again. */
 static inline ulb_floats ulb_load_halves(const void *p)
 {
     ulb_floats values;
@@ -152,14 +152,14 @@ static inline ulb_floats ulb_load_halves(const void *p)
     return values;
 }
 
-/* 1.5 * 2^23: an integer n of magnitude up to 2^22 added to its bits is the number 1.5 * 2^23 + n, so that a
- * sum of integers that starts with it is converted by a subtraction. */
+/* 1.5 * 2^23. Its bits plus an integer n, |n| <= 2^22, are the number 1.5 * 2^23 + n. A sum of integers that
+ * starts with ULB_MAGIC is therefore converted by a subtraction. */
 #define ULB_MAGIC       0x4B400000
 #define ULB_MAGIC_VALUE 12582912
 
-/* Twice d as an exponent's byte e, ulb_exponent_scale(): 2^(e - 127). The pattern of e = 0 is no normal
- * number's, and less than the others'; that of 255 is infinite, and the largest number, 2^-24 less than the
- * power, takes its place. */
+/* Twice d, stored as an exponent byte e, ulb_exponent_scale(): 2^(e - 127). e = 0 has no normal pattern and
+ * needs a smaller one. e = 255 would be infinite. The largest number, smaller by 2^-24 of it, takes its
+ * place. */
 static inline ulb_floats ulb_load_powers(const void *p)
 {
     ulb_vec pattern = ulb_max32(ulb_shl32(ulb_load_unsigned_bytes(p), 23), ulb_all32(1 << 22));
