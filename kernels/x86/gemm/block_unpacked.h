@@ -48,7 +48,7 @@ ulb_unpack_step(const struct ulb_block_cfg *cfg, ulb_code_of *code, const uint8_
     }
 }
 
-/* Splits the minima of vector v of rows. A lane holds 4 groups of a row. */
+/* Splits the minima of vector v of rows. A lane holds four groups of a row. */
 static inline __attribute__((always_inline)) void ulb_split_minima(ulb_vec four, size_t quad, size_t v,
                                                                    struct ulb_block_epilogue *epilogue)
 {
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_x_sums(const struct
 struct ulb_unpacked;
 typedef void ulb_pass_unpacked_fn(struct ulb_unpacked *unpacked, size_t t);
 
-/* The passes of a kernel: for 2, 3 and, if register tiles have 4 tokens, 4. */
+/* The passes of a kernel: for 2, 3 and, if register tiles have four tokens, 4. */
 #define ULB_UNPACKED_PASSES(cfg)                                                                             \
     ULB_UNPACKED_PASS(pass_2, cfg, 2)                                                                        \
     ULB_UNPACKED_PASS(pass_3, cfg, 3)                                                                        \

@@ -4,11 +4,11 @@
  *
  * Blocks add up as in the GEMV (kernels/x86/gemv/block.h). Inside a block all sums are integers. The GEMV
  * converts signed scales to floats. Here they also multiply the zero point, 4 or 32, like minima.
- * scale * zero_point <= 4,096, which fits 16 bits.
- * |sum| <= 128 * 63 * 128 * 256 < 2^29.
+ * `scale * zero_point <= 4,096`, which fits 16 bits.
+ * `|sum| <= 128 * 63 * 128 * 256 < 2^29`.
  * Beyond 2^24 the last bits may differ from the GEMV.
  *
- * Registers: two vectors of rows times four tokens are 8 sums. Two hold codes, one activations, one a
+ * Registers: two vectors of rows times four tokens are eight sums. Two hold codes, one activations, one a
  * product. Ports: each vector and token takes a vpmaddubsw and an addition. Whenever the 16-bit sums are
  * full, it takes a vpmaddwd and another addition.
  *

@@ -3,11 +3,12 @@
  * codes of a codebook. The codes of part of a chunk are unpacked (kernels/x86/gemm/block_unpacked.h), and
  * scales become floats. Sums of a group start with ULB_MAGIC. Results equal those of the GEMV bit by bit.
  *
- * Registers: two vectors of rows times four tokens are 8 sums of a group and 8 of the block. The others hold
- * two vectors of codes, and activations. VEX has 12 sums of a group, of three or four vectors. The shorter
- * side of the tile stays in registers, with one operand of the other side. The sums of the block are kept in
- * memory. Ports: 32 columns of a vector and token take eight dot products, a subtraction and an FMA. Blocks
- * without groups take two FMA. Each vector of unpacked bytes is one store, which an N-block shares.
+ * Registers: two vectors of rows times four tokens are eight sums of a group and eight of the block. The
+ * others hold two vectors of codes, and activations. VEX has 12 sums of a group, of three or four vectors.
+ * The shorter side of the tile stays in registers, with one operand of the other side. The sums of the block
+ * are kept in memory. Ports: 32 columns of a vector and token take eight dot products, a subtraction and an
+ * FMA. Blocks without groups take two FMA. Each vector of unpacked bytes is one store, which an N-block
+ * shares.
  *
  * Four tokens share codes that are fields of one byte in registers (kernels/x86/gemm/block_tile.h), which is
  * faster than unpacking to memory. */
@@ -79,7 +80,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_unit(const struct u
         unpacked->scales[to][v] = ulb_group_scale(cfg, tile + ulb_scales_at(cfg, u), u, v);
 }
 
-/* zeros[8] = zero point * sums, for 8 units. */
+/* zeros[8] = zero point * sums, for eight units. */
 static inline __attribute__((always_inline)) void ulb_unpack_zeros(int32_t zero_point, __m256i sums,
                                                                    int32_t *zeros)
 {

@@ -3,8 +3,8 @@
  *
  * With dot products fields stay in their places in the byte. The remaining tokens use smaller tiles, whose
  * free registers are further sets of accumulators, so that enough chains hide the latency. With AVX2 fields
- * are cut out of their nibble. 16-bit sums hold 8 steps of codes up to 15 (kernels/x86/simd/dot.h). A chunk
- * is one vector of weights for all tokens, and 32-bit sums are kept in memory. */
+ * are cut out of their nibble. 16-bit sums hold eight steps of codes up to 15 (kernels/x86/simd/dot.h). A
+ * chunk is one vector of weights for all tokens, and 32-bit sums are kept in memory. */
 #ifndef ULB_KERNELS_X86_GEMM_FIELD_TILE_H
 #define ULB_KERNELS_X86_GEMM_FIELD_TILE_H
 
@@ -86,8 +86,8 @@ static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const stru
 
 #if ULB_S16_SUMS
 
-/* Cuts the fields out of a vector of weights. The upper fields of a nibble, if of two bits, stay 4 times too
- * large. This and the next function are one statement each: compilers would move the loads of all steps
+/* Cuts the fields out of a vector of weights. The upper fields of a nibble, if of two bits, stay four times
+ * too large. This and the next function are one statement each: compilers would move the loads of all steps
  * together and spill them. */
 static inline __attribute__((always_inline)) void ulb_tokens_cut(unsigned fields, const uint8_t *w,
                                                                  ulb_vec *cut)

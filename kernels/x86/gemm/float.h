@@ -45,7 +45,7 @@ struct ulb_float_k_block {
     size_t steps, stream_bytes, stream_columns, ask_bytes;
 };
 
-/* Address of sum i of a register tile in memory: [tokens][columns][vectors]. */
+/* Address of sum i of a register tile in memory: `[tokens][columns][vectors]`. */
 static inline __attribute__((always_inline)) float *
 ulb_float_total(const struct ulb_float_cfg *cfg, size_t vector, size_t i, float (*totals)[ULB_TILE_ROWS_MAX])
 {

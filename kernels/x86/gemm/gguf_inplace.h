@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void ulb_turn_over(const __m256i *p
     lanes[3] = _mm256_unpackhi_epi64(high01, high23);
 }
 
-/* Unpacks 16 columns of 8 rows as 4 steps, beginning at `to`. */
+/* Unpacks 16 columns of eight rows as four steps, beginning at `to`. */
 static inline __attribute__((always_inline)) void ulb_unpack_pairs(const __m256i *pairs, uint8_t *to)
 {
     __m256i lanes[4];

@@ -1,8 +1,8 @@
 /* GEMM of codes with int8 activations. A group of columns stays in L1 with its activations, while the
  * register tiles of an N-block iterate over it. Activations of many tokens lie in as many sets
- * (kernels/activations.h). Three tokens share a load and the unpacking of fields. At 512 bits and in EVEX 8
- * vectors of rows share a broadcast, which takes 28 of 32 registers. In VEX 4 vectors share it, which takes
- * all 16. With AVX2 alone 4 tokens share 2 vectors of bytes (kernels/x86/gemm/tile_u8.h).
+ * (kernels/activations.h). Three tokens share a load and the unpacking of fields. At 512 bits and in EVEX
+ * eight vectors of rows share a broadcast, which takes 28 of 32 registers. In VEX four vectors share it,
+ * which takes all 16. With AVX2 alone four tokens share two vectors of bytes (kernels/x86/gemm/tile_u8.h).
  *
  * Codes of several planes become bytes once for all tokens, with AVX2 all codes do. A pass is then loads,
  * broadcasts and products alone. Wide codes are bytes in several parts, the uppermost first: above 8 bits,
@@ -25,7 +25,7 @@
 #include "kernels/x86/gemm/tile_u8.h"
 #endif
 
-/* Bytes of a step of 4 columns. The bytes of a row are adjacent. */
+/* Bytes of a step of four columns. The bytes of a row are adjacent. */
 typedef uint8_t ulb_plane_bytes[ULB_PLANE_VECTORS][ULB_VEC_BYTES];
 
 /* (v >> bits) & mask in every byte, or << -bits; words are shifted, and the mask drops what crossed. */
@@ -193,7 +193,7 @@ ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, si
 
 #endif
 
-/* Consumes the sums of a pass, [tokens][vectors]. */
+/* Consumes the sums of a pass, `[tokens][vectors]`. */
 typedef void ulb_take_plane_k_block_fn(void *n_block, size_t vector, size_t t, unsigned tokens,
                                        const ulb_vec *sums);
 

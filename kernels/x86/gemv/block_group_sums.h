@@ -259,7 +259,7 @@ ulb_group_scale(const struct ulb_block_cfg *cfg, const uint8_t *scales, size_t g
 
 /* Whether scales multiply 16-bit sums while these are widened to 32 bits. The sums are then the block's, and
  * exact. Signed scales are excluded: they would have to multiply the zero point too.
- * |scale * sum| of 256 columns <= 63 * 31 * 128 * 256 < 2^26. */
+ * Sum of 256 columns: `|scale * sum| <= 63 * 31 * 128 * 256 < 2^26`. */
 static inline __attribute__((always_inline)) bool ulb_scales_integers(const struct ulb_block_cfg *cfg)
 {
     return ULB_S16_SUMS && cfg->codes->s16_steps &&

@@ -1,12 +1,12 @@
 /* Sums of products of codes of 1 to 8 bits and int8 activations. Codes are cut into planes of 8, 4, 2 or 1
- * bits, each stored by itself. A lane holds 4 columns of a row. Every 4 columns of 8 vectors of rows take as
- * many vectors of bytes as the plane has bits. A byte holds fields of neighbouring vectors of rows. The sum
- * of a code is the sum over its planes, each times 2^(its first bit).
+ * bits, each stored by itself. A lane holds four columns of a row. Every four columns of eight vectors of
+ * rows take as many vectors of bytes as the plane has bits. A byte holds fields of neighbouring vectors of
+ * rows. The sum of a code is the sum over its planes, each times 2^(its first bit).
  *
  * With dot products fields stay in their places in the byte (see kernels/formats/int2/mask.h). |x.w| of a
  * byte is at most 255 * 127 for each column. With AVX2 fields are shifted down, and 16-bit sums are widened
  * in time. Bytes of 8 bits fit vpmaddubsw only if the activation carries the sign.
- * |w - 128| <= 128: two products are at most 2 * 128 * 127 = 32,512. */
+ * `|w - 128| <= 128`: two products are at most `2 * 128 * 127 = 32,512`. */
 #ifndef ULB_KERNELS_X86_GEMV_PLANES_H
 #define ULB_KERNELS_X86_GEMV_PLANES_H
 
@@ -267,8 +267,8 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 #define ULB_CODES_PRODUCTS(b, e) .dot_products = ULB_PLANES_OF(b) * ULB_VECTORS_PER_STEP
 #endif
 
-/* Loads of sums into registers for every 8 steps (ulb_take_turn); none if all slices are summed in registers.
- * Masks in memory: 3 for each vector of a plane of two bits, 7 for a plane of one bit
+/* Loads of sums into registers for every eight steps (ulb_take_turn); none if all slices are summed in
+ * registers. Masks in memory: three for each vector of a plane of two bits, seven for a plane of one bit
  * (kernels/x86/simd/dot.h). */
 #define ULB_TURN_LOADS(b) (ULB_BY_ENCODING(((b) >> 3 & 1) + (ULB_S16_SUMS ? 0 : ((b) >> 2 & 1)), 0) / 8.0)
 #if ULB_S16_SUMS

@@ -1,4 +1,4 @@
-/* 4-bit codes by vdpbf16ps, in the order of kernels/x86/gemv/planes.h. A lane holds 4 columns of a row, a
+/* 4-bit codes by vdpbf16ps, in the order of kernels/x86/gemv/planes.h. A lane holds four columns of a row, a
  * byte each, and a second row in the upper nibbles.
  *
  * After a shift by 8 c + 4 f the two words of a lane begin with the codes of columns c and c + 2 of row f.
