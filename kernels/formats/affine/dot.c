@@ -1,7 +1,7 @@
 /* Groups with a scale each. 4-bit weights are looked up in bfloat16 and multiplied in pairs by vdpbf16ps
  * (kernels/x86/gemv/weight_only_bf16dot.h).
  *
- * Registers: 8 sums of each slice are 16 chains. Results are kept in memory. */
+ * Registers: eight sums of each slice are 16 chains. Results are kept in memory. */
 #include "kernels/formats/affine/weight_only.h"
 
 ULB_WEIGHT_ONLY_PASSES(4, .group = 1, .bf16_pairs = true)

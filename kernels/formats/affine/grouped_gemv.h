@@ -3,7 +3,7 @@
  * The product of a group has four terms. The products of codes are summed here. The zero point of the weights
  * multiplies the sum of the group's activations, which is known. The two terms of the activations' zero point
  * add up, over all groups, to zero point * (sum of the row's weights). That sum lies after the tiles.
- * |sum of a `group| <= 256 * 255 * 127 < 2^23`, exact in single precision. */
+ * `|sum of a group| <= 256 * 255 * 127 < 2^23`, exact in single precision. */
 #ifndef ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMV_H
 #define ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMV_H
 

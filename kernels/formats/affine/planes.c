@@ -1,7 +1,7 @@
 /* Groups with a scale each (kernels/formats/affine/grouped_gemv.h), codes as planes
  * (kernels/x86/gemv/planes.h).
  *
- * Registers: 8 sums of a plane and slice. Other sums and the results are kept in memory: the sums of the
+ * Registers: eight sums of a plane and slice. Other sums and the results are kept in memory: the sums of the
  * other slice, and of the code. Ports: see ULB_CODES_MIX. Each group and vector of rows takes a conversion
  * and an FMA, with a zero point two. */
 #include "kernels/formats/affine/format.h"

@@ -2,8 +2,9 @@
  * products. The terms of zero points are as in kernels/formats/affine/grouped_gemv.h.
  *
  * Bytes are stored ^ 0x80 (see kernels/arm/gemv/fields.h): the sum of a plane's whole bytes is 128 * sum(x)
- * too small. For 8-bit codes it is the sum of code - 128. Tiles are 8 vectors of 4 or 16 rows. A pass takes
- * as many lanes of all 8 as its vectors hold. Registers: 8 sums of a plane, 8 of the codes, 8 results. */
+ * too small. For 8-bit codes it is the sum of code - 128. Tiles are eight vectors of 4 or 16 rows. A pass
+ * takes as many lanes of all eight as its vectors hold. Registers: eight sums of a plane, eight of the codes,
+ * eight results. */
 #include "kernels/formats/affine/format.h"
 
 #include "kernels/arm/gemv/field_steps.h"
@@ -126,7 +127,7 @@ static inline __attribute__((always_inline)) void run(const struct affine *cfg, 
     }
 }
 
-/* Per 32 weights at 128 bits: planes of codes. 8 columns of a vector of rows are 32 weights. */
+/* Per 32 weights at 128 bits: planes of codes. Eight columns of a vector of rows are 32 weights. */
 #define PLANES_OF(bits)     (((bits) >> 3 & 1) + ((bits) >> 2 & 1) + ((bits) >> 1 & 1) + ((bits)&1))
 #define EACH_GROUP(columns) (8.0 / (columns))
 #define TOP_FIELDS(bits)    ((bits) >= 8 ? 0 : PLANES_OF(bits))

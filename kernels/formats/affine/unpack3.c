@@ -1,5 +1,5 @@
-/* 3-bit codes unpacked to bytes, then multiplied. Two kernels compare the two ways of packing 8 codes into 3
- * bytes from the talk on torchao's kernels.
+/* 3-bit codes unpacked to bytes, then multiplied. Two kernels compare the two ways of packing eight codes
+ * into 3 bytes from the talk on torchao's kernels.
  *
  * Format 1 is a plane of 2 bits and one of 1 bit, the layout of planes.c. Format 2 has two whole codes in
  * each byte, and the last two codes in the remaining bits (kernels/codes/three_bit.h). NEON shifts bytes.

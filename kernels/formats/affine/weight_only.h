@@ -18,7 +18,7 @@
 enum { NEAR = 1024 };
 
 /* Whether the two slices alternate after each step, each with its own sums, or after each group. At 512 bits
- * the registers suffice for that, but not with the 7 masks of 4-bit codes in single precision. */
+ * the registers suffice for that, but not with the seven masks of 4-bit codes in single precision. */
 #define ULB_INTERLEAVES(pairs, bits) ((pairs) || ULB_BY_WIDTH(false, (bits) == 8))
 
 /* results += the group at w, from its sums of codes and its sum of activations. */

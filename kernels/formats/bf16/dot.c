@@ -1,12 +1,12 @@
 /* bf16 by vdpbf16ps, which multiplies pairs of bfloat16 into single precision. Activations are bfloat16.
  *
  * vdpbf16ps is two FMA, one after the other, and flushes results below 2^-126 to 0 (Intel SDM, VDPBF16PS).
- * Two columns of a tile of 32 rows take 1 broadcast, 2 loads, 2 products. Two halves of K are address
- * streams. Two steps that alternate make 8 chains; two rows of tiles side by side make 16. 64 bytes are read
- * for each product, so that memory is the limit everywhere.
+ * Two columns of a tile take a broadcast, two loads and two products. Two halves of K are address streams.
+ * Two steps that alternate make eight chains; two rows of tiles side by side make 16. 64 bytes are read for
+ * each product, so that memory is the limit everywhere.
  *
- * 4 tokens share the loads (kernels/x86/gemm/float.h), one half of K after the other, each in the order of
- * the GEMV. Two steps take 4 loads, 8 broadcasts and 16 products into 16 sums. */
+ * Four tokens share the loads (kernels/x86/gemm/float.h), one half of K after the other, each in the order of
+ * the GEMV. Two steps take four loads, eight broadcasts and 16 products into 16 sums. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/gemm/float.h"

@@ -4,8 +4,8 @@
  *
  * bfdot rounds the sum of a pair to odd, then the sum with the accumulator, and flushes results below 2^-126.
  * Two columns thus have two errors of 2^-23; FMA has two of 2^-24. The tolerance is therefore four times that
- * of FMA. Registers: 8 accumulators for each of the three parts, 3 activations. The 24 chains hide a latency
- * of 5. A tile of SVE takes as many passes as its vectors need (kernels/arm/gemv/k_slices.h). */
+ * of FMA. Registers: eight accumulators for each of the three parts, three activations. The 24 chains hide a
+ * latency of 5. A tile of SVE takes as many passes as its vectors need (kernels/arm/gemv/k_slices.h). */
 #include "kernels/arm/simd/vec.h"
 #include "kernels/formats/bf16/format.h"
 #include "kernels/formats/bf16/parts.h"

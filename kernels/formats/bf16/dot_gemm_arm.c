@@ -1,12 +1,12 @@
-/* bf16 for 4 tokens at once by bfmmla: 2 rows of 4 weights times 2 tokens of 4 activations, twice the work of
- * a bfdot. Written once for NEON and for SVE of any length; each 128 bits of SVE are one such product.
- * Activations are split into three bfloat16 (kernels/formats/bf16/parts.h), 16 tokens and a K-block at a
- * time. They stay in L1 while all rows use them. The layout has the columns of a K-block for all rows before
- * the next K-block. Weights are therefore read in order, once for 16 tokens.
+/* bf16 for four tokens at once by bfmmla: two rows of four weights times two tokens of four activations,
+ * twice the work of a bfdot. Written once for NEON and for SVE of any length; each 128 bits of SVE are one
+ * such product. Activations are split into three bfloat16 (kernels/formats/bf16/parts.h), 16 tokens and a
+ * K-block at a time. They stay in L1 while all rows use them. The layout has the columns of a K-block for all
+ * rows before the next K-block. Weights are therefore read in order, once for 16 tokens.
  *
- * Errors are as in kernels/formats/bf16/dot_arm.c: bfmmla is two bfdot. Registers: 4 accumulators for each
+ * Errors are as in kernels/formats/bf16/dot_arm.c: bfmmla is two bfdot. Registers: four accumulators for each
  * pair of tokens and part, 24 in all. Each gets one product a step, which hides a latency of 6. The others
- * are 4 vectors of weights and 1 of activations. */
+ * are four vectors of weights and one of activations. */
 #include "kernels/arm/simd/vec.h"
 #include "kernels/formats/bf16/format.h"
 #include "kernels/formats/bf16/parts.h"

@@ -1,16 +1,16 @@
 /* bf16 by single-precision FMA: a shift makes the even column a float, a mask the odd one. Written once for
  * 256 and 512 bits, on the same buffer.
  *
- * Two columns of a tile of 32 rows take 2 broadcasts. Each vector then takes a load, a shift, an AND and 2
- * FMA. Even and odd columns have their own accumulators. The address streams, parts of K, share them. At 256
- * bits 8 accumulators hide a latency of 4 on two ports. At 512 bits a row of tiles has only 4, so that two
- * rows of tiles are read side by side.
+ * Two columns of a tile of 32 rows take two broadcasts. Each vector then takes a load, a shift, an AND and
+ * two FMA. Even and odd columns have their own accumulators. The address streams, parts of K, share them. At
+ * 256 bits 8 accumulators hide a latency of 4 on two ports. At 512 bits a row of tiles has only 4, so that
+ * two rows of tiles are read side by side.
  *
  * Four address streams are faster than two. Prefetches are not tunable: the choice would take branches for
  * every line, which is only 32 weights.
  *
- * At 512 bits 4 tokens share shifts and ANDs (kernels/x86/gemm/float.h): 16 sums, 8 activations. 16 registers
- * hold the sums of too few tokens for a gain. */
+ * At 512 bits 4 tokens share shifts and ANDs (kernels/x86/gemm/float.h): 16 sums, eight activations. 16
+ * registers hold the sums of too few tokens for a gain. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/gemm/float.h"

@@ -1,6 +1,6 @@
 /* bf16 by single-precision FMA: a shift makes the even column a float, a mask the odd one.
  *
- * Even and odd columns have 8 accumulators each: 16 chains of latency 4 on four pipes. */
+ * Even and odd columns have eight accumulators each: 16 chains of latency 4 on four pipes. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
 

@@ -2,8 +2,8 @@
  * of 16 rows of weights. Both are read in place. 2 x 2 tiles of sums are 32 tokens by 32 rows.
  *
  * Pairs are multiplied and added like FMA, even and odd columns separately. Values below 2^-126 are flushed
- * to 0 (Intel SDM, TDPBF16PS). 4 products of 16 cycles load 4 tiles of 16 lines. Columns after the last whole
- * 32 are copied and padded with zeros: memory after the weights may hold NaN. */
+ * to 0 (Intel SDM, TDPBF16PS). Four products of 16 cycles load four tiles of 16 lines. Columns after the last
+ * whole 32 are copied and padded with zeros: memory after the weights may hold NaN. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/simd/amx_tiles.h"

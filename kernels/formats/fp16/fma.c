@@ -1,9 +1,11 @@
-/* fp16 by conversion and FMA. A column of 8 vectors of rows takes 8 loads, 8 conversions, 1 broadcast, 8 FMA.
+/* fp16 by conversion and FMA. A column of eight vectors of rows takes eight loads, eight conversions, one
+ * broadcast, eight FMA.
  *
- * 8 chains of latency 4 keep FMA on two ports busy. On Intel's cores vcvtph2ps from memory uses one of these
- * ports too, at 512 bits also another for the lanes. Sums in half precision (AVX512-FP16) would avoid that.
+ * Eight chains of latency 4 keep FMA on two ports busy. On Intel's cores vcvtph2ps from memory uses one of
+ * these ports too, at 512 bits also another for the lanes. Sums in half precision (AVX512-FP16) would avoid
+ * that.
  *
- * Several tokens (kernels/x86/gemm/float.h) share the conversions: at 256 bits 2 tokens with 4 vectors of
+ * Several tokens (kernels/x86/gemm/float.h) share the conversions: at 256 bits 2 tokens with four vectors of
  * rows, at 512 bits 3 tokens with all 8. */
 #include "kernels/formats/fp16/format.h"
 #include "kernels/x86/float_kernel.h"

@@ -1,10 +1,11 @@
-/* fp32 by FMA with weights from memory. A column of 8 vectors of rows takes 8 loads, 1 broadcast, 8 FMA.
+/* fp32 by FMA with weights from memory. A column of eight vectors of rows takes eight loads, one broadcast,
+ * eight FMA.
  *
- * Loads and FMA are balanced: both take two ports, and 8 chains of latency 4 keep FMA busy.
+ * Loads and FMA are balanced: both take two ports, and eight chains of latency 4 keep FMA busy.
  *
- * Several tokens (kernels/x86/gemm/float.h): 3 tokens share the loads. At 256 bits 4 vectors of rows at a
- * time use all 16 registers: 12 sums, 3 activations, 1 vector of weights. At 512 bits all 8 vectors use 28 of
- * 32 registers. */
+ * Several tokens (kernels/x86/gemm/float.h): three tokens share the loads. At 256 bits 4 vectors of rows at a
+ * time use all 16 registers: 12 sums, three activations, one vector of weights. At 512 bits all eight vectors
+ * use 28 of 32 registers. */
 #include "kernels/formats/fp32/format.h"
 #include "kernels/x86/float_kernel.h"
 

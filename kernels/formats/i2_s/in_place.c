@@ -3,14 +3,14 @@
  * loaded once for all of these rows.
  *
  * With dot products a field stays in its place in the byte, and each field j has its own sums.
- * x_j . `(w & mask_j) = 4^(3 - j)` S_j; `|sum| <= 128 * 127 * K / 4 < 2^31` up to `K = 65,536`.
+ * `x_j . (w & mask_j) = 4^(3 - j) S_j`; `|sum| <= 128 * 127 * K / 4 < 2^31` up to `K = 65,536`.
  * Fields multiply different activations, so that no field is a difference of others. With AVX2 fields are
  * shifted down, and all add to one 16-bit sum.
  * A block adds at most `4 * 2 * 2 * 127 = 2,032` to it: 16 blocks, 32,512, fit.
  *
- * Registers: 4 rows of 4 sums, 4 vectors of activations. 16 registers hold 2 rows of sums, 2 of weights, 4
- * masks and the activations of one field: masks from memory would make loads the limit. With AVX2 they hold 4
- * rows of one sum. */
+ * Registers: four rows of four sums, four vectors of activations. 16 registers hold two rows of sums, two of
+ * weights, four masks and the activations of one field: masks from memory would make loads the limit. With
+ * AVX2 they hold four rows of one sum. */
 #include "kernels/formats/i2_s/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/simd/dot.h"

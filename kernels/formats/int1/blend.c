@@ -2,7 +2,7 @@
  * product.
  *
  * At 256 bits, 32 weights take a broadcast load, pshufb, AND, cmpeq, blendv and a dot product. vpblendvb is
- * several operations, on Atom-class cores microcode. 4 accumulators, as in the paper's m32 x k4 tile, hide
+ * several operations, on Atom-class cores microcode. Four accumulators, as in the paper's m32 x k4 tile, hide
  * the latency.
  *
  * At 512 bits the weight bits are the mask register of the blend, and no expansion is needed. 64 weights take

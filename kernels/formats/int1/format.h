@@ -16,7 +16,7 @@ extern const struct ulb_layout ulb_int1_vnni4; /* bits: [M/32][K/4][m32][k4] */
 extern const struct ulb_layout ulb_int1_fields;
 /* The same for 512-bit vectors, with 128 rows. The bits of a byte are rows 16 apart. */
 extern const struct ulb_layout ulb_int1_fields_128;
-/* `[M/64][K/4][m32][m2][k4]`. A byte holds 4 columns of row r in its low nibble, of row 32 + r in its high
+/* `[M/64][K/4][m32][m2][k4]`. A byte holds four columns of row r in its low nibble, of row 32 + r in its high
  * nibble. */
 extern const struct ulb_layout ulb_int1_nibbles;
 /* `[slices][M/128][K/24][m2][k3][m64]`, for look-ups of 6 bits. A row has three bytes. Their low 6 bits are

@@ -1,10 +1,10 @@
 /* Sums over bits by exact tables of 64 entries: vpermb looks up 6 bits at once.
  *
- * A table for 6 columns holds v = (sum of x over the set bits) - (sum of the negative x). v is 0 to 768,
+ * A table for six columns holds v = (sum of x over the set bits) - (sum of the negative x). v is 0 to 768,
  * stored as v % 32 and v / 32. Three bytes of a row hold 24 columns. vpermb ignores the high two bits of its
  * index, so that the low 6 bits of each byte are an index in place. The high bits of the three together are
- * the fourth (3 shifts, 2 vpternlog). Bytes hold the 8 look-ups of two steps. vpmaddubsw by (1, 32) then
- * joins them into 16 bits, which hold 10 such pairs of steps. 32 bits follow.
+ * the fourth (3 shifts, two vpternlog). Bytes hold the eight look-ups of two steps. vpmaddubsw by (1, 32)
+ * then joins them into 16 bits, which hold 10 such pairs of steps. 32 bits follow.
  * `8 * 31 = 248 < 2^8`; `10 * 8 * 768 = 61,440 < 2^16`. */
 #ifndef ULB_KERNELS_FORMATS_INT1_LUT6_H
 #define ULB_KERNELS_FORMATS_INT1_LUT6_H
@@ -50,7 +50,7 @@ static inline __m512i ulb_lut6_all16(const void *word)
  * high part of an entry is its word's upper byte. */
 static inline void ulb_lut6_table(const int8_t *x, const int16_t *by8, const int16_t *bias, uint8_t *table)
 {
-    /* 8 in each entry 0 to 31 that has the column's bit: columns 0 and 1, columns 2 and 3. */
+    /* Eight in each entry 0 to 31 that has the column's bit: columns 0 and 1, columns 2 and 3. */
     const __m512i bits01 = _mm512_set1_epi64(0x0808080000080000);
     const __m512i bits23 = _mm512_set4_epi64(0x0808080808080808, 0x0800080008000800, 0x0008000800080008, 0);
     static const _Alignas(64) uint8_t evens[64] = {

@@ -4,7 +4,7 @@
  * come from memory once for 16 tokens. With tables of only two tokens in L1 the first pass would wait for
  * memory, and memory would be idle in the second.
  *
- * Registers: 8 indices, and 4 byte sums and 4 word sums for each token. */
+ * Registers: eight indices, and four byte sums and four word sums for each token. */
 #ifndef ULB_KERNELS_FORMATS_INT1_LUT6_GEMM_H
 #define ULB_KERNELS_FORMATS_INT1_LUT6_GEMM_H
 

@@ -1,10 +1,10 @@
 /* int1 without expansion: each bit stays in its place in the byte (see kernels/formats/int2/mask.h).
  *
  * T_j is the sum of x over the set bits of field j. A set bit is -1: the sum of the row is sum(x) - 2 T.
- * `D_j = x.(w & 1 << j) = 2^j` T_j for `j < 7`, `raw = x.w`, `T_7 = (raw - D_0` - ... - `D_6) / 128`.
+ * `D_j = x.(w & 1 << j) = 2^j T_j` for j < 7, `raw = x.w`, `T_7 = (raw - D_0 - ... - D_6) / 128`.
  * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
- * Registers: 8 accumulators, at 512 bits in 2 sets, are 8 or 16 chains. 16 registers also hold 3 for the step
- * and 4 masks; the other three masks are memory operands. */
+ * Registers: eight accumulators, at 512 bits in two sets, are 8 or 16 chains. 16 registers also hold three
+ * for the step and four masks; the other three masks are memory operands. */
 #include "kernels/formats/int1/format.h"
 #include "kernels/x86/gemv/k_slices.h"
 #include "kernels/x86/simd/dot.h"

@@ -5,8 +5,8 @@
  * bytes a column, stay in L1 with the weights. Larger tables are slower from memory, though not in L1. Each
  * core builds its own tables.
  *
- * Registers: two blocks of 64 rows share the loads of tables: 4 byte sums, 4 word sums, 8 indices. 32-bit
- * sums are kept in memory. */
+ * Registers: two blocks of 64 rows share the loads of tables: four byte sums, four word sums, eight indices.
+ * 32-bit sums are kept in memory. */
 #include "kernels/formats/int1/lut6_gemm.h"
 
 enum {

@@ -2,16 +2,16 @@
  * The dot product of the masked byte is the field's times a power of four, because vpdpbusd takes the weights
  * as unsigned bytes.
  *
- * `D0 = x.(w & 03)`, `D1 = x.(w & 0C) = 4` S1, `D2 = x.(w & 30) = 16` S2, `raw = x.w`.
+ * `D0 = x.(w & 03)`, `D1 = x.(w & 0C) = 4 S1`, `D2 = x.(w & 30) = 16 S2`, `raw = x.w`.
  * At the end of the tile `S3 = (raw - D0 - D1 - D2) / 64`.
  * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
- * Registers: 4 accumulators in 3 sets (256 bits) or 4 sets (512 bits) hide the latency of dot products. 16
- * registers also hold 3 for the step and a mask; the other two masks are memory operands. With groups of
- * columns there are 2 sets, one for each slice. With several tokens there are 4, one for each token
- * (kernels/x86/gemm/grouped.h).
+ * Registers: four accumulators in three sets (256 bits) or four sets (512 bits) hide the latency of dot
+ * products. 16 registers also hold three for the step and a mask; the other two masks are memory operands.
+ * With groups of columns there are two sets, one for each slice. With several tokens there are 4, one for
+ * each token (kernels/x86/gemm/grouped.h).
  *
  * With AVX2 alone vpmaddubsw adds to 16-bit sums. The upper nibble is shifted down. The two fields of a
- * nibble are 1 and 4 times their values. After a chunk of 8 steps vpmaddwd by ones widens the sums.
+ * nibble are 1 and 4 times their values. After a chunk of eight steps vpmaddwd by ones widens the sums.
  * A pair adds at most `2 * 12 * 127 = 3,048`: 8 steps, 24,384, fit 16 bits. */
 #ifndef ULB_KERNELS_FORMATS_INT2_MASK_H
 #define ULB_KERNELS_FORMATS_INT2_MASK_H

@@ -1,8 +1,8 @@
 /* GEMM of int2 and tern2 (kernels/x86/gemm/field_tile.h). Sums and layouts are those of
  * kernels/formats/int2/mask.h. A file that includes this header defines LAYOUT and ZERO_POINT.
  *
- * Registers at 512 bits: 16 accumulators, 4 vectors of activations. With AVX2: 8 word sums, 2 tokens by 4
- * fields. */
+ * Registers at 512 bits: 16 accumulators, four vectors of activations. With AVX2: eight word sums, two tokens
+ * by four fields. */
 #ifndef ULB_KERNELS_FORMATS_INT2_MASK_GEMM_H
 #define ULB_KERNELS_FORMATS_INT2_MASK_GEMM_H
 

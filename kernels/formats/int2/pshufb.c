@@ -1,10 +1,10 @@
-/* int2, the paper's own sequence (arXiv 2508.06753, III-C): unpack by byte shuffles, then 4 dot products.
+/* int2, the paper's own sequence (arXiv 2508.06753, III-C): unpack by byte shuffles, then four dot products.
  *
- * At 256 bits, 128 weights take 1 load, 1 broadcast, 1 shift, 2 ANDs, 4 pshufb, 4 dot products. The paper's
- * tile (m32 x k4) has only 4 accumulators, so that the latency of a dot product is the limit. One prefetch a
- * line, 1 KiB ahead.
+ * At 256 bits a vector of weights takes a load, a broadcast, a shift, two ANDs, four pshufb and four dot
+ * products. The paper's tile (m32 x k4) has only four accumulators, so that the latency of a dot product is
+ * the limit. One prefetch a line, 1 KiB ahead.
  *
- * At 512 bits, with tiles of 64 rows, 256 weights take as many operations. Two sets of 4 accumulators, for
+ * At 512 bits, with tiles of 64 rows, a vector takes as many operations. Two sets of four accumulators, for
  * even and odd columns, hide the latency.
  *
  * AVX2: vpmaddubsw into 16-bit sums, which are widened after 32 steps.

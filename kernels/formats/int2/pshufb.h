@@ -1,6 +1,6 @@
 /* The unpacking of the paper's 2-bit kernel (arXiv 2508.06753, III-B, figure 1). 32 bytes with four fields
- * each become 4 vectors of codes, by 1 shift, 2 ANDs, 4 byte shuffles. The vectors are rows 0-7, 8-15, 16-23,
- * 24-31 of the tile. */
+ * each become four vectors of codes, by a shift, two ANDs and four byte shuffles. The vectors are rows 0-7,
+ * 8-15, 16-23, 24-31 of the tile. */
 #ifndef ULB_KERNELS_FORMATS_INT2_PSHUFB_H
 #define ULB_KERNELS_FORMATS_INT2_PSHUFB_H
 

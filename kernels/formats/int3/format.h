@@ -15,7 +15,7 @@ extern const struct ulb_layout ulb_int3_rows;
  * 6-7 of B, its top bit is bit 7 of C. The second layout is for 512-bit vectors: 128 rows, 16 apart. */
 extern const struct ulb_layout ulb_int3_vnni4;
 extern const struct ulb_layout ulb_int3_vnni4_128;
-/* The same bytes for each of four groups of 4 columns (kernels/pack/sdot_tile.h):
+/* The same bytes for each of four groups of four columns (kernels/pack/sdot_tile.h):
  * `[M/32][K/16][q4][v3][m4][k4]` and `[M/128][K/16][q4][v3][m16][k4]`. */
 ULB_SDOT_DECLARE(int3);
 

@@ -1,7 +1,7 @@
 /* int3 without VNNI: vpmaddubsw into 16-bit sums.
  *
  * Three vectors A, B, C (see format.h) make 10 sums. A and B give two codes each and the low bits of a third.
- * C gives two codes and two high bits, 8 and 16 times too large. 8 steps fit 16 bits: two of each slice.
+ * C gives two codes and two high bits, 8 and 16 times too large. Eight steps fit 16 bits: two of each slice.
  * vpmaddwd by ones then widens the sums.
  * A pair adds at most `2 * 16 * 127 = 4,064`: 8 steps, 32,512.
  * Registers: 10 word sums. 32-bit sums are kept in memory. Several tokens:

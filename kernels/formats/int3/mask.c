@@ -1,11 +1,11 @@
 /* int3 without unpacking (see kernels/formats/int2/mask.h). Three bytes A, B, C hold eight codes. Each byte
  * holds two whole codes; the remaining bits hold the other two.
  *
- * A: `D0 = x.(A & 07)`, `D1 = x.(A & 38) = 8` S1, `x.A - D0 - D1 = 64` L6, the low bits of code 6.
+ * A: `D0 = x.(A & 07)`, `D1 = x.(A & 38) = 8 S1`, `x.A - D0 - D1 = 64 L6`, the low bits of code 6.
  * B: the same for codes 2, 3 and 7.
- * C: codes 4 and 5, `x.(C & 40) = 64` H6, the rest 128 H7, the high bits.
- * `S6 = L6 + 4` H6, `S7 = L7 + 4` H7. Every D is at most `255 * 127 * K < 2^31` up to `K = 65,536`.
- * Registers: 10 accumulators, at 512 bits in 2 sets: 10 or 20 chains hide the latency on two ports. In EVEX
+ * C: codes 4 and 5, `x.(C & 40) = 64 H6`, the rest 128 H7, the high bits.
+ * `S6 = L6 + 4 H6`, `S7 = L7 + 4 H7`. Every D is at most `255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: 10 accumulators, at 512 bits in two sets: 10 or 20 chains hide the latency on two ports. In EVEX
  * the 20 belong to two tokens, whose fields are masked once. */
 #include "kernels/formats/int3/format.h"
 #include "kernels/x86/gemm/field_tile.h"

@@ -1,7 +1,7 @@
 /* int3 without unpacking. The three bytes of kernels/formats/int3/mask.c are stored ^ 0x80 (see
  * kernels/arm/gemv/fields.h), so that the sum of a whole byte is 128 * sum(x) too small.
  *
- * Registers: 10 accumulators for each of two slices, 3 masks, 3 vectors of bytes. */
+ * Registers: 10 accumulators for each of two slices, three masks, three vectors of bytes. */
 #include "kernels/formats/int3/format.h"
 
 #define PLANES      10

@@ -1,9 +1,10 @@
 /* int4 without unpacking (see kernels/formats/int2/mask.h).
  *
- * `D0 = x.(w & 0F)`, `raw = x.w`, `S1 = (raw - D0) / 16`. `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
- * Registers: 3 vectors of 2 fields in 2 sets are 12 chains, which hide the latency on two ports. With groups
- * the 32 registers of EVEX hold 6 for each of 4 tokens. Each group of 8 or 16 rows takes a subtraction, a
- * conversion and an FMA more. */
+ * `D0 = x.(w & 0F)`, `raw = x.w`, `S1 = (raw - D0) / 16`.
+ * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: three vectors of two fields in two sets are 12 chains, which hide the latency on two ports. With
+ * groups the 32 registers of EVEX hold six for each of four tokens. Each group of 8 or 16 rows takes a
+ * subtraction, a conversion and an FMA more. */
 #include "kernels/formats/int4/format.h"
 #include "kernels/x86/gemv/k_slices.h"
 #include "kernels/x86/simd/dot.h"

@@ -1,7 +1,7 @@
-/* int4 for 4 tokens at once (kernels/x86/gemm/field_tile.h).
+/* int4 for four tokens at once (kernels/x86/gemm/field_tile.h).
  *
- * At 512 bits sums and layout are those of kernels/formats/int4/mask.c: 24 accumulators, 4 vectors of
- * activations. With AVX2 they are those of kernels/formats/int4/maddubs.c: 8 word sums, 2 vectors of
+ * At 512 bits sums and layout are those of kernels/formats/int4/mask.c: 24 accumulators, four vectors of
+ * activations. With AVX2 they are those of kernels/formats/int4/maddubs.c: eight word sums, two vectors of
  * nibbles. */
 #include "kernels/formats/int4/format.h"
 #include "kernels/x86/gemm/field_tile.h"

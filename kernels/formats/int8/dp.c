@@ -1,9 +1,9 @@
 /* int8 by dot products.
  *
- * Four columns of a tile of 6 vectors take 1 broadcast, 6 loads, 6 dot products. Registers: 6 accumulators
- * for each of 2 tiles side by side. A single tile, as for gamma, has 2 sets. Either way 12 chains hide the
- * latency on two ports. With groups the 32 registers of EVEX hold 6 for each of 4 tokens. Two tiles are four
- * streams, which are faster than the two streams of one tile. */
+ * Four columns of a tile of six vectors take one broadcast, six loads, six dot products. Registers: six
+ * accumulators for each of two tiles side by side. A single tile, as for gamma, has two sets. Either way 12
+ * chains hide the latency on two ports. With groups the 32 registers of EVEX hold six for each of four
+ * tokens. Two tiles are four streams, which are faster than the two streams of one tile. */
 #include "kernels/formats/int8/format.h"
 #include "kernels/x86/gemv/k_slices.h"
 #include "kernels/x86/simd/dot.h"

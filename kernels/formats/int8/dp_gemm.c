@@ -1,6 +1,6 @@
 /* GEMM of int8 (kernels/x86/gemm/field_tile.h). Sums and layouts are those of kernels/formats/int8/dp.c.
  *
- * Registers: at 512 bits 24 accumulators, 4 vectors of activations; at 256 bits 12 and 2. */
+ * Registers: at 512 bits 24 accumulators, four vectors of activations; at 256 bits 12 and 2. */
 #include "kernels/formats/int8/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 

@@ -2,7 +2,7 @@
  * activation. Every pair of products is widened at once.
  *
  * `|w| <= 128`, `|x| <= 127`: a pair is at most `2 * 128 * 127 = 32,512`, so that 16 bits never saturate.
- * Registers: 6 accumulators, shared by the streams; with groups 6 for each stream. Several tokens:
+ * Registers: six accumulators, shared by the streams; with groups 6 for each stream. Several tokens:
  * kernels/x86/gemm/avx2_unpacked.h. */
 #include "kernels/formats/int8/format.h"
 #include "kernels/x86/gemv/k_slices.h"

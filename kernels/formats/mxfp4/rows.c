@@ -1,6 +1,6 @@
 /* MXFP4 repacked: the nibbles of Q4_0, each looked up. The table holds entries + 12, unsigned codes up to 24
  * for both builds.
- * 4 steps of `2 * 24 * 127` are 24,384 and fit 16-bit sums.
+ * 16-bit sums hold 4 steps: `4 * 2 * 24 * 127 = 24,384`.
  * Scales are exponents. bfloat16 scales would save two operations, but take more bytes. */
 #include "kernels/formats/mxfp4/format.h"
 #include "kernels/formats/mxfp4/table.h"

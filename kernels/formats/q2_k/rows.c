@@ -1,7 +1,7 @@
 /* Q2_K repacked: four codes a byte. Scales and minima of 16 columns have 4 bits each.
  *
- * Registers: 4 sums, 4 of the slice's block, 3 for a step. If there are 16, part of the other slice's block
- * and of the 4 results is kept in memory. */
+ * Registers: four sums, four of the slice's block, three for a step. If there are 16, part of the other
+ * slice's block and of the four results is kept in memory. */
 #include "kernels/formats/q2_k/format.h"
 #include "kernels/x86/codes/codes.h"
 

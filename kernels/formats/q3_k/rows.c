@@ -1,7 +1,7 @@
-/* Q3_K repacked: eight codes in three bytes, as in kernels/formats/int3/mask.c. 10 dot products serve 8
+/* Q3_K repacked: eight codes in three bytes, as in kernels/formats/int3/mask.c. 10 dot products serve eight
  * vectors of rows. Scales are as in Q6_K.
  *
- * Registers: 10 sums, 3 for a step. Block sums and results are kept in memory. */
+ * Registers: 10 sums, three for a step. Block sums and results are kept in memory. */
 #include "kernels/formats/q3_k/format.h"
 #include "kernels/x86/codes/codes.h"
 

@@ -1,7 +1,8 @@
 /* Q4_0 repacked: lanes are rows, and the two nibbles of a byte are two rows.
  *
- * 16-bit sums: 8 steps of `2 * 15 * 127` are 30,480. |16 `S1 + zero` `point| <= 17 * 15 * 127 * 32 =
- * 1,036,320`. Registers: 6 sums of one block, 6 results, 3 for a step, a mask. Two rows of tiles side by side
+ * 16-bit sums hold 8 steps: `8 * 2 * 15 * 127 = 30,480`.
+ * `|16 S1 + zero point| <= 17 * 15 * 127 * 32 = 1,036,320`.
+ * Registers: six sums of one block, six results, three for a step, a mask. Two rows of tiles side by side
  * have 12 results, in VEX some in memory. At 512 bits the FMA that multiplies by the scale replaces half of
  * the additions. */
 #include "kernels/formats/q4_0/format.h"

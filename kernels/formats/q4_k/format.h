@@ -1,5 +1,5 @@
-/* GGUF's Q4_K: 256 weights of 4 bits in 8 groups of 32. Each group has a 6-bit scale and a 6-bit minimum. The
- * block has two scales in half precision for them. */
+/* GGUF's Q4_K: 256 weights of 4 bits in eight groups of 32. Each group has a 6-bit scale and a 6-bit minimum.
+ * The block has two scales in half precision for them. */
 #ifndef ULB_KERNELS_FORMATS_Q4_K_FORMAT_H
 #define ULB_KERNELS_FORMATS_Q4_K_FORMAT_H
 

@@ -1,11 +1,11 @@
 /* Q4_K repacked: the codes of Q4_0, a byte scale for each row and group of 32 columns, and minima as separate
  * dot products.
  *
- * In single precision the product of scale and sum is exact; the sum of 8 groups is rounded. With AVX2 scales
- * multiply 16-bit sums, and the sum of the block is an integer.
+ * In single precision the product of scale and sum is exact; the sum of eight groups is rounded. With AVX2
+ * scales multiply 16-bit sums, and the sum of the block is an integer.
  * `|scale * sum| <= 63 * 15 * 128 * 32 < 2^22`.
- * Registers: 4 sums, 4 of the slice's block, 3 for a step, a mask. If there are 16, part of the other slice's
- * block and of the 4 results is kept in memory. */
+ * Registers: four sums, four of the slice's block, three for a step, a mask. If there are 16, part of the
+ * other slice's block and of the four results is kept in memory. */
 #include "kernels/formats/q4_k/format.h"
 #include "kernels/x86/codes/codes.h"
 

@@ -1,9 +1,9 @@
-/* Q5_0 repacked: eight codes in five bytes (kernels/pack/block_interleave.c). 12 dot products serve 8 vectors
- * of rows.
+/* Q5_0 repacked: eight codes in five bytes (kernels/pack/block_interleave.c). 12 dot products serve eight
+ * vectors of rows.
  *
  * 128 times code 6 and 64 times code 7 exceed the range of ULB_MAGIC, but fit int32.
- * `127 * 32 * 31 * 128 < 2^24`. 16-bit sums: 4 steps of `2 * 31 * 127` are 31,496.
- * Registers: 12 sums, 3 for a step, a mask. The other masks are in memory, with 16 registers the results
+ * `127 * 32 * 31 * 128 < 2^24`. 16-bit sums hold 4 steps: `4 * 2 * 31 * 127 = 31,496`.
+ * Registers: 12 sums, three for a step, a mask. The other masks are in memory, with 16 registers the results
  * too. */
 #include "kernels/formats/q5_0/format.h"
 #include "kernels/x86/codes/codes.h"

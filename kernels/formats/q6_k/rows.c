@@ -1,10 +1,10 @@
-/* Q6_K repacked: four codes in three bytes (kernels/pack/block_interleave.c). 6 dot products serve 4 vectors
- * of rows.
+/* Q6_K repacked: four codes in three bytes (kernels/pack/block_interleave.c). Six dot products serve four
+ * vectors of rows.
  *
- * The scales of 16 columns, 4 steps, are the cost: each takes a widening, a conversion and an FMA.
- * 16-bit sums: 2 steps of `2 * 63 * 128` are 32,256.
- * Registers: 6 sums, 4 of the slice's block, 3 for a step, a mask. If there are 16, part of the other slice's
- * block and of the 4 results is kept in memory. */
+ * The scales of 16 columns, four steps, are the cost: each takes a widening, a conversion and an FMA.
+ * 16-bit sums hold 2 steps: `2 * 2 * 63 * 128 = 32,256`.
+ * Registers: six sums, four of the slice's block, three for a step, a mask. If there are 16, part of the
+ * other slice's block and of the four results is kept in memory. */
 #include "kernels/formats/q6_k/format.h"
 #include "kernels/x86/codes/codes.h"
 

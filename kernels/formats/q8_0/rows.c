@@ -2,7 +2,7 @@
  *
  * `|sum| <= 255 * 127 * 32 = 1,036,320`.
  * With AVX2 every pair is widened at once, and several tokens use kernels/x86/gemm/block_unpacked_avx2.h.
- * Registers: 6 sums, 6 results, 2 for a step. At 512 bits loads are the limit. */
+ * Registers: six sums, six results, two for a step. At 512 bits loads are the limit. */
 #include "kernels/formats/q8_0/format.h"
 #include "kernels/x86/codes/codes.h"
 

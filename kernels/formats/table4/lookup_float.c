@@ -1,6 +1,6 @@
 /* Levels looked up in registers and multiplied in single precision, with activations in single precision or
- * bfloat16 (kernels/x86/gemv/weight_only_lut.h). At 256 bits bytes are looked up: two vpermps of 8 entries
- * and a blend are slower. */
+ * bfloat16 (kernels/x86/gemv/weight_only_lut.h). At 256 bits bytes are looked up: two vpermps of eight
+ * entries and a blend are slower. */
 #include "kernels/formats/table4/format.h"
 #include "kernels/x86/gemm/weight_only.h"
 

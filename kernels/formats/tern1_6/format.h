@@ -12,7 +12,7 @@ enum { ULB_TERN1_6_LANES_SHORT = 4, ULB_TERN1_6_LANES_LONG = 16 };
 extern const struct ulb_format ulb_tern1_6;
 /* `[M/5][K]`: five rows in a byte, first digit first. The digits d0 .. d4 of a byte are a base-3 fraction of
  * 256: the byte is the least integer above 256 N / 243, with
- * `N = 81` `d0 + 27` `d1 + 9` `d2 + 3` `d3 + d4`. */
+ * `N = 81 d0 + 27 d1 + 9 d2 + 3 d3 + d4`. */
 extern const struct ulb_layout ulb_tern1_6_rows;
 /* `[M/40][K/4][m8][k4]`: the same bytes. Their digits are rows 8 apart, so that 40 rows share four
  * activations. The second layout is for 512-bit vectors: 80 rows, digits 16 apart. */

@@ -5,9 +5,9 @@
  * The other 51 codes are 192 and above. Two more tables, applied to bytes >= 192 only, give their fields and
  * the sum 64 d0 + n. For other codes the byte itself is that sum. The rest is as in
  * kernels/formats/int2/mask.h: dot products of the fields, masked in place, and of the sum.
- * `S0 = (D - 27` `S1 - 9` `S2 - 3` `S3 - S4) / 64`. `|D| <= 208 * 127 * K < 2^31` up to `K = 65,536`.
- * Registers: 5 accumulators in 2 sets are 10 chains, which hide the latency on two ports. Several tokens have
- * 5 accumulators for each of 4 tokens and unpack a byte once. */
+ * `S0 = (D - 27 S1 - 9 S2 - 3 S3 - S4) / 64`. `|D| <= 208 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: five accumulators in two sets are 10 chains, which hide the latency on two ports. Several tokens
+ * have five accumulators for each of four tokens and unpack a byte once. */
 #include "kernels/formats/tern1_6/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 

@@ -2,11 +2,11 @@
  *
  * A byte is a base-3 fraction of 256. x0 is the byte, and x(i+1) = 3 x(i) mod 256. Digit i is the overflow of
  * the tripling:
- * 256 `d(i) = 3` `x(i) - x(i+1)`.
+ * `256 d(i) = 3 x(i) - x(i+1)`.
  * Digits are therefore never extracted. With D(i) the dot product of x(i), the sum of digit i is
- * `S(i) = (3` `D(i) - D(i+1)) / 256`. `|D| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
- * 256 S exceeds 32 bits, see ulb_digit_sums(). Registers: 6 accumulators in 2 sets are 12 chains, which hide
- * the latency on two ports. */
+ * `S(i) = (3 D(i) - D(i+1)) / 256`. `|D| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * 256 S exceeds 32 bits, see ulb_digit_sums(). Registers: six accumulators in two sets are 12 chains, which
+ * hide the latency on two ports. */
 #include "kernels/formats/tern1_6/digits.h"
 #include "kernels/formats/tern1_6/format.h"
 #include "kernels/x86/gemv/k_slices.h"

@@ -5,9 +5,9 @@
  * byte only. No byte is -128, because no x(i) is 0, so that the sign never overflows. Every pair is widened
  * at once.
  * A pair is at most `2 * 127 * 127 = 32,258`: 16 bits never saturate.
- * `D'(i) = D(i) - 128` sum(x), (3 `D'(i) - D'(i+1)) / 256 = S(i) - sum(x)`, the sum of the values.
+ * `D'(i) = D(i) - 128 sum(x)`, `(3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x)`, the sum of the values.
  * `|D'| <= 127 * 127 * K < 2^31` up to `K = 65,536`.
- * Registers: 6 accumulators, shared by the streams. Several tokens: kernels/x86/gemm/avx2_unpacked.h. */
+ * Registers: six accumulators, shared by the streams. Several tokens: kernels/x86/gemm/avx2_unpacked.h. */
 #include "kernels/formats/tern1_6/digits.h"
 #include "kernels/formats/tern1_6/format.h"
 #include "kernels/x86/gemm/avx2_unpacked.h"

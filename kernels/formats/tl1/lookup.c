@@ -3,9 +3,9 @@
  *
  * Codes of both columns add to one accumulator. Results are lossless: integers up to the row's scale.
  * `|sum| <= 2 * 128 * K < 2^31` up to `K = 65,536`.
- * Three slices suffice as streams. Four would slow down 2 and 3 tokens, with 4 streams of activations for
- * each. Registers: 2 accumulators for each of 4 tokens, in EVEX twice as many. The others hold weights,
- * indices, codes, activations, 2 tables and a mask. */
+ * Three slices suffice as streams. Four would slow down 2 and 3 tokens, with four streams of activations for
+ * each. Registers: two accumulators for each of four tokens, in EVEX twice as many. The others hold weights,
+ * indices, codes, activations, two tables and a mask. */
 #include "kernels/formats/tl1/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 

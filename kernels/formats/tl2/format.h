@@ -15,8 +15,8 @@ enum {
 extern const struct ulb_format ulb_tl2;
 /* Row after row, tiles of 24 columns: 4 bytes of indices, the first in the low nibble, and one of signs. */
 extern const struct ulb_layout ulb_tl2_rows;
-/* 64 or 128 rows x 24 columns. Each of 8 indices has a vector of 32 or 64 bytes; byte i holds the indices of
- * rows i and 32 + i or 64 + i. The signs follow, a byte per row. */
+/* 64 or 128 rows x 24 columns. Each of eight indices has a vector of 32 or 64 bytes; byte i holds the indices
+ * of rows i and 32 + i or 64 + i. The signs follow, a byte per row. */
 extern const struct ulb_layout ulb_tl2_planes_64, ulb_tl2_planes_128;
 /* 64 rows x 24 columns for 512-bit vectors. An index, and its sign above it, are 5 bits. The 5-bit codes of
  * 12 columns of 16 rows are a vector `[m16][k4]`. The three columns of a code are 4 apart, so that

@@ -6,8 +6,9 @@
  * Codes of all three columns add to one accumulator. Results are lossless: integers up to the row's scale.
  * `|sum| <= 2 * 128 * K < 2^31` up to `K = 65,536`.
  * Unlike table.c, it builds no tables of sums, and reads nothing besides the weights. Three slices suffice as
- * streams. Registers: 4 accumulators for each of 4 tokens, or of one token for each column. The others hold 4
- * vectors of activations, 4 indices, the rest of 5 vectors of weights, a table, and a vector of codes. */
+ * streams. Registers: four accumulators for each of four tokens, or of one token for each column. The others
+ * hold four vectors of activations, four indices, the rest of five vectors of weights, a table, and a vector
+ * of codes. */
 #include "kernels/formats/tl2/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 
@@ -65,7 +66,7 @@ static inline unsigned sets_of(unsigned tokens)
     return tokens == 1 ? COLUMNS : tokens == 2 ? 2 : 1;
 }
 
-/* sums[sets]`[tokens][blocks]` += products of the indices of half of a step's columns, with activations x.
+/* sums[sets][tokens][blocks] += products of the indices of half of a step's columns, with activations x.
  * Prefetches ahead of some lines of the step, from `line`; prefetches stand next to look-ups, see
  * kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS], struct ulb_tokens_x x,

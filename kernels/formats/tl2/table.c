@@ -1,14 +1,14 @@
 /* TL2 by exact tables of signed parts, without multiplication.
  *
- * A table for 3 columns holds v = w0 x0 + w1 x1 + w2 x2 for the 14 indices, as v = low + 27 high.
+ * A table for three columns holds v = w0 x0 + w1 x1 + w2 x2 for the 14 indices, as v = low + 27 high.
  * `|v| <= 381`, `|low| <= 13`, `|high| <= 14`.
  * A negative index negates both parts. vpsignb uses the byte of signs, shifted so that the index's own bit
  * leads, and made odd, because a zero would clear the parts. 512 bits have no vpsignb: a mask of that bit
- * selects a subtraction from zero. Bytes hold the 8 look-ups of a tile. vpmaddubsw by (1, 27) joins them into
- * 16 bits, which hold 10 tiles. 8 tiles are used, two of each address stream. Results are lossless: integers
- * up to the row's scale.
+ * selects a subtraction from zero. Bytes hold the eight look-ups of a tile. vpmaddubsw by (1, 27) joins them
+ * into 16 bits, which hold 10 tiles. Eight tiles are used, two of each address stream. Results are lossless:
+ * integers up to the row's scale.
  * `8 * 14 = 112 < 2^7`; `10 * 8 * 381 = 30,480 < 2^15`.
- * Registers: 4 byte sums, 4 word sums, 6 for a step. */
+ * Registers: four byte sums, four word sums, six for a step. */
 #include "kernels/formats/tl2/format.h"
 #include "kernels/lut.h"
 #include "kernels/microkernel.h"
@@ -217,8 +217,8 @@ static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int
     ULB_SPECIALISE_PREFETCH(*tiles->prefetch, sum_as(prefetch, tiles, tables, sums));
 }
 
-/* Rows from the order of words. Half of the rows are two vectors: one has the first 8 of every 16 rows, the
- * other the last 8. */
+/* Rows from the order of words. Half of the rows are two vectors: one has the first eight of every 16 rows,
+ * the other the last 8. */
 static inline void dots_of_sums(const int32_t *sums, int32_t *dots)
 {
     enum { EIGHTS = ROWS / 8, OF_VECTOR = EIGHTS / 4 };

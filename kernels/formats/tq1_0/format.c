@@ -21,7 +21,7 @@ static uint8_t encode_byte(const int16_t *q, unsigned stride, unsigned digits)
     return (uint8_t)((number * 256 + FIFTHS - 1) / FIFTHS);
 }
 
-/* A multiplication by 3 overflows 256 by the next digit. */
+/* A multiplication by three overflows 256 by the next digit. */
 static void decode_byte(uint8_t byte, unsigned stride, unsigned digits, int16_t *q)
 {
     for (unsigned i = 0; i < digits; i++, byte = (uint8_t)(byte * 3))

@@ -1,11 +1,11 @@
 /* TQ1_0 repacked. The digits of a byte are five rows and are never extracted (see
  * kernels/formats/tern1_6/triple.c and kernels/formats/tern1_6/triple_maddubs.c). D(i) is the sum of the
  * bytes tripled i times modulo 256.
- * 256 `S(i) = 3` `D(i) - D(i + 1)`. |3 `D| <= 3 * 255 * 128 * 256 < 2^25`.
+ * `256 S(i) = 3 D(i) - D(i + 1)`. `|3 D| <= 3 * 255 * 128 * 256 < 2^25`.
  * With AVX2 the unsigned operand is |x|. The byte less 128, which is never -128, takes the sign of x. It adds
  * -sum(x) to every sum, which is the term of the zero point.
  *
- * Registers: 6 sums, 3 for a step, 5 results. */
+ * Registers: six sums, three for a step, five results. */
 #include "kernels/formats/tq1_0/format.h"
 #include "kernels/x86/codes/codes.h"
 #include "kernels/x86/gemv/block.h"

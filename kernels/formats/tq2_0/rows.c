@@ -1,7 +1,7 @@
 /* TQ2_0 repacked: four codes a byte, one scale for 256 columns.
  *
- * Registers: 12 sums at 256 bits, 8 at 512 bits, to hide the latency of dot products. With AVX2 8, because
- * the step takes more registers. Results are kept in memory, because they are used once in 64 steps.
+ * Registers: 12 sums at 256 bits, eight at 512 bits, to hide the latency of dot products. With AVX2 8,
+ * because the step takes more registers. Results are kept in memory, because they are used once in 64 steps.
  * `|sum| <= 255 * 128 * 256 < 2^23`. */
 #include "kernels/formats/tq2_0/format.h"
 #include "kernels/x86/codes/codes.h"

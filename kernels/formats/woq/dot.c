@@ -1,7 +1,7 @@
 /* A scale for each row. 4-bit weights are looked up in bfloat16 and multiplied in pairs by vdpbf16ps
  * (kernels/x86/gemv/weight_only_bf16dot.h).
  *
- * Registers: 8 sums, 8 chains. */
+ * Registers: eight sums, eight chains. */
 #include "kernels/formats/woq/weight_only.h"
 
 ULB_WEIGHT_ONLY_PASSES(4, .bf16_pairs = true)

@@ -1,10 +1,10 @@
 /* A scale for each row, and activations with a zero point.
- * sum `(c - z)` `(x - zx) = D - z` `X - zx` R.
+ * `sum (c - z) (x - zx) = D - z X - zx R`.
  * D is the dot product of the codes, X the sum of the activations, and R the precomputed sum of the row's
  * weights. The subtracted terms take 64 bits, once per row.
  * `|D| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
  *
- * Registers: 8 sums. At 256 bits they are 8 chains on two ports. */
+ * Registers: eight sums. At 256 bits they are eight chains on two ports. */
 #include "kernels/microkernel.h"
 #include "kernels/formats/woq/format.h"
 #include "kernels/x86/gemm/planes.h"
