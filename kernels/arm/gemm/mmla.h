@@ -1,13 +1,13 @@
-/* GEMM by matrix products. smmla and usmmla multiply 2 rows of 8 weights by 2 tokens of 8 activations, twice
- * the work of sdot. Written once for NEON and for SVE of any length; each 128 bits of SVE are one such
- * product. A file includes this header after it defines LAYOUT (prefix of its mmla layouts), FIELDS of a byte
- * (1, 2, 4 or 8), FACTOR and ZERO_POINT, as for kernels/arm/gemv/fields.h.
+/* GEMM by matrix products. smmla and usmmla multiply two rows of eight weights by two tokens of eight
+ * activations, twice the work of sdot. Written once for NEON and for SVE of any length; each 128 bits of SVE
+ * are one such product. A file includes this header after it defines LAYOUT (prefix of its mmla layouts),
+ * FIELDS of a byte (1, 2, 4 or 8), FACTOR and ZERO_POINT, as for kernels/arm/gemv/fields.h.
  *
  * usmmla takes unsigned weights. Fields therefore stay in their places, and the top field is the whole byte,
  * as on x86 (kernels/x86/gemm/field_tile.h). Bytes of one field are values and use smmla.
  * `|x.w| <= 255 * 128 * K < 2^31` up to `K = 65,536`.
  * trn turns 16 activations of two tokens into two operands. Passes over the lanes of a tile are as in
- * kernels/arm/gemv/k_slices.h. Registers: 8 accumulators for each of two pairs of tokens, 4 vectors of
+ * kernels/arm/gemv/k_slices.h. Registers: eight accumulators for each of two pairs of tokens, four vectors of
  * activations, up to 7 masks. If tokens do not fill the tile, the last token repeats, and its extra results
  * are dropped. */
 #ifndef ULB_KERNELS_ARM_GEMM_MMLA_H

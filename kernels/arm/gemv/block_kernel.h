@@ -1,20 +1,20 @@
 /* Defines a kernel of a repacked block format (kernels/pack/block_interleave.h). Sums are integers inside a
  * group, exact, and single precision across groups and blocks. A file includes this header at its end. The
  * file defines these constants:
- *   LAYOUT          prefix of its sdot layouts
- *   FIELDS          of a byte, 1 or 2
- *   COLUMNS, GROUP  columns of a block and of a group
- *   ZERO_POINT      of the codes
- *   GROUPS          0 or 1: groups have byte scales and minima
- *   ACTIVATION, BYTES_PER_STEP
+ *   LAYOUT          prefix of its sdot layouts.
+ *   FIELDS          of a byte, 1 or 2.
+ *   COLUMNS, GROUP  columns of a block and of a group.
+ *   ZERO_POINT      of the codes.
+ *   GROUPS          0 or 1: groups have byte scales and minima.
+ *   ACTIVATION, BYTES_PER_STEP.
  *
- * 4-bit codes are stored ^ 0x80, as in kernels/arm/gemv/fields.h. With zero point 8 the high nibble is then
- * signed. The offset of the whole byte's sum is exactly its zero point:
- * 16 `(S_high - 8` `sum(x)) = raw - D_low`.
+ * 4-bit codes are stored ^ 0x80, as in kernels/arm/gemv/fields.h. With zero point eight the high nibble is
+ * then signed. The offset of the whole byte's sum is exactly its zero point:
+ * `16 (S_high - 8 sum(x)) = raw - D_low`.
  * Sums of a group are below 2^24, so that single precision holds them. Minima: a sum of 32 activations is 64
- * * high + low, both int8, so that 4 groups of a row are one dot product each. Registers: 8 sums of a group,
- * 8 results, with groups 8 sums of a block. Two alternating slices of K are two address streams. Passes are
- * as in kernels/arm/gemv/k_slices.h. */
+ * * high + low, both int8, so that four groups of a row are one dot product each. Registers: eight sums of a
+ * group, eight results, with groups 8 sums of a block. Two alternating slices of K are two address streams.
+ * Passes are as in kernels/arm/gemv/k_slices.h. */
 #ifndef ULB_KERNELS_ARM_GEMV_BLOCK_KERNEL_H
 #define ULB_KERNELS_ARM_GEMV_BLOCK_KERNEL_H
 

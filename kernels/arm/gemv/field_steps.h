@@ -1,6 +1,6 @@
-/* Adds 4 columns to the 8 accumulators of a set: ULB_STEP_F(set, w, q) for F fields of equal width in a byte.
- * ULB_VECTOR_AT(i, w) is vector i of the bytes at w. Fields stay in their places; the top field is the whole
- * byte. */
+/* Adds four columns to the eight accumulators of a set: ULB_STEP_F(set, w, q) for F fields of equal width in
+ * a byte. ULB_VECTOR_AT(i, w) is vector i of the bytes at w. Fields stay in their places; the top field is
+ * the whole byte. */
 #ifndef ULB_KERNELS_ARM_GEMV_FIELD_STEPS_H
 #define ULB_KERNELS_ARM_GEMV_FIELD_STEPS_H
 

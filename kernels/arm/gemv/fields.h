@@ -1,15 +1,16 @@
 /* Defines a kernel of fields of equal width that stay in their places in the byte. A file includes this
  * header after it defines LAYOUT (prefix of its sdot layouts), FIELDS of a byte (1, 2, 4 or 8), FACTOR and
- * ZERO_POINT.
- * Dot product of a `row = FACTOR * (that` of its `codes) - ZERO_POINT * sum(x)`.
+ * ZERO_POINT. The dot product of a row is FACTOR times the dot product of its codes, less ZERO_POINT *
+ * sum(x).
  *
  * sdot takes signed weights; the masked dot product of x86 (kernels/formats/int2/mask.h) needs unsigned ones.
  * A masked field below the top one is positive in either. The whole byte is stored ^ 0x80, so that its sum is
  * corrected exactly, modulo 2^32.
- * `D_j = x.(w & mask_j) = 2^(bits` j) S_j, `raw = x.w = D - 128` sum(x),
- * `S_top = (raw + 128` `sum(x) - the` other `D_j) / 2^(bits` top).
+ * `D_j = x.(w & mask_j) = 2^(bits j) S_j`, `raw = x.w = D - 128 sum(x)`,
+ * `S_top = (raw + 128 sum(x) - sum of the other D_j) / 2^(bits top)`.
  * `|D| <= 255 * 128 * K < 2^31` up to `K = 65,536`.
- * Registers: 8 accumulators for each of two slices are 16 chains, which hide the latency on four pipes. */
+ * Registers: eight accumulators for each of two slices are 16 chains, which hide the latency on four
+ * pipes. */
 #ifndef ULB_KERNELS_ARM_GEMV_FIELDS_H
 #define ULB_KERNELS_ARM_GEMV_FIELDS_H
 

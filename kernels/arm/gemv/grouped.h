@@ -3,8 +3,8 @@
  * defines LAYOUT (prefix of its sdot layouts), FIELDS of a byte (1, 2 or 4) and ZERO_POINT.
  *
  * The two slices of K alternate after each group. Passes over the lanes of a tile are as in
- * kernels/arm/gemv/k_slices.h. Registers: 8 sums of a group, 8 results. Each group and vector of rows takes a
- * conversion, a load, an FMA and the separation of fields. */
+ * kernels/arm/gemv/k_slices.h. Registers: eight sums of a group, eight results. Each group and vector of rows
+ * takes a conversion, a load, an FMA and the separation of fields. */
 #ifndef ULB_KERNELS_ARM_GEMV_GROUPED_H
 #define ULB_KERNELS_ARM_GEMV_GROUPED_H
 

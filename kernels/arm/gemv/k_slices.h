@@ -1,12 +1,12 @@
 /* The K-loop of kernels with signed dot products over their tiles (kernels/pack/sdot_tile.h). A file includes
  * this header after it defines FIELDS of a byte (kernels/arm/gemv/field_steps.h), or:
  *
- * SUMS(X)           X(i) for every accumulator of a pass: sum i % PLANES of vector `i / PLANES`
- * PLANES            sums of a lane: one for each field of its bytes, or more
- * VECTORS(X)        X(i) for every vector of a pass in a plane of bytes
- * BYTE_PLANES       of 4 columns: 1, or 3 if three bytes share codes
- * MASKS             ULB_KEEP(mask) for every mask that STEP uses
- * STEP(set, w, q)   adds the 4 columns at w to a set of accumulators; q: quarter of the activations in x
+ *   SUMS(X)          X(i) for every accumulator of a pass: sum i % PLANES of vector i / PLANES.
+ *   PLANES           sums of a lane: one for each field of its bytes, or more.
+ *   VECTORS(X)       X(i) for every vector of a pass in a plane of bytes.
+ *   BYTE_PLANES      of 4 columns: 1, or 3 if three bytes share codes.
+ *   MASKS            ULB_KEEP(mask) for every mask that STEP uses.
+ *   STEP(set, w, q)  adds the 4 columns at w to a set of accumulators; q: quarter of the activations in x.
  *
  * Two slices of K are two address streams with a set of accumulators each. A tile has a fixed number of rows.
  * A pass takes as many of them as its vectors hold, and passes cover the tile. NEON takes one pass, SVE of

@@ -2,7 +2,7 @@
  * looks up a vector of bytes in 16 entries, at any vector length, because no index is above 15. A tile has 32
  * bytes a step: two vectors of 128 bits, one of 256, half of one of 512.
  *
- * Registers: 4 byte sums. Word sums are kept in memory and updated once for 8 steps. */
+ * Registers: four byte sums. Word sums are kept in memory and updated once for eight steps. */
 #ifndef ULB_KERNELS_ARM_GEMV_LUT4_H
 #define ULB_KERNELS_ARM_GEMV_LUT4_H
 
