@@ -1,6 +1,6 @@
-/* Tiles for matrix products of two rows and two tokens (kernels/arm/gemm/mmla.h): 16 columns as two halves of
- * 8; for each half the bytes of all lanes, 8 columns of a lane side by side; field f of lane l of a tile's
- * bytes is row f * lanes + l, so that a loop of any vector length passes over the lanes. */
+/* Tiles for matrix products of two rows and two tokens (kernels/arm/gemm/mmla.h). 16 columns are two halves
+ * of 8. Each half has the bytes of all lanes, eight columns of a lane side by side. Field f of lane l of a
+ * tile's bytes is row f * lanes + l, so that a loop of any vector length can iterate over the lanes. */
 #ifndef ULB_KERNELS_PACK_MMLA_TILE_H
 #define ULB_KERNELS_PACK_MMLA_TILE_H
 
