@@ -57,7 +57,7 @@ static void run(const struct ulb_gemm *g)
 /* With two or more whole register tiles, passes prefetch the next K-block. */
 enum { TUNABLE_TOKENS = K_BLOCKS ? 2 * TOKENS - 1 : 0 };
 
-/* Instructions for so many tokens; prefetches of a line are into L1, and into L2 where FAR says so. */
+/* Instructions for some tokens; prefetches of a line are into L1, and into L2 where FAR says so. */
 #define MIX(tokens) ULB_TOKENS_MIX(VECTORS, FIELDS, ((FAR) > 0 ? 2.0 : 1.0) * ULB_LINE / (STRIDE), tokens)
 
 const struct ulb_kernel ULB_KERNEL = {

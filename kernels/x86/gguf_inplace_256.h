@@ -27,7 +27,7 @@ static inline __m256i ulb_words(__m128i unsigned_bytes)
     return _mm256_cvtepu8_epi16(unsigned_bytes);
 }
 
-/* Every line of so many bytes; at is rarely the begin of one. */
+/* Every line of some bytes; at is rarely the begin of one. */
 static inline __attribute__((always_inline)) void ulb_prefetch_ahead(const uint8_t *at, size_t bytes)
 {
 #pragma GCC unroll 8
@@ -145,7 +145,7 @@ static inline __attribute__((always_inline)) void ulb_add_with_minima(const stru
     __m256i scales, minima;
     ulb_scales_and_minima(format, block, &scales, &minima);
     __m256i less = ulb_madd16(minima, x_sums), sums = ulb_scaled_sums(format, block, x, scales);
-    /* d after the sums: Clang has it wait in memory for them. */
+    /* d after the sums: Clang would keep it in memory meanwhile. */
     __asm__("" : "+r"(block), "+x"(sums));
     __m128i halves = _mm256_castsi256_si128(ulb_broadcast4(block + format->d_at));
     __m256 both = _mm256_mul_ps(_mm256_cvtph_ps(halves), x_scale);

@@ -24,7 +24,7 @@ static inline __m256i ulb_load_pair(const uint8_t *low, const uint8_t *high)
 struct ulb_paired {
     size_t bytes;   /* of a block */
     bool powers;    /* the scale, at the block's begin, is an exponent; false: half precision */
-    bool minimum;   /* half precision, behind the scale */
+    bool minimum;   /* half precision, after the scale */
     bool is_signed; /* codes are values, 16-bit sums hold one pair */
     bool many;      /* codes take many registers and are computed for two rows at a time; false: for all eight
                        first */

@@ -95,7 +95,7 @@ static inline struct ulb_amx_unit ulb_amx_unit_at(const struct ulb_amx_cfg *cfg,
     return unit;
 }
 
-/* Makes ready so many lines of a slice of the next unit. Whole bytes are multiplied where they lie and only
+/* Makes ready some lines of a slice of the next unit. Whole bytes are multiplied where they lie and only
  * fetched, in the order of memory: two lines for each of a group's. */
 static inline __attribute__((always_inline)) void ulb_amx_prepare(const struct ulb_amx_cfg *cfg,
                                                                   struct ulb_amx_lines *lines, size_t count)

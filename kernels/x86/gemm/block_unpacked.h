@@ -13,7 +13,7 @@ enum {
     ULB_UNPACKED_TOKENS_MAX = 4,
     ULB_UNPACKED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
     ULB_UNPACKED_ROW_VECTORS = 8,
-    ULB_UNPACKED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
+    ULB_UNPACKED_FAR = 16384 /* distance in bytes, in the slice, of the prefetch into L2 */
 };
 
 /* The register tile for a kernel with this many vectors of rows: its vectors and its tokens. Both are

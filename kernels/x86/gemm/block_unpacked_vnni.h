@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_blocks_token(const 
     _mm256_storeu_ps(token->x_least, _mm256_mul_ps(x_scale, _mm256_cvtepi32_ps(sums)));
 }
 
-/* Token n of the call, of so many steps from step s on, whose blocks of 32 columns have no groups. */
+/* Token n of the call, of some steps from step s on, whose blocks of 32 columns have no groups. */
 static inline __attribute__((always_inline)) void ulb_unpack_steps_token(const struct ulb_block_cfg *cfg,
                                                                          const struct ulb_gemm *g, size_t n,
                                                                          size_t s, size_t steps,
@@ -177,7 +177,7 @@ static inline __attribute__((always_inline)) void ulb_add_unpacked_step(size_t v
     }
 }
 
-/* sums[tokens][vectors] of unit u, vectors of rows from v on; x: the first token's. */
+/* sums[tokens][vectors] of unit u, vectors of rows from v; x: the first token's. */
 static inline __attribute__((always_inline)) void
 ulb_sum_unit(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, size_t u, size_t v,
              const struct ulb_unpacked_token *token, const int8_t *x, unsigned tokens, ulb_vec *sums)
@@ -201,8 +201,8 @@ ulb_sum_unit(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, siz
     unpacked->units[u].ask = ask;
 }
 
-/* all[vectors] += unit u of a token, vectors of rows from v on: as ulb_end_group() and ulb_epilogue_block()
- * make it of one token's. */
+/* all[vectors] += unit u of a token, vectors of rows from v: as ulb_end_group() and ulb_epilogue_block() make
+ * it of one token's. */
 static inline __attribute__((always_inline)) void
 ulb_end_unit(const struct ulb_block_cfg *cfg, const struct ulb_unpacked *unpacked, size_t u, size_t v,
              size_t vectors, const struct ulb_unpacked_token *token, const ulb_vec *sums, ulb_floats *all)
@@ -252,7 +252,7 @@ ulb_end_block(const struct ulb_block_cfg *cfg, const struct ulb_block_epilogue *
     }
 }
 
-/* All units of the part, for so many tokens of the block from t on. */
+/* All units of the part, for some tokens of the block from t. */
 static inline __attribute__((always_inline)) void ulb_pass_part(const struct ulb_block_cfg *cfg,
                                                                 struct ulb_unpacked *unpacked, size_t v,
                                                                 size_t t, unsigned tokens)
@@ -307,7 +307,7 @@ ulb_chunk_of_units(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const 
     }
 }
 
-/* Block b, whose groups begin at tile, for tokens from n on. */
+/* Block b, whose groups begin at tile, for tokens from n. */
 static inline __attribute__((always_inline)) void
 ulb_chunk_of_groups(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
                     const struct ulb_gemm *g, const uint8_t *tile, size_t b, size_t n, size_t tokens,

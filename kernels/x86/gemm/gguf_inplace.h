@@ -107,7 +107,7 @@ static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct
     unpacked->ask = unpacked->bytes = unpacked->codes;
 }
 
-/* The chunk's block, for tokens from n on. */
+/* The chunk's block, for tokens from n. */
 static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_cfg *cfg,
                                                                     const struct ulb_gemm *g, size_t n,
                                                                     size_t tokens, size_t b, size_t blocks,

@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) ulb_vec ulb_plane_field(unsigned bi
                           (int)(v % fields * bits) - (int)first, (int)(((1u << bits) - 1) << first));
 }
 
-/* Codes of so many steps, in the planes from w on: see ulb_sum_codes(). */
+/* Codes of some steps, in the planes from w: see ulb_sum_codes(). */
 static inline __attribute__((always_inline)) void ulb_unpack_planes(unsigned bits, const uint8_t *w,
                                                                     size_t steps, ulb_plane_bytes *codes)
 {
@@ -100,13 +100,13 @@ struct ulb_plane_k_block {
     const uint8_t *w;                                        /* planes, or the codes above */
     size_t steps;
     unsigned parts, part_bits;
-    const uint8_t *next; /* what L2 is asked for, */
+    const uint8_t *next; /* lines prefetched into L2, */
     size_t next_bytes;   /* so much in all */
 };
 
 #if ULB_S16_SUMS
 
-/* Steps of 16-bit sums of codes of so many bits: of a chunk of 8 at most. */
+/* Steps of 16-bit sums of codes of this many bits: of a chunk of eight at most. */
 #define ULB_PLANE_FULL(bits) ((bits) > 4 ? ULB_S16_STEPS((1 << (bits)) - 1) : 8)
 
 static inline __attribute__((always_inline)) void
@@ -207,7 +207,7 @@ ulb_pass_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, s
     take(n_block, vector, t, tokens, sums);
 }
 
-/* All vectors of rows and so many tokens of a K-block. */
+/* All vectors of rows and some tokens of a K-block. */
 static inline __attribute__((always_inline)) void
 ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, size_t tokens,
                         ulb_take_plane_k_block_fn *take, void *n_block)
@@ -261,7 +261,7 @@ ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, 
 #define ULB_PLANE_PRODUCTS(n, bits) .dot_products = (n)*ULB_VECTORS_PER_STEP
 #endif
 
-/* Tokens of a register tile of codes of so many bits. */
+/* Tokens of a register tile of codes of this many bits. */
 #define ULB_PLANE_TILE(bits)                                                                                 \
     (ULB_PLANE_UNPACKED(bits) || (bits) == 8 || ((bits) > 1 && ULB_BY_WIDTH(false, true)) ? ULB_PLANE_TOKENS \
                                                                                           : 1)

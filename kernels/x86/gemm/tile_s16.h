@@ -18,7 +18,7 @@ enum {
     ULB_S16_COLUMNS = 128 /* from a token's activations to the next one's */
 };
 
-/* Steps of 4 columns from here on, and what L2 is asked for by each of them. */
+/* Steps of four columns from here, and the lines that each of them prefetches into L2. */
 struct ulb_s16_steps {
     const uint8_t *w;
     size_t step_bytes;

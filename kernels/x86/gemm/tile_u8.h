@@ -30,7 +30,7 @@ struct ulb_byte_steps {
     size_t x_stride; /* from one token to the next */
     const uint8_t *ask;
     size_t ask_bytes, l1_distance;
-    bool asked; /* before: nothing is asked for here. A constant */
+    bool asked; /* prefetched before: not here. A constant */
 };
 
 static inline __attribute__((always_inline)) void ulb_next_byte_step(struct ulb_byte_steps *at)
@@ -131,8 +131,7 @@ ulb_add_byte_step(struct ulb_byte_steps *at, bool first, unsigned vectors, unsig
     ulb_next_byte_step(at);
 }
 
-/* *sum += words as 32 bits, for sums that wait in memory: compilers store what they take for a register's
- * twice. */
+/* *sum += words as 32 bits, in memory. Compilers would store a sum that they treat as a register twice. */
 static inline __attribute__((always_inline)) void ulb_widen_s16_in_memory(ulb_vec *sum, ulb_vec words,
                                                                           const ulb_vec *scale)
 {

@@ -144,8 +144,8 @@ static inline __attribute__((always_inline)) void ulb_add_token_column(const str
     }
 }
 
-/* The K-block for so many vectors of rows from vector on, and tokens from t on: columns or pairs [c, end) of
- * its steps. Lines [first, last) of a step are asked for, of the next K-block. */
+/* The K-block for some vectors of rows from vector, and tokens from t: columns or pairs [c, end) of its
+ * steps. Lines [first, last) of a step are prefetched, of the next K-block. */
 static inline __attribute__((always_inline)) void ulb_sum_weight_only_k_block(
     const struct ulb_weight_only_cfg *cfg, const struct ulb_weight_only_n_block *n_block, size_t vector,
     size_t t, unsigned tokens, unsigned c, unsigned end, size_t first, size_t last, ulb_floats *sums)
@@ -255,7 +255,7 @@ ulb_pass_weight_only_k_block(const struct ulb_weight_only_cfg *cfg, struct ulb_w
                          sums[i]);
 }
 
-/* All vectors of rows and so many tokens of a K-block. */
+/* All vectors of rows and some tokens of a K-block. */
 static inline __attribute__((always_inline)) void
 ulb_pass_weight_only_k_blocks(const struct ulb_weight_only_cfg *cfg, struct ulb_weight_only_n_block *n_block,
                               size_t tokens)
@@ -405,7 +405,7 @@ ulb_weight_only_epilogue_rows(const struct ulb_weight_only_cfg *cfg, const struc
     }
 }
 
-/* Rows of so many tiles from row m on, of tokens [n, n + tokens). */
+/* Rows of some tiles from row m on, of tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
 ulb_run_weight_only_n_block(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
                             const struct ulb_tiles *tiles, size_t m, size_t count, size_t n, size_t tokens,

@@ -28,7 +28,7 @@ struct ulb_sum_quads {
     ulb_vec low[4], high[4];
 };
 
-/* 8 sums as int32: the first two quads from i on. */
+/* Eight sums as int32: the first two quads from i. */
 static inline __attribute__((always_inline)) void ulb_split_eight(__m256i sums, struct ulb_sum_quads *quads,
                                                                   size_t i)
 {

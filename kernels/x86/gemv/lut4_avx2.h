@@ -13,7 +13,7 @@
 
 typedef __m256i ulb_nibble_vec;
 
-/* Instructions per 32 weights of so many bits. */
+/* Instructions per 32 weights of this many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
         .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits),                                                \

@@ -17,7 +17,7 @@
 
 typedef __m512i ulb_nibble_vec;
 
-/* Instructions per 32 weights of so many bits. */
+/* Instructions per 32 weights of this many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
         .loads = 0.125 * (bits), .prefetches = 0.0625 * ULB_NIBBLE_PREFETCHES * (bits),                      \

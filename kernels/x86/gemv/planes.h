@@ -21,7 +21,7 @@ enum {
     ULB_PLANE_SLICES = 2 /* slices of K that alternate: see kernels/x86/gemv/k_slices.h */
 };
 
-/* Bits of the first plane of codes of so many bits; what it leaves makes the next. */
+/* Bits of the first plane of codes of this many bits; what it leaves makes the next. */
 static inline __attribute__((always_inline)) unsigned ulb_plane_bits(unsigned bits)
 {
     return bits >= 8 ? 8 : bits >= 4 ? 4 : bits >= 2 ? 2 : 1;
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void ulb_sums_barrier(ulb_vec *sums
         __asm__("" : "+" ULB_REGISTER(sums[v]));
 }
 
-/* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_separate_plane(). */
+/* sums[8] += int32 sums of some steps of one plane; what fields lack is left to ulb_separate_plane(). */
 static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, const uint8_t *w,
                                                                 const int8_t *x, size_t steps,
                                                                 struct ulb_line_prefetch hint, ulb_vec *sums)
@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, c
     }
 }
 
-/* Sums of fields at their places -> of each of so many vectors of rows. */
+/* Sums of fields at their places -> of each of some vectors of rows. */
 static inline __attribute__((always_inline)) void ulb_separate_vectors(unsigned bits, unsigned vectors,
                                                                        ulb_vec *sums)
 {
@@ -199,7 +199,7 @@ ulb_sum_in_turns(unsigned bits, const struct ulb_plane_groups *groups, size_t at
     }
 }
 
-/* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
+/* sums[slices][8] = the sums of one plane, which begins at bytes after the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
                struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS])

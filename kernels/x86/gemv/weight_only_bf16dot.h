@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec tab
     }
 }
 
-/* sums[slices][8] += products of so many steps of 4 columns, from activation at on; x_sums[slices] += these
+/* sums[slices][8] += products of some steps of four columns, from activation at on; x_sums[slices] += these
  * activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only_pairs(const uint8_t *w, struct ulb_interleave interleave, const void *x, size_t at,

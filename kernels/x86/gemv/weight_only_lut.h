@@ -42,7 +42,7 @@ static inline struct ulb_codebook ulb_load_codebook(const float *levels)
 
 enum { ULB_CODEBOOK_SUMS = 1 /* of a row in a group */ };
 
-/* sums[8] = products of so many steps of 4 columns; x at the first. */
+/* sums[8] = products of some steps of four columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
                          struct ulb_line_prefetch hint, const struct ulb_codebook *table, ulb_floats *sums)
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
     return _mm256_hadd_ps(_mm256_hadd_ps(sums[0], sums[1]), _mm256_hadd_ps(sums[2], sums[3]));
 }
 
-/* sums[8] = products of so many steps of 4 columns; x at the first. */
+/* sums[8] = products of some steps of four columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
                          struct ulb_line_prefetch hint, const struct ulb_codebook *table, ulb_floats *sums)

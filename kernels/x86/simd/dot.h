@@ -61,7 +61,7 @@ static inline void ulb_dp_s16(ulb_vec *sums, ulb_vec a, ulb_vec b)
 #define ULB_MOVE          "vmovdqu"
 #define ULB_AND           "vpand"
 #define ULB_MASK(mask)    "m"(mask) /* 16 registers: accumulators need them */
-#define ULB_MASK_LOADS(n) (n)       /* loads of so many uses of them, in a mix of instructions */
+#define ULB_MASK_LOADS(n) (n)       /* loads for n uses of masks, in an instruction mix */
 #else
 #define ULB_MOVE          "vmovdqu32"
 #define ULB_AND           "vpandd"
