@@ -74,7 +74,7 @@ static void quantise(const struct affine *a, const float *weights, struct ulb_bl
     }
 }
 
-/* Scales of so many rows, then zero points as bytes. */
+/* Scales of some rows, then zero points as bytes. */
 static void pack_scales(const struct affine *a, unsigned rows, const struct ulb_block_values *values,
                         uint8_t *scales)
 {

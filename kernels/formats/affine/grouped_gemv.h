@@ -19,7 +19,7 @@ struct ulb_affine_cfg {
     const struct ulb_layout *layout;
     unsigned bits, zero;
     size_t columns;
-    /* sums[slices][8] = sums of products of codes of so many steps of 4 columns, less bias times the sum of
+    /* sums[slices][8] = sums of products of codes of some steps of four columns, less bias times the sum of
      * x. */
     void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps,
                 struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS]);

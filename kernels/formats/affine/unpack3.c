@@ -16,7 +16,7 @@
 #define THREE_BIT(of) ulb_##of##_three_bit_64
 #endif
 
-/* One step; steps: of the group, behind whose 2-bit plane the other lies. */
+/* One step; steps: of the group, after whose 2-bit plane the other lies. */
 typedef void step_fn(const uint8_t *w, size_t steps, size_t s, ulb_vec x, ulb_vec *sums);
 
 static inline __attribute__((always_inline)) void step_1(const uint8_t *w, size_t steps, size_t s, ulb_vec x,

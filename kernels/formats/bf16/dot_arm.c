@@ -22,7 +22,7 @@ enum {
     PREFETCH = 1024
 };
 
-/* The parts of a block of columns, zeros behind its end. */
+/* The parts of a block of columns, zeros after its end. */
 struct parts {
     uint16_t of[ULB_BF16_PARTS][BLOCK + QUAD];
 };
@@ -67,7 +67,7 @@ static void cut(const float *x, size_t columns, struct parts *parts)
 #define DOT_2(i) DOT(i, w + 2 * STEP_BYTES, 2)
 #define DOT_3(i) DOT(i, w + 3 * STEP_BYTES, 3)
 
-/* y += so many steps of two columns, for the rows from byte at of a step on. */
+/* y += some steps of two columns, for the rows from byte at of a step on. */
 static inline __attribute__((always_inline)) void pass(const uint8_t *w, const struct parts *parts,
                                                        size_t steps, size_t at, float *y)
 {

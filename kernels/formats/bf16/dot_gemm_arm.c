@@ -25,12 +25,12 @@ enum {
     NEAR = 1024
 };
 
-/* A block of columns of so many tokens; each 128 bits the operand of a product. */
+/* A block of columns of some tokens; each 128 bits the operand of a product. */
 struct parts {
     uint16_t of[ULB_BF16_PARTS][TOKENS / 2][STEPS][2][COLUMNS];
 };
 
-/* Token t of a block; zeros behind its columns. */
+/* Token t of a block; zeros after its columns. */
 static void cut(const float *x, size_t columns, size_t steps, size_t t, struct parts *parts)
 {
     for (size_t k = 0; k < steps * COLUMNS; k++) {
@@ -69,8 +69,8 @@ static void cut(const float *x, size_t columns, size_t steps, size_t t, struct p
     }
 #define PART(p, pair) ulb_load16(parts->of[p][pair][s])
 
-/* sums[pair][rows][2]: a block's, of so many pairs of tokens from first on, for the rows from byte at of a
- * step on. */
+/* sums[pair]`[rows][2]`: a block's, of some pairs of tokens from first, for the rows from byte at of a step
+ * on. */
 static inline __attribute__((always_inline)) void pass(const uint8_t *w, const struct parts *parts,
                                                        size_t steps, size_t first_pair, size_t token_pairs,
                                                        size_t at, float (*sums)[2 * ROWS])

@@ -18,7 +18,7 @@
                                                    .kind = ULB_LAYOUT_FIELDS,                                \
                                                    .fields = {.bit_offset = one_column}}
 
-/* All of them, of numbers of so many bits; defines one_column() of its file. */
+/* All of them, of numbers of this many bits; defines one_column() of its file. */
 #define ULB_COLUMNS_LAYOUTS(of, bits)                                                                        \
     static unsigned one_column(unsigned row, unsigned col)                                                   \
     {                                                                                                        \

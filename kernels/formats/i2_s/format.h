@@ -6,7 +6,11 @@
 
 #include "kernels/kernel.h"
 
-enum { ULB_I2_S_ZERO_POINT = 1, ULB_I2_S_COLUMNS = 128, ULB_I2_S_BYTES = 32 /* of so many columns */ };
+enum {
+    ULB_I2_S_ZERO_POINT = 1,
+    ULB_I2_S_COLUMNS = 128,
+    ULB_I2_S_BYTES = 32 /* of ULB_I2_S_COLUMNS columns */
+};
 
 extern const struct ulb_format ulb_i2_s;
 extern const struct ulb_layout ulb_i2_s_in_place;

@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void add_field(const ulb_vec packed
               [at] "m"(*(const int8_t(*)[ULB_VEC_BYTES])x));
 }
 
-/* Blocks side by side of every row. prefetched: whether the line ahead is asked for, a constant. */
+/* Blocks side by side of every row. prefetched: whether the line ahead is prefetched, a constant. */
 static inline __attribute__((always_inline)) void step(const uint8_t *const w[ROWS], const int8_t *x,
                                                        size_t block, size_t blocks, bool prefetched,
                                                        const ulb_vec masks[MASKS],
@@ -228,8 +228,8 @@ rows_of(bool asks, const uint8_t *const w[ROWS], const int8_t *x, size_t n_block
     add_lanes(totals, dots);
 }
 
-/* count rows of each stream, whose first are m: dots first, so that scales are applied to many at once. A row
- * behind the last is the last once more. */
+/* count rows of each stream, whose first are m: dots first, so that scales are applied to many at once. Rows
+ * after the last repeat it. */
 static inline __attribute__((always_inline)) void
 run_batch(const struct ulb_gemm *g, bool asks, const size_t m[ROWS], size_t count, size_t row_bytes)
 {

@@ -31,7 +31,7 @@ extern const struct ulb_layout ulb_int1_tiles;
  * lines make the 16 lines of a tile. */
 extern const struct ulb_layout ulb_int1_bits;
 
-/* Bytes of so many rows (kernels/pack/sdot_tile.h). */
+/* Bytes of some rows (kernels/pack/sdot_tile.h). */
 ULB_SDOT_DECLARE(int1);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
 ULB_MMLA_DECLARE(int1);

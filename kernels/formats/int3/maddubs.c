@@ -53,7 +53,7 @@ static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec 
             : [w] ULB_WEIGHTS(w), [x] "x"(x), [seven] "x"(seven), [bit3] "m"(bit3), [bit4] "m"(bit4));
 }
 
-/* Adds so many steps of every slice, from s on. */
+/* Adds some steps of every slice, from s. */
 static inline __attribute__((always_inline)) void chunk(const struct ulb_tiles *tiles,
                                                         struct ulb_prefetch_setting prefetch, size_t s,
                                                         size_t steps, ulb_vec sums[SUMS])

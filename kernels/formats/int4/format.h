@@ -17,7 +17,7 @@ extern const struct ulb_layout ulb_int4_vnni4i_96;
  * fields of a byte are rows 16 apart. */
 extern const struct ulb_layout ulb_int4_tiles;
 
-/* Bytes of so many rows (kernels/pack/sdot_tile.h). */
+/* Bytes of some rows (kernels/pack/sdot_tile.h). */
 ULB_SDOT_DECLARE(int4);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
 ULB_MMLA_DECLARE(int4);

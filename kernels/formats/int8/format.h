@@ -16,7 +16,7 @@ extern const struct ulb_layout ulb_int8_vnni4_signed; /* the same order, two's c
  * 128. */
 extern const struct ulb_layout ulb_int8_tiles;
 
-/* Bytes of so many rows (kernels/pack/sdot_tile.h). */
+/* Bytes of some rows (kernels/pack/sdot_tile.h). */
 ULB_SDOT_DECLARE(int8);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
 ULB_MMLA_DECLARE(int8);

@@ -104,7 +104,7 @@ static void run(const struct ulb_gemm *g)
     ulb_run_tokens(&cfg, g);
 }
 
-/* Per vector of so many steps of 32 weights. */
+/* Per vector of some steps of 32 weights. */
 #define STEP (ULB_VEC_BYTES / 8.0)
 #define MIX(tokens, chains_)                                                                                 \
     {                                                                                                        \

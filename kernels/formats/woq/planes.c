@@ -30,7 +30,7 @@ struct woq {
     unsigned bits, zeros;
 };
 
-/* sums += so many steps of each slice, from step s on. */
+/* sums += some steps of each slice, from step s on. */
 static inline __attribute__((always_inline)) void
 add_chunk(const struct woq *a, const struct ulb_tiles *tiles, size_t s, size_t steps, ulb_vec *sums)
 {
@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) void add_k_block(const struct woq *
 
 #endif
 
-/* Dot products of all of K of a tile's rows, which begin at w, and tokens from n on. */
+/* Dot products of all of K of a tile's rows, which begin at w, and tokens from n. */
 static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a, const struct ulb_gemm *g,
                                                              const uint8_t *w, size_t n, size_t tokens,
                                                              struct n_block *n_block)
