@@ -64,7 +64,7 @@ typedef int32_t pair_sums[2 * ROWS];
         }                                                                                                    \
     }
 
-/* The lanes from byte at on of one row of tiles for so many pairs of tokens, whose activations are at x. */
+/* The lanes from byte `at` of one row of tiles for some pairs of tokens, whose activations are at x. */
 static inline __attribute__((always_inline)) void pass(const struct ulb_tiles *tiles, const int8_t *const *x,
                                                        size_t token_pairs, size_t at, pair_sums *sums)
 {

@@ -184,7 +184,7 @@ static void run(const struct ulb_gemm *g)
     }
 }
 
-/* One instruction for each vector of rows and so many columns, per 32 weights at 128 bits. */
+/* One instruction for each vector of rows and group of columns, per 32 weights at 128 bits. */
 #define EACH(of_columns) (8.0 / (of_columns))
 
 const struct ulb_kernel ULB_KERNEL = {

@@ -44,7 +44,7 @@ static inline void ulb_prefetch_lines(const uint8_t *w, size_t bytes)
         __builtin_prefetch(w + line + ULB_L1_DISTANCE, 0, 3);
 }
 
-/* The lanes from byte at on of planes of so many bytes; sums[PLANES][lanes of a plane]. */
+/* The lanes from byte `at` of planes of bytes; sums[PLANES][lanes of a plane]. */
 static inline __attribute__((always_inline)) void ulb_k_loop_pass(const struct ulb_tiles *tiles, size_t plane,
                                                                   size_t at, int32_t *sums)
 {
@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) void ulb_k_loop_tiles(const struct 
 /* Dot products of a tile's rows from the sums of its lanes; x_sum: of the activations. */
 typedef void ulb_dots_fn(const int32_t *sums, int32_t x_sum, int32_t *dots);
 
-/* The loop over rows of tiles and tokens; tiles have so many rows in so many lanes, constants. */
+/* The loop over rows of tiles and tokens; rows and lanes of a tile are constants. */
 static inline __attribute__((always_inline)) void ulb_run_sdot_tiles(const struct ulb_gemm *g,
                                                                      const struct ulb_layout *layout,
                                                                      size_t rows, size_t lanes,

@@ -27,7 +27,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
 
 #define ULB_NIBBLE_PREFETCH_KIND ULB_PREFETCH_FIXED /* PRFM is always for L1 */
 
-/* Instructions per 32 weights of so many bits. */
+/* Instructions per 32 weights of this many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
         .loads = (0.75 + 0.125) * (bits), .prefetches = 0.0625 * (bits), .logic = 0.25 * (bits),             \
@@ -35,7 +35,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
         .madds = 0.125 * (bits), .vector_bits = 128                                                          \
     }
 
-/* words += low + 32 high, of the bytes from at on of a tile's 32. */
+/* words += low + 32 high, of the bytes from `at`, of the 32 of a tile. */
 #ifdef __ARM_FEATURE_SVE
 
 static inline void ulb_nibble_add_words(size_t at, svuint8_t low, svuint8_t high, uint16_t *words)
