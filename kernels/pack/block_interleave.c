@@ -119,7 +119,7 @@ static bool has_group_scales(const struct ulb_block *block)
     return groups_of(block) > 1;
 }
 
-/* Bytes of the codes of so many columns. */
+/* Bytes of the codes of some columns. */
 static size_t codes_bytes(const struct ulb_layout *layout, unsigned columns)
 {
     return (size_t)columns / 4 * layout->interleaved.rows->sets * layout->interleaved.rows->codes->bytes *

@@ -27,7 +27,7 @@ struct ulb_code_part {
     uint16_t modulus;
 };
 
-/* How so many vectors of bytes hold the codes of so many vectors of rows. */
+/* How some vectors of bytes hold the codes of some vectors of rows. */
 struct ulb_code_bytes {
     unsigned bytes, rows;
     /* Parts are digits of base 3. The byte is 256 / 243 times their number, rounded up, never 0. */
@@ -48,7 +48,7 @@ struct ulb_row_tile {
     uint8_t xor_mask; /* XOR mask of a byte; 0x80 subtracts 128 and makes the byte signed */
 };
 
-/* Bytes of a row's d, dmin, minima and scales; of a tile of so many rows all. Constant expressions. */
+/* Bytes of a row's d, dmin, minima and scales; of a tile of some rows all. Constant expressions. */
 #define ULB_TILE_BYTES(columns, rows, code_bytes, code_rows, scale_bytes)                                    \
     ((size_t)(rows) * (columns) * (code_bytes) / (code_rows) + (size_t)(rows) * (scale_bytes))
 

@@ -97,7 +97,7 @@ static size_t tile_offset(const struct ulb_layout *layout, size_t step)
     return step * ulb_layout_tile_bytes(layout) + groups * ahead_bytes(layout);
 }
 
-/* A row of so many tiles. */
+/* A row of some tiles. */
 static size_t row_bytes(const struct ulb_layout *layout, size_t steps)
 {
     return tile_offset(layout, steps) - ahead_bytes(layout);
@@ -351,7 +351,7 @@ static void xor_bytes(const struct ulb_layout *layout, uint8_t *tile)
         tile[i] ^= mask;
 }
 
-/* One row of tiles of one slice, whose first column is k, from row on. */
+/* One row of tiles of one slice, whose first column is k, from row. */
 static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m, size_t k,
                        size_t steps, const struct tile_map *map, const struct code_table *table, uint8_t *row)
 {

@@ -34,7 +34,7 @@ static inline unsigned ulb_mmla_bit(unsigned rows, unsigned bits, unsigned row, 
         .kind = ULB_LAYOUT_FIELDS,                                                                           \
         .fields = {.bit_offset = of##_mmla_##rows, .encode = encode_, .decode = decode_}}
 
-/* The layouts of a format with fields of so many bits, for NEON and for SVE. */
+/* The layouts of a format with fields of this many bits, for NEON and for SVE. */
 #define ULB_MMLA_LAYOUTS(of, bits, encode, decode)                                                           \
     ULB_MMLA_LAYOUT(of, 16, bits, encode, decode);                                                           \
     ULB_MMLA_LAYOUT(of, 128, bits, encode, decode)

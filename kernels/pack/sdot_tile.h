@@ -43,7 +43,7 @@ static inline unsigned ulb_sdot_bit(unsigned rows, unsigned bits, unsigned row, 
         return ulb_sdot_bit(rows, bits, row, col);                                                           \
     }
 
-/* The layouts of a format with fields of so many bits, for NEON and for SVE. */
+/* The layouts of a format with fields of this many bits, for NEON and for SVE. */
 #define ULB_SDOT_LAYOUTS(of, bits, mask, encode, decode)                                                     \
     ULB_SDOT_BIT(of, 32, bits)                                                                               \
     ULB_SDOT_BIT(of, 128, bits)                                                                              \
