@@ -1,5 +1,5 @@
 /* Activations as kernels read them: tokens of K columns, as floats or quantised to int8 with a scale for each
- * so many columns. Nothing here allocates. */
+ * group of columns. Nothing here allocates. */
 #ifndef ULB_KERNELS_ACTIVATIONS_H
 #define ULB_KERNELS_ACTIVATIONS_H
 
@@ -19,7 +19,7 @@ bool ulb_activation_is_floating(enum ulb_activation kind);
 size_t ulb_activation_bytes(enum ulb_activation kind);
 /* Columns that share a scale; 0: all of a token's, and for f32, which has none. */
 size_t ulb_activation_block(enum ulb_activation kind);
-/* Scales, and sums of ULB_SUM_COLUMNS activations, of a token of so many columns, padding included. */
+/* Scales, and sums of ULB_SUM_COLUMNS activations, of a token with `columns` columns, padding included. */
 size_t ulb_activation_scales(enum ulb_activation kind, size_t columns);
 size_t ulb_activation_sums(enum ulb_activation kind, size_t columns);
 

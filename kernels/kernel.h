@@ -119,7 +119,7 @@ struct ulb_layout {
      * as integer sums use them. */
     bool row_sums;
     /* The scales of a group, fp32 [tile_m], lie before its tiles: a slice is one stream of addresses.
-     * Elsewhere scales lie behind all tiles, [row of tiles][group][tile_m]. */
+     * Elsewhere scales lie after all tiles, [row of tiles]`[group][tile_m]`. */
     bool scales_ahead;
     unsigned
         slice_tiles;   /* most tiles side by side in a slice, which bounds what tables take; 0: any number */
@@ -298,7 +298,7 @@ struct ulb_reader {
     uint64_t (*run)(const void *data, size_t bytes);
 };
 
-/* Readers 0, 1, ... in table order; NULL behind the last. */
+/* Readers 0, 1, ... in table order; NULL after the last. */
 const struct ulb_reader *ulb_reader_at(size_t index);
 
 /* The peak rate of an instruction: a loop on registers alone. It is the compute limit of kernels with the
@@ -312,7 +312,7 @@ struct ulb_peak {
     void (*run)(size_t passes);
 };
 
-/* Peak loops 0, 1, ... in table order; NULL behind the last. */
+/* Peak loops 0, 1, ... in table order; NULL after the last. */
 const struct ulb_peak *ulb_peak_at(size_t index);
 
 #ifdef __cplusplus

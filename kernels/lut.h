@@ -156,7 +156,7 @@ static inline size_t ulb_table_batch(const struct ulb_lut_cfg *cfg, const struct
     return (fit < 1 ? 1 : fit < most ? fit : most) * cfg->rows;
 }
 
-/* All rows of some tokens from n on; tables: [tokens][bytes]. */
+/* All rows of some tokens from n; tables: `[tokens][bytes]`. */
 static inline __attribute__((always_inline)) void
 ulb_table_tokens(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, size_t n, size_t tokens,
                  const struct ulb_table_turn *turn, struct ulb_tiles *tiles, const uint8_t *tables,

@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) void ulb_epilogue_tile(const struct
         ulb_epilogue_rows(y, dots, w_scale + row, rows, correction, g->x_scale[n]);
 }
 
-/* y of so many rows whose sums have their weights' scales already. */
+/* y of some rows whose sums have their weights' scales already. */
 static inline __attribute__((always_inline)) void
 ulb_scale_rows(float *__restrict y, const float *__restrict sums, size_t rows, float x_scale)
 {

@@ -31,7 +31,7 @@ static struct affine shape_of(const struct ulb_format *format)
     return a;
 }
 
-/* 8 codes, the last bytes of the group included and none behind it. */
+/* Eight codes, the last bytes of the group included and none after it. */
 static inline uint64_t load_codes(const uint8_t *codes, unsigned bits)
 {
     uint64_t packed = 0;

@@ -40,7 +40,7 @@ struct ulb_vector_ops {
     void (*scale)(float *x, size_t n, float factor);
     /* Round to nearest even. */
     void (*to_bf16)(const float *x, size_t n, uint16_t *out);
-    /* out[p] = sum over d of q[d] * keys[p][d], for p < n; rows of so many columns. */
+    /* out[p] = sum over d of q[d] * keys[p][d], for p < n; rows of some columns. */
     void (*dot_rows)(const float *q, const uint16_t *keys, size_t n, size_t columns, float *out);
     /* out[d] = sum over p of weights[p] * rows[p][d]. */
     void (*sum_rows)(const float *weights, const uint16_t *rows, size_t n, size_t columns, float *out);
